@@ -1,0 +1,26 @@
+package resource
+
+import "time"
+
+// Condition is the Ready condition of a resource.
+type Condition struct {
+	Ready    bool     `json:"ready"`
+	Severity Severity `json:"severity,omitempty"`
+	Reason   Reason   `json:"reason"`
+	Message  string   `json:"message,omitempty"`
+	// ObservedGeneration is the generation of the spec that the condition
+	// speaks of.
+	ObservedGeneration int64 `json:"observedGeneration"`
+	// LastTransitionTime is when Ready, Severity or Reason last changed.
+	LastTransitionTime time.Time `json:"lastTransitionTime"`
+}
+
+// Set replaces the condition and moves LastTransitionTime only when Ready,
+// Severity or Reason changed.
+func (c *Condition) Set(next Condition, now time.Time) {
+	next.LastTransitionTime = now
+	if c.Ready == next.Ready && c.Severity == next.Severity && c.Reason == next.Reason && !c.LastTransitionTime.IsZero() {
+		next.LastTransitionTime = c.LastTransitionTime
+	}
+	*c = next
+}

@@ -1,0 +1,95 @@
+package resource
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Policy says what Armature may do with a resource.
+type Policy string
+
+// The policies that are built; observe and protect come with the safety set.
+const (
+	PolicyManage         Policy = "manage"
+	PolicyDetachOnDelete Policy = "detach-on-delete"
+)
+
+// Defaults and limits of a manifest.
+const (
+	DefaultInterval = time.Hour
+	MinInterval     = time.Minute
+	DefaultTimeout  = 6 * time.Hour
+	// MaxBodyBytes bounds the JSON body: Temporal refuses payloads of 2 MB
+	// and warns at 512 KB.
+	MaxBodyBytes = 512 * 1024
+)
+
+// The markers inside Desired.Body.
+//
+//	{"$secret": "env:NAME"} or {"$secret": "file:NAME"}
+//	{"$ref": "/subscriptions/...", "path": "properties.x", "apiVersion": "2023-01-01"}
+//
+// A plain reference (without path) is replaced by the resource ID when the
+// manifest is loaded; only references with a path stay in the body.
+const (
+	SecretMarker = "$secret"
+	RefMarker    = "$ref"
+)
+
+// Desired is what a manifest asks for, complete and checked: every name is
+// resolved to an ID.
+type Desired struct {
+	ID         ID     `json:"id"`
+	APIVersion string `json:"apiVersion"`
+	// Name is how the manifest is called, for messages.
+	Name string `json:"name"`
+	// Body is one compact JSON object with ARM's own names, with the markers
+	// above for secrets and for observed values of other resources.
+	Body json.RawMessage `json:"body"`
+	// Owner is the parent in ARM, none at a root; OwnerAPIVersion reads it.
+	Owner           ID     `json:"owner"`
+	OwnerAPIVersion string `json:"ownerAPIVersion,omitempty"`
+	// References are the resources that the body names with $ref.
+	References []Reference `json:"references,omitempty"`
+	Policy     Policy      `json:"policy"`
+	// Interval is the time between two passes of a Ready resource; 0 = never.
+	Interval time.Duration `json:"interval"`
+	// Ignore are paths that are neither compared nor written.
+	Ignore []string `json:"ignore,omitempty"`
+	// Plain are paths whose name masks (SecretName) but which the manifest
+	// states in plain (a tag, for example): observed values there are masked
+	// only when they differ.
+	Plain []string `json:"plain,omitempty"`
+	// Timeout bounds one long-running operation.
+	Timeout time.Duration     `json:"timeout"`
+	Labels  map[string]string `json:"labels,omitempty"`
+}
+
+// Reference is another resource that must exist and be ready first.
+type Reference struct {
+	ID         ID     `json:"id"`
+	APIVersion string `json:"apiVersion"`
+}
+
+// API versions with which containers are read: those of the newest stable
+// Microsoft.Resources and Microsoft.Management.
+const (
+	ResourceGroupAPIVersion   = "2021-04-01"
+	SubscriptionAPIVersion    = "2022-12-01"
+	ManagementGroupAPIVersion = "2021-04-01"
+)
+
+// ContainerAPIVersion is the constant with which a subscription, resource group
+// or management group is read; "" for any other resource.
+func ContainerAPIVersion(id ID) string {
+	switch {
+	case strings.EqualFold(id.Type(), TypeResourceGroup):
+		return ResourceGroupAPIVersion
+	case strings.EqualFold(id.Type(), TypeSubscription):
+		return SubscriptionAPIVersion
+	case strings.EqualFold(id.Type(), TypeManagementGroup):
+		return ManagementGroupAPIVersion
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package resource
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	azcorearm "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+)
+
+// Types of the ARM containers, as azcore spells them.
+const (
+	TypeTenant          = "Microsoft.Resources/tenants"
+	TypeSubscription    = "Microsoft.Resources/subscriptions"
+	TypeResourceGroup   = "Microsoft.Resources/resourceGroups"
+	TypeManagementGroup = "Microsoft.Management/managementGroups"
+)
+
+// Limits of a workflow ID in bytes: SQL stores of Temporal hold 255 characters
+// (PostgreSQL hangs on a longer one), so a long resource ID is cut and hashed.
+const (
+	workflowIDMax    = 200
+	workflowIDPrefix = 150
+)
+
+// ID is a well-formed ARM resource ID, for example
+// /subscriptions/{guid}/resourceGroups/rg1/providers/Microsoft.Kusto/clusters/c1.
+// The zero ID means "none". IDs compare ignoring case: use Equal or Key, not ==.
+type ID struct {
+	parsed *azcorearm.ResourceID
+}
+
+// ParseID parses a resource ID and refuses what azcore's parser lets through:
+// segments that are empty, ".", ".." or hold a character with which the URL
+// would address another resource.
+func ParseID(s string) (ID, error) {
+	if !strings.HasPrefix(s, "/") {
+		return ID{}, fmt.Errorf("parse resource ID %q: it must start with /", s)
+	}
+	for _, segment := range strings.Split(s[1:], "/") {
+		if err := CheckSegment(segment); err != nil {
+			return ID{}, fmt.Errorf("parse resource ID %q: %w", s, err)
+		}
+	}
+	parsed, err := azcorearm.ParseResourceID(s)
+	if err != nil {
+		return ID{}, fmt.Errorf("parse resource ID %q: it has not the shape of an ARM resource ID", s)
+	}
+	if parsed.Name == "" || parsed.ResourceType.String() == azcorearm.ProviderResourceType.String() {
+		return ID{}, fmt.Errorf("parse resource ID %q: it names a type or a provider, not a resource", s)
+	}
+	return ID{parsed: parsed}, nil
+}
+
+// CheckSegment reports why a segment cannot stand in a resource ID. ARM's URLs
+// are built from segments, so a separator, a dot segment or a control
+// character would address another resource.
+func CheckSegment(segment string) error {
+	switch {
+	case segment == "":
+		return fmt.Errorf("a segment is empty")
+	case segment == "." || segment == "..":
+		return fmt.Errorf("the segment %q is not allowed", segment)
+	case strings.TrimSpace(segment) != segment:
+		return fmt.Errorf("the segment %q starts or ends with white space", segment)
+	case !utf8.ValidString(segment):
+		return fmt.Errorf("the segment %q is not valid UTF-8", segment)
+	}
+	for _, r := range segment {
+		if strings.ContainsRune(`/\?#%`, r) || unicode.IsControl(r) {
+			return fmt.Errorf("the segment %q holds %q; / \\ ? # %% and control characters are not allowed", segment, r)
+		}
+	}
+	return nil
+}
+
+// IsZero reports whether the ID is "none".
+func (id ID) IsZero() bool { return id.parsed == nil }
+
+// String is the ID as it was given, "" for none.
+func (id ID) String() string {
+	if id.parsed == nil {
+		return ""
+	}
+	return id.parsed.String()
+}
+
+// Key is the lower-cased ID: equal for IDs that mean the same resource.
+func (id ID) Key() string { return strings.ToLower(id.String()) }
+
+// Equal compares two IDs as ARM does: ignoring case.
+func (id ID) Equal(other ID) bool { return id.Key() == other.Key() }
+
+// Type is the full resource type, for example Microsoft.Kusto/clusters/databases.
+func (id ID) Type() string {
+	if id.parsed == nil {
+		return ""
+	}
+	return id.parsed.ResourceType.String()
+}
+
+// Provider is the namespace of the type, for example Microsoft.Kusto.
+func (id ID) Provider() string {
+	if id.parsed == nil {
+		return ""
+	}
+	return id.parsed.ResourceType.Namespace
+}
+
+// Name is the last segment.
+func (id ID) Name() string {
+	if id.parsed == nil {
+		return ""
+	}
+	return id.parsed.Name
+}
+
+// Subscription is the subscription's GUID, "" above subscriptions.
+func (id ID) Subscription() string {
+	if id.parsed == nil {
+		return ""
+	}
+	return id.parsed.SubscriptionID
+}
+
+// ResourceGroup is the resource group's name, "" where there is none.
+func (id ID) ResourceGroup() string {
+	if id.parsed == nil {
+		return ""
+	}
+	return id.parsed.ResourceGroupName
+}
+
+// Owner is the parent in ARM: the parent resource, the resource group or
+// subscription, the scope of an extension resource. It is none at a root.
+func (id ID) Owner() ID {
+	if id.parsed == nil || id.parsed.Parent == nil || id.parsed.Parent.Parent == nil {
+		return ID{}
+	}
+	return ID{parsed: id.parsed.Parent}
+}
+
+// IsContainer reports whether the ID is a tenant, management group,
+// subscription or resource group: a scope without a state of its own that
+// could refuse its children (a resource group only while it is deleted).
+func (id ID) IsContainer() bool {
+	switch t := id.Type(); {
+	case strings.EqualFold(t, TypeResourceGroup), strings.EqualFold(t, TypeSubscription),
+		strings.EqualFold(t, TypeManagementGroup), strings.EqualFold(t, TypeTenant):
+		return true
+	}
+	return false
+}
+
+// IsChild reports whether the resource's type is nested in its owner's type
+// (a database in its cluster), as opposed to a top-level resource in a group or
+// an extension resource on a scope (a role assignment on a storage account).
+func (id ID) IsChild() bool {
+	owner := id.Owner()
+	if owner.IsZero() || owner.IsContainer() {
+		return false
+	}
+	rest := id.String()[len(owner.String()):]
+	return !strings.HasPrefix(strings.ToLower(rest), "/providers/")
+}
+
+// WorkflowID names the workflow of the resource: the lower-cased ID up to 200
+// bytes, else its first 150 bytes, "~" and 32 hex digits of its SHA-256.
+func (id ID) WorkflowID() string {
+	key := id.Key()
+	if len(key) <= workflowIDMax {
+		return key
+	}
+	sum := sha256.Sum256([]byte(key))
+	cut := workflowIDPrefix
+	for !utf8.RuneStart(key[cut]) {
+		cut--
+	}
+	return key[:cut] + "~" + hex.EncodeToString(sum[:16])
+}
+
+// Short is the part of the ID that people say: the names below the provider
+// ("c1/db1"), or the last name.
+func (id ID) Short() string {
+	name := id.Name()
+	for at := id; at.IsChild(); {
+		at = at.Owner()
+		name = at.Name() + "/" + name
+	}
+	return name
+}
+
+// MarshalText writes the ID as its string.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText parses the ID; an empty text is none.
+func (id *ID) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*id = ID{}
+		return nil
+	}
+	parsed, err := ParseID(string(text))
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}

@@ -1,0 +1,208 @@
+package resource
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Path is a place in a body: a.b, list[*].c, list[name=x].c, list[0],
+// tags['a.b/c'].
+type Path []Step
+
+// Step is one step of a Path. Exactly one of the forms is set: a property
+// (Name), any element (Any), an element by key (Key and Value), or an element
+// by number (Index, when IsIndex).
+type Step struct {
+	Name    string
+	Any     bool
+	Key     string
+	Value   string
+	Index   int
+	IsIndex bool
+}
+
+// ParsePath reads the text form of a path.
+func ParsePath(text string) (Path, error) {
+	var path Path
+	rest := text
+	for rest != "" {
+		step, after, err := parseStep(rest, len(path) == 0)
+		if err != nil {
+			return nil, fmt.Errorf("parse path %q: %w", text, err)
+		}
+		path, rest = append(path, step), after
+	}
+	if len(path) == 0 {
+		return nil, fmt.Errorf("parse path %q: it is empty", text)
+	}
+	return path, nil
+}
+
+func parseStep(rest string, first bool) (Step, string, error) {
+	if strings.HasPrefix(rest, "['") {
+		name, after, found := strings.Cut(rest[2:], "']")
+		if !found {
+			return Step{}, "", fmt.Errorf("[' is not closed by ']")
+		}
+		return Step{Name: name}, after, nil
+	}
+	if strings.HasPrefix(rest, "[") {
+		inside, after, found := strings.Cut(rest[1:], "]")
+		if !found {
+			return Step{}, "", fmt.Errorf("[ is not closed by ]")
+		}
+		step, err := parseBracket(inside)
+		return step, after, err
+	}
+	if !first {
+		if !strings.HasPrefix(rest, ".") {
+			return Step{}, "", fmt.Errorf("%q stands where . or [ belongs", rest)
+		}
+		rest = rest[1:]
+	}
+	end := strings.IndexAny(rest, ".[")
+	if end < 0 {
+		end = len(rest)
+	}
+	if end == 0 {
+		return Step{}, "", fmt.Errorf("a name is empty")
+	}
+	return Step{Name: rest[:end]}, rest[end:], nil
+}
+
+func parseBracket(inside string) (Step, error) {
+	if inside == "*" {
+		return Step{Any: true}, nil
+	}
+	if key, value, found := strings.Cut(inside, "="); found {
+		if key == "" || value == "" {
+			return Step{}, fmt.Errorf("[%s] needs a key and a value", inside)
+		}
+		return Step{Key: key, Value: value}, nil
+	}
+	index, err := strconv.Atoi(inside)
+	if err != nil || index < 0 {
+		return Step{}, fmt.Errorf("[%s] is neither *, a number, key=value nor a quoted name", inside)
+	}
+	return Step{Index: index, IsIndex: true}, nil
+}
+
+// String is the text form.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, step := range p {
+		switch {
+		case step.Any:
+			b.WriteString("[*]")
+		case step.Key != "":
+			fmt.Fprintf(&b, "[%s=%s]", step.Key, step.Value)
+		case step.IsIndex:
+			fmt.Fprintf(&b, "[%d]", step.Index)
+		case strings.ContainsAny(step.Name, ".[]'/ ") || step.Name == "":
+			fmt.Fprintf(&b, "['%s']", step.Name)
+		default:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step.Name)
+		}
+	}
+	return b.String()
+}
+
+// With is the path extended by one step; p itself is not changed.
+func (p Path) With(step Step) Path {
+	return append(p[:len(p):len(p)], step)
+}
+
+// Get is the value at the path; property names match exactly first, then
+// ignoring case, as ARM's do. [*] takes the first element.
+func (p Path) Get(value any) (any, bool) {
+	for _, step := range p {
+		next, ok := step.Get(value)
+		if !ok {
+			return nil, false
+		}
+		value = next
+	}
+	return value, true
+}
+
+// Get is one step of Path.Get.
+func (s Step) Get(value any) (any, bool) {
+	switch at := value.(type) {
+	case map[string]any:
+		return s.property(at)
+	case []any:
+		return s.element(at)
+	}
+	return nil, false
+}
+
+func (s Step) property(at map[string]any) (any, bool) {
+	if s.Any || s.Key != "" || s.IsIndex {
+		return nil, false
+	}
+	if value, ok := at[s.Name]; ok {
+		return value, true
+	}
+	for name, value := range at {
+		if strings.EqualFold(name, s.Name) {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+func (s Step) element(at []any) (any, bool) {
+	for i, item := range at {
+		if s.MatchesElement(i, item) {
+			return item, true
+		}
+	}
+	return nil, false
+}
+
+// MatchesElement reports whether the step addresses element i of a list.
+func (s Step) MatchesElement(i int, item any) bool {
+	switch {
+	case s.Any:
+		return true
+	case s.IsIndex:
+		return i == s.Index
+	case s.Key != "":
+		object, _ := item.(map[string]any)
+		text, _ := Step{Name: s.Key}.property(object)
+		value, ok := text.(string)
+		return ok && strings.EqualFold(value, s.Value)
+	}
+	return false
+}
+
+// Covers reports whether the pattern p (which may hold [*]) addresses path or
+// something above it: ignoring properties.x ignores properties.x.y too.
+func (p Path) Covers(path Path) bool {
+	if len(p) > len(path) {
+		return false
+	}
+	for i, step := range p {
+		if !step.covers(path[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s Step) covers(other Step) bool {
+	if s.Any {
+		return other.Any || other.Key != "" || other.IsIndex
+	}
+	if s.Key != "" {
+		return strings.EqualFold(s.Key, other.Key) && strings.EqualFold(s.Value, other.Value)
+	}
+	if s.IsIndex {
+		return other.IsIndex && s.Index == other.Index
+	}
+	return !other.Any && other.Key == "" && !other.IsIndex && strings.EqualFold(s.Name, other.Name)
+}

@@ -1,0 +1,157 @@
+package resource
+
+import "time"
+
+// Action is what a verdict tells the pass to do.
+type Action string
+
+// The actions. Skip means "in sync: no PUT, the post-check runs"; Success and
+// Failure are the words of the post-check.
+const (
+	ActionProceed Action = "Proceed"
+	ActionSkip    Action = "Skip"
+	ActionBlock   Action = "Block"
+	ActionError   Action = "Error"
+	ActionSuccess Action = "Success"
+	ActionFailure Action = "Failure"
+)
+
+// Severity of a condition that is not Ready: Error stops the retries until
+// somebody acts, Warning is retried, Info is the happy path.
+type Severity string
+
+// The severities; SeverityNone goes with Ready=True.
+const (
+	SeverityNone    Severity = ""
+	SeverityInfo    Severity = "Info"
+	SeverityWarning Severity = "Warning"
+	SeverityError   Severity = "Error"
+)
+
+// RetryClass says how soon a verdict is tried again.
+type RetryClass string
+
+// The classes: Fast 1 s to 30 s, Slow 1 s to 3 min, VerySlow the interval (at
+// least 1 h), None until the spec changes, reconcile or resume. The durations
+// stand in workflows/wait.go.
+const (
+	RetryFast     RetryClass = "Fast"
+	RetrySlow     RetryClass = "Slow"
+	RetryVerySlow RetryClass = "VerySlow"
+	RetryNone     RetryClass = "None"
+)
+
+// Reason is a word for machines and people: one of the constants below, or the
+// code of an ARM error.
+type Reason string
+
+// The reasons of Armature itself. Names that Azure Service Operator has are
+// kept; they live in search attributes and histories.
+const (
+	ReasonSucceeded                 Reason = "Succeeded"
+	ReasonReconciling               Reason = "Reconciling"
+	ReasonDeleting                  Reason = "Deleting"
+	ReasonDeleted                   Reason = "Deleted"
+	ReasonDetached                  Reason = "Detached"
+	ReasonPaused                    Reason = "Paused"
+	ReasonInSync                    Reason = "InSync"
+	ReasonNotFound                  Reason = "NotFound"
+	ReasonDrift                     Reason = "Drift"
+	ReasonWaitingForOwner           Reason = "WaitingForOwner"
+	ReasonReferenceNotFound         Reason = "ReferenceNotFound"
+	ReasonReferenceNotReady         Reason = "ReferenceNotReady"
+	ReasonSecretNotFound            Reason = "SecretNotFound"
+	ReasonReconciliationBlocked     Reason = "ReconciliationBlocked"
+	ReasonPostReconciliationFailure Reason = "PostReconciliationFailure"
+	ReasonCheckFailed               Reason = "CheckFailed"
+	ReasonOperationInProgress       Reason = "OperationInProgress"
+	ReasonOperationTimeout          Reason = "OperationTimeout"
+	ReasonOperationFailed           Reason = "OperationFailed"
+	ReasonChangeNotTaken            Reason = "ChangeNotTaken"
+	ReasonThrottled                 Reason = "Throttled"
+	ReasonArmUnreachable            Reason = "ArmUnreachable"
+	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
+	ReasonWaitingForDependents      Reason = "WaitingForDependents"
+	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
+	ReasonProtected                 Reason = "Protected"
+	ReasonFailed                    Reason = "Failed"
+	ReasonUnknownError              Reason = "UnknownError"
+)
+
+// Class is the retry class that goes with a reason unless the verdict carries
+// its own.
+func (r Reason) Class() RetryClass {
+	switch r {
+	case ReasonWaitingForOwner, ReasonReferenceNotFound, ReasonReferenceNotReady, ReasonSecretNotFound:
+		return RetryFast
+	case ReasonDeletionNotSupported, ReasonChangeNotTaken:
+		return RetryVerySlow
+	}
+	return RetrySlow
+}
+
+// Verdict is what a step decided, in words a user understands. It is the
+// result of every step and lives in histories.
+type Verdict struct {
+	Action   Action   `json:"action"`
+	Reason   Reason   `json:"reason,omitempty"`
+	Severity Severity `json:"severity,omitempty"`
+	// Message says what happened, why, and what to do next; masked.
+	Message string `json:"message,omitempty"`
+	// Class is the retry class of a Block, Failure or Error.
+	Class RetryClass `json:"class,omitempty"`
+	// Create is set on a Proceed when the resource is absent.
+	Create bool `json:"create,omitempty"`
+	// Differences are the reasons for a PUT, at most MaxDifferences, masked.
+	Differences []Difference `json:"differences,omitempty"`
+	// More counts the differences beyond the bound.
+	More int `json:"more,omitempty"`
+	// WaitingFor names the resources whose change would lift a Block.
+	WaitingFor []ID `json:"waitingFor,omitempty"`
+	// RequestID is ARM's x-ms-request-id of the answer that decided.
+	RequestID string `json:"requestID,omitempty"`
+	// RetryAfter is the least time to the next try that ARM asked for.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+}
+
+// MaxDifferences bounds the differences that a verdict carries: histories hold
+// them, and nobody reads more.
+const MaxDifferences = 20
+
+// Difference is one path where observed is not as desired. Values are short
+// texts for people, masked where secret, cut at 120 runes.
+type Difference struct {
+	Path     string `json:"path"`
+	Desired  string `json:"desired"`
+	Observed string `json:"observed"`
+	// Rule names the rule of package drift that decided.
+	Rule string `json:"rule,omitempty"`
+}
+
+// Proceed is the verdict that lets the pass go on.
+func Proceed(message string) Verdict {
+	return Verdict{Action: ActionProceed, Message: message}
+}
+
+// Block is the verdict that waits and tries again in the reason's class.
+func Block(reason Reason, message string) Verdict {
+	return Verdict{Action: ActionBlock, Reason: reason, Severity: SeverityWarning, Message: message, Class: reason.Class()}
+}
+
+// Fail is the verdict of a step that went wrong, retried in the class.
+func Fail(reason Reason, class RetryClass, message string) Verdict {
+	severity := SeverityWarning
+	if class == RetryNone {
+		severity = SeverityError
+	}
+	return Verdict{Action: ActionError, Reason: reason, Severity: severity, Message: message, Class: class}
+}
+
+// Stops reports whether the pass ends with this verdict.
+func (v Verdict) Stops() bool {
+	switch v.Action {
+	case ActionBlock, ActionError, ActionFailure:
+		return true
+	}
+	return false
+}
