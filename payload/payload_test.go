@@ -153,13 +153,17 @@ func TestDecodeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bomb, err := proto.Marshal(&commonpb.Payload{Metadata: metadata("json/plain"), Data: make([]byte, payload.MaxSize)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	cases := map[string]struct {
 		reason string
 		data   []byte
 	}{
 		"a bomb": {
 			reason: "a few KB must not fill the memory of a worker or codec server",
-			data:   encoder.EncodeAll(make([]byte, payload.MaxSize+1), nil),
+			data:   encoder.EncodeAll(bomb, nil),
 		},
 		"no zstd": {
 			reason: "foreign bytes under our encoding name are an error, not a value",
