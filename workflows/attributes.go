@@ -1,0 +1,98 @@
+package workflows
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/armature-io/armature/resource"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+)
+
+// The search attributes of ReconcileResource. The first six are Keywords, the
+// last two lists of Keywords.
+var (
+	armType             = temporal.NewSearchAttributeKeyKeyword("ArmType")
+	armSubscription     = temporal.NewSearchAttributeKeyKeyword("ArmSubscription")
+	armResourceGroup    = temporal.NewSearchAttributeKeyKeyword("ArmResourceGroup")
+	armOwner            = temporal.NewSearchAttributeKeyKeyword("ArmOwner")
+	reconcilePhase      = temporal.NewSearchAttributeKeyKeyword("ReconcilePhase")
+	reconcileReason     = temporal.NewSearchAttributeKeyKeyword("ReconcileReason")
+	reconcileWaitingFor = temporal.NewSearchAttributeKeyKeywordList("ReconcileWaitingFor")
+	reconcileLabels     = temporal.NewSearchAttributeKeyKeywordList("ReconcileLabels")
+)
+
+// keywordMax is what SQL stores hold of a Keyword, in characters: a longer value
+// makes the workflow invisible to every list.
+const keywordMax = 255
+
+// SearchAttributes are the names and types that a namespace must know.
+func SearchAttributes() map[string]enumspb.IndexedValueType {
+	return map[string]enumspb.IndexedValueType{
+		armType.GetName():             enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		armSubscription.GetName():     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		armResourceGroup.GetName():    enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		armOwner.GetName():            enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		reconcilePhase.GetName():      enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		reconcileReason.GetName():     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		reconcileWaitingFor.GetName(): enumspb.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+		reconcileLabels.GetName():     enumspb.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+	}
+}
+
+// IdentityAttributes are the search attributes that follow from the manifest; a
+// starter sets them at the start, the workflow keeps them true.
+func IdentityAttributes(desired resource.Desired) temporal.SearchAttributes {
+	updates := []temporal.SearchAttributeUpdate{
+		armType.ValueSet(keyword(desired.ID.Type())),
+		reconcilePhase.ValueSet(string(PhasePending)),
+	}
+	if s := desired.ID.Subscription(); s != "" {
+		updates = append(updates, armSubscription.ValueSet(keyword(s)))
+	}
+	if g := desired.ID.ResourceGroup(); g != "" {
+		updates = append(updates, armResourceGroup.ValueSet(keyword(g)))
+	}
+	if !desired.Owner.IsZero() {
+		updates = append(updates, armOwner.ValueSet(keyword(desired.Owner.WorkflowID())))
+	}
+	if labels := labelKeywords(desired.Labels); len(labels) > 0 {
+		updates = append(updates, reconcileLabels.ValueSet(labels))
+	}
+	return temporal.NewSearchAttributes(updates...)
+}
+
+// labelKeywords are the labels as "key=value", sorted.
+func labelKeywords(labels map[string]string) []string {
+	words := make([]string, 0, len(labels))
+	for key, value := range labels {
+		words = append(words, keyword(key+"="+value))
+	}
+	sort.Strings(words)
+	return words
+}
+
+// keyword cuts a value to what SQL stores hold.
+func keyword(value string) string {
+	if utf8.RuneCountInString(value) <= keywordMax {
+		return strings.ToValidUTF8(value, "")
+	}
+	return string([]rune(value)[:keywordMax])
+}
+
+// Memo keys: identity of the resource for lists when no worker answers.
+const (
+	MemoID         = "id"
+	MemoName       = "name"
+	MemoAPIVersion = "apiVersion"
+)
+
+// Memo is what a starter writes beside the workflow.
+func Memo(desired resource.Desired) map[string]any {
+	return map[string]any{
+		MemoID:         desired.ID.String(),
+		MemoName:       desired.Name,
+		MemoAPIVersion: desired.APIVersion,
+	}
+}

@@ -1,0 +1,3 @@
+package workflows
+
+type State struct{}
