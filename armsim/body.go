@@ -1,0 +1,106 @@
+package armsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// object is a JSON object; numbers are json.Number so that they keep their form.
+type object = map[string]any
+
+// decodeObject reads one JSON object and nothing behind it.
+func decodeObject(data []byte) (object, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, fmt.Errorf("parse JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("parse JSON: more than one value")
+	}
+	o, ok := value.(object)
+	if !ok {
+		return nil, errors.New("parse JSON: the value is no object")
+	}
+	return o, nil
+}
+
+func clone(value any) any {
+	switch v := value.(type) {
+	case object:
+		return cloneObject(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = clone(v[i])
+		}
+		return out
+	}
+	return value
+}
+
+func cloneObject(o object) object {
+	if o == nil {
+		return nil
+	}
+	out := make(object, len(o))
+	for k, v := range o {
+		out[k] = clone(v)
+	}
+	return out
+}
+
+// mergePatch applies RFC 7396 in place and answers the result.
+func mergePatch(dst, patch object) object {
+	if dst == nil {
+		dst = object{}
+	}
+	for k, v := range patch {
+		switch p := v.(type) {
+		case nil:
+			delete(dst, k)
+		case object:
+			child, _ := dst[k].(object)
+			dst[k] = mergePatch(child, p)
+		default:
+			dst[k] = clone(v)
+		}
+	}
+	return dst
+}
+
+// properties is the resource's "properties", made when absent.
+func properties(body object) object {
+	p, ok := body["properties"].(object)
+	if !ok {
+		p = object{}
+		body["properties"] = p
+	}
+	return p
+}
+
+// text reads a string at a dotted path, "" when there is none.
+func text(body object, path string) string {
+	var value any = body
+	for _, name := range strings.Split(path, ".") {
+		o, ok := value.(object)
+		if !ok {
+			return ""
+		}
+		value = o[name]
+	}
+	s, _ := value.(string)
+	return s
+}
+
+// setDefault sets what the client left out or sent as null.
+func setDefault(o object, name string, value any) {
+	if o[name] == nil {
+		o[name] = value
+	}
+}

@@ -1,0 +1,103 @@
+// Command armsim serves the ARM simulator on a port.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/armature-io/armature/armsim"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stderr))
+}
+
+// settings are what the flags say.
+type settings struct {
+	simulator armsim.Options
+	listen    armsim.ListenOptions
+}
+
+// run serves until the context ends. It answers the exit code: 0, 1 when
+// serving failed, 2 for bad flags.
+func run(ctx context.Context, args []string, getenv func(string) string, stderr io.Writer) int {
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	set, err := parse(args, getenv, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "armsim:", err)
+		return 2
+	}
+	server, err := armsim.New(set.simulator).Listen(set.listen)
+	if err != nil {
+		fmt.Fprintln(stderr, "armsim:", err)
+		return 1
+	}
+	log.Info("serving simulated Azure Resource Manager", "url", server.URL(), "ca", server.CAFile(), "auth", set.simulator.RequireAuth)
+	select {
+	case <-ctx.Done():
+		err = server.Close()
+	case err = <-server.Done():
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "armsim:", err)
+		return 1
+	}
+	return 0
+}
+
+func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
+	var set settings
+	var caDir, hosts, subscriptions string
+	flags := flag.NewFlagSet("armsim", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&set.listen.Address, "listen", "127.0.0.1:4545", "host:port to listen on")
+	flags.BoolVar(&set.listen.AllowRemote, "allow-remote", false, "listen beyond loopback: whoever reaches the port owns the simulator")
+	flags.BoolVar(&set.listen.TLS, "https", false, "serve HTTPS with a certificate of a CA made at the start")
+	flags.StringVar(&set.listen.CAFile, "ca-out", "", "file to write the CA to (PEM)")
+	flags.StringVar(&caDir, "cert-dir", "", "folder to write the CA to, as ca.pem; instead of --ca-out")
+	flags.StringVar(&hosts, "hosts", "", "further host names of the certificate, separated by commas")
+	flags.Float64Var(&set.simulator.TimeScale, "time-scale", 1, "simulated seconds in a real second")
+	flags.Int64Var(&set.simulator.Seed, "seed", 1, "seed of everything that is random")
+	flags.StringVar(&subscriptions, "subscriptions", "", "GUIDs that exist, separated by commas; empty: all")
+	flags.StringVar(&set.simulator.TenantID, "tenant", "", "the one tenant; empty: any")
+	flags.BoolVar(&set.simulator.RequireAuth, "require-auth", false, "refuse calls without a token of the token endpoint")
+	flags.StringVar(&set.simulator.ClientID, "client-id", "", "the one application; empty: any")
+	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "how long (simulated) reads lag behind writes")
+	if err := flags.Parse(args); err != nil {
+		return set, fmt.Errorf("read flags: %w", err)
+	}
+	if flags.NArg() > 0 {
+		return set, fmt.Errorf("read flags: unexpected argument %q", flags.Arg(0))
+	}
+	if set.simulator.TimeScale <= 0 {
+		return set, fmt.Errorf("read flags: --time-scale %g must be positive", set.simulator.TimeScale)
+	}
+	// The secret comes from the environment: arguments show in process lists.
+	set.simulator.ClientSecret = getenv("ARMSIM_CLIENT_SECRET")
+	set.simulator.Subscriptions = list(subscriptions)
+	set.listen.Hosts = list(hosts)
+	if caDir != "" && set.listen.CAFile == "" {
+		set.listen.CAFile = filepath.Join(caDir, "ca.pem")
+	}
+	return set, nil
+}
+
+func list(value string) []string {
+	var out []string
+	for _, item := range strings.Split(value, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}

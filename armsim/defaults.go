@@ -1,0 +1,95 @@
+package armsim
+
+import "strings"
+
+// newResource makes an empty resource at a target, with the server's spelling
+// of its type where the table has one. The client's case of names is kept.
+func (s *Simulator) newResource(t target) *resource {
+	r := &resource{id: t.id, typ: t.resourceType(), name: t.name(), guid: s.guid(), body: object{}}
+	row := s.ruleFor(r.typ)
+	if row.titleTypes && t.kind == kindResource {
+		id := t.scope + "/providers/" + t.namespace
+		types := make([]string, len(t.types))
+		for i, name := range t.types {
+			types[i] = strings.ToUpper(name[:1]) + name[1:]
+			id += "/" + types[i] + "/" + t.names[i]
+		}
+		r.id, r.typ = id, t.namespace+"/"+strings.Join(types, "/")
+	}
+	if row.fullName {
+		r.name = strings.Join(t.names, "/")
+	}
+	return r
+}
+
+// replaceInline makes a parent's inline list the whole truth about its
+// children, as Azure's network resources do: what the PUT leaves out is deleted.
+func (s *Simulator) replaceInline(q *request, r *resource, body object, collection string) {
+	items, _ := properties(body)[collection].([]any)
+	delete(properties(body), collection)
+	keep := map[string]bool{}
+	for _, item := range items {
+		o, ok := item.(object)
+		name, _ := o["name"].(string)
+		if !ok || name == "" {
+			continue
+		}
+		child := q.target
+		child.id = r.id + "/" + collection + "/" + name
+		child.types = append(append([]string(nil), child.types...), collection)
+		child.names = append(append([]string(nil), child.names...), name)
+		child.kind = kindResource
+		keep[key(child.id)] = true
+		stored := s.find(child.id)
+		if stored == nil {
+			stored = s.newResource(child)
+			s.resources[key(child.id)] = stored
+		}
+		content := cloneObject(o)
+		for _, name := range []string{"id", "name", "type", "etag"} {
+			delete(content, name)
+		}
+		properties(content)["provisioningState"] = "Succeeded"
+		if row := s.ruleFor(stored.typ); row.defaults != nil {
+			row.defaults(stored, content)
+		}
+		stored.body = content
+		stored.version++
+	}
+	for _, child := range s.children(r.id, collection) {
+		if !keep[key(child.id)] {
+			s.remove(child.id)
+		}
+	}
+}
+
+// displayLocation spells a region the way some providers return it.
+func displayLocation(location string) string {
+	if strings.Contains(location, " ") {
+		return location
+	}
+	words := []string{"north", "south", "east", "west", "central", "southeast", "us", "uk", "uae", "europe", "asia", "india",
+		"japan", "korea", "australia", "canada", "brazil", "france", "germany", "norway", "sweden", "switzerland", "africa",
+		"poland", "italy", "spain", "qatar", "israel", "mexico", "new", "zealand", "2", "3", "4", "euap"}
+	rest, out := strings.ToLower(location), []string{}
+	for rest != "" {
+		word := ""
+		for _, w := range words {
+			if strings.HasPrefix(rest, w) && len(w) > len(word) {
+				word = w
+			}
+		}
+		if word == "" {
+			return location
+		}
+		rest = rest[len(word):]
+		switch word {
+		case "us", "uk", "uae", "euap":
+			word = strings.ToUpper(word)
+		default:
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}

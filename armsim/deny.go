@@ -1,0 +1,49 @@
+package armsim
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Denial refuses requests for matching IDs with 403 AuthorizationFailed.
+type Denial struct {
+	Scope  string `json:"scope"`            // glob over the resource ID
+	Method string `json:"method,omitempty"` // glob; empty = all
+}
+
+func (s *Simulator) checkDenied(q *request) *answer {
+	if q.target.id == "" {
+		return nil
+	}
+	for _, d := range s.denials {
+		if !globMatch(d.Scope, q.target.id) || !globMatch(d.Method, q.r.Method) {
+			continue
+		}
+		verb := map[string]string{"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}[q.r.Method]
+		if verb == "" {
+			verb = "write"
+		}
+		kind := q.resourceType
+		if kind == "" {
+			kind = strings.TrimPrefix(groupType, "/")
+		}
+		return gatewayError(http.StatusForbidden, "AuthorizationFailed",
+			"The client '%s' with object id '%s' does not have authorization to perform action '%s/%s' over scope '%s' or the scope is invalid. If access was recently granted, please refresh your credentials.",
+			s.options.ClientID, s.options.ClientID, kind, verb, q.target.id)
+	}
+	return nil
+}
+
+// Deny adds a denial.
+func (s *Simulator) Deny(d Denial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denials = append(s.denials, d)
+}
+
+// AllowAll removes all denials.
+func (s *Simulator) AllowAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denials = nil
+}

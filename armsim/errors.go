@@ -1,0 +1,153 @@
+package armsim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+)
+
+// answer is a response before it is written.
+type answer struct {
+	status  int
+	header  http.Header
+	body    any    // nil = no body
+	raw     []byte // sent as it is when not nil
+	code    string // ARM error code, for the log
+	reset   bool   // cut the connection instead of answering
+	gateway bool   // ARM itself refused, not a provider
+}
+
+func newAnswer(status int, body any) *answer {
+	return &answer{status: status, header: http.Header{}, body: body}
+}
+
+// armError answers ARM's error envelope.
+func armError(status int, code, format string, args ...any) *answer {
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	a := newAnswer(status, map[string]any{"error": map[string]any{"code": code, "message": message}})
+	a.code = code
+	return a
+}
+
+// gatewayError is an error that ARM's front door gives before a provider sees
+// the request; recorded traffic marks it with X-Ms-Failure-Cause.
+func gatewayError(status int, code, format string, args ...any) *answer {
+	a := armError(status, code, format, args...)
+	a.gateway = true
+	a.header.Set("X-Ms-Failure-Cause", "gateway")
+	return a
+}
+
+func errGroupNotFound(group string) *answer {
+	return gatewayError(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
+}
+
+// errNotFound is the 404 of an absent resource; the message names type and name
+// pairwise ("ns/type/name/childtype/childname") and the group.
+func errNotFound(t target) *answer {
+	path := t.namespace
+	for i := range t.names {
+		path += "/" + t.types[i] + "/" + t.names[i]
+	}
+	where := ""
+	if t.group != "" {
+		where = fmt.Sprintf(" under resource group '%s'", t.group)
+	}
+	return gatewayError(http.StatusNotFound, "ResourceNotFound",
+		"The Resource '%s'%s was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", path, where)
+}
+
+func errParentNotFound(verb string, t target) *answer {
+	types := ""
+	for i, s := range t.types {
+		if i > 0 {
+			types += "/"
+		}
+		types += s
+	}
+	return gatewayError(http.StatusNotFound, "ParentResourceNotFound",
+		"Failed to perform '%s' on resource(s) of type '%s', because the parent resource '%s' could not be found.",
+		verb, types, t.parentID())
+}
+
+func errSubscriptionNotFound(subscription string) *answer {
+	return gatewayError(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
+}
+
+func errInvalidSubscription(subscription string) *answer {
+	return gatewayError(http.StatusBadRequest, "InvalidSubscriptionId",
+		"The provided subscription identifier '%s' is malformed or invalid.", subscription)
+}
+
+func errBusy(operationURL string) *answer {
+	return armError(http.StatusConflict, "AnotherOperationInProgress",
+		"Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: %s.", operationURL)
+}
+
+func errGroupDeleting(group string) *answer {
+	return gatewayError(http.StatusConflict, "ResourceGroupBeingDeleted",
+		"The resource group '%s' is in deprovisioning state and cannot perform this operation.", group)
+}
+
+func errPrecondition() *answer {
+	return armError(http.StatusPreconditionFailed, "PreconditionFailed",
+		"The precondition given in one of the request headers evaluated to false.")
+}
+
+func errContent(format string, args ...any) *answer {
+	return gatewayError(http.StatusBadRequest, "InvalidRequestContent",
+		"The request content was invalid and could not be deserialized: '%s'.", fmt.Sprintf(format, args...))
+}
+
+func errPath(path string) *answer {
+	return gatewayError(http.StatusNotFound, "InvalidResourceType",
+		"The request path '%s' does not address a resource that could be found.", path)
+}
+
+func errMethod(method string) *answer {
+	return gatewayError(http.StatusMethodNotAllowed, "MethodNotAllowed",
+		"The requested resource does not support http method '%s'.", method)
+}
+
+// write sends the answer, or cuts the connection.
+func (a *answer) write(w http.ResponseWriter, head bool) {
+	h := w.Header()
+	if a.reset && cut(w) {
+		return
+	}
+	for name, values := range a.header {
+		h[name] = values
+	}
+	payload := a.raw
+	if payload == nil && a.body != nil {
+		var err error
+		if payload, err = json.Marshal(a.body); err != nil {
+			payload = []byte(`{"error":{"code":"InternalServerError","message":"cannot encode the answer"}}`)
+			a.status = http.StatusInternalServerError
+		}
+	}
+	if payload != nil && h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	w.WriteHeader(a.status)
+	if payload != nil && !head {
+		_, _ = w.Write(payload) // the client may be gone; nobody to tell
+	}
+}
+
+// cut closes the connection without an answer: a TCP reset where possible.
+func cut(w http.ResponseWriter) bool {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return false
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // a plain close is as good for the client
+	}
+	_ = conn.Close()
+	return true
+}

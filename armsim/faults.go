@@ -1,0 +1,217 @@
+package armsim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Fault is something that goes wrong with matching requests. Without Status,
+// Reset, Delay and Gate it does nothing but count.
+type Fault struct {
+	ID string `json:"id,omitempty"` // given by the simulator when empty
+
+	// What it matches. Empty matches everything.
+	Method string `json:"method,omitempty"`
+	Type   string `json:"type,omitempty"` // glob over the resource type
+	Path   string `json:"path,omitempty"` // glob over the resource ID (unescaped)
+	// On is resource (default), operation (polls of operation URLs) or any.
+	On string `json:"on,omitempty"`
+
+	// When it acts.
+	After       int     `json:"after,omitempty"`       // let so many matches pass first
+	Count       int     `json:"count,omitempty"`       // act so often; 0 = always
+	Probability float64 `json:"probability,omitempty"` // of acting; 0 = 1
+
+	// What it does. With Applied the request takes effect first, so that only
+	// its answer is delayed, held, replaced or lost.
+	Applied bool              `json:"applied,omitempty"`
+	DelayMs int               `json:"delayMs,omitempty"` // real milliseconds
+	Gate    bool              `json:"gate,omitempty"`    // hold until released
+	Reset   bool              `json:"reset,omitempty"`   // cut the connection
+	Status  int               `json:"status,omitempty"`
+	Code    string            `json:"code,omitempty"`
+	Message string            `json:"message,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    json.RawMessage   `json:"body,omitempty"` // instead of the envelope; a JSON string is sent as plain text
+
+	// What happened so far.
+	Matched int `json:"matched"`
+	Fired   int `json:"fired"`
+	Waiting int `json:"waiting"` // requests that the gate holds now
+
+	open chan struct{}
+}
+
+// AddFault adds a fault and answers its ID.
+func (s *Simulator) AddFault(f Fault) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addFault(f)
+}
+
+func (s *Simulator) addFault(f Fault) string {
+	if f.ID == "" {
+		s.nextFault++
+		f.ID = fmt.Sprintf("fault-%d", s.nextFault)
+	}
+	s.dropFault(f.ID)
+	f.Matched, f.Fired, f.Waiting, f.open = 0, 0, 0, make(chan struct{})
+	s.faults = append(s.faults, &f)
+	return f.ID
+}
+
+// RemoveFault ends a fault; a gate lets go of what it holds. Empty means all.
+// It tells whether there was one.
+func (s *Simulator) RemoveFault(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropFault(id)
+}
+
+func (s *Simulator) dropFault(id string) bool {
+	var kept []*Fault
+	for _, f := range s.faults {
+		if id == "" || f.ID == id {
+			close(f.open)
+			continue
+		}
+		kept = append(kept, f)
+	}
+	found := len(kept) != len(s.faults)
+	s.faults = kept
+	return found
+}
+
+// Faults lists the faults with their counts.
+func (s *Simulator) Faults() []Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []Fault{}
+	for _, f := range s.faults {
+		out = append(out, *f)
+	}
+	return out
+}
+
+func (f *Fault) matches(q *request) bool {
+	onOperation := q.target.kind == kindOperation
+	switch f.On {
+	case "any":
+	case "operation":
+		if !onOperation {
+			return false
+		}
+	default:
+		if onOperation {
+			return false
+		}
+	}
+	return globMatch(f.Method, q.r.Method) && globMatch(f.Type, q.resourceType) && globMatch(f.Path, q.target.id)
+}
+
+// acting picks the fault for a request: of those that match, the first whose
+// turn it is.
+func (s *Simulator) acting(q *request) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		if !f.matches(q) {
+			continue
+		}
+		f.Matched++
+		if f.Matched <= f.After || f.Count > 0 && f.Fired >= f.Count {
+			continue
+		}
+		if f.Probability > 0 && f.Probability < 1 && s.random.Float64() >= f.Probability {
+			continue
+		}
+		f.Fired++
+		q.fault = f.ID
+		return f
+	}
+	return nil
+}
+
+// withFaults serves a request, with the fault that is due for it.
+func (s *Simulator) withFaults(q *request, serve func() *answer) *answer {
+	f := s.acting(q)
+	if f == nil {
+		return serve()
+	}
+	var served *answer
+	if f.Applied {
+		served = serve()
+	}
+	if !s.wait(q.r.Context(), f) {
+		return &answer{status: http.StatusServiceUnavailable, header: http.Header{}, reset: true, code: "ClientGone"}
+	}
+	if f.Reset {
+		return &answer{status: http.StatusServiceUnavailable, header: http.Header{}, reset: true, code: "ConnectionReset"}
+	}
+	if f.Status != 0 {
+		return f.answer()
+	}
+	if served == nil {
+		served = serve()
+	}
+	return served
+}
+
+// wait delays and holds; false when the client went away meanwhile.
+func (s *Simulator) wait(ctx context.Context, f *Fault) bool {
+	if f.DelayMs > 0 {
+		timer := time.NewTimer(time.Duration(f.DelayMs) * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	if !f.Gate {
+		return true
+	}
+	s.countWaiting(f, 1)
+	defer s.countWaiting(f, -1)
+	select {
+	case <-f.open:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *Simulator) countWaiting(f *Fault, by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.Waiting += by
+}
+
+func (f *Fault) answer() *answer {
+	a := newAnswer(f.Status, nil)
+	code, message := f.Code, f.Message
+	if code != "" || f.Body == nil && f.Status >= 400 {
+		if code == "" {
+			code = "InternalServerError"
+		}
+		if message == "" {
+			message = "Encountered internal server error."
+		}
+		a = armError(f.Status, code, "%s", message)
+	}
+	if f.Body != nil {
+		a.body, a.raw = nil, f.Body
+		var plain string
+		if json.Unmarshal(f.Body, &plain) == nil {
+			a.raw = []byte(plain)
+			a.header.Set("Content-Type", "text/html")
+		}
+	}
+	for name, value := range f.Headers {
+		a.header.Set(name, value)
+	}
+	return a
+}

@@ -1,0 +1,158 @@
+package armsim
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+func (s *Simulator) handleGet(q *request) *answer {
+	t := q.target
+	r := s.find(t.id)
+	if a := s.placed(q, "read"); a != nil {
+		return a
+	}
+	r.noteRead()
+	body := s.visible(r)
+	if body == nil {
+		if t.kind == kindGroup {
+			return errGroupNotFound(t.group)
+		}
+		return errNotFound(t)
+	}
+	if q.r.Method == http.MethodHead {
+		return newAnswer(http.StatusNoContent, nil)
+	}
+	for _, name := range s.secretNames(r.typ) {
+		properties(body)[name] = s.secretValue(r, name)
+	}
+	a := newAnswer(http.StatusOK, body)
+	s.setETag(a, r)
+	return a
+}
+
+func (s *Simulator) setETag(a *answer, r *resource) {
+	if s.ruleFor(r.typ).etag {
+		a.header.Set("ETag", r.etag())
+	}
+}
+
+// handleList answers a collection, the groups of a subscription, or the flat
+// list of resources of a group or subscription.
+func (s *Simulator) handleList(q *request) *answer {
+	t := q.target
+	if q.r.Method != http.MethodGet {
+		return errMethod(q.r.Method)
+	}
+	if a := s.placed(q, "read"); a != nil {
+		return a
+	}
+	var found []*resource
+	for _, r := range s.candidates(q) {
+		if s.visible(r) != nil {
+			found = append(found, r)
+		}
+	}
+	list := make([]any, 0, len(found))
+	for _, r := range found {
+		body := s.visible(r)
+		if t.kind == kindResources {
+			body = flat(body)
+		}
+		list = append(list, body)
+	}
+	return s.page(q, list)
+}
+
+// candidates are the resources that a list is about, in order of their IDs.
+func (s *Simulator) candidates(q *request) []*resource {
+	t := q.target
+	if t.kind == kindCollection && (len(t.types) > 1 || t.group != "" || t.isExtension() || t.subscription == "") {
+		parent := t.parentID()
+		if len(t.types) == 1 {
+			parent = t.scope + "/providers/" + t.namespace
+		}
+		return s.children(parent, t.types[len(t.types)-1])
+	}
+	var out []*resource
+	for _, r := range s.below(t.listRoot()) {
+		p, ok := parseID(r.id)
+		if !ok {
+			continue
+		}
+		switch {
+		case t.kind == kindGroups && p.kind == kindGroup,
+			t.kind == kindCollection && strings.EqualFold(r.typ, t.resourceType()),
+			t.kind == kindResources && p.kind == kindResource && len(p.types) == 1 && !p.isExtension() && listed(r, q):
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (t target) listRoot() string {
+	if t.subscription == "" {
+		return ""
+	}
+	root := "/subscriptions/" + t.subscription
+	if t.group != "" {
+		root += "/resourceGroups/" + t.group
+	}
+	return root
+}
+
+// listed tells whether a resource is in a flat list: tracked resources only
+// (those with a location), and $filter=resourceType eq '...'.
+func listed(r *resource, q *request) bool {
+	if text(r.body, "location") == "" {
+		return false
+	}
+	filter := q.r.URL.Query().Get("$filter")
+	if _, want, ok := strings.Cut(filter, "resourceType eq '"); ok {
+		return strings.EqualFold(strings.TrimSuffix(want, "'"), r.typ)
+	}
+	return true
+}
+
+// flat is a resource as the flat lists show it: no properties.
+func flat(body object) object {
+	out := object{}
+	for _, name := range []string{"id", "name", "type", "location", "tags", "kind", "sku", "identity", "managedBy", "plan", "zones"} {
+		if value, ok := body[name]; ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// page cuts a list; the next page's URL is absolute and opaque to the client.
+func (s *Simulator) page(q *request, list []any) *answer {
+	query := q.r.URL.Query()
+	from, _ := strconv.Atoi(query.Get("$skiptoken")) // a foreign token starts anew
+	size := s.options.PageSize
+	if top, err := strconv.Atoi(query.Get("$top")); err == nil && top > 0 {
+		size = min(size, top)
+	}
+	from = max(0, min(from, len(list)))
+	to := min(from+size, len(list))
+	body := object{"value": list[from:to]}
+	if to < len(list) {
+		query.Set("$skiptoken", strconv.Itoa(to))
+		body["nextLink"] = q.origin() + q.r.URL.EscapedPath() + "?" + query.Encode()
+	}
+	return newAnswer(http.StatusOK, body)
+}
+
+func splitID(id string) ([]string, bool) {
+	trimmed := strings.Trim(id, "/")
+	return strings.Split(trimmed, "/"), trimmed != ""
+}
+
+// parseID parses an unescaped resource ID.
+func parseID(id string) (target, bool) {
+	segments, ok := splitID(id)
+	if !ok {
+		return target{}, false
+	}
+	return parseTarget(segments)
+}

@@ -1,0 +1,213 @@
+package armsim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Stored is a resource as the server holds it, for tests.
+type Stored struct {
+	ID         string `json:"id"`
+	Type       string `json:"type"`
+	State      string `json:"state"`
+	Generation int    `json:"generation"`        // accepted PUTs and PATCHes
+	Busy       bool   `json:"busy"`              // an operation goes on
+	Body       object `json:"body"`              // as a GET shows it, without server-made keys
+	LastPut    object `json:"lastPut,omitempty"` // the last accepted body as sent, secrets too
+}
+
+// Hold keeps matching operations from ending, running ones and later ones.
+type Hold struct {
+	Type string `json:"type,omitempty"` // glob over the resource type
+	ID   string `json:"id,omitempty"`   // glob over the resource ID
+}
+
+// Put stores a resource behind everybody's back: no checks, no operation, no
+// count. Missing groups and parents are made.
+func (s *Simulator) Put(id string, body map[string]any) error {
+	t, ok := parseID(id)
+	if !ok || t.kind != kindResource && t.kind != kindGroup {
+		return fmt.Errorf("put %s: this is no resource ID", id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	s.ensureAbove(t)
+	q := &request{target: t, resourceType: t.resourceType()}
+	r := s.find(id)
+	known := r != nil
+	r = s.store(q, r, body)
+	r.staleUntil = time.Time{}
+	if state := text(body, "properties.provisioningState"); state != "" {
+		r.setState(state)
+	} else if !known {
+		s.finishSync(r)
+	}
+	if state := text(body, "properties.state"); state != "" {
+		properties(r.body)["state"] = state
+	}
+	return nil
+}
+
+// ensureAbove makes the group and the parents of a target.
+func (s *Simulator) ensureAbove(t target) {
+	if t.group != "" && t.kind != kindGroup {
+		s.ensure("/subscriptions/" + t.subscription + "/resourceGroups/" + t.group)
+	}
+	if parent := t.parentID(); t.kind == kindResource && !s.exists(parent) {
+		s.ensure(parent)
+	}
+}
+
+func (s *Simulator) ensure(id string) {
+	t, ok := parseID(id)
+	if !ok || s.find(id) != nil {
+		return
+	}
+	s.ensureAbove(t)
+	r := s.store(&request{target: t, resourceType: t.resourceType()}, nil, object{"location": "westus2"})
+	r.staleUntil = time.Time{}
+	s.finishSync(r)
+}
+
+// Patch lays a JSON merge patch over what is stored, behind everybody's back.
+func (s *Simulator) Patch(id string, patch map[string]any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	r := s.find(id)
+	if r == nil {
+		return fmt.Errorf("patch %s: there is no such resource", id)
+	}
+	r.body = mergePatch(r.body, patch)
+	r.staleUntil = time.Time{}
+	r.version++
+	return nil
+}
+
+// Delete removes a resource with everything below it, behind everybody's back.
+// It tells whether there was one.
+func (s *Simulator) Delete(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	found := s.find(id) != nil
+	s.remove(id)
+	return found
+}
+
+// SetState sets a provisioning state (when not empty) and other properties. It
+// ends the operation that goes on: a state that is set stays until the next
+// write or SetState.
+func (s *Simulator) SetState(id, provisioningState string, props map[string]any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	r := s.find(id)
+	if r == nil {
+		return fmt.Errorf("set state of %s: there is no such resource", id)
+	}
+	if r.op != nil && !r.op.done {
+		outcome := "Succeeded"
+		if provisioningState == "Failed" || provisioningState == "Canceled" {
+			outcome = provisioningState
+		}
+		r.op.finish(s.clock.now(), outcome)
+	}
+	r.op, r.hidden, r.staleUntil = nil, false, time.Time{}
+	mergePatch(properties(r.body), props)
+	if provisioningState != "" {
+		r.setState(provisioningState)
+	}
+	r.version++
+	return nil
+}
+
+// Resources lists what is stored, in order of IDs; glob "" lists all.
+func (s *Simulator) Resources(idGlob, typeGlob string) []Stored {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	out := []Stored{}
+	for _, r := range s.below("") {
+		if !globMatch(idGlob, r.id) || !globMatch(typeGlob, r.typ) {
+			continue
+		}
+		out = append(out, Stored{
+			ID: r.id, Type: r.typ, State: r.state(), Generation: r.generation, Busy: r.op != nil,
+			Body: s.render(r), LastPut: cloneObject(r.lastPut),
+		})
+	}
+	return out
+}
+
+// Hold keeps matching operations from ending until ReleaseHolds.
+func (s *Simulator) Hold(h Hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds = append(s.holds, h)
+}
+
+// ReleaseHolds lets all held operations go on.
+func (s *Simulator) ReleaseHolds() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds = nil
+}
+
+// AddOperationRule shapes later operations; rules added later win.
+func (s *Simulator) AddOperationRule(rule OperationRule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.operationRules = append(s.operationRules, rule)
+}
+
+// Operations lists the operations that are remembered, oldest first.
+func (s *Simulator) Operations() []OperationStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	out := []OperationStatus{}
+	for _, name := range s.operationOrder {
+		op := s.operations[name]
+		out = append(out, OperationStatus{
+			Name: op.name, ID: op.resource.id, Verb: op.verb, Status: op.status, Done: op.done,
+			Held: !op.done && s.held(op), Polls: op.polls, Spec: op.spec, Start: op.start,
+		})
+	}
+	return out
+}
+
+// SetTimeScale sets the simulated seconds per real second.
+func (s *Simulator) SetTimeScale(scale float64) error {
+	if scale <= 0 {
+		return fmt.Errorf("set time scale %g: it must be positive", scale)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.setScale(scale)
+	return nil
+}
+
+// Advance jumps ahead in simulated time.
+func (s *Simulator) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.advance(d)
+}
+
+// SetProvider sets a provider's registration state: Registered, NotRegistered,
+// Registering or Unregistered.
+func (s *Simulator) SetProvider(namespace, state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.registrations[strings.ToLower(namespace)] = registration{state, s.clock.now().Add(registrationTime)}
+}
+
+// SetThrottle replaces the token buckets; they start full.
+func (s *Simulator) SetThrottle(t Throttle) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.throttle, s.buckets = t, map[string]*bucket{}
+}

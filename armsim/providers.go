@@ -1,0 +1,102 @@
+package armsim
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// registration of a provider; absent means Registered.
+type registration struct {
+	state string
+	until time.Time // when Registering ends
+}
+
+const registrationTime = 10 * time.Second
+
+// checkProvider refuses namespaces that cannot be, and writes to a provider for
+// which the subscription is not registered.
+func (s *Simulator) checkProvider(q *request) *answer {
+	namespace := q.target.namespace
+	if namespace == "" || q.target.kind == kindOperation {
+		return nil
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`).MatchString(namespace) {
+		return gatewayError(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", namespace)
+	}
+	if q.target.kind != kindResource || q.r.Method != http.MethodPut && q.r.Method != http.MethodPatch {
+		return nil
+	}
+	if s.registrationState(namespace) == "Registered" {
+		return nil
+	}
+	return gatewayError(http.StatusConflict, "MissingSubscriptionRegistration",
+		"The subscription is not registered to use namespace '%s'. See https://aka.ms/rps-not-found for how to register subscriptions.", namespace)
+}
+
+func (s *Simulator) registrationState(namespace string) string {
+	r, known := s.registrations[strings.ToLower(namespace)]
+	switch {
+	case !known:
+		return "Registered"
+	case r.state == "Registering" && !s.clock.now().Before(r.until):
+		return "Registered"
+	}
+	return r.state
+}
+
+// handleProvider: GET one or all providers, POST register and unregister.
+func (s *Simulator) handleProvider(q *request) *answer {
+	t := q.target
+	switch {
+	case t.kind == kindProviderAction && q.r.Method == http.MethodPost && strings.EqualFold(t.action, "register"):
+		if s.registrationState(t.namespace) != "Registered" {
+			s.registrations[strings.ToLower(t.namespace)] = registration{"Registering", s.clock.now().Add(registrationTime)}
+		}
+	case t.kind == kindProviderAction && q.r.Method == http.MethodPost && strings.EqualFold(t.action, "unregister"):
+		s.registrations[strings.ToLower(t.namespace)] = registration{state: "Unregistered"}
+	case t.kind == kindProviders && q.r.Method == http.MethodGet:
+		list := []any{}
+		for _, namespace := range []string{"Microsoft.Authorization", "Microsoft.Kusto", "Microsoft.Network", "Microsoft.Resources", "Microsoft.Storage"} {
+			list = append(list, s.provider(t.subscription, namespace))
+		}
+		return newAnswer(http.StatusOK, object{"value": list})
+	case t.kind == kindProvider && q.r.Method == http.MethodGet:
+	default:
+		return errMethod(q.r.Method)
+	}
+	return newAnswer(http.StatusOK, s.provider(t.subscription, t.namespace))
+}
+
+func (s *Simulator) provider(subscription, namespace string) object {
+	return object{
+		"id":        "/subscriptions/" + subscription + "/providers/" + namespace,
+		"namespace": namespace, "resourceTypes": []any{}, "registrationPolicy": "RegistrationRequired",
+		"registrationState": s.registrationState(namespace),
+	}
+}
+
+// handleAction answers POSTs to a resource: listKeys and the Kusto cluster's
+// start and stop; others are not known.
+func (s *Simulator) handleAction(q *request) *answer {
+	if a := s.placed(q, "action"); a != nil {
+		return a
+	}
+	r := s.find(q.target.id)
+	if s.visible(r) == nil {
+		return errNotFound(q.target)
+	}
+	switch action := strings.ToLower(q.target.action); {
+	case action == "listkeys":
+		keys := []any{}
+		for _, name := range []string{"key1", "key2"} {
+			keys = append(keys, object{"keyName": name, "value": s.secretValue(r, name), "permissions": "FULL"})
+		}
+		return newAnswer(http.StatusOK, object{"keys": keys})
+	case strings.EqualFold(r.typ, kustoClusterType) && (action == "start" || action == "stop"):
+		return s.kustoAction(q, r)
+	}
+	return gatewayError(http.StatusNotFound, "InvalidResourceType",
+		"The resource type '%s' with action '%s' could not be found in the namespace '%s'.", r.typ, q.target.action, q.target.namespace)
+}

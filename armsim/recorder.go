@@ -1,0 +1,182 @@
+package armsim
+
+import (
+	"strings"
+	"time"
+)
+
+// Request is one line of the request log. Bodies and query strings but the
+// api-version are not kept.
+type Request struct {
+	Seq           int       `json:"seq"`
+	Time          time.Time `json:"time"` // simulated
+	Kind          string    `json:"kind"`
+	Method        string    `json:"method"`
+	Path          string    `json:"path"` // unescaped
+	ID            string    `json:"id,omitempty"`
+	Type          string    `json:"type,omitempty"`
+	APIVersion    string    `json:"apiVersion,omitempty"`
+	Status        int       `json:"status"`
+	Code          string    `json:"code,omitempty"`
+	Fault         string    `json:"fault,omitempty"`
+	RequestID     string    `json:"requestId"`
+	CorrelationID string    `json:"correlationId"`
+}
+
+// Write is one accepted PUT, PATCH or DELETE.
+type Write struct {
+	Seq           int       `json:"seq"`
+	Time          time.Time `json:"time"` // simulated
+	Method        string    `json:"method"`
+	Verb          string    `json:"verb"` // create, update or delete
+	ID            string    `json:"id"`
+	Type          string    `json:"type"`
+	Status        int       `json:"status"`
+	Generation    int       `json:"generation"` // of the resource: counts its accepted PUTs and PATCHes
+	CorrelationID string    `json:"correlationId"`
+	Body          object    `json:"body,omitempty"` // as sent, secrets too
+}
+
+// Counters count requests since the start or the last reset. ByMethod, ByType
+// and ByID leave out polls of operation URLs and tokens, which ByKind shows.
+// Keys of types and IDs are lower-cased.
+type Counters struct {
+	Total    int                       `json:"total"`
+	ByMethod map[string]int            `json:"byMethod"`
+	ByKind   map[string]map[string]int `json:"byKind"`
+	ByType   map[string]map[string]int `json:"byType"`
+	ByID     map[string]map[string]int `json:"byId"`
+	ByStatus map[int]int               `json:"byStatus"`
+	// Writes is the number of accepted PUTs and PATCHes per ID.
+	Writes map[string]int `json:"writes"`
+}
+
+// recorder keeps what the control API reports. The simulator's lock guards it.
+type recorder struct {
+	max      int
+	seq      int
+	requests []Request
+	writes   []Write
+	counters Counters
+	secrets  map[string]bool
+}
+
+func newRecorder(maxEntries int) *recorder {
+	r := &recorder{max: maxEntries, secrets: map[string]bool{}}
+	r.reset()
+	return r
+}
+
+// reset forgets requests, writes and counters; secrets stay known.
+func (r *recorder) reset() {
+	r.requests, r.writes = nil, nil
+	r.counters = Counters{
+		ByMethod: map[string]int{}, ByKind: map[string]map[string]int{}, ByType: map[string]map[string]int{},
+		ByID: map[string]map[string]int{}, ByStatus: map[int]int{}, Writes: map[string]int{},
+	}
+}
+
+func (r *recorder) add(now time.Time, q *request, a *answer) {
+	r.seq++
+	entry := Request{
+		Seq: r.seq, Time: now, Kind: string(q.target.kind), Method: q.r.Method, Path: q.r.URL.Path,
+		ID: q.target.id, Type: q.resourceType, APIVersion: q.apiVersion, Status: a.status, Code: a.code, Fault: q.fault,
+		RequestID: q.requestID, CorrelationID: q.correlationID,
+	}
+	r.requests = bounded(append(r.requests, entry), r.max)
+	c := &r.counters
+	c.Total++
+	c.ByStatus[a.status]++
+	count(c.ByKind, entry.Kind, entry.Method)
+	if q.target.kind == kindOperation || q.target.kind == kindToken {
+		return
+	}
+	c.ByMethod[entry.Method]++
+	if entry.Type != "" {
+		count(c.ByType, strings.ToLower(entry.Type), entry.Method)
+	}
+	if entry.ID != "" {
+		count(c.ByID, key(entry.ID), entry.Method)
+	}
+}
+
+func count(m map[string]map[string]int, outer, inner string) {
+	if m[outer] == nil {
+		m[outer] = map[string]int{}
+	}
+	m[outer][inner]++
+}
+
+func (r *recorder) wrote(now time.Time, q *request, res *resource, verb string, status int, body object) {
+	r.seq++
+	r.writes = bounded(append(r.writes, Write{
+		Seq: r.seq, Time: now, Method: q.r.Method, Verb: verb, ID: res.id, Type: res.typ, Status: status,
+		Generation: res.generation, CorrelationID: q.correlationID, Body: body,
+	}), r.max)
+	if verb != "delete" {
+		r.counters.Writes[key(res.id)]++
+	}
+}
+
+func (r *recorder) keepSecrets(values []string) {
+	for _, value := range values {
+		if value != "" {
+			r.secrets[value] = true
+		}
+	}
+}
+
+// bounded drops the oldest entries; it halves, so that it copies seldom.
+func bounded[T any](list []T, limit int) []T {
+	if len(list) <= 2*limit {
+		return list
+	}
+	return append([]T(nil), list[len(list)-limit:]...)
+}
+
+// Requests is the request log, oldest first.
+func (s *Simulator) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request{}, s.log.requests[max(0, len(s.log.requests)-s.log.max):]...)
+}
+
+// Writes is the log of accepted writes, oldest first.
+func (s *Simulator) Writes() []Write {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Write{}, s.log.writes[max(0, len(s.log.writes)-s.log.max):]...)
+}
+
+// Counters is a copy of the counters.
+func (s *Simulator) Counters() Counters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	nested := func(m map[string]map[string]int) map[string]map[string]int {
+		out := map[string]map[string]int{}
+		for k, v := range m {
+			out[k] = copyMap(v)
+		}
+		return out
+	}
+	c := s.log.counters
+	return Counters{
+		Total: c.Total, ByMethod: copyMap(c.ByMethod), ByKind: nested(c.ByKind), ByType: nested(c.ByType),
+		ByID: nested(c.ByID), ByStatus: copyMap(c.ByStatus), Writes: copyMap(c.Writes),
+	}
+}
+
+func copyMap[K comparable](m map[K]int) map[K]int {
+	out := make(map[K]int, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// ResetCounters forgets requests, writes and counters.
+func (s *Simulator) ResetCounters() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.reset()
+}

@@ -1,0 +1,86 @@
+package armsim
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// dropWriteOnly takes out every property whose last word is password or secret,
+// at any depth, but not under tags: such fields are accepted and never returned.
+// It answers the values.
+func dropWriteOnly(o object) []string {
+	var dropped []string
+	for name, value := range o {
+		if name == "tags" {
+			continue
+		}
+		if word := lastWord(name); word == "password" || word == "secret" {
+			if s, ok := value.(string); ok {
+				dropped = append(dropped, s)
+			}
+			delete(o, name)
+			continue
+		}
+		dropped = append(dropped, dropWriteOnlyIn(value)...)
+	}
+	return dropped
+}
+
+func dropWriteOnlyIn(value any) []string {
+	var dropped []string
+	switch v := value.(type) {
+	case object:
+		return dropWriteOnly(v)
+	case []any:
+		for _, item := range v {
+			dropped = append(dropped, dropWriteOnlyIn(item)...)
+		}
+	}
+	return dropped
+}
+
+// lastWord of a property name in camelCase, snake_case or kebab-case, lower-cased.
+func lastWord(name string) string {
+	runes := []rune(name)
+	start := 0
+	for i, r := range runes {
+		switch {
+		case r == '_' || r == '-' || r == '.' || r == ' ':
+			start = i + 1
+		case i > 0 && unicode.IsUpper(r) && !unicode.IsUpper(runes[i-1]):
+			start = i
+		}
+	}
+	return strings.ToLower(string(runes[start:]))
+}
+
+// secretNames are the server-made keys that a GET of the type returns.
+func (s *Simulator) secretNames(resourceType string) []string {
+	names := append([]string(nil), s.ruleFor(resourceType).secrets...)
+	for _, rule := range s.secretRules {
+		if globMatch(rule.Type, resourceType) {
+			names = append(names, rule.Properties...)
+		}
+	}
+	return names
+}
+
+// secretValue belongs to one incarnation of a resource.
+func (s *Simulator) secretValue(r *resource, name string) string {
+	value := s.keyValue(r.guid, name)
+	s.log.keepSecrets([]string{value})
+	return value
+}
+
+// Secrets lists every secret value that the server was given or made and showed.
+func (s *Simulator) Secrets() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]string, 0, len(s.log.secrets))
+	for value := range s.log.secrets {
+		out = append(out, value)
+	}
+	sort.Strings(out)
+	return out
+}

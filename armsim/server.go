@@ -1,0 +1,147 @@
+package armsim
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ListenOptions configures a Server. The zero value is plain HTTP on a free
+// loopback port.
+type ListenOptions struct {
+	// Address is host:port; empty means 127.0.0.1:0.
+	Address string
+	// TLS serves HTTPS with a certificate of a CA made for this server.
+	TLS bool
+	// CAFile is where the CA goes in PEM; empty keeps it in memory only.
+	CAFile string
+	// Hosts are further names of the certificate, beside the loopback ones.
+	Hosts []string
+	// AllowRemote lets the server listen beyond loopback: anybody who reaches
+	// it owns the control API.
+	AllowRemote bool
+}
+
+// Server serves a simulator on a port.
+type Server struct {
+	simulator *Simulator
+	http      *http.Server
+	address   string
+	tls       bool
+	caFile    string
+	ca        []byte
+	done      chan error
+}
+
+// Listen serves the simulator until Close. The CA file is complete before it
+// returns.
+func (s *Simulator) Listen(o ListenOptions) (*Server, error) {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	if err := checkAddress(o); err != nil {
+		return nil, err
+	}
+	server := &Server{simulator: s, tls: o.TLS, caFile: o.CAFile, done: make(chan error, 1)}
+	server.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	listener, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", o.Address, err)
+	}
+	server.address = listener.Addr().String()
+	if o.TLS {
+		if listener, err = server.secure(listener, o); err != nil {
+			return nil, err
+		}
+	}
+	go func() {
+		err := server.http.Serve(listener)
+		if errors.Is(err, http.ErrServerClosed) {
+			err = nil
+		}
+		server.done <- err
+	}()
+	return server, nil
+}
+
+func checkAddress(o ListenOptions) error {
+	host, _, err := net.SplitHostPort(o.Address)
+	if err != nil {
+		return fmt.Errorf("read address %q: %w", o.Address, err)
+	}
+	ip := net.ParseIP(host)
+	if o.AllowRemote || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("listen on %s: it is not a loopback address, and whoever reaches the control API owns the simulator; allow remote access if that is meant", o.Address)
+}
+
+// secure wraps the listener in TLS and writes the CA file. HTTP/1.1 only, for
+// faults that cut one connection must not cut others.
+func (s *Server) secure(listener net.Listener, o ListenOptions) (net.Listener, error) {
+	certificate, ca, err := newCertificate(o.Hosts)
+	if err == nil && o.CAFile != "" {
+		err = writeWhole(o.CAFile, ca)
+	}
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	s.ca = ca
+	return tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	}), nil
+}
+
+// writeWhole writes a file so that a reader never sees half of it.
+func writeWhole(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make folder of %s: %w", path, err)
+	}
+	temporary := path + ".tmp"
+	if err := os.WriteFile(temporary, data, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// URL is the server's root, without a slash at the end.
+func (s *Server) URL() string {
+	if s.tls {
+		return "https://" + s.address
+	}
+	return "http://" + s.address
+}
+
+// CAFile is where the CA is, "" when it is not on disk.
+func (s *Server) CAFile() string { return s.caFile }
+
+// CA is the certificate authority in PEM, nil without TLS.
+func (s *Server) CA() []byte { return s.ca }
+
+// Simulator is what the server serves.
+func (s *Server) Simulator() *Simulator { return s.simulator }
+
+// Done answers once, when serving ended: nil after Close.
+func (s *Server) Done() <-chan error { return s.done }
+
+// Close ends serving and cuts all connections, also those that a gate holds.
+func (s *Server) Close() error {
+	if err := s.http.Close(); err != nil {
+		return fmt.Errorf("close %s: %w", s.address, err)
+	}
+	return nil
+}
+
+// Listen makes a simulator and serves it, for callers that need nothing special:
+// plain HTTP, or HTTPS with the CA written to caFile and hosts as further names.
+func Listen(address string, withTLS bool, caFile string, hosts []string, options Options) (*Server, error) {
+	return New(options).Listen(ListenOptions{Address: address, TLS: withTLS, CAFile: caFile, Hosts: hosts})
+}

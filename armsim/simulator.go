@@ -1,0 +1,180 @@
+package armsim
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"math/rand"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Simulator is the server's state and its http.Handler. It is safe for
+// concurrent use. Waits (faults that delay, gates) happen outside its lock.
+type Simulator struct {
+	options Options
+	clock   *clock
+	rows    []typeRule
+
+	mu             sync.Mutex
+	random         *rand.Rand
+	resources      map[string]*resource
+	operations     map[string]*operation
+	operationOrder []string
+	operationRules []OperationRule
+	holds          []Hold
+	secretRules    []SecretRule
+	faults         []*Fault
+	nextFault      int
+	denials        []Denial
+	registrations  map[string]registration
+	throttle       Throttle
+	buckets        map[string]*bucket
+	log            *recorder
+}
+
+// New makes a simulator with no resources.
+func New(options Options) *Simulator {
+	options = options.withDefaults()
+	return &Simulator{
+		options: options, clock: newClock(options.Clock, options.TimeScale), rows: typeRows(),
+		random:    rand.New(rand.NewSource(options.Seed)),
+		resources: map[string]*resource{}, operations: map[string]*operation{},
+		operationRules: append([]OperationRule(nil), options.Operations...),
+		secretRules:    append([]SecretRule(nil), options.Secrets...),
+		registrations:  map[string]registration{},
+		throttle:       options.Throttle, buckets: map[string]*bucket{},
+		log: newRecorder(options.MaxRequests),
+	}
+}
+
+// guid is the next GUID of the seed.
+func (s *Simulator) guid() string {
+	var b [16]byte
+	s.random.Read(b[:]) // math/rand never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// keyValue is a secret of the server: the same for the same seed and names.
+func (s *Simulator) keyValue(owner, name string) string {
+	mac := hmac.New(sha256.New, []byte("armsim key "+strconv.FormatInt(s.options.Seed, 10)))
+	_, _ = mac.Write([]byte(owner + "\x00" + name)) // a hash never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// request is one HTTP request on its way through the server.
+type request struct {
+	r             *http.Request
+	target        target
+	resourceType  string // for faults, counters and the log
+	body          []byte
+	apiVersion    string
+	correlationID string
+	requestID     string
+	started       time.Time
+	fault         string // ID of the fault that acted
+}
+
+// origin is the scheme and host that the client used.
+func (q *request) origin() string {
+	scheme := "http"
+	if q.r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + q.r.Host
+}
+
+// ServeHTTP answers ARM calls, the token endpoint and the control API.
+func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch path := strings.ToLower(r.URL.Path); {
+	case strings.HasPrefix(path, "/_sim/"):
+		s.serveControl(w, r)
+	case isAuthPath(path):
+		s.serveAuth(w, r)
+	default:
+		s.serveARM(w, r)
+	}
+}
+
+func (s *Simulator) serveARM(w http.ResponseWriter, r *http.Request) {
+	q, refused := s.read(w, r)
+	a := refused
+	if a == nil {
+		a = s.withFaults(q, func() *answer {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.settle()
+			return s.handle(q)
+		})
+	}
+	s.mu.Lock()
+	s.headers(a, q)
+	s.log.add(s.clock.now(), q, a)
+	s.mu.Unlock()
+	a.write(w, r.Method == http.MethodHead)
+}
+
+// read takes in the request and finds what it addresses.
+func (s *Simulator) read(w http.ResponseWriter, r *http.Request) (*request, *answer) {
+	s.mu.Lock()
+	q := &request{r: r, requestID: s.guid(), started: s.clock.now(), apiVersion: r.URL.Query().Get("api-version")}
+	if q.correlationID = r.Header.Get("x-ms-correlation-request-id"); q.correlationID == "" {
+		q.correlationID = s.guid()
+	}
+	s.mu.Unlock()
+
+	body, err := readLimited(w, r)
+	if err != nil {
+		return q, gatewayError(http.StatusRequestEntityTooLarge, "RequestContentTooLarge",
+			"The request content exceeds the maximum size of '%d' bytes.", maxBodyBytes)
+	}
+	q.body = body
+	segments, ok := splitPath(r.URL)
+	if !ok {
+		return q, errPath(r.URL.Path)
+	}
+	if s.asOperation(q, segments) {
+		return q, nil
+	}
+	if q.target, ok = parseTarget(segments); !ok {
+		return q, errPath(r.URL.Path)
+	}
+	if q.target.kind == kindCollection && r.Method == http.MethodPost {
+		q.target = q.target.asAction()
+	}
+	q.resourceType = q.target.resourceType()
+	return q, nil
+}
+
+// asOperation recognises the URL of an operation: its name is known, or it lies
+// where only operations lie. A resource type may be called "operations" too.
+func (s *Simulator) asOperation(q *request, segments []string) bool {
+	n := len(segments)
+	if n < 4 {
+		return false
+	}
+	switch strings.ToLower(segments[n-2]) {
+	case "operations", "operationresults", "operationstatuses":
+	default:
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	op := s.operations[segments[n-1]]
+	if op == nil && !strings.EqualFold(segments[n-4], "locations") && n != 4 {
+		return false
+	}
+	q.target.kind, q.target.action = kindOperation, segments[n-1]
+	if strings.EqualFold(segments[0], "subscriptions") {
+		q.target.subscription = segments[1]
+	}
+	if op != nil {
+		q.target.id, q.resourceType = op.resource.id, op.resource.typ
+	}
+	return true
+}

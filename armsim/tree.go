@@ -1,0 +1,140 @@
+package armsim
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+)
+
+// resource is what the server stores.
+type resource struct {
+	id, typ, name string
+	guid          string // of this incarnation: keys and GUIDs come from it
+	body          object // all but id, name, type and etag
+	version       int    // counts changes; the ETag
+	generation    int    // counts accepted PUTs and PATCHes
+	lastPut       object // the last accepted body as sent
+	op            *operation
+	hidden        bool      // 404 until its creation is done
+	stale         object    // what GETs show until staleUntil; nil = absent
+	staleUntil    time.Time // zero = no delay
+}
+
+func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
+
+func (r *resource) setState(state string) {
+	properties(r.body)["provisioningState"] = state
+	r.version++
+}
+
+// etag changes with every change of the resource.
+func (r *resource) etag() string {
+	return fmt.Sprintf(`W/"%s-%04x"`, r.guid[:min(23, len(r.guid))], r.version)
+}
+
+// terminal tells whether a provisioning state is at rest. ARM's three words, no
+// state at all, and the words that recorded traffic shows on resources at rest.
+func terminal(state string) bool {
+	switch strings.ToLower(state) {
+	case "", "succeeded", "failed", "canceled", "ready", "running":
+		return true
+	}
+	return false
+}
+
+func (s *Simulator) find(id string) *resource { return s.resources[key(id)] }
+
+// below lists the resources whose IDs start with id and a slash, in order.
+func (s *Simulator) below(id string) []*resource {
+	prefix := key(id) + "/"
+	var out []*resource
+	for k, r := range s.resources {
+		if strings.HasPrefix(k, prefix) {
+			out = append(out, r)
+		}
+	}
+	sortByID(out)
+	return out
+}
+
+// children lists the direct members of one collection of a parent.
+func (s *Simulator) children(parent, collection string) []*resource {
+	prefix := key(parent) + "/" + strings.ToLower(collection) + "/"
+	var out []*resource
+	for k, r := range s.resources {
+		if strings.HasPrefix(k, prefix) && !strings.Contains(k[len(prefix):], "/") {
+			out = append(out, r)
+		}
+	}
+	sortByID(out)
+	return out
+}
+
+func sortByID(list []*resource) {
+	sort.Slice(list, func(i, j int) bool { return key(list[i].id) < key(list[j].id) })
+}
+
+// remove deletes a resource with everything below it: children, extension
+// resources, and their operations.
+func (s *Simulator) remove(id string) {
+	for _, r := range append(s.below(id), s.find(id)) {
+		if r == nil {
+			continue
+		}
+		if r.op != nil && !r.op.done {
+			r.op.finish(s.clock.now(), "Canceled")
+		}
+		delete(s.resources, key(r.id))
+	}
+}
+
+// render is the resource as a GET shows it.
+func (s *Simulator) render(r *resource) object { return s.renderBody(r, r.body) }
+
+func (s *Simulator) renderBody(r *resource, stored object) object {
+	body := cloneObject(stored)
+	body["id"], body["name"], body["type"] = r.id, r.name, r.typ
+	row := s.ruleFor(r.typ)
+	if row.etag {
+		body["etag"] = r.etag()
+	}
+	if row.inline != "" {
+		list := []any{}
+		for _, child := range s.children(r.id, row.inline) {
+			list = append(list, s.render(child))
+		}
+		properties(body)[row.inline] = list
+	}
+	return body
+}
+
+// visible is what a GET may show now: the body, or nil for "not found".
+func (s *Simulator) visible(r *resource) object {
+	if r == nil || r.hidden {
+		return nil
+	}
+	if s.clock.now().Before(r.staleUntil) {
+		if r.stale == nil {
+			return nil
+		}
+		return s.renderBody(r, r.stale)
+	}
+	return s.render(r)
+}
+
+// exists tells whether a scope or parent is there. Subscriptions, the tenant
+// and management groups are; so are fixed singletons ("default") of a parent.
+func (s *Simulator) exists(id string) bool {
+	segments := strings.Split(strings.Trim(key(id), "/"), "/")
+	switch {
+	case id == "", len(segments) == 2 && segments[0] == "subscriptions":
+		return true
+	case len(segments) == 4 && segments[1] == "microsoft.management" && segments[2] == "managementgroups":
+		return true
+	case len(segments) > 6 && segments[len(segments)-1] == "default":
+		return s.find(strings.Join(append([]string{""}, segments[:len(segments)-2]...), "/")) != nil
+	}
+	r := s.find(id)
+	return r != nil && !r.hidden
+}
