@@ -1,0 +1,165 @@
+package arm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what is kept of an error body.
+const (
+	maxMessageRunes = 1000
+	maxDetails      = 20
+	maxErrorDepth   = 6
+)
+
+// newError reads the answer to a request of the given method.
+func newError(method string, status int, header http.Header, payload []byte, wait clock) *Error {
+	e := parseError(payload)
+	e.Status = status
+	e.RequestID = header.Get(headerRequestID)
+	e.RetryAfter = wait.retryAfter(header)
+	if e.Message == "" {
+		e.Message = describe(header.Get("Content-Type"), payload)
+	}
+	e.classify(method)
+	return e
+}
+
+// parseError reads code, message, target and details of all the shapes in
+// recorded traffic: error.{code,message,details,innerError}, the same at top
+// level in either case, RFC 7807, numeric codes. Anything else is an empty
+// Error.
+func parseError(payload []byte) *Error {
+	var body map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.UseNumber()
+	if decoder.Decode(&body) != nil {
+		return &Error{}
+	}
+	top := body
+	if inner, ok := field(body, "error").(map[string]any); ok && len(inner) > 0 {
+		top = inner
+	}
+	e := &Error{
+		Code:    text(top, "code"),
+		Message: clean(text(top, "message")),
+		Target:  clean(text(top, "target")),
+	}
+	if e.Code == "" { // OAuth: {"error":"invalid_client","error_description":"..."}
+		e.Code = text(body, "error")
+	}
+	if e.Message == "" { // RFC 7807, OAuth
+		e.Message = clean(join(": ", text(top, "title"), text(top, "detail"), text(body, "error_description")))
+	}
+	e.collect(top, 0)
+	return e
+}
+
+// collect appends details, inner errors and policy violations, outermost first.
+func (e *Error) collect(node map[string]any, depth int) {
+	if depth > maxErrorDepth {
+		return
+	}
+	for _, item := range list(field(node, "details")) {
+		e.detail(item, depth)
+	}
+	if inner, ok := field(node, "innererror").(map[string]any); ok {
+		e.detail(inner, depth)
+	}
+	for _, item := range list(field(node, "additionalInfo")) {
+		info, _ := item.(map[string]any)
+		if kind := text(info, "type"); strings.EqualFold(kind, "PolicyViolation") && len(e.Details) < maxDetails {
+			named, _ := field(info, "info").(map[string]any)
+			e.Details = append(e.Details, Detail{
+				Code:    kind,
+				Message: clean(join(": ", text(named, "policyAssignmentDisplayName"), text(named, "policyDefinitionDisplayName"))),
+				Target:  clean(text(named, "policyAssignmentId")),
+			})
+		}
+	}
+}
+
+func (e *Error) detail(item any, depth int) {
+	node, ok := item.(map[string]any)
+	if !ok || len(e.Details) >= maxDetails {
+		return
+	}
+	detail := Detail{Code: text(node, "code"), Message: clean(text(node, "message")), Target: clean(text(node, "target"))}
+	if detail != (Detail{}) {
+		e.Details = append(e.Details, detail)
+	}
+	e.collect(node, depth+1)
+}
+
+// field finds a property ignoring case, for providers differ in it.
+func field(node map[string]any, name string) any {
+	if value, ok := node[name]; ok {
+		return value
+	}
+	for key, value := range node {
+		if strings.EqualFold(key, name) {
+			return value
+		}
+	}
+	return nil
+}
+
+func text(node map[string]any, name string) string {
+	switch value := field(node, name).(type) {
+	case string:
+		return strings.TrimSpace(value)
+	case json.Number:
+		return value.String()
+	}
+	return ""
+}
+
+func list(value any) []any {
+	switch value := value.(type) {
+	case []any:
+		return value
+	case map[string]any:
+		return []any{value}
+	}
+	return nil
+}
+
+func join(separator string, parts ...string) string {
+	var kept []string
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, separator)
+}
+
+// describe stands in for a message that the service did not give.
+func describe(contentType string, payload []byte) string {
+	kind, _, _ := strings.Cut(contentType, ";")
+	switch {
+	case len(bytes.TrimSpace(payload)) == 0:
+		return "the answer has no body"
+	case kind == "" || strings.Contains(kind, "json"):
+		return "the answer gives no reason"
+	}
+	return fmt.Sprintf("the answer is %s, not JSON", clean(kind))
+}
+
+// clean cuts a message and takes the queries from its URLs: those of operations
+// are signed, and ARM repeats them in messages ("to retrieve status use uri").
+func clean(message string) string {
+	if strings.Contains(message, "://") {
+		message = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`).ReplaceAllString(message, "$1")
+	}
+	message = strings.ToValidUTF8(strings.TrimSpace(message), "")
+	if utf8.RuneCountInString(message) <= maxMessageRunes {
+		return message
+	}
+	return string([]rune(message)[:maxMessageRunes]) + "…"
+}

@@ -1,0 +1,76 @@
+package arm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// maxPages bounds a list whose pages are empty or go in circles.
+const maxPages = 500
+
+// List reads the items of a collection below a resource or container:
+// "resources" of a group, "databases" of a cluster. It follows nextLink on the
+// endpoint's host only, and ends at max items: ask for one more than you use
+// to know whether there are more. Each item is one JSON object.
+func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersion string, max int) ([]json.RawMessage, error) {
+	target, err := c.url(id, collection, apiVersion)
+	if err != nil {
+		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+	}
+	var items []json.RawMessage
+	for range maxPages {
+		page, next, err := c.page(ctx, id.Type(), target)
+		if err != nil {
+			return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+		}
+		items = append(items, page...)
+		if next == "" || len(items) >= max {
+			return items[:min(len(items), max)], nil
+		}
+		if target, err = c.nextPage(target, next); err != nil {
+			return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+		}
+	}
+	return nil, fmt.Errorf("list %s of %s: it has more than %d pages", collection, id, maxPages)
+}
+
+func (c *Client) page(ctx context.Context, typ, target string) (items []json.RawMessage, next string, err error) {
+	response, err := c.read(ctx, CallList, typ, target)
+	if err != nil {
+		return nil, "", err
+	}
+	var page struct {
+		Value    []json.RawMessage `json:"value"`
+		NextLink string            `json:"nextLink"`
+	}
+	if json.Unmarshal(response.Body, &page) != nil || page.Value == nil {
+		e := &Error{Status: response.Status, Code: CodeInvalidAnswer, RequestID: response.RequestID}
+		e.Message = "the answer cannot be used: it is no list"
+		e.classify(http.MethodGet)
+		return nil, "", e
+	}
+	return page.Value, page.NextLink, nil
+}
+
+// nextPage resolves a nextLink. Its text stays out of errors: its query may be
+// signed.
+func (c *Client) nextPage(current, next string) (string, error) {
+	at, err := url.Parse(current)
+	if err != nil {
+		return "", errors.New("follow nextLink: the page has no URL")
+	}
+	link, err := at.Parse(next)
+	if err != nil {
+		return "", errors.New("follow nextLink: it is no URL")
+	}
+	if !sameHost(link, c.host) {
+		return "", fmt.Errorf("follow nextLink: %w", errForeignHost)
+	}
+	return link.String(), nil
+}

@@ -1,0 +1,272 @@
+package arm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// The outcomes of an operation. Unreadable means that ARM accepted the request
+// and this client cannot follow it: only reading the resource tells.
+const (
+	OutcomeSucceeded  = "Succeeded"
+	OutcomeFailed     = "Failed"
+	OutcomeCanceled   = "Canceled"
+	OutcomeUnreadable = "Unreadable"
+)
+
+// PutOptions are the options of Put; the zero value writes without condition.
+type PutOptions struct {
+	// IfMatch is the ETag that the resource must still have (else 412).
+	IfMatch string
+}
+
+// Operation is an accepted PUT or DELETE. Three forms:
+//
+//   - Done: finished, see Outcome.
+//   - Token set: it goes on; Poll it after RetryAfter.
+//   - neither: accepted, but with nothing to poll (Outcome is Unreadable): read
+//     the resource.
+type Operation struct {
+	// Response is the first answer. Body is that of the answer, which may
+	// echo the request: trust the next GET. RetryAfter is the wait before the
+	// first poll, set whenever the operation is not done.
+	Response
+	// Token survives JSON and the process. It may hold a signed URL: keep it
+	// out of logs and messages.
+	Token string `json:"token,omitempty"`
+	Done  bool   `json:"done,omitempty"`
+	// Outcome is set when Done, or Unreadable.
+	Outcome string `json:"outcome,omitempty"`
+	// State is properties.provisioningState of the answer, "" when absent.
+	State string `json:"state,omitempty"`
+	// Err says why a finished operation failed or was canceled.
+	Err *Error `json:"err,omitempty"`
+}
+
+// Put writes a resource; body is the JSON. An error leaves open whether ARM
+// accepted it, unless it is an *Error below 500: read before another PUT.
+func (c *Client) Put(ctx context.Context, id resource.ID, apiVersion string, body []byte, options PutOptions) (Operation, error) {
+	header := http.Header{}
+	if options.IfMatch != "" {
+		header.Set("If-Match", options.IfMatch)
+	}
+	operation, err := c.write(ctx, &exchange{call: CallPut, typ: id.Type()}, write{http.MethodPut, id, apiVersion, body, header})
+	if err != nil {
+		return Operation{}, fmt.Errorf("put %s: %w", id, err)
+	}
+	return operation, nil
+}
+
+// Delete deletes a resource. One that is absent is no error: Done, with the
+// status 404 or 204. A 404 that says something else (a subscription, a type
+// that is not found) is an *Error and no finished delete.
+func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string) (Operation, error) {
+	operation, err := c.write(ctx, &exchange{call: CallDelete, typ: id.Type()}, write{method: http.MethodDelete, id: id, apiVersion: apiVersion})
+	var answer *Error
+	if errors.As(err, &answer) && answer.Class == ClassAbsent {
+		gone := Response{Status: answer.Status, RequestID: answer.RequestID}
+		return Operation{Response: gone, Done: true, Outcome: OutcomeSucceeded}, nil
+	}
+	if err != nil {
+		return Operation{}, fmt.Errorf("delete %s: %w", id, err)
+	}
+	return operation, nil
+}
+
+type write struct {
+	method     string
+	id         resource.ID
+	apiVersion string
+	body       []byte
+	header     http.Header
+}
+
+func (c *Client) write(ctx context.Context, x *exchange, w write) (Operation, error) {
+	target, err := c.url(w.id, "", w.apiVersion)
+	if err != nil {
+		return Operation{}, err
+	}
+	answer, payload, err := c.do(ctx, x, w.method, target, w.body, w.header)
+	if err != nil && x.response != nil && success(x.response.StatusCode) {
+		// Accepted, only the body was lost or too large: a fault here would
+		// repeat the write.
+		return c.unreadable(Operation{Response: c.lost(x.response)}), nil
+	}
+	switch {
+	case x.tooLarge:
+		return Operation{}, c.invalidAnswer(x.response, "it is larger than 8 MB")
+	case err != nil:
+		return Operation{}, err
+	case !success(answer.StatusCode):
+		return Operation{}, newError(w.method, answer.StatusCode, answer.Header, payload, c.now)
+	}
+	return c.accepted(answer, payload, w), nil
+}
+
+// lost is the answer without its body.
+func (c *Client) lost(answer *http.Response) Response {
+	response, _ := c.response(answer, nil)
+	return response
+}
+
+// accepted reads the first answer of an operation. ARM's order: a header names
+// what to poll, Azure-AsyncOperation before Location; without one a PUT is
+// polled by its provisioningState, whose absence means Succeeded.
+func (c *Client) accepted(answer *http.Response, payload []byte, w write) Operation {
+	response, ok := c.response(answer, payload)
+	if !ok {
+		response = c.lost(answer)
+	}
+	op := Operation{Response: response, State: provisioningState(response.Body)}
+	via, where := follow(answer, w.method)
+	// The contract: 200 or 201 to a PUT with a terminal state is the end, even
+	// with a header; recorded reads confirm Succeeded.
+	ended := w.method == http.MethodPut && answer.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
+	switch {
+	case ended, via == viaNothing:
+		return finish(op)
+	case via == viaResource && !ok:
+		return c.unreadable(op)
+	case via != viaResource && !c.followable(where):
+		return c.unreadable(op)
+	}
+	return c.start(op, answer, via, w)
+}
+
+// start makes the token of azcore's poller. The answer that it sees is cut
+// down to the protocol: other polling headers are not ARM's, and a body next to
+// a header may still show the state before the operation (Failed of the last
+// one; Succeeded of a resource that is being deleted).
+func (c *Client) start(op Operation, answer *http.Response, via string, w write) Operation {
+	first := *answer
+	first.Header = http.Header{}
+	first.Body = io.NopCloser(bytes.NewReader(nil))
+	switch via {
+	case viaAsync:
+		first.Header.Set(headerAsync, answer.Header.Get(headerAsync))
+	case viaLocation:
+		first.Header.Set(headerLocation, answer.Header.Get(headerLocation))
+	case viaResource:
+		first.Body = io.NopCloser(bytes.NewReader(op.Body))
+	}
+	poller, err := runtime.NewPoller[json.RawMessage](&first, c.pipeline, nil)
+	if err != nil || poller.Done() {
+		return c.unreadable(op)
+	}
+	token, err := encodeToken(poller, via, w.id.Type())
+	if err != nil {
+		return c.unreadable(op)
+	}
+	op.Token = token
+	op.RetryAfter = c.wait(op.RetryAfter, via)
+	return op
+}
+
+// unreadable is: accepted, read the resource.
+func (c *Client) unreadable(op Operation) Operation {
+	op.Outcome = OutcomeUnreadable
+	op.RetryAfter = c.wait(op.RetryAfter, viaResource)
+	return op
+}
+
+// finish is the end of an operation whose answer shows the resource.
+func finish(op Operation) Operation {
+	op.Done, op.Outcome = true, outcomeOf(op.State)
+	if op.Outcome != OutcomeSucceeded {
+		op.Err = failure(op.Response, op.State)
+	}
+	return op
+}
+
+// follow says by what an accepted request is followed, and the URL.
+func follow(answer *http.Response, method string) (via, where string) {
+	status := answer.StatusCode
+	if async := answer.Header.Get(headerAsync); async != "" {
+		return viaAsync, async
+	}
+	location := answer.Header.Get(headerLocation)
+	switch {
+	case location != "" && status == http.StatusAccepted:
+		return viaLocation, location
+	case method == http.MethodDelete:
+		if status == http.StatusAccepted {
+			return viaUnknown, ""
+		}
+		return viaNothing, ""
+	case location != "" && !locatesItself(location, answer.Request.URL):
+		return viaLocation, location
+	case status == http.StatusAccepted || resource.InFlight(provisioningStateOf(answer)):
+		return viaResource, ""
+	}
+	return viaNothing, ""
+}
+
+// locatesItself reports whether a Location is only HTTP's "created here".
+func locatesItself(location string, request *url.URL) bool {
+	at, err := request.Parse(location)
+	return err == nil && sameHost(at, request) &&
+		strings.EqualFold(strings.TrimRight(at.Path, "/"), strings.TrimRight(request.Path, "/"))
+}
+
+// followable reports whether an operation URL may be asked: absolute, as the
+// contract demands, and on the endpoint's host.
+func (c *Client) followable(where string) bool {
+	at, err := url.Parse(where)
+	return err == nil && at.IsAbs() && sameHost(at, c.host)
+}
+
+func provisioningStateOf(answer *http.Response) string {
+	payload, err := runtime.Payload(answer)
+	if err != nil {
+		return ""
+	}
+	return provisioningState(payload)
+}
+
+func provisioningState(body []byte) string {
+	var view struct {
+		Properties struct {
+			ProvisioningState string `json:"provisioningState"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(body, &view) != nil {
+		return ""
+	}
+	return view.Properties.ProvisioningState
+}
+
+// outcomeOf reads a word at the end of an operation.
+func outcomeOf(word string) string {
+	switch strings.ToLower(word) {
+	case "failed":
+		return OutcomeFailed
+	case "canceled", "cancelled":
+		return OutcomeCanceled
+	}
+	return OutcomeSucceeded
+}
+
+// wait is what the service asks for, else the default.
+func (c *Client) wait(asked time.Duration, via string) time.Duration {
+	switch {
+	case asked > 0:
+		return asked
+	case c.pollInterval > 0:
+		return c.pollInterval
+	case via == viaLocation:
+		return time.Minute
+	}
+	return 15 * time.Second
+}
