@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// draft is one manifest on its way to a resource.Desired.
+type draft struct {
+	file    string
+	root    *node
+	faulty  bool
+	typ     string
+	version string
+	// name as it is written, and its segments.
+	name     string
+	segments []string
+	// owner as it is written, "" where it is not.
+	owner     string
+	ownerLine int
+	// ownerVersion is what followed @ in an owner that is a resource ID.
+	ownerVersion string
+	// located is set once locate was tried; the ID is zero when it failed.
+	located bool
+	desired resource.Desired
+	// needs are the manifests that come first: owner and references.
+	needs []*draft
+}
+
+func (d *draft) source() Source { return Source{File: d.file, Line: d.root.line} }
+
+// line is the line of a field, or of the manifest where it has none.
+func (d *draft) line(name string) int {
+	for _, f := range d.root.fields {
+		if f.name == name {
+			return f.line
+		}
+	}
+	return d.root.line
+}
+
+// at reports a fault of the draft.
+func (l *loader) at(d *draft, line int, path, format string, args ...any) {
+	d.faulty = true
+	l.fault(Fault{File: d.file, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// The fields of a manifest, and those of section "reconcile"; what is not built
+// yet is refused with a sentence, so that no accepted field is without effect.
+var (
+	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
+	reconcileFields = []string{"policy", "interval", "ignore", "timeout"}
+	unbuiltFields   = []string{"adopt", "recreate", "put", "dependsOn", "credential"}
+)
+
+// apiVersion is ARM's form: a date, then for previews a word.
+var apiVersion = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(-[A-Za-z0-9.-]+)?$`)
+
+// typeSegment is what a segment of a resource type may hold.
+var typeSegment = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// readManifest reads the fields of one document that need no other manifest.
+func (l *loader) readManifest(file string, root *node) {
+	d := &draft{file: file, root: root}
+	if root.kind != kindObject {
+		l.at(d, root.line, "", "a manifest is a mapping with the fields %s; %s", strings.Join(manifestFields, ", "), root.found())
+		return
+	}
+	l.drafts = append(l.drafts, d)
+	l.checkFields(d, root, "", manifestFields)
+	l.readType(d)
+	l.readName(d)
+	if owner := root.get("owner"); owner != nil {
+		d.ownerLine = d.line("owner")
+		if owner.kind != kindText || owner.text == "" {
+			l.at(d, d.ownerLine, "owner", "%s; write the name of a manifest or a resource ID", owner.found())
+		}
+		d.owner = owner.text
+	}
+	if body := root.get("body"); body == nil {
+		l.at(d, root.line, "body", "is missing; write body: {} for a resource without properties")
+	} else if body.kind != kindObject {
+		l.at(d, body.line, "body", "%s; a body is a mapping", body.found())
+	}
+	d.desired.Policy = resource.PolicyManage
+	d.desired.Interval, d.desired.Timeout = resource.DefaultInterval, resource.DefaultTimeout
+	l.readReconcile(d)
+	l.readLabels(d)
+}
+
+// checkFields refuses unknown fields with the nearest known name.
+func (l *loader) checkFields(d *draft, section *node, prefix string, known []string) {
+	for _, f := range section.fields {
+		switch {
+		case slices.Contains(known, f.name):
+		case prefix == "reconcile." && slices.Contains(unbuiltFields, f.name):
+			l.at(d, f.line, prefix+f.name, "is not built yet; remove it")
+		case nearest(f.name, known) != "":
+			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", nearest(f.name, known))
+		default:
+			l.at(d, f.line, prefix+f.name, "unknown field; allowed: %s", strings.Join(known, ", "))
+		}
+	}
+}
+
+func (l *loader) readType(d *draft) {
+	value, line := d.root.get("type"), d.line("type")
+	if value == nil || value.kind != kindText {
+		l.at(d, line, "type", "is missing or no text; write type: Provider.Namespace/type@api-version")
+		return
+	}
+	typ, version, stated := strings.Cut(value.text, "@")
+	segments := strings.Split(typ, "/")
+	switch {
+	case len(segments) < 2 || !strings.Contains(segments[0], ".") ||
+		slices.ContainsFunc(segments, func(s string) bool { return !typeSegment.MatchString(s) }):
+		l.at(d, line, "type", "%q is no resource type; write it like Microsoft.Kusto/clusters@2023-08-15", value.text)
+		return
+	case !stated || version == "":
+		l.at(d, line, "type", "%q has no api-version; write it like %s@2023-08-15", value.text, typ)
+	case !apiVersion.MatchString(version):
+		l.at(d, line, "type", "%q is no api-version; write a date like 2023-08-15 or 2023-08-15-preview", version)
+	}
+	for _, container := range []string{resource.TypeSubscription, resource.TypeTenant} {
+		if strings.EqualFold(typ, container) {
+			l.at(d, line, "type", "%s cannot be made by a manifest", typ)
+		}
+	}
+	d.typ, d.version = typ, version
+}
+
+func (l *loader) readName(d *draft) {
+	value, line := d.root.get("name"), d.line("name")
+	switch {
+	case value == nil:
+		l.at(d, line, "name", "is missing; write the resource's name")
+		return
+	case value.kind != kindText:
+		l.at(d, line, "name", "%s; a name is a text, write it in quotes", value.found())
+		return
+	}
+	d.name, d.segments = value.text, strings.Split(value.text, "/")
+	for _, segment := range d.segments {
+		if err := resource.CheckSegment(segment); err != nil {
+			l.at(d, line, "name", "%q cannot stand in a resource ID: %v", value.text, err)
+			return
+		}
+	}
+}
+
+// parentType is the type that the owner of a nested type has, "" for a type
+// that is not nested.
+func (d *draft) parentType() string {
+	if strings.Count(d.typ, "/") < 2 {
+		return ""
+	}
+	return d.typ[:strings.LastIndex(d.typ, "/")]
+}
+
+// lastType is the last segment of the type.
+func (d *draft) lastType() string { return d.typ[strings.LastIndex(d.typ, "/")+1:] }
+
+// isType reports whether the draft is of a type, ignoring case.
+func (d *draft) isType(typ string) bool { return strings.EqualFold(d.typ, typ) }

@@ -1,0 +1,64 @@
+package manifest
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// checkInline refuses a body that names an item inline which is also a manifest
+// (a subnet in its vnet): the two would fight for it.
+func (l *loader) checkInline() {
+	for _, child := range l.drafts {
+		id := child.desired.ID
+		if id.IsZero() || !id.IsChild() {
+			continue
+		}
+		parent := l.byID[id.Owner().Key()]
+		if parent == nil {
+			continue
+		}
+		body := parent.root.get("body")
+		start := resource.Path{{Name: "body"}}
+		l.inlineIn(parent, child, body, start)
+		for _, f := range bodyFields(body) {
+			if strings.EqualFold(f.name, "properties") {
+				l.inlineIn(parent, child, f.value, start.With(resource.Step{Name: f.name}))
+			}
+		}
+	}
+}
+
+func bodyFields(n *node) []field {
+	if n == nil {
+		return nil
+	}
+	return n.fields
+}
+
+// inlineIn looks for the child among the lists that an object of its parent
+// holds.
+func (l *loader) inlineIn(parent, child *draft, object *node, path resource.Path) {
+	for _, f := range bodyFields(object) {
+		if !listOf(f.name, child.lastType()) {
+			continue
+		}
+		for i, item := range f.value.items {
+			name, id := item.textOf("name"), item.textOf("id")
+			if !strings.EqualFold(name, child.desired.ID.Name()) && !strings.EqualFold(id, child.desired.ID.String()) {
+				continue
+			}
+			at := place{path: path.With(resource.Step{Name: f.name})}.item(i, item)
+			l.at(parent, item.line, at.path.String(), "names %s inline, which is also the manifest in %s; keep one of the two", child.desired.ID.Short(), child.source())
+		}
+	}
+}
+
+// listOf reports whether a property is the list in which a parent holds
+// children of a type: named like the type (subnets), or its singular with
+// Profiles (agentPoolProfiles of agentPools).
+func listOf(property, lastType string) bool {
+	singular := strings.TrimSuffix(strings.ToLower(lastType), "s")
+	property = strings.ToLower(property)
+	return property == strings.ToLower(lastType) || property == singular+"profiles"
+}

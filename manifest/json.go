@@ -1,0 +1,151 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// readJSON reads the documents of one file: JSON objects one after the other,
+// or lists of them. It is not left to the YAML reader, which knows neither
+// surrogate pairs (\ud83d\ude00) nor long keys.
+func (l *loader) readJSON(file string, data []byte) []*node {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	tree := &jsonTree{loader: l, file: file, data: data, decoder: decoder}
+	var documents []*node
+	for {
+		root, err := tree.node(nil, 0)
+		if errors.Is(err, io.EOF) {
+			return documents
+		}
+		if err != nil {
+			l.fault(Fault{File: file, Line: tree.errorLine(err), Message: fmt.Sprintf("broken JSON: %v", err)})
+			return documents
+		}
+		switch root.kind {
+		case kindList:
+			documents = append(documents, root.items...)
+		case kindNull:
+		default:
+			documents = append(documents, root)
+		}
+	}
+}
+
+// isJSON reports whether stdin holds JSON: whole values and nothing else.
+func isJSON(data []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	for values := 0; ; values++ {
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return errors.Is(err, io.EOF) && values > 0
+		}
+	}
+}
+
+// jsonTree reads values token by token, for the lines and for duplicate keys.
+type jsonTree struct {
+	loader  *loader
+	file    string
+	data    []byte
+	decoder *json.Decoder
+	counted int64
+	line    int
+}
+
+// at is the line of the token that was read last; offsets only grow, so each
+// byte is counted once.
+func (t *jsonTree) at() int {
+	offset := t.decoder.InputOffset()
+	t.line += bytes.Count(t.data[t.counted:offset], []byte("\n"))
+	t.counted = offset
+	return t.line + 1
+}
+
+func (t *jsonTree) errorLine(err error) int {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && syntax.Offset > 0 && syntax.Offset <= int64(len(t.data)) {
+		return bytes.Count(t.data[:syntax.Offset-1], []byte("\n")) + 1
+	}
+	return t.at()
+}
+
+func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
+	token, err := t.decoder.Token()
+	if err != nil {
+		if errors.Is(err, io.EOF) && depth > 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("values are nested deeper than %d levels", maxDepth)
+	}
+	leaf := &node{line: t.at()}
+	switch value := token.(type) {
+	case json.Delim:
+		if value == '{' {
+			return t.object(leaf, path, depth)
+		}
+		return t.list(leaf, path, depth)
+	case string:
+		leaf.kind, leaf.text = kindText, value
+	case json.Number:
+		leaf.kind, leaf.text = kindNumber, value.String()
+	case bool:
+		leaf.kind, leaf.text = kindBoolean, fmt.Sprint(value)
+	default:
+		leaf.kind = kindNull
+	}
+	return leaf, nil
+}
+
+func (t *jsonTree) list(list *node, path resource.Path, depth int) (*node, error) {
+	list.kind = kindList
+	for i := 0; t.decoder.More(); i++ {
+		item, err := t.node(path.With(resource.Step{Index: i, IsIndex: true}), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list.items = append(list.items, item)
+	}
+	return list, t.end()
+}
+
+func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, error) {
+	object.kind = kindObject
+	for t.decoder.More() {
+		token, err := t.decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := token.(string)
+		line, at := t.at(), path.With(resource.Step{Name: name})
+		value, err := t.node(at, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if first := slices.IndexFunc(object.fields, func(f field) bool { return f.name == name }); first >= 0 {
+			t.loader.fault(Fault{File: t.file, Line: line, Path: at.String(),
+				Message: fmt.Sprintf("stands twice in one mapping, first in line %d", object.fields[first].line)})
+			continue
+		}
+		object.fields = append(object.fields, field{name: name, line: line, value: value})
+	}
+	return object, t.end()
+}
+
+// end takes the closing delimiter of a list or an object.
+func (t *jsonTree) end() error {
+	_, err := t.decoder.Token()
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package manifest
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// Options of Load; the zero value works for manifests that state all owners.
+type Options struct {
+	// ResourceGroup and Subscription (a GUID) are where a manifest without an
+	// owner stands.
+	ResourceGroup string
+	Subscription  string
+	// Stdin is what the path "-" reads.
+	Stdin io.Reader
+}
+
+// Set is what Load read.
+type Set struct {
+	// Resources are in dependency order: owners and references first.
+	Resources []resource.Desired
+	// Sources says where each resource is written, by ID.Key().
+	Sources map[string]Source
+}
+
+// Source is the place of one manifest.
+type Source struct {
+	File string
+	Line int
+}
+
+// String is "file:line".
+func (s Source) String() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+
+// guid is a subscription ID.
+var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// Load reads files, folders (recursively: *.yaml, *.yml, *.json) and "-" for
+// stdin, checks everything that can be checked without ARM and a worker, and
+// resolves every name to a resource ID. Its error is of type Faults and holds
+// all faults of all files.
+func Load(options Options, paths ...string) (Set, error) {
+	l := &loader{options: options, byID: map[string]*draft{}}
+	l.checkOptions()
+	if len(paths) == 0 {
+		l.fault(Fault{Message: `no manifest was named; name files, folders or "-" for stdin`})
+	}
+	l.order = l.files(paths)
+	for _, file := range l.order {
+		l.read(file)
+	}
+	for _, d := range l.drafts {
+		l.locate(d)
+	}
+	l.register()
+	for _, d := range l.drafts {
+		l.readBody(d)
+	}
+	l.checkInline()
+	ordered := l.sorted()
+	if len(l.drafts) == 0 && len(l.faults) == 0 {
+		l.fault(Fault{File: strings.Join(paths, ", "), Message: "there is no manifest in it"})
+	}
+	if len(l.faults) > 0 {
+		return Set{}, l.faults.sorted(l.order)
+	}
+	set := Set{Sources: make(map[string]Source, len(ordered))}
+	for _, d := range ordered {
+		set.Resources = append(set.Resources, d.desired)
+		set.Sources[d.desired.ID.Key()] = d.source()
+	}
+	return set, nil
+}
+
+// loader is the state of one Load.
+type loader struct {
+	options Options
+	faults  Faults
+	order   []string
+	drafts  []*draft
+	byID    map[string]*draft
+	// locating is the chain of owners being located, for cycles.
+	locating []*draft
+}
+
+func (l *loader) fault(f Fault) { l.faults = append(l.faults, f) }
+
+func (l *loader) checkOptions() {
+	if s := l.options.Subscription; s != "" && !guid.MatchString(s) {
+		l.fault(Fault{Path: "--subscription", Message: notGUID(s)})
+	}
+	if group := l.options.ResourceGroup; group != "" {
+		if err := resource.CheckSegment(group); err != nil {
+			l.fault(Fault{Path: "--resource-group", Message: err.Error()})
+		}
+	}
+}
+
+func notGUID(s string) string {
+	return fmt.Sprintf("the subscription %q is no GUID; write its ID, like 11111111-2222-3333-4444-555555555555", s)
+}
+
+func (l *loader) read(file string) {
+	data, ok := l.content(file)
+	if !ok {
+		return
+	}
+	read := l.readYAML
+	if strings.EqualFold(filepath.Ext(file), ".json") || file == stdinName && isJSON(data) {
+		read = l.readJSON
+	}
+	for _, root := range read(file, data) {
+		l.readManifest(file, root)
+	}
+}

@@ -1,0 +1,249 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// tenant is how an owner names the tenant, the root above subscriptions.
+const tenant = "/"
+
+// locate finds the owner of a draft and builds its resource ID. The ID stays
+// zero when the draft, or an owner that is a manifest, has a fault.
+func (l *loader) locate(d *draft) {
+	if d.located {
+		return
+	}
+	if i := slices.Index(l.locating, d); i >= 0 {
+		l.at(d, d.line("owner"), "owner", "the owners form a cycle: %s", chain(append(slices.Clone(l.locating[i:]), d)))
+		return
+	}
+	if d.typ == "" || d.segments == nil || d.faulty && d.root.get("owner") != nil && d.owner == "" {
+		d.located = true
+		return
+	}
+	l.locating = append(l.locating, d)
+	id, ok := l.idOf(d)
+	l.locating = l.locating[:len(l.locating)-1]
+	d.located = true
+	if !ok {
+		d.faulty = true
+		return
+	}
+	parsed, err := resource.ParseID(id)
+	switch {
+	case err != nil:
+		l.at(d, d.line("name"), "name", "%v", err)
+	case !strings.EqualFold(parsed.Type(), d.typ):
+		l.at(d, d.line("type"), "type", "the resource ID %s is of type %s, not %s", id, parsed.Type(), d.typ)
+	default:
+		d.desired.ID = parsed
+	}
+}
+
+// chain prints drafts as a -> b -> a.
+func chain(drafts []*draft) string {
+	names := make([]string, len(drafts))
+	for i, d := range drafts {
+		names[i] = d.name
+	}
+	return strings.Join(names, " -> ")
+}
+
+// idOf is the resource ID; false after a fault, its own or its owner's.
+func (l *loader) idOf(d *draft) (string, bool) {
+	switch {
+	case d.isType(resource.TypeResourceGroup) || d.isType(resource.TypeManagementGroup) || d.owner != "":
+		if len(d.segments) > 1 {
+			l.at(d, d.line("name"), "name", "%q holds slashes, which stand for owners only in a nested type without an owner", d.name)
+			return "", false
+		}
+	case d.parentType() != "" || len(d.segments) > 1:
+		return l.chainID(d)
+	}
+	if d.isType(resource.TypeResourceGroup) {
+		return l.groupManifestID(d)
+	}
+	if d.owner == tenant || d.owner == "" && d.isType(resource.TypeManagementGroup) {
+		if d.parentType() != "" {
+			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; found the tenant", d.typ, d.parentType())
+			return "", false
+		}
+		return "/providers/" + d.typ + "/" + d.name, true
+	}
+	if d.owner == "" {
+		group, ok := l.flagGroup(d)
+		return group + "/providers/" + d.typ + "/" + d.name, ok
+	}
+	owner, ok := l.ownerID(d)
+	if !ok {
+		return "", false
+	}
+	if d.parentType() != "" {
+		return owner.String() + "/" + d.lastType() + "/" + d.name, true
+	}
+	return owner.String() + "/providers/" + d.typ + "/" + d.name, true
+}
+
+// groupManifestID is the ID of a resource group: its owner is a subscription.
+func (l *loader) groupManifestID(d *draft) (string, bool) {
+	if d.owner == "" {
+		if l.options.Subscription == "" {
+			l.at(d, d.line("name"), "owner", "a resource group needs a subscription; write owner: /subscriptions/<guid> or give --subscription")
+			return "", false
+		}
+		return "/subscriptions/" + l.options.Subscription + "/resourceGroups/" + d.name, true
+	}
+	owner, version, ok := l.parseStatedID(d, d.ownerLine, "owner", d.owner)
+	if !ok {
+		return "", false
+	}
+	if !strings.EqualFold(owner.Type(), resource.TypeSubscription) {
+		l.at(d, d.ownerLine, "owner", "the owner of a resource group is a subscription, like /subscriptions/<guid>; found %s", d.owner)
+		return "", false
+	}
+	d.ownerVersion = version
+	return owner.String() + "/resourceGroups/" + d.name, true
+}
+
+// chainID is the ID of a nested type without an owner: its name has a segment
+// for each level, and either the levels above are a manifest or they stand in
+// the group of the options.
+func (l *loader) chainID(d *draft) (string, bool) {
+	levels := strings.Split(d.typ, "/")
+	if len(d.segments) != len(levels)-1 {
+		l.at(d, d.line("name"), "name", "%q has %d of the %d names of %s; write %s, or give an owner and one name",
+			d.name, len(d.segments), len(levels)-1, d.typ, strings.Join(levels[1:], "/"))
+		return "", false
+	}
+	last := len(d.segments) - 1
+	if last == 0 {
+		l.at(d, d.line("name"), "owner", "is missing")
+		return "", false
+	}
+	above := strings.Join(d.segments[:last], "/")
+	owners := slices.DeleteFunc(l.called(above), func(o *draft) bool { return !o.isType(d.parentType()) })
+	if len(owners) > 1 {
+		l.at(d, d.line("name"), "name", "%q %s; give the owner's resource ID", above, ambiguous(owners))
+		return "", false
+	}
+	if len(owners) == 1 {
+		l.locate(owners[0])
+		owner := owners[0].desired.ID
+		return owner.String() + "/" + d.lastType() + "/" + d.segments[last], !owner.IsZero()
+	}
+	id, ok := l.flagGroup(d)
+	id += "/providers/" + levels[0]
+	for i, segment := range d.segments {
+		id += "/" + levels[i+1] + "/" + segment
+	}
+	return id, ok
+}
+
+// flagGroup is the ID of the resource group of the options.
+func (l *loader) flagGroup(d *draft) (string, bool) {
+	group, subscription := l.options.ResourceGroup, l.options.Subscription
+	if group == "" || subscription == "" {
+		l.at(d, d.root.line, "owner", "is missing; write the name of a manifest or a resource ID, or give --resource-group and --subscription")
+		return "", false
+	}
+	return "/subscriptions/" + subscription + "/resourceGroups/" + group,
+		guid.MatchString(subscription) && resource.CheckSegment(group) == nil
+}
+
+// ownerID resolves the owner as it is written.
+func (l *loader) ownerID(d *draft) (resource.ID, bool) {
+	if strings.HasPrefix(d.owner, "/") {
+		id, version, ok := l.parseStatedID(d, d.ownerLine, "owner", d.owner)
+		if ok && d.parentType() != "" && !strings.EqualFold(id.Type(), d.parentType()) {
+			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; %s is of type %s", d.typ, d.parentType(), d.owner, id.Type())
+			return resource.ID{}, false
+		}
+		d.ownerVersion = version
+		return id, ok
+	}
+	owners := l.called(d.owner)
+	if len(owners) == 0 {
+		l.at(d, d.ownerLine, "owner", "%s", l.unknownName(d.owner))
+		return resource.ID{}, false
+	}
+	if parent := d.parentType(); parent != "" {
+		fitting := slices.DeleteFunc(slices.Clone(owners), func(o *draft) bool { return o.typ != "" && !o.isType(parent) })
+		if len(fitting) == 0 {
+			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; %s is of type %s", d.typ, parent, d.owner, owners[0].typ)
+			return resource.ID{}, false
+		}
+		owners = fitting
+	}
+	if len(owners) > 1 {
+		l.at(d, d.ownerLine, "owner", "%q %s; write the resource ID", d.owner, ambiguous(owners))
+		return resource.ID{}, false
+	}
+	l.locate(owners[0])
+	return owners[0].desired.ID, !owners[0].desired.ID.IsZero()
+}
+
+// parseStatedID parses ID or ID@api-version. A subscription in it is a GUID.
+func (l *loader) parseStatedID(d *draft, line int, path, text string) (resource.ID, string, bool) {
+	stated, version := text, ""
+	if i := strings.LastIndex(text, "@"); i >= 0 && apiVersion.MatchString(text[i+1:]) {
+		stated, version = text[:i], text[i+1:]
+	}
+	if !strings.HasPrefix(stated, "/") {
+		l.at(d, line, path, "%q is neither the name of a manifest nor a resource ID; IDs start with /subscriptions/ or /providers/", text)
+		return resource.ID{}, "", false
+	}
+	id, err := resource.ParseID(stated)
+	if err != nil {
+		l.at(d, line, path, "%v", err)
+		return resource.ID{}, "", false
+	}
+	if s := id.Subscription(); s != "" && !guid.MatchString(s) {
+		l.at(d, line, path, "%s", notGUID(s))
+		return resource.ID{}, "", false
+	}
+	return id, version, true
+}
+
+// called is the manifests with a name, or with a longer form of it
+// ("adx/telemetry") that their ID tells.
+func (l *loader) called(name string) []*draft {
+	var found []*draft
+	for _, d := range l.drafts {
+		if d.name == "" {
+			continue
+		}
+		if strings.HasSuffix(strings.ToLower(name), "/"+strings.ToLower(d.name)) && !slices.Contains(l.locating, d) {
+			l.locate(d)
+		}
+		if strings.EqualFold(d.name, name) || !d.desired.ID.IsZero() && strings.EqualFold(d.desired.ID.Short(), name) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+func (l *loader) unknownName(name string) string {
+	var names []string
+	for _, d := range l.drafts {
+		if d.name != "" {
+			names = append(names, d.name)
+		}
+	}
+	message := fmt.Sprintf("no manifest of this load is called %q", name)
+	if near := nearest(name, names); near != "" {
+		return message + fmt.Sprintf("; did you mean %s?", near)
+	}
+	return message + "; write a manifest's name or a resource ID"
+}
+
+func ambiguous(drafts []*draft) string {
+	places := make([]string, len(drafts))
+	for i, d := range drafts {
+		places[i] = d.source().String()
+	}
+	return fmt.Sprintf("is the name of %d manifests (%s)", len(drafts), strings.Join(places, ", "))
+}

@@ -1,0 +1,147 @@
+package manifest
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// environmentName is the name of an environment variable.
+var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// markerOf is the marker that an object is, "" for a plain object.
+func markerOf(n *node) string {
+	for _, marker := range []string{resource.SecretMarker, resource.RefMarker} {
+		if n.get(marker) != nil {
+			return marker
+		}
+	}
+	return ""
+}
+
+// secret checks how a $secret is written; the worker resolves it. No fault
+// repeats what was found: it may be the secret itself.
+func (b *bodyReader) secret(n *node, at place) any {
+	if at.public != "" {
+		b.fault(n.line, at, "$secret is not allowed under %s, which everybody sees", at.public)
+		return nil
+	}
+	if len(n.fields) > 1 {
+		b.fault(n.line, at, "$secret stands alone; found other properties beside it")
+		return nil
+	}
+	value := n.get(resource.SecretMarker)
+	source, name, _ := strings.Cut(value.text, ":")
+	switch {
+	case value.kind != kindText:
+		b.fault(n.line, at, "$secret: %s; write env:NAME or file:NAME", value.found())
+	case source == "keyvault":
+		b.fault(n.line, at, "$secret: keyvault: is not built yet; write env:NAME or file:NAME")
+	case source == "env" && environmentName.MatchString(name):
+		return b.secretMarker(value, at)
+	case source == "env":
+		b.fault(n.line, at, "$secret: env: takes the name of an environment variable: letters, digits and _")
+	case source == "file" && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "\\\x00"):
+		return b.secretMarker(value, at)
+	case source == "file":
+		b.fault(n.line, at, "$secret: file: takes a path inside the worker's folder of secrets: relative and without ..")
+	default:
+		b.fault(n.line, at, "$secret names no source; write env:NAME or file:NAME")
+	}
+	return nil
+}
+
+// secretMarker is the marker as it stays in the body.
+func (b *bodyReader) secretMarker(value *node, at place) any {
+	b.draft.desired.Secret = append(b.draft.desired.Secret, at.path[1:].String())
+	return map[string]any{resource.SecretMarker: value.text}
+}
+
+// reference resolves a $ref: to the resource ID, or with a path to the marker
+// that the worker replaces by the observed value.
+func (b *bodyReader) reference(n *node, at place) any {
+	for _, f := range n.fields {
+		if f.name != resource.RefMarker && f.name != "path" {
+			b.fault(f.line, at, "$ref stands alone or with path; found %q beside it", f.name)
+			return nil
+		}
+	}
+	target := n.get(resource.RefMarker)
+	if target.kind != kindText || target.text == "" {
+		b.fault(n.line, at, "$ref: %s; write the name of a manifest or a resource ID", target.found())
+		return nil
+	}
+	reference, ok := b.target(target, at)
+	if !ok {
+		return nil
+	}
+	path := n.get("path")
+	if path == nil {
+		b.note(reference)
+		if at.secret {
+			b.plain(at)
+		}
+		return reference.ID.String()
+	}
+	if path.kind != kindText {
+		b.fault(path.line, at, "path: %s; write a text like properties.x", path.found())
+		return nil
+	}
+	if _, err := resource.ParsePath(path.text); err != nil {
+		b.fault(path.line, at, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
+		return nil
+	}
+	b.note(reference)
+	return map[string]any{resource.RefMarker: reference.ID.String(), "path": path.text, "apiVersion": reference.APIVersion}
+}
+
+// target is the resource that a $ref names, with its api-version.
+func (b *bodyReader) target(text *node, at place) (resource.Reference, bool) {
+	if strings.HasPrefix(text.text, "/") {
+		return b.targetByID(text, at)
+	}
+	named := b.loader.called(text.text)
+	switch {
+	case len(named) == 0:
+		b.fault(text.line, at, "$ref: %s", b.loader.unknownName(text.text))
+		return resource.Reference{}, false
+	case len(named) > 1:
+		b.fault(text.line, at, "$ref: %q %s; write owner/name or the resource ID", text.text, ambiguous(named))
+		return resource.Reference{}, false
+	}
+	b.draft.need(named[0])
+	id := named[0].desired.ID
+	return resource.Reference{ID: id, APIVersion: named[0].version}, !id.IsZero()
+}
+
+func (b *bodyReader) targetByID(text *node, at place) (resource.Reference, bool) {
+	id, version, ok := b.loader.parseStatedID(b.draft, text.line, at.path.String(), text.text)
+	if !ok {
+		return resource.Reference{}, false
+	}
+	if manifest := b.loader.byID[id.Key()]; manifest != nil {
+		b.draft.need(manifest)
+		return resource.Reference{ID: id, APIVersion: manifest.version}, true
+	}
+	if version == "" {
+		version = resource.ContainerAPIVersion(id)
+	}
+	if version == "" {
+		b.fault(text.line, at, "$ref: the api-version to read %s with is not known; write %s@<api-version>", id, id)
+		return resource.Reference{}, false
+	}
+	return resource.Reference{ID: id, APIVersion: version}, true
+}
+
+// note adds a reference once.
+func (b *bodyReader) note(reference resource.Reference) {
+	references := &b.draft.desired.References
+	for _, known := range *references {
+		if known.ID.Equal(reference.ID) {
+			return
+		}
+	}
+	*references = append(*references, reference)
+}

@@ -1,0 +1,96 @@
+package manifest
+
+import (
+	"slices"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// register notes which manifest has which ID, refuses two with one, and links
+// each to its owner. It runs when every ID is known.
+func (l *loader) register() {
+	for _, d := range l.drafts {
+		if d.desired.ID.IsZero() {
+			continue
+		}
+		key := d.desired.ID.Key()
+		if first := l.byID[key]; first != nil {
+			l.at(d, d.root.line, "name", "the manifest in %s has the same resource ID: %s", first.source(), d.desired.ID)
+			continue
+		}
+		l.byID[key] = d
+	}
+	for _, d := range l.drafts {
+		if d.desired.ID.IsZero() {
+			continue
+		}
+		d.desired.Name, d.desired.APIVersion = d.name, d.version
+		d.desired.Owner = d.desired.ID.Owner()
+		l.linkOwner(d)
+	}
+}
+
+// linkOwner decides with which api-version the owner is read: its manifest's,
+// else the one that was written, else the container's constant, else, for the
+// ARM parent of a nested type, which is of the same provider, the child's own.
+func (l *loader) linkOwner(d *draft) {
+	owner := d.desired.Owner
+	if owner.IsZero() {
+		return
+	}
+	if manifest := l.byID[owner.Key()]; manifest != nil {
+		d.need(manifest)
+		d.desired.OwnerAPIVersion = manifest.version
+		return
+	}
+	version := d.ownerVersion
+	if version == "" {
+		version = resource.ContainerAPIVersion(owner)
+	}
+	if version == "" && d.desired.ID.IsChild() {
+		version = d.version
+	}
+	if version == "" {
+		l.at(d, d.line("owner"), "owner", "the api-version to read %s with is not known; write %s@<api-version>", owner, owner)
+	}
+	d.desired.OwnerAPIVersion = version
+}
+
+// need notes that another manifest comes first.
+func (d *draft) need(other *draft) {
+	if !slices.Contains(d.needs, other) {
+		d.needs = append(d.needs, other)
+	}
+}
+
+// sorted is the drafts in dependency order: each right after what it needs,
+// else in the order of reading. A cycle is a fault.
+func (l *loader) sorted() []*draft {
+	const doing, done = 1, 2
+	state := make(map[*draft]int, len(l.drafts))
+	var ordered, path []*draft
+	var visit func(d *draft)
+	visit = func(d *draft) {
+		switch state[d] {
+		case done:
+			return
+		case doing:
+			cycle := append(slices.Clone(path[slices.Index(path, d):]), d)
+			last := cycle[len(cycle)-2]
+			l.at(last, last.root.line, "", "owners and references form a cycle: %s", chain(cycle))
+			return
+		}
+		state[d] = doing
+		path = append(path, d)
+		for _, other := range d.needs {
+			visit(other)
+		}
+		path = path[:len(path)-1]
+		state[d] = done
+		ordered = append(ordered, d)
+	}
+	for _, d := range l.drafts {
+		visit(d)
+	}
+	return ordered
+}

@@ -1,0 +1,118 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxFileBytes bounds one file: far above anything people write, far below what
+// hurts.
+const maxFileBytes = 16 << 20
+
+// stdinName is how stdin is named in paths, faults and sources.
+const stdinName = "-"
+
+// files expands paths into the files to read, each once: folders recursively
+// and sorted, hidden names left out.
+func (l *loader) files(paths []string) []string {
+	var files []string
+	add := func(file string) {
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	for _, path := range paths {
+		if path == stdinName {
+			add(path)
+			continue
+		}
+		path = filepath.Clean(path)
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			l.fault(Fault{File: path, Message: unreadable(err)})
+		case !info.IsDir():
+			add(path)
+		default:
+			for _, file := range l.folder(path) {
+				add(file)
+			}
+		}
+	}
+	return files
+}
+
+// folder is the manifests of a folder. filepath.WalkDir goes in lexical order.
+func (l *loader) folder(root string) []string {
+	var files []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			l.fault(Fault{File: path, Message: unreadable(err)})
+			return nil
+		}
+		hidden := path != root && strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case entry.IsDir() && hidden:
+			return filepath.SkipDir
+		case entry.IsDir() || hidden:
+			return nil
+		}
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".yaml", ".yml", ".json":
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		l.fault(Fault{File: root, Message: unreadable(err)})
+	}
+	if len(files) == 0 {
+		l.fault(Fault{File: root, Message: "the folder holds no *.yaml, *.yml or *.json file"})
+	}
+	return files
+}
+
+// content is the bytes of one file or of stdin.
+func (l *loader) content(file string) ([]byte, bool) {
+	var from io.Reader
+	if file == stdinName {
+		if l.options.Stdin == nil {
+			l.fault(Fault{File: file, Message: "there is no stdin to read from; name a file or a folder"})
+			return nil, false
+		}
+		from = l.options.Stdin
+	} else {
+		opened, err := os.Open(file)
+		if err != nil {
+			l.fault(Fault{File: file, Message: unreadable(err)})
+			return nil, false
+		}
+		defer opened.Close()
+		from = opened
+	}
+	data, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
+	switch {
+	case err != nil:
+		l.fault(Fault{File: file, Message: unreadable(err)})
+		return nil, false
+	case len(data) > maxFileBytes:
+		l.fault(Fault{File: file, Message: fmt.Sprintf("the file is larger than %d bytes; split it", maxFileBytes)})
+		return nil, false
+	}
+	return data, true
+}
+
+// unreadable is a file error without the path, which the fault names already.
+func unreadable(err error) string {
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
+	}
+	return fmt.Sprintf("cannot be read: %v", err)
+}

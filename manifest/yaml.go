@@ -1,0 +1,200 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+	"go.yaml.in/yaml/v3"
+)
+
+// jsonNumber is a number as JSON writes it.
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// yamlLine is how the YAML library names the line of a syntax error.
+var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
+
+// readYAML reads the documents of one file; an empty document is left out.
+func (l *loader) readYAML(file string, data []byte) []*node {
+	var documents []*node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return documents
+		}
+		if err != nil {
+			l.fault(brokenYAML(file, err))
+			return documents
+		}
+		tree := &yamlTree{loader: l, file: file, budget: maxNodes}
+		if root := tree.node(&document, nil, 0); root != nil && root.kind != kindNull {
+			documents = append(documents, root)
+		}
+	}
+}
+
+func brokenYAML(file string, err error) Fault {
+	fault := Fault{File: file, Message: fmt.Sprintf("broken YAML: %v", err)}
+	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
+		fault.Line, _ = strconv.Atoi(parts[1])
+		fault.Message = "broken YAML: " + parts[2]
+	}
+	return fault
+}
+
+// yamlTree turns the nodes of one YAML document into ours: aliases and merge
+// keys are laid out, duplicate keys and what JSON cannot say are faults.
+type yamlTree struct {
+	loader *loader
+	file   string
+	budget int
+}
+
+func (t *yamlTree) fault(line int, path resource.Path, format string, args ...any) *node {
+	t.loader.fault(Fault{File: t.file, Line: line, Path: path.String(), Message: fmt.Sprintf(format, args...)})
+	return nil
+}
+
+// node is nil after a fault that makes what follows useless.
+func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
+	t.budget--
+	switch {
+	case t.budget == 0:
+		return t.fault(from.Line, path, "the document holds more than %d values after its aliases are laid out", maxNodes)
+	case t.budget < 0:
+		return nil
+	case depth > maxDepth:
+		t.budget = 0
+		return t.fault(from.Line, path, "values are nested deeper than %d levels, or an alias holds itself", maxDepth)
+	}
+	switch from.Kind {
+	case yaml.DocumentNode:
+		return t.node(from.Content[0], path, depth)
+	case yaml.AliasNode:
+		return t.node(from.Alias, path, depth+1)
+	case yaml.MappingNode:
+		return t.object(from, path, depth)
+	case yaml.SequenceNode:
+		list := &node{kind: kindList, line: from.Line}
+		for i, item := range from.Content {
+			if value := t.node(item, path.With(resource.Step{Index: i, IsIndex: true}), depth+1); value != nil {
+				list.items = append(list.items, value)
+			}
+		}
+		return list
+	case yaml.ScalarNode:
+		return t.scalar(from, path)
+	}
+	return &node{kind: kindNull, line: from.Line}
+}
+
+func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node {
+	object := &node{kind: kindObject, line: from.Line}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(from.Content); i += 2 {
+		key, value := from.Content[i], from.Content[i+1]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" {
+			merged = append(merged, value)
+			continue
+		}
+		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
+			t.fault(key.Line, path, "a key is %s; keys must be texts", describe(key))
+			continue
+		}
+		at := path.With(resource.Step{Name: key.Value})
+		if first := slices.IndexFunc(object.fields, func(f field) bool { return f.name == key.Value }); first >= 0 {
+			t.fault(key.Line, at, "stands twice in one mapping, first in line %d", object.fields[first].line)
+			continue
+		}
+		if read := t.node(value, at, depth+1); read != nil {
+			object.fields = append(object.fields, field{name: key.Value, line: key.Line, value: read})
+		}
+	}
+	for _, value := range merged {
+		t.merge(object, value, path, depth)
+	}
+	return object
+}
+
+// merge lays the mappings of a merge key (<<) under what the object states
+// itself; the first mapping that has a key wins.
+func (t *yamlTree) merge(object *node, from *yaml.Node, path resource.Path, depth int) {
+	value := t.node(from, path, depth+1)
+	if value == nil {
+		return
+	}
+	sources := []*node{value}
+	if value.kind == kindList {
+		sources = value.items
+	}
+	for _, source := range sources {
+		if source.kind != kindObject {
+			t.fault(from.Line, path, "the merge key << holds %s; it takes a mapping or a list of mappings", source.kind)
+			return
+		}
+		for _, f := range source.fields {
+			if object.get(f.name) == nil {
+				object.fields = append(object.fields, f)
+			}
+		}
+	}
+}
+
+func (t *yamlTree) scalar(from *yaml.Node, path resource.Path) *node {
+	leaf := &node{kind: kindText, line: from.Line, text: from.Value}
+	const stated = yaml.TaggedStyle | yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	switch tag := from.ShortTag(); tag {
+	case "!!null":
+		return &node{kind: kindNull, line: from.Line}
+	case "!!bool":
+		leaf.kind, leaf.text = kindBoolean, strings.ToLower(from.Value)
+		if leaf.text != "true" && leaf.text != "false" {
+			return t.fault(from.Line, path, "is tagged as a boolean; write true or false")
+		}
+	case "!!int", "!!float":
+		leaf.kind = kindNumber
+		if !jsonNumber.MatchString(from.Value) {
+			return t.fault(from.Line, path, "%sis a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text", shown(from.Value, path))
+		}
+	case "!!str":
+		if from.Style&stated == 0 && jsonNumber.MatchString(from.Value) {
+			return t.fault(from.Line, path, "%sis a number out of range; write it in quotes if it is a text", shown(from.Value, path))
+		}
+	case "!!timestamp", "!!merge":
+	default:
+		return t.fault(from.Line, path, "has the YAML tag %s; only plain values are allowed", tag)
+	}
+	return leaf
+}
+
+// shown is a value for a fault, followed by a space, unless its place says that
+// it is secret.
+func shown(value string, path resource.Path) string {
+	for _, step := range path {
+		if resource.SecretName(step.Name) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%q ", value)
+}
+
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return string(kindObject)
+	case yaml.SequenceNode:
+		return string(kindList)
+	}
+	return "empty"
+}
