@@ -1,0 +1,125 @@
+package extensions
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+// The defaults are the last links of their chains and never call next.
+var (
+	_ PreReconciliationOwnerChecker = defaultOwnerChecker{}
+	_ PreReconciliationChecker      = defaultPreChecker{}
+	_ PostReconciliationChecker     = defaultPostChecker{}
+)
+
+// defaultOwnerChecker blocks when the owner is absent or, where it is the
+// parent in ARM, changing. A resource group refuses only while it is deleted;
+// a scope of an extension resource refuses nothing.
+type defaultOwnerChecker struct {
+	id   resource.ID
+	note string
+}
+
+func (d defaultOwnerChecker) PreReconcileOwnerCheck(
+	_ context.Context, owner *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PreReconcileOwnerCheckFunc,
+) (PreReconcileCheckResult, error) {
+	state := owner.ProvisioningState()
+	switch {
+	case owner == nil && d.note != "":
+		return proceedSaying(fmt.Sprintf("%s: %s", nameOfOwner(d.id.Owner()), d.note)), nil
+	case owner == nil:
+		return proceedSaying("There is no owner to check"), nil
+	case !owner.Exists():
+		return BlockReconcile(nameOfOwner(owner.ID)+" does not exist in Azure",
+			WithReason(resource.ReasonWaitingForOwner)), nil
+	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"),
+		d.id.IsChild() && d.id.Owner().Equal(owner.ID) && resource.InFlight(state):
+		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", nameOfOwner(owner.ID), state)), nil
+	}
+	return proceedSaying(nameOfOwner(owner.ID) + " allows it"), nil
+}
+
+// defaultPreChecker refuses to disturb an operation in flight, then compares.
+type defaultPreChecker struct {
+	request Request
+}
+
+// failedStateRule names the difference that a failed resource is.
+const failedStateRule = "failed-state"
+
+func (d defaultPreChecker) PreReconcileCheck(
+	_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PreReconcileCheckFunc,
+) (PreReconcileCheckResult, error) {
+	if !obj.Exists() {
+		result := proceedSaying("The resource does not exist in Azure: it is created")
+		result.verdict.Reason, result.verdict.Create, result.compared = resource.ReasonNotFound, true, true
+		return result, nil
+	}
+	state := obj.ProvisioningState()
+	if resource.InFlight(state) && !d.request.Force {
+		return BlockReconcile(
+			fmt.Sprintf("The resource is in provisioning state %q: an operation is in flight", state),
+			WithReason(resource.ReasonOperationInProgress)), nil
+	}
+	found := drift.Compare(obj.Desired, obj.Observed, drift.Options{
+		Type: obj.ID.Type(), ID: obj.ID, APIVersion: obj.APIVersion, Ignore: d.request.Ignore, Memory: d.request.Memory,
+	})
+	if resource.Broken(state) {
+		found.Differences = append([]resource.Difference{{
+			Path: "properties.provisioningState", Desired: "Succeeded", Observed: state, Rule: failedStateRule,
+		}}, found.Differences...)
+	}
+	if len(found.Differences) == 0 {
+		result := SkipReconcile("In sync: Azure has what the manifest says")
+		result.compared = true
+		return result, nil
+	}
+	return differing(found), nil
+}
+
+func differing(found drift.Result) PreReconcileCheckResult {
+	if extra := len(found.Differences) - resource.MaxDifferences; extra > 0 {
+		found.Differences, found.More = found.Differences[:resource.MaxDifferences], found.More+extra
+	}
+	first := found.Differences[0]
+	message := fmt.Sprintf("%s is %s, wanted %s", first.Path, first.Observed, first.Desired)
+	if others := len(found.Differences) - 1 + found.More; others > 0 {
+		message += fmt.Sprintf(" (and %d more)", others)
+	}
+	result := proceedSaying(message)
+	result.compared = true
+	result.verdict.Reason = resource.ReasonDrift
+	result.verdict.Differences, result.verdict.More = found.Differences, found.More
+	return result
+}
+
+// defaultPostChecker is satisfied by a resource that exists and is neither
+// failed nor changing. Unknown states pass.
+type defaultPostChecker struct{}
+
+func (defaultPostChecker) PostReconcileCheck(
+	_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PostReconcileCheckFunc,
+) (PostReconcileCheckResult, error) {
+	state := obj.ProvisioningState()
+	switch {
+	case !obj.Exists():
+		return PostReconcileCheckResultFailure("Azure does not show the resource yet"), nil
+	case resource.Broken(state), resource.InFlight(state):
+		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state)), nil
+	}
+	return PostReconcileCheckResultSuccess(), nil
+}
+
+func proceedSaying(message string) PreReconcileCheckResult {
+	return PreReconcileCheckResult{verdict: resource.Proceed(message)}
+}
+
+// nameOfOwner is how a message calls an owner: Owner "c1" (Microsoft.Kusto/clusters).
+func nameOfOwner(id resource.ID) string {
+	return fmt.Sprintf("Owner %q (%s)", id.Short(), id.Type())
+}

@@ -1,0 +1,36 @@
+package extensions
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+var _ PreReconciliationOwnerChecker = KustoDatabase{}
+
+// KustoDatabaseType is the ARM type of a database of a cluster.
+const KustoDatabaseType = "Microsoft.Kusto/clusters/databases"
+
+// KustoDatabase leaves a database alone, GET included, while its cluster
+// refuses all access to it.
+type KustoDatabase struct{}
+
+// PreReconcileOwnerCheck blocks while the owning cluster is changing or stopped.
+func (KustoDatabase) PreReconcileOwnerCheck(
+	ctx context.Context,
+	owner *resource.Object,
+	resolver Resolver,
+	client ARMClient,
+	log *slog.Logger,
+	next PreReconcileOwnerCheckFunc,
+) (PreReconcileCheckResult, error) {
+	// The owner is nil when it could not be read; then the next link says so.
+	if owner != nil && strings.EqualFold(owner.ID.Type(), KustoClusterType) {
+		if state, blocks := kustoBlockingState(owner); blocks {
+			return BlockReconcile("Owning cluster is in " + state.String()), nil
+		}
+	}
+	return next(ctx, owner, resolver, client, log)
+}

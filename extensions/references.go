@@ -1,0 +1,67 @@
+package extensions
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+)
+
+// checkReferences blocks while a referenced resource is absent or not ready. A
+// reference that may not be read (403) passes, and the verdict says so. An
+// absent one outweighs a failed look-up, which outweighs one that is not ready.
+func checkReferences(verdict resource.Verdict, references []ResolvedReference) resource.Verdict {
+	var absent, unready []resource.ID
+	var failed *ResolvedReference
+	for i, reference := range references {
+		switch {
+		case unreadable(reference.Err):
+			verdict.Message = strings.TrimPrefix(fmt.Sprintf("%s; referenced %s: not readable, not checked",
+				verdict.Message, reference.Reference.ID.Short()), "; ")
+		case reference.Err != nil:
+			failed = &references[i]
+		case !reference.Resolution.Found:
+			absent = append(absent, reference.Reference.ID)
+		case !reference.Resolution.Ready:
+			unready = append(unready, reference.Reference.ID)
+		}
+	}
+	switch {
+	case len(absent) > 0:
+		return blockFor(resource.ReasonReferenceNotFound, "does not exist in Azure", absent, append(absent, unready...))
+	case failed != nil:
+		return withARMError(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+			fmt.Sprintf("The referenced resource %s could not be read: %v", failed.Reference.ID, failed.Err)), failed.Err)
+	case len(unready) > 0:
+		return blockFor(resource.ReasonReferenceNotReady, "is not ready", unready, unready)
+	}
+	return verdict
+}
+
+func blockFor(reason resource.Reason, what string, ids, waitingFor []resource.ID) resource.Verdict {
+	message := fmt.Sprintf("The referenced resource %q (%s) %s", ids[0].Short(), ids[0].Type(), what)
+	if len(ids) > 1 {
+		message += fmt.Sprintf(", nor %d more", len(ids)-1)
+	}
+	verdict := resource.Block(reason, message)
+	verdict.WaitingFor = waitingFor
+	return verdict
+}
+
+func unreadable(err error) bool {
+	var failure *arm.Error
+	return errors.As(err, &failure) && failure.Status == http.StatusForbidden
+}
+
+// withARMError adds what ARM said about an error: the request ID and the wait
+// that it asks for.
+func withARMError(verdict resource.Verdict, err error) resource.Verdict {
+	var failure *arm.Error
+	if errors.As(err, &failure) {
+		verdict.RequestID, verdict.RetryAfter = failure.RequestID, failure.RetryAfter
+	}
+	return verdict
+}

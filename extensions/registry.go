@@ -1,0 +1,166 @@
+package extensions
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+// AllTypes is the Type of an entry that takes part for every resource.
+const AllTypes = "*"
+
+// Entry puts one link into the registry.
+type Entry struct {
+	// Type is the ARM type in any case, or AllTypes.
+	Type string
+	// Link implements one or more of the points.
+	Link any
+}
+
+// BuiltIn are the links that come with Armature, in the order of their chains.
+// A worker of your own passes append(extensions.BuiltIn(), yours...) to New.
+func BuiltIn() []Entry {
+	return []Entry{
+		{Type: KustoClusterType, Link: KustoCluster{}},
+		{Type: KustoDatabaseType, Link: KustoDatabase{}},
+	}
+}
+
+// Registry finds the links of a type and runs their chains: one method per
+// step of a pass. It is safe for concurrent use and holds no state.
+type Registry struct {
+	entries []Entry
+}
+
+// New makes a registry. Within a chain the earlier entry is the outer one. An
+// entry without a type, or whose link implements no point (a wrong signature),
+// is refused: it would never be called and nobody would notice.
+func New(entries ...Entry) (*Registry, error) {
+	for i, entry := range entries {
+		switch {
+		case entry.Type == "":
+			return nil, fmt.Errorf("register extension %T: entry %d has no resource type", entry.Link, i)
+		case entry.Type != AllTypes && !strings.Contains(entry.Type, "/"):
+			return nil, fmt.Errorf("register extension %T: %q is no resource type such as %s", entry.Link, entry.Type, KustoClusterType)
+		case !implementsPoint(entry.Link):
+			return nil, fmt.Errorf("register extension %T for %s: it implements no extension point", entry.Link, entry.Type)
+		}
+	}
+	return &Registry{entries: append([]Entry(nil), entries...)}, nil
+}
+
+func implementsPoint(link any) bool {
+	switch link.(type) {
+	case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier,
+		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister:
+		return true
+	}
+	return false
+}
+
+// links are the links of a type in order.
+func (r *Registry) links(resourceType string) []any {
+	var found []any
+	for _, entry := range r.entries {
+		if entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType) {
+			found = append(found, entry.Link)
+		}
+	}
+	return found
+}
+
+// Children are the child collections of a type that a delete takes along and
+// that have to be listed before it, relative to the resource's ID, for example
+// "databases" for a Kusto cluster.
+func (r *Registry) Children(resourceType string) []string {
+	var children []string
+	for _, lister := range implementing[ChildLister](r.links(resourceType)) {
+		children = append(children, lister.Children()...)
+	}
+	return children
+}
+
+// NeedsOwner reports whether the owner has to be read before CheckOwner: not at
+// a root, and never a subscription, management group or tenant, which have no
+// state that could refuse anything.
+func (r *Registry) NeedsOwner(id resource.ID) bool {
+	owner := id.Owner()
+	if owner.IsZero() {
+		return false
+	}
+	return !owner.IsContainer() || strings.EqualFold(owner.Type(), resource.TypeResourceGroup)
+}
+
+// Modifies reports whether a type has modifiers, which need the resource as the
+// last GET showed it, unmasked.
+func (r *Registry) Modifies(resourceType string) bool {
+	return len(implementing[ARMResourceModifier](r.links(resourceType))) > 0
+}
+
+// Request is what the steps know. Object.ID is always set; the rest as far as
+// the step has it.
+type Request struct {
+	// Object is the resource; for CheckOwner without Observed.
+	Object *resource.Object
+	// Owner is nil when there is none or when it was not read; Exists() is
+	// false when it is absent in Azure.
+	Owner *resource.Object
+	// OwnerNote says why an owner that exists was not read, for example "not
+	// readable, not checked"; it becomes part of the verdict.
+	OwnerNote string
+	// References are the resources that the body names, looked up.
+	References []ResolvedReference
+	Resolver   Resolver
+	Client     ARMClient
+	// Log may be nil.
+	Log *slog.Logger
+	// Memory and Ignore are for the comparison of PreCheck.
+	Memory drift.Memory
+	Ignore []string
+	// Force is a person's wish to pass the owner check and the guards of
+	// operations in flight, once.
+	Force bool
+}
+
+// ResolvedReference is a reference with what the look-up gave. An Err of ARM
+// with status 403 means "not readable" and blocks nothing.
+type ResolvedReference struct {
+	Reference  resource.Reference
+	Resolution Resolution
+	Err        error
+}
+
+func (r Request) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
+}
+
+func (r Request) resourceType() string { return r.Object.ID.Type() }
+
+// owner is what the links see: nil for an owner that could not be read, since
+// an object without observation means "absent".
+func (r Request) owner() *resource.Object {
+	if r.OwnerNote != "" && !r.Owner.Exists() {
+		return nil
+	}
+	return r.Owner
+}
+
+type forceKey struct{}
+
+// Forced reports whether a person asked to pass guards of operations in
+// flight. A link that only guards against one asks it before it blocks.
+func Forced(ctx context.Context) bool {
+	forced, _ := ctx.Value(forceKey{}).(bool)
+	return forced
+}
+
+func withForce(ctx context.Context, force bool) context.Context {
+	return context.WithValue(ctx, forceKey{}, force)
+}

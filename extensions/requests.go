@@ -1,0 +1,151 @@
+package extensions
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+// Modify runs the modifiers over a copy of the payload. The verdict is nil
+// unless the pass ends here. The result may hold secrets and is never logged.
+func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]any) (map[string]any, *resource.Verdict) {
+	links := implementing[ARMResourceModifier](r.links(req.resourceType()))
+	if len(links) == 0 {
+		return payload, nil
+	}
+	modify := chain(links, ARMResourceModifierFunc(unmodified), bindModifier)
+	modified, err := modify(ctx, drift.Clone(payload), req.Object, req.owner(), req.Resolver, req.Client, req.log())
+	if err != nil {
+		verdict := decided(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
+		return nil, &verdict
+	}
+	return modified, nil
+}
+
+func unmodified(
+	_ context.Context, payload map[string]any, _, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger,
+) (map[string]any, error) {
+	return payload, nil
+}
+
+func bindModifier(link ARMResourceModifier, next ARMResourceModifierFunc) ARMResourceModifierFunc {
+	return func(ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
+	) (modified map[string]any, err error) {
+		defer guard(modifyPoint, link, &err)
+		modified, err = link.ModifyARMResource(ctx, payload, obj, owner, resolver, client, log, next)
+		if err == nil && modified == nil {
+			err = fmt.Errorf("extension %T returned no payload in %s", link, modifyPoint)
+		}
+		return modified, err
+	}
+}
+
+// Classify turns an error of ARM into a verdict: reason = ARM's code, message =
+// ARM's words with the request ID, class = the error table's, changed by the
+// classifiers of the type. What "absent" means is for the caller to decide.
+func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string, failure *arm.Error, log *slog.Logger) resource.Verdict {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	links := implementing[ErrorClassifier](r.links(resourceType))
+	classify := chain(links, ErrorClassifierFunc(defaultClassify), bindClassifier)
+	details, err := classify(ctx, failure, apiVersion, log)
+	if err != nil {
+		// The error of ARM is the news; a broken classifier must not hide it.
+		log.WarnContext(ctx, "error classifier failed", "type", resourceType, "error", err)
+		details, _ = defaultClassify(ctx, failure, apiVersion, log)
+		details.Message += fmt.Sprintf(" (its classifier failed: %v)", err)
+	}
+	message := details.Message
+	if failure.RequestID != "" {
+		message += fmt.Sprintf(" (ARM request ID %s)", failure.RequestID)
+	}
+	return withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
+}
+
+func bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {
+	return func(ctx context.Context, failure *arm.Error, apiVersion string, log *slog.Logger) (details ErrorDetails, err error) {
+		defer guard(classifyPoint, link, &err)
+		details, err = link.ClassifyError(ctx, failure, apiVersion, log, next)
+		if err == nil && details.Class == "" {
+			err = fmt.Errorf("extension %T gave no retry class in %s", link, classifyPoint)
+		}
+		return details, err
+	}
+}
+
+// defaultClassify takes the class of arm's error table.
+func defaultClassify(_ context.Context, failure *arm.Error, _ string, _ *slog.Logger) (ErrorDetails, error) {
+	details := ErrorDetails{Code: failure.Code, Message: failure.Message, Class: resource.RetrySlow}
+	switch failure.Class {
+	case arm.ClassFast:
+		details.Class = resource.RetryFast
+	case arm.ClassVerySlow:
+		details.Class = resource.RetryVerySlow
+	case arm.ClassNone:
+		details.Class = resource.RetryNone
+	}
+	if details.Code == "" {
+		details.Code = string(resource.ReasonUnknownError)
+		if failure.Class == arm.ClassThrottled {
+			details.Code = string(resource.ReasonThrottled)
+		}
+	}
+	if details.Message == "" {
+		details.Message = fmt.Sprintf("ARM answered status %d without a message", failure.Status)
+	}
+	return details, nil
+}
+
+// Delete runs the deleters around next, the plain DELETE.
+func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx context.Context) error) error {
+	links := implementing[Deleter](r.links(req.resourceType()))
+	plain := func(ctx context.Context, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) error { return next(ctx) }
+	return chain(links, DeleterFunc(plain), bindDeleter)(ctx, req.Object, req.Resolver, req.Client, req.log())
+}
+
+func bindDeleter(link Deleter, next DeleterFunc) DeleterFunc {
+	return func(ctx context.Context, obj *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (err error) {
+		defer guard(deletePoint, link, &err)
+		return link.Delete(ctx, obj, resolver, client, log, next)
+	}
+}
+
+// Import runs the importers; by default every resource is taken.
+func (r *Registry) Import(ctx context.Context, req Request) (ImportResult, error) {
+	links := implementing[Importer](r.links(req.resourceType()))
+	take := func(context.Context, *resource.Object, *resource.Object, *slog.Logger) (ImportResult, error) {
+		return ImportSucceeded(), nil
+	}
+	return chain(links, ImporterFunc(take), bindImporter)(ctx, req.Object, req.owner(), req.log())
+}
+
+func bindImporter(link Importer, next ImporterFunc) ImporterFunc {
+	return func(ctx context.Context, obj, owner *resource.Object, log *slog.Logger) (result ImportResult, err error) {
+		defer guard(importPoint, link, &err)
+		return link.Import(ctx, obj, owner, log, next)
+	}
+}
+
+// Success runs the handlers of a pass that ended Ready. The verdict is nil
+// unless one of them failed.
+func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
+	links := implementing[SuccessfulCreationHandler](r.links(req.resourceType()))
+	done := func(context.Context, *resource.Object, *slog.Logger) error { return nil }
+	if err := chain(links, SuccessfulCreationHandlerFunc(done), bindSuccess)(ctx, req.Object, req.log()); err != nil {
+		verdict := decided(ctx, req, successPoint, failedCheck(ctx, req.log(), successPoint, err))
+		return &verdict
+	}
+	return nil
+}
+
+func bindSuccess(link SuccessfulCreationHandler, next SuccessfulCreationHandlerFunc) SuccessfulCreationHandlerFunc {
+	return func(ctx context.Context, obj *resource.Object, log *slog.Logger) (err error) {
+		defer guard(successPoint, link, &err)
+		return link.Success(ctx, obj, log, next)
+	}
+}
