@@ -14,6 +14,7 @@ func authorizationRows() []typeRule {
 		create:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		update:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		noLocation:        true,
+		noState:           true,
 		deleteAnswersBody: true,
 		defaults:          roleAssignmentDefaults,
 		check:             checkRoleAssignment,

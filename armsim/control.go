@@ -91,6 +91,7 @@ func (s *Simulator) controlReset(r *http.Request, _ []byte, _ string) *answer {
 	if r.URL.Query().Get("all") == "true" {
 		s.dropFault("")
 		s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
+		s.active = map[string]*operation{}
 		s.operationRules = append([]OperationRule(nil), s.options.Operations...)
 		s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 		s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}

@@ -144,6 +144,9 @@ func (s *Simulator) placed(q *request, verb string) *answer {
 		}
 		return errNotFound(t)
 	}
+	if parent := s.find(t.parentID()); verb == "write" && parent != nil && parent.op != nil && parent.op.verb == "delete" {
+		return errBusy(q.origin() + parent.op.async)
+	}
 	return s.blockedByParent(q)
 }
 

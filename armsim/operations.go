@@ -52,7 +52,7 @@ func (s *Simulator) begin(t target, r *resource, verb string, spec OperationSpec
 	r.op = op
 	r.hidden = verb == "create" && spec.HiddenUntilDone
 	r.setState(spec.State)
-	s.operations[op.name] = op
+	s.operations[op.name], s.active[op.name] = op, op
 	s.operationOrder = append(s.operationOrder, op.name)
 	if len(s.operationOrder) > maxOperations {
 		delete(s.operations, s.operationOrder[0])
@@ -110,13 +110,16 @@ func (s *Simulator) held(op *operation) bool {
 	return false
 }
 
-// settle ends the operations whose time has come, oldest first, and lets
-// registrations end. It is called before anything is looked at.
+// settle ends the operations whose time has come, oldest first. It is called
+// before anything is looked at.
 func (s *Simulator) settle() {
 	now := s.clock.now()
 	var due []*operation
-	for _, r := range s.resources {
-		if op := r.op; op != nil && !op.done && !now.Before(op.end) && op.polls >= op.spec.Polls && !s.held(op) {
+	for name, op := range s.active {
+		switch {
+		case op.done:
+			delete(s.active, name)
+		case !now.Before(op.end) && op.polls >= op.spec.Polls && !s.held(op):
 			due = append(due, op)
 		}
 	}

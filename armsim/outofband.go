@@ -39,10 +39,13 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	known := r != nil
 	r = s.store(q, r, body)
 	r.staleUntil = time.Time{}
-	if state := text(body, "properties.provisioningState"); state != "" {
+	if state := text(body, "properties.provisioningState"); state != "" && !terminal(state) {
 		r.setState(state)
-	} else if !known {
+	} else if state != "" || !known {
 		s.finishSync(r)
+		if state != "" {
+			r.setState(state)
+		}
 	}
 	if state := text(body, "properties.state"); state != "" {
 		properties(r.body)["state"] = state
@@ -116,10 +119,13 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 		r.op.finish(s.clock.now(), outcome)
 	}
 	r.op, r.hidden, r.staleUntil = nil, false, time.Time{}
-	mergePatch(properties(r.body), props)
 	if provisioningState != "" {
 		r.setState(provisioningState)
 	}
+	if provisioningState == "Succeeded" {
+		s.settled(r)
+	}
+	mergePatch(properties(r.body), props)
 	r.version++
 	return nil
 }

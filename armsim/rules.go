@@ -77,6 +77,7 @@ type typeRule struct {
 	create, update, delete OperationSpec
 	etag                   bool   // body and header carry an ETag
 	noLocation             bool   // a top-level resource without location
+	noState                bool   // no provisioningState is shown
 	titleTypes             bool   // the server spells type segments with a capital
 	displayLocation        bool   // "westus2" becomes "West US 2"
 	fullName               bool   // name is "parent/child"

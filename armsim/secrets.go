@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// dropWriteOnly takes out every property whose last word is password or secret,
+// dropWriteOnly takes out every string whose property name's last word is password or secret,
 // at any depth, but not under tags: such fields are accepted and never returned.
 // It answers the values.
 func dropWriteOnly(o object) []string {
@@ -18,9 +18,9 @@ func dropWriteOnly(o object) []string {
 		if word := lastWord(name); word == "password" || word == "secret" {
 			if s, ok := value.(string); ok {
 				dropped = append(dropped, s)
+				delete(o, name)
+				continue
 			}
-			delete(o, name)
-			continue
 		}
 		dropped = append(dropped, dropWriteOnlyIn(value)...)
 	}

@@ -25,6 +25,7 @@ type Simulator struct {
 	resources      map[string]*resource
 	operations     map[string]*operation
 	operationOrder []string
+	active         map[string]*operation // those that are not done
 	operationRules []OperationRule
 	holds          []Hold
 	secretRules    []SecretRule
@@ -44,6 +45,7 @@ func New(options Options) *Simulator {
 		options: options, clock: newClock(options.Clock, options.TimeScale), rows: typeRows(),
 		random:    rand.New(rand.NewSource(options.Seed)),
 		resources: map[string]*resource{}, operations: map[string]*operation{},
+		active:         map[string]*operation{},
 		operationRules: append([]OperationRule(nil), options.Operations...),
 		secretRules:    append([]SecretRule(nil), options.Secrets...),
 		registrations:  map[string]registration{},

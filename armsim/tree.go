@@ -99,6 +99,9 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	if row.etag {
 		body["etag"] = r.etag()
 	}
+	if row.noState {
+		delete(properties(body), "provisioningState")
+	}
 	if row.inline != "" {
 		list := []any{}
 		for _, child := range s.children(r.id, row.inline) {
