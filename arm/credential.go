@@ -151,6 +151,7 @@ func reasonOf(err error, failed *azidentity.AuthenticationFailedError) string {
 		payload, readErr := runtime.Payload(failed.RawResponse)
 		if readErr == nil && json.Unmarshal(payload, &body) == nil {
 			line, _, _ := strings.Cut(body.Description, "\n")
+			line, _, _ = strings.Cut(line, " Trace ID:") // another one each time
 			return join(": ", body.Error, strings.TrimSpace(line))
 		}
 		return fmt.Sprintf("the authority host answers %d", failed.RawResponse.StatusCode)
