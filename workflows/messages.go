@@ -164,9 +164,11 @@ type Status struct {
 	Decisions []Decision `json:"decisions,omitempty"`
 }
 
-// Decision is one line of the log that describe shows.
+// Decision is one line of the log that describe shows. Equal neighbours are one
+// line with a count and the time of the last.
 type Decision struct {
 	At      time.Time       `json:"at"`
+	Count   int             `json:"count,omitempty"`
 	Pass    int64           `json:"pass"`
 	Step    string          `json:"step"`
 	Action  resource.Action `json:"action,omitempty"`

@@ -1,3 +1,92 @@
 package workflows
 
-type State struct{}
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// decisionsKept bounds the log of decisions: one screen of describe.
+const decisionsKept = 20
+
+// State is what survives continue-as-new. It is one serializable struct, so
+// that a second run starts where the first one stopped.
+type State struct {
+	// Desired is nil until the first apply or delete.
+	Desired    *resource.Desired `json:"desired,omitempty"`
+	Generation int64             `json:"generation"`
+	Once       bool              `json:"once,omitempty"`
+	Paused     bool              `json:"paused,omitempty"`
+	Delete     *DeleteInput      `json:"delete,omitempty"`
+
+	// Pass counts the finished passes; Attempts those since the last Ready;
+	// FailedPuts the accepted PUTs since then that led nowhere; Syncs the
+	// passes that ended Ready.
+	Pass       int64 `json:"pass"`
+	Attempts   int   `json:"attempts,omitempty"`
+	FailedPuts int   `json:"failedPuts,omitempty"`
+	Syncs      int64 `json:"syncs,omitempty"`
+
+	// Wanted is set when a message asks for a pass; Force goes with it.
+	Wanted bool            `json:"wanted,omitempty"`
+	Force  *ReconcileInput `json:"force,omitempty"`
+	// ChangedAt is when another resource last said that it changed: reads from
+	// before it are too old.
+	ChangedAt time.Time `json:"changedAt,omitzero"`
+
+	Phase        Phase              `json:"phase"`
+	Condition    resource.Condition `json:"condition"`
+	WaitingFor   []resource.ID      `json:"waitingFor,omitempty"`
+	WaitingSince time.Time          `json:"waitingSince,omitzero"`
+	// NextTry is an absolute time, so that the next run resumes the wait;
+	// Waiting says what for.
+	NextTry time.Time `json:"nextTry,omitzero"`
+	Waiting string    `json:"waiting,omitempty"`
+
+	Operation      string                `json:"operation,omitempty"`
+	OperationSince time.Time             `json:"operationSince,omitzero"`
+	Differences    []resource.Difference `json:"differences,omitempty"`
+	DifferencesAt  time.Time             `json:"differencesAt,omitzero"`
+	Decisions      []Decision            `json:"decisions,omitempty"`
+	// Memory belongs to the activities and is opaque here.
+	Memory json.RawMessage `json:"memory,omitempty"`
+}
+
+// status is the state as users see it.
+func (s *State) status() Status {
+	status := Status{
+		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
+		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.NextTry,
+		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.gone(),
+		Operation: s.Operation, OperationSince: s.OperationSince,
+		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
+	}
+	if d := s.Desired; d != nil {
+		status.ID, status.Name, status.APIVersion, status.Owner = d.ID, d.Name, d.APIVersion, d.Owner
+		status.Policy, status.Interval, status.Labels = d.Policy, d.Interval, d.Labels
+	}
+	return status
+}
+
+// gone reports whether a deletion is done.
+func (s *State) gone() bool {
+	return s.Condition.Reason == resource.ReasonDeleted || s.Condition.Reason == resource.ReasonDetached
+}
+
+// remember appends a decision; one that repeats the last is counted instead.
+func (s *State) remember(next Decision) {
+	if n := len(s.Decisions); n > 0 {
+		last := &s.Decisions[n-1]
+		if last.Step == next.Step && last.Action == next.Action && last.Reason == next.Reason && last.Message == next.Message {
+			last.Count++
+			last.At, last.Pass = next.At, next.Pass
+			return
+		}
+	}
+	next.Count = 1
+	s.Decisions = append(s.Decisions, next)
+	if extra := len(s.Decisions) - decisionsKept; extra > 0 {
+		s.Decisions = append([]Decision(nil), s.Decisions[extra:]...)
+	}
+}

@@ -1,0 +1,93 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
+	"go.temporal.io/sdk/activity"
+)
+
+// Dependents finds the managed resources whose owner is a workflow ID.
+type Dependents interface {
+	Dependents(ctx context.Context, ownerWorkflowID string) ([]resource.ID, error)
+}
+
+// Dependencies are what the activities need; all are required.
+type Dependencies struct {
+	Client     *arm.Client
+	Registry   *extensions.Registry
+	Secrets    *secrets.Resolver
+	Masker     *secrets.Masker
+	Dependents Dependents
+	Log        *slog.Logger
+}
+
+// Options tune the activities; the zero value works.
+type Options struct {
+	// RereadWindow is how long an answer that contradicts an accepted write is
+	// read again before it is believed; default 60 s.
+	RereadWindow time.Duration
+	// RereadInterval is the time between two such reads; default 5 s.
+	RereadInterval time.Duration
+	// ReadInterval is the time between two reads of a resource whose operation
+	// cannot be polled; default 15 s.
+	ReadInterval time.Duration
+	// AbsentWindow is how long a resource may be absent while its creation
+	// cannot be polled; default 10 min.
+	AbsentWindow time.Duration
+	// OwnerMaxAge is the life of a cached owner; default 30 s.
+	OwnerMaxAge time.Duration
+	// HashKey makes the hashes in memory keyed ones.
+	HashKey []byte
+	// Observe, when set, sees every verdict of every step.
+	Observe func(step string, verdict resource.Verdict)
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+}
+
+// Activities holds what the activities share. Its exported methods are the
+// activities.
+type Activities struct {
+	Dependencies
+	options Options
+	owners  *ownerReader
+}
+
+// New puts the activities together.
+func New(dependencies Dependencies, options Options) *Activities {
+	fill(&options.RereadWindow, time.Minute)
+	fill(&options.RereadInterval, 5*time.Second)
+	fill(&options.ReadInterval, 15*time.Second)
+	fill(&options.AbsentWindow, 10*time.Minute)
+	fill(&options.OwnerMaxAge, 30*time.Second)
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	a := &Activities{Dependencies: dependencies, options: options}
+	a.owners = newOwnerReader(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now)
+	return a
+}
+
+func fill(value *time.Duration, fallback time.Duration) {
+	if *value <= 0 {
+		*value = fallback
+	}
+}
+
+// correlated makes ARM log the run ID with every request of the activity.
+func correlated(ctx context.Context) context.Context {
+	return arm.WithCorrelationID(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
+}
+
+// observed reports a verdict to the observer and hands it on.
+func (a *Activities) observed(step string, verdict resource.Verdict) resource.Verdict {
+	if a.options.Observe != nil {
+		a.options.Observe(step, verdict)
+	}
+	return verdict
+}

@@ -1,0 +1,90 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// CheckOwner is step 1, a local activity: may the resource be touched at all? It
+// makes no request to the resource itself, and reads the owner and the
+// references through the cache, within 3 s.
+func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckOwnerResult, error) {
+	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
+	defer cancel()
+	request := a.request(in.Desired)
+	request.Force = in.Force
+	if stop := a.readOwner(ctx, &request, in); stop != nil {
+		return CheckOwnerResult{Verdict: a.observed("CheckOwner", *stop)}, nil
+	}
+	if !in.Deleting {
+		request.References = a.readReferences(ctx, in)
+	}
+	verdict := a.Registry.CheckOwner(ctx, request)
+	return CheckOwnerResult{
+		Verdict:     a.observed("CheckOwner", verdict),
+		OwnerAbsent: request.Owner != nil && !request.Owner.Exists(),
+	}, nil
+}
+
+// request is what the extension points know of a resource before any read.
+func (a *Activities) request(desired resource.Desired) extensions.Request {
+	body, _ := resource.DecodeBody(desired.Body)
+	return extensions.Request{
+		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion, Desired: body},
+		Resolver: a.owners, Client: a.Client, Log: a.Log, Ignore: desired.Ignore,
+	}
+}
+
+// readOwner reads the owner into the request where a check needs it. A 403 is
+// noted, any other refusal is the verdict.
+func (a *Activities) readOwner(ctx context.Context, request *extensions.Request, in CheckOwnerInput) *resource.Verdict {
+	if !a.Registry.NeedsOwner(in.Desired.ID) || in.Force {
+		return nil
+	}
+	got := a.owners.read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, in.After)
+	switch {
+	case isForbidden(got.err):
+		request.OwnerNote = "not readable, not checked"
+	case got.err != nil:
+		verdict := a.verdict(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, got.err)
+		verdict.Message = "the owner " + in.Desired.Owner.Short() + " cannot be read: " + verdict.Message
+		if verdict.Class == resource.RetryNone {
+			verdict.Class, verdict.Severity = resource.RetryVerySlow, resource.SeverityWarning
+		}
+		return &verdict
+	default:
+		request.Owner = got.object
+	}
+	return nil
+}
+
+// readReferences looks up what the body names.
+func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
+	resolved := make([]extensions.ResolvedReference, 0, len(in.Desired.References))
+	for _, reference := range in.Desired.References {
+		got := a.owners.read(ctx, reference.ID, reference.APIVersion, in.After)
+		one := extensions.ResolvedReference{Reference: reference, Err: got.err}
+		if got.err == nil && got.object.Exists() {
+			one.Resolution = extensions.Resolution{Found: true, Object: got.object, Ready: got.object.Ready()}
+		}
+		resolved = append(resolved, one)
+	}
+	return resolved
+}
+
+// cachedOwner is the owner for the later checks of a pass: the reading of
+// CheckOwner, unless it is too old by now.
+func (a *Activities) cachedOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
+	if !a.Registry.NeedsOwner(desired.ID) {
+		return
+	}
+	got := a.owners.read(ctx, desired.Owner, desired.OwnerAPIVersion, time.Time{})
+	if got.err != nil {
+		request.OwnerNote = "not readable, not checked"
+		return
+	}
+	request.Owner = got.object
+}

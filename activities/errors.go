@@ -1,0 +1,94 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+)
+
+// Faults of the transport are tried again within an activity, faultDelay apart,
+// doubling; after faultsMax of them they are a verdict.
+const (
+	faultsMax  = 4
+	faultDelay = time.Second
+)
+
+// Types of the application errors; they live in histories.
+const (
+	// errorNotYet is benign: an operation or a read goes on.
+	errorNotYet = "NotYet"
+	// errorStopping is benign: the worker stops, another one goes on.
+	errorStopping = "WorkerStopping"
+)
+
+// isFault reports whether an error says nothing about the resource: the
+// connection broke, or the service failed.
+func isFault(err error) bool {
+	var failure *arm.Error
+	if errors.As(err, &failure) {
+		return failure.Transient()
+	}
+	return err != nil
+}
+
+// isForbidden reports a 403.
+func isForbidden(err error) bool {
+	var failure *arm.Error
+	return errors.As(err, &failure) && failure.Status == http.StatusForbidden
+}
+
+// verdict is the one place where an error of ARM becomes a verdict: the
+// classifiers of the type decide about an answer; a fault is ArmUnreachable.
+// Conflict and throttling are blocks, for nothing is wrong with the resource.
+func (a *Activities) verdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
+	var failure *arm.Error
+	if !errors.As(err, &failure) {
+		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, fmt.Sprintf("ARM cannot be reached: %v", err))
+	}
+	verdict := a.Registry.Classify(ctx, id.Type(), apiVersion, failure, a.Log)
+	if failure.Class == arm.ClassConflict || failure.Class == arm.ClassThrottled {
+		verdict.Action = resource.ActionBlock
+	}
+	return verdict
+}
+
+// fault gives a fault another attempt, or, after faults of them, says false:
+// the caller makes it a verdict.
+func fault(err error, faults int) (error, bool) {
+	if !isFault(err) || faults >= faultsMax {
+		return nil, false
+	}
+	delay := faultDelay << (faults - 1)
+	var failure *arm.Error
+	if errors.As(err, &failure) {
+		delay = max(delay, failure.RetryAfter)
+	}
+	return temporal.NewApplicationErrorWithOptions(err.Error(), string(resource.ReasonArmUnreachable),
+		temporal.ApplicationErrorOptions{NextRetryDelay: delay}), true
+}
+
+// notYet makes Temporal call the activity again after a delay, without noise.
+func notYet(message string, delay time.Duration) error {
+	return temporal.NewApplicationErrorWithOptions(message, errorNotYet, temporal.ApplicationErrorOptions{
+		NextRetryDelay: max(delay, time.Second), Category: temporal.ApplicationErrorCategoryBenign,
+	})
+}
+
+// stopping is the error of an activity that must not begin a write, because the
+// worker stops; nil while it does not.
+func stopping(ctx context.Context) error {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return temporal.NewApplicationErrorWithOptions("the worker stops; another one goes on", errorStopping,
+			temporal.ApplicationErrorOptions{NextRetryDelay: time.Second, Category: temporal.ApplicationErrorCategoryBenign})
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,101 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/activity"
+)
+
+// readProgress is what an attempt of a read leaves to the next.
+type readProgress struct {
+	Faults int `json:"faults,omitempty"`
+	// Since is when the answer first contradicted the expectation.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// GetResource is step 2: the resource as ARM shows it, masked. Only an answer
+// whose code says so means that it is absent.
+func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
+	heart := startHeart[readProgress](ctx)
+	defer heart.stop()
+	started := a.options.Now()
+	response, err := a.Client.Get(correlated(ctx), in.ID, in.APIVersion)
+	if err != nil && !arm.IsAbsent(err) {
+		return a.getFailed(ctx, in, heart, err)
+	}
+	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started}
+	if err == nil {
+		if err := a.observe(in, response, &result); err != nil {
+			return GetResourceResult{Verdict: a.observed("GetResource", resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))}, nil
+		}
+	} else {
+		a.owners.learn(in.ID, in.APIVersion, nil, started)
+	}
+	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
+		return GetResourceResult{}, again
+	}
+	a.observed("GetResource", result.Verdict)
+	return result, nil
+}
+
+// observe masks the answer before it leaves the activity.
+func (a *Activities) observe(in GetResourceInput, response arm.Response, result *GetResourceResult) error {
+	body, err := resource.DecodeBody(response.Body)
+	if err != nil || body == nil {
+		return fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
+	}
+	masked := a.mask(body, in.Body)
+	if result.Observed, err = json.Marshal(masked); err != nil {
+		return fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
+	}
+	result.Exists = true
+	object := resource.Object{Observed: masked}
+	if state := object.ProvisioningState(); resource.InFlight(state) {
+		result.InFlight = state
+	}
+	a.owners.learn(in.ID, in.APIVersion, masked, result.ReadAt)
+	return nil
+}
+
+// getFailed gives faults a few more attempts, then says what is wrong.
+func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heart *heart[readProgress], err error) (GetResourceResult, error) {
+	progress := heart.progress()
+	progress.Faults++
+	heart.record(progress)
+	if again, retry := fault(err, progress.Faults); retry {
+		return GetResourceResult{}, again
+	}
+	return GetResourceResult{Verdict: a.observed("GetResource", a.verdict(ctx, in.ID, in.APIVersion, err))}, nil
+}
+
+// contradicts asks for another read when the answer contradicts a write that
+// ARM accepted: ARM's reads may lag behind its writes.
+func (a *Activities) contradicts(expect Expectation, exists bool, heart *heart[readProgress]) error {
+	if expect == ExpectAny || exists == (expect == ExpectPresent) {
+		return nil
+	}
+	progress := heart.progress()
+	if progress.Since.IsZero() {
+		progress.Since = a.options.Now()
+		heart.record(progress)
+	}
+	if a.options.Now().Sub(progress.Since) >= a.options.RereadWindow {
+		return nil
+	}
+	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)
+}
+
+// mask hides secret values: by name, by form, and where the manifest has a
+// $secret.
+func (a *Activities) mask(observed map[string]any, desired json.RawMessage) map[string]any {
+	body, _ := resource.DecodeBody(desired)
+	return a.Masker.Mask(observed, body, nil)
+}
+
+// attempt is the number of the attempt, from 1.
+func attempt(ctx context.Context) int { return int(activity.GetInfo(ctx).Attempt) }

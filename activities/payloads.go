@@ -1,0 +1,168 @@
+package activities
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// CheckOwnerInput asks whether the owner and the references let the pass go on.
+type CheckOwnerInput struct {
+	Desired resource.Desired `json:"desired"`
+	// Deleting leaves the references out and reads the owner afresh.
+	Deleting bool `json:"deleting,omitempty"`
+	// Force skips the check of the owner, not that of the references.
+	Force bool `json:"force,omitempty"`
+	// After is the time of a change that the reads must not be older than.
+	After time.Time `json:"after,omitzero"`
+}
+
+// CheckOwnerResult is the verdict of the owner check.
+type CheckOwnerResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// OwnerAbsent is set when ARM said that the owner does not exist.
+	OwnerAbsent bool `json:"ownerAbsent,omitempty"`
+}
+
+// Expectation says what a read after a write waits for.
+type Expectation string
+
+// The expectations: a plain read takes what it finds; after an accepted PUT an
+// absent resource is read again for a while, after a DELETE a present one.
+const (
+	ExpectAny     Expectation = ""
+	ExpectPresent Expectation = "present"
+	ExpectAbsent  Expectation = "absent"
+)
+
+// GetResourceInput names the resource to read.
+type GetResourceInput struct {
+	ID         resource.ID `json:"id"`
+	APIVersion string      `json:"apiVersion"`
+	// Body is the desired body where masking has to know it: where it holds a
+	// $secret, or states in plain what its name would mask. Else it is left out,
+	// for inputs live in histories.
+	Body   json.RawMessage `json:"body,omitempty"`
+	Expect Expectation     `json:"expect,omitempty"`
+}
+
+// GetResourceResult is the observed resource, masked.
+type GetResourceResult struct {
+	// Verdict stops the pass when the read was refused.
+	Verdict resource.Verdict `json:"verdict"`
+	Exists  bool             `json:"exists"`
+	// Observed is one JSON object, nil when absent.
+	Observed json.RawMessage `json:"observed,omitempty"`
+	// InFlight is the provisioning state when it means an operation in flight.
+	InFlight string    `json:"inFlight,omitempty"`
+	ReadAt   time.Time `json:"readAt"`
+}
+
+// PreCheckInput carries what is desired and what was observed.
+type PreCheckInput struct {
+	Desired  resource.Desired `json:"desired"`
+	Observed json.RawMessage  `json:"observed,omitempty"`
+	// Memory is what PostCheck remembered, opaque to the workflow.
+	Memory json.RawMessage `json:"memory,omitempty"`
+	// Force skips the guard of operations in flight.
+	Force bool `json:"force,omitempty"`
+}
+
+// PreCheckResult says whether a PUT is due, and why.
+type PreCheckResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+}
+
+// PutResourceInput is what to write.
+type PutResourceInput struct {
+	Desired resource.Desired `json:"desired"`
+	// Memory is what PostCheck remembered; a re-read compares with it.
+	Memory json.RawMessage `json:"memory,omitempty"`
+	// ObservedAt is the time of the read on which the decision stands.
+	ObservedAt time.Time `json:"observedAt"`
+	// Reset is set in a run that was reset: the PUT may have been sent before.
+	Reset bool `json:"reset,omitempty"`
+	// Force joins no operation in flight: it is what --force is for.
+	Force bool `json:"force,omitempty"`
+}
+
+// PutResourceResult says what became of the PUT.
+type PutResourceResult struct {
+	// Verdict stops the pass when ARM refused.
+	Verdict resource.Verdict `json:"verdict"`
+	// Done is set when nothing is left to wait for.
+	Done bool `json:"done,omitempty"`
+	// Token resumes the long-running operation; "" with Done unset means: read
+	// the resource until it settled.
+	Token string `json:"token,omitempty"`
+	// RetryAfter is the wait before the first poll.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Sent is false when the PUT turned out to be needless or in flight.
+	Sent bool `json:"sent,omitempty"`
+}
+
+// PollOperationInput names the operation to wait for.
+type PollOperationInput struct {
+	ID         resource.ID `json:"id"`
+	APIVersion string      `json:"apiVersion"`
+	Token      string      `json:"token,omitempty"`
+	// RetryAfter is the wait before the first request.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Delete is set when the operation ends in the resource's absence.
+	Delete bool `json:"delete,omitempty"`
+}
+
+// PollOperationResult says how the operation ended.
+type PollOperationResult struct {
+	// Verdict is a Success, or an Error with ARM's code and message.
+	Verdict resource.Verdict `json:"verdict"`
+	// Polls counts the requests, Duration is from the first to the last.
+	Polls    int           `json:"polls"`
+	Duration time.Duration `json:"duration"`
+	// States are the words that the service said, in order, without repeats.
+	States []string `json:"states,omitempty"`
+}
+
+// PostCheckInput carries what the last read of the pass showed.
+type PostCheckInput struct {
+	Desired  resource.Desired `json:"desired"`
+	Observed json.RawMessage  `json:"observed,omitempty"`
+	Memory   json.RawMessage  `json:"memory,omitempty"`
+	// Put is set when this pass wrote the resource; Differences are its
+	// reasons.
+	Put         bool                  `json:"put,omitempty"`
+	Differences []resource.Difference `json:"differences,omitempty"`
+}
+
+// PostCheckResult says whether the resource is Ready.
+type PostCheckResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Memory replaces what was remembered, when set.
+	Memory json.RawMessage `json:"memory,omitempty"`
+}
+
+// CheckContentsInput asks what else a DELETE would take along.
+type CheckContentsInput struct {
+	ID         resource.ID `json:"id"`
+	APIVersion string      `json:"apiVersion"`
+}
+
+// CheckContentsResult blocks while there is anything.
+type CheckContentsResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+}
+
+// DeleteResourceInput names what to delete.
+type DeleteResourceInput struct {
+	Desired resource.Desired `json:"desired"`
+}
+
+// DeleteResourceResult says what became of the DELETE.
+type DeleteResourceResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Done is set when nothing is left to poll.
+	Done       bool          `json:"done,omitempty"`
+	Token      string        `json:"token,omitempty"`
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+}

@@ -1,0 +1,168 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+)
+
+// Bounds of a poll.
+const (
+	// pollFaultsMax consecutive faults of an operation URL make the poll fall
+	// back to reading the resource.
+	pollFaultsMax = 10
+	// pollFaultDelay is the wait after a fault, unless ARM asked for more.
+	pollFaultDelay = 5 * time.Second
+	// pollStatesMax bounds the words kept in the result.
+	pollStatesMax = 16
+)
+
+// pollProgress is what one poll leaves to the next.
+type pollProgress struct {
+	Token string `json:"token,omitempty"`
+	// Reading is set when the operation cannot be polled: the resource is.
+	Reading     bool      `json:"reading,omitempty"`
+	Faults      int       `json:"faults,omitempty"`
+	Polls       int       `json:"polls"`
+	Started     time.Time `json:"started"`
+	States      []string  `json:"states,omitempty"`
+	AbsentSince time.Time `json:"absentSince,omitzero"`
+}
+
+// poll is one attempt of PollOperation.
+type poll struct {
+	*Activities
+	in       PollOperationInput
+	progress pollProgress
+	heart    *heart[pollProgress]
+}
+
+// PollOperation waits for a long-running operation: one request an attempt.
+// "Still running" is a benign error whose delay is what the service asked for,
+// so an operation of any length costs no worker slot and survives any crash.
+func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (PollOperationResult, error) {
+	heart := startHeart[pollProgress](ctx)
+	defer heart.stop()
+	p := &poll{Activities: a, in: in, progress: heart.progress(), heart: heart}
+	if p.progress.Started.IsZero() {
+		p.progress.Started, p.progress.Token, p.progress.Reading = a.options.Now(), in.Token, in.Token == ""
+		heart.record(p.progress)
+		return PollOperationResult{}, notYet("the first poll waits for as long as ARM asked for", in.RetryAfter)
+	}
+	p.progress.Polls++
+	ctx = correlated(ctx)
+	if p.progress.Reading {
+		return p.readResource(ctx)
+	}
+	return p.pollOnce(ctx)
+}
+
+// pollOnce asks the operation URL.
+func (p *poll) pollOnce(ctx context.Context) (PollOperationResult, error) {
+	answer, err := p.Client.Poll(ctx, p.progress.Token)
+	if err != nil {
+		return p.faulted(ctx, err)
+	}
+	p.progress.Faults = 0
+	p.said(answer.State)
+	switch {
+	case answer.Outcome == arm.OutcomeUnreadable:
+		p.progress.Reading = true
+		return p.again("the operation cannot be read any more; the resource is read instead", time.Second)
+	case !answer.Done:
+		p.progress.Token = answer.Token
+		return p.again("the operation goes on: "+answer.State, answer.RetryAfter)
+	case answer.Outcome == arm.OutcomeSucceeded:
+		return p.ended(resource.Verdict{Action: resource.ActionSuccess})
+	}
+	return p.ended(p.failed(ctx, answer))
+}
+
+// failed is the verdict of an operation that ended badly.
+func (p *poll) failed(ctx context.Context, answer arm.Poll) resource.Verdict {
+	if answer.Err == nil {
+		return resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, "the operation ended as "+answer.Outcome+" and ARM gave no reason")
+	}
+	verdict := p.verdict(ctx, p.in.ID, p.in.APIVersion, answer.Err)
+	verdict.Message = "the operation ended as " + answer.Outcome + ": " + verdict.Message
+	return verdict
+}
+
+// readResource takes the resource's own state for the operation's.
+func (p *poll) readResource(ctx context.Context) (PollOperationResult, error) {
+	response, err := p.Client.Get(ctx, p.in.ID, p.in.APIVersion)
+	switch {
+	case arm.IsAbsent(err) && p.in.Delete:
+		return p.ended(resource.Verdict{Action: resource.ActionSuccess})
+	case arm.IsAbsent(err):
+		return p.absent()
+	case err != nil:
+		return p.faulted(ctx, err)
+	}
+	p.progress.Faults, p.progress.AbsentSince = 0, time.Time{}
+	body, err := resource.DecodeBody(response.Body)
+	if err != nil {
+		return p.faulted(ctx, err)
+	}
+	object := resource.Object{Observed: body}
+	state := object.ProvisioningState()
+	p.said(state)
+	switch {
+	case resource.InFlight(state):
+		return p.again("the resource is "+state, max(response.RetryAfter, p.options.ReadInterval))
+	case resource.Broken(state):
+		return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow,
+			fmt.Sprintf("the operation ended and left the resource in provisioning state %q", state)))
+	}
+	return p.ended(resource.Verdict{Action: resource.ActionSuccess})
+}
+
+// absent is an accepted creation that does not show yet.
+func (p *poll) absent() (PollOperationResult, error) {
+	if p.progress.AbsentSince.IsZero() {
+		p.progress.AbsentSince = p.options.Now()
+	}
+	if p.options.Now().Sub(p.progress.AbsentSince) < p.options.AbsentWindow {
+		return p.again("ARM accepted the PUT and does not show the resource yet", p.options.ReadInterval)
+	}
+	return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, fmt.Sprintf(
+		"ARM accepted the PUT, but the resource did not show within %s", p.options.AbsentWindow)))
+}
+
+// faulted never ends the operation: a poll that fails says nothing about it.
+func (p *poll) faulted(ctx context.Context, err error) (PollOperationResult, error) {
+	p.progress.Faults++
+	if p.progress.Faults >= pollFaultsMax && !p.progress.Reading {
+		p.progress.Reading, p.progress.Faults = true, 0
+	}
+	verdict := p.verdict(ctx, p.in.ID, p.in.APIVersion, err)
+	return p.again("the poll failed, the operation goes on: "+verdict.Message, max(verdict.RetryAfter, pollFaultDelay))
+}
+
+// again leaves the progress to the next poll.
+func (p *poll) again(message string, delay time.Duration) (PollOperationResult, error) {
+	p.heart.record(p.progress)
+	return PollOperationResult{}, notYet(message, max(delay, time.Second))
+}
+
+// ended is the result.
+func (p *poll) ended(verdict resource.Verdict) (PollOperationResult, error) {
+	duration := p.options.Now().Sub(p.progress.Started)
+	if verdict.Message == "" {
+		verdict.Message = fmt.Sprintf("the operation ended after %s and %d polls", duration.Round(time.Second), p.progress.Polls)
+	}
+	return PollOperationResult{
+		Verdict: p.observed("PollOperation", verdict), Polls: p.progress.Polls, Duration: duration, States: p.progress.States,
+	}, nil
+}
+
+// said keeps the words of the service, in order, without repeats.
+func (p *poll) said(state string) {
+	if n := len(p.progress.States); state == "" || n >= pollStatesMax || n > 0 && p.progress.States[n-1] == state {
+		return
+	}
+	p.progress.States = append(p.progress.States, state)
+}

@@ -1,0 +1,58 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// PreCheck is step 3, a local activity: is a PUT due, and why?
+func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
+	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
+	defer cancel()
+	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
+	if stop != nil {
+		return PreCheckResult{Verdict: a.observed("PreCheck", *stop)}, nil
+	}
+	request.Force = in.Force
+	return PreCheckResult{Verdict: a.observed("PreCheck", a.Registry.PreCheck(ctx, request))}, nil
+}
+
+// fullRequest is what the extension points know after the GET.
+func (a *Activities) fullRequest(
+	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
+) (extensions.Request, *resource.Verdict) {
+	request := a.request(desired)
+	body, err := resource.DecodeBody(observed)
+	if err != nil {
+		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
+		return request, &verdict
+	}
+	request.Object.Observed = body
+	if request.Memory, err = decodeMemory(memory); err != nil {
+		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
+		return request, &verdict
+	}
+	if request.Object.Desired, err = a.owners.resolveReferences(ctx, request.Object.Desired); err != nil {
+		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
+		return request, &verdict
+	}
+	a.cachedOwner(ctx, &request, desired)
+	return request, nil
+}
+
+// decodeMemory reads what PostCheck wrote.
+func decodeMemory(raw json.RawMessage) (drift.Memory, error) {
+	var memory drift.Memory
+	if len(raw) == 0 {
+		return memory, nil
+	}
+	if err := json.Unmarshal(raw, &memory); err != nil {
+		return memory, fmt.Errorf("decode the memory of earlier PUTs: %w", err)
+	}
+	return memory, nil
+}

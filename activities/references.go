@@ -1,0 +1,72 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// resolveReferences replaces every {"$ref": ID, "path": ...} of a body by the
+// value that the resource shows; the input is not changed.
+func (r *ownerReader) resolveReferences(ctx context.Context, body map[string]any) (map[string]any, error) {
+	resolved, err := r.resolveIn(ctx, body)
+	if err != nil || resolved == nil {
+		return nil, err
+	}
+	object, _ := resolved.(map[string]any)
+	return object, nil
+}
+
+func (r *ownerReader) resolveIn(ctx context.Context, value any) (any, error) {
+	switch at := value.(type) {
+	case map[string]any:
+		if _, marker := at[resource.RefMarker]; marker {
+			return r.valueOf(ctx, at)
+		}
+		copied := make(map[string]any, len(at))
+		for name, child := range at {
+			resolved, err := r.resolveIn(ctx, child)
+			if err != nil {
+				return nil, err
+			}
+			copied[name] = resolved
+		}
+		return copied, nil
+	case []any:
+		copied := make([]any, len(at))
+		for i, child := range at {
+			resolved, err := r.resolveIn(ctx, child)
+			if err != nil {
+				return nil, err
+			}
+			copied[i] = resolved
+		}
+		return copied, nil
+	}
+	return value, nil
+}
+
+// valueOf reads the value that one marker names. A masked value is refused: it
+// would be written as its mask.
+func (r *ownerReader) valueOf(ctx context.Context, marker map[string]any) (any, error) {
+	text, _ := marker[resource.RefMarker].(string)
+	path, _ := marker["path"].(string)
+	apiVersion, _ := marker["apiVersion"].(string)
+	id, err := resource.ParseID(text)
+	if err != nil {
+		return nil, fmt.Errorf("resolve $ref: %w", err)
+	}
+	found, err := r.Resolve(ctx, resource.Reference{ID: id, APIVersion: apiVersion})
+	if err != nil {
+		return nil, fmt.Errorf("resolve $ref to %s: %w", id.Short(), err)
+	}
+	value, ok := found.Object.At(path)
+	if !ok || value == nil {
+		return nil, fmt.Errorf("resolve $ref: %s does not show %s: %w", id.Short(), path, errNotObserved)
+	}
+	if resource.Masked(value) {
+		return nil, fmt.Errorf("resolve $ref: %s of %s is a secret; use $secret", path, id.Short())
+	}
+	return value, nil
+}

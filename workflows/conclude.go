@@ -1,0 +1,108 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// putsBeforeVerySlow is how many PUTs may fail before the retries become very
+// slow: a PUT that was accepted and led nowhere costs the most.
+const putsBeforeVerySlow = 3
+
+// decided logs what a step decided, where there is something to tell.
+func (r *reconciler) decided(ctx workflow.Context, p *pass, step string, verdict resource.Verdict) {
+	if len(verdict.Differences) > 0 {
+		r.state.Differences, r.state.DifferencesAt = verdict.Differences, workflow.Now(ctx)
+	}
+	if !verdict.Stops() && verdict.Message == "" {
+		return
+	}
+	r.state.remember(Decision{
+		At: workflow.Now(ctx), Pass: p.number, Step: step,
+		Action: verdict.Action, Reason: verdict.Reason, Message: verdict.Message,
+	})
+}
+
+// conclude sets the condition, the phase and the next try from the verdict that
+// ended the pass.
+func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Verdict) {
+	r.state.Pass = p.number
+	if r.state.gone() {
+		return
+	}
+	if p.generation != r.state.Generation {
+		r.state.Wanted = true
+	}
+	now := workflow.Now(ctx)
+	if verdict.Stops() {
+		r.notReady(ctx, p, verdict, now)
+		return
+	}
+	r.state.Attempts, r.state.FailedPuts, r.state.WaitingFor = 0, 0, nil
+	r.state.Syncs++
+	reason, message := resource.ReasonSucceeded, "in sync"
+	if verdict.Reason != "" && verdict.Reason != resource.ReasonInSync {
+		reason = verdict.Reason
+	}
+	if verdict.Message != "" {
+		message = verdict.Message
+	}
+	r.state.Condition.Set(resource.Condition{
+		Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation,
+	}, now)
+	r.schedule(now, r.resync(ctx), "ready: next check")
+	r.setPhase(ctx, PhaseReady, reason)
+}
+
+// notReady sets the condition of a pass that ended early.
+func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Verdict, now time.Time) {
+	if p.put {
+		r.state.FailedPuts++
+	}
+	class := verdict.Class
+	switch {
+	case r.state.Delete != nil && class == resource.RetryNone:
+		class = resource.RetryVerySlow
+	case p.put && r.state.FailedPuts >= putsBeforeVerySlow && class != resource.RetryNone:
+		class = resource.RetryVerySlow
+	}
+	severity := verdict.Severity
+	if severity == resource.SeverityError && class != resource.RetryNone {
+		severity = resource.SeverityWarning
+	}
+	if len(r.state.WaitingFor) == 0 || len(verdict.WaitingFor) == 0 {
+		r.state.WaitingSince = now
+	}
+	r.state.WaitingFor = verdict.WaitingFor
+	r.state.Condition.Set(resource.Condition{
+		Severity: severity, Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: p.generation,
+	}, now)
+	wait := r.backoff(ctx, class, verdict.RetryAfter)
+	r.state.Attempts++
+	r.schedule(now, wait, fmt.Sprintf("%s: %s; try %d", verdict.Reason, verdict.Message, r.state.Attempts+1))
+	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)
+}
+
+// phaseOf is the one word for a verdict that ended a pass early.
+func phaseOf(verdict resource.Verdict, class resource.RetryClass, deleting bool) Phase {
+	switch {
+	case deleting:
+		return PhaseDeleting
+	case class == resource.RetryNone:
+		return PhaseFailed
+	case verdict.Action == resource.ActionBlock:
+		return PhaseBlocked
+	}
+	return PhaseNotReady
+}
+
+// schedule sets the next try; no wait means: only on a message.
+func (r *reconciler) schedule(now time.Time, wait time.Duration, summary string) {
+	r.state.NextTry, r.state.Waiting = time.Time{}, summary
+	if wait > 0 {
+		r.state.NextTry = now.Add(wait)
+	}
+}

@@ -1,0 +1,119 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// deletePass tries to delete the resource. A blocked or refused deletion is
+// tried again for ever: it never becomes fatal.
+func (r *reconciler) deletePass(ctx workflow.Context) {
+	p := r.newPass()
+	if p.desired.Policy == resource.PolicyDetachOnDelete {
+		r.decided(ctx, p, "DeleteResource", resource.Proceed("policy detach-on-delete: no request is made"))
+		r.gone(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy detach-on-delete)")
+		return
+	}
+	r.setPhase(ctx, PhaseDeleting, resource.ReasonDeleting)
+	r.runSteps(ctx, p, []step{
+		{"CheckOwner", r.checkOwnerForDelete},
+		{"GetResource", r.getForDelete},
+		{"CheckContents", r.checkContents},
+		{"DeleteResource", r.deleteResource},
+	})
+}
+
+// checkOwnerForDelete blocks while the owner blocks all access, and is done
+// when the owner is gone: nothing outlives its owner.
+func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.CheckOwnerResult
+	local := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
+	err := workflow.ExecuteLocalActivity(local, a.CheckOwner, activities.CheckOwnerInput{
+		Desired: p.desired, Deleting: true, After: workflow.Now(ctx),
+	}).Get(ctx, &result)
+	if err == nil && result.OwnerAbsent {
+		r.gone(ctx, resource.ReasonDeleted, "gone: its owner "+p.desired.Owner.Short()+" does not exist")
+		return resource.Proceed("the owner is gone, so the resource is")
+	}
+	return verdictOf(result.Verdict, err)
+}
+
+// getForDelete is done when the resource is absent, and joins an operation that
+// is in flight before anything else.
+func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdict {
+	verdict := r.read(ctx, p, activities.ExpectAny)
+	if verdict.Stops() {
+		return verdict
+	}
+	if p.got.InFlight != "" {
+		method := "PUT"
+		if strings.EqualFold(p.got.InFlight, "Deleting") {
+			method = "DELETE"
+		}
+		if joined := r.poll(ctx, p, method, "", 0); joined.Stops() && joined.Reason == resource.ReasonOperationTimeout {
+			return joined
+		}
+		if verdict = r.read(ctx, p, activities.ExpectAny); verdict.Stops() {
+			return verdict
+		}
+	}
+	if !p.got.Exists {
+		r.gone(ctx, resource.ReasonDeleted, "the resource does not exist")
+	}
+	return verdict
+}
+
+// checkContents blocks while a DELETE would take along what nobody named.
+func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdict {
+	if r.state.Delete.Cascade {
+		return resource.Proceed("not looked into: --cascade by " + r.state.Delete.By)
+	}
+	var a *activities.Activities
+	var result activities.CheckContentsResult
+	ctx = requestOptions(ctx, "look into "+p.desired.ID.Short())
+	err := workflow.ExecuteActivity(ctx, a.CheckContents, activities.CheckContentsInput{
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
+	}).Get(ctx, &result)
+	return verdictOf(result.Verdict, err)
+}
+
+// deleteResource sends the DELETE, waits for the operation, and reads until the
+// resource is absent.
+func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.DeleteResourceResult
+	request := requestOptions(ctx, "DELETE "+named(p.desired))
+	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{Desired: p.desired}).Get(ctx, &result)
+	verdict := verdictOf(result.Verdict, err)
+	if verdict.Stops() {
+		return verdict
+	}
+	if !result.Done {
+		if verdict := r.poll(ctx, p, "DELETE", result.Token, result.RetryAfter); verdict.Stops() {
+			return verdict
+		}
+	}
+	if got := r.read(ctx, p, activities.ExpectAbsent); got.Stops() {
+		return got
+	}
+	if p.got.Exists {
+		return resource.Block(resource.ReasonDeleting, "ARM accepted the DELETE, but a GET still shows the resource; it is read again")
+	}
+	r.gone(ctx, resource.ReasonDeleted, "deleted")
+	return verdict
+}
+
+// gone ends the management of the resource.
+func (r *reconciler) gone(ctx workflow.Context, reason resource.Reason, message string) {
+	now := workflow.Now(ctx)
+	r.state.Condition.Set(resource.Condition{
+		Severity: resource.SeverityInfo, Reason: reason, Message: message, ObservedGeneration: r.state.Generation,
+	}, now)
+	r.state.NextTry, r.state.WaitingFor = now, nil
+	r.setPhase(ctx, PhaseDeleting, reason)
+}

@@ -1,0 +1,71 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Every timeout and retry policy of the activities stands here.
+const (
+	// checkTimeout bounds a local activity: its reads take 3 s at most, and
+	// messages wait while one runs.
+	checkTimeout = 5 * time.Second
+	// requestTimeout bounds one attempt at ARM, which gives up on a provider
+	// after 60 s with a 504.
+	requestTimeout = 90 * time.Second
+	// heartbeatTimeout is how soon a lost worker is noticed; the activities
+	// heartbeat every 5 s.
+	heartbeatTimeout = 15 * time.Second
+)
+
+// retries are unlimited for the server: the activities count their faults and
+// give up by themselves, and each of their errors carries its own delay. What
+// is left to this policy is a worker that died.
+func retries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
+}
+
+// checkOptions are those of CheckOwner, PreCheck and PostCheck: one attempt.
+func checkOptions(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: checkTimeout,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:                cut(summary),
+	})
+}
+
+// requestOptions are those of an activity that makes a request to ARM.
+func requestOptions(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: requestTimeout,
+		HeartbeatTimeout:    heartbeatTimeout,
+		RetryPolicy:         retries(),
+		Summary:             cut(summary),
+	})
+}
+
+// pollOptions are those of PollOperation: one poll an attempt, for as long as
+// the manifest allows.
+func pollOptions(ctx workflow.Context, summary string, timeout time.Duration) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: timeout,
+		StartToCloseTimeout:    requestTimeout,
+		HeartbeatTimeout:       heartbeatTimeout,
+		RetryPolicy:            retries(),
+		Summary:                cut(summary),
+	})
+}
+
+// summaryMax is what the Web UI shows of a summary, in runes.
+const summaryMax = 120
+
+// cut shortens a summary to what the Web UI shows.
+func cut(summary string) string {
+	runes := []rune(summary)
+	if len(runes) <= summaryMax {
+		return summary
+	}
+	return string(runes[:summaryMax-1]) + "…"
+}

@@ -1,0 +1,145 @@
+package workflows
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// pass is what the steps of one pass hand to each other. The spec is that of
+// the start: a new generation waits for the next pass.
+type pass struct {
+	number     int64
+	generation int64
+	desired    resource.Desired
+	force      *ReconcileInput
+	got        activities.GetResourceResult
+	pre        resource.Verdict
+	put        bool
+}
+
+// forced reports whether a person asked to pass the guards in this pass.
+func (p *pass) forced() bool { return p.force != nil && p.force.Force }
+
+// toMask is the body where masking what a GET shows has to know it.
+func (p *pass) toMask() json.RawMessage {
+	if len(p.desired.Plain)+len(p.desired.Secret) == 0 {
+		return nil
+	}
+	return p.desired.Body
+}
+
+// step is one of the five: it returns its verdict, and the pass ends early when
+// the verdict says so.
+type step struct {
+	name string
+	run  func(workflow.Context, *pass) resource.Verdict
+}
+
+// pass runs the five steps. Conditions are set in conclude, nowhere else.
+func (r *reconciler) pass(ctx workflow.Context) {
+	p := r.newPass()
+	r.runSteps(ctx, p, []step{
+		{"CheckOwner", r.checkOwner},
+		{"GetResource", r.getResource},
+		{"PreCheck", r.preCheck},
+		{"PutResource", r.putResource},
+		{"PostCheck", r.postCheck},
+	})
+}
+
+// newPass takes the spec, and the force that a reconcile asked for, once.
+func (r *reconciler) newPass() *pass {
+	p := &pass{
+		number: r.state.Pass + 1, generation: r.state.Generation,
+		desired: *r.state.Desired, force: r.state.Force,
+	}
+	r.state.Force = nil
+	return p
+}
+
+// runSteps runs steps in order until one stops the pass or somebody paused,
+// deleted or canceled meanwhile: an operation ends, no further step starts.
+func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
+	deleting := r.state.Delete != nil
+	var verdict resource.Verdict
+	for _, step := range steps {
+		verdict = step.run(ctx, p)
+		if ctx.Err() != nil {
+			return
+		}
+		r.decided(ctx, p, step.name, verdict)
+		if verdict.Stops() || r.state.gone() {
+			break
+		}
+		if !deleting && (r.state.Paused || r.state.Delete != nil) {
+			r.state.Pass = p.number
+			return
+		}
+	}
+	r.conclude(ctx, p, verdict)
+}
+
+// checkOwner makes no request to the resource itself.
+func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.CheckOwnerResult
+	ctx = checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
+	err := workflow.ExecuteLocalActivity(ctx, a.CheckOwner, activities.CheckOwnerInput{
+		Desired: p.desired, Force: p.forced(), After: r.state.ChangedAt,
+	}).Get(ctx, &result)
+	return verdictOf(result.Verdict, err)
+}
+
+// getResource reads the resource.
+func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict {
+	return r.read(ctx, p, activities.ExpectAny)
+}
+
+// read reads the resource into the pass.
+func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expectation) resource.Verdict {
+	var a *activities.Activities
+	p.got = activities.GetResourceResult{}
+	ctx = requestOptions(ctx, "GET "+named(p.desired))
+	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
+		Body: p.toMask(), Expect: expect,
+	}).Get(ctx, &p.got)
+	return verdictOf(p.got.Verdict, err)
+}
+
+// preCheck decides whether a PUT is due.
+func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.PreCheckResult
+	ctx = checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
+	err := workflow.ExecuteLocalActivity(ctx, a.PreCheck, activities.PreCheckInput{
+		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
+		Force: p.forced(),
+	}).Get(ctx, &result)
+	p.pre = verdictOf(result.Verdict, err)
+	return p.pre
+}
+
+// postCheck decides whether the resource is Ready; after a skip too.
+func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.PostCheckResult
+	ctx = checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
+	err := workflow.ExecuteLocalActivity(ctx, a.PostCheck, activities.PostCheckInput{
+		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
+		Put: p.put, Differences: p.pre.Differences,
+	}).Get(ctx, &result)
+	if result.Memory != nil {
+		r.state.Memory = result.Memory
+	}
+	return verdictOf(result.Verdict, err)
+}
+
+// named is how a summary calls the resource.
+func named(desired resource.Desired) string {
+	return desired.ID.Short() + " " + desired.APIVersion
+}

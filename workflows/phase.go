@@ -1,0 +1,91 @@
+package workflows
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"sort"
+
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// waitingForMax bounds the keys in ReconcileWaitingFor: a search attribute over
+// 2,048 bytes makes the server terminate the workflow.
+const waitingForMax = 32
+
+// setPhase writes the phase, the reason and the keys of what is waited for, to
+// the state and, where they changed, to the search attributes.
+func (r *reconciler) setPhase(ctx workflow.Context, phase Phase, reason resource.Reason) {
+	r.state.Phase = phase
+	r.upsert(ctx, temporal.NewSearchAttributes(
+		reconcilePhase.ValueSet(string(phase)),
+		reconcileReason.ValueSet(keyword(string(reason))),
+		reconcileWaitingFor.ValueSet(waitingKeys(r.state.WaitingFor)),
+	))
+	r.describe(ctx)
+}
+
+// operate marks the start of a long-running operation.
+func (r *reconciler) operate(ctx workflow.Context, method string) {
+	r.state.Operation, r.state.OperationSince = method, workflow.Now(ctx)
+	if r.state.Delete == nil {
+		r.setPhase(ctx, PhaseOperating, resource.ReasonReconciling)
+	}
+}
+
+// upsertIdentity keeps memo and search attributes true to the spec. They equal
+// what a starter set, so the first apply writes nothing.
+func (r *reconciler) upsertIdentity(ctx workflow.Context) {
+	desired := *r.state.Desired
+	updates := []temporal.SearchAttributeUpdate{}
+	if !desired.Owner.IsZero() {
+		updates = append(updates, armOwner.ValueSet(keyword(desired.Owner.WorkflowID())))
+	}
+	updates = append(updates, reconcileLabels.ValueSet(labelKeywords(desired.Labels)))
+	r.upsert(ctx, temporal.NewSearchAttributes(updates...))
+}
+
+// upsert writes the attributes whose values changed, and no event when none
+// did.
+func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes) {
+	current := workflow.GetTypedSearchAttributes(ctx)
+	var updates []temporal.SearchAttributeUpdate
+	for _, key := range []temporal.SearchAttributeKeyKeyword{armOwner, reconcilePhase, reconcileReason} {
+		value, wanted := next.GetKeyword(key)
+		if known, _ := current.GetKeyword(key); wanted && known != value {
+			updates = append(updates, key.ValueSet(value))
+		}
+	}
+	for _, key := range []temporal.SearchAttributeKeyKeywordList{reconcileWaitingFor, reconcileLabels} {
+		value, wanted := next.GetKeywordList(key)
+		if known, _ := current.GetKeywordList(key); wanted && !slices.Equal(known, value) {
+			updates = append(updates, key.ValueSet(value))
+		}
+	}
+	if len(updates) == 0 {
+		return
+	}
+	if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
+		workflow.GetLogger(ctx).Error("upsert search attributes", "error", err)
+	}
+}
+
+// WaitingKey is how ReconcileWaitingFor names a resource: 22 characters of a
+// hash, because IDs are long and case-insensitive.
+func WaitingKey(id resource.ID) string {
+	sum := sha256.Sum256([]byte(id.Key()))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:22]
+}
+
+// waitingKeys are the keys of resources, sorted and bounded.
+func waitingKeys(ids []resource.ID) []string {
+	keys := make([]string, 0, len(ids))
+	for _, id := range ids {
+		keys = append(keys, WaitingKey(id))
+	}
+	sort.Strings(keys)
+	keys = slices.Compact(keys)
+	return keys[:min(len(keys), waitingForMax)]
+}

@@ -1,0 +1,73 @@
+package workflows
+
+import (
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// putResource writes the resource when the pre-check said so, waits for the
+// operation, and reads the resource again.
+func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict {
+	if p.pre.Action == resource.ActionSkip {
+		return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
+	}
+	var a *activities.Activities
+	var result activities.PutResourceResult
+	info := workflow.GetInfo(ctx)
+	put := requestOptions(ctx, putSummary(p))
+	err := workflow.ExecuteActivity(put, a.PutResource, activities.PutResourceInput{
+		Desired: p.desired, Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
+		Reset: info.OriginalRunID != info.WorkflowExecution.RunID,
+		Force: p.forced(),
+	}).Get(ctx, &result)
+	p.put = result.Sent
+	verdict := verdictOf(result.Verdict, err)
+	if verdict.Stops() {
+		return verdict
+	}
+	if !result.Done {
+		if verdict := r.poll(ctx, p, "PUT", result.Token, result.RetryAfter); verdict.Stops() {
+			return verdict
+		}
+	}
+	if got := r.read(ctx, p, activities.ExpectPresent); got.Stops() {
+		return got
+	}
+	return verdict
+}
+
+// poll waits for a long-running operation, however long it takes.
+func (r *reconciler) poll(ctx workflow.Context, p *pass, method, token string, least time.Duration) resource.Verdict {
+	r.operate(ctx, method)
+	var a *activities.Activities
+	var result activities.PollOperationResult
+	poll := pollOptions(ctx, method+" "+p.desired.ID.Short()+" goes on", p.desired.Timeout)
+	err := workflow.ExecuteActivity(poll, a.PollOperation, activities.PollOperationInput{
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: token, RetryAfter: least, Delete: method == "DELETE",
+	}).Get(ctx, &result)
+	r.state.Operation = ""
+	verdict := pollVerdict(result.Verdict, err, p.desired)
+	if ctx.Err() == nil {
+		r.decided(ctx, p, "PollOperation", verdict)
+	}
+	return verdict
+}
+
+// putSummary is the decision behind the PUT, as the Web UI's timeline shows it.
+func putSummary(p *pass) string {
+	if p.pre.Create {
+		return "PUT " + named(p.desired) + ": create"
+	}
+	summary := "PUT " + named(p.desired)
+	for i, difference := range p.pre.Differences {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		summary += separator + difference.Path + " " + difference.Observed + " -> " + difference.Desired
+	}
+	return summary
+}

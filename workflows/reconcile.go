@@ -1,0 +1,125 @@
+package workflows
+
+import (
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// firstMessage is how long a run waits for the apply or delete that it was
+// started with. That message comes with the first workflow task, so the time
+// passes only when the message was refused.
+const firstMessage = time.Second
+
+// reconciler is one run of ReconcileResource.
+type reconciler struct {
+	state State
+	// messages counts the messages of this run: a wait ends when it moves.
+	messages int64
+	// passing is set while a pass runs.
+	passing bool
+}
+
+// ReconcileResource keeps one ARM resource the way its manifest says, until it
+// is deleted, canceled, or Ready once.
+func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (Status, error) {
+	r := &reconciler{}
+	if input.State != nil {
+		r.state = *input.State
+	}
+	if err := r.handleMessages(ctx); err != nil {
+		return Status{}, err
+	}
+	managed, err := workflow.AwaitWithTimeout(ctx, firstMessage, func() bool { return r.state.Desired != nil })
+	if err != nil || !managed {
+		return r.state.status(), err
+	}
+	return r.run(ctx)
+}
+
+// run is the loop: a pass when one is due, else a wait.
+func (r *reconciler) run(ctx workflow.Context) (Status, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return r.state.status(), err
+		}
+		if r.shouldContinueAsNew(ctx) {
+			return r.state.status(), r.continueAsNew(ctx)
+		}
+		if r.due(ctx) {
+			r.runPass(ctx)
+			if done, err := r.finished(); done {
+				return r.end(ctx, err)
+			}
+			continue
+		}
+		if err := r.wait(ctx); err != nil {
+			return r.state.status(), err
+		}
+	}
+}
+
+// due reports whether a pass is to run now. A deletion works while paused.
+func (r *reconciler) due(ctx workflow.Context) bool {
+	if r.state.Paused && r.state.Delete == nil {
+		return false
+	}
+	return r.state.Wanted || !r.state.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.NextTry)
+}
+
+// runPass runs one pass of the kind that is due.
+func (r *reconciler) runPass(ctx workflow.Context) {
+	r.state.Wanted = false
+	r.passing = true
+	if r.state.Delete != nil {
+		r.deletePass(ctx)
+	} else {
+		r.pass(ctx)
+	}
+	r.passing = false
+	r.describe(ctx)
+}
+
+// finished reports whether the run is over, and with which error: after a
+// deletion, and with --once when the resource is Ready or for good not.
+func (r *reconciler) finished() (bool, error) {
+	switch {
+	case r.state.gone():
+		return true, nil
+	case !r.state.Once || r.state.Wanted || r.state.Delete != nil:
+		return false, nil
+	case r.state.Condition.Ready:
+		return true, nil
+	case r.state.Condition.Severity == resource.SeverityError:
+		return true, fatal(r.state.status())
+	}
+	return false, nil
+}
+
+// end waits for the handlers that still answer, and ends the run.
+func (r *reconciler) end(ctx workflow.Context, err error) (Status, error) {
+	if await := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); await != nil {
+		return r.state.status(), await
+	}
+	return r.state.status(), err
+}
+
+// shouldContinueAsNew asks between passes only: never between a PUT and its
+// poll.
+func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
+}
+
+// continueAsNew starts the next run, on the newest worker version. It resumes
+// the remaining wait, because the next try is an absolute time.
+func (r *reconciler) continueAsNew(ctx workflow.Context) error {
+	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+		return err
+	}
+	r.drainWakes(ctx)
+	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
+		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
+	}, ReconcileResourceWorkflow, ReconcileResourceInput{State: &r.state})
+}

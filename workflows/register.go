@@ -1,0 +1,31 @@
+package workflows
+
+import (
+	"github.com/armature-io/armature/activities"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Registry is what a worker and a replayer have in common.
+type Registry interface {
+	RegisterWorkflowWithOptions(w any, options workflow.RegisterOptions)
+}
+
+// ActivityRegistry is the part of a worker that takes activities.
+type ActivityRegistry interface {
+	RegisterActivityWithOptions(a any, options activity.RegisterOptions)
+}
+
+// Register registers the workflow. It is pinned to the worker version that
+// started it, and moves to the newest at continue-as-new.
+func Register(registry Registry) {
+	registry.RegisterWorkflowWithOptions(ReconcileResource, workflow.RegisterOptions{
+		Name:               ReconcileResourceWorkflow,
+		VersioningBehavior: workflow.VersioningBehaviorPinned,
+	})
+}
+
+// RegisterActivities registers every activity.
+func RegisterActivities(registry ActivityRegistry, a *activities.Activities) {
+	registry.RegisterActivityWithOptions(a, activity.RegisterOptions{})
+}

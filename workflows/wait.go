@@ -1,0 +1,101 @@
+package workflows
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// The retry classes in time.
+const (
+	fastCap     = 30 * time.Second
+	slowCap     = 3 * time.Minute
+	firstRetry  = time.Second
+	verySlowMin = time.Hour
+	// jitterPart is the largest part by which a wait is longer or shorter.
+	jitterPart = 0.25
+	// longestTimer keeps sleepers in touch with new worker versions, and a
+	// jittered hour is one timer.
+	longestTimer = 90 * time.Minute
+	// firstResyncMin is the least time to the first resync, which is spread
+	// over the whole interval.
+	firstResyncMin = time.Minute
+)
+
+// wait sleeps until the next try or a message, in named timers.
+func (r *reconciler) wait(ctx workflow.Context) error {
+	paused := r.state.Paused && r.state.Delete == nil
+	if paused {
+		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
+	}
+	seen := r.messages
+	moved := func() bool { return r.messages != seen }
+	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
+	if paused || r.state.NextTry.IsZero() {
+		return workflow.Await(ctx, moved)
+	}
+	_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+		Timeout:      min(remaining, longestTimer),
+		TimerOptions: workflow.TimerOptions{Summary: cut(r.state.Waiting)},
+	}, moved)
+	return err
+}
+
+// backoff is the wait after a pass that did not end Ready: exponential within
+// the class, with jitter, never less than ARM asked for. Zero means: wait for a
+// message.
+func (r *reconciler) backoff(ctx workflow.Context, class resource.RetryClass, least time.Duration) time.Duration {
+	var wait time.Duration
+	switch class {
+	case resource.RetryNone:
+		return 0
+	case resource.RetryVerySlow:
+		wait = max(r.state.Desired.Interval, verySlowMin)
+	case resource.RetryFast:
+		wait = exponential(r.state.Attempts, fastCap)
+	default:
+		wait = exponential(r.state.Attempts, slowCap)
+	}
+	return max(r.jitter(ctx, wait), least)
+}
+
+// resync is the wait after a pass that ended Ready. The first one is spread
+// over the whole interval, so that a mass apply does not come back at once.
+func (r *reconciler) resync(ctx workflow.Context) time.Duration {
+	interval := r.state.Desired.Interval
+	if interval == 0 {
+		return 0
+	}
+	if r.state.Syncs == 1 {
+		return max(time.Duration(r.fraction(ctx)*float64(interval)), min(firstResyncMin, interval))
+	}
+	return r.jitter(ctx, interval)
+}
+
+// exponential is 1 s, 2 s, 4 s, ... up to the cap.
+func exponential(attempts int, most time.Duration) time.Duration {
+	wait := firstRetry
+	for range attempts {
+		if wait *= 2; wait >= most {
+			return most
+		}
+	}
+	return wait
+}
+
+// jitter lengthens or shortens a wait by at most a quarter.
+func (r *reconciler) jitter(ctx workflow.Context, wait time.Duration) time.Duration {
+	return time.Duration(float64(wait) * (1 - jitterPart + 2*jitterPart*r.fraction(ctx)))
+}
+
+// fraction is in [0, 1), the same at every replay: a hash of the workflow ID
+// and the number of the pass.
+func (r *reconciler) fraction(ctx workflow.Context) float64 {
+	id := workflow.GetInfo(ctx).WorkflowExecution.ID
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", id, r.state.Pass))
+	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
+}
