@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// taskQueueVariable is the CLI's own environment variable; the connection to
+// Temporal has Temporal's names (envconfig).
+const taskQueueVariable = "ARMATURE_TASK_QUEUE"
+
+// app is the world of one run of the CLI: streams, clock, environment and the
+// way to Temporal. Tests replace each.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	// terminal: out is a terminal; asks: in is one too, so a question may be
+	// asked.
+	terminal, asks bool
+	color          bool
+	environ        []string
+	now            func() time.Time
+	// after is time.After.
+	after   func(time.Duration) <-chan time.Time
+	connect func(ctx context.Context, a *app) (*backend, error)
+	// by is who acts: user@host.
+	by        string
+	taskQueue string
+}
+
+// newApp is the real world.
+func newApp() *app {
+	a := &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		terminal: term.IsTerminal(int(os.Stdout.Fd())),
+		environ:  os.Environ(),
+		now:      time.Now, after: time.After,
+		connect: connectTemporal,
+		by:      actor(),
+	}
+	a.asks = a.terminal && term.IsTerminal(int(os.Stdin.Fd()))
+	_, noColor := a.lookup("NO_COLOR")
+	a.color = a.terminal && !noColor
+	return a
+}
+
+// actor is user@host.
+func actor() string {
+	name, host := "unknown", "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		host = h
+	}
+	return name + "@" + host
+}
+
+// run executes one command line and returns the exit code. Everything a user
+// reads goes to the app's streams; errors are one sentence on err.
+func run(ctx context.Context, a *app, args []string) int {
+	root := a.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(a.err, "%s: %v\n", root.Name(), err)
+	}
+	return exitCode(err)
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "armature",
+		Short: "Keep Azure resources the way their manifests say, on Temporal",
+		Long: `armature sends manifests to durable Temporal workflows, one for each Azure
+resource, and shows what they decide. It never talks to Azure itself.
+
+The connection to Temporal is configured as for every Temporal tool:
+TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE, TEMPORAL_API_KEY,
+TEMPORAL_TLS_*, or the file temporal.toml.
+
+` + exitHelp,
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	queue := workflows.TaskQueue
+	if set, ok := a.lookup(taskQueueVariable); ok && set != "" {
+		queue = set
+	}
+	root.PersistentFlags().StringVar(&a.taskQueue, "task-queue", queue, "task queue of the workers (environment: "+taskQueueVariable+")")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return badInput("%v; see `%s --help`", err, c.CommandPath())
+	})
+	root.AddCommand(
+		a.applyCommand(), a.getCommand(), a.describeCommand(), a.waitCommand(),
+		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
+		a.setupCommand(), a.versionCommand(), a.completionCommand(),
+	)
+	for _, c := range root.Commands() {
+		wrapErrors(c)
+	}
+	return root
+}
+
+// wrapErrors gives what a command returns an exit code: faults keep theirs,
+// wrong arguments are bad input, the rest failed.
+func wrapErrors(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return badInput("%v; see `%s --help`", err, c.CommandPath())
+			}
+			return nil
+		}
+	}
+	runE := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return asFault(runE(c, args))
+	}
+}
+
+// lookup finds an environment variable; the last setting wins, as in a shell.
+func (a *app) lookup(name string) (string, bool) {
+	for i := len(a.environ) - 1; i >= 0; i-- {
+		if entry := a.environ[i]; len(entry) > len(name) && entry[len(name)] == '=' && entry[:len(name)] == name {
+			return entry[len(name)+1:], true
+		}
+	}
+	return "", false
+}
+
+// printf writes to the user's output.
+func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
+
+// note writes one sentence beside the output: on stderr, so that pipes stay
+// clean.
+func (a *app) note(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+)
+
+// deletion is what the user asked for.
+type deletion struct {
+	cascade bool
+	yes     bool
+	wait    bool
+	timeout time.Duration
+}
+
+func (a *app) deleteCommand() *cobra.Command {
+	var (
+		from     sources
+		selector string
+		d        deletion
+	)
+	c := &cobra.Command{
+		Use:   "delete NAME|ID... | -l SELECTOR | -f PATH...",
+		Short: "Delete resources in Azure and end their workflows",
+		Long: `delete asks the workflows to delete their resources; each ends when Azure no
+longer has the resource. What is not managed is not touched, unless -f names its
+manifest. A resource that still holds others is not deleted (reason
+WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascade.`,
+		Example:           "  armature delete -f examples --wait\n  armature delete adx/telemetry",
+		ValidArgsFunction: a.completeNames,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case d.timeout < 0:
+				return badInput("--timeout %s is negative; 0 means no limit", d.timeout)
+			case len(from.files) > 0 && (len(args) > 0 || selector != ""):
+				return badInput("choose resources either by -f or by name and -l, not by both")
+			case len(from.files) == 0:
+				return a.deleteNamed(c.Context(), selection{names: args, selector: selector}, d)
+			}
+			resources, err := from.load(a)
+			if err != nil {
+				return err
+			}
+			return a.deleteManifests(c.Context(), resources, d)
+		},
+	}
+	from.add(c.Flags())
+	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	c.Flags().BoolVar(&d.cascade, "cascade", false, "delete also what the resource holds, managed or not")
+	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&d.wait, "wait", false, "wait until everything is gone")
+	c.Flags().DurationVar(&d.timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
+	return c
+}
+
+func (a *app) deleteNamed(ctx context.Context, s selection, d deletion) error {
+	var expected []awaited
+	var refused error
+	b, err := a.sendNamed(ctx, s, func(b *backend, records []record) sender {
+		expected = awaitAll(records)
+		ids := make([]resource.ID, len(records))
+		for i, r := range records {
+			ids[i] = r.ID
+		}
+		refused = a.confirm(ids, d)
+		return func(ctx context.Context, i int) (string, error) {
+			if refused != nil {
+				return "", refused
+			}
+			return a.sendDelete(d, func(m message) error { return b.update(ctx, records[i].WorkflowID, m) }, nil)
+		}
+	})
+	if b != nil {
+		defer b.close()
+	}
+	if refused != nil {
+		return refused
+	}
+	if err != nil || !d.wait {
+		return err
+	}
+	return a.wait(ctx, b, expected, goalDeleted, d.timeout)
+}
+
+// deleteManifests deletes what manifests name, dependents first: the reverse of
+// their order. The workflows hold the order too, so it only saves waiting.
+func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired, d deletion) error {
+	slices.Reverse(resources)
+	ids := make([]resource.ID, len(resources))
+	expected := make([]awaited, len(resources))
+	for i, desired := range resources {
+		ids[i], expected[i] = desired.ID, await(desired.ID)
+	}
+	if err := a.confirm(ids, d); err != nil {
+		return err
+	}
+	b, err := a.connect(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	err = a.sendAll(ctx, ids, 1, func(ctx context.Context, i int) (string, error) {
+		desired := resources[i]
+		return a.sendDelete(d, func(m message) error { return b.updateWithStart(ctx, desired, m) }, &desired)
+	})
+	if err != nil || !d.wait {
+		return err
+	}
+	return a.wait(ctx, b, expected, goalDeleted, d.timeout)
+}
+
+// sendDelete sends one DeleteUpdate and answers in words.
+func (a *app) sendDelete(d deletion, send func(message) error, desired *resource.Desired) (string, error) {
+	var result workflows.DeleteResult
+	input := workflows.DeleteInput{Cascade: d.cascade, By: a.by, Desired: desired}
+	err := send(message{name: workflows.DeleteUpdate, input: input, result: &result})
+	if !result.Changed {
+		return "is being deleted already", err
+	}
+	return "deleting", err
+}
+
+// confirm asks on a terminal; elsewhere the command itself is the answer.
+func (a *app) confirm(ids []resource.ID, d deletion) error {
+	if d.yes || !a.asks {
+		return nil
+	}
+	for _, id := range ids {
+		a.printf("  %s\n", id)
+	}
+	question := "Delete " + count(len(ids), "resource") + " in Azure"
+	if d.cascade {
+		question += " with everything in it"
+	}
+	a.printf("%s? [y/N] ", question)
+	answer, _ := bufio.NewReader(a.in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return failed("nothing was deleted: the question was not answered with y")
+}

@@ -1,0 +1,22 @@
+// Command armature is the CLI of Armature. It owns what a user types and reads:
+// flags, tables, sentences, exit codes. It is a Temporal client only: it loads
+// manifests, sends messages to workflows and shows their state; it never talks
+// to ARM and takes no decision about a resource.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is stamped by -ldflags "-X main.version=v1.2.3".
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, newApp(), os.Args[1:])
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Bounds of the page, so that it stays one screen.
+const (
+	decisionsShown   = 8
+	differencesShown = 8
+	labelWidth       = 13
+	lineMax          = 160
+)
+
+// page is the text of describe for one resource.
+type page struct {
+	view       view
+	workflowID string
+	namespace  string
+	now        time.Time
+	app        *app
+	text       strings.Builder
+}
+
+func (p *page) render() string {
+	v := p.view
+	fmt.Fprintf(&p.text, "%s  %s@%s\n%s\n\n", v.called(), v.ID.Type(), v.APIVersion, v.ID)
+	p.condition()
+	p.waiting()
+	p.operation()
+	p.spec()
+	p.differences()
+	p.decisions()
+	p.line("Web UI", "/namespaces/%s/workflows/%s", p.namespace, url.PathEscape(p.workflowID))
+	return p.text.String()
+}
+
+// line writes one labeled line; further lines of the value are indented.
+func (p *page) line(label, format string, args ...any) {
+	value := fmt.Sprintf(format, args...)
+	for i, text := range strings.Split(strings.TrimRight(value, "\n"), "\n") {
+		if i > 0 {
+			label = ""
+		}
+		fmt.Fprintf(&p.text, "%-*s%s\n", labelWidth, label, text)
+	}
+}
+
+func (p *page) at(t time.Time) string {
+	return fmt.Sprintf("%s (%s ago)", clock(t, p.now), span(p.now.Sub(t)))
+}
+
+func (p *page) condition() {
+	v := p.view
+	ready := "False"
+	if v.Condition.Ready {
+		ready = "True"
+	}
+	line := ready
+	for _, word := range []string{string(v.Condition.Severity), string(v.Condition.Reason)} {
+		if word != "" {
+			line += "  " + word
+		}
+	}
+	if !v.Condition.LastTransitionTime.IsZero() {
+		line += "  since " + p.at(v.Condition.LastTransitionTime)
+	}
+	p.line("Ready", "%s", p.app.paint(line, v))
+	if v.Condition.Message != "" {
+		p.line("", "%s", v.Condition.Message)
+	}
+	phase := p.app.phase(v)
+	switch {
+	case v.Gone:
+		phase += "  its workflow ended: " + v.Ended + "; nothing is managed"
+	case v.Paused:
+		phase += "  no step starts until `armature resume " + v.called() + "`"
+	case v.Deleting:
+		phase += "  a deletion was asked for"
+	}
+	p.line("Phase", "%s", phase)
+}
+
+func (p *page) waiting() {
+	v := p.view
+	for i, id := range v.WaitingFor {
+		label := "Waiting for"
+		if i > 0 {
+			label = ""
+		}
+		line := described(id)
+		if !v.WaitingSince.IsZero() {
+			line += "  since " + p.at(v.WaitingSince)
+		}
+		p.line(label, "%s\n  %s", line, id)
+	}
+	switch {
+	case v.Gone || v.Stale:
+	case v.Operation != "":
+		p.line("Next try", "when the operation ends")
+	case v.NextTry.IsZero():
+		p.line("Next try", "only on a message: apply, reconcile or resume")
+	default:
+		line := until(v.NextTry, p.now) + " (" + clock(v.NextTry, p.now) + ")"
+		if v.Attempts > 0 {
+			line += fmt.Sprintf("; tried %s so far", count(v.Attempts, "time"))
+		}
+		p.line("Next try", "%s", line)
+	}
+}
+
+func (p *page) operation() {
+	if p.view.Operation == "" {
+		return
+	}
+	p.line("Operation", "%s in Azure, since %s", p.view.Operation, p.at(p.view.OperationSince))
+}
+
+func (p *page) spec() {
+	v := p.view
+	if !v.Owner.IsZero() {
+		p.line("Owner", "%s", v.Owner)
+	}
+	if v.Stale {
+		return
+	}
+	generation := fmt.Sprintf("%d, pass %d", v.Generation, v.Pass)
+	if v.Condition.ObservedGeneration != v.Generation {
+		generation += fmt.Sprintf("; the condition speaks of generation %d", v.Condition.ObservedGeneration)
+	}
+	p.line("Generation", "%s", generation)
+	policy := string(v.Policy)
+	if v.Interval > 0 {
+		policy += ", checked every " + span(v.Interval)
+	} else {
+		policy += ", checked only on a message"
+	}
+	p.line("Policy", "%s", policy)
+	if len(v.Labels) > 0 {
+		labels := make([]string, 0, len(v.Labels))
+		for key, value := range v.Labels {
+			labels = append(labels, key+"="+value)
+		}
+		slices.Sort(labels)
+		p.line("Labels", "%s", strings.Join(labels, ","))
+	}
+}
+
+func (p *page) differences() {
+	v := p.view
+	if len(v.Differences) == 0 {
+		return
+	}
+	p.line("Differences", "of %s, observed -> desired", p.at(v.DifferencesAt))
+	for i, d := range v.Differences {
+		if i == differencesShown {
+			p.line("", "… and %d more: `armature get %s -o yaml`", len(v.Differences)-i, v.called())
+			break
+		}
+		p.line("", "%s", "  "+difference(d))
+	}
+}
+
+// difference is "path: observed -> desired".
+func difference(d resource.Difference) string {
+	return cut(d.Path+": "+orAbsent(d.Observed)+" -> "+orAbsent(d.Desired), lineMax)
+}
+
+func orAbsent(value string) string {
+	if value == "" {
+		return "(absent)"
+	}
+	return value
+}
+
+func (p *page) decisions() {
+	decisions := p.view.Decisions
+	if len(decisions) == 0 {
+		return
+	}
+	p.line("Decisions", "the last ones, newest below")
+	for _, d := range decisions[max(0, len(decisions)-decisionsShown):] {
+		p.line("", "%s", "  "+cut(p.decision(d), lineMax))
+	}
+}
+
+func (p *page) decision(d workflows.Decision) string {
+	words := []string{clock(d.At, p.now), fmt.Sprintf("pass %d", d.Pass), d.Step}
+	for _, word := range []string{string(d.Action), string(d.Reason)} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	line := strings.Join(words, " ")
+	if d.Message != "" {
+		line += ": " + d.Message
+	}
+	if d.Count > 1 {
+		line += fmt.Sprintf(" (%d times)", d.Count)
+	}
+	return line
+}

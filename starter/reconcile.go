@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) reconcileCommand() *cobra.Command {
+	var (
+		input    workflows.ReconcileInput
+		selector string
+		wait     bool
+		timeout  time.Duration
+	)
+	c := &cobra.Command{
+		Use:   "reconcile NAME|ID... | -l SELECTOR",
+		Short: "Run a pass now instead of at the next try",
+		Long: `reconcile asks for a pass at once. --force skips, in that pass only, the owner
+check and the guard against operations in flight; who did it and why stands in
+the workflow's history.`,
+		Example:           "  armature reconcile adx --wait\n  armature reconcile adx/telemetry --force --reason \"the cluster hangs in Updating, INC-42\"",
+		ValidArgsFunction: a.completeNames,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case input.Force && input.Reason == "":
+				return badInput("--force needs --reason: it stands in the history beside your name")
+			case timeout < 0:
+				return badInput("--timeout %s is negative; 0 means no limit", timeout)
+			}
+			input.By = a.by
+			return a.reconcile(c.Context(), selection{names: args, selector: selector}, input, wait, timeout)
+		},
+	}
+	c.Flags().BoolVar(&input.Force, "force", false, "skip owner check and in-flight guard once (needs --reason)")
+	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")
+	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until that pass made it Ready")
+	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
+	return c
+}
+
+func (a *app) reconcile(ctx context.Context, s selection, input workflows.ReconcileInput, wait bool, timeout time.Duration) error {
+	var expected []awaited
+	b, err := a.sendNamed(ctx, s, func(b *backend, records []record) sender {
+		expected = awaitAll(records)
+		return func(ctx context.Context, i int) (string, error) {
+			var result workflows.ReconcileResult
+			err := b.update(ctx, records[i].WorkflowID, message{name: workflows.ReconcileUpdate, input: input, result: &result})
+			expected[i].pass = result.Pass
+			return fmt.Sprintf("reconciling (pass %d)", result.Pass), err
+		}
+	})
+	if b != nil {
+		defer b.close()
+	}
+	if err != nil || !wait {
+		return err
+	}
+	return a.wait(ctx, b, expected, goalReady, timeout)
+}
+
+// sender sends message i and answers in words.
+type sender = func(ctx context.Context, i int) (string, error)
+
+// sendNamed sends one message to each resource that a user named; at least one
+// must be. The backend is the caller's to close, where it is not nil.
+func (a *app) sendNamed(ctx context.Context, s selection, prepare func(b *backend, records []record) sender) (*backend, error) {
+	if s.empty() {
+		return nil, badInput("name the resources, or choose them with -l key=value")
+	}
+	b, err := a.connect(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	records, err := b.targets(ctx, s)
+	if err == nil {
+		err = needManaged(records)
+	}
+	if err == nil && len(records) == 0 {
+		err = failed("find resources with %s: none is managed", s.selector)
+	}
+	if err != nil {
+		return b, err
+	}
+	ids := make([]resource.ID, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	send := prepare(b, records)
+	return b, a.sendAll(ctx, ids, parallel, func(ctx context.Context, i int) (string, error) {
+		answer, err := send(ctx, i)
+		if errors.Is(err, errNotManaged) {
+			err = failed("it is not managed (any more); nothing was started")
+		}
+		return answer, err
+	})
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) setupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "setup",
+		Short: "Register the search attributes in the Temporal namespace",
+		Long:  "setup registers the search attributes that workflows write. It is safe to repeat.",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			b, err := a.connect(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			defer b.close()
+			done, err := searchattr.Register(c.Context(), b.operator, b.namespace, workflows.SearchAttributes())
+			var mismatch *searchattr.TypeError
+			switch {
+			case searchattr.Denied(err):
+				return failed("register search attributes in namespace %s: Temporal refuses, because these credentials may not; "+
+					"ask an administrator of the namespace to run `armature setup`", b.namespace)
+			case errors.As(err, &mismatch):
+				return failed("%w", err)
+			case err != nil:
+				return failed("%w; try again", err)
+			}
+			for _, name := range done.Existing {
+				a.printf("%s  existing\n", name)
+			}
+			for _, name := range done.Added {
+				a.printf("%s  added\n", name)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/workflows"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"go.yaml.in/yaml/v3"
+)
+
+// messageMax is how much of the message a table shows, in characters; wide
+// shows all of it.
+const messageMax = 60
+
+// outputs are the formats of get.
+var outputs = map[string]func(a *app, views []view) error{
+	"table": func(a *app, views []view) error { return a.table(views, false) },
+	"wide":  func(a *app, views []view) error { return a.table(views, true) },
+	"json":  (*app).json,
+	"yaml":  (*app).yaml,
+}
+
+func (a *app) table(views []view, wide bool) error {
+	if len(views) == 0 {
+		a.note("nothing is managed here; `armature apply -f PATH` begins")
+		return nil
+	}
+	w := table.NewWriter()
+	w.SetStyle(plainStyle())
+	header := table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "MESSAGE"}
+	if wide {
+		header = append(header[:6:6], "GENERATION", "PASS", "API-VERSION", "MESSAGE", "ID")
+	}
+	w.AppendHeader(header)
+	now := a.now()
+	for _, v := range views {
+		row := table.Row{
+			v.called(), v.ID.Type(), a.phase(v), string(v.Condition.Reason),
+			since(v.Condition.LastTransitionTime, now), until(v.NextTry, now),
+		}
+		if wide {
+			row = append(row, v.Generation, v.Pass, v.APIVersion, cut(v.Condition.Message, 10*messageMax), v.ID.String())
+		} else {
+			row = append(row, cut(v.Condition.Message, messageMax))
+		}
+		w.AppendRow(row)
+	}
+	for _, line := range strings.Split(w.Render(), "\n") {
+		a.printf("%s\n", strings.TrimRight(line, " "))
+	}
+	return nil
+}
+
+// plainStyle is columns of text, two blanks apart: easy to read and to cut.
+func plainStyle() table.Style {
+	style := table.StyleDefault
+	style.Name = "plain"
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = text.FormatDefault
+	return style
+}
+
+// phase is the phase of a view in words, colored by what it asks for.
+func (a *app) phase(v view) string {
+	word := string(v.Phase)
+	switch {
+	case v.Gone:
+		word = "Gone"
+	case v.Paused:
+		word = string(workflows.PhasePaused)
+	}
+	if v.Stale && !v.Gone {
+		word += "?"
+	}
+	return a.paint(word, v)
+}
+
+// paint colors a word: green is Ready, red needs somebody, yellow waits.
+func (a *app) paint(word string, v view) string {
+	if !a.color {
+		return word
+	}
+	color := text.FgYellow
+	switch {
+	case v.Condition.Ready && !v.Paused:
+		color = text.FgGreen
+	case v.Phase == workflows.PhaseFailed:
+		color = text.FgRed
+	}
+	return color.EscapeSeq() + word + text.Reset.EscapeSeq()
+}
+
+// shown is a view for machines: the status with durations as text.
+type shown struct {
+	workflows.Status
+	Interval string `json:"interval"`
+	// Stale: from search attributes, because no worker answered.
+	Stale bool `json:"stale,omitempty"`
+	// Ended is how the workflow ended, where it does not run any more.
+	Ended string `json:"ended,omitempty"`
+}
+
+func (a *app) json(views []view) error {
+	out := make([]shown, len(views))
+	for i, v := range views {
+		out[i] = shown{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Ended: v.Ended}
+	}
+	raw, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	a.printf("%s\n", raw)
+	return nil
+}
+
+// yaml is json in the other spelling, so that both have the same names.
+func (a *app) yaml(views []view) error {
+	var raw strings.Builder
+	copied := *a
+	copied.out = &raw
+	if err := copied.json(views); err != nil {
+		return err
+	}
+	var out any
+	if err := yaml.Unmarshal([]byte(raw.String()), &out); err != nil {
+		return fmt.Errorf("write YAML: %w", err)
+	}
+	encoded, err := yaml.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("write YAML: %w", err)
+	}
+	a.printf("%s", encoded)
+	return nil
+}
+
+func interval(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	return span(d)
+}

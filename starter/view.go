@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/armature-io/armature/workflows"
+)
+
+// parallel bounds the calls that are under way at one time.
+const parallel = 8
+
+// silentQueries is after how many unanswered queries in a row the rest is read
+// from search attributes at once: each would take the query's whole timeout.
+const silentQueries = parallel
+
+// view is the state of one resource as the CLI shows it.
+type view struct {
+	workflows.Status
+	// Stale says that no worker answered: the status comes from search
+	// attributes and memo, without times and messages.
+	Stale bool
+	// Gone says that no workflow runs any more; Ended how it ended, "" when the
+	// server knows none.
+	Gone  bool
+	Ended string
+}
+
+// called is the name for people.
+func (v view) called() string {
+	if !v.ID.IsZero() {
+		return v.ID.Short()
+	}
+	return v.Name
+}
+
+// viewer asks workflows for their status and remembers when nobody answers.
+type viewer struct {
+	reader reader
+	silent atomic.Int32
+}
+
+// view is the state of one resource from a fresh record.
+func (w *viewer) view(ctx context.Context, r record) (view, error) {
+	if !r.Running {
+		return view{Status: r.status(), Stale: r.Final == nil, Gone: true, Ended: r.Ended}, nil
+	}
+	if w.silent.Load() >= silentQueries {
+		return view{Status: r.status(), Stale: true}, nil
+	}
+	status, err := w.reader.status(ctx, r.WorkflowID)
+	var noWorker *noWorkerError
+	switch {
+	case errors.As(err, &noWorker):
+		w.silent.Add(1)
+		return view{Status: r.status(), Stale: true}, nil
+	case errors.Is(err, errNotManaged):
+		return view{Status: r.status(), Stale: true, Gone: true}, nil
+	case err != nil:
+		return view{}, err
+	}
+	w.silent.Store(0)
+	if status.ID.IsZero() {
+		// The workflow has not taken its first message yet.
+		status = r.status()
+	}
+	return view{Status: status}, nil
+}
+
+// refresh is the state of one resource, its record read again.
+func (w *viewer) refresh(ctx context.Context, last record) (view, error) {
+	r, err := w.reader.record(ctx, last.WorkflowID)
+	if errors.Is(err, errNotManaged) {
+		return view{Status: last.status(), Gone: true}, nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	if r.ID.IsZero() {
+		r.ID = last.ID
+	}
+	return w.view(ctx, r)
+}
+
+// views are the states of many, in order.
+func (w *viewer) views(ctx context.Context, records []record) ([]view, error) {
+	views := make([]view, len(records))
+	err := each(ctx, len(records), parallel, func(ctx context.Context, i int) error {
+		var err error
+		views[i], err = w.view(ctx, records[i])
+		return err
+	})
+	return views, err
+}
+
+// each runs do for 0 to n-1 in order, at most limit at a time. After the first
+// error nothing more is begun and what runs is interrupted; that error is
+// returned.
+func each(parent context.Context, n, limit int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	slots := make(chan struct{}, limit)
+	var running sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			if err := do(ctx, i); err != nil {
+				cancel(err)
+			}
+			<-slots
+		}()
+	}
+	running.Wait()
+	if parent.Err() != nil {
+		return errInterrupted
+	}
+	return context.Cause(ctx)
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+)
+
+// defaultTimeout bounds every wait unless --timeout says otherwise: a pipeline
+// must end. Kusto clusters take about 15 minutes.
+const defaultTimeout = 30 * time.Minute
+
+// pollEvery is the time between two looks of a wait.
+const pollEvery = time.Second
+
+// goal is what a wait waits for.
+type goal string
+
+const (
+	goalReady   goal = "ready"
+	goalDeleted goal = "deleted"
+)
+
+// word is the goal in a sentence.
+func (g goal) word() string {
+	if g == goalReady {
+		return "Ready"
+	}
+	return "deleted"
+}
+
+// awaited is one resource of a wait.
+type awaited struct {
+	record
+	// generation and pass are the least that count; 0 = any.
+	generation int64
+	pass       int64
+}
+
+// await awaits a resource by its ID.
+func await(id resource.ID) awaited {
+	return awaited{record: record{WorkflowID: id.WorkflowID(), ID: id, Running: true}}
+}
+
+// awaitAll awaits what was found.
+func awaitAll(records []record) []awaited {
+	list := make([]awaited, len(records))
+	for i, r := range records {
+		list[i] = awaited{record: r}
+	}
+	return list
+}
+
+func (a *app) waitCommand() *cobra.Command {
+	var (
+		from     sources
+		selector string
+		target   string
+		timeout  time.Duration
+	)
+	c := &cobra.Command{
+		Use:   "wait [NAME|ID]... | -l SELECTOR | -f PATH...",
+		Short: "Wait until resources are Ready or deleted",
+		Long: `wait watches resources and ends when all are Ready (or deleted), when one of them
+can only get there if somebody acts, or when the time is up. Without names it
+watches everything that is managed.`,
+		Example:           "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted",
+		ValidArgsFunction: a.completeNames,
+		RunE: func(c *cobra.Command, args []string) error {
+			g := goal(target)
+			switch {
+			case g != goalReady && g != goalDeleted:
+				return badInput("--for %q is not known; allowed are ready and deleted", target)
+			case timeout < 0:
+				return badInput("--timeout %s is negative; 0 means no limit", timeout)
+			case len(from.files) > 0 && (len(args) > 0 || selector != ""):
+				return badInput("choose resources either by -f or by name and -l, not by both")
+			}
+			var resources []resource.Desired
+			if len(from.files) > 0 {
+				var err error
+				if resources, err = from.load(a); err != nil {
+					return err
+				}
+			}
+			return a.waitFor(c.Context(), resources, selection{names: args, selector: selector}, g, timeout)
+		},
+	}
+	from.add(c.Flags())
+	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	c.Flags().StringVar(&target, "for", string(goalReady), "what to wait for: ready, deleted")
+	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait; 0 = no limit")
+	return c
+}
+
+func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s selection, g goal, timeout time.Duration) error {
+	b, err := a.connect(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	var list []awaited
+	for _, desired := range resources {
+		list = append(list, await(desired.ID))
+	}
+	if len(resources) == 0 {
+		records, err := b.targets(ctx, s)
+		if err != nil {
+			return err
+		}
+		list = awaitAll(records)
+	}
+	return a.wait(ctx, b, list, g, timeout)
+}
+
+// outcome is how far one resource of a wait is.
+type outcome struct {
+	view view
+	// done: the goal is reached; hopeless: it will not be unless somebody acts,
+	// and why.
+	done     bool
+	hopeless string
+}
+
+func (o outcome) settled() bool { return o.done || o.hopeless != "" }
+
+// judge compares a view with the goal.
+func judge(w awaited, v view, g goal) outcome {
+	if g == goalDeleted {
+		return judgeDeleted(v)
+	}
+	c := v.Condition
+	current := c.ObservedGeneration >= max(v.Generation, w.generation) && v.Pass >= w.pass
+	o := outcome{view: v}
+	switch {
+	case v.Stale && !v.Gone:
+		o.done = c.Ready && w.generation == 0 && w.pass == 0
+	case c.Ready && current && !v.Deleting:
+		o.done = true
+	case v.Gone && v.Ended == "":
+		o.hopeless = "it is not managed; apply it first"
+	case v.Gone:
+		o.hopeless = "its workflow ended: " + v.Ended
+	case v.Deleting:
+		o.hopeless = "it is being deleted"
+	case v.Phase == workflows.PhaseFailed && current:
+		o.hopeless = "it is not tried again until somebody acts"
+	}
+	return o
+}
+
+func judgeDeleted(v view) outcome {
+	o := outcome{view: v}
+	switch {
+	case !v.Gone:
+	case v.Ended == "" || v.Deleted:
+		o.done = true
+	default:
+		o.hopeless = "its workflow ended (" + v.Ended + ") and did not delete it"
+	}
+	return o
+}
+
+// wait looks at every resource each pollEvery until all are settled. Nothing
+// that it does touches a workflow, so it may be interrupted at any time.
+func (a *app) wait(ctx context.Context, b *backend, list []awaited, g goal, timeout time.Duration) error {
+	if len(list) == 0 {
+		a.note("nothing is managed here, so there is nothing to wait for")
+		return nil
+	}
+	var deadline <-chan time.Time
+	if timeout > 0 {
+		deadline = a.after(timeout)
+	}
+	begun := a.now()
+	outcomes := make([]outcome, len(list))
+	for i, w := range list {
+		outcomes[i].view = view{Status: w.status(), Stale: true}
+	}
+	shown := newProgress(a, g)
+	for {
+		if err := a.look(ctx, b, list, outcomes, g); err != nil {
+			return interrupted(err)
+		}
+		shown.show(outcomes)
+		if settled(outcomes) {
+			return verdict(a, outcomes, g, a.now().Sub(begun))
+		}
+		select {
+		case <-ctx.Done():
+			return interrupted(errInterrupted)
+		case <-deadline:
+			return verdict(a, outcomes, g, timeout)
+		case <-a.after(pollEvery):
+		}
+	}
+}
+
+// look refreshes what is not settled yet. While Temporal is out of reach the
+// wait goes on with what it knew.
+func (a *app) look(ctx context.Context, b *backend, list []awaited, outcomes []outcome, g goal) error {
+	viewer := &viewer{reader: b}
+	err := each(ctx, len(list), parallel, func(ctx context.Context, i int) error {
+		if outcomes[i].settled() {
+			return nil
+		}
+		v, err := viewer.refresh(ctx, list[i].record)
+		if err != nil {
+			return err
+		}
+		outcomes[i] = judge(list[i], v, g)
+		return nil
+	})
+	if exitCode(err) == exitUnreachable {
+		return nil
+	}
+	return err
+}
+
+func settled(outcomes []outcome) bool {
+	for _, o := range outcomes {
+		if !o.settled() {
+			return false
+		}
+	}
+	return true
+}
+
+// verdict is the end of a wait: one sentence, and what did not reach the goal.
+func verdict(a *app, outcomes []outcome, g goal, took time.Duration) error {
+	var missing []string
+	for _, o := range outcomes {
+		if o.done {
+			continue
+		}
+		line := described(o.view.ID) + "  " + summary(o.view)
+		if o.hopeless != "" {
+			line += " (" + o.hopeless + ")"
+		}
+		missing = append(missing, line)
+	}
+	if len(missing) == 0 {
+		a.printf("%s %s after %s\n", count(len(outcomes), "resource"), g.word(), span(took))
+		return nil
+	}
+	return failed("%d of %s not %s after %s; `armature describe NAME` tells more:\n  %s",
+		len(missing), count(len(outcomes), "resource"), g.word(), span(took), strings.Join(missing, "\n  "))
+}
+
+// summary is phase, reason and message in one line.
+func summary(v view) string {
+	phase := string(v.Phase)
+	switch {
+	case v.Gone:
+		phase = "Gone"
+	case v.Paused:
+		phase = string(workflows.PhasePaused)
+	}
+	line := phase
+	if v.Condition.Reason != "" {
+		line += "  " + string(v.Condition.Reason)
+	}
+	if v.Condition.Message != "" {
+		line += ": " + strings.Join(strings.Fields(v.Condition.Message), " ")
+	}
+	return line
+}
+
+// interrupted says that a wait ended and nothing else did.
+func interrupted(err error) error {
+	if err == errInterrupted {
+		return failed("interrupted: only the waiting ended, everything goes on by itself; `armature wait` waits again")
+	}
+	return err
+}
