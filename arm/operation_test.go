@@ -1,0 +1,460 @@
+package arm
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// outline is what a caller acts on.
+type outline struct {
+	Done    bool
+	Token   bool
+	Outcome string
+	State   string
+	Wait    time.Duration
+	Code    string
+}
+
+func outlineOf(op Operation) outline {
+	o := outline{op.Done, op.Token != "", op.Outcome, op.State, op.RetryAfter, ""}
+	if op.Err != nil {
+		o.Code = op.Err.Code
+	}
+	return o
+}
+
+func TestPutAnswers(t *testing.T) {
+	const async = "{host}/subscriptions/s/providers/P/locations/l/operationStatuses/1?api-version=1&t=1&s=signed"
+	creating := `{"properties":{"provisioningState":"Creating"}}`
+	cases := map[string]struct {
+		reason string
+		reply  reply
+		want   outline
+	}{
+		"SyncSucceeded": {
+			reason: "200 or 201 with Succeeded and no header is done",
+			reply:  reply{201, nil, `{"properties":{"provisioningState":"succeeded"}}`},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded, State: "succeeded"},
+		},
+		"SyncNoState": {
+			reason: "an absent state means Succeeded, for 201 too, where azcore would poll",
+			reply:  reply{201, nil, `{"name":"c1"}`},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded},
+		},
+		"SyncEmpty": {
+			reason: "some providers answer 200 with no body",
+			reply:  reply{200, nil, ``},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded},
+		},
+		"SyncFailed": {
+			reason: "without a header the state of the answer is the outcome",
+			reply:  reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`},
+			want:   outline{Done: true, Outcome: OutcomeFailed, State: "Failed"},
+		},
+		"StateAlone": {
+			reason: "no header and a state in flight: the resource itself is polled",
+			reply:  reply{201, nil, creating},
+			want:   outline{Token: true, State: "Creating", Wait: 15 * time.Second},
+		},
+		"RestingWord": {
+			reason: "a word outside of the closed table may be where the resource rests",
+			reply:  reply{200, nil, `{"properties":{"provisioningState":"Ready"}}`},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded, State: "Ready"},
+		},
+		"AsyncOperation": {
+			reason: "the header names what to poll, Retry-After when",
+			reply:  reply{201, map[string]string{"Azure-AsyncOperation": async, "Retry-After": "7"}, creating},
+			want:   outline{Token: true, State: "Creating", Wait: 7 * time.Second},
+		},
+		"AsyncOperationAlreadySucceeded": {
+			reason: "200 with a terminal state is the end though a header is there",
+			reply:  reply{200, map[string]string{"Azure-AsyncOperation": async}, `{"properties":{"provisioningState":"Succeeded"}}`},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"},
+		},
+		"AsyncOperationEchoesFailed": {
+			reason: "next to a header, Failed is the state before this operation: poll",
+			reply:  reply{200, map[string]string{"Azure-AsyncOperation": async}, `{"properties":{"provisioningState":"Failed"}}`},
+			want:   outline{Token: true, State: "Failed", Wait: 15 * time.Second},
+		},
+		"AcceptedEchoesSucceeded": {
+			reason: "202 is never the end",
+			reply:  reply{202, map[string]string{"Azure-AsyncOperation": async}, `{"properties":{"provisioningState":"Succeeded"}}`},
+			want:   outline{Token: true, State: "Succeeded", Wait: 15 * time.Second},
+		},
+		"Location": {
+			reason: "ARM's default wait for Location is a minute",
+			reply:  reply{202, map[string]string{"Location": async}, ``},
+			want:   outline{Token: true, Wait: time.Minute},
+		},
+		"LocationOfItself": {
+			reason: "201 with Location = the resource is HTTP's way to say created",
+			reply:  reply{201, map[string]string{"Location": "{host}" + strings.ToUpper(clusterID) + "?api-version=1"}, `{"name":"c1"}`},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded},
+		},
+		"AcceptedWithoutHeader": {
+			reason: "202 and no header: poll the resource",
+			reply:  reply{202, nil, ``},
+			want:   outline{Token: true, Wait: 15 * time.Second},
+		},
+		"RelativeLocation": {
+			reason: "azcore builds no poller from it; the PUT is accepted all the same",
+			reply:  reply{202, map[string]string{"Location": "/subscriptions/s/operations/1"}, ``},
+			want:   outline{Outcome: OutcomeUnreadable, Wait: 15 * time.Second},
+		},
+		"MalformedAsyncOperation": {
+			reason: "accepted, not followable: read the resource",
+			reply:  reply{201, map[string]string{"Azure-AsyncOperation": "%zz:", "Retry-After": "3"}, creating},
+			want:   outline{Outcome: OutcomeUnreadable, State: "Creating", Wait: 3 * time.Second},
+		},
+		"ForeignOperation": {
+			reason: "an operation URL elsewhere is never asked",
+			reply:  reply{201, map[string]string{"Azure-AsyncOperation": "https://evil.example/operations/1"}, creating},
+			want:   outline{Outcome: OutcomeUnreadable, State: "Creating", Wait: 15 * time.Second},
+		},
+		"UnreadableBody": {
+			reason: "an accepted PUT with a page for a body must not become a fault and be repeated",
+			reply:  reply{202, map[string]string{"Azure-AsyncOperation": async}, `<html>`},
+			want:   outline{Token: true, Wait: 15 * time.Second},
+		},
+		"OtherPollingHeaders": {
+			reason: "headers of azcore's fakes and of data planes are not ARM's",
+			reply:  reply{201, map[string]string{"Fake-Poller-Status": "InProgress", "Operation-Location": "https://evil.example"}, `{}`},
+			want:   outline{Done: true, Outcome: OutcomeSucceeded},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			server := newScript(t, tc.reply)
+			op, err := server.client(t, nil).Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, outlineOf(op)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if op.Outcome == OutcomeFailed && op.Err == nil {
+				t.Error("a failed operation must say why")
+			}
+			if n := len(server.requests()); n != 1 {
+				t.Errorf("%d requests, want the PUT alone", n)
+			}
+		})
+	}
+}
+
+func TestDeleteAnswers(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		reply  reply
+		want   outline
+		status int
+		err    Class
+	}{
+		"Existed":     {"200: it is gone", reply{200, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
+		"ExistedEcho": {"the body of a 200 shows what was there", reply{200, nil, `{"properties":{"provisioningState":"Succeeded"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"}, 200, ""},
+		"WasGone":     {"204: there was none", reply{204, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 204, ""},
+		"Absent":      {"404 that says so is a finished delete", reply{404, nil, `{"error":{"code":"ResourceGroupNotFound","message":"no"}}`}, outline{Done: true, Outcome: OutcomeSucceeded}, 404, ""},
+		"WrongSubscription": {"404 of a subscription is no finished delete", reply{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"no"}}`},
+			outline{}, 0, ClassVerySlow},
+		"Plain404": {"404 without a code is no finished delete", reply{404, nil, ``}, outline{}, 0, ClassSlow},
+		"Busy": {"409 is a conflict", reply{409, nil, `{"error":{"code":"AnotherOperationInProgress","message":"use uri: https://h/op?t=1&s=signed."}}`},
+			outline{}, 0, ClassConflict},
+		"Location": {"202 is polled", reply{202, map[string]string{"Location": "{host}/op/1", "Retry-After": "15"}, ``}, outline{Token: true, Wait: 15 * time.Second}, 202, ""},
+		"EchoesSucceeded": {"the body next to 202 shows the resource before it goes", reply{202, map[string]string{"Azure-AsyncOperation": "{host}/op/1"}, `{"properties":{"provisioningState":"Succeeded"}}`},
+			outline{Token: true, State: "Succeeded", Wait: 15 * time.Second}, 202, ""},
+		"NothingToPoll": {"202 without a header: read until absent", reply{202, nil, ``}, outline{Outcome: OutcomeUnreadable, Wait: 15 * time.Second}, 202, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			server := newScript(t, tc.reply)
+			op, err := server.client(t, nil).Delete(testContext(t), parseID(t, clusterID), apiVersion)
+			if tc.err != "" {
+				if got := asError(t, err); got.Class != tc.err || strings.Contains(err.Error(), "signed") {
+					t.Errorf("%s: got %s %q", tc.reason, got.Class, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, outlineOf(op)); diff != "" || op.Status != tc.status {
+				t.Errorf("%s, status %d (-want +got):\n%s", tc.reason, op.Status, diff)
+			}
+		})
+	}
+}
+
+// step1 is the first answer of each protocol.
+func step1(t *testing.T, via string) reply {
+	t.Helper()
+	switch via {
+	case viaAsync:
+		return reply{201, map[string]string{"Azure-AsyncOperation": "{host}/op/1?s=signed", "Location": "{host}/other"}, ``}
+	case viaLocation:
+		return reply{202, map[string]string{"Location": "{host}/op/1?s=signed"}, ``}
+	}
+	return reply{201, nil, `{"properties":{"provisioningState":"Creating"}}`}
+}
+
+func TestPoll(t *testing.T) {
+	const op = "/op/1?s=signed"
+	self := clusterID + "?api-version=" + apiVersion
+	cases := map[string]struct {
+		reason string
+		via    string
+		reply  reply
+		want   Poll
+		uri    string
+		err    *Error
+	}{
+		"AsyncGoesOn": {
+			reason: "any word but the three means go on",
+			via:    viaAsync, uri: op,
+			reply: reply{200, map[string]string{"Retry-After": "20"}, `{"status":"CreatingAgentPools: 0/1 nodes completed"}`},
+			want:  Poll{State: "CreatingAgentPools: 0/1 nodes completed", RetryAfter: 20 * time.Second, RequestID: "request-1", Token: "set"},
+		},
+		"AsyncSucceeded": {
+			reason: "the outcome is read from the poll's own answer, in any case of letters",
+			via:    viaAsync, uri: op,
+			reply: reply{200, map[string]string{"Retry-After": "20"}, `{"status":"succeeded","properties":{"provisioningState":"Creating"}}`},
+			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "succeeded", RequestID: "request-1"},
+		},
+		"AsyncFailed": {
+			reason: "the error stands beside the status; NotFound there does not mean that the resource is absent",
+			via:    viaAsync, uri: op,
+			reply: reply{200, nil, `{"status":"Failed","error":{"code":"NotFound","message":"no such key"}}`},
+			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
+				Err: &Error{Status: 200, Code: "NotFound", Message: "no such key", RequestID: "request-1", Class: ClassSlow}},
+		},
+		"AsyncCanceled": {
+			reason: "an operation that ends without a reason says at least that",
+			via:    viaAsync, uri: op,
+			reply: reply{200, nil, `{"status":"Cancelled"}`},
+			want: Poll{Done: true, Outcome: OutcomeCanceled, State: "Cancelled", RequestID: "request-1",
+				Err: &Error{Status: 200, Message: "the operation ended as Cancelled and the service gives no reason", RequestID: "request-1", Class: ClassSlow}},
+		},
+		"AsyncAcceptedEmpty": {
+			reason: "202 without a body still says go on",
+			via:    viaAsync, uri: op,
+			reply: reply{202, nil, ``},
+			want:  Poll{RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
+		},
+		"AsyncNoStatus": {
+			reason: "an answer without status tells nothing: read the resource",
+			via:    viaAsync, uri: op,
+			reply: reply{200, nil, `{"name":"x"}`},
+			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
+		},
+		"AsyncPage": {
+			reason: "so does a page with status 200",
+			via:    viaAsync, uri: op,
+			reply: reply{200, nil, `<html>`},
+			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
+		},
+		"Async403": {
+			reason: "the operation lies outside of the resource's scope: its 4xx is not the resource's",
+			via:    viaAsync, uri: op,
+			reply: reply{403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`},
+			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
+				Err: &Error{Status: 403, Code: "AuthorizationFailed", Message: "no", RequestID: "request-1", Class: ClassSlow}},
+		},
+		"Async404": {
+			reason: "an operation that is forgotten is not a resource that is absent",
+			via:    viaAsync, uri: op,
+			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
+			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
+				Err: &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow}},
+		},
+		"Async500Page": {
+			reason: "the status could not be read; the operation goes on",
+			via:    viaAsync, uri: op,
+			reply: reply{500, map[string]string{"Content-Type": "text/html; charset=x"}, `<html>`},
+			err:   &Error{Status: 500, Message: "the answer is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
+		},
+		"Async429": {
+			reason: "throttled: poll again when ARM says",
+			via:    viaAsync, uri: op,
+			reply: reply{429, map[string]string{"Retry-After": "33"}, ``},
+			err:   &Error{Status: 429, Message: "the answer has no body", RequestID: "request-1", RetryAfter: 33 * time.Second, Class: ClassThrottled},
+		},
+		"LocationGoesOn": {
+			reason: "202 until done",
+			via:    viaLocation, uri: op,
+			reply: reply{202, map[string]string{"Location": "{host}/op/2", "Retry-After": "5"}, ``},
+			want:  Poll{RetryAfter: 5 * time.Second, RequestID: "request-1", Token: "set"},
+		},
+		"LocationDone": {
+			reason: "200, 201 or 204 are the end, often with no body",
+			via:    viaLocation, uri: op,
+			reply: reply{204, nil, ``},
+			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
+		},
+		"LocationRestingWord": {
+			reason: "the answer is the resource, which rests in a word of its own: azcore would poll for ever",
+			via:    viaLocation, uri: op,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Ready"}}`},
+			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Ready", RequestID: "request-1"},
+		},
+		"LocationInFlight": {
+			reason: "recorded: 200 with the resource that is still Creating",
+			via:    viaLocation, uri: op,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Creating"}}`},
+			want:  Poll{State: "Creating", RetryAfter: time.Minute, RequestID: "request-1", Token: "set"},
+		},
+		"LocationFailed": {
+			reason: "a resource that ended as Failed",
+			via:    viaLocation, uri: op,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`},
+			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
+				Err: &Error{Status: 200, Message: "the operation ended as Failed and the service gives no reason", RequestID: "request-1", Class: ClassSlow}},
+		},
+		"Location400": {
+			reason: "azcore calls it failed; only the resource tells",
+			via:    viaLocation, uri: op,
+			reply: reply{400, nil, `{"error":{"code":"InvalidParameter","message":"no"}}`},
+			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
+				Err: &Error{Status: 400, Code: "InvalidParameter", Message: "no", RequestID: "request-1", Class: ClassVerySlow}},
+		},
+		"Location503": {
+			reason: "azcore hides it in the answer; the operation goes on",
+			via:    viaLocation, uri: op,
+			reply: reply{503, map[string]string{"Retry-After": "9"}, ``},
+			err:   &Error{Status: 503, Message: "the answer has no body", RequestID: "request-1", RetryAfter: 9 * time.Second, Class: ClassSlow},
+		},
+		"ResourceGoesOn": {
+			reason: "by provisioningState alone: one GET of the resource",
+			via:    viaResource, uri: self,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Updating"}}`},
+			want:  Poll{State: "Updating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
+		},
+		"ResourceDone": {
+			reason: "an absent state means Succeeded",
+			via:    viaResource, uri: self,
+			reply: reply{200, nil, `{"properties":{}}`},
+			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
+		},
+		"ResourceRestingWord": {
+			reason: "a word outside of the closed table ends it",
+			via:    viaResource, uri: self,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Online"}}`},
+			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Online", RequestID: "request-1"},
+		},
+		"ResourceHidden": {
+			reason: "recorded: 404 while it is being made, which is no reason for another PUT",
+			via:    viaResource, uri: self,
+			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
+			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
+				Err: &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			server := newScript(t, step1(t, tc.via), tc.reply)
+			op, err := server.client(t, nil).Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
+			if err != nil || op.Token == "" {
+				t.Fatalf("got %+v, %v, want a token", op, err)
+			}
+			// Another process polls.
+			poll, err := server.client(t, nil).Poll(testContext(t), reborn(t, op).Token)
+			if tc.err != nil {
+				if diff := cmp.Diff(tc.err, asError(t, err)); diff != "" {
+					t.Errorf("%s: error (-want +got):\n%s", tc.reason, diff)
+				}
+				if strings.Contains(err.Error(), "signed") {
+					t.Errorf("error %q holds the signed URL", err)
+				}
+			} else if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			tokens := cmpopts.IgnoreFields(Poll{}, "Token")
+			if diff := cmp.Diff(tc.want, poll, tokens); diff != "" || (tc.want.Token != "") != (poll.Token != "") {
+				t.Errorf("%s: token %q (-want +got):\n%s", tc.reason, poll.Token, diff)
+			}
+			seen := server.requests()
+			if len(seen) != 2 || seen[1].method != http.MethodGet || seen[1].uri != tc.uri {
+				t.Errorf("%s: got requests %+v, want the PUT and one GET of %s", tc.reason, seen, tc.uri)
+			}
+		})
+	}
+}
+
+func TestPollFollowsANewLocation(t *testing.T) {
+	server := newScript(t, step1(t, viaLocation),
+		reply{202, map[string]string{"Location": "{host}/op/2"}, ``},
+		reply{202, map[string]string{"Location": "https://evil.example/op"}, ``})
+	client := server.client(t, nil)
+	op, err := client.Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.Poll(testContext(t), op.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, err := client.Poll(testContext(t), second.Token)
+	if err != nil || server.requests()[2].uri != "/op/2" {
+		t.Fatalf("got %v and %+v, want the new Location asked", err, server.requests()[2])
+	}
+	last, err := client.Poll(testContext(t), third.Token)
+	if err != nil || last.Outcome != OutcomeUnreadable || len(server.requests()) != 3 {
+		t.Errorf("got %+v, %v: a Location elsewhere must not be asked", last, err)
+	}
+}
+
+func TestPollOfTokensThatCannotBeUsed(t *testing.T) {
+	server := newScript(t)
+	client := server.client(t, nil)
+	for name, token := range map[string]string{
+		"Empty":       "",
+		"Garbage":     "{",
+		"OtherType":   `{"via":"location","poller":"{\"type\":\"Widget\",\"token\":{\"type\":\"loc\",\"pollURL\":\"` + server.URL + `\"}}"}`,
+		"NoKind":      `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{}}"}`,
+		"ForeignHost": `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"https://evil.example/\"}}"}`,
+		"Relative":    `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"/op/1\"}}"}`,
+		"NoURL":       `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"%zz\"}}"}`,
+	} {
+		poll, err := client.Poll(testContext(t), token)
+		if err != nil || poll.Outcome != OutcomeUnreadable || poll.Done || poll.Token != "" {
+			t.Errorf("%s: got %+v, %v, want: accepted, read the resource", name, poll, err)
+		}
+	}
+	if n := len(server.requests()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func TestPollFaultsKeepTheOperation(t *testing.T) {
+	server := newScript(t, step1(t, viaAsync))
+	client := server.client(t, nil)
+	op, err := client.Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Close()
+	poll, err := client.Poll(testContext(t), op.Token)
+	if err == nil || poll != (Poll{}) || strings.Contains(err.Error(), "signed") {
+		t.Errorf("got %+v, %v, want an error without the URL: the caller polls again", poll, err)
+	}
+}
+
+func TestPollInterval(t *testing.T) {
+	server := newScript(t, step1(t, viaLocation), reply{202, nil, ``}, reply{202, map[string]string{"Retry-After": "4"}, ``})
+	client := server.client(t, func(o *Options) { o.PollInterval = 10 * time.Millisecond })
+	op, err := client.Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
+	if err != nil || op.RetryAfter != 10*time.Millisecond {
+		t.Fatalf("got %s, %v, want the configured interval", op.RetryAfter, err)
+	}
+	first, err := client.Poll(testContext(t), op.Token)
+	if err != nil || first.RetryAfter != 10*time.Millisecond {
+		t.Errorf("got %s, %v, want the configured interval", first.RetryAfter, err)
+	}
+	second, err := client.Poll(testContext(t), first.Token)
+	if err != nil || second.RetryAfter != 4*time.Second {
+		t.Errorf("got %s, %v, want what the service asks for", second.RetryAfter, err)
+	}
+}
