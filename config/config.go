@@ -1,0 +1,97 @@
+// Package config owns the worker's configuration: one file, ARMATURE_*
+// variables and flags, flags over variables over file over defaults. It is the
+// only package that knows viper. It must not know how a value is used: it
+// checks form and safety, service builds from it. The Temporal connection is
+// not here: it is configured as every Temporal tool is, by TEMPORAL_* variables
+// and profiles.
+package config
+
+import (
+	"time"
+)
+
+// Config is the worker's whole configuration. The zero value is not valid;
+// start from [Default] or [Load].
+type Config struct {
+	// TaskQueue is the Temporal task queue that the worker serves.
+	TaskQueue string `mapstructure:"task-queue"`
+	Log       Log    `mapstructure:"log"`
+	HTTP      HTTP   `mapstructure:"http"`
+	Azure     Azure  `mapstructure:"azure"`
+	Secrets   Secrets
+	// RereadWindow is how long a repeated PUT activity reads before it believes
+	// a 404. Tests shorten it.
+	RereadWindow time.Duration `mapstructure:"reread-window"`
+	// StopTimeout is how long activities in flight may go on at a stop.
+	StopTimeout time.Duration `mapstructure:"stop-timeout"`
+	// MaskKey keys the hashes that stand for secret values in histories. Workers
+	// of one task queue need the same one. Zero: see service.
+	MaskKey Reference `mapstructure:"mask-key"`
+}
+
+// Log says what the worker writes to standard error.
+type Log struct {
+	// Level is debug, info, warn or error.
+	Level string
+	// Format is json or text.
+	Format string
+}
+
+// HTTP says where health and metrics are served.
+type HTTP struct {
+	// Listen is host:port of /healthz, /readyz and /metrics; "" serves none.
+	Listen string
+}
+
+// Azure says which cloud the worker talks to, and as whom.
+type Azure struct {
+	// Cloud is one of the Cloud constants.
+	Cloud string
+	// Endpoint, Audience and AuthorityHost are those of [CloudCustom] and empty
+	// for every other cloud.
+	Endpoint      string
+	Audience      string
+	AuthorityHost string `mapstructure:"authority-host"`
+	// CAFile is a PEM file of additional authorities; "" for the system's alone.
+	CAFile string `mapstructure:"ca-file"`
+	// DisableInstanceDiscovery keeps the authority from being checked against
+	// Microsoft's list. It is on by itself for [CloudCustom].
+	DisableInstanceDiscovery bool `mapstructure:"disable-instance-discovery"`
+	// Credential is one of the Credential constants.
+	Credential string
+	TenantID   string `mapstructure:"tenant-id"`
+	ClientID   string `mapstructure:"client-id"`
+	// ClientSecret says where the secret is; the secret itself is never part of
+	// a Config.
+	ClientSecret Reference `mapstructure:"client-secret"`
+}
+
+// Secrets is the allow-list of $secret in manifests.
+type Secrets struct {
+	// EnvPrefix begins the names of the variables that manifests may name; ""
+	// allows none.
+	EnvPrefix string `mapstructure:"env-prefix"`
+	// Dir is the one folder whose files manifests may name; "" allows none.
+	Dir string
+}
+
+// Clouds that azure.cloud may name.
+const (
+	CloudPublic     = "public"
+	CloudGovernment = "government"
+	CloudChina      = "china"
+	CloudCustom     = "custom"
+)
+
+// Credentials that azure.credential may name.
+const (
+	CredentialDefault      = "default"
+	CredentialClientSecret = "client-secret"
+	CredentialNone         = "none"
+)
+
+// Default is the configuration that holds when nothing is said.
+func Default() Config {
+	loaded, _ := decode(newViper())
+	return loaded
+}

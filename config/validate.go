@@ -1,0 +1,190 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// notBuilt are the credentials that the design names and a later version takes.
+var notBuilt = []string{"workload-identity", "managed-identity", "client-certificate", "azure-cli"}
+
+var (
+	guid      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	envName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	queueName = regexp.MustCompile(`^[^\s[:cntrl:]]{1,255}$`)
+)
+
+// Validate returns every fault of form or safety, one a line, or nil. It reads
+// nothing but the environment's AZURE_* names.
+func (c Config) Validate() error { return errors.Join(c.faults()...) }
+
+func (c Config) faults() []error {
+	f := &faults{}
+	f.unless(queueName.MatchString(c.TaskQueue), "task-queue", "want 1 to 255 characters without spaces, not %q", c.TaskQueue)
+	f.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	f.oneOf("log.format", c.Log.Format, "json", "text")
+	if c.HTTP.Listen != "" {
+		_, _, err := net.SplitHostPort(c.HTTP.Listen)
+		f.unless(err == nil, "http.listen", "want host:port, not %q", c.HTTP.Listen)
+	}
+	f.unless(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "want more than 0s, at most 10m, not %s", c.RereadWindow)
+	f.unless(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "want more than 0s, at most 1h, not %s", c.StopTimeout)
+	c.Azure.check(f)
+	c.Secrets.check(f)
+	c.references(f)
+	return f.list
+}
+
+// references checks the form of the worker's own secrets, and that no manifest
+// can name them.
+func (c Config) references(f *faults) {
+	own := map[string]Reference{"azure.client-secret": c.Azure.ClientSecret, "mask-key": c.MaskKey}
+	for _, name := range []string{"azure.client-secret", "mask-key"} {
+		reference := own[name]
+		if reference == "" {
+			continue
+		}
+		if reference.variable() == "" && reference.file() == "" {
+			f.add(name, "%w", errNoReference)
+			continue
+		}
+		if reference.readableBy(c.Secrets) {
+			f.add(name, "%s lies where manifests may read ($secret): move it out of secrets.env-prefix and secrets.dir", reference)
+		}
+	}
+}
+
+func (a Azure) check(f *faults) {
+	f.oneOf("azure.cloud", a.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
+	a.checkCustom(f)
+	if slices.Contains(notBuilt, a.Credential) {
+		f.add("azure.credential", "%s is not built yet: use default (which finds it by itself where the environment offers it), client-secret or none", a.Credential)
+		return
+	}
+	f.oneOf("azure.credential", a.Credential, CredentialDefault, CredentialClientSecret, CredentialNone)
+	switch a.Credential {
+	case CredentialNone:
+		f.unless(a.Cloud == CloudCustom && loopback(a.Endpoint), "azure.credential",
+			"none is allowed for a custom cloud on this machine (loopback) only")
+	case CredentialClientSecret:
+		f.unless(guid.MatchString(a.Tenant()), "azure.tenant-id", "want the tenant's GUID (or AZURE_TENANT_ID) for client-secret")
+		f.unless(a.Client() != "", "azure.client-id", "want the application's ID (or AZURE_CLIENT_ID) for client-secret")
+		f.unless(a.Secret() != "", "azure.client-secret", "want env:NAME or file:PATH (or AZURE_CLIENT_SECRET) for client-secret")
+	}
+}
+
+// checkCustom checks the addresses of a custom cloud. They are refused for the
+// known clouds, so that no token of theirs goes elsewhere by a stray variable.
+func (a Azure) checkCustom(f *faults) {
+	addresses := []struct{ name, value string }{
+		{"azure.endpoint", a.Endpoint},
+		{"azure.authority-host", a.AuthorityHost},
+	}
+	if a.Cloud != CloudCustom {
+		for _, address := range append(addresses, struct{ name, value string }{"azure.audience", a.Audience}) {
+			f.unless(address.value == "", address.name, "is for azure.cloud custom only, not %s", a.Cloud)
+		}
+		return
+	}
+	f.unless(a.Endpoint != "", "azure.endpoint", "a custom cloud needs one")
+	f.unless(a.AuthorityHost != "" || a.Credential == CredentialNone, "azure.authority-host", "a custom cloud needs one")
+	for _, address := range addresses {
+		if address.value != "" {
+			checkAddress(f, address.name, address.value)
+		}
+	}
+}
+
+func checkAddress(f *faults, name, value string) {
+	parsed, err := url.Parse(value)
+	if err != nil || parsed.Host == "" || (parsed.Scheme != "https" && parsed.Scheme != "http") {
+		f.add(name, "want https://host[:port], not %q", value)
+		return
+	}
+	if parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" || strings.Trim(parsed.Path, "/") != "" {
+		f.add(name, "want scheme, host and port only")
+		return
+	}
+	f.unless(parsed.Scheme == "https" || loopback(value), name, "plain HTTP is allowed to this machine (loopback) only, not to %s", parsed.Host)
+}
+
+// loopback tells whether a URL's host is this machine.
+func loopback(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := parsed.Hostname()
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// Tenant is the configured tenant, else that of AZURE_TENANT_ID.
+func (a Azure) Tenant() string { return first(a.TenantID, os.Getenv("AZURE_TENANT_ID")) }
+
+// Client is the configured client ID, else that of AZURE_CLIENT_ID.
+func (a Azure) Client() string { return first(a.ClientID, os.Getenv("AZURE_CLIENT_ID")) }
+
+// Secret is the configured place of the client secret, else
+// env:AZURE_CLIENT_SECRET when that variable is set, else "".
+func (a Azure) Secret() Reference {
+	if a.ClientSecret == "" && os.Getenv("AZURE_CLIENT_SECRET") != "" {
+		return envScheme + "AZURE_CLIENT_SECRET"
+	}
+	return a.ClientSecret
+}
+
+func first(values ...string) string {
+	for _, value := range values {
+		if value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// check keeps the allow-list from covering the worker's own credentials.
+func (s Secrets) check(f *faults) {
+	if s.EnvPrefix != "" {
+		f.unless(envName.MatchString(s.EnvPrefix) && strings.HasSuffix(s.EnvPrefix, "_"), "secrets.env-prefix",
+			"want a variable name that ends with an underscore, not %q", s.EnvPrefix)
+		for _, name := range append([]string{"AZURE_", "TEMPORAL_"}, Variables()...) {
+			if strings.HasPrefix(name, s.EnvPrefix) || strings.HasPrefix(s.EnvPrefix, name) {
+				f.add("secrets.env-prefix", "%q would let manifests read %s*, which is the worker's own", s.EnvPrefix, name)
+				break
+			}
+		}
+	}
+	if s.Dir != "" {
+		f.unless(filepath.IsAbs(s.Dir) && filepath.Clean(s.Dir) != "/", "secrets.dir", "want the absolute path of a folder below /, not %q", s.Dir)
+	}
+}
+
+// faults collects what is wrong, each with its key.
+type faults struct{ list []error }
+
+func (f *faults) add(key, format string, values ...any) {
+	f.list = append(f.list, fmt.Errorf(key+": "+format, values...))
+}
+
+func (f *faults) unless(ok bool, key, format string, values ...any) {
+	if !ok {
+		f.add(key, format, values...)
+	}
+}
+
+func (f *faults) oneOf(key, value string, allowed ...string) {
+	f.unless(slices.Contains(allowed, value), key, "want one of %s, not %q", strings.Join(allowed, ", "), value)
+}
