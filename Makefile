@@ -1,0 +1,93 @@
+# make without a target prints this help.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+GO ?= go
+# Every Go command of this file uses the toolchain that is there and writes no
+# VCS state, so that an export without .git builds too.
+export GOTOOLCHAIN ?= local
+export GOFLAGS := $(strip $(GOFLAGS) $(if $(findstring -buildvcs,$(GOFLAGS)),,-buildvcs=false))
+
+# Tools, pinned. `go run` keeps the linked tool in Go's build cache.
+GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+
+# HISTORIES is where `make histories` records.
+HISTORIES := $(CURDIR)/workflows/testdata/histories
+
+.PHONY: help
+help: ## print this help
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/armature (the CLI) and bin/worker
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/armature ./starter
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/worker ./worker
+
+.PHONY: demo
+demo: build dev-build ## run Temporal, Web UI, simulator and worker; apply examples/
+	@PATH="$(CURDIR)/bin:$$PATH" KEEP="$(KEEP)" dev/bin/local
+
+.PHONY: dev-build
+dev-build:
+	@mkdir -p dev/bin
+	@if [ ! -x dev/bin/local ]; then \
+		echo "building the embedded Temporal server and Web UI: the first time takes up to six minutes, later seconds"; \
+	fi
+	@{ while sleep 30; do echo "  still building ..."; done & } ; \
+		waiter=$$!; trap 'kill $$waiter 2>/dev/null || true' EXIT; \
+		cd dev && $(GO) build -ldflags '$(LDFLAGS)' -o bin/local ./local
+
+.PHONY: test
+test: ## run all tests of both modules; needs only Go, make and git
+	$(GO) test ./...
+	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
+	cd dev && $(GO) test -timeout 20m ./...
+
+.PHONY: check
+check: lint layers workflowcheck replay test race ## everything that CI holds
+
+.PHONY: lint
+lint: ## run golangci-lint on both modules
+	$(GOLANGCI_LINT) run ./...
+
+.PHONY: layers
+layers: ## check that imports point down only
+	$(GO) test -count=1 .
+
+.PHONY: workflowcheck
+workflowcheck: ## check workflow code for what is not deterministic
+	$(WORKFLOWCHECK) -config workflowcheck.config.yaml -show-pos ./workflows/...
+
+.PHONY: replay
+replay: ## replay the recorded histories
+	$(GO) test -count=1 -run 'Replay' ./workflows/...
+
+.PHONY: race
+race: gcc ## test the product module with the race detector; installs gcc where missing
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: gcc
+gcc:
+	@command -v gcc >/dev/null || { \
+		echo "the race detector needs gcc: installing it"; \
+		sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends gcc libc6-dev >/dev/null; \
+	}
+
+.PHONY: histories
+histories: ## record the histories of the replay tests anew
+	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecordHistories' ./e2e/...
+
+.PHONY: fmt
+fmt: ## format the code
+	gofmt -s -w $$(git ls-files '*.go')
+
+.PHONY: clean
+clean: ## remove what was built and the demo's data
+	rm -rf bin dev/bin dev/.demo
