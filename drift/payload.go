@@ -1,7 +1,124 @@
 package drift
 
-// Clone is a deep copy of a body.
-func Clone(body map[string]any) map[string]any { return body }
+import (
+	"strings"
 
-// Payload x.
-func Payload(desired, observed map[string]any, ignore []string) map[string]any { return desired }
+	"github.com/armature-io/armature/resource"
+)
+
+// Clone is a deep copy of a body.
+func Clone(body map[string]any) map[string]any {
+	if body == nil {
+		return nil
+	}
+	return cloneValue(body).(map[string]any)
+}
+
+func cloneValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(v))
+		for name, member := range v {
+			copied[name] = cloneValue(member)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(v))
+		for i, item := range v {
+			copied[i] = cloneValue(item)
+		}
+		return copied
+	}
+	return value
+}
+
+// Payload is the body of a PUT: a copy of desired in which the ignored paths
+// carry what was observed. Where observed has nothing, desired stays; list
+// elements that desired does not have are not added. observed must be unmasked.
+func Payload(desired, observed map[string]any, ignore []string) map[string]any {
+	payload := Clone(desired)
+	if payload == nil {
+		payload = map[string]any{}
+	}
+	for _, path := range parsePaths(ignore) {
+		carryProperty(payload, observed, path)
+	}
+	return payload
+}
+
+func carry(desired, observed any, path resource.Path) any {
+	switch at := desired.(type) {
+	case map[string]any:
+		if from, ok := observed.(map[string]any); ok {
+			carryProperty(at, from, path)
+		}
+	case []any:
+		if from, ok := observed.([]any); ok {
+			carryElements(at, from, path)
+		}
+	case nil:
+		// What desired does not state is made as far as properties lead.
+		if from, ok := observed.(map[string]any); ok && path[0].Name != "" {
+			made := map[string]any{}
+			carryProperty(made, from, path)
+			if len(made) > 0 {
+				return made
+			}
+		}
+	}
+	return desired
+}
+
+func carryProperty(desired, observed map[string]any, path resource.Path) {
+	name, value, ok := property(observed, path[0].Name)
+	if !ok || path[0].Name == "" {
+		return
+	}
+	if own, _, stated := property(desired, path[0].Name); stated {
+		name = own
+	}
+	if len(path) == 1 {
+		desired[name] = cloneValue(value)
+		return
+	}
+	if carried := carry(desired[name], value, path[1:]); carried != nil {
+		desired[name] = carried
+	}
+}
+
+func carryElements(desired, observed []any, path resource.Path) {
+	if !allObjects(desired) {
+		for i := range desired {
+			if i < len(observed) && path[0].MatchesElement(i, desired[i]) && len(path) == 1 {
+				desired[i] = cloneValue(observed[i])
+			}
+		}
+		return
+	}
+	probe := &walker{}
+	matched := matchItems(desired, observed, func(a, b any) bool { return probe.equalItems(nil, a, b) })
+	for i, item := range desired {
+		at := matched.observed[i]
+		if at < 0 || !path[0].MatchesElement(i, item) {
+			continue
+		}
+		if len(path) == 1 {
+			desired[i] = cloneValue(observed[at])
+			continue
+		}
+		desired[i] = carry(item, observed[at], path[1:])
+	}
+}
+
+// property finds a member by name: exactly, else ignoring case.
+func property(object map[string]any, name string) (string, any, bool) {
+	if value, ok := object[name]; ok {
+		return name, value, true
+	}
+	for _, other := range sortedKeys(object) {
+		if strings.EqualFold(other, name) {
+			return other, object[other], true
+		}
+	}
+	return "", nil, false
+}

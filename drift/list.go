@@ -1,0 +1,159 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// matching says which observed element stands for which desired one.
+type matching struct {
+	// key is the property that identifies the elements, "" where there is none.
+	key string
+	// observed[i] is the place of desired element i, or -1.
+	observed []int
+}
+
+// step is how a path names desired element i: by its key where the key is fit
+// to be shown, else by its number.
+func (m matching) step(i int, item any) resource.Step {
+	value := keyOf(item, m.key)
+	if m.key == "" || value == "" || resource.SecretName(m.key) || strings.ContainsAny(value, "]") {
+		return resource.Step{Index: i, IsIndex: true}
+	}
+	return resource.Step{Key: m.key, Value: value}
+}
+
+// matchItems pairs the elements of two lists of objects: by key where one
+// identifies all of them on both sides, else each desired element with an equal
+// observed one, and what is left by order. Observed elements that are left over
+// were added by somebody else.
+func matchItems(desired, observed []any, equal func(desired, observed any) bool) matching {
+	if key := identifyingKey(desired, observed); key != "" {
+		return matching{key: key, observed: matchByKey(desired, observed, key)}
+	}
+	return matching{observed: matchByValue(desired, observed, equal)}
+}
+
+func matchByKey(desired, observed []any, key string) []int {
+	places := make(map[string]int, len(observed))
+	for i, item := range observed {
+		value := normalKey(key, keyOf(item, key))
+		if _, taken := places[value]; !taken {
+			places[value] = i
+		}
+	}
+	matched := make([]int, len(desired))
+	for i, item := range desired {
+		at, ok := places[normalKey(key, keyOf(item, key))]
+		if !ok {
+			at = -1
+		}
+		matched[i] = at
+	}
+	return matched
+}
+
+// maxPairing bounds the comparisons of elements without a key: beyond it they
+// are paired by order.
+const maxPairing = 100
+
+func matchByValue(desired, observed []any, equal func(desired, observed any) bool) []int {
+	matched := make([]int, len(desired))
+	taken := make(map[int]bool, len(observed))
+	for i, item := range desired {
+		matched[i] = -1
+		if len(desired) > maxPairing || len(observed) > maxPairing {
+			continue
+		}
+		for offset := range observed {
+			at := (i + offset) % len(observed)
+			if !taken[at] && equal(item, observed[at]) {
+				matched[i], taken[at] = at, true
+				break
+			}
+		}
+	}
+	next := 0
+	for i := range desired {
+		if matched[i] >= 0 {
+			continue
+		}
+		for next < len(observed) && taken[next] {
+			next++
+		}
+		if next < len(observed) {
+			matched[i], taken[next] = next, true
+		}
+	}
+	return matched
+}
+
+// identifyingKey is the property whose value is a different non-empty string
+// in every desired element and present in every observed one: name, id, key, or
+// one whose last word is one of these.
+func identifyingKey(desired, observed []any) string {
+	if len(desired) == 0 || len(observed) == 0 {
+		return ""
+	}
+	first, _ := desired[0].(map[string]any)
+	best, rank := "", len(keyWords)
+	for _, name := range sortedKeys(first) {
+		if r := keyRank(name); r < rank && identifies(name, desired, true) && identifies(name, observed, false) {
+			best, rank = name, r
+		}
+	}
+	return best
+}
+
+// keyWords in the order of preference: exact names first, then last words.
+var keyWords = [...]string{"name", "id", "key", "*name", "*id", "*key"}
+
+func keyRank(name string) int {
+	lower := strings.ToLower(name)
+	for rank, word := range keyWords {
+		if suffix, isSuffix := strings.CutPrefix(word, "*"); isSuffix && strings.HasSuffix(lower, suffix) || lower == word {
+			return rank
+		}
+	}
+	return len(keyWords)
+}
+
+func identifies(name string, items []any, unique bool) bool {
+	seen := make(map[string]bool, len(items))
+	for _, item := range items {
+		value := normalKey(name, keyOf(item, name))
+		if value == "" || unique && seen[value] {
+			return false
+		}
+		seen[value] = true
+	}
+	return true
+}
+
+// keyOf is the identifying string of an element, "" where there is none.
+func keyOf(item any, key string) string {
+	object, _ := item.(map[string]any)
+	value, _ := resource.Step{Name: key}.Get(object)
+	text, _ := value.(string)
+	return text
+}
+
+// normalKey makes two spellings of one key equal: IDs and names ignore case in
+// ARM, and a key may be a location.
+func normalKey(name, value string) string {
+	value = strings.ToLower(value)
+	if lower := strings.ToLower(name); strings.Contains(lower, "location") || strings.Contains(lower, "region") {
+		return strings.ReplaceAll(value, " ", "")
+	}
+	return value
+}
+
+func allObjects(items []any) bool {
+	for _, item := range items {
+		if _, ok := item.(map[string]any); !ok {
+			return false
+		}
+	}
+	return true
+}

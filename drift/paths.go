@@ -1,0 +1,63 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// lastName is the property that a place belongs to: for an element, that of its
+// list.
+func lastName(path resource.Path) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i].Name != "" {
+			return path[i].Name
+		}
+	}
+	return ""
+}
+
+// chosenByPeople reports whether keys and values below a path are free text of
+// the user: tags, labels, settings and their kin, also appSettings and
+// nodeLabels. There every letter counts.
+func chosenByPeople(path resource.Path) bool {
+	for _, step := range path {
+		lower := strings.ToLower(step.Name)
+		for _, word := range [...]string{"tags", "labels", "annotations", "settings", "metadata", "parameters", "variables", "env"} {
+			if strings.HasSuffix(lower, word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// namesSomething reports whether the value at a path is a name or text that
+// people choose, so that its case counts. The name of a SKU is a word of Azure.
+func namesSomething(path resource.Path) bool {
+	lower := strings.ToLower(lastName(path))
+	for _, word := range [...]string{
+		"name", "names", "value", "values", "description", "title", "text", "path", "prefix", "suffix",
+		"login", "user", "password", "secret", "key", "keys", "token", "string", "query", "script", "command", "args",
+	} {
+		if strings.HasSuffix(lower, word) {
+			return !belowSKU(path)
+		}
+	}
+	return false
+}
+
+func belowSKU(path resource.Path) bool {
+	return len(path) >= 2 && strings.EqualFold(path[len(path)-2].Name, "sku")
+}
+
+// filledByServer reports whether an empty object at a place only says "this
+// exists", and Azure fills it: a value under a resource ID as key
+// (identity.userAssignedIdentities), and the properties of a resource.
+func filledByServer(p place) bool {
+	if len(p.path) == 0 {
+		return true
+	}
+	last := p.path[len(p.path)-1].Name
+	return isFullID(last) || len(p.path) == 1 && strings.EqualFold(last, "properties")
+}

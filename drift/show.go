@@ -1,0 +1,86 @@
+package drift
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// maxShown bounds a shown value in runes.
+const maxShown = 120
+
+const (
+	absentText = "absent"
+	maskedText = "(masked)"
+)
+
+// difference is a resource.Difference with its values.
+type difference struct {
+	path     resource.Path
+	desired  any
+	observed any
+	present  bool
+	rule     string
+}
+
+func (w *walker) differ(p place, rule string) {
+	w.found = append(w.found, difference{path: p.path, desired: p.desired, observed: p.observed, present: p.present, rule: rule})
+}
+
+// show gives the form for people: masked and cut.
+func (d difference) show() resource.Difference {
+	shown := resource.Difference{Path: d.path.String(), Rule: d.rule, Observed: absentText}
+	secret := resource.SecretName(lastName(d.path)) || resource.Masked(d.observed)
+	shown.Desired = text(mask(d.desired, secret))
+	if d.present {
+		shown.Observed = text(mask(d.observed, secret))
+	}
+	return shown
+}
+
+// mask replaces strings that are secret, by their own form or by the name of
+// the property that holds them.
+func mask(value any, secret bool) any {
+	switch v := value.(type) {
+	case string:
+		if secret || resource.Masked(v) {
+			return maskedText
+		}
+	case []any:
+		masked := make([]any, len(v))
+		for i, item := range v {
+			masked[i] = mask(item, secret)
+		}
+		return masked
+	case map[string]any:
+		if isMarker(v) {
+			return v
+		}
+		masked := make(map[string]any, len(v))
+		for name, member := range v {
+			masked[name] = mask(member, secret || resource.SecretName(name))
+		}
+		return masked
+	}
+	return value
+}
+
+// text is a value as compact JSON, cut.
+func text(value any) string {
+	if masked, ok := value.(string); ok && masked == maskedText {
+		return maskedText
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "(not shown)"
+	}
+	runes := []rune(strings.TrimSpace(b.String()))
+	if len(runes) > maxShown {
+		return string(runes[:maxShown-1]) + "…"
+	}
+	return string(runes)
+}
