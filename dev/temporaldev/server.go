@@ -1,0 +1,162 @@
+// Package temporaldev runs a whole Temporal inside one process, for the demo
+// and the e2e tests: the real server on a SQLite file, the real Web UI, and the
+// codec server that makes compressed payloads readable in it.
+//
+// Everything listens on loopback only. The package knows nothing of resources;
+// search attributes come in as a parameter. It is not for production: one
+// history shard, no authorization, no TLS.
+package temporaldev
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/schema/sqlite"
+	"go.temporal.io/server/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+const (
+	// Namespace is the namespace that every server of this package has.
+	Namespace = "default"
+
+	// DatabaseFile and LogFile are the names of the server's files in its folder.
+	DatabaseFile = "temporal.db"
+	LogFile      = "temporal.log"
+
+	loopback  = "127.0.0.1"
+	retention = 7 * 24 * time.Hour
+	// startTimeout is generous: a server starts in a second, but a laptop may
+	// be compiling at the same time.
+	startTimeout = 60 * time.Second
+)
+
+// Options configure a [Server]. The zero value works: a free port, no search
+// attributes of our own.
+type Options struct {
+	// Port of the frontend (gRPC); 0 picks a free one.
+	Port int
+	// SearchAttributes are registered when the database is created. On a
+	// database that exists they are left as they are: the worker registers
+	// what is missing.
+	SearchAttributes map[string]enumspb.IndexedValueType
+}
+
+// Server is a running Temporal server.
+type Server struct {
+	server  temporal.Server
+	address string
+}
+
+// Start starts a server whose database and log lie in folder, which is created
+// if needed, and waits until it answers. A folder that an earlier server left
+// behind is continued with everything in it.
+func Start(ctx context.Context, folder string, options Options) (*Server, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("create folder of the temporal server: %w", err)
+	}
+	ports, err := pickPorts(options.Port)
+	if err != nil {
+		return nil, fmt.Errorf("start temporal server: %w", err)
+	}
+	cfg := serverConfig(filepath.Join(folder, DatabaseFile), ports)
+	if err := prepareDatabase(cfg, options.SearchAttributes); err != nil {
+		return nil, err
+	}
+	logger, err := fileLogger(filepath.Join(folder, LogFile))
+	if err != nil {
+		return nil, err
+	}
+	server, err := newServer(cfg, ports, logger)
+	if err != nil {
+		return nil, fmt.Errorf("build temporal server: %w", err)
+	}
+	if err := server.Start(); err != nil {
+		return nil, fmt.Errorf("start temporal server: %w", err)
+	}
+	s := &Server{server: server, address: ports.frontend()}
+	if err := s.waitReady(ctx); err != nil {
+		_ = s.Stop() // the reason why it is not ready matters more
+		return nil, fmt.Errorf("%w; its log is %s", err, filepath.Join(folder, LogFile))
+	}
+	return s, nil
+}
+
+// Address is the frontend's host:port, as TEMPORAL_ADDRESS wants it.
+func (s *Server) Address() string { return s.address }
+
+// Stop ends the server; its folder can be started again afterwards.
+func (s *Server) Stop() error {
+	if err := s.server.Stop(); err != nil {
+		return fmt.Errorf("stop temporal server: %w", err)
+	}
+	return nil
+}
+
+// prepareDatabase creates tables and the namespace where they are missing.
+func prepareDatabase(cfg *config.Config, attributes map[string]enumspb.IndexedValueType) error {
+	store := cfg.Persistence.DataStores[storeName].SQL
+	if _, err := os.Stat(store.DatabaseName); os.IsNotExist(err) {
+		if err := sqlite.SetupSchema(store); err != nil {
+			return fmt.Errorf("create tables in %s: %w", store.DatabaseName, err)
+		}
+	}
+	namespace, err := sqlite.NewNamespaceConfig(clusterName, Namespace, false, attributes)
+	if err != nil {
+		return fmt.Errorf("describe namespace %s: %w", Namespace, err)
+	}
+	namespace.Detail.Config.Retention = durationpb.New(retention)
+	if err := sqlite.CreateNamespaces(store, namespace); err != nil {
+		return fmt.Errorf("create namespace %s in %s: %w", Namespace, store.DatabaseName, err)
+	}
+	return nil
+}
+
+func newServer(cfg *config.Config, ports ports, logger log.Logger) (temporal.Server, error) {
+	authorizer, err := authorization.GetAuthorizerFromConfig(&cfg.Global.Authorization)
+	if err != nil {
+		return nil, err
+	}
+	claimMapper, err := authorization.GetClaimMapperFromConfig(&cfg.Global.Authorization, logger)
+	if err != nil {
+		return nil, err
+	}
+	return temporal.NewServer(
+		temporal.WithConfig(cfg),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(ports.staticHosts()),
+		temporal.WithLogger(logger),
+		temporal.WithAuthorizer(authorizer),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claimMapper }),
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
+			// Else a search attribute that the worker registers is unknown
+			// to the server for a minute.
+			dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+		}),
+	)
+}
+
+// waitReady returns once the frontend serves and knows the namespace.
+func (s *Server) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	c, err := client.NewLazyClient(client.Options{HostPort: s.address, Namespace: Namespace, Logger: silentLogger{}})
+	if err != nil {
+		return fmt.Errorf("create client of the temporal server: %w", err)
+	}
+	defer c.Close()
+	return waitUntil(ctx, "temporal server at "+s.address, func(ctx context.Context) error {
+		_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{})
+		return err
+	})
+}
