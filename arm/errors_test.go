@@ -1,0 +1,193 @@
+package arm
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestErrorShapes(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		body   string
+		want   Error
+	}{
+		"Envelope": {
+			reason: "ARM's own shape",
+			body:   `{"error":{"code":"A","message":"m","target":"t","details":[{"code":"B","message":"n","target":"u"}]}}`,
+			want:   Error{Code: "A", Message: "m", Target: "t", Details: []Detail{{"B", "n", "u"}}},
+		},
+		"TopLevel": {
+			reason: "the container service leaves the envelope out",
+			body:   `{"code":"NotFound","details":[{"code":"Unspecified","message":"rpc"}],"message":"m"}`,
+			want:   Error{Code: "NotFound", Message: "m", Details: []Detail{{"Unspecified", "rpc", ""}}},
+		},
+		"Capitals": {
+			reason: "the web provider writes capitals, with details that hold nothing",
+			body:   `{"Code":"NotFound","Message":"m","Target":null,"Details":[{"Message":"n"},{"Code":"X"},{"ErrorEntity":{}}]}`,
+			want:   Error{Code: "NotFound", Message: "m", Details: []Detail{{Message: "n"}, {Code: "X"}}},
+		},
+		"MessageOnly": {
+			reason: "a 405 of API management",
+			body:   `{"Message":"no GET"}`,
+			want:   Error{Message: "no GET"},
+		},
+		"InnerErrors": {
+			reason: "machine learning says the useful code inside",
+			body:   `{"error":{"code":"UserError","message":"m","innerError":{"code":"NotFound","innerError":{"code":"Deep"}}}}`,
+			want:   Error{Code: "UserError", Message: "m", Details: []Detail{{Code: "NotFound"}, {Code: "Deep"}}},
+		},
+		"EmptyEnvelopeWithCopy": {
+			reason: "an empty envelope next to the real thing",
+			body:   `{"error":{},"code":"A","message":"m"}`,
+			want:   Error{Code: "A", Message: "m"},
+		},
+		"NumericCode": {
+			reason: "a number is kept as its digits",
+			body:   `{"error":{"code":40401,"message":"m"}}`,
+			want:   Error{Code: "40401", Message: "m"},
+		},
+		"RFC7807": {
+			reason: "title and detail make the message",
+			body:   `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no such thing"}`,
+			want:   Error{Message: "Bad Request: no such thing"},
+		},
+		"OAuth": {
+			reason: "error is a word here",
+			body:   `{"error":"invalid_client","error_description":"AADSTS7000215"}`,
+			want:   Error{Code: "invalid_client", Message: "AADSTS7000215"},
+		},
+		"Policy": {
+			reason: "a refusal by policy names the assignment",
+			body: `{"error":{"code":"RequestDisallowedByPolicy","message":"m","additionalInfo":[{"type":"PolicyViolation",
+				"info":{"policyAssignmentDisplayName":"Only EU","policyAssignmentId":"/subscriptions/s/a"}},{"type":"Other"}]}}`,
+			want: Error{Code: "RequestDisallowedByPolicy", Message: "m", Details: []Detail{{"PolicyViolation", "Only EU", "/subscriptions/s/a"}}},
+		},
+		"SignedURL": {
+			reason: "ARM repeats operation URLs in messages; their queries are signed",
+			body:   `{"error":{"code":"A","message":"use uri: https://h/op/1?t=1&s=signed."}}`,
+			want:   Error{Code: "A", Message: "use uri: https://h/op/1"},
+		},
+		"HTML":   {"no JSON at all", `<html>`, Error{}},
+		"Empty":  {"no body", ``, Error{}},
+		"String": {"JSON, but no object", `"oops"`, Error{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(&tc.want, parseError([]byte(tc.body))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestErrorBodyIsBounded(t *testing.T) {
+	deep := strings.Repeat(`{"code":"X","innererror":`, 60) + `{}` + strings.Repeat(`}`, 60)
+	wide := `[` + strings.Repeat(`{"code":"X"},`, 200) + `{}]`
+	e := parseError([]byte(`{"error":{"code":"A","message":"` + strings.Repeat("ü", 5000) + `","details":` + wide + `,"innererror":` + deep + `}}`))
+	if len(e.Details) != maxDetails || len([]rune(e.Message)) != maxMessageRunes+1 {
+		t.Errorf("got %d details and %d runes", len(e.Details), len([]rune(e.Message)))
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	e := &Error{Status: 429, Code: "RetryableError", Message: "m", Details: []Detail{{Code: "Unspecified"}, {Code: "Inner"}}, RequestID: "r"}
+	if got, want := e.Error(), "429 Too Many Requests RetryableError/Inner: m (request ID r)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTransient(t *testing.T) {
+	for status, want := range map[int]bool{408: true, 500: true, 503: true, 504: true, 501: false, 429: false, 404: false, 409: false, 200: false} {
+		if got := (&Error{Status: status}).Transient(); got != want {
+			t.Errorf("%d: got %t", status, got)
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		status int
+		code   string
+		nested []string
+		want   Class
+	}{
+		"Absent":                {"a code of its own", 404, "ResourceNotFound", nil, ClassAbsent},
+		"AbsentIgnoresCase":     {"codes compare ignoring case", 404, "resourcenotfound", nil, ClassAbsent},
+		"AbsentParent":          {"no parent, no child", 404, "ParentResourceNotFound", nil, ClassAbsent},
+		"AbsentNeeds404":        {"the code of another status speaks of something that the request names", 400, "ResourceNotFound", nil, ClassSlow},
+		"AbsentInEnvelope":      {"a generic code asks the nested one", 404, "UserError", []string{"NotFound"}, ClassAbsent},
+		"AbsentInUnknown":       {"inside an unknown code it is a hint, no proof", 404, "SomethingNew", []string{"NotFound"}, ClassSlow},
+		"AbsentContradicted":    {"a nested code that says otherwise wins", 404, "NotFound", []string{"SubscriptionNotFound"}, ClassVerySlow},
+		"Subscription":          {"nothing is known of the resource", 404, "SubscriptionNotFound", nil, ClassVerySlow},
+		"Type":                  {"a wrong type is a fault of the manifest", 404, "InvalidResourceType", nil, ClassNone},
+		"Unknown404":            {"an unknown 404 is an error", 404, "VaultNotFoundOrSo", nil, ClassSlow},
+		"Bare404":               {"so is one without a code", 404, "", nil, ClassSlow},
+		"Unknown400":            {"most unknown 400 passed when tried again", 400, "SomethingNew", nil, ClassSlow},
+		"Unknown409":            {"409 is a conflict", 409, "SomethingNew", nil, ClassConflict},
+		"Final409":              {"the code beats the status", 409, "PropertyChangeNotAllowed", nil, ClassNone},
+		"Locked":                {"somebody locked it on purpose", 409, "ScopeLocked", nil, ClassVerySlow},
+		"Unknown429":            {"429 is a budget", 429, "SomethingNew", nil, ClassThrottled},
+		"Conflict429":           {"this 429 is a conflict", 429, "RetryableErrorDueToAnotherOperation", nil, ClassConflict},
+		"WrappedConflict429":    {"the detail says so", 429, "RetryableError", []string{"Unspecified", "ReferencedResourceNotProvisioned"}, ClassConflict},
+		"WrappedInBadRequest":   {"the useful code is often the nested one", 400, "BadRequest", []string{"AnotherOperationInProgress"}, ClassConflict},
+		"PlainBadRequest":       {"the request is wrong", 400, "BadRequest", []string{"Whatever"}, ClassVerySlow},
+		"UnknownAroundKnown":    {"an unknown code asks the nested one too", 400, "SomethingNew", []string{"SkuNotAvailable"}, ClassVerySlow},
+		"KnownKeepsItsClass":    {"a telling code is not overruled by a nested one", 400, "InvalidResourceReference", []string{"NotFound"}, ClassSlow},
+		"Unauthorized":          {"a new token may do", 401, "", nil, ClassSlow},
+		"Forbidden":             {"role assignments take minutes", 403, "Whatever", nil, ClassSlow},
+		"MethodNotAllowed":      {"GET of a type that has none", 405, "", nil, ClassVerySlow},
+		"PreconditionFailed":    {"the ETag is old", 412, "", nil, ClassConflict},
+		"Server":                {"the service failed", 503, "", nil, ClassSlow},
+		"OperationFailed":       {"a failed operation answers 200", 200, "Whatever", nil, ClassSlow},
+		"OperationConflict":     {"a failed operation that met another one", 200, "Conflict", nil, ClassConflict},
+		"NestedGenericIsPassed": {"an envelope inside an envelope is passed over", 404, "UserError", []string{"BadRequest", "ResourceNotFound"}, ClassAbsent},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			row := Classify(tc.status, tc.code, tc.nested)
+			if row.Class != tc.want || row.Reason == "" || row.Source == "" {
+				t.Errorf("%s: got %+v, want class %s", tc.reason, row, tc.want)
+			}
+		})
+	}
+}
+
+func TestErrorTableIsSound(t *testing.T) {
+	seen := map[string]bool{}
+	var absent, final int
+	for _, row := range codeRows() {
+		key := strings.ToLower(row.Code)
+		if key == "" || seen[key] || row.Reason == "" || row.Source == "" || row.Class == "" || row.Status != 0 {
+			t.Errorf("row %+v is double or lacks something", row)
+		}
+		seen[key] = true
+		if row.Class == ClassAbsent {
+			absent++
+		}
+		if row.Class == ClassNone {
+			final++
+		}
+	}
+	if absent != 4 || final != 5 {
+		t.Errorf("got %d absent and %d final codes: both lists grow by decision only", absent, final)
+	}
+	rows := statusRows()
+	if last := rows[len(rows)-1]; last.Status != 0 || last.Class != ClassSlow {
+		t.Errorf("the last resort is %+v", last)
+	}
+}
+
+func TestAbsentIsNoWordForAPut(t *testing.T) {
+	body := []byte(`{"error":{"code":"ResourceGroupNotFound","message":"m"}}`)
+	now := clock(nil)
+	if got := newError(http.MethodPut, 404, http.Header{}, body, now).Class; got != ClassSlow {
+		t.Errorf("got %s for a PUT, want %s: its group is missing", got, ClassSlow)
+	}
+	if err := newError(http.MethodGet, 404, http.Header{}, body, now); !IsAbsent(err) {
+		t.Errorf("got %s for a GET", err.Class)
+	}
+}
