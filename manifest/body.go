@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -16,6 +17,8 @@ type place struct {
 	// secret: a text here is a secret by its name; under: so is one that an
 	// object below holds as "value".
 	secret, under bool
+	// tags: it is under tags, at any depth.
+	tags bool
 	// public is the property (tags, name, location) whose value everybody sees,
 	// so that no secret may stand here.
 	public string
@@ -28,6 +31,7 @@ func (p place) field(object *node, name string) place {
 		secret: resource.SecretProperty(name, p.under, label(object)),
 		under:  p.under || resource.SecretName(name),
 		public: p.public,
+		tags:   p.tags || strings.EqualFold(name, "tags"),
 	}
 	switch lower := strings.ToLower(name); lower {
 	case "tags", "name", "location":
@@ -160,24 +164,39 @@ func (b *bodyReader) object(n *node, at place) map[string]any {
 	return object
 }
 
-// checkLiteral refuses a literal secret. Tags are public anyway, and a
-// reference to a vault is no secret: both go to Desired.Plain.
+// checkLiteral refuses a literal secret. Tags are public anyway, a reference to
+// a vault is no secret, and a text that only looks like a credential may be a
+// script: they go to Desired.Plain, for observed values are masked by the same
+// rules.
 func (b *bodyReader) checkLiteral(n *node, at place) {
-	if !at.secret || n.text == "" {
-		return
-	}
-	if n.kind == kindText && (at.public == "tags" || resource.VaultReference(n.text)) {
+	isText := n.kind == kindText
+	switch {
+	case n.text == "":
+	case isText && at.secret && (at.tags || resource.VaultReference(n.text)),
+		isText && !at.secret && resource.HoldsCredential(n.text):
 		b.plain(at)
-		return
+	case at.secret && !at.tags:
+		b.refuseLiteral(n, at)
 	}
-	if at.public == "tags" {
-		return
-	}
+}
+
+func (b *bodyReader) refuseLiteral(n *node, at place) {
 	b.fault(n.line, at, "is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}")
 }
 
 func (b *bodyReader) plain(at place) {
-	b.draft.desired.Plain = append(b.draft.desired.Plain, at.path[1:].String())
+	b.draft.desired.Plain = append(b.draft.desired.Plain, b.address(at))
+}
+
+// address is the text of a path inside the body; a name that the text form
+// cannot hold is a fault, because the worker would miss the place.
+func (b *bodyReader) address(at place) string {
+	text := at.path[1:].String()
+	parsed, err := resource.ParsePath(text)
+	if err != nil || !slices.Equal(parsed, at.path[1:]) {
+		b.fault(b.draft.line("body"), at, "a property's name holds '], which a path cannot hold")
+	}
+	return text
 }
 
 func (b *bodyReader) fault(line int, at place, format string, args ...any) {

@@ -55,7 +55,7 @@ func (b *bodyReader) secret(n *node, at place) any {
 
 // secretMarker is the marker as it stays in the body.
 func (b *bodyReader) secretMarker(value *node, at place) any {
-	b.draft.desired.Secret = append(b.draft.desired.Secret, at.path[1:].String())
+	b.draft.desired.Secret = append(b.draft.desired.Secret, b.address(at))
 	return map[string]any{resource.SecretMarker: value.text}
 }
 

@@ -1,6 +1,36 @@
 package resource
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// credentialForms are texts that hold a credential whatever their property is
+// called: connection strings, shared access signatures, private keys.
+var credentialForms = regexp.MustCompile(
+	`(?i)\b(?:(?:account|sharedaccess|shared|access|primary|secondary)key|password|pwd|sharedaccesssignature)\s*=\s*([^;&\s"']{4,})` +
+		`|(?i:[?&;]sig=)([^;&\s"']{4,})` +
+		`|-----BEGIN [A-Z ]*PRIVATE KEY-----([\s\S]*?)(?:-----END|$)`)
+
+// HoldsCredential reports whether a text has the form of one that holds a
+// credential: a connection string, a shared access signature or a private key.
+func HoldsCredential(text string) bool { return credentialForms.MatchString(text) }
+
+// ReplaceCredentials replaces the credentials in a text that HoldsCredential
+// finds, and leaves what stands around them.
+func ReplaceCredentials(text, by string) string {
+	var b strings.Builder
+	end := 0
+	for _, match := range credentialForms.FindAllStringSubmatchIndex(text, -1) {
+		for group := 2; group < len(match); group += 2 {
+			if match[group] >= 0 {
+				b.WriteString(text[end:match[group]] + by)
+				end = match[group+1]
+			}
+		}
+	}
+	return b.String() + text[end:]
+}
 
 // SecretProperty reports whether the string value of a property is a secret: its
 // name says so, or it is the "value" of an object that stands under such a name

@@ -1,0 +1,96 @@
+package secrets
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// position is what the way to a value says about it.
+type position struct {
+	// secret: a text here is one by its property's name.
+	secret bool
+	// under: an enclosing property's name says secret.
+	under bool
+	// tags: it stands under tags.
+	tags bool
+	// hit: a pattern leads here or to something above.
+	hit bool
+	// ahead are the rests of the patterns that may still lead below.
+	ahead []resource.Path
+}
+
+// walk copies a value and masks the texts that secret picks.
+type walk struct {
+	masker *Masker
+	secret func(text string, at position) bool
+}
+
+func (m *Masker) copy(observed map[string]any, secret func(string, position) bool, patterns []resource.Path) map[string]any {
+	if observed == nil {
+		return nil
+	}
+	w := &walk{masker: m, secret: secret}
+	return w.object(observed, position{ahead: patterns})
+}
+
+func (w *walk) value(value any, at position) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return w.object(value, at)
+	case []any:
+		list := make([]any, len(value))
+		for i, item := range value {
+			list[i] = w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
+		}
+		return list
+	case string:
+		if w.secret(value, at) {
+			return w.masker.Value(value)
+		}
+	}
+	return value
+}
+
+func (w *walk) object(object map[string]any, at position) map[string]any {
+	masked := make(map[string]any, len(object))
+	label := labelOf(object)
+	for name, value := range object {
+		next := at.follow(func(step resource.Step) bool {
+			return !step.Any && !step.IsIndex && step.Key == "" && strings.EqualFold(step.Name, name)
+		})
+		next.secret = resource.SecretProperty(name, at.under, label)
+		next.under = at.under || resource.SecretName(name)
+		next.tags = at.tags || strings.EqualFold(name, "tags")
+		masked[name] = w.value(value, next)
+	}
+	return masked
+}
+
+// follow is the position one step further: patterns that match go on.
+func (p position) follow(matches func(resource.Step) bool) position {
+	var ahead []resource.Path
+	for _, pattern := range p.ahead {
+		if !matches(pattern[0]) {
+			continue
+		}
+		if len(pattern) == 1 {
+			p.hit = true
+			continue
+		}
+		ahead = append(ahead, pattern[1:])
+	}
+	p.ahead = ahead
+	return p
+}
+
+// labelOf is the text with which an object says what its "value" is.
+func labelOf(object map[string]any) string {
+	for _, name := range resource.SecretLabels() {
+		value, _ := resource.Step{Name: name}.Get(object)
+		if text, _ := value.(string); text != "" {
+			return text
+		}
+	}
+	return ""
+}
