@@ -24,6 +24,10 @@ const (
 	cluster  = group + "/providers/Microsoft.Kusto/clusters/adx"
 	database = cluster + "/databases/db1"
 	plain    = group + "/providers/Microsoft.Example/things/t1"
+
+	tenant   = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
+	clientID = "cccccccc-0000-0000-0000-000000000001"
+	planted  = "a-planted-client-secret"
 )
 
 // testClock is a real clock that tests move.

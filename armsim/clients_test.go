@@ -25,12 +25,6 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-const (
-	tenant   = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
-	clientID = "cccccccc-0000-0000-0000-000000000001"
-	planted  = "a-planted-client-secret"
-)
-
 // sdk is the Azure SDK's own stack against a served simulator: azidentity's
 // client secret and azcore's ARM client and pollers, nothing of ours.
 type sdk struct {

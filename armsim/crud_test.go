@@ -34,6 +34,10 @@ func TestLifeOfAResource(t *testing.T) {
 	h.wantAt(replaced, "properties.size", nil)
 	h.want(h.do("PATCH", plain+version, `{"tags":{"x":"y"},"properties":{"size":2}}`), 200, "")
 	h.wantAt(h.do("GET", plain+version, ""), "properties.other", true)
+	h.want(h.do("PATCH", plain+version, `{"tags":{"z":"w"}}`), 200, "")
+	patched := h.do("GET", plain+version, "")
+	h.wantAt(patched, "tags.x", nil) // tags are replaced as a whole
+	h.wantAt(patched, "tags.z", "w")
 
 	h.want(h.do("DELETE", plain+version, ""), 200, "")
 	h.want(h.do("GET", plain+version, ""), 404, "ResourceNotFound")
@@ -53,6 +57,12 @@ func TestRefusals(t *testing.T) {
 		"foreign subscription": {"GET", "/subscriptions/99999999-2222-3333-4444-555555555555/resourceGroups/rg1" + version, "", nil, 404, "SubscriptionNotFound", "only the configured ones exist"},
 		"no GUID":              {"GET", "/subscriptions/abc/resourceGroups/rg1" + version, "", nil, 400, "InvalidSubscriptionId", "a subscription is a GUID"},
 		"no JSON":              {"PUT", plain + version, "{", nil, 400, "InvalidRequestContent", "the body must parse"},
+		"no JSON media type":   {"PUT", plain + version, "{}", []string{"Content-Type", "text/plain"}, 415, "UnsupportedMediaType", "ARM takes JSON"},
+		"unknown action":       {"POST", plain + "/explode" + version, "", nil, 404, "InvalidResourceType", "only known actions"},
+		"unknown method":       {"OPTIONS", plain + version, "", nil, 405, "MethodNotAllowed", "ARM has five methods"},
+		"no such path":         {"GET", "/nothing" + version, "", nil, 404, "InvalidResourceType", "it addresses nothing"},
+		"patch absent":         {"PATCH", plain + "9" + version, "{}", nil, 404, "ResourceNotFound", "PATCH creates nothing"},
+		"properties no object": {"PUT", plain + version, `{"location":"westus2","properties":[]}`, nil, 400, "InvalidRequestContent", "properties is an object"},
 		"no object":            {"PUT", plain + version, "[]", nil, 400, "InvalidRequestContent", "the body must be an object"},
 		"no location":          {"PUT", plain + "2" + version, `{}`, nil, 400, "LocationRequired", "a tracked resource has a location"},
 		"group, no location":   {"PUT", root + "/resourceGroups/rg2" + version, `{}`, nil, 400, "LocationRequired", "a group has a location"},
@@ -164,4 +174,29 @@ func TestListPages(t *testing.T) {
 	if seen != 5 || pages != 3 {
 		t.Errorf("saw %d items on %d pages, want 5 on 3", seen, pages)
 	}
+}
+
+func TestListsOfASubscription(t *testing.T) {
+	h := newHarness(t, armsim.Options{Subscriptions: []string{sub}})
+	h.makeGroup()
+	h.want(h.do("PUT", plain+version, `{"location":"westus2","properties":{"a":1}}`), 201, "")
+	h.want(h.do("PUT", vnet+version, `{"location":"westus2"}`), 201, "")
+	h.wantAt(h.do("GET", root+version, ""), "subscriptionId", sub)
+	count := func(path string, want int) response {
+		t.Helper()
+		got := h.do("GET", path, "")
+		h.want(got, 200, "")
+		if items := got.at("value").([]any); len(items) != want {
+			t.Errorf("%s lists %d items, want %d: %s", path, len(items), want, got.raw)
+		}
+		return got
+	}
+	count("/subscriptions"+version, 1)
+	count(root+"/resourceGroups"+version, 1)
+	count(root+"/providers/Microsoft.Example/things"+version, 1)
+	count(root+"/providers/Microsoft.Example/others"+version, 0)
+	if all := count(root+"/resources"+version, 2); strings.Contains(all.raw, "properties") {
+		t.Errorf("the flat list shows properties: %s", all.raw)
+	}
+	count(root+"/resources"+version+"&$filter=resourceType%20eq%20'Microsoft.Example/things'", 1)
 }

@@ -32,7 +32,7 @@ func (s *Simulator) handleDelete(q *request) *answer {
 	}
 	spec := s.specFor(r.typ, t.id, "delete")
 	s.log.wrote(s.clock.now(), q, r, "delete", spec.Status, nil)
-	if spec.Shape == ShapeSync {
+	if spec.Shape == ShapeSync || spec.Shape == ShapeSelf {
 		body := s.render(r)
 		s.remove(t.id)
 		a := newAnswer(spec.Status, nil)

@@ -193,6 +193,9 @@ func (t target) asAction() target {
 	return t
 }
 
+// escapePath is the URL path of an unescaped ID.
+func escapePath(id string) string { return (&url.URL{Path: id}).EscapedPath() }
+
 // guidPattern is the form of a subscription or tenant ID.
 func guidPattern() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)

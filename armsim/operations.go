@@ -2,6 +2,7 @@ package armsim
 
 import (
 	"net/http"
+	"net/url"
 	"sort"
 	"strings"
 	"time"
@@ -73,6 +74,14 @@ func (s *Simulator) operationPaths(op *operation, t target, q *request) {
 		word = "operations"
 	}
 	query := "?api-version=" + q.apiVersion + "&t=" + strings.ReplaceAll(op.name, "-", "") + "&s=" + s.keyValue(op.name, "operation")
+	if n := op.spec.URLPadding; n > 0 {
+		query += "&c=" + strings.Repeat("x", n)
+	}
+	if op.spec.UnderResource {
+		op.async = escapePath(t.id) + query + "&azure-asyncId=" + op.name
+		op.location = escapePath(t.id) + query + "&asyncId=" + op.name
+		return
+	}
 	if t.kind == kindGroup {
 		op.async = base + "/operationresults/" + op.name + query
 		op.location = op.async
@@ -82,7 +91,7 @@ func (s *Simulator) operationPaths(op *operation, t target, q *request) {
 	if place == "" {
 		place = "global"
 	}
-	base += "/providers/" + t.namespace + "/locations/" + place + "/"
+	base += "/providers/" + t.namespace + "/locations/" + url.PathEscape(place) + "/"
 	op.async, op.location = base+word+"/"+op.name+query, base+"operationResults/"+op.name+query
 }
 
@@ -174,8 +183,7 @@ func (r *resource) noteRead() {
 // pollOperation answers an operation URL.
 func (s *Simulator) pollOperation(op *operation, q *request) *answer {
 	path := q.r.URL.EscapedPath()
-	byLocation := op.spec.Shape == ShapeLocation ||
-		op.spec.Shape == ShapeBoth && path == strings.SplitN(op.location, "?", 2)[0] && op.location != op.async
+	byLocation := op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth && op.atLocation(q.r.URL)
 	if !op.done {
 		op.polls++
 	}
@@ -194,6 +202,16 @@ func (s *Simulator) pollOperation(op *operation, q *request) *answer {
 		s.clock.setRetryAfter(a.header, op.spec.retryAfter(op.polls))
 	}
 	return a
+}
+
+// atLocation tells the Location URL from the Azure-AsyncOperation URL: by the
+// path, or by the query where both lie under the resource.
+func (o *operation) atLocation(u *url.URL) bool {
+	if o.spec.UnderResource {
+		return u.Query().Has("asyncId")
+	}
+	path, _, _ := strings.Cut(o.location, "?")
+	return o.location != o.async && strings.EqualFold(u.EscapedPath(), path)
 }
 
 func (s *Simulator) pollLocation(op *operation, q *request) *answer {

@@ -166,3 +166,61 @@ func TestDeleteJoinsDelete(t *testing.T) {
 	h.wantAt(h.do("GET", first.header.Get("Azure-AsyncOperation"), ""), "status", "Succeeded")
 	h.want(h.do("GET", vnet+version, ""), 404, "ResourceNotFound")
 }
+
+func TestOddOperationURLs(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	h.AddOperationRule(armsim.OperationRule{Type: "*/things", Spec: armsim.OperationSpec{
+		Shape: armsim.ShapeBoth, Polls: 2, UnderResource: true, URLPadding: 4000,
+	}})
+	put := h.do("PUT", plain+version, `{"location":"westus2"}`)
+	async, location := put.header.Get("Azure-AsyncOperation"), put.header.Get("Location")
+	if len(async) < 4000 {
+		t.Errorf("the operation URL has %d bytes, want more than 4000", len(async))
+	}
+	h.wantAt(h.do("GET", async, ""), "status", "InProgress")
+	h.want(h.do("GET", location, ""), 202, "")
+	h.wantAt(h.do("GET", async, ""), "status", "Succeeded")
+	h.wantAt(h.do("GET", location, ""), "id", plain)
+	h.want(h.do("GET", plain+version+"&asyncId=unknown", ""), 200, "")
+	h.want(h.do("GET", root+"/providers/Microsoft.Example/locations/x/operations/unknown"+version, ""), 404, "OperationNotFound")
+
+	h.AddOperationRule(armsim.OperationRule{Type: "*/things", Spec: armsim.OperationSpec{Shape: armsim.ShapeSelf}})
+	spaced := group + "/providers/Microsoft.Example/things/a%20b"
+	self := h.do("PUT", spaced+version, `{"location":"westus2"}`)
+	h.want(self, 201, "")
+	h.wantAt(h.do("GET", self.header.Get("Location"), ""), "name", "a b")
+}
+
+// TestTypesCalledOperations: such resources exist (APIM), and are none.
+func TestTypesCalledOperations(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
+	h.want(h.do("PUT", plain+"/operations/get"+version, `{}`), 201, "")
+	h.wantAt(h.do("GET", plain+"/operations/get"+version, ""), "name", "get")
+}
+
+func TestFailedHiddenCreationVanishes(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	h.AddOperationRule(armsim.OperationRule{Type: "*/things", Spec: armsim.OperationSpec{
+		Shape: armsim.ShapeAsync, Seconds: 5, HiddenUntilDone: true, Outcome: "Failed",
+	}})
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 409, "AnotherOperationInProgress")
+	h.pass(5 * time.Second)
+	h.want(h.do("GET", plain+version, ""), 404, "ResourceNotFound")
+	h.want(h.do("DELETE", plain+version, ""), 204, "")
+}
+
+func TestNothingIsMadeUnderADeletion(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	h.AddOperationRule(armsim.OperationRule{Type: "*/things", On: "delete", Spec: armsim.OperationSpec{Shape: armsim.ShapeLocation, Seconds: 5}})
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
+	h.want(h.do("DELETE", plain+version, ""), 202, "")
+	h.want(h.do("PUT", plain+"/kids/k"+version, `{}`), 409, "AnotherOperationInProgress")
+	h.pass(5 * time.Second)
+	h.want(h.do("PUT", plain+"/kids/k"+version, `{}`), 404, "ParentResourceNotFound")
+}

@@ -1,16 +1,16 @@
 package armsim
 
 import (
+	"mime"
 	"net/http"
-	"reflect"
 	"strings"
 )
 
 // handlePut replaces the settable part of a resource, or creates it.
 func (s *Simulator) handlePut(q *request) *answer {
-	body, err := decodeObject(q.body)
-	if err != nil {
-		return errContent("%v", err)
+	body, refused := readBody(q)
+	if refused != nil {
+		return refused
 	}
 	if a := s.placed(q, "write"); a != nil {
 		return a
@@ -18,12 +18,28 @@ func (s *Simulator) handlePut(q *request) *answer {
 	return s.write(q, body, body)
 }
 
+// readBody takes a JSON object, sent as JSON or without a media type.
+func readBody(q *request) (object, *answer) {
+	if given := q.r.Header.Get("Content-Type"); given != "" {
+		media, _, err := mime.ParseMediaType(given)
+		if err != nil || !strings.HasSuffix(media, "json") {
+			return nil, gatewayError(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+				"The content media type '%s' is not supported. Only 'application/json' is supported.", given)
+		}
+	}
+	body, err := decodeObject(q.body)
+	if err != nil {
+		return nil, errContent("%v", err)
+	}
+	return body, nil
+}
+
 // handlePatch lays a JSON merge patch over the settable part; tags are replaced
 // as a whole, as the contract says.
 func (s *Simulator) handlePatch(q *request) *answer {
-	patch, err := decodeObject(q.body)
-	if err != nil {
-		return errContent("%v", err)
+	patch, refused := readBody(q)
+	if refused != nil {
+		return refused
 	}
 	if a := s.placed(q, "write"); a != nil {
 		return a
@@ -63,7 +79,7 @@ func (s *Simulator) write(q *request, body, sent object) *answer {
 	r = s.store(q, r, body)
 	r.lastPut, r.generation = cloneObject(sent), r.generation+1
 	var op *operation
-	if spec.Shape != ShapeSync {
+	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
 		op = s.begin(t, r, verb, spec, q)
 	} else {
 		s.finishSync(r)
@@ -90,6 +106,9 @@ func (s *Simulator) written(r *resource, op *operation, spec OperationSpec, q *r
 		a.body = nil
 	}
 	s.setETag(a, r)
+	if spec.Shape == ShapeSelf {
+		a.header.Set("Location", q.origin()+escapePath(r.id)+"?api-version="+q.apiVersion)
+	}
 	if op != nil {
 		s.announce(a, op, q)
 	}
@@ -187,45 +206,4 @@ func (t target) needsLocation() bool {
 func sameLocation(a, b string) bool {
 	squeeze := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
 	return squeeze(a) == squeeze(b)
-}
-
-// store makes the stored body of what was sent: read-only and write-only fields
-// go, the server's own fields come.
-func (s *Simulator) store(q *request, r *resource, sent object) *resource {
-	t := q.target
-	row := s.ruleFor(q.resourceType)
-	if r == nil {
-		r = s.newResource(t)
-		s.resources[key(t.id)] = r
-		r.stale = nil
-	} else {
-		r.stale = cloneObject(r.body)
-	}
-	if s.options.ReadAfterWrite > 0 {
-		r.staleUntil = s.clock.now().Add(s.options.ReadAfterWrite)
-	}
-	body := cloneObject(sent)
-	for _, name := range []string{"id", "name", "type", "etag", "systemData"} {
-		delete(body, name)
-	}
-	s.log.keepSecrets(dropWriteOnly(body))
-	properties(body)
-	if row.inline != "" {
-		s.replaceInline(q, r, body, row.inline)
-	}
-	if row.defaults != nil {
-		row.defaults(r, body)
-	}
-	delete(properties(body), "provisioningState")
-	if state := r.state(); state != "" {
-		properties(body)["provisioningState"] = state
-	}
-	if !reflect.DeepEqual(body, r.body) {
-		r.version++
-	}
-	r.body = body
-	if row.displayLocation && text(body, "location") != "" {
-		body["location"] = displayLocation(text(body, "location"))
-	}
-	return r
 }

@@ -15,6 +15,7 @@ const (
 	ShapeLocation Shape = "location" // Location only
 	ShapeBoth     Shape = "both"     // Azure-AsyncOperation and Location
 	ShapeState    Shape = "state"    // no header: properties.provisioningState alone
+	ShapeSelf     Shape = "self"     // done with the answer, and Location names the resource itself
 )
 
 // OperationSpec describes a long-running operation. Zero fields take the value
@@ -50,6 +51,11 @@ type OperationSpec struct {
 	RelativeLocation bool `json:"relativeLocation,omitempty"`
 	// HiddenUntilDone: a created resource answers 404 until it is done.
 	HiddenUntilDone bool `json:"hiddenUntilDone,omitempty"`
+	// UnderResource puts operation URLs under the resource's own path, told apart
+	// by a query parameter only, as Microsoft.ApiManagement does.
+	UnderResource bool `json:"underResource,omitempty"`
+	// URLPadding makes operation URLs so many bytes longer: clients must take 4 KB.
+	URLPadding int `json:"urlPadding,omitempty"`
 	// EmptyBody leaves the body out of the first answer.
 	EmptyBody bool `json:"emptyBody,omitempty"`
 }

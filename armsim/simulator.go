@@ -160,6 +160,10 @@ func (s *Simulator) asOperation(q *request, segments []string) bool {
 	if n < 4 {
 		return false
 	}
+	if query := q.r.URL.Query(); query.Has("azure-asyncId") || query.Has("asyncId") {
+		segments = append(segments, "operations", query.Get("azure-asyncId")+query.Get("asyncId"))
+		n = len(segments)
+	}
 	switch strings.ToLower(segments[n-2]) {
 	case "operations", "operationresults", "operationstatuses":
 	default:

@@ -130,6 +130,7 @@ func TestRoleAssignments(t *testing.T) {
 	put := h.do("PUT", group+name+"1"+version, body)
 	h.want(put, 201, "")
 	h.wantAt(put, "properties.scope", group)
+	h.wantAt(put, "properties.provisioningState", nil)
 	h.want(h.do("PUT", group+name+"1"+version, body), 201, "")
 	h.want(h.do("PUT", group+name+"2"+version, body), 409, "RoleAssignmentExists")
 	h.want(h.do("PUT", root+name+"2"+version, body), 201, "")
