@@ -49,7 +49,7 @@ func (a *Activities) observe(in GetResourceInput, response arm.Response, result 
 	if err != nil || body == nil {
 		return fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
 	}
-	masked := a.mask(body, in.Body)
+	masked := a.mask(body, in.Plain, in.Secret)
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
 	}
@@ -90,11 +90,10 @@ func (a *Activities) contradicts(expect Expectation, exists bool, heart *heart[r
 	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)
 }
 
-// mask hides secret values: by name, by form, and where the manifest has a
+// mask hides secret values: by name and form, and where the manifest has a
 // $secret.
-func (a *Activities) mask(observed map[string]any, desired json.RawMessage) map[string]any {
-	body, _ := resource.DecodeBody(desired)
-	return a.Masker.Mask(observed, body, nil)
+func (a *Activities) mask(observed map[string]any, plain, secret []string) map[string]any {
+	return a.Masker.MaskPaths(a.Masker.Mask(observed, plain), secret)
 }
 
 // attempt is the number of the attempt, from 1.

@@ -84,7 +84,7 @@ func (r *ownerReader) get(ctx context.Context, key string, id resource.ID, apiVe
 		body, err := resource.DecodeBody(response.Body)
 		got.err = err
 		if err == nil {
-			got.object.Observed = r.masker.Mask(body, nil, nil)
+			got.object.Observed = r.masker.Mask(body, nil)
 		}
 	}
 	if !isFault(got.err) {

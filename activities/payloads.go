@@ -40,11 +40,10 @@ const (
 type GetResourceInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
-	// Body is the desired body where masking has to know it: where it holds a
-	// $secret, or states in plain what its name would mask. Else it is left out,
-	// for inputs live in histories.
-	Body   json.RawMessage `json:"body,omitempty"`
-	Expect Expectation     `json:"expect,omitempty"`
+	// Plain and Secret are the paths of resource.Desired with these names.
+	Plain  []string    `json:"plain,omitempty"`
+	Secret []string    `json:"secret,omitempty"`
+	Expect Expectation `json:"expect,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 // observationMaxAge is how old the read may be on which a PUT stands.
@@ -118,7 +119,7 @@ func (a *Activities) settled(in PutResourceInput, request extensions.Request, re
 	if repeated && resource.Broken(state) {
 		return &PutResourceResult{Done: true, Sent: true, Verdict: resource.Proceed("the operation ended meanwhile: " + state)}
 	}
-	masked := a.mask(request.Object.Observed, in.Desired.Body)
+	masked := a.mask(request.Object.Observed, in.Desired.Plain, in.Desired.Secret)
 	found := drift.Compare(request.Object.Desired, masked, a.driftOptions(in.Desired, request.Memory))
 	if len(found.Differences) == 0 && !resource.Broken(state) {
 		return &PutResourceResult{Done: true, Sent: repeated, Verdict: resource.Proceed("in sync meanwhile: no PUT")}
@@ -146,7 +147,7 @@ func (a *Activities) send(
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
 		verdict = a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, operation.Err)
-		verdict.Message = a.Masker.Text(verdict.Message, values)
+		verdict.Message = secrets.Text(verdict.Message, values)
 	}
 	a.observed("PutResource", verdict)
 	return PutResourceResult{
@@ -166,7 +167,7 @@ func (a *Activities) payload(ctx context.Context, desired resource.Desired, requ
 	a.cachedOwner(ctx, &request, desired)
 	body, stop := a.Registry.Modify(ctx, request, body)
 	if stop != nil {
-		stop.Message = a.Masker.Text(stop.Message, values)
+		stop.Message = secrets.Text(stop.Message, values)
 		return nil, nil, stop
 	}
 	if holdsMask(body) {
@@ -212,7 +213,7 @@ func (a *Activities) putFailed(
 		return PutResourceResult{}, again
 	}
 	verdict := a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, err)
-	verdict.Message = a.Masker.Text(verdict.Message, values)
+	verdict.Message = secrets.Text(verdict.Message, values)
 	return a.putRefused(verdict), nil
 }
 
@@ -221,10 +222,10 @@ func (a *Activities) scrubbed(err error, values []string) error {
 	var failure *arm.Error
 	if errors.As(err, &failure) {
 		clean := *failure
-		clean.Message, clean.Details = a.Masker.Text(failure.Message, values), nil
+		clean.Message, clean.Details = secrets.Text(failure.Message, values), nil
 		return &clean
 	}
-	return errors.New(a.Masker.Text(err.Error(), values))
+	return errors.New(secrets.Text(err.Error(), values))
 }
 
 func (a *Activities) putRefused(verdict resource.Verdict) PutResourceResult {

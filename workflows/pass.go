@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/armature-io/armature/activities"
@@ -23,14 +22,6 @@ type pass struct {
 
 // forced reports whether a person asked to pass the guards in this pass.
 func (p *pass) forced() bool { return p.force != nil && p.force.Force }
-
-// toMask is the body where masking what a GET shows has to know it.
-func (p *pass) toMask() json.RawMessage {
-	if len(p.desired.Plain)+len(p.desired.Secret) == 0 {
-		return nil
-	}
-	return p.desired.Body
-}
 
 // step is one of the five: it returns its verdict, and the pass ends early when
 // the verdict says so.
@@ -106,7 +97,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 	ctx = requestOptions(ctx, "GET "+named(p.desired))
 	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
-		Body: p.toMask(), Expect: expect,
+		Plain: p.desired.Plain, Secret: p.desired.Secret, Expect: expect,
 	}).Get(ctx, &p.got)
 	return verdictOf(p.got.Verdict, err)
 }

@@ -1,0 +1,230 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+)
+
+// script answers the activities of one run by functions that a test replaces;
+// the defaults are a resource in sync. It notes the calls in order.
+type script struct {
+	calls    []string
+	owner    func(activities.CheckOwnerInput) activities.CheckOwnerResult
+	get      func(activities.GetResourceInput) activities.GetResourceResult
+	pre      func(activities.PreCheckInput) resource.Verdict
+	put      func(activities.PutResourceInput) (activities.PutResourceResult, error)
+	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
+	post     func(activities.PostCheckInput) activities.PostCheckResult
+	contents func(activities.CheckContentsInput) resource.Verdict
+	delete   func(activities.DeleteResourceInput) activities.DeleteResourceResult
+}
+
+func newScript() *script {
+	return &script{
+		owner: func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+			return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
+		},
+		get: func(activities.GetResourceInput) activities.GetResourceResult { return present() },
+		pre: func(activities.PreCheckInput) resource.Verdict {
+			return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
+		},
+		put: func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+			return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Done: true, Sent: true}, nil
+		},
+		poll: func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+			return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
+		},
+		post: func(activities.PostCheckInput) activities.PostCheckResult {
+			return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
+		},
+		contents: func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
+		delete: func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+			return activities.DeleteResourceResult{Verdict: resource.Proceed("accepted"), Done: true}
+		},
+	}
+}
+
+func present() activities.GetResourceResult {
+	return activities.GetResourceResult{Verdict: resource.Proceed(""), Exists: true, Observed: json.RawMessage(`{"properties":{}}`)}
+}
+
+func absent() activities.GetResourceResult {
+	return activities.GetResourceResult{Verdict: resource.Proceed("")}
+}
+
+func create(activities.PreCheckInput) resource.Verdict {
+	return resource.Verdict{Action: resource.ActionProceed, Create: true, Message: "it does not exist"}
+}
+
+// run is one run in the test environment, which skips time.
+type run struct {
+	*testsuite.TestWorkflowEnvironment
+	t      *testing.T
+	script *script
+	timers []time.Duration
+	input  workflows.ReconcileResourceInput
+}
+
+func newRun(t *testing.T) *run {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	r := &run{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, script: newScript()}
+	r.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: desired().ID.WorkflowID()})
+	r.SetStartTime(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
+	if err := r.SetTypedSearchAttributesOnStart(workflows.IdentityAttributes(desired())); err != nil {
+		t.Fatal(err)
+	}
+	workflows.Register(r)
+	r.register()
+	r.SetOnTimerScheduledListener(func(_ string, d time.Duration) { r.timers = append(r.timers, d) })
+	return r
+}
+
+func (r *run) register() {
+	for name, function := range map[string]any{
+		"CheckOwner": func(_ context.Context, in activities.CheckOwnerInput) (activities.CheckOwnerResult, error) {
+			r.called("CheckOwner")
+			return r.script.owner(in), nil
+		},
+		"GetResource": func(_ context.Context, in activities.GetResourceInput) (activities.GetResourceResult, error) {
+			r.called("GetResource")
+			return r.script.get(in), nil
+		},
+		"PreCheck": func(_ context.Context, in activities.PreCheckInput) (activities.PreCheckResult, error) {
+			r.called("PreCheck")
+			return activities.PreCheckResult{Verdict: r.script.pre(in)}, nil
+		},
+		"PutResource": func(_ context.Context, in activities.PutResourceInput) (activities.PutResourceResult, error) {
+			r.called("PutResource")
+			return r.script.put(in)
+		},
+		"PollOperation": func(_ context.Context, in activities.PollOperationInput) (activities.PollOperationResult, error) {
+			r.called("PollOperation")
+			return r.script.poll(in)
+		},
+		"PostCheck": func(_ context.Context, in activities.PostCheckInput) (activities.PostCheckResult, error) {
+			r.called("PostCheck")
+			return r.script.post(in), nil
+		},
+		"CheckContents": func(_ context.Context, in activities.CheckContentsInput) (activities.CheckContentsResult, error) {
+			r.called("CheckContents")
+			return activities.CheckContentsResult{Verdict: r.script.contents(in)}, nil
+		},
+		"DeleteResource": func(_ context.Context, in activities.DeleteResourceInput) (activities.DeleteResourceResult, error) {
+			r.called("DeleteResource")
+			return r.script.delete(in), nil
+		},
+	} {
+		r.RegisterActivityWithOptions(function, activity.RegisterOptions{Name: name})
+	}
+}
+
+func (r *run) called(name string) { r.script.calls = append(r.script.calls, name) }
+
+// answer is how an update ended.
+type answer struct {
+	rejected error
+	result   any
+	err      error
+	complete bool
+}
+
+func (a *answer) callbacks() *testsuite.TestUpdateCallback {
+	return &testsuite.TestUpdateCallback{
+		OnAccept:   func() {},
+		OnReject:   func(err error) { a.rejected = err },
+		OnComplete: func(result any, err error) { a.result, a.err, a.complete = result, err, true },
+	}
+}
+
+// at sends an update after a delay from the start.
+func (r *run) at(delay time.Duration, update string, input any) *answer {
+	got := &answer{}
+	r.RegisterDelayedCallback(func() { r.UpdateWorkflow(update, "", got.callbacks(), input) }, delay)
+	return got
+}
+
+// apply sends the first apply with the start.
+func (r *run) apply(spec resource.Desired) *answer {
+	return r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec, By: "ada@host"})
+}
+
+// start runs the workflow; a run that would go on for ever is canceled at the
+// end.
+func (r *run) start(end time.Duration) {
+	r.t.Helper()
+	if end > 0 {
+		r.RegisterDelayedCallback(r.CancelWorkflow, end)
+	}
+	r.ExecuteWorkflow(workflows.ReconcileResourceWorkflow, r.input)
+	if !r.IsWorkflowCompleted() {
+		r.t.Fatal("the workflow did not end")
+	}
+}
+
+// look queries the status at a time of the run.
+func (r *run) look(delay time.Duration) *workflows.Status {
+	status := &workflows.Status{}
+	r.RegisterDelayedCallback(func() {
+		value, err := r.QueryWorkflow(workflows.StatusQuery)
+		if err != nil {
+			r.t.Errorf("query status: %v", err)
+			return
+		}
+		if err := value.Get(status); err != nil {
+			r.t.Errorf("decode status: %v", err)
+		}
+	}, delay)
+	return status
+}
+
+func (r *run) wantCalls(want ...string) {
+	r.t.Helper()
+	if !slices.Equal(r.script.calls, want) {
+		r.t.Errorf("activities ran as\n%v, want\n%v", r.script.calls, want)
+	}
+}
+
+// count is how often an activity ran.
+func (r *run) count(name string) int {
+	n := 0
+	for _, call := range r.script.calls {
+		if call == name {
+			n++
+		}
+	}
+	return n
+}
+
+func mustID(text string) resource.ID {
+	id, err := resource.ParseID(text)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1"
+
+// desired is the spec of the tests.
+func desired() resource.Desired {
+	id := mustID(group + "/providers/Microsoft.Kusto/clusters/c1")
+	return resource.Desired{
+		ID: id, APIVersion: "2023-08-15", Name: "adx", Body: json.RawMessage(`{"location":"westus2"}`),
+		Owner: id.Owner(), OwnerAPIVersion: resource.ResourceGroupAPIVersion,
+		Policy: resource.PolicyManage, Interval: time.Hour, Timeout: resource.DefaultTimeout,
+	}
+}
