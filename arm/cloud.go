@@ -54,7 +54,7 @@ func CloudConfiguration(options CloudOptions) (cloud.Configuration, error) {
 		faults = append(faults, errors.New("configure cloud custom: it needs an endpoint"))
 	}
 	if options.Audience != "" {
-		service.Audience = strings.TrimSuffix(options.Audience, "/")
+		service.Audience = options.Audience
 	}
 	if service.Audience == "" {
 		service.Audience = service.Endpoint

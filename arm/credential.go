@@ -120,15 +120,15 @@ func (g *guardedCredential) GetToken(ctx context.Context, options policy.TokenRe
 		return token, nil
 	}
 	if ctx.Err() != nil {
-		return azcore.AccessToken{}, fmt.Errorf("get token: %w", ctx.Err())
+		return azcore.AccessToken{}, &tokenFault{fmt.Errorf("get token: %w", ctx.Err())}
 	}
 	if broken != nil {
-		return azcore.AccessToken{}, fmt.Errorf("reach authority host: %w", broken)
+		return azcore.AccessToken{}, &tokenFault{fmt.Errorf("reach authority host: %w", broken)}
 	}
 	var failed *azidentity.AuthenticationFailedError
 	if errors.As(err, &failed) && failed.RawResponse != nil {
 		if status := failed.RawResponse.StatusCode; status >= 500 || status == http.StatusTooManyRequests {
-			return azcore.AccessToken{}, fmt.Errorf("get token: the authority host answers %d %s", status, http.StatusText(status))
+			return azcore.AccessToken{}, &tokenFault{fmt.Errorf("get token: the authority host answers %d %s", status, http.StatusText(status))}
 		}
 	}
 	refused := &Error{
@@ -139,6 +139,16 @@ func (g *guardedCredential) GetToken(ctx context.Context, options policy.TokenRe
 	refused.classify(http.MethodGet)
 	return azcore.AccessToken{}, refused
 }
+
+// tokenFault is a fault on the way to a token: nothing was sent to ARM, and
+// nothing is known of the credential.
+type tokenFault struct{ cause error }
+
+// Error is the cause's text.
+func (f *tokenFault) Error() string { return f.cause.Error() }
+
+// Unwrap is the cause.
+func (f *tokenFault) Unwrap() error { return f.cause }
 
 // reasonOf is one line: what the authority said (AADSTS...), else what
 // azidentity says, without its dump of the answer.

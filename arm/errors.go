@@ -116,10 +116,11 @@ func IsAbsent(err error) bool {
 	return errors.As(err, &answer) && answer.Class == ClassAbsent
 }
 
-// isAnswer reports whether an error is one of this package.
-func isAnswer(err error) bool {
-	var answer *Error
-	return errors.As(err, &answer)
+// isTokenFault reports whether a request was not sent for want of a token.
+func isTokenFault(err error) bool {
+	var refused *Error
+	var broken *tokenFault
+	return errors.As(err, &refused) || errors.As(err, &broken)
 }
 
 // classify gives the error its class. The code of an absent resource in the

@@ -134,6 +134,10 @@ func withoutURL(err error) error {
 	if errors.As(err, &answer) {
 		return answer
 	}
+	var broken *tokenFault
+	if errors.As(err, &broken) {
+		return broken.cause
+	}
 	var at *url.Error
 	if errors.As(err, &at) {
 		return fmt.Errorf("reach ARM: %w", at.Err)

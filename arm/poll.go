@@ -56,7 +56,7 @@ func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
 	}
 	x := &exchange{call: CallPoll, typ: held.Type}
 	_, err := poller.Poll(withExchange(ctx, x))
-	if x.refused || !x.sent && ctx.Err() == nil && !isAnswer(err) {
+	if x.refused || !x.sent && ctx.Err() == nil && !isTokenFault(err) {
 		return c.unreadablePoll(Poll{}), nil
 	}
 	if x.response == nil {

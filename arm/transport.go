@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -54,10 +55,8 @@ func NewTransport(options TransportOptions) (policy.Transporter, error) {
 		config.RootCAs = pool
 	}
 	if options.SkipVerify {
-		for _, at := range []string{options.Cloud.Services[cloud.ResourceManager].Endpoint, options.Cloud.ActiveDirectoryAuthorityHost} {
-			if u, err := url.Parse(at); err != nil || at != "" && !loopback(u) {
-				return nil, fmt.Errorf("configure transport: verification may be skipped to loopback only, not to %s", at)
-			}
+		if err := checkSkipVerify(options.Cloud); err != nil {
+			return nil, err
 		}
 		config.InsecureSkipVerify = true
 	}
@@ -72,6 +71,19 @@ func NewTransport(options TransportOptions) (policy.Transporter, error) {
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 	}}), nil
+}
+
+func checkSkipVerify(at cloud.Configuration) error {
+	hosts := []string{at.Services[cloud.ResourceManager].Endpoint}
+	if at.ActiveDirectoryAuthorityHost != "" {
+		hosts = append(hosts, at.ActiveDirectoryAuthorityHost)
+	}
+	for _, host := range hosts {
+		if u, err := url.Parse(host); err != nil || !loopback(u) {
+			return errors.New("configure transport: verification may be skipped only where endpoint and authority host are loopback")
+		}
+	}
+	return nil
 }
 
 func withCA(file string) (*x509.CertPool, error) {
