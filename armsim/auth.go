@@ -136,13 +136,16 @@ func (s *Simulator) checkToken(q *request) *answer {
 	}
 	scheme, token, _ := strings.Cut(q.r.Header.Get("Authorization"), " ")
 	var a *answer
-	switch expires, ok := s.verify(token); {
+	switch expires, audience, ok := s.verify(token); {
 	case scheme == "":
 		a = gatewayError(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
 	case !strings.EqualFold(scheme, "Bearer") || !ok:
 		a = gatewayError(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	case s.options.Clock().After(expires):
 		a = gatewayError(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time.", expires.UTC().Format(time.RFC3339))
+	case s.options.Audience != "" && strings.TrimRight(audience, "/") != strings.TrimRight(s.options.Audience, "/"):
+		a = gatewayError(http.StatusUnauthorized, "InvalidAuthenticationTokenAudience",
+			"The access token has been obtained for wrong audience or resource '%s'. It should exactly match with one of the allowed audiences '%s'.", audience, s.options.Audience)
 	default:
 		return nil
 	}
@@ -154,21 +157,23 @@ func (s *Simulator) checkToken(q *request) *answer {
 	return a
 }
 
-func (s *Simulator) verify(token string) (expires time.Time, ok bool) {
+// verify reads a token of this server.
+func (s *Simulator) verify(token string) (expires time.Time, audience string, ok bool) {
 	cut := strings.LastIndexByte(token, '.')
 	if cut < 0 || !hmac.Equal([]byte(s.sign(token[:cut])), []byte(token[cut+1:])) {
-		return time.Time{}, false
+		return time.Time{}, "", false
 	}
 	_, claims, _ := strings.Cut(token[:cut], ".")
 	data, err := base64.RawURLEncoding.DecodeString(claims)
 	if err != nil {
-		return time.Time{}, false
+		return time.Time{}, "", false
 	}
 	var c struct {
-		Exp int64 `json:"exp"`
+		Exp int64  `json:"exp"`
+		Aud string `json:"aud"`
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return time.Time{}, false
+		return time.Time{}, "", false
 	}
-	return time.Unix(c.Exp, 0), true
+	return time.Unix(c.Exp, 0), c.Aud, true
 }

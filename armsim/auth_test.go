@@ -51,6 +51,9 @@ func TestTokens(t *testing.T) {
 	h.want(h.do("GET", group+version, "", "Authorization", "Bearer "+token+"x"), 401, "InvalidAuthenticationToken")
 	h.pass(2 * time.Hour)
 	h.want(h.do("GET", group+version, "", "Authorization", "Bearer "+token), 401, "ExpiredAuthenticationToken")
+	strict := newHarness(t, armsim.Options{RequireAuth: true, Audience: "https://other/"})
+	token = ask(tenant).at("access_token").(string)
+	strict.want(strict.do("GET", group+version, "", "Authorization", "Bearer "+token), 401, "InvalidAuthenticationTokenAudience")
 	if raw := ask(tenant, "client_secret", "guess-1").raw; strings.Contains(raw, "guess-1") {
 		t.Errorf("the refusal repeats the secret: %s", raw)
 	}

@@ -23,6 +23,9 @@ type Options struct {
 	// ClientID and ClientSecret are the one application that gets tokens.
 	// Empty values accept any.
 	ClientID, ClientSecret string
+	// Audience is the one that tokens must be for, without "/.default"; empty
+	// accepts any.
+	Audience string
 
 	// PageSize is the number of items in one page of a list; 0 means 1000.
 	PageSize int

@@ -24,6 +24,7 @@ func main() {
 
 // settings are what the flags say.
 type settings struct {
+	probe     bool
 	simulator armsim.Options
 	listen    armsim.ListenOptions
 }
@@ -36,6 +37,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	if err != nil {
 		fmt.Fprintln(stderr, "armsim:", err)
 		return 2
+	}
+	if set.probe {
+		if err := probe(ctx, set.listen); err != nil {
+			fmt.Fprintln(stderr, "armsim:", err)
+			return 1
+		}
+		return 0
 	}
 	server, err := armsim.New(set.simulator).Listen(set.listen)
 	if err != nil {
@@ -66,12 +74,14 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.StringVar(&set.listen.CAFile, "ca-out", "", "file to write the CA to (PEM)")
 	flags.StringVar(&caDir, "cert-dir", "", "folder to write the CA to, as ca.pem; instead of --ca-out")
 	flags.StringVar(&hosts, "hosts", "", "further host names of the certificate, separated by commas")
+	flags.BoolVar(&set.probe, "probe", false, "do not serve: ask the simulator at --listen whether it serves (exit 0 or 1)")
 	flags.Float64Var(&set.simulator.TimeScale, "time-scale", 1, "simulated seconds in a real second")
 	flags.Int64Var(&set.simulator.Seed, "seed", 1, "seed of everything that is random")
 	flags.StringVar(&subscriptions, "subscriptions", "", "GUIDs that exist, separated by commas; empty: all")
 	flags.StringVar(&set.simulator.TenantID, "tenant", "", "the one tenant; empty: any")
 	flags.BoolVar(&set.simulator.RequireAuth, "require-auth", false, "refuse calls without a token of the token endpoint")
 	flags.StringVar(&set.simulator.ClientID, "client-id", "", "the one application; empty: any")
+	flags.StringVar(&set.simulator.Audience, "audience", "", "the one audience of tokens; empty: any")
 	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "how long (simulated) reads lag behind writes")
 	if err := flags.Parse(args); err != nil {
 		return set, fmt.Errorf("read flags: %w", err)

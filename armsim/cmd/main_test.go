@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/armsim"
 )
 
 func TestRefusedFlags(t *testing.T) {
@@ -29,6 +31,35 @@ func TestRefusedFlags(t *testing.T) {
 			code := run(context.Background(), test.args, func(string) string { return "" }, &out)
 			if code != test.code || !strings.Contains(out.String(), test.says) {
 				t.Errorf("code %d and %q, want %d and %q, since %s", code, out.String(), test.code, test.says, test.reason)
+			}
+		})
+	}
+}
+
+func TestProbe(t *testing.T) {
+	for name, scheme := range map[string][]string{"http": nil, "https": {"--https", "--ca-out", filepath.Join(t.TempDir(), "ca.pem")}} {
+		t.Run(name, func(t *testing.T) {
+			listen := armsim.ListenOptions{}
+			if scheme != nil {
+				listen.TLS, listen.CAFile = true, scheme[2]
+			}
+			server, err := armsim.New(armsim.Options{}).Listen(listen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, address, _ := strings.Cut(server.URL(), "://")
+			ask := func() int {
+				var out bytes.Buffer
+				return run(context.Background(), append([]string{"--probe", "--listen", address}, scheme...), func(string) string { return "" }, &out)
+			}
+			if code := ask(); code != 0 {
+				t.Errorf("probing a server that serves ends with %d, want 0", code)
+			}
+			if err := server.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if code := ask(); code != 1 {
+				t.Errorf("probing a closed server ends with %d, want 1", code)
 			}
 		})
 	}
