@@ -116,6 +116,7 @@ func TestStorageAccount(t *testing.T) {
 	}
 	h.pass(time.Minute)
 	h.wantAt(h.do("GET", put.header.Get("Location"), ""), "properties.primaryEndpoints.blob", "https://acc1.blob.core.windows.net/")
+	h.wantAt(h.do("GET", id+version, ""), "sku.tier", "Standard")
 	h.want(h.do("PUT", id+"/blobServices/default/containers/c1"+version, `{}`), 201, "")
 	keys := h.do("POST", id+"/listKeys"+version, "")
 	h.want(keys, 200, "")
