@@ -43,7 +43,7 @@ func (a *app) table(views []view, wide bool) error {
 			since(v.Condition.LastTransitionTime, now), until(v.NextTry, now),
 		}
 		if wide {
-			row = append(row, v.Generation, v.Pass, v.APIVersion, cut(v.Condition.Message, 10*messageMax), v.ID.String())
+			row = append(row, fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cut(v.Condition.Message, 10*messageMax), v.ID.String())
 		} else {
 			row = append(row, cut(v.Condition.Message, messageMax))
 		}

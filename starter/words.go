@@ -10,9 +10,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// kind is the resource type in words: "kusto cluster", "virtual network" would
-// be "network virtual network", so the provider is left out where the type's
-// own words hold it.
+// kind is the resource type in words: "kusto cluster". The provider is left out
+// where the type's own words hold it: "virtual network", "resource group".
 func kind(id resource.ID) string {
 	full := id.Type()
 	last := full[strings.LastIndex(full, "/")+1:]
@@ -24,7 +23,7 @@ func kind(id resource.ID) string {
 	return provider + " " + words
 }
 
-// called is "kusto cluster adx".
+// described is "kusto cluster adx".
 func described(id resource.ID) string { return kind(id) + " " + id.Short() }
 
 // camelWords splits camelCase into lower-cased words.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestApplyAnswers(t *testing.T) {
+	clusterFlow, databaseFlow := strings.ToLower(cluster), strings.ToLower(database)
+	cases := map[string]struct {
+		reason  string
+		answers map[string]any
+		errs    map[string]error
+		code    int
+		lines   []string
+		stderr  string
+	}{
+		"new": {
+			reason: "generation 1 is a creation",
+			answers: map[string]any{
+				clusterFlow:  workflows.ApplyResult{Generation: 1, Changed: true},
+				databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true},
+			},
+			lines: []string{"kusto cluster adx  created (generation 1)", "kusto database adx/telemetry  created (generation 1)"},
+		},
+		"changed and not": {
+			reason: "the words of kubectl",
+			answers: map[string]any{
+				clusterFlow:  workflows.ApplyResult{Generation: 3, Changed: true},
+				databaseFlow: workflows.ApplyResult{Generation: 1},
+			},
+			lines: []string{"kusto cluster adx  configured (generation 3)", "kusto database adx/telemetry  unchanged (generation 1)"},
+		},
+		"refused": {
+			reason:  "a refusal shows the validator's message and stops nothing else",
+			answers: map[string]any{databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true}},
+			errs:    map[string]error{clusterFlow: &refusedError{kind: workflows.RefusedDeleting, text: "adx is being deleted"}},
+			code:    exitFailed, lines: []string{"kusto database adx/telemetry  created (generation 1)"},
+			stderr: "kusto cluster adx  refused: adx is being deleted",
+		},
+		"no worker": {
+			reason: "says which queue and what to do",
+			errs: map[string]error{
+				clusterFlow:  &noWorkerError{taskQueue: "armature"},
+				databaseFlow: &noWorkerError{taskQueue: "armature"},
+			},
+			code: exitUnreachable, stderr: "no worker answers on task queue armature; start one",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.answers, w.temporal.errs = tc.answers, tc.errs
+			if code := w.run("apply", "-f", adx(t)); code != tc.code {
+				t.Errorf("%s: exit code %d, want %d: %s", tc.reason, code, tc.code, w.err)
+			}
+			got := sortedLines(w.out.String())
+			if diff := cmp.Diff(tc.lines, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if !strings.Contains(w.err.String(), tc.stderr) {
+				t.Errorf("%s: stderr lacks %q:\n%s", tc.reason, tc.stderr, w.err)
+			}
+		})
+	}
+}
+
+// sortedLines are the lines of a text in order: answers come in any.
+func sortedLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) == 2 && lines[0] > lines[1] {
+		lines[0], lines[1] = lines[1], lines[0]
+	}
+	return lines
+}
+
+func TestApplyInput(t *testing.T) {
+	w := newWorld()
+	w.in = strings.NewReader("type: Microsoft.Resources/resourceGroups@2021-04-01\nname: rg1\nbody: {location: westus2}\n")
+	w.temporal.answers = map[string]any{strings.ToLower(group): workflows.ApplyResult{Generation: 1, Changed: true}}
+	code := w.run("apply", "-f", "-", "--once", "--subscription", "11111111-2222-3333-4444-555555555555")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	input, ok := w.temporal.inputs[0].(workflows.ApplyInput)
+	if !ok || !input.Once || input.By != "ana@laptop" || !input.Desired.ID.Equal(mustID(t, group)) {
+		t.Errorf("input is %+v: --once, who, and the flags' subscription must reach the workflow", w.temporal.inputs[0])
+	}
+}
+
+func TestApplyInterrupted(t *testing.T) {
+	w := newWorld()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if code := run(ctx, w.app, []string{"apply", "-f", adx(t)}); code != exitFailed || !strings.Contains(w.err.String(), "go on by themselves") {
+		t.Errorf("code %d: %s; Ctrl-C must say that everything sent goes on", code, w.err)
+	}
+}
+
+func TestStartOptions(t *testing.T) {
+	long := group + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 300)
+	desired := resource.Desired{ID: mustID(t, long), APIVersion: "2023-01-01"}
+	options := startOptions(desired, "q1")
+	if options.ID != desired.ID.WorkflowID() || options.TaskQueue != "q1" {
+		t.Errorf("ID %q on queue %q", options.ID, options.TaskQueue)
+	}
+	if len(options.StaticSummary) > summaryMax {
+		t.Errorf("the summary has %d bytes; the server refuses a long one", len(options.StaticSummary))
+	}
+	if options.WorkflowExecutionTimeout != 0 || options.WorkflowRunTimeout != 0 {
+		t.Error("a resource is managed without a time limit")
+	}
+}
+
+func TestAttributeNames(t *testing.T) {
+	known := workflows.SearchAttributes()
+	for _, name := range []string{attributePhase, attributeReason, attributeLabels} {
+		if _, ok := known[name]; !ok {
+			t.Errorf("package workflows does not know the search attribute %s", name)
+		}
+	}
+}
+
+func TestEachStopsAtTheFirstError(t *testing.T) {
+	first := errors.New("first")
+	var done []int
+	err := each(context.Background(), 5, 1, func(_ context.Context, i int) error {
+		done = append(done, i)
+		if i == 1 {
+			return first
+		}
+		return nil
+	})
+	if !errors.Is(err, first) {
+		t.Errorf("error is %v, want the first", err)
+	}
+	if diff := cmp.Diff([]int{0, 1}, done); diff != "" {
+		t.Errorf("begun (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDelete(t *testing.T) {
+	clusterFlow, databaseFlow := strings.ToLower(cluster), strings.ToLower(database)
+	deleting := map[string]any{
+		clusterFlow:  workflows.DeleteResult{Changed: true},
+		databaseFlow: workflows.DeleteResult{Changed: true},
+	}
+	cases := map[string]struct {
+		reason        string
+		args          []string
+		asks          bool
+		answer        string
+		errs          map[string]error
+		code          int
+		sent, started []string
+		text          string
+	}{
+		"by name": {
+			reason: "a message to the running workflow, no start",
+			args:   []string{"delete", "adx/telemetry"}, sent: []string{"delete telemetry"}, text: "kusto database adx/telemetry  deleting",
+		},
+		"by manifest": {
+			reason: "dependents first, and a workflow for what is not managed",
+			args:   []string{"delete", "-f", "MANIFESTS"}, started: []string{"delete telemetry", "delete adx"}, text: "deleting",
+		},
+		"a terminal asks": {
+			reason: "no is the default",
+			args:   []string{"delete", "adx"}, asks: true, answer: "\n", code: exitFailed, text: "Delete 1 resource in Azure?",
+		},
+		"the answer is yes": {
+			reason: "y goes on",
+			args:   []string{"delete", "adx"}, asks: true, answer: "y\n", sent: []string{"delete adx"},
+		},
+		"--yes": {
+			reason: "asked and answered",
+			args:   []string{"delete", "adx", "--yes"}, asks: true, sent: []string{"delete adx"},
+		},
+		"ended meanwhile": {
+			reason: "the workflow ended after the list",
+			args:   []string{"delete", "adx"}, errs: map[string]error{clusterFlow: errNotManaged}, code: exitFailed,
+			sent: []string{"delete adx"}, text: "not managed",
+		},
+		"names and manifests": {
+			reason: "one or the other",
+			args:   []string{"delete", "adx", "-f", "MANIFESTS"}, code: exitBadInput, text: "not by both",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := shownWorld(t)
+			w.temporal.answers, w.temporal.errs = deleting, tc.errs
+			w.asks, w.in = tc.asks, strings.NewReader(tc.answer)
+			folder := adx(t)
+			for i, arg := range tc.args {
+				tc.args[i] = strings.ReplaceAll(arg, "MANIFESTS", folder)
+			}
+			if code := w.run(tc.args...); code != tc.code {
+				t.Errorf("%s: exit code %d, want %d: %s", tc.reason, code, tc.code, w.err)
+			}
+			if diff := cmp.Diff(tc.sent, w.temporal.sent); diff != "" {
+				t.Errorf("%s: sent (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.started, w.temporal.started); diff != "" {
+				t.Errorf("%s: started (-want +got):\n%s", tc.reason, diff)
+			}
+			if !strings.Contains(w.out.String()+w.err.String(), tc.text) {
+				t.Errorf("%s: output lacks %q:\n%s%s", tc.reason, tc.text, w.out, w.err)
+			}
+		})
+	}
+}
+
+func TestDeleteWait(t *testing.T) {
+	w := newWorld()
+	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true}}
+	status := readyStatus()
+	status.Deleting, status.Phase = true, workflows.PhaseDeleting
+	w.temporal.manage(t, cluster, status)
+	looks := 0
+	after := w.after
+	w.after = func(d time.Duration) <-chan time.Time {
+		if d == pollEvery {
+			if looks++; looks == 2 {
+				w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
+			}
+		}
+		return after(d)
+	}
+	if code := w.run("delete", "adx", "--wait"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if !strings.Contains(w.out.String(), "1 resource deleted after 2s") {
+		t.Errorf("it did not wait for the end of the workflow:\n%s", w.out)
+	}
+}
+
+func TestPauseAndResume(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		args    []string
+		changed bool
+		sent    string
+		text    string
+	}{
+		"pause":  {reason: "says it", args: []string{"pause", "adx", "--reason", "INC-42"}, changed: true, sent: "pause adx", text: "kusto cluster adx  paused"},
+		"paused": {reason: "a second pause is no fault", args: []string{"pause", "adx"}, sent: "pause adx", text: "is paused already"},
+		"resume": {reason: "says it", args: []string{"resume", "adx"}, changed: true, sent: "resume adx", text: "kusto cluster adx  resumed"},
+		"going":  {reason: "a resume of what goes on is no fault", args: []string{"resume", "adx"}, sent: "resume adx", text: "was not paused"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := shownWorld(t)
+			w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.PauseResult{Changed: tc.changed}}
+			if code := w.run(tc.args...); code != exitOK {
+				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
+			}
+			if diff := cmp.Diff([]string{tc.sent}, w.temporal.sent); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if !strings.Contains(w.out.String(), tc.text) {
+				t.Errorf("%s: output lacks %q:\n%s", tc.reason, tc.text, w.out)
+			}
+		})
+	}
+}

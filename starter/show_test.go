@@ -1,0 +1,186 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+)
+
+func readyStatus() workflows.Status {
+	return workflows.Status{
+		Policy: resource.PolicyManage, Interval: time.Hour, Generation: 1, Phase: workflows.PhaseReady, Pass: 4,
+		Condition: resource.Condition{Ready: true, Reason: resource.ReasonSucceeded, Message: "in sync", ObservedGeneration: 1, LastTransitionTime: noon().Add(-26 * time.Hour)},
+		NextTry:   noon().Add(52 * time.Minute),
+	}
+}
+
+func blockedStatus(t *testing.T) workflows.Status {
+	t.Helper()
+	return workflows.Status{
+		Policy: resource.PolicyManage, Interval: time.Hour, Labels: map[string]string{"stack": "prod", "team": "data"},
+		Generation: 3, Phase: workflows.PhaseBlocked, Pass: 7, Attempts: 5,
+		Condition: resource.Condition{
+			Severity: resource.SeverityWarning, Reason: resource.ReasonReconciliationBlocked, ObservedGeneration: 2,
+			Message:            "the cluster adx is Updating; a database can be changed when it is Running",
+			LastTransitionTime: noon().Add(-130 * time.Second),
+		},
+		WaitingFor: []resource.ID{mustID(t, cluster)}, WaitingSince: noon().Add(-130 * time.Second),
+		NextTry:       noon().Add(20 * time.Second),
+		Differences:   []resource.Difference{{Path: "properties.softDeletePeriod", Observed: "P30D", Desired: "P31D"}, {Path: "tags.team", Desired: "data"}},
+		DifferencesAt: noon().Add(-25 * time.Hour),
+		Decisions: []workflows.Decision{
+			{At: noon().Add(-25 * time.Hour), Count: 1, Pass: 2, Step: "PreCheck", Action: resource.ActionProceed, Message: "2 differences"},
+			{At: noon().Add(-130 * time.Second), Count: 5, Pass: 7, Step: "CheckOwner", Action: resource.ActionBlock, Reason: resource.ReasonReconciliationBlocked, Message: "the cluster adx is Updating"},
+		},
+	}
+}
+
+func shownWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld()
+	w.temporal.manage(t, database, blockedStatus(t))
+	w.temporal.manage(t, cluster, readyStatus())
+	return w
+}
+
+func TestShow(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		silent bool
+		stderr string
+	}{
+		"get.txt":            {reason: "one line a resource, by name", args: []string{"get"}},
+		"get-wide.txt":       {reason: "everything on one line", args: []string{"get", "-o", "wide"}},
+		"get.json":           {reason: "for machines: full times, durations as text", args: []string{"get", "-o", "json"}},
+		"get.yaml":           {reason: "the same names as JSON", args: []string{"get", "telemetry", "-o", "yaml"}},
+		"get-silent.txt":     {reason: "search attributes when no worker answers", args: []string{"get"}, silent: true, stderr: "no worker answers"},
+		"describe.txt":       {reason: "a blocked resource on one screen", args: []string{"describe", "adx/telemetry"}},
+		"describe-ready.txt": {reason: "a ready one", args: []string{"describe", cluster}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := shownWorld(t)
+			w.temporal.silent = tc.silent
+			if code := w.run(tc.args...); code != exitOK {
+				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
+			}
+			golden(t, name, w.out.String())
+			if !strings.Contains(w.err.String(), tc.stderr) || tc.stderr == "" && w.err.Len() > 0 {
+				t.Errorf("%s: stderr is %q, want %q", tc.reason, w.err, tc.stderr)
+			}
+			if lines := strings.Count(w.out.String(), "\n"); strings.HasPrefix(name, "describe") && lines > 40 {
+				t.Errorf("%s: %d lines are more than a screen", tc.reason, lines)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, command := range []string{"", "apply", "get", "describe", "wait", "reconcile", "pause", "resume", "delete", "setup", "version", "completion"} {
+		t.Run("armature "+command, func(t *testing.T) {
+			w := newWorld()
+			args := append(strings.Fields(command), "--help")
+			if code := w.run(args...); code != exitOK {
+				t.Errorf("exit code %d", code)
+			}
+			golden(t, strings.TrimSuffix("help-"+command, "-")+".txt", w.out.String())
+		})
+	}
+}
+
+func TestSelectorQuery(t *testing.T) {
+	w := shownWorld(t)
+	if code := w.run("get", "-l", "stack=prod,team=data"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	want := []string{"WorkflowType = 'ReconcileResource' AND ExecutionStatus = 'Running' AND ReconcileLabels = 'stack=prod' AND ReconcileLabels = 'team=data'"}
+	if diff := cmp.Diff(want, w.temporal.queries); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNames(t *testing.T) {
+	other := group + "/providers/Microsoft.Kusto/clusters/other/databases/telemetry"
+	cases := map[string]struct {
+		reason string
+		name   string
+		want   string
+		code   int
+	}{
+		"chain":        {reason: "the chain of names is the longest name", name: "adx/telemetry", want: database},
+		"case":         {reason: "ARM's names ignore case", name: "ADX/Telemetry", want: database},
+		"last name":    {reason: "one match is enough", name: "adx", want: cluster},
+		"ambiguous":    {reason: "two databases have it: the user must choose", name: "telemetry", code: exitBadInput},
+		"resource ID":  {reason: "an ID needs no list", name: database, want: database},
+		"ID, any case": {reason: "the workflow ID follows from the lower-cased ID", name: strings.ToUpper(database[:15]) + database[15:], want: database},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := shownWorld(t)
+			w.temporal.manage(t, other, readyStatus())
+			b, err := w.connect(t.Context(), w.app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, err := b.targets(t.Context(), selection{names: []string{tc.name}})
+			if exitCode(err) != tc.code {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if tc.want != "" && !records[0].ID.Equal(mustID(t, tc.want)) {
+				t.Errorf("%s: found %s, want %s", tc.reason, records[0].ID, tc.want)
+			}
+		})
+	}
+}
+
+func TestColors(t *testing.T) {
+	w := shownWorld(t)
+	w.color = true
+	if w.run("get"); !strings.Contains(w.out.String(), "\x1b[32mReady") {
+		t.Errorf("Ready is not green:\n%q", w.out)
+	}
+	w = shownWorld(t)
+	if w.run("get"); strings.Contains(w.out.String(), "\x1b") {
+		t.Errorf("colors without a terminal:\n%q", w.out)
+	}
+}
+
+func TestWords(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		id     string
+		want   string
+	}{
+		"kusto cluster":   {reason: "provider and type", id: cluster, want: "kusto cluster adx"},
+		"group":           {reason: "no provider where the type says it", id: group, want: "resource group rg1"},
+		"storage":         {reason: "the type holds the provider's word", id: group + "/providers/Microsoft.Storage/storageAccounts/s1", want: "storage account s1"},
+		"vnet":            {reason: "camel case becomes words, and one of them is the provider", id: group + "/providers/Microsoft.Network/virtualNetworks/v1", want: "virtual network v1"},
+		"role assignment": {reason: "an extension resource has its own name", id: group + "/providers/Microsoft.Authorization/roleAssignments/r1", want: "authorization role assignment r1"},
+		"redis":           {reason: "no plural to take off", id: group + "/providers/Microsoft.Cache/redis/r1", want: "cache redis r1"},
+		"addresses":       {reason: "an acronym in front", id: group + "/providers/Microsoft.Network/publicIPAddresses/p1", want: "network public ip address p1"},
+		"policies":        {reason: "ies becomes y", id: group + "/providers/Microsoft.Network/firewallPolicies/p1", want: "network firewall policy p1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := described(mustID(t, tc.id)); got != tc.want {
+				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "8s": 8 * time.Second, "2m10s": 130 * time.Second, "1h": time.Hour, "3h5m": 3*time.Hour + 5*time.Minute + time.Second,
+		"4d2h": 98*time.Hour + 59*time.Minute, "1d": 24*time.Hour + 5*time.Second,
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%s) = %q, want %q", d, got, want)
+		}
+	}
+}

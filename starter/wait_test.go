@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+func TestJudge(t *testing.T) {
+	ready := resource.Condition{Ready: true, ObservedGeneration: 2}
+	cases := map[string]struct {
+		reason   string
+		awaited  awaited
+		view     view
+		goal     goal
+		done     bool
+		hopeless string
+	}{
+		"ready":             {reason: "condition of the current generation", view: view{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady, done: true},
+		"old condition":     {reason: "a newer spec is not applied yet", view: view{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: goalReady},
+		"applied later":     {reason: "the answer of apply is newer than the status", awaited: awaited{generation: 3}, view: view{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady},
+		"pass not run":      {reason: "reconcile --wait means that pass", awaited: awaited{pass: 5}, view: view{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: goalReady},
+		"stale ready":       {reason: "search attributes are enough for a plain wait", view: view{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady, done: true},
+		"stale after apply": {reason: "search attributes know no generation", awaited: awaited{generation: 1}, view: view{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady},
+		"failed":            {reason: "nobody tries again by himself", view: view{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, hopeless: "until somebody acts"},
+		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{generation: 1}, view: view{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
+		"deleting":          {reason: "it will not become Ready", view: view{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, hopeless: "being deleted"},
+		"once":              {reason: "a run of --once that ended Ready", view: view{Status: workflows.Status{Generation: 2, Condition: ready}, Gone: true, Ended: "Completed"}, goal: goalReady, done: true},
+		"terminated":        {reason: "nobody manages it any more", view: view{Gone: true, Stale: true, Ended: "Terminated"}, goal: goalReady, hopeless: "Terminated"},
+		"never applied":     {reason: "there is nothing to wait for", view: view{Gone: true}, goal: goalReady, hopeless: "not managed"},
+		"deleted":           {reason: "the workflow ended with the deletion", view: view{Status: workflows.Status{Deleted: true}, Gone: true, Ended: "Completed"}, goal: goalDeleted, done: true},
+		"never there":       {reason: "what is not managed is not there", view: view{Gone: true}, goal: goalDeleted, done: true},
+		"ended otherwise":   {reason: "a terminated deletion is none", view: view{Gone: true, Ended: "Terminated"}, goal: goalDeleted, hopeless: "did not delete"},
+		"going":             {reason: "Azure still has it", view: view{Status: workflows.Status{Deleting: true}}, goal: goalDeleted},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := judge(tc.awaited, tc.view, tc.goal)
+			if got.done != tc.done || !strings.Contains(got.hopeless, tc.hopeless) || (tc.hopeless == "") != (got.hopeless == "") {
+				t.Errorf("%s: done %v, hopeless %q; want %v, %q", tc.reason, got.done, got.hopeless, tc.done, tc.hopeless)
+			}
+		})
+	}
+}
+
+func TestWaitReady(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, database, blockedStatus(t), blockedStatus(t), readyStatus())
+	w.temporal.manage(t, cluster, readyStatus())
+	if code := w.run("wait"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	golden(t, "wait.txt", w.out.String())
+}
+
+func TestWaitTimeout(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, database, blockedStatus(t))
+	w.temporal.manage(t, cluster, readyStatus())
+	if code := w.run("wait", "--timeout", "3s"); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	golden(t, "wait-timeout.txt", w.out.String()+w.err.String())
+}
+
+func TestWaitInterrupted(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, database, blockedStatus(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	w.after = func(time.Duration) <-chan time.Time { cancel(); return nil }
+	if code := run(ctx, w.app, []string{"wait"}); code != exitFailed || !strings.Contains(w.err.String(), "everything goes on by itself") {
+		t.Errorf("code %d: %s", code, w.err)
+	}
+}
+
+func TestWaitLive(t *testing.T) {
+	w := newWorld()
+	w.terminal = true
+	w.temporal.manage(t, database, blockedStatus(t), readyStatus())
+	if code := w.run("wait"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if !strings.Contains(w.out.String(), "\x1b[2A\r\x1b[J") {
+		t.Errorf("the block of two lines is not redrawn:\n%q", w.out)
+	}
+	for _, line := range strings.Split(w.out.String(), "\n") {
+		if n := len([]rune(line)); n > 90 {
+			t.Errorf("a line of %d characters wraps and breaks the redraw: %q", n, line)
+		}
+	}
+}
+
+func TestApplyWait(t *testing.T) {
+	w := newWorld()
+	old := readyStatus()
+	fresh := readyStatus()
+	fresh.Generation, fresh.Condition.ObservedGeneration = 2, 2
+	w.temporal.manage(t, cluster, old, fresh)
+	w.temporal.manage(t, database, fresh)
+	w.temporal.answers = map[string]any{
+		strings.ToLower(cluster):  workflows.ApplyResult{Generation: 2, Changed: true},
+		strings.ToLower(database): workflows.ApplyResult{Generation: 2},
+	}
+	if code := w.run("apply", "-f", adx(t), "--wait"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if !strings.Contains(w.out.String(), "2 resources Ready after 1s") {
+		t.Errorf("the Ready of an older generation counted:\n%s", w.out)
+	}
+}
+
+func TestReconcileWait(t *testing.T) {
+	w := newWorld()
+	before, after := readyStatus(), readyStatus()
+	after.Pass = 5
+	w.temporal.manage(t, cluster, before, before, after)
+	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.ReconcileResult{Pass: 5}}
+	if code := w.run("reconcile", "adx", "--wait", "--force", "--reason", "INC-42"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if !strings.Contains(w.out.String(), "reconciling (pass 5)") || !strings.Contains(w.out.String(), "Ready after 2s") {
+		t.Errorf("it did not wait for pass 5:\n%s", w.out)
+	}
+	want := workflows.ReconcileInput{Force: true, Reason: "INC-42", By: "ana@laptop"}
+	if w.temporal.inputs[0] != want {
+		t.Errorf("sent %+v, want %+v", w.temporal.inputs[0], want)
+	}
+}

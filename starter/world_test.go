@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	group    = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1"
+	cluster  = group + "/providers/Microsoft.Kusto/clusters/adx"
+	database = cluster + "/databases/telemetry"
+)
+
+// noon is the clock of the tests.
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+func mustID(t *testing.T, text string) resource.ID {
+	t.Helper()
+	id, err := resource.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// fakeTemporal is messenger and reader in memory.
+type fakeTemporal struct {
+	mu      sync.Mutex
+	records []record
+	// statuses answer queries, the last one for good; by workflow ID.
+	statuses map[string][]workflows.Status
+	// silent: no worker answers.
+	silent bool
+	// answers and errors of updates by workflow ID.
+	answers map[string]any
+	errs    map[string]error
+	// sent are the updates as "name workflow-name", started those with start.
+	sent, started []string
+	inputs        []any
+	queries       []string
+	listErr       error
+}
+
+func (f *fakeTemporal) update(_ context.Context, workflowID string, m message) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = append(f.sent, m.name+" "+filepath.Base(workflowID))
+	f.inputs = append(f.inputs, m.input)
+	return f.answer(workflowID, m)
+}
+
+func (f *fakeTemporal) updateWithStart(_ context.Context, desired resource.Desired, m message) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started = append(f.started, m.name+" "+desired.ID.Name())
+	f.inputs = append(f.inputs, m.input)
+	return f.answer(desired.ID.WorkflowID(), m)
+}
+
+func (f *fakeTemporal) answer(workflowID string, m message) error {
+	if err := f.errs[workflowID]; err != nil {
+		return err
+	}
+	raw, err := json.Marshal(f.answers[workflowID])
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, m.result)
+}
+
+func (f *fakeTemporal) status(_ context.Context, workflowID string) (workflows.Status, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.silent {
+		return workflows.Status{}, &noWorkerError{taskQueue: "armature"}
+	}
+	list := f.statuses[workflowID]
+	if len(list) == 0 {
+		return workflows.Status{}, errNotManaged
+	}
+	if len(list) > 1 {
+		f.statuses[workflowID] = list[1:]
+	}
+	return list[0], nil
+}
+
+func (f *fakeTemporal) record(_ context.Context, workflowID string) (record, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.records {
+		if r.WorkflowID == workflowID {
+			return r, nil
+		}
+	}
+	return record{}, errNotManaged
+}
+
+func (f *fakeTemporal) list(_ context.Context, query string) ([]record, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queries = append(f.queries, query)
+	var running []record
+	for _, r := range f.records {
+		if r.Running {
+			running = append(running, r)
+		}
+	}
+	return running, f.listErr
+}
+
+// manage adds a running workflow with its statuses.
+func (f *fakeTemporal) manage(t *testing.T, id string, statuses ...workflows.Status) {
+	t.Helper()
+	parsed := mustID(t, id)
+	r := record{WorkflowID: parsed.WorkflowID(), ID: parsed, Name: parsed.Name(), APIVersion: "2023-08-15", Phase: workflows.PhasePending, Running: true}
+	if f.statuses == nil {
+		f.statuses = map[string][]workflows.Status{}
+	}
+	for i := range statuses {
+		statuses[i].ID, statuses[i].Name, statuses[i].APIVersion = parsed, parsed.Name(), "2023-08-15"
+		statuses[i].Owner = parsed.Owner()
+		r.Phase, r.Reason = statuses[i].Phase, statuses[i].Condition.Reason
+	}
+	f.statuses[r.WorkflowID] = statuses
+	f.records = append(f.records, r)
+}
+
+// world is an app on a fakeTemporal whose clock moves by what it waits.
+type world struct {
+	*app
+	temporal *fakeTemporal
+	out, err *bytes.Buffer
+	stdin    *strings.Reader
+	clock    time.Time
+	// timeout fires at timeoutAt.
+	timeout   chan time.Time
+	timeoutAt time.Time
+}
+
+func newWorld() *world {
+	w := &world{temporal: &fakeTemporal{}, out: &bytes.Buffer{}, err: &bytes.Buffer{}, stdin: strings.NewReader(""), clock: noon()}
+	w.app = &app{
+		in: w.stdin, out: w.out, err: w.err, by: "ana@laptop",
+		now: func() time.Time { return w.clock },
+		connect: func(context.Context, *app) (*backend, error) {
+			return &backend{messenger: w.temporal, reader: w.temporal, namespace: "default", close: func() {}}, nil
+		},
+	}
+	w.after = w.wait
+	return w
+}
+
+// wait moves the clock for polls. A longer wait (a timeout) fires when the polls
+// got the clock there, and then the poll does not.
+func (w *world) wait(d time.Duration) <-chan time.Time {
+	fired := make(chan time.Time, 1)
+	if d != pollEvery {
+		w.timeout, w.timeoutAt = fired, w.clock.Add(d)
+		return fired
+	}
+	w.clock = w.clock.Add(d)
+	if w.timeout != nil && !w.clock.Before(w.timeoutAt) {
+		w.timeout <- w.clock
+		return nil
+	}
+	fired <- w.clock
+	return fired
+}
+
+// run runs a command line and returns the exit code.
+func (w *world) run(args ...string) int { return run(context.Background(), w.app, args) }
+
+// golden compares with a file of testdata; UPDATE_GOLDEN=1 writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// manifests writes files into a new folder and returns it.
+func manifests(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// adx is a folder with a cluster and its database.
+func adx(t *testing.T) string {
+	t.Helper()
+	return manifests(t, map[string]string{"adx.yaml": `type: Microsoft.Kusto/clusters@2023-08-15
+name: adx
+owner: ` + group + `
+body: {location: westus2, sku: {name: Standard_E2d_v5, tier: Standard}}
+---
+type: Microsoft.Kusto/clusters/databases@2023-08-15
+name: telemetry
+owner: adx
+body: {location: westus2, kind: ReadWrite}
+`})
+}
+
+// end closes every workflow with a last status.
+func (f *fakeTemporal) end(ended string, final workflows.Status) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.records {
+		f.records[i].Running, f.records[i].Ended, f.records[i].Final = false, ended, &final
+	}
+}
