@@ -161,7 +161,12 @@ func TestPassOperationTimeout(t *testing.T) {
 	r := newRun(t)
 	spec := desired()
 	spec.Timeout = 10 * time.Minute
-	r.script.pre = create
+	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+		if r.count("PutResource") > 0 {
+			return resource.Block(resource.ReasonOperationInProgress, "Creating")
+		}
+		return create(in)
+	}
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
 	}
@@ -171,13 +176,16 @@ func TestPassOperationTimeout(t *testing.T) {
 	}
 	r.apply(spec)
 	during := r.look(5 * time.Minute)
-	after := r.look(10*time.Minute + 500*time.Millisecond)
-	r.start(10*time.Minute + 700*time.Millisecond)
+	after := r.look(20 * time.Minute)
+	r.start(21 * time.Minute)
 	if during.Phase != workflows.PhaseOperating || during.Operation != "PUT" {
 		t.Errorf("phase %s, operation %q while the operation runs; want Operating and PUT", during.Phase, during.Operation)
 	}
-	if after.Condition.Reason != resource.ReasonOperationTimeout || r.count("PutResource") != 1 {
-		t.Errorf("reason %s after %d PUTs; want OperationTimeout after one", after.Condition.Reason, r.count("PutResource"))
+	if log := decisions(after); !strings.Contains(log, "OperationTimeout") || r.count("PutResource") != 1 {
+		t.Errorf("%d PUTs, want one and the verdict OperationTimeout:\n%s", r.count("PutResource"), log)
+	}
+	if after.Condition.Reason != resource.ReasonOperationInProgress {
+		t.Errorf("reason %s, want OperationInProgress: Armature keeps reading and sends no PUT", after.Condition.Reason)
 	}
 }
 

@@ -1,0 +1,172 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+func TestDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   func(*resource.Desired)
+		script func(*script)
+		input  workflows.DeleteInput
+		want   []string
+		ended  resource.Reason
+	}{
+		"synchronous": {
+			reason: "the resource is read until it is absent",
+			script: func(s *script) { s.get = goneAfter(1) },
+			want:   []string{"CheckOwner", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
+			ended:  resource.ReasonDeleted,
+		},
+		"long-running": {
+			script: func(s *script) {
+				s.get = goneAfter(1)
+				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
+				}
+			},
+			want:  []string{"CheckOwner", "GetResource", "CheckContents", "DeleteResource", "PollOperation", "GetResource"},
+			ended: resource.ReasonDeleted,
+		},
+		"absent": {
+			reason: "what does not exist needs no DELETE",
+			script: func(s *script) { s.get = goneAfter(0) },
+			want:   []string{"CheckOwner", "GetResource"},
+			ended:  resource.ReasonDeleted,
+		},
+		"owner absent": {
+			reason: "nothing outlives its owner",
+			script: func(s *script) {
+				s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+					return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonWaitingForOwner, ""), OwnerAbsent: true}
+				}
+			},
+			want:  []string{"CheckOwner"},
+			ended: resource.ReasonDeleted,
+		},
+		"detach": {
+			reason: "detach-on-delete makes no request",
+			spec:   func(d *resource.Desired) { d.Policy = resource.PolicyDetachOnDelete },
+			script: func(*script) {},
+			ended:  resource.ReasonDetached,
+		},
+		"cascade": {
+			reason: "--cascade does not look into it",
+			script: func(s *script) { s.get = goneAfter(1) },
+			input:  workflows.DeleteInput{Cascade: true},
+			want:   []string{"CheckOwner", "GetResource", "DeleteResource", "GetResource"},
+			ended:  resource.ReasonDeleted,
+		},
+		"operation in flight": {
+			reason: "an operation in flight is joined before the DELETE",
+			script: func(s *script) {
+				reads := 0
+				s.get = func(activities.GetResourceInput) activities.GetResourceResult {
+					reads++
+					got := present()
+					switch reads {
+					case 1:
+						got.InFlight = "Updating"
+					case 3:
+						return absent()
+					}
+					return got
+				}
+			},
+			want:  []string{"CheckOwner", "GetResource", "PollOperation", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
+			ended: resource.ReasonDeleted,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			spec := desired()
+			if c.spec != nil {
+				c.spec(&spec)
+			}
+			c.script(r.script)
+			c.input.Desired = &spec
+			r.at(0, workflows.DeleteUpdate, c.input)
+			r.start(0)
+			r.wantCalls(c.want...)
+			var status workflows.Status
+			if err := r.GetWorkflowResult(&status); err != nil || !status.Deleted || status.Condition.Reason != c.ended {
+				t.Errorf("result %+v, %v; want %s: %s", status.Condition, err, c.ended, c.reason)
+			}
+		})
+	}
+}
+
+// goneAfter makes the resource absent after so many reads.
+func goneAfter(reads int) func(activities.GetResourceInput) activities.GetResourceResult {
+	return func(activities.GetResourceInput) activities.GetResourceResult {
+		if reads--; reads < 0 {
+			return absent()
+		}
+		return present()
+	}
+}
+
+func TestDeleteBlockedIsTriedForEver(t *testing.T) {
+	r := newRun(t)
+	tries := 0
+	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
+		if tries++; tries < 4 {
+			return resource.Fail(resource.ReasonContainsUnmanaged, resource.RetryNone, "holds a vault")
+		}
+		return resource.Proceed("")
+	}
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		if in.Expect == activities.ExpectAbsent {
+			return absent()
+		}
+		return present()
+	}
+	r.apply(desired())
+	r.at(10*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	refusedApply := r.at(time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+	status := r.look(time.Minute)
+	r.start(0)
+	if status.Phase != workflows.PhaseDeleting || status.Condition.Severity == resource.SeverityError {
+		t.Errorf("phase %s, severity %s; a delete never becomes fatal", status.Phase, status.Condition.Severity)
+	}
+	if refusal(refusedApply) != workflows.RefusedDeleting {
+		t.Errorf("an apply during the delete was answered with %v", refusedApply.rejected)
+	}
+	if tries != 4 || r.count("DeleteResource") != 1 {
+		t.Errorf("%d looks, %d DELETEs; want 4 and 1", tries, r.count("DeleteResource"))
+	}
+}
+
+func TestDeleteWorksWhilePaused(t *testing.T) {
+	r := newRun(t)
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		if in.Expect == activities.ExpectAbsent {
+			return absent()
+		}
+		return present()
+	}
+	r.apply(desired())
+	r.at(10*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{})
+	r.at(20*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{})
+	r.start(0)
+	if r.count("DeleteResource") != 1 {
+		t.Error("no DELETE while paused")
+	}
+}
+
+func TestDeleteOfNothing(t *testing.T) {
+	r := newRun(t)
+	got := r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{})
+	r.start(0)
+	if refusal(got) != workflows.RefusedNotManaged {
+		t.Errorf("answered with %v, want %s", got.rejected, workflows.RefusedNotManaged)
+	}
+	r.wantCalls()
+}

@@ -1,0 +1,221 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// refusal is the type of the error of a refused update.
+func refusal(a *answer) string {
+	var application *temporal.ApplicationError
+	if errors.As(a.rejected, &application) {
+		return application.Type()
+	}
+	return ""
+}
+
+func TestApplyRefusedEndsTheRun(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*resource.Desired)
+	}{
+		"another resource": {"the workflow belongs to one resource", func(d *resource.Desired) { d.ID = mustID(group) }},
+		"no api-version":   {"no request can be made without it", func(d *resource.Desired) { d.APIVersion = "" }},
+		"body too large": {"Temporal refuses large payloads", func(d *resource.Desired) {
+			d.Body = json.RawMessage(`"` + strings.Repeat("x", resource.MaxBodyBytes) + `"`)
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			spec := desired()
+			c.change(&spec)
+			got := r.apply(spec)
+			r.start(0)
+			if refusal(got) != workflows.RefusedInvalid {
+				t.Errorf("rejected with %v, want %s: %s", got.rejected, workflows.RefusedInvalid, c.reason)
+			}
+			if err := r.GetWorkflowError(); err != nil {
+				t.Errorf("the run ended with %v, want it complete at once", err)
+			}
+			r.wantCalls()
+		})
+	}
+}
+
+func TestApplyGenerations(t *testing.T) {
+	r := newRun(t)
+	first := r.apply(desired())
+	again := r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+	changed := desired()
+	changed.Body = json.RawMessage(`{"location":"westus3"}`)
+	second := r.at(20*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
+	r.start(time.Second)
+	for name, want := range map[*answer]workflows.ApplyResult{
+		first: {Generation: 1, Changed: true}, again: {Generation: 1}, second: {Generation: 2, Changed: true},
+	} {
+		if name.result != want {
+			t.Errorf("answer %+v, want %+v", name.result, want)
+		}
+	}
+	if r.count("GetResource") != 2 {
+		t.Errorf("%d passes, want 2: an unchanged spec starts none", r.count("GetResource"))
+	}
+}
+
+func TestApplyDuringOperation(t *testing.T) {
+	r := newRun(t)
+	var bodies []string
+	r.script.pre = create
+	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
+		bodies = append(bodies, string(in.Desired.Body))
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
+	}
+	polls := 0
+	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+		if polls++; polls == 1 {
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", "NotYet",
+				temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
+		}
+		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
+	}
+	r.apply(desired())
+	changed := desired()
+	changed.Body = json.RawMessage(`{"location":"westus3"}`)
+	got := r.at(30*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
+	status := r.look(2 * time.Minute)
+	r.start(3 * time.Minute)
+	if !got.complete {
+		t.Error("the update waited for the operation")
+	}
+	if len(bodies) != 2 || bodies[1] != string(changed.Body) {
+		t.Errorf("PUT bodies %v, want the operation ended and then the new generation", bodies)
+	}
+	if status.Condition.ObservedGeneration != 2 {
+		t.Errorf("observed generation %d, want 2", status.Condition.ObservedGeneration)
+	}
+}
+
+func TestReconcileJoins(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	var answers []*answer
+	for range 5 {
+		answers = append(answers, r.at(10*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"}))
+	}
+	r.start(time.Second)
+	for _, got := range answers {
+		if pass := got.result.(workflows.ReconcileResult).Pass; pass < 2 || pass > 3 {
+			t.Errorf("answered pass %d, want 2 or 3", pass)
+		}
+	}
+	if passes := r.count("GetResource"); passes > 3 {
+		t.Errorf("%d passes for five requests at once, want them joined", passes)
+	}
+}
+
+func TestPause(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = create
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
+	}
+	polls := 0
+	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+		if polls++; polls < 3 {
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", "NotYet",
+				temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
+		}
+		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
+	}
+	r.apply(desired())
+	r.at(time.Minute+30*time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host", Reason: "incident"})
+	paused := r.look(5 * time.Hour)
+	r.at(6*time.Hour, workflows.ResumeUpdate, workflows.PauseInput{By: "ada@host"})
+	r.start(6*time.Hour + time.Second)
+	if paused.Phase != workflows.PhasePaused || !paused.Paused {
+		t.Errorf("phase %s, paused %t; want Paused", paused.Phase, paused.Paused)
+	}
+	if polls < 3 {
+		t.Errorf("%d polls: a pause must let the operation end", polls)
+	}
+	calls := strings.Join(r.script.calls, " ")
+	want := "CheckOwner GetResource PreCheck PutResource PollOperation PollOperation PollOperation GetResource CheckOwner"
+	if !strings.HasPrefix(calls, want) {
+		t.Errorf("activities ran as %s, want no step after the PUT until the resume", calls)
+	}
+}
+
+func TestOnce(t *testing.T) {
+	t.Run("ready", func(t *testing.T) {
+		r := newRun(t)
+		r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
+		r.start(0)
+		var status workflows.Status
+		if err := r.GetWorkflowResult(&status); err != nil || !status.Condition.Ready {
+			t.Errorf("result %+v, %v; want a Ready status", status.Condition, err)
+		}
+	})
+	t.Run("fatal", func(t *testing.T) {
+		r := newRun(t)
+		blocked(r.script, resource.RetryNone, 0)
+		r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+			return activities.CheckOwnerResult{Verdict: resource.Fail("LocationRequired", resource.RetryNone, "no location")}
+		}
+		r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
+		r.start(0)
+		var application *temporal.ApplicationError
+		if err := r.GetWorkflowError(); !errors.As(err, &application) || application.Type() != workflows.FatalError {
+			t.Errorf("ended with %v, want an error of type %s", err, workflows.FatalError)
+		}
+	})
+	t.Run("on a managed resource", func(t *testing.T) {
+		r := newRun(t)
+		r.apply(desired())
+		got := r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
+		r.start(time.Second)
+		if refusal(got) != workflows.RefusedOnce {
+			t.Errorf("rejected with %v, want %s", got.rejected, workflows.RefusedOnce)
+		}
+	})
+}
+
+func TestContinueAsNew(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, 10*time.Millisecond)
+	r.at(20*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "x"})
+	r.start(0)
+	var next *workflow.ContinueAsNewError
+	if err := r.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("ended with %v, want continue-as-new", err)
+	}
+	var input workflows.ReconcileResourceInput
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	input.State.Paused = false
+
+	second := newRun(t)
+	second.input = input
+	second.SetStartTime(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC))
+	early := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
+	late := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
+	second.start(2 * time.Hour)
+	if early.Pass != 1 || early.Generation != 1 || early.Phase != workflows.PhaseReady {
+		t.Errorf("a second before the next try: pass %d, generation %d, phase %s; want the state of the first run and no pass", early.Pass, early.Generation, early.Phase)
+	}
+	if late.Pass != 2 {
+		t.Errorf("a second after the next try: pass %d, want 2: the wait was resumed, not restarted", late.Pass)
+	}
+}

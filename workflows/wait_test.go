@@ -1,0 +1,187 @@
+package workflows_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// blocked makes the owner check block in a class.
+func blocked(s *script, class resource.RetryClass, retryAfter time.Duration) {
+	s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+		verdict := resource.Block(resource.ReasonReconciliationBlocked, "blocked")
+		verdict.Class, verdict.RetryAfter = class, retryAfter
+		return activities.CheckOwnerResult{Verdict: verdict}
+	}
+}
+
+// waits are the timers of the waits, without those of the test itself and the
+// first one, which waits for the first message.
+func waits(r *run) []time.Duration {
+	return r.timers[1:]
+}
+
+func TestWaitBackoff(t *testing.T) {
+	second, minute := time.Second, time.Minute
+	cases := map[string]struct {
+		reason     string
+		class      resource.RetryClass
+		retryAfter time.Duration
+		want       []time.Duration // without jitter
+	}{
+		"fast":        {"1 s doubling to 30 s", resource.RetryFast, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 30 * second, 30 * second}},
+		"slow":        {"1 s doubling to 3 min", resource.RetrySlow, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 64 * second, 128 * second, 3 * minute, 3 * minute}},
+		"very slow":   {"the interval, at least 1 h", resource.RetryVerySlow, 0, []time.Duration{60 * minute, 60 * minute}},
+		"retry after": {"never less than ARM asked for", resource.RetryFast, 50 * second, []time.Duration{50 * second, 50 * second}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			blocked(r.script, c.class, c.retryAfter)
+			r.apply(desired())
+			r.start(6 * time.Hour)
+			got := waits(r)
+			if len(got) < len(c.want) {
+				t.Fatalf("%d waits, want at least %d", len(got), len(c.want))
+			}
+			exact := 0
+			for i, want := range c.want {
+				low, high := want*3/4, want*5/4
+				if c.retryAfter > 0 {
+					low, high = want, want
+				}
+				if got[i] < low || got[i] > high {
+					t.Errorf("wait %d is %s, want %s to %s: %s", i, got[i], low, high, c.reason)
+				}
+				if got[i] == want {
+					exact++
+				}
+			}
+			if c.retryAfter == 0 && exact > 1 {
+				t.Errorf("%d waits are exact: there is no jitter", exact)
+			}
+		})
+	}
+}
+
+func TestWaitNoneIsUntilAMessage(t *testing.T) {
+	r := newRun(t)
+	blocked(r.script, resource.RetryNone, 0)
+	r.apply(desired())
+	r.at(100*time.Hour, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
+	before := r.look(99 * time.Hour)
+	r.start(101 * time.Hour)
+	if before.Pass != 1 || !before.NextTry.IsZero() || before.Phase != workflows.PhaseFailed {
+		t.Errorf("after 99 h: pass %d, next try %v, phase %s; want one pass, no next try, Failed", before.Pass, before.NextTry, before.Phase)
+	}
+	if r.count("CheckOwner") != 2 {
+		t.Errorf("%d passes, want a second one by the message", r.count("CheckOwner"))
+	}
+}
+
+func TestWaitResync(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	r.start(24 * time.Hour)
+	got := waits(r)
+	if len(got) < 20 || len(got) > 30 {
+		t.Fatalf("%d resyncs in a day with an interval of an hour", len(got))
+	}
+	if got[0] < time.Minute || got[0] > time.Hour {
+		t.Errorf("the first resync comes after %s, want it within the interval", got[0])
+	}
+	for i, wait := range got[1:] {
+		if wait < 45*time.Minute || wait > 75*time.Minute {
+			t.Errorf("wait %d is %s, want 45 to 75 min", i+1, wait)
+		}
+	}
+}
+
+func TestWaitLongIntervalIsManyTimers(t *testing.T) {
+	r := newRun(t)
+	spec := desired()
+	spec.Interval = 24 * time.Hour
+	r.apply(spec)
+	r.start(72 * time.Hour)
+	for _, wait := range r.timers {
+		if wait > 90*time.Minute && wait != 72*time.Hour {
+			t.Errorf("a timer of %s; a sleeper must notice a new worker version within 90 min", wait)
+		}
+	}
+	if passes := r.count("GetResource"); passes < 3 || passes > 5 {
+		t.Errorf("%d passes in three days with an interval of a day", passes)
+	}
+}
+
+func TestWaitZeroIntervalNeverResyncs(t *testing.T) {
+	r := newRun(t)
+	spec := desired()
+	spec.Interval = 0
+	r.apply(spec)
+	r.start(1000 * time.Hour)
+	if r.count("GetResource") != 1 {
+		t.Errorf("%d reads, want one", r.count("GetResource"))
+	}
+}
+
+func TestWaitStatusOfABlock(t *testing.T) {
+	r := newRun(t)
+	owner := mustID(group)
+	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+		verdict := resource.Block(resource.ReasonWaitingForOwner, "the owner does not exist")
+		verdict.WaitingFor = []resource.ID{owner}
+		return activities.CheckOwnerResult{Verdict: verdict}
+	}
+	r.apply(desired())
+	status := r.look(10 * time.Second)
+	r.start(11 * time.Second)
+	if len(status.WaitingFor) != 1 || !status.WaitingFor[0].Equal(owner) {
+		t.Errorf("waits for %v, want %s", status.WaitingFor, owner)
+	}
+	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	if since := status.WaitingSince.Sub(start); since < 0 || since > time.Second {
+		t.Errorf("waits since %s after the start, want since the first pass", since)
+	}
+	if last := status.Decisions[len(status.Decisions)-1]; last.Count < 3 {
+		t.Errorf("the log counts %d equal decisions, want one line for all:\n%s", last.Count, decisions(status))
+	}
+	if !status.NextTry.After(start.Add(10 * time.Second)) {
+		t.Errorf("next try %s is not ahead", status.NextTry)
+	}
+}
+
+func TestWakeEndsABlockAtOnce(t *testing.T) {
+	r := newRun(t)
+	open := false
+	var after []time.Time
+	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+		after = append(after, in.After)
+		if open {
+			return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
+		}
+		verdict := resource.Block(resource.ReasonReconciliationBlocked, "Updating")
+		verdict.Class = resource.RetryVerySlow
+		return activities.CheckOwnerResult{Verdict: verdict}
+	}
+	r.apply(desired())
+	changed := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
+	r.RegisterDelayedCallback(func() {
+		open = true
+		r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Succeeded", At: changed})
+	}, 5*time.Minute)
+	status := r.look(5*time.Minute + time.Second)
+	r.start(6 * time.Minute)
+	if status.Phase != workflows.PhaseReady {
+		t.Errorf("phase %s a second after the wake, want Ready", status.Phase)
+	}
+	if !after[len(after)-1].Equal(changed) {
+		t.Errorf("the check after the wake accepts reads from %s on, want %s: an older one is stale", after[len(after)-1], changed)
+	}
+	if !strings.Contains(decisions(status), "wake") {
+		t.Errorf("the log does not name the wake:\n%s", decisions(status))
+	}
+}
