@@ -2,6 +2,7 @@ package histories_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -49,9 +50,16 @@ func TestTextsFindWhatIsPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compressed, err := payload.DataConverter().ToPayload(strings.Repeat("long ", 1000) + planted)
+	long := ""
+	for i := range 500 {
+		long += fmt.Sprintf("item %d of %x; ", i, i*7919)
+	}
+	compressed, err := payload.DataConverter().ToPayload(long + planted)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bytes.Contains(compressed.GetData(), []byte(planted)) {
+		t.Fatal("the compressed payload shows the planted value, so the test shows nothing")
 	}
 	started := func(a *historypb.WorkflowExecutionStartedEventAttributes) *historypb.History {
 		return &historypb.History{Events: []*historypb.HistoryEvent{{
