@@ -30,6 +30,9 @@ func (s *Simulator) handleDelete(q *request) *answer {
 		s.announce(a, op, q)
 		return a
 	}
+	if a := s.busy(q, r); a != nil { // a state that was set
+		return a
+	}
 	spec := s.specFor(r.typ, t.id, "delete")
 	s.log.wrote(s.clock.now(), q, r, "delete", spec.Status, nil)
 	if spec.Shape == ShapeSync || spec.Shape == ShapeSelf {

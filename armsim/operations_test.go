@@ -143,6 +143,7 @@ func TestHoldAndSetState(t *testing.T) {
 	h.pass(time.Hour)
 	h.want(h.do("PUT", cluster+version, `{"location":"westus2","sku":{"name":"Dev"}}`), 409, "Conflict")
 	h.want(h.do("GET", database+version, ""), 409, "Conflict")
+	h.want(h.do("DELETE", cluster+version, ""), 409, "Conflict")
 	if err := h.SetState(cluster, "Succeeded", nil); err != nil {
 		t.Fatal(err)
 	}
