@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
+)
+
+const (
+	group   = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/first"
+	groupIn = `type: Microsoft.Resources/resourceGroups@2021-04-01
+name: first
+owner: /subscriptions/11111111-2222-3333-4444-555555555555
+body: {location: westus2, tags: {purpose: e2e}}
+`
+)
+
+// One resource group from nothing to Ready, over HTTPS with a client secret, as
+// in a real cloud.
+func TestApplyOneGroup(t *testing.T) {
+	w := harness.New(t, binaries, harness.Options{TLS: true})
+	w.StartWorker(harness.WorkerOptions{})
+
+	applied := w.MustCLI("apply", "-f", w.Write("group.yaml", groupIn), "--wait", "--timeout", "60s")
+	if !strings.Contains(applied.Out, "created (generation 1)") {
+		t.Errorf("apply does not say that the group was created:\n%s", applied)
+	}
+	status := w.UntilPhase(10*time.Second, group, workflows.PhaseReady)
+	if status.Generation != 1 || status.Pass != 1 {
+		t.Errorf("the group is Ready at generation %d after pass %d, want 1 and 1", status.Generation, status.Pass)
+	}
+	if puts := w.Sim.Count(http.MethodPut, group); puts != 1 {
+		t.Errorf("the group was PUT %d times, want once:\n%s", puts, w.HistoryLines(group))
+	}
+	w.Record(group, "create")
+
+	w.Sim.Reset()
+	w.MustCLI("reconcile", group, "--wait", "--timeout", "60s")
+	if counters := w.Sim.Counters(); counters.ByMethod[http.MethodPut] != 0 || counters.ByMethod[http.MethodGet] != 1 {
+		t.Errorf("a pass in sync made %v, want 1 GET alone", counters.ByMethod)
+	}
+	for _, text := range w.Texts() {
+		if strings.Contains(text, harness.ClientSecret) {
+			t.Errorf("the client secret stands in Temporal: %.200s", text)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cliTimeout bounds one call of the CLI; its own --timeout should end it first.
+const cliTimeout = 3 * time.Minute
+
+// Result is what a call of the CLI left behind.
+type Result struct {
+	Args []string
+	// Code is the exit code; Out and Err what it wrote.
+	Code     int
+	Out, Err string
+}
+
+// String shows the call as a failed test should.
+func (r Result) String() string {
+	return "armature " + strings.Join(r.Args, " ") + "\nexit code " + strconv.Itoa(r.Code) +
+		"\n--- out\n" + r.Out + "--- err\n" + r.Err
+}
+
+// CLI runs armature in the world's folder, without a terminal.
+func (w *World) CLI(args ...string) Result {
+	w.T.Helper()
+	return w.CLIWith("", nil, args...)
+}
+
+// CLIWith is CLI with something on standard input and more environment, which
+// overrides the world's.
+func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(w.T.Context(), cliTimeout)
+	defer cancel()
+	command := exec.CommandContext(ctx, w.Binaries.CLI, args...)
+	var out, err bytes.Buffer
+	command.Dir, command.Env = w.Folder, w.environment(env...)
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &err
+	failed := command.Run()
+	var exit *exec.ExitError
+	if failed != nil && !errors.As(failed, &exit) {
+		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
+	}
+	if ctx.Err() != nil {
+		w.T.Fatalf("armature %s did not end in %s\n%s%s", strings.Join(args, " "), cliTimeout, &out, &err)
+	}
+	return Result{Args: args, Code: command.ProcessState.ExitCode(), Out: out.String(), Err: err.String()}
+}
+
+// MustCLI is CLI that fails the test unless the exit code is 0.
+func (w *World) MustCLI(args ...string) Result {
+	w.T.Helper()
+	result := w.CLI(args...)
+	if result.Code != 0 {
+		w.T.Fatalf("want exit code 0 of %s", result)
+	}
+	return result
+}

@@ -1,0 +1,35 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/armature-io/armature/dev/internal/histories"
+)
+
+// HistoriesVariable names the folder into which scenarios record their
+// histories for the replay tests; without it nothing is recorded.
+const HistoriesVariable = "ARMATURE_E2E_HISTORIES"
+
+// Record keeps the latest run of a resource's workflow as SCENARIO.json, where
+// recording is on. The payloads stay as the server stores them.
+func (w *World) Record(id, scenario string) {
+	w.T.Helper()
+	folder := os.Getenv(HistoriesVariable)
+	if folder == "" {
+		return
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		w.T.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(folder, scenario+".json"))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if err := histories.Write(file, w.History(id)); err != nil {
+		w.T.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		w.T.Fatal(err)
+	}
+}

@@ -1,0 +1,147 @@
+package harness
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+)
+
+// defaultTimeScale lets a minute of Azure pass in a second.
+const defaultTimeScale = 60
+
+// Sim is the running simulator, spoken to by its control API alone.
+type Sim struct {
+	t      testing.TB
+	server *armsim.Server
+	client *http.Client
+	tls    bool
+}
+
+func startSim(t testing.TB, folder string, options Options) *Sim {
+	t.Helper()
+	set := options.Simulator
+	if set.TimeScale == 0 {
+		set.TimeScale = defaultTimeScale
+	}
+	caFile := ""
+	if options.TLS {
+		caFile = filepath.Join(folder, "armsim-ca.pem")
+		set.RequireAuth, set.TenantID = true, TenantID
+		set.ClientID, set.ClientSecret = ClientID, ClientSecret
+	}
+	server, err := armsim.Listen("127.0.0.1:0", options.TLS, caFile, nil, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	s := &Sim{t: t, server: server, tls: options.TLS, client: &http.Client{Timeout: 10 * time.Second}}
+	if options.TLS {
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(server.CA())
+		s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
+	}
+	return s
+}
+
+// URL is the simulator's root.
+func (s *Sim) URL() string { return s.server.URL() }
+
+// Stop makes ARM unreachable for the rest of the test.
+func (s *Sim) Stop() { _ = s.server.Close() }
+
+// Call sends one request to the control API, such as Call("POST", "/faults",
+// armsim.Fault{...}, nil): in and out are JSON values or nil.
+func (s *Sim) Call(method, path string, in, out any) {
+	s.t.Helper()
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		body = bytes.NewReader(data)
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.URL()+"/_sim"+path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := s.client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if response.StatusCode >= 300 {
+		s.t.Fatalf("%s /_sim%s: %s\n%s", method, path, response.Status, answer)
+	}
+	if out == nil {
+		return
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		s.t.Fatalf("%s /_sim%s: %v\n%s", method, path, err, answer)
+	}
+}
+
+// Counters are the requests since the start or the last Reset.
+func (s *Sim) Counters() armsim.Counters {
+	s.t.Helper()
+	var counters armsim.Counters
+	s.Call(http.MethodGet, "/counters", nil, &counters)
+	return counters
+}
+
+// Count is the number of requests of a method to a resource ID; polls of
+// operations are not among them.
+func (s *Sim) Count(method, id string) int {
+	s.t.Helper()
+	return s.Counters().ByID[strings.ToLower(id)][method]
+}
+
+// Reset forgets requests and counters; resources stay.
+func (s *Sim) Reset() {
+	s.t.Helper()
+	s.Call(http.MethodPost, "/reset", nil, nil)
+}
+
+// Requests is the request log, oldest first; query is "" or as in "?method=PUT".
+func (s *Sim) Requests(query string) []armsim.Request {
+	s.t.Helper()
+	var requests []armsim.Request
+	s.Call(http.MethodGet, "/requests"+query, nil, &requests)
+	return requests
+}
+
+// Patch changes a resource behind everybody's back, by a JSON merge patch.
+func (s *Sim) Patch(id string, patch map[string]any) {
+	s.t.Helper()
+	s.Call(http.MethodPatch, "/resources", map[string]any{"id": id, "patch": patch}, nil)
+}
+
+// environment is what a worker needs to talk to the simulator.
+func (s *Sim) environment() []string {
+	env := []string{"ARMATURE_AZURE_CLOUD=custom", "ARMATURE_AZURE_ENDPOINT=" + s.URL()}
+	if !s.tls {
+		return append(env, "ARMATURE_AZURE_CREDENTIAL=none")
+	}
+	return append(env,
+		"ARMATURE_AZURE_CREDENTIAL=client-secret",
+		"ARMATURE_AZURE_AUTHORITY_HOST="+s.URL(),
+		"ARMATURE_AZURE_CA_FILE="+s.server.CAFile(),
+		"AZURE_TENANT_ID="+TenantID,
+		"AZURE_CLIENT_ID="+ClientID,
+		"AZURE_CLIENT_SECRET="+ClientSecret,
+	)
+}

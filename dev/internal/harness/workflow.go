@@ -1,0 +1,126 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/armature-io/armature/dev/internal/histories"
+	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// WorkflowID is the workflow of a resource ID.
+func (w *World) WorkflowID(id string) string {
+	w.T.Helper()
+	parsed, err := resource.ParseID(id)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return parsed.WorkflowID()
+}
+
+// Status asks the workflow of a resource; the error is that of the query.
+func (w *World) Status(id string) (workflows.Status, error) {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(w.T.Context(), 5*time.Second)
+	defer cancel()
+	var status workflows.Status
+	value, err := w.Client.QueryWorkflow(ctx, w.WorkflowID(id), "", workflows.StatusQuery)
+	if err == nil {
+		err = value.Get(&status)
+	}
+	return status, err
+}
+
+// UntilStatus waits until the status of a resource is as wanted.
+func (w *World) UntilStatus(timeout time.Duration, id, what string, wanted func(workflows.Status) bool) workflows.Status {
+	w.T.Helper()
+	var last workflows.Status
+	w.Until(timeout, id+" "+what, func() (bool, string) {
+		status, err := w.Status(id)
+		if err != nil {
+			return false, err.Error()
+		}
+		last = status
+		return wanted(status), fmt.Sprintf("phase %s, pass %d, %s: %s", status.Phase, status.Pass, status.Condition.Reason, status.Condition.Message)
+	})
+	return last
+}
+
+// UntilPhase waits until a resource is in a phase.
+func (w *World) UntilPhase(timeout time.Duration, id string, phase workflows.Phase) workflows.Status {
+	w.T.Helper()
+	return w.UntilStatus(timeout, id, "is "+string(phase), func(s workflows.Status) bool { return s.Phase == phase })
+}
+
+// History is the latest run of a resource's workflow.
+func (w *World) History(id string) *historypb.History {
+	w.T.Helper()
+	history, err := histories.Fetch(w.T.Context(), w.Client, w.WorkflowID(id), "")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return history
+}
+
+// HistoryLines is the history in words, payloads decoded, for searches.
+func (w *World) HistoryLines(id string) string {
+	w.T.Helper()
+	return strings.Join(histories.Lines(w.History(id), true), "\n")
+}
+
+// Texts is every text that Temporal stores of any workflow of the world:
+// histories of all runs, descriptions, memos, search attributes, all decoded.
+func (w *World) Texts() []string {
+	w.T.Helper()
+	var texts []string
+	for _, execution := range w.executions() {
+		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		texts = append(texts, w.texts(history)...)
+		description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), execution.GetWorkflowId(), execution.GetRunId())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		texts = append(texts, w.texts(description)...)
+	}
+	return texts
+}
+
+func (w *World) texts(message proto.Message) []string {
+	w.T.Helper()
+	texts, err := histories.Texts(message)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return texts
+}
+
+// executions are all runs that visibility knows.
+func (w *World) executions() []*commonpb.WorkflowExecution {
+	w.T.Helper()
+	var executions []*commonpb.WorkflowExecution
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporaldev.Namespace}
+	for {
+		page, err := w.Client.ListWorkflow(w.T.Context(), request)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		for _, info := range page.GetExecutions() {
+			executions = append(executions, info.GetExecution())
+		}
+		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+			return executions
+		}
+	}
+}

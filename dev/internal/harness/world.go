@@ -1,0 +1,133 @@
+package harness
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Identity of the worker at a simulator that wants tokens.
+const (
+	TenantID     = "aaaaaaaa-0000-0000-0000-000000000001"
+	ClientID     = "aaaaaaaa-0000-0000-0000-000000000002"
+	ClientSecret = "e2e-client-secret-4711"
+)
+
+// Options of a [World]. The zero value works: plain HTTP, no credential, sixty
+// simulated seconds in one.
+type Options struct {
+	// Simulator is handed to armsim; its TimeScale 0 means 60 here.
+	Simulator armsim.Options
+	// TLS serves the simulator over HTTPS with its own CA and makes it want the
+	// tokens of [ClientID] and [ClientSecret].
+	TLS bool
+	// NoSearchAttributes leaves the namespace as it comes, for tests of setup.
+	NoSearchAttributes bool
+}
+
+// World is everything a scenario has. Its methods fail the test.
+type World struct {
+	T        testing.TB
+	Binaries Binaries
+	// Folder is where CLI and workers run; files that a scenario writes go here.
+	Folder   string
+	Temporal *temporaldev.Server
+	// Client decodes payloads as the product does.
+	Client client.Client
+	Sim    *Sim
+	// Env is added to the environment of every worker and CLI call.
+	Env []string
+}
+
+// New starts a server and a simulator that end with the test.
+func New(t testing.TB, binaries Binaries, options Options) *World {
+	t.Helper()
+	w := &World{T: t, Binaries: binaries, Folder: t.TempDir()}
+	temporalOptions := temporaldev.Options{SearchAttributes: workflows.SearchAttributes()}
+	if options.NoSearchAttributes {
+		temporalOptions.SearchAttributes = nil
+	}
+	server, err := temporaldev.Start(t.Context(), filepath.Join(w.Folder, "temporal"), temporalOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Temporal = server
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.Client, err = client.Dial(client.Options{
+		HostPort: server.Address(), Namespace: temporaldev.Namespace,
+		DataConverter: payload.DataConverter(), Logger: silent{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Client.Close)
+	w.Sim = startSim(t, w.Folder, options)
+	return w
+}
+
+// Write writes a file of the scenario and returns its path.
+func (w *World) Write(name, content string) string {
+	w.T.Helper()
+	path := filepath.Join(w.Folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.T.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		w.T.Fatal(err)
+	}
+	return path
+}
+
+// environment is that of CLI and workers: nothing of the user's own settings.
+func (w *World) environment(more ...string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + w.Folder,
+		"TZ=UTC",
+		"TEMPORAL_ADDRESS=" + w.Temporal.Address(),
+		"TEMPORAL_NAMESPACE=" + temporaldev.Namespace,
+	}
+	return append(append(env, w.Env...), more...)
+}
+
+// Until asks every 100 ms until the condition holds; after the timeout the test
+// fails and says what was waited for and what the last answer was.
+func (w *World) Until(timeout time.Duration, what string, condition func() (done bool, answer string)) {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(w.T.Context(), timeout)
+	defer cancel()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		done, answer := condition()
+		if done {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.T.Fatalf("waited %s for: %s\nlast answer: %s", timeout, what, answer)
+		case <-ticker.C:
+		}
+	}
+}
+
+// silent drops the client's log: a server that stops is no news in a test.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}
