@@ -116,8 +116,9 @@ func IsAbsent(err error) bool {
 	return errors.As(err, &answer) && answer.Class == ClassAbsent
 }
 
-// isTokenFault reports whether a request was not sent for want of a token.
-func isTokenFault(err error) bool {
+// heldBack reports whether a request was not sent for a reason that passes: no
+// token, or a Throttle that refused it.
+func heldBack(err error) bool {
 	var refused *Error
 	var broken *tokenFault
 	return errors.As(err, &refused) || errors.As(err, &broken)

@@ -138,9 +138,17 @@ func withoutURL(err error) error {
 	if errors.As(err, &broken) {
 		return broken.cause
 	}
+	if cause := causeOf(err); cause != err {
+		return fmt.Errorf("reach ARM: %w", cause)
+	}
+	return err
+}
+
+// causeOf is what stands under net/http's error with the URL.
+func causeOf(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
-		return fmt.Errorf("reach ARM: %w", at.Err)
+		return at.Err
 	}
 	return err
 }

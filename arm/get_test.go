@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -235,6 +236,29 @@ func TestTransportFaultNamesNoURL(t *testing.T) {
 	cancel()
 	if _, err := client.Get(ctx, parseID(t, clusterID), apiVersion); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
+	}
+}
+
+// refusal is a Throttle without budget.
+type refusal struct{ seen []string }
+
+func (r *refusal) Do(request *policy.Request) (*http.Response, error) {
+	r.seen = append(r.seen, request.Raw().Method)
+	return nil, &Error{Status: 429, Code: "BudgetUsedUp", RetryAfter: time.Second, Class: ClassThrottled}
+}
+
+func TestThrottleSeam(t *testing.T) {
+	server, throttle := newScript(t), &refusal{}
+	client := server.client(t, func(o *Options) { o.Throttle = throttle })
+	_, getErr := client.Get(testContext(t), parseID(t, clusterID), apiVersion)
+	_, pollErr := client.Poll(testContext(t), `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"`+server.URL+`\"}}"}`)
+	for _, err := range []error{getErr, pollErr} {
+		if got := asError(t, err); got.Class != ClassThrottled || got.RetryAfter != time.Second {
+			t.Errorf("got %+v, want the refusal as it is", got)
+		}
+	}
+	if len(throttle.seen) != 2 || len(server.requests()) != 0 {
+		t.Errorf("the throttle saw %q, the server %d requests", throttle.seen, len(server.requests()))
 	}
 }
 

@@ -13,16 +13,6 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// By what an operation is followed. viaNothing: it is finished; viaUnknown:
-// accepted, and nothing says how.
-const (
-	viaNothing  = ""
-	viaUnknown  = "unknown"
-	viaAsync    = "azure-asyncoperation"
-	viaLocation = "location"
-	viaResource = "resource"
-)
-
 // Poll is what one poll told.
 type Poll struct {
 	Done bool `json:"done,omitempty"`
@@ -56,7 +46,7 @@ func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
 	}
 	x := &exchange{call: CallPoll, typ: held.Type}
 	_, err := poller.Poll(withExchange(ctx, x))
-	if x.refused || !x.sent && ctx.Err() == nil && !isTokenFault(err) {
+	if x.refused || !x.sent && ctx.Err() == nil && !heldBack(err) {
 		return c.unreadablePoll(Poll{}), nil
 	}
 	if x.response == nil {
