@@ -102,6 +102,8 @@ func (a Azure) checkCustom(f *faults) {
 			checkAddress(f, address.name, address.value)
 		}
 	}
+	// azidentity sends a client secret by HTTPS only, to this machine too.
+	f.unless(!strings.HasPrefix(a.AuthorityHost, "http://"), "azure.authority-host", "want https://")
 }
 
 func checkAddress(f *faults, name, value string) {

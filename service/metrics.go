@@ -1,0 +1,78 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/opentelemetry"
+)
+
+// metrics are one Prometheus registry: the SDK's (temporal_*), Go's, the
+// process's and ours (armature_*). No label holds a name or an ID, so the
+// number of series does not grow with the number of resources.
+type metrics struct {
+	registry *prometheus.Registry
+	sdk      client.MetricsHandler
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	verdicts *prometheus.CounterVec
+}
+
+func newMetrics(log *slog.Logger) (*metrics, error) {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "armature_arm_requests_total",
+			Help: "Requests that left for ARM, by call, method, resource type and status (0: no answer came).",
+		}, []string{"call", "method", "type", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "armature_arm_request_duration_seconds",
+			Help:    "Time until ARM's answer, in seconds.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"call", "method"}),
+		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "armature_verdicts_total",
+			Help: "Verdicts of the steps of a pass, by step, action and reason.",
+		}, []string{"step", "action", "reason"}),
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.verdicts,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
+		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
+	if err != nil {
+		return nil, fmt.Errorf("set up metrics: %w", err)
+	}
+	provider := metric.NewMeterProvider(metric.WithReader(exporter))
+	m.sdk = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+		Meter:                provider.Meter("temporal"),
+		OnError:              func(err error) { log.Warn("count for metrics", "error", err) },
+		UseMonotonicCounters: true,
+	})
+	return m, nil
+}
+
+// request counts one request to ARM.
+func (m *metrics) request(r arm.Request) {
+	m.requests.WithLabelValues(string(r.Call), r.Method, strings.ToLower(r.Type), strconv.Itoa(r.Status)).Inc()
+	m.duration.WithLabelValues(string(r.Call), r.Method).Observe(r.Duration.Seconds())
+}
+
+// verdict counts one verdict.
+func (m *metrics) verdict(step string, v resource.Verdict) {
+	m.verdicts.WithLabelValues(step, string(v.Action), string(v.Reason)).Inc()
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

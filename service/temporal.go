@@ -1,0 +1,60 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/armature-io/armature/payload"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+// The names by which the Temporal worker controller tells a worker its version.
+const (
+	deploymentVariable = "TEMPORAL_DEPLOYMENT_NAME"
+	buildVariable      = "TEMPORAL_WORKER_BUILD_ID"
+)
+
+// temporalOptions are those given, or those of the environment and profiles.
+func temporalOptions(given *client.Options, log *slog.Logger, metrics client.MetricsHandler) (client.Options, error) {
+	var options client.Options
+	if given != nil {
+		options = *given
+	} else {
+		var err error
+		if options, err = envconfig.LoadDefaultClientOptions(); err != nil {
+			return options, fmt.Errorf("read Temporal's configuration (TEMPORAL_*, profile): %w", err)
+		}
+	}
+	if options.HostPort == "" {
+		options.HostPort = client.DefaultHostPort
+	}
+	if options.Namespace == "" {
+		options.Namespace = client.DefaultNamespace
+	}
+	options.DataConverter = payload.DataConverter()
+	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{log.Handler()}))
+	options.MetricsHandler = metrics
+	return options, nil
+}
+
+// deploymentOptions turn worker versioning on when both names are set.
+func deploymentOptions() (worker.DeploymentOptions, error) {
+	name, build := os.Getenv(deploymentVariable), os.Getenv(buildVariable)
+	if name == "" && build == "" {
+		return worker.DeploymentOptions{}, nil
+	}
+	if name == "" || build == "" {
+		return worker.DeploymentOptions{}, errors.New("read worker version: " + deploymentVariable + " and " + buildVariable + " go together")
+	}
+	return worker.DeploymentOptions{
+		UseVersioning:             true,
+		Version:                   worker.WorkerDeploymentVersion{DeploymentName: name, BuildID: build},
+		DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
+	}, nil
+}
