@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"reflect"
 	"sort"
 	"strings"
 
@@ -100,7 +101,7 @@ func (w *walker) compareScalar(p place) {
 		w.differ(p, ruleAbsent)
 	case resource.Masked(p.observed):
 		w.differ(p, ruleMasked)
-	case p.desired != p.observed:
+	case !reflect.DeepEqual(p.desired, p.observed):
 		w.differ(p, ruleValue)
 	}
 }

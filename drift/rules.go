@@ -2,11 +2,10 @@ package drift
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
-	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -33,6 +32,8 @@ func rules() []rule {
 		{"slash", isSamePath},
 		{"time", isSameTime},
 		{"markup", isSameMarkup},
+		{"guid-case", isSameGUID},
+		{"boolean-text", isSameBoolean},
 		{"enum-case", isSameEnum},
 	}
 }
@@ -118,135 +119,19 @@ func isSameNumber(p place) bool {
 }
 
 func number(value any) (*big.Rat, bool) {
-	text, ok := value.(json.Number)
+	var text string
+	switch v := value.(type) {
+	case json.Number:
+		text = v.String()
+	case int, int64, float64:
+		text = fmt.Sprint(v)
+	}
 	// An exponent of many digits would make a number of as many: such a text
 	// is compared as it stands.
-	if !ok || len(text) > 40 || hugeExponent.MatchString(string(text)) {
+	if text == "" || len(text) > 40 || hugeExponent.MatchString(text) {
 		return nil, false
 	}
-	return new(big.Rat).SetString(string(text))
+	return new(big.Rat).SetString(text)
 }
 
-// texts are both sides of a place where a rule about the spelling of strings
-// may apply: not where people choose the spelling.
-func texts(p place) (desired, observed string, ok bool) {
-	desired, okD := p.desired.(string)
-	observed, okO := p.observed.(string)
-	return desired, observed, okD && okO && !resource.Masked(observed) && !chosenByPeople(p.path)
-}
-
-// isSameLocation: "westus2" is "West US 2", in any property that holds a
-// location or region.
-func isSameLocation(p place) bool {
-	a, b, ok := texts(p)
-	name := strings.ToLower(lastName(p.path))
-	if !ok || !strings.Contains(name, "location") && !strings.Contains(name, "region") {
-		return false
-	}
-	return strings.EqualFold(strings.ReplaceAll(a, " ", ""), strings.ReplaceAll(b, " ", ""))
-}
-
-// isSameResourceID: ARM compares IDs ignoring case.
-func isSameResourceID(p place) bool {
-	a, b, ok := texts(p)
-	return ok && isFullID(a) && strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
-}
-
-func isFullID(text string) bool {
-	lower := strings.ToLower(text)
-	return strings.HasPrefix(lower, "/subscriptions/") || strings.HasPrefix(lower, "/providers/")
-}
-
-// isRelativeID: "/apis" is the full ID of apis below the resource or one of its
-// owners.
-func isRelativeID(p place) bool {
-	a, b, ok := texts(p)
-	if !ok || p.id.IsZero() || isFullID(a) == isFullID(b) {
-		return false
-	}
-	relative, full := a, b
-	if isFullID(a) {
-		relative, full = b, a
-	}
-	if !strings.Contains(relative, "/") {
-		return false
-	}
-	relative = "/" + strings.Trim(relative, "/")
-	for at := p.id; !at.IsZero(); at = at.Owner() {
-		if strings.EqualFold(at.String()+relative, strings.TrimSuffix(full, "/")) {
-			return true
-		}
-	}
-	return false
-}
-
-// isSameURL: scheme and host ignore case, an empty path is "/", a default port
-// may be left out.
-func isSameURL(p place) bool {
-	a, b, ok := texts(p)
-	if !ok || !strings.Contains(a, "://") || !strings.Contains(b, "://") {
-		return false
-	}
-	return normalURL(a) == normalURL(b)
-}
-
-func normalURL(text string) string {
-	parsed, err := url.Parse(text)
-	if err != nil {
-		return text
-	}
-	parsed.Scheme, parsed.Host = strings.ToLower(parsed.Scheme), strings.ToLower(parsed.Host)
-	if port := parsed.Port(); parsed.Scheme == "https" && port == "443" || parsed.Scheme == "http" && port == "80" {
-		parsed.Host = parsed.Hostname()
-	}
-	parsed.Path = strings.TrimSuffix(parsed.Path, "/")
-	return parsed.String()
-}
-
-// isSamePath: slashes at the ends of a path say nothing.
-func isSamePath(p place) bool {
-	a, b, ok := texts(p)
-	return ok && strings.HasSuffix(strings.ToLower(lastName(p.path)), "path") &&
-		strings.Trim(a, "/") != "" && strings.Trim(a, "/") == strings.Trim(b, "/")
-}
-
-// isSameTime: one instant has many spellings.
-func isSameTime(p place) bool {
-	a, b, ok := texts(p)
-	if !ok || len(a) < len("2006-01-02T15:04:05Z") {
-		return false
-	}
-	atA, errA := time.Parse(time.RFC3339Nano, a)
-	atB, errB := time.Parse(time.RFC3339Nano, b)
-	return errA == nil && errB == nil && atA.Equal(atB)
-}
-
-var (
-	spaces       = regexp.MustCompile(`\s+`)
-	tagGaps      = regexp.MustCompile(`\s*([<>])\s*`)
-	slashGap     = regexp.MustCompile(`\s+/>`)
-	enumWord     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.+-]{0,63}$`)
-	hugeExponent = regexp.MustCompile(`[eE][+-]?\d{3,}`)
-)
-
-// isSameMarkup: markup comes back with other white space between its tags.
-func isSameMarkup(p place) bool {
-	a, b, ok := texts(p)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(a), "<") || !strings.HasPrefix(strings.TrimSpace(b), "<") {
-		return false
-	}
-	return normalMarkup(a) == normalMarkup(b)
-}
-
-func normalMarkup(text string) string {
-	text = spaces.ReplaceAllString(text, " ")
-	text = slashGap.ReplaceAllString(text, "/>")
-	return strings.TrimSpace(tagGaps.ReplaceAllString(text, "$1"))
-}
-
-// isSameEnum: words of a fixed vocabulary come back in the provider's case.
-// Names and values that people choose keep theirs.
-func isSameEnum(p place) bool {
-	a, b, ok := texts(p)
-	return ok && a != b && strings.EqualFold(a, b) && enumWord.MatchString(a) && !namesSomething(p.path)
-}
+var hugeExponent = regexp.MustCompile(`[eE][+-]?\d{3,}`)

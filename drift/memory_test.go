@@ -1,0 +1,113 @@
+package drift_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestMemory(t *testing.T) {
+	const desired = `{"properties":{"mode":"recover","sku":"a","rules":[{"name":"r","p":1}]}}`
+	const observed = `{"properties":{"sku":"b","rules":[{"name":"r","p":2}]}}`
+	memory := drift.Remember(body(t, []byte(desired)), body(t, []byte(observed)), drift.Options{
+		APIVersion: "2024-01-01", Reasons: []string{"properties.sku"},
+	})
+	cases := map[string]struct {
+		reason            string
+		desired, observed string
+		apiVersion        string
+		want              []string
+		remembered        int
+		notTaken          []string
+	}{
+		"nothing changed": {
+			reason:  "what stayed after a good PUT is Azure's will: no PUT again",
+			desired: desired, observed: observed, apiVersion: "2024-01-01",
+			remembered: 3, notTaken: []string{"properties.sku"},
+		},
+		"observed changed": {
+			reason:  "a foreign change of a remembered path is drift",
+			desired: desired, observed: strings.Replace(observed, `"b"`, `"c"`, 1), apiVersion: "2024-01-01",
+			want: []string{"properties.sku"}, remembered: 2,
+		},
+		"observed appeared": {
+			reason:  "a value where there was none is a change, too",
+			desired: desired, observed: strings.Replace(observed, `"sku"`, `"mode":"x","sku"`, 1), apiVersion: "2024-01-01",
+			want: []string{"properties.mode"}, remembered: 2, notTaken: []string{"properties.sku"},
+		},
+		"desired changed": {
+			reason:  "a new wish is put",
+			desired: strings.Replace(desired, `"p":1`, `"p":3`, 1), observed: observed, apiVersion: "2024-01-01",
+			want: []string{"properties.rules[name=r].p"}, remembered: 2, notTaken: []string{"properties.sku"},
+		},
+		"other api-version": {
+			reason:  "another api-version may show the same thing otherwise",
+			desired: desired, observed: observed, apiVersion: "2025-01-01",
+			want: []string{"properties.mode", "properties.rules[name=r].p", "properties.sku"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			// Through JSON, as the workflow's state keeps it.
+			raw, err := json.Marshal(memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept drift.Memory
+			if err := json.Unmarshal(raw, &kept); err != nil {
+				t.Fatal(err)
+			}
+			result := drift.Compare(body(t, []byte(c.desired)), body(t, []byte(c.observed)),
+				drift.Options{APIVersion: c.apiVersion, Memory: kept})
+			var got []string
+			for _, d := range result.Differences {
+				got = append(got, d.Path)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: %s", c.reason, diff)
+			}
+			if len(result.Remembered) != c.remembered {
+				t.Errorf("%s: remembered %v, want %d", c.reason, result.Remembered, c.remembered)
+			}
+			if diff := cmp.Diff(c.notTaken, result.NotTaken); diff != "" {
+				t.Errorf("%s: not taken %s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestMemoryHoldsNoValues(t *testing.T) {
+	memory := drift.Remember(map[string]any{"a": "planted-value", "b": map[string]any{"c": "planted-value"}},
+		map[string]any{"a": "planted-other"}, drift.Options{Key: []byte("k")})
+	raw, err := json.Marshal(memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(memory.Baseline) != 2 || strings.Contains(string(raw), "planted") {
+		t.Errorf("memory %s: want two paths and no value", raw)
+	}
+	keyless := drift.Remember(map[string]any{"a": "planted-value"}, nil, drift.Options{})
+	if keyless.Baseline["a"].Desired == memory.Baseline["a"].Desired {
+		t.Error("the key does not change the hash")
+	}
+}
+
+func TestBounds(t *testing.T) {
+	desired := map[string]any{}
+	for i := range 300 {
+		desired[fmt.Sprintf("p%03d", i)] = "x"
+	}
+	result := drift.Compare(desired, map[string]any{}, drift.Options{})
+	if len(result.Differences) != resource.MaxDifferences || result.More != 300-resource.MaxDifferences || result.InSync {
+		t.Errorf("%d differences and %d more: want them bounded", len(result.Differences), result.More)
+	}
+	if memory := drift.Remember(desired, map[string]any{}, drift.Options{}); len(memory.Baseline) != drift.MaxRemembered {
+		t.Errorf("remembered %d paths, want %d", len(memory.Baseline), drift.MaxRemembered)
+	}
+}
