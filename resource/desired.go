@@ -61,6 +61,9 @@ type Desired struct {
 	// states in plain (a tag, for example): observed values there are masked
 	// only when they differ.
 	Plain []string `json:"plain,omitempty"`
+	// Secret are paths whose value comes from a $secret: observed values there
+	// are always masked.
+	Secret []string `json:"secret,omitempty"`
 	// Timeout bounds one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`

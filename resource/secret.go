@@ -42,7 +42,30 @@ func SecretProperty(name string, under bool, label string) bool {
 	if SecretName(name) {
 		return true
 	}
-	return strings.EqualFold(name, "value") && (under || SecretName(label))
+	return strings.EqualFold(name, "value") && (under || SecretName(label) && !kindLabel(label))
+}
+
+// kindLabel reports whether a label that SecretName picks speaks of the kind of
+// a credential: App Service's settings X__credential say "managedidentity".
+func kindLabel(label string) bool {
+	words := splitWords(label)
+	last := words[len(words)-1]
+	return last == "credential" || last == "credentials"
+}
+
+// RightsName reports whether a property says what somebody may do: what stands
+// below it are rights on keys and secrets ("permissions": {"keys": ["get"]}), no
+// keys and secrets.
+func RightsName(name string) bool {
+	words := splitWords(name)
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "permission", "permissions", "rights", "actions":
+		return true
+	}
+	return false
 }
 
 // SecretLabels are the properties with which an object says what its "value"

@@ -16,6 +16,7 @@ func TestSecretProperty(t *testing.T) {
 		"OtherUnder":  {reason: "only the value of such an object is secret", property: "keyName", under: true},
 		"ValueLabel":  {reason: "an environment variable with a telling name", property: "value", label: "DB_PASSWORD", want: true},
 		"ValuePublic": {reason: "an environment variable with an ordinary name", property: "value", label: "REGION"},
+		"ValueKind":   {reason: "a setting that says how to sign in", property: "value", label: "Storage__credential"},
 		"Case":        {reason: "property names ignore case", property: "Value", under: true, want: true},
 	}
 	for name, tc := range cases {
@@ -24,6 +25,17 @@ func TestSecretProperty(t *testing.T) {
 				t.Errorf("\n%s\nSecretProperty(%q, %v, %q) = %v", tc.reason, tc.property, tc.under, tc.label, got)
 			}
 		})
+	}
+}
+
+func TestRightsName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"permissions": true, "accessRights": true, "dataActions": true, "Permissions": true,
+		"keys": false, "": false, "transaction": false,
+	} {
+		if got := RightsName(name); got != want {
+			t.Errorf("RightsName(%q) = %v", name, got)
+		}
 	}
 }
 

@@ -78,6 +78,40 @@ const (
 	ReasonUnknownError              Reason = "UnknownError"
 )
 
+// Reasons are all reasons of Armature itself.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonSucceeded,
+		ReasonReconciling,
+		ReasonDeleting,
+		ReasonDeleted,
+		ReasonDetached,
+		ReasonPaused,
+		ReasonInSync,
+		ReasonNotFound,
+		ReasonDrift,
+		ReasonWaitingForOwner,
+		ReasonReferenceNotFound,
+		ReasonReferenceNotReady,
+		ReasonSecretNotFound,
+		ReasonReconciliationBlocked,
+		ReasonPostReconciliationFailure,
+		ReasonCheckFailed,
+		ReasonOperationInProgress,
+		ReasonOperationTimeout,
+		ReasonOperationFailed,
+		ReasonChangeNotTaken,
+		ReasonThrottled,
+		ReasonArmUnreachable,
+		ReasonContainsUnmanaged,
+		ReasonWaitingForDependents,
+		ReasonDeletionNotSupported,
+		ReasonProtected,
+		ReasonFailed,
+		ReasonUnknownError,
+	}
+}
+
 // Class is the retry class that goes with a reason unless the verdict carries
 // its own.
 func (r Reason) Class() RetryClass {

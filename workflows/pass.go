@@ -30,16 +30,16 @@ type step struct {
 	run  func(workflow.Context, *pass) resource.Verdict
 }
 
-// pass runs the five steps. Conditions are set in conclude, nowhere else.
-func (r *reconciler) pass(ctx workflow.Context) {
-	p := r.newPass()
-	r.runSteps(ctx, p, []step{
+// fiveSteps are the steps of a pass. Conditions are set in conclude, nowhere
+// else.
+func (r *reconciler) fiveSteps() []step {
+	return []step{
 		{"CheckOwner", r.checkOwner},
 		{"GetResource", r.getResource},
 		{"PreCheck", r.preCheck},
 		{"PutResource", r.putResource},
 		{"PostCheck", r.postCheck},
-	})
+	}
 }
 
 // newPass takes the spec, and the force that a reconcile asked for, once.

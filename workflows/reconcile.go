@@ -19,12 +19,23 @@ type reconciler struct {
 	messages int64
 	// passing is set while a pass runs.
 	passing bool
+	// steps are those of a pass.
+	steps []step
 }
 
 // ReconcileResource keeps one ARM resource the way its manifest says, until it
 // is deleted, canceled, or Ready once.
 func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (Status, error) {
+	return reconcile(ctx, input, nil)
+}
+
+// reconcile is ReconcileResource with other steps, where the replay tests want
+// them.
+func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]step) []step) (Status, error) {
 	r := &reconciler{}
+	if r.steps = r.fiveSteps(); alter != nil {
+		r.steps = alter(r.steps)
+	}
 	if input.State != nil {
 		r.state = *input.State
 	}
@@ -75,7 +86,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	if r.state.Delete != nil {
 		r.deletePass(ctx)
 	} else {
-		r.pass(ctx)
+		r.runSteps(ctx, r.newPass(), r.steps)
 	}
 	r.passing = false
 	r.describe(ctx)

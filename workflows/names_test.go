@@ -1,0 +1,94 @@
+package workflows_test
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestNames holds every name that lives in histories, search attributes and the
+// tools of users: a rename is a decision, not a slip.
+func TestNames(t *testing.T) {
+	var lines []string
+	add := func(kind string, names ...string) {
+		for _, name := range names {
+			lines = append(lines, kind+" "+name)
+		}
+	}
+	add("workflow", workflows.ReconcileResourceWorkflow)
+	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate)
+	add("signal", workflows.WakeSignal)
+	add("query", workflows.StatusQuery)
+	add("task-queue", workflows.TaskQueue)
+	add("error", workflows.FatalError)
+	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce)
+	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion)
+	attributes := workflows.SearchAttributes()
+	var names []string
+	for name, kind := range attributes {
+		names = append(names, fmt.Sprintf("%s %s", name, kind))
+	}
+	sort.Strings(names)
+	add("search-attribute", names...)
+	for _, phase := range []workflows.Phase{
+		workflows.PhasePending, workflows.PhaseBlocked, workflows.PhaseOperating, workflows.PhaseReady,
+		workflows.PhaseNotReady, workflows.PhasePaused, workflows.PhaseDeleting, workflows.PhaseFailed,
+	} {
+		add("phase", string(phase))
+	}
+	for _, reason := range resource.Reasons() {
+		add("reason", string(reason)+" "+string(reason.Class()))
+	}
+	addActivities(add)
+	compare(t, "testdata/names.txt", strings.Join(lines, "\n")+"\n")
+}
+
+// addActivities lists the activities with the JSON fields of their payloads.
+func addActivities(add func(string, ...string)) {
+	of := reflect.TypeFor[*activities.Activities]()
+	for i := range of.NumMethod() {
+		method := of.Method(i)
+		add("activity", method.Name)
+		add("input of "+method.Name, fields(method.Type.In(2))...)
+		add("result of "+method.Name, fields(method.Type.Out(0))...)
+	}
+	add("state", fields(reflect.TypeFor[workflows.State]())...)
+	add("status", fields(reflect.TypeFor[workflows.Status]())...)
+	add("desired", fields(reflect.TypeFor[resource.Desired]())...)
+	add("verdict", fields(reflect.TypeFor[resource.Verdict]())...)
+}
+
+func fields(of reflect.Type) []string {
+	var names []string
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// compare holds a text against a golden file; ARMATURE_UPDATE_GOLDEN=1 writes
+// the file.
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("ARMATURE_UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want, +got):\n%s", file, diff)
+	}
+}

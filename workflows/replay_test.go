@@ -1,0 +1,94 @@
+package workflows_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	historypb "go.temporal.io/api/history/v1"
+)
+
+const historiesDir = "testdata/histories"
+
+// histories are the recorded runs, by scenario.
+func histories(t *testing.T) map[string]*historypb.History {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(historiesDir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no histories in %s (%v); record them with make histories", historiesDir, err)
+	}
+	recorded := map[string]*historypb.History{}
+	for _, file := range files {
+		reader, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		history, err := client.HistoryFromJSON(reader, client.HistoryJSONOptions{})
+		if closed := reader.Close(); err != nil || closed != nil {
+			t.Fatalf("read %s: %v, %v", file, err, closed)
+		}
+		recorded[strings.TrimSuffix(filepath.Base(file), ".json")] = history
+	}
+	return recorded
+}
+
+func replayer(t *testing.T) worker.WorkflowReplayer {
+	t.Helper()
+	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: payload.DataConverter()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replayer
+}
+
+// TestReplay holds that the workflow still makes the commands of every recorded
+// run. Durations, summaries and texts are not compared here: the other tests of
+// this package hold them.
+func TestReplay(t *testing.T) {
+	for name, history := range histories(t) {
+		t.Run(name, func(t *testing.T) {
+			r := replayer(t)
+			workflows.Register(r)
+			if err := r.ReplayWorkflowHistory(nil, history); err != nil {
+				t.Errorf("replay: %v; a change of the order of commands needs workflow.GetVersion, or a new recording and a reason", err)
+			}
+		})
+	}
+}
+
+// TestReplayScenarios holds that every path is recorded.
+func TestReplayScenarios(t *testing.T) {
+	recorded := histories(t)
+	for _, scenario := range []string{
+		"create", "in-sync", "drift", "owner-blocked", "pre-check-blocked", "post-check-failure", "long-operation",
+		"throttled", "failed", "fatal", "paused", "deleted", "continue-as-new", "continued",
+	} {
+		if recorded[scenario] == nil {
+			t.Errorf("no history of the scenario %s", scenario)
+		}
+	}
+}
+
+// TestReplayAltered proves that replay sees an altered workflow: a step left
+// out, added, or swapped.
+func TestReplayAltered(t *testing.T) {
+	recorded := histories(t)
+	for _, scenario := range []string{"create", "in-sync", "drift", "long-operation"} {
+		for name, alter := range workflows.Altered() {
+			t.Run(scenario+" "+name, func(t *testing.T) {
+				r := replayer(t)
+				r.RegisterWorkflowWithOptions(alter, workflow.RegisterOptions{Name: workflows.ReconcileResourceWorkflow})
+				if err := r.ReplayWorkflowHistory(nil, recorded[scenario]); err == nil {
+					t.Error("the altered workflow replays: the replay test cannot fail")
+				}
+			})
+		}
+	}
+}
