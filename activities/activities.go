@@ -79,6 +79,22 @@ func fill(value *time.Duration, fallback time.Duration) {
 	}
 }
 
+// answerMargin is how much earlier than the activity its requests end.
+const answerMargin = 5 * time.Second
+
+// forARM is the context of an activity's requests. ARM logs the run ID with
+// them. They end a little before the activity does: a request that hangs is then
+// a fault that is counted and becomes a verdict, where a timeout of Temporal
+// would be repeated for ever and say nothing.
+func forARM(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	ctx = correlated(ctx)
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(answerMargin, time.Until(deadline)/4)))
+}
+
 // correlated makes ARM log the run ID with every request of the activity.
 func correlated(ctx context.Context) context.Context {
 	return arm.WithCorrelationID(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/extensions"
@@ -14,6 +15,9 @@ import (
 func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckOwnerResult, error) {
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
+	if in.Deleting {
+		in.After = a.options.Now()
+	}
 	request := a.request(in.Desired)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
@@ -34,7 +38,7 @@ func (a *Activities) request(desired resource.Desired) extensions.Request {
 	body, _ := resource.DecodeBody(desired.Body)
 	return extensions.Request{
 		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion, Desired: body},
-		Resolver: a.owners, Client: a.Client, Log: a.Log, Ignore: desired.Ignore,
+		Resolver: a.owners, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
 	}
 }
 
@@ -63,15 +67,15 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 
 // readReferences looks up what the body names.
 func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
-	resolved := make([]extensions.ResolvedReference, 0, len(in.Desired.References))
-	for _, reference := range in.Desired.References {
-		got := a.owners.read(ctx, reference.ID, reference.APIVersion, in.After)
-		one := extensions.ResolvedReference{Reference: reference, Err: got.err}
-		if got.err == nil && got.object.Exists() {
-			one.Resolution = extensions.Resolution{Found: true, Object: got.object, Ready: got.object.Ready()}
-		}
-		resolved = append(resolved, one)
+	resolved := make([]extensions.ResolvedReference, len(in.Desired.References))
+	var reads sync.WaitGroup
+	for i, reference := range in.Desired.References {
+		reads.Go(func() {
+			got := a.owners.read(ctx, reference.ID, reference.APIVersion, in.After)
+			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.resolution(), Err: got.err}
+		})
 	}
+	reads.Wait()
 	return resolved
 }
 

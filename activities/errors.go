@@ -3,12 +3,12 @@ package activities
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 )
@@ -38,6 +38,10 @@ func isFault(err error) bool {
 	return err != nil
 }
 
+// patience is the longest wait that a fault may ask for and still be tried again
+// within its activity; a longer one is a verdict, for people to see.
+const patience = 30 * time.Second
+
 // isForbidden reports a 403.
 func isForbidden(err error) bool {
 	var failure *arm.Error
@@ -49,10 +53,14 @@ func isForbidden(err error) bool {
 // Conflict and throttling are blocks, for nothing is wrong with the resource.
 func (a *Activities) verdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
 	var failure *arm.Error
-	if !errors.As(err, &failure) {
-		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, fmt.Sprintf("ARM cannot be reached: %v", err))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM did not answer a request for "+id.Short()+" in time")
+	case !errors.As(err, &failure):
+		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Text(err.Error(), nil))
 	}
 	verdict := a.Registry.Classify(ctx, id.Type(), apiVersion, failure, a.Log)
+	verdict.Message = secrets.Text(verdict.Message, nil)
 	if failure.Class == arm.ClassConflict || failure.Class == arm.ClassThrottled {
 		verdict.Action = resource.ActionBlock
 	}
@@ -70,7 +78,10 @@ func fault(err error, faults int) (error, bool) {
 	if errors.As(err, &failure) {
 		delay = max(delay, failure.RetryAfter)
 	}
-	return temporal.NewApplicationErrorWithOptions(err.Error(), string(resource.ReasonArmUnreachable),
+	if delay > patience {
+		return nil, false
+	}
+	return temporal.NewApplicationErrorWithOptions(secrets.Text(err.Error(), nil), string(resource.ReasonArmUnreachable),
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay}), true
 }
 

@@ -24,42 +24,43 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	started := a.options.Now()
-	response, err := a.Client.Get(correlated(ctx), in.ID, in.APIVersion)
+	requests, cancel := forARM(ctx)
+	defer cancel()
+	response, err := a.Client.Get(requests, in.ID, in.APIVersion)
 	if err != nil && !arm.IsAbsent(err) {
 		return a.getFailed(ctx, in, heart, err)
 	}
 	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started}
+	var masked map[string]any
 	if err == nil {
-		if err := a.observe(in, response, &result); err != nil {
+		if masked, err = a.observe(in, response, &result); err != nil {
 			return GetResourceResult{Verdict: a.observed("GetResource", resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))}, nil
 		}
-	} else {
-		a.owners.learn(in.ID, in.APIVersion, nil, started)
 	}
 	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
 		return GetResourceResult{}, again
 	}
+	a.owners.learn(in.ID, in.APIVersion, masked, started)
 	a.observed("GetResource", result.Verdict)
 	return result, nil
 }
 
 // observe masks the answer before it leaves the activity.
-func (a *Activities) observe(in GetResourceInput, response arm.Response, result *GetResourceResult) error {
+func (a *Activities) observe(in GetResourceInput, response arm.Response, result *GetResourceResult) (map[string]any, error) {
 	body, err := resource.DecodeBody(response.Body)
 	if err != nil || body == nil {
-		return fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
+		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
 	}
 	masked := a.mask(body, in.Plain, in.Secret)
 	if result.Observed, err = json.Marshal(masked); err != nil {
-		return fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
+		return nil, fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
 	}
 	result.Exists = true
 	object := resource.Object{Observed: masked}
 	if state := object.ProvisioningState(); resource.InFlight(state) {
 		result.InFlight = state
 	}
-	a.owners.learn(in.ID, in.APIVersion, masked, result.ReadAt)
-	return nil
+	return masked, nil
 }
 
 // getFailed gives faults a few more attempts, then says what is wrong.

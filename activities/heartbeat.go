@@ -38,15 +38,17 @@ func (h *heart[T]) beat() {
 	defer h.idle.Done()
 	ticker := time.NewTicker(heartbeatInterval)
 	defer ticker.Stop()
+	// No beat at the start: the SDK holds a beat back that follows another one
+	// soon, and the one that must leave at once is the token after a 2xx.
 	for {
-		h.mu.Lock()
-		activity.RecordHeartbeat(h.ctx, h.last)
-		h.mu.Unlock()
 		select {
 		case <-h.done:
 			return
 		case <-ticker.C:
 		}
+		h.mu.Lock()
+		activity.RecordHeartbeat(h.ctx, h.last)
+		h.mu.Unlock()
 	}
 }
 

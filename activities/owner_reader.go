@@ -47,6 +47,14 @@ func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Dura
 	return &ownerReader{client: client, masker: masker, maxAge: maxAge, now: now, known: map[string]reading{}}
 }
 
+// resolution is the reading as an answer to a reference.
+func (got reading) resolution() extensions.Resolution {
+	if got.err != nil || !got.object.Exists() {
+		return extensions.Resolution{}
+	}
+	return extensions.Resolution{Found: true, Object: got.object, Ready: got.object.Ready()}
+}
+
 // read gives a reading that is neither older than the maximal age nor from
 // before after.
 func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion string, after time.Time) reading {
@@ -54,9 +62,30 @@ func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion strin
 	r.mu.Lock()
 	got, ok := r.known[key]
 	r.mu.Unlock()
-	if ok && r.now().Sub(got.at) < r.maxAge && got.at.After(after) {
+	if ok && r.now().Sub(got.at) < r.lifetime(got) && got.at.After(after) {
 		return r.dated(got)
 	}
+	got = r.join(ctx, key, id, apiVersion)
+	if !after.IsZero() && !got.at.After(after) && ctx.Err() == nil {
+		// The request was on its way before the change. One that starts from
+		// here on is new enough, whatever the clocks say.
+		got = r.join(ctx, key, id, apiVersion)
+	}
+	return r.dated(got)
+}
+
+// lifetime is how long a reading is kept: a refused one for want of budget no
+// longer than ARM asked for.
+func (r *ownerReader) lifetime(got reading) time.Duration {
+	var failure *arm.Error
+	if errors.As(got.err, &failure) && failure.RetryAfter > 0 {
+		return min(failure.RetryAfter, r.maxAge)
+	}
+	return r.maxAge
+}
+
+// join waits for the request that is on its way, or makes one.
+func (r *ownerReader) join(ctx context.Context, key string, id resource.ID, apiVersion string) reading {
 	answer := r.group.DoChan(key, func() (any, error) {
 		// Detached: a reader that gives up must not take the others along.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBudget)
@@ -65,7 +94,8 @@ func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion strin
 	})
 	select {
 	case result := <-answer:
-		return r.dated(result.Val.(reading))
+		got, _ := result.Val.(reading)
+		return got
 	case <-ctx.Done():
 		return reading{err: fmt.Errorf("read %s: %w", id, ctx.Err()), at: r.now()}
 	}
@@ -135,13 +165,7 @@ func (r *ownerReader) dated(got reading) reading {
 // Resolve implements extensions.Resolver.
 func (r *ownerReader) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
 	got := r.read(ctx, reference.ID, reference.APIVersion, time.Time{})
-	if got.err != nil {
-		return extensions.Resolution{}, got.err
-	}
-	if !got.object.Exists() {
-		return extensions.Resolution{}, nil
-	}
-	return extensions.Resolution{Found: true, Object: got.object, Ready: got.object.Ready()}, nil
+	return got.resolution(), got.err
 }
 
 // errNotObserved is the error of a $ref whose path shows nothing.

@@ -82,6 +82,9 @@ type PutResourceInput struct {
 	ObservedAt time.Time `json:"observedAt"`
 	// Reset is set in a run that was reset: the PUT may have been sent before.
 	Reset bool `json:"reset,omitempty"`
+	// Uncompared is set when an extension asked for the PUT without a
+	// comparison: that the resource is in sync is then no reason to leave it out.
+	Uncompared bool `json:"uncompared,omitempty"`
 	// Force joins no operation in flight: it is what --force is for.
 	Force bool `json:"force,omitempty"`
 }
@@ -99,6 +102,11 @@ type PutResourceResult struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// Sent is false when the PUT turned out to be needless or in flight.
 	Sent bool `json:"sent,omitempty"`
+	// Unknown is set when the activity gave up on a PUT that ARM may have
+	// accepted: the next PutResource needs Reset.
+	Unknown bool `json:"unknown,omitempty"`
+	// SecretRefs are the $secret references of the body, for PollOperation.
+	SecretRefs []string `json:"secretRefs,omitempty"`
 }
 
 // PollOperationInput names the operation to wait for.
@@ -108,6 +116,9 @@ type PollOperationInput struct {
 	Token      string      `json:"token,omitempty"`
 	// RetryAfter is the wait before the first request.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// SecretRefs are those of PutResourceResult: what ARM says of a failed
+	// operation may repeat the values behind them.
+	SecretRefs []string `json:"secretRefs,omitempty"`
 	// Delete is set when the operation ends in the resource's absence.
 	Delete bool `json:"delete,omitempty"`
 }

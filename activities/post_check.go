@@ -31,8 +31,8 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 // succeeded remembers, names what Azure did not take, and runs the handlers of
 // a success.
 func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
-	options := a.driftOptions(in.Desired, request.Memory)
-	if in.Put {
+	options := request.Comparison()
+	if in.Put && request.Object.Exists() && !resource.InFlight(request.Object.ProvisioningState()) {
 		for _, difference := range in.Differences {
 			options.Reasons = append(options.Reasons, difference.Path)
 		}
@@ -49,13 +49,5 @@ func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request e
 	}
 	if failed := a.Registry.Success(ctx, request); failed != nil {
 		result.Verdict = *failed
-	}
-}
-
-// driftOptions are those of every comparison of a resource.
-func (a *Activities) driftOptions(desired resource.Desired, memory drift.Memory) drift.Options {
-	return drift.Options{
-		Type: desired.ID.Type(), ID: desired.ID, APIVersion: desired.APIVersion,
-		Ignore: desired.Ignore, Memory: memory, Key: a.options.HashKey,
 	}
 }

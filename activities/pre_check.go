@@ -22,8 +22,19 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	return PreCheckResult{Verdict: a.observed("PreCheck", a.Registry.PreCheck(ctx, request))}, nil
 }
 
-// fullRequest is what the extension points know after the GET.
+// fullRequest is what the extension points know after the GET, the owner too.
 func (a *Activities) fullRequest(
+	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
+) (extensions.Request, *resource.Verdict) {
+	request, stop := a.knownRequest(ctx, desired, observed, memory)
+	if stop == nil {
+		a.cachedOwner(ctx, &request, desired)
+	}
+	return request, stop
+}
+
+// knownRequest is fullRequest without the owner.
+func (a *Activities) knownRequest(
 	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
 	request := a.request(desired)
@@ -41,7 +52,6 @@ func (a *Activities) fullRequest(
 		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
 		return request, &verdict
 	}
-	a.cachedOwner(ctx, &request, desired)
 	return request, nil
 }
 

@@ -2,9 +2,9 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/armature-io/armature/arm"
@@ -17,9 +17,14 @@ import (
 // observationMaxAge is how old the read may be on which a PUT stands.
 const observationMaxAge = 30 * time.Second
 
-// putProgress is what an attempt of a PUT leaves to the next.
+// putProgress is what an attempt of a PUT leaves to the next. What an attempt
+// that ended with an error recorded arrives for sure; what one recorded whose
+// worker died may be lost.
 type putProgress struct {
 	Faults int `json:"faults,omitempty"`
+	// Unsent counts the attempts, from the first, that for sure sent nothing:
+	// the one that follows them need not fear a PUT of unknown outcome.
+	Unsent int `json:"unsent,omitempty"`
 	// Accepted is set right after ARM's 2xx, with the token to poll.
 	Accepted bool   `json:"accepted,omitempty"`
 	Done     bool   `json:"done,omitempty"`
@@ -27,8 +32,23 @@ type putProgress struct {
 	// RetryAfter is the wait before the first poll.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// AbsentSince is when a read that followed a PUT of unknown outcome first
-	// found nothing.
-	AbsentSince time.Time `json:"absentSince,omitzero"`
+	// found nothing, AbsentAttempt the attempt that last did: if a later one
+	// died, it may have sent another PUT, and the wait starts over.
+	AbsentSince   time.Time `json:"absentSince,omitzero"`
+	AbsentAttempt int       `json:"absentAttempt,omitempty"`
+}
+
+// put is one attempt of PutResource.
+type put struct {
+	*Activities
+	in      PutResourceInput
+	heart   *heart[putProgress]
+	attempt int
+	// repeated is set when a PUT may have been sent before, sending when one is
+	// sent now.
+	repeated, sending bool
+	request  extensions.Request
+	etag     string
 }
 
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt
@@ -37,27 +57,28 @@ type putProgress struct {
 func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
 	heart := startHeart[putProgress](ctx)
 	defer heart.stop()
-	if p := heart.progress(); p.Accepted {
-		return PutResourceResult{Verdict: resource.Proceed("accepted by ARM before the worker was lost"), Done: p.Done, Token: p.Token, RetryAfter: p.RetryAfter, Sent: true}, nil
+	p := &put{Activities: a, in: in, heart: heart, attempt: attempt(ctx)}
+	progress := heart.progress()
+	if progress.Accepted {
+		return p.accepted(resource.Proceed("ARM accepted the PUT before the worker was lost"), progress), nil
 	}
-	ctx = correlated(ctx)
-	request, stop := a.fullRequest(ctx, in.Desired, nil, in.Memory)
-	if stop != nil {
-		return a.putRefused(*stop), nil
+	p.repeated = in.Reset || p.attempt-1 > progress.Unsent
+	requests, cancel := forARM(ctx)
+	defer cancel()
+	var stop *resource.Verdict
+	if p.request, stop = a.knownRequest(requests, in.Desired, nil, in.Memory); stop != nil {
+		return p.refused(*stop), nil
 	}
-	repeated := attempt(ctx) > 1 || in.Reset
-	etag := ""
-	if repeated || a.options.Now().Sub(in.ObservedAt) > observationMaxAge || a.takesFromObserved(in.Desired) {
-		result, tag, err := a.reread(ctx, in, heart, &request, repeated)
-		if err != nil || result != nil {
+	if p.mustRead() {
+		if result, err := p.reread(requests); result != nil || err != nil {
 			return deref(result), err
 		}
-		etag = tag
 	}
 	if err := stopping(ctx); err != nil {
+		p.unsent()
 		return PutResourceResult{}, err
 	}
-	return a.send(ctx, in, heart, request, etag)
+	return p.send(requests)
 }
 
 func deref(result *PutResourceResult) PutResourceResult {
@@ -67,167 +88,164 @@ func deref(result *PutResourceResult) PutResourceResult {
 	return *result
 }
 
+// mustRead reports whether the read of the pass is not good enough.
+func (p *put) mustRead() bool {
+	return p.repeated || p.now().Sub(p.in.ObservedAt) > observationMaxAge || p.takesFromObserved()
+}
+
 // takesFromObserved reports whether the payload holds values that only a fresh,
 // unmasked read can give.
-func (a *Activities) takesFromObserved(desired resource.Desired) bool {
-	return len(desired.Ignore) > 0 || a.Registry.Modifies(desired.ID.Type())
+func (p *put) takesFromObserved() bool {
+	return len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
 }
 
 // reread reads the resource, unmasked, into the request. It ends the activity
 // when nothing is left to write, when an operation is in flight, or, after a PUT
 // of unknown outcome, until an absent resource may be believed to be absent.
-func (a *Activities) reread(
-	ctx context.Context, in PutResourceInput, heart *heart[putProgress], request *extensions.Request, repeated bool,
-) (*PutResourceResult, string, error) {
-	response, err := a.Client.Get(ctx, in.Desired.ID, in.Desired.APIVersion)
+func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
+	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	switch {
-	case arm.IsAbsent(err) && repeated:
-		return nil, "", a.believeAbsent(heart)
+	case arm.IsAbsent(err) && p.repeated:
+		return nil, p.believeAbsent()
 	case arm.IsAbsent(err):
-		return nil, "", nil
+		return nil, nil
 	case err != nil:
-		result, err := a.putFailed(ctx, in, heart, err, nil)
-		return &result, "", err
+		p.unsent()
+		result, err := p.failed(ctx, err, nil)
+		return &result, err
 	}
-	if request.Object.Observed, err = resource.DecodeBody(response.Body); err != nil {
-		result := a.putRefused(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
-		return &result, "", nil
+	if p.request.Object.Observed, err = resource.DecodeBody(response.Body); err != nil {
+		result := p.refused(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
+		return &result, nil
 	}
-	return a.settled(in, *request, repeated), response.ETag, nil
+	p.etag = response.ETag
+	return p.settled(), nil
 }
 
 // believeAbsent waits until reads over a while agree that a PUT of unknown
 // outcome left nothing behind.
-func (a *Activities) believeAbsent(heart *heart[putProgress]) error {
-	progress := heart.progress()
-	if progress.AbsentSince.IsZero() {
-		progress.AbsentSince = a.options.Now()
-		heart.record(progress)
+func (p *put) believeAbsent() error {
+	progress := p.heart.progress()
+	if progress.AbsentSince.IsZero() || progress.AbsentAttempt != p.attempt-1 {
+		progress.AbsentSince = p.now()
 	}
-	if a.options.Now().Sub(progress.AbsentSince) < a.options.RereadWindow {
-		return notYet("a PUT may have been sent before; the resource is read again before another one", a.options.RereadInterval)
+	if p.now().Sub(progress.AbsentSince) >= p.options.RereadWindow {
+		return nil
 	}
-	return nil
+	progress.AbsentAttempt = p.attempt
+	p.heart.record(progress)
+	return notYet("a PUT may have been sent before and the resource does not exist; it is read again for "+
+		p.options.RereadWindow.String()+" before another PUT", p.options.RereadInterval)
 }
 
 // settled is the result when a read shows that no PUT is due; nil when one is.
-func (a *Activities) settled(in PutResourceInput, request extensions.Request, repeated bool) *PutResourceResult {
-	state := request.Object.ProvisioningState()
-	if resource.InFlight(state) && (repeated || !in.Force) {
-		return &PutResourceResult{Sent: repeated, Verdict: resource.Proceed(fmt.Sprintf("joined the operation in flight (%s)", state))}
+func (p *put) settled() *PutResourceResult {
+	state := p.request.Object.ProvisioningState()
+	if resource.InFlight(state) && (p.repeated || !p.in.Force) {
+		return &PutResourceResult{
+			Sent: p.repeated, SecretRefs: secretRefs(p.request.Object.Desired),
+			Verdict: p.observed("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
+		}
 	}
-	if repeated && resource.Broken(state) {
-		return &PutResourceResult{Done: true, Sent: true, Verdict: resource.Proceed("the operation ended meanwhile: " + state)}
+	if p.repeated && resource.Broken(state) {
+		return p.finished("the operation ended meanwhile: " + state)
 	}
-	masked := a.mask(request.Object.Observed, in.Desired.Plain, in.Desired.Secret)
-	found := drift.Compare(request.Object.Desired, masked, a.driftOptions(in.Desired, request.Memory))
-	if len(found.Differences) == 0 && !resource.Broken(state) {
-		return &PutResourceResult{Done: true, Sent: repeated, Verdict: resource.Proceed("in sync meanwhile: no PUT")}
+	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
+		return nil
 	}
-	return nil
+	compared := p.request
+	object := *p.request.Object
+	object.Observed = p.mask(object.Observed, p.in.Desired.Plain, p.in.Desired.Secret)
+	compared.Object = &object
+	if found := drift.Compare(object.Desired, object.Observed, compared.Comparison()); len(found.Differences) > 0 {
+		return nil
+	}
+	return p.finished("in sync meanwhile: no PUT")
+}
+
+func (p *put) finished(message string) *PutResourceResult {
+	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.observed("PutResource", resource.Proceed(message))}
 }
 
 // send builds the payload and makes the request.
-func (a *Activities) send(
-	ctx context.Context, in PutResourceInput, heart *heart[putProgress], request extensions.Request, etag string,
-) (PutResourceResult, error) {
-	payload, values, stop := a.payload(ctx, in.Desired, request)
+func (p *put) send(ctx context.Context) (PutResourceResult, error) {
+	payload, values, stop := p.payload(ctx)
 	if stop != nil {
-		return a.putRefused(*stop), nil
+		return p.refused(*stop), nil
 	}
-	if !a.takesFromObserved(in.Desired) {
-		etag = ""
+	p.sending = true
+	options := arm.PutOptions{}
+	if p.takesFromObserved() {
+		options.IfMatch = p.etag
 	}
-	operation, err := a.Client.Put(ctx, in.Desired.ID, in.Desired.APIVersion, payload, arm.PutOptions{IfMatch: etag})
+	operation, err := p.Client.Put(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
 	if err != nil {
-		return a.putFailed(ctx, in, heart, err, values)
+		var dial *net.OpError
+		if errors.As(err, &dial) && dial.Op == "dial" {
+			p.unsent()
+		}
+		return p.failed(ctx, err, values)
 	}
-	heart.record(putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter})
+	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter}
+	p.heart.record(progress)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
-		verdict = a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, operation.Err)
-		verdict.Message = secrets.Text(verdict.Message, values)
+		verdict = p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubbed(p.in.Desired.ID, operation.Err, values))
+		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
 	}
-	a.observed("PutResource", verdict)
+	return p.accepted(verdict, progress), nil
+}
+
+// accepted is the result after a 2xx.
+func (p *put) accepted(verdict resource.Verdict, progress putProgress) PutResourceResult {
+	body, _ := resource.DecodeBody(p.in.Desired.Body)
 	return PutResourceResult{
-		Verdict: verdict, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter, Sent: true,
-	}, nil
+		Verdict: p.observed("PutResource", verdict), Sent: true, Done: progress.Done,
+		Token: progress.Token, RetryAfter: progress.RetryAfter, SecretRefs: secretRefs(body),
+	}
 }
 
-// payload is body + ignored paths as observed + secrets, then the modifiers. It
-// returns the secret values too, so that they can be scrubbed from answers.
-func (a *Activities) payload(ctx context.Context, desired resource.Desired, request extensions.Request) ([]byte, []string, *resource.Verdict) {
-	body := drift.Payload(request.Object.Desired, request.Object.Observed, desired.Ignore)
-	body, values, err := a.Secrets.Resolve(ctx, body)
-	if err != nil {
-		verdict := resource.Block(resource.ReasonSecretNotFound, err.Error())
-		return nil, nil, &verdict
+// unsent notes that this attempt sends no PUT.
+func (p *put) unsent() {
+	if progress := p.heart.progress(); progress.Unsent == p.attempt-1 {
+		progress.Unsent = p.attempt
+		p.heart.record(progress)
 	}
-	a.cachedOwner(ctx, &request, desired)
-	body, stop := a.Registry.Modify(ctx, request, body)
-	if stop != nil {
-		stop.Message = secrets.Text(stop.Message, values)
-		return nil, nil, stop
-	}
-	if holdsMask(body) {
-		verdict := resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, "the payload holds a masked value, and such a payload is never sent")
-		return nil, nil, &verdict
-	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		verdict := resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, "the payload cannot be encoded as JSON")
-		return nil, nil, &verdict
-	}
-	return raw, values, nil
 }
 
-// holdsMask reports whether a mask is anywhere in a value.
-func holdsMask(value any) bool {
-	switch at := value.(type) {
-	case map[string]any:
-		for _, child := range at {
-			if holdsMask(child) {
-				return true
-			}
-		}
-	case []any:
-		for _, child := range at {
-			if holdsMask(child) {
-				return true
-			}
-		}
-	}
-	return resource.Masked(value)
-}
-
-// putFailed gives faults another attempt, which reads first; any other answer
-// is a verdict, scrubbed of the values that were sent.
-func (a *Activities) putFailed(
-	ctx context.Context, in PutResourceInput, heart *heart[putProgress], err error, values []string,
-) (PutResourceResult, error) {
-	progress := heart.progress()
+// failed gives faults another attempt, which reads first; any other answer is a
+// verdict, scrubbed of the values that were sent.
+func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
+	progress := p.heart.progress()
 	progress.Faults++
-	heart.record(progress)
-	if again, retry := fault(a.scrubbed(err, values), progress.Faults); retry {
+	p.heart.record(progress)
+	clean := scrubbed(p.in.Desired.ID, err, values)
+	if again, retry := fault(clean, progress.Faults); retry {
 		return PutResourceResult{}, again
 	}
-	verdict := a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, err)
-	verdict.Message = secrets.Text(verdict.Message, values)
-	return a.putRefused(verdict), nil
+	result := p.refused(p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, clean))
+	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
+	return result, nil
 }
 
 // scrubbed is the error without the values that were sent; what it is stays.
-func (a *Activities) scrubbed(err error, values []string) error {
+func scrubbed(id resource.ID, err error, values []string) error {
 	var failure *arm.Error
-	if errors.As(err, &failure) {
+	switch {
+	case errors.As(err, &failure):
 		clean := *failure
-		clean.Message, clean.Details = secrets.Text(failure.Message, values), nil
-		return &clean
+		clean.Message, clean.Target = secrets.Text(failure.Message, values), secrets.Text(failure.Target, values)
+		clean.Details = nil
+		return fmt.Errorf("put %s: %w", id, &clean)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("put %s: %w", id, context.DeadlineExceeded)
 	}
 	return errors.New(secrets.Text(err.Error(), values))
 }
 
-func (a *Activities) putRefused(verdict resource.Verdict) PutResourceResult {
-	return PutResourceResult{Verdict: a.observed("PutResource", verdict)}
+func (p *put) refused(verdict resource.Verdict) PutResourceResult {
+	return PutResourceResult{Verdict: p.observed("PutResource", verdict)}
 }
+
+func (a *Activities) now() time.Time { return a.options.Now() }

@@ -11,7 +11,7 @@ import (
 // value that the resource shows; the input is not changed.
 func (r *ownerReader) resolveReferences(ctx context.Context, body map[string]any) (map[string]any, error) {
 	resolved, err := r.resolveIn(ctx, body)
-	if err != nil || resolved == nil {
+	if err != nil {
 		return nil, err
 	}
 	object, _ := resolved.(map[string]any)
@@ -65,8 +65,27 @@ func (r *ownerReader) valueOf(ctx context.Context, marker map[string]any) (any, 
 	if !ok || value == nil {
 		return nil, fmt.Errorf("resolve $ref: %s does not show %s: %w", id.Short(), path, errNotObserved)
 	}
-	if resource.Masked(value) {
-		return nil, fmt.Errorf("resolve $ref: %s of %s is a secret; use $secret", path, id.Short())
+	if holdsMask(value) {
+		return nil, fmt.Errorf("resolve $ref: %s of %s is a secret, which a manifest cannot read; use $secret", path, id.Short())
 	}
 	return value, nil
+}
+
+// holdsMask reports whether a mask is anywhere in a value.
+func holdsMask(value any) bool {
+	switch at := value.(type) {
+	case map[string]any:
+		for _, child := range at {
+			if holdsMask(child) {
+				return true
+			}
+		}
+	case []any:
+		for _, child := range at {
+			if holdsMask(child) {
+				return true
+			}
+		}
+	}
+	return resource.Masked(value)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"github.com/armature-io/armature/drift"
@@ -66,12 +67,10 @@ func (d defaultPreChecker) PreReconcileCheck(
 			fmt.Sprintf("The resource is in provisioning state %q: an operation is in flight", state),
 			WithReason(resource.ReasonOperationInProgress)), nil
 	}
-	found := drift.Compare(obj.Desired, obj.Observed, drift.Options{
-		Type: obj.ID.Type(), ID: obj.ID, APIVersion: obj.APIVersion, Ignore: d.request.Ignore, Memory: d.request.Memory,
-	})
+	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
 	if resource.Broken(state) {
 		found.Differences = append([]resource.Difference{{
-			Path: "properties.provisioningState", Desired: "Succeeded", Observed: state, Rule: failedStateRule,
+			Path: "properties.provisioningState", Desired: `"Succeeded"`, Observed: strconv.Quote(state), Rule: failedStateRule,
 		}}, found.Differences...)
 	}
 	if len(found.Differences) == 0 {

@@ -121,6 +121,8 @@ type Request struct {
 	// Memory and Ignore are for the comparison of PreCheck.
 	Memory drift.Memory
 	Ignore []string
+	// HashKey makes the hashes in Memory keyed ones.
+	HashKey []byte
 	// Force is a person's wish to pass the owner check and the guards of
 	// operations in flight, once.
 	Force bool
@@ -139,6 +141,16 @@ func (r Request) log() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return r.Log
+}
+
+// Comparison are the options of every comparison of the resource: the one that
+// asks for a PUT, the one that finds it needless and the one that remembers must
+// not differ.
+func (r Request) Comparison() drift.Options {
+	return drift.Options{
+		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
+		Ignore: r.Ignore, Memory: r.Memory, Key: r.HashKey,
+	}
 }
 
 func (r Request) resourceType() string { return r.Object.ID.Type() }

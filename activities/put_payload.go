@@ -1,0 +1,78 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
+)
+
+// payload is body + references + secrets + ignored paths as observed, then the
+// modifiers. Secrets come before what was observed: a marker that somebody wrote
+// into the resource must not fetch a secret of the worker. The secret values are
+// answered too, so that they can be scrubbed from what ARM says.
+func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict) {
+	desired := p.in.Desired
+	body, values, err := p.Secrets.Resolve(ctx, p.request.Object.Desired)
+	if err != nil {
+		return nil, nil, notResolved(err)
+	}
+	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
+	if p.Registry.Modifies(desired.ID.Type()) {
+		p.cachedOwner(ctx, &p.request, desired)
+		modified, stop := p.Registry.Modify(ctx, p.request, body)
+		if stop != nil {
+			stop.Message = secrets.Text(stop.Message, values)
+			return nil, nil, stop
+		}
+		body = modified
+	}
+	if holdsMask(body) {
+		return nil, nil, unsendable("the payload holds a masked value, and such a payload is never sent; remove it from the manifest or the extension that put it there")
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, nil, unsendable("the payload cannot be encoded as JSON; look at the extensions of the type")
+	}
+	return raw, values, nil
+}
+
+// notResolved blocks for a secret that may still come; one outside the
+// allow-lists waits for somebody to change the manifest or the worker.
+func notResolved(err error) *resource.Verdict {
+	verdict := resource.Block(resource.ReasonSecretNotFound, err.Error())
+	var refused *secrets.Error
+	if errors.As(err, &refused) && refused.NotAllowed {
+		verdict = resource.Fail(resource.ReasonSecretNotFound, resource.RetryVerySlow, err.Error())
+	}
+	return &verdict
+}
+
+func unsendable(message string) *resource.Verdict {
+	verdict := resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, message)
+	return &verdict
+}
+
+// secretRefs are the $secret references of a body, each once, in order.
+func secretRefs(value any) []string {
+	var refs []string
+	switch at := value.(type) {
+	case map[string]any:
+		if ref, ok := at[resource.SecretMarker].(string); ok {
+			return []string{ref}
+		}
+		for _, child := range at {
+			refs = append(refs, secretRefs(child)...)
+		}
+	case []any:
+		for _, child := range at {
+			refs = append(refs, secretRefs(child)...)
+		}
+	}
+	slices.Sort(refs)
+	return slices.Compact(refs)
+}
