@@ -17,6 +17,8 @@ type place struct {
 	// secret: a text here is a secret by its name; under: so is one that an
 	// object below holds as "value".
 	secret, under bool
+	// rights: it is under a property that says what somebody may do.
+	rights bool
 	// tags: it is under tags, at any depth.
 	tags bool
 	// public is the property (tags, name, location) whose value everybody sees,
@@ -28,7 +30,8 @@ type place struct {
 func (p place) field(object *node, name string) place {
 	next := place{
 		path:   p.path.With(resource.Step{Name: name}),
-		secret: resource.SecretProperty(name, p.under, label(object)),
+		secret: !p.rights && resource.SecretProperty(name, p.under, label(object)),
+		rights: p.rights || resource.RightsName(name),
 		under:  p.under || resource.SecretName(name),
 		public: p.public,
 		tags:   p.tags || strings.EqualFold(name, "tags"),

@@ -16,7 +16,7 @@ type draft struct {
 	faulty  bool
 	typ     string
 	version string
-	// name as it is written, and its segments.
+	// name as it is written, and its segments, nil when one is faulty.
 	name     string
 	segments []string
 	// owner as it is written, "" where it is not.
@@ -78,8 +78,9 @@ func (l *loader) readManifest(file string, root *node) {
 		d.ownerLine = d.line("owner")
 		if owner.kind != kindText || owner.text == "" {
 			l.at(d, d.ownerLine, "owner", "%s; write the name of a manifest or a resource ID", owner.found())
+		} else {
+			d.owner = owner.text
 		}
-		d.owner = owner.text
 	}
 	if body := root.get("body"); body == nil {
 		l.at(d, root.line, "body", "is missing; write body: {} for a resource without properties")
@@ -128,6 +129,7 @@ func (l *loader) readType(d *draft) {
 	for _, container := range []string{resource.TypeSubscription, resource.TypeTenant} {
 		if strings.EqualFold(typ, container) {
 			l.at(d, line, "type", "%s cannot be made by a manifest", typ)
+			return
 		}
 	}
 	d.typ, d.version = typ, version
@@ -143,13 +145,16 @@ func (l *loader) readName(d *draft) {
 		l.at(d, line, "name", "%s; a name is a text, write it in quotes", value.found())
 		return
 	}
-	d.name, d.segments = value.text, strings.Split(value.text, "/")
-	for _, segment := range d.segments {
+	d.name = value.text
+	l.byName[lastName(d.name)] = append(l.byName[lastName(d.name)], d)
+	segments := strings.Split(value.text, "/")
+	for _, segment := range segments {
 		if err := resource.CheckSegment(segment); err != nil {
 			l.at(d, line, "name", "%q cannot stand in a resource ID: %v", value.text, err)
 			return
 		}
 	}
+	d.segments = segments
 }
 
 // parentType is the type that the owner of a nested type has, "" for a type

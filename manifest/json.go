@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -68,19 +67,25 @@ func (t *jsonTree) at() int {
 	return t.line + 1
 }
 
+// errorLine is the line of a syntax error: where the decoder says, or of what
+// follows the last good token, whichever is later.
 func (t *jsonTree) errorLine(err error) int {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && syntax.Offset > 0 && syntax.Offset <= int64(len(t.data)) {
-		return bytes.Count(t.data[:syntax.Offset-1], []byte("\n")) + 1
+	end := t.decoder.InputOffset()
+	for end < int64(len(t.data)) && bytes.IndexByte([]byte(" \t\r\n:,"), t.data[end]) >= 0 {
+		end++
 	}
-	return t.at()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && syntax.Offset <= int64(len(t.data)) {
+		end = max(end, syntax.Offset-1)
+	}
+	return bytes.Count(t.data[:end], []byte("\n")) + 1
 }
 
 func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
 	token, err := t.decoder.Token()
 	if err != nil {
-		if errors.Is(err, io.EOF) && depth > 0 {
-			return nil, io.ErrUnexpectedEOF
+		if depth > 0 {
+			err = inside(err)
 		}
 		return nil, err
 	}
@@ -120,10 +125,11 @@ func (t *jsonTree) list(list *node, path resource.Path, depth int) (*node, error
 
 func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, error) {
 	object.kind = kindObject
+	lines := map[string]int{}
 	for t.decoder.More() {
 		token, err := t.decoder.Token()
 		if err != nil {
-			return nil, err
+			return nil, inside(err)
 		}
 		name, _ := token.(string)
 		line, at := t.at(), path.With(resource.Step{Name: name})
@@ -131,11 +137,12 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 		if err != nil {
 			return nil, err
 		}
-		if first := slices.IndexFunc(object.fields, func(f field) bool { return f.name == name }); first >= 0 {
+		if first, twice := lines[name]; twice {
 			t.loader.fault(Fault{File: t.file, Line: line, Path: at.String(),
-				Message: fmt.Sprintf("stands twice in one mapping, first in line %d", object.fields[first].line)})
+				Message: fmt.Sprintf("stands twice in one mapping, first in line %d", first)})
 			continue
 		}
+		lines[name] = line
 		object.fields = append(object.fields, field{name: name, line: line, value: value})
 	}
 	return object, t.end()
@@ -144,6 +151,11 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 // end takes the closing delimiter of a list or an object.
 func (t *jsonTree) end() error {
 	_, err := t.decoder.Token()
+	return inside(err)
+}
+
+// inside is an error inside a value: there the end of the file is one.
+func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -45,7 +45,7 @@ var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 // resolves every name to a resource ID. Its error is of type Faults and holds
 // all faults of all files.
 func Load(options Options, paths ...string) (Set, error) {
-	l := &loader{options: options, byID: map[string]*draft{}}
+	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}}
 	l.checkOptions()
 	if len(paths) == 0 {
 		l.fault(Fault{Message: `no manifest was named; name files, folders or "-" for stdin`})
@@ -84,6 +84,8 @@ type loader struct {
 	order   []string
 	drafts  []*draft
 	byID    map[string]*draft
+	// byName holds the drafts by the last segment of their names, lower-cased.
+	byName map[string][]*draft
 	// locating is the chain of owners being located, for cycles.
 	locating []*draft
 }

@@ -114,14 +114,14 @@ func (l *loader) groupManifestID(d *draft) (string, bool) {
 // the group of the options.
 func (l *loader) chainID(d *draft) (string, bool) {
 	levels := strings.Split(d.typ, "/")
-	if len(d.segments) != len(levels)-1 {
-		l.at(d, d.line("name"), "name", "%q has %d of the %d names of %s; write %s, or give an owner and one name",
-			d.name, len(d.segments), len(levels)-1, d.typ, strings.Join(levels[1:], "/"))
-		return "", false
-	}
 	last := len(d.segments) - 1
-	if last == 0 {
-		l.at(d, d.line("name"), "owner", "is missing")
+	switch {
+	case d.parentType() == "":
+		l.at(d, d.line("name"), "name", "%q holds slashes, but %s is not nested in another type", d.name, d.typ)
+		return "", false
+	case last+2 != len(levels):
+		l.at(d, d.line("name"), "name", "%q names %d of %d levels of %s; write a name for each of %s, or an owner and one name",
+			d.name, last+1, len(levels)-1, d.typ, strings.Join(levels[1:], "/"))
 		return "", false
 	}
 	above := strings.Join(d.segments[:last], "/")
@@ -212,11 +212,8 @@ func (l *loader) parseStatedID(d *draft, line int, path, text string) (resource.
 // ("adx/telemetry") that their ID tells.
 func (l *loader) called(name string) []*draft {
 	var found []*draft
-	for _, d := range l.drafts {
-		if d.name == "" {
-			continue
-		}
-		if strings.HasSuffix(strings.ToLower(name), "/"+strings.ToLower(d.name)) && !slices.Contains(l.locating, d) {
+	for _, d := range l.byName[lastName(name)] {
+		if strings.Contains(name, "/") && !slices.Contains(l.locating, d) {
 			l.locate(d)
 		}
 		if strings.EqualFold(d.name, name) || !d.desired.ID.IsZero() && strings.EqualFold(d.desired.ID.Short(), name) {
@@ -225,6 +222,9 @@ func (l *loader) called(name string) []*draft {
 	}
 	return found
 }
+
+// lastName is the last segment of a name, lower-cased.
+func lastName(name string) string { return strings.ToLower(name[strings.LastIndex(name, "/")+1:]) }
 
 func (l *loader) unknownName(name string) string {
 	var names []string

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -87,13 +88,14 @@ func (l *loader) readIgnore(d *draft, ignore *node) {
 		l.at(d, ignore.line, "reconcile.ignore", "%s; write a list of paths like properties.x", ignore.found())
 		return
 	}
-	for _, item := range ignore.items {
+	for i, item := range ignore.items {
+		path := fmt.Sprintf("reconcile.ignore[%d]", i)
 		if item.kind != kindText {
-			l.at(d, item.line, "reconcile.ignore", "%s; a path is a text like properties.x", item.found())
+			l.at(d, item.line, path, "%s; a path is a text like properties.x", item.found())
 			continue
 		}
 		if _, err := resource.ParsePath(item.text); err != nil {
-			l.at(d, item.line, "reconcile.ignore", "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
+			l.at(d, item.line, path, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
 			continue
 		}
 		d.desired.Ignore = append(d.desired.Ignore, item.text)

@@ -15,7 +15,7 @@ func (l *loader) register() {
 		}
 		key := d.desired.ID.Key()
 		if first := l.byID[key]; first != nil {
-			l.at(d, d.root.line, "name", "the manifest in %s has the same resource ID: %s", first.source(), d.desired.ID)
+			l.at(d, d.line("name"), "name", "the manifest in %s has the same resource ID: %s", first.source(), d.desired.ID)
 			continue
 		}
 		l.byID[key] = d

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -22,10 +21,12 @@ const stdinName = "-"
 // and sorted, hidden names left out.
 func (l *loader) files(paths []string) []string {
 	var files []string
+	seen := map[string]bool{}
 	add := func(file string) {
-		if !slices.Contains(files, file) {
+		if !seen[file] {
 			files = append(files, file)
 		}
+		seen[file] = true
 	}
 	for _, path := range paths {
 		if path == stdinName {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +34,8 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 			return documents
 		}
 		tree := &yamlTree{loader: l, file: file, budget: maxNodes}
-		if root := tree.node(&document, nil, 0); root != nil && root.kind != kindNull {
+		root := tree.node(&document, nil, 0)
+		if root != nil && root.kind != kindNull && tree.budget > 0 {
 			documents = append(documents, root)
 		}
 	}
@@ -73,7 +73,7 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 		return nil
 	case depth > maxDepth:
 		t.budget = 0
-		return t.fault(from.Line, path, "values are nested deeper than %d levels, or an alias holds itself", maxDepth)
+		return t.fault(from.Line, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias holds itself", maxDepth)
 	}
 	switch from.Kind {
 	case yaml.DocumentNode:
@@ -98,6 +98,7 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 
 func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node {
 	object := &node{kind: kindObject, line: from.Line}
+	lines := make(map[string]int, len(from.Content)/2)
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(from.Content); i += 2 {
 		key, value := from.Content[i], from.Content[i+1]
@@ -113,23 +114,24 @@ func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node 
 			continue
 		}
 		at := path.With(resource.Step{Name: key.Value})
-		if first := slices.IndexFunc(object.fields, func(f field) bool { return f.name == key.Value }); first >= 0 {
-			t.fault(key.Line, at, "stands twice in one mapping, first in line %d", object.fields[first].line)
+		if first, twice := lines[key.Value]; twice {
+			t.fault(key.Line, at, "stands twice in one mapping, first in line %d", first)
 			continue
 		}
+		lines[key.Value] = key.Line
 		if read := t.node(value, at, depth+1); read != nil {
 			object.fields = append(object.fields, field{name: key.Value, line: key.Line, value: read})
 		}
 	}
 	for _, value := range merged {
-		t.merge(object, value, path, depth)
+		t.merge(object, lines, value, path, depth)
 	}
 	return object
 }
 
-// merge lays the mappings of a merge key (<<) under what the object states
-// itself; the first mapping that has a key wins.
-func (t *yamlTree) merge(object *node, from *yaml.Node, path resource.Path, depth int) {
+// merge lays the mappings of a merge key (<<) under what the object has stated
+// so far, by name and line; the first mapping that has a key wins.
+func (t *yamlTree) merge(object *node, stated map[string]int, from *yaml.Node, path resource.Path, depth int) {
 	value := t.node(from, path, depth+1)
 	if value == nil {
 		return
@@ -144,7 +146,8 @@ func (t *yamlTree) merge(object *node, from *yaml.Node, path resource.Path, dept
 			return
 		}
 		for _, f := range source.fields {
-			if object.get(f.name) == nil {
+			if _, found := stated[f.name]; !found {
+				stated[f.name] = f.line
 				object.fields = append(object.fields, f)
 			}
 		}

@@ -12,6 +12,8 @@ type position struct {
 	secret bool
 	// under: an enclosing property's name says secret.
 	under bool
+	// rights: an enclosing property says what somebody may do.
+	rights bool
 	// tags: it stands under tags.
 	tags bool
 	// hit: a pattern leads here or to something above.
@@ -59,7 +61,8 @@ func (w *walk) object(object map[string]any, at position) map[string]any {
 		next := at.follow(func(step resource.Step) bool {
 			return !step.Any && !step.IsIndex && step.Key == "" && strings.EqualFold(step.Name, name)
 		})
-		next.secret = resource.SecretProperty(name, at.under, label)
+		next.secret = !at.rights && resource.SecretProperty(name, at.under, label)
+		next.rights = at.rights || resource.RightsName(name)
 		next.under = at.under || resource.SecretName(name)
 		next.tags = at.tags || strings.EqualFold(name, "tags")
 		masked[name] = w.value(value, next)

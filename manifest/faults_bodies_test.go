@@ -1,0 +1,176 @@
+package manifest
+
+import "testing"
+
+func TestBodyFaults(t *testing.T) {
+	runFaults(t, map[string]faultCase{
+		"DuplicateKey": {
+			reason: "the second value would win silently",
+			yaml:   account + "body:\n  location: westus2\n  properties:\n    a: 1\n    a: 2\n",
+			want:   "m.yaml:8: body.properties.a: stands twice in one mapping, first in line 7",
+		},
+		"Hex": {
+			reason: "JSON has no hexadecimal numbers",
+			yaml:   account + "body: {a: 0x10, b: 017, c: 1_000, d: .5, e: 0o7}\n",
+			want: "m.yaml:4: body.a: \"0x10\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.b: \"017\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.c: \"1_000\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.d: \".5\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.e: \"0o7\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text",
+		},
+		"NaN": {
+			reason: "JSON has no NaN and no infinity",
+			yaml:   account + "body: {a: .nan, b: -.inf}\n",
+			want: "m.yaml:4: body.a: \".nan\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.b: \"-.inf\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text",
+		},
+		"Range": {
+			reason: "a number out of range",
+			yaml:   account + "body: {a: 1e999}\n",
+			want:   "m.yaml:4: body.a: \"1e999\" is a number out of range; write it in quotes if it is a text",
+		},
+		"SecretNumber": {
+			reason: "the digits of a password are not shown",
+			yaml:   account + "body: {adminPassword: 0x1234, token: 1234}\n",
+			want: "m.yaml:4: body.adminPassword: is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.token: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}",
+		},
+		"Tag": {
+			reason: "YAML's own types are no JSON",
+			yaml:   account + "body: {a: !!binary aGk=, b: !foo x}\n",
+			want: "m.yaml:4: body.a: has the YAML tag !!binary; only plain values are allowed\n" +
+				"m.yaml:4: body.b: has the YAML tag !foo; only plain values are allowed",
+		},
+		"KeyList": {
+			reason: "a key is a text",
+			yaml:   account + "body:\n  ? [a]\n  : b\n  ~: c\n",
+			want: "m.yaml:5: body: a key is a list; keys must be texts\n" +
+				"m.yaml:7: body: a key is empty; keys must be texts",
+		},
+		"LiteralSecret": {
+			reason: "a password in a manifest ends up in histories",
+			yaml:   account + "body:\n  properties:\n    administratorLoginPassword: hunter22\n    keys: [hunter22]\n    secrets: [{name: a, value: hunter22}]\n    env:\n      - {name: DB_PASSWORD, value: hunter22}\n",
+			want: "m.yaml:6: body.properties.administratorLoginPassword: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
+				"m.yaml:7: body.properties.keys[0]: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
+				"m.yaml:8: body.properties.secrets[name=a].value: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
+				"m.yaml:10: body.properties.env[name=DB_PASSWORD].value: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}",
+		},
+		"SecretTags": {
+			reason: "tags are public",
+			yaml:   account + "body: {tags: {a: {$secret: env:X}}}\n",
+			want:   "m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees",
+		},
+		"SecretName": {
+			reason: "names and locations are public",
+			yaml:   account + "body: {location: {$secret: env:X}, properties: {name: {$secret: env:X}}}\n",
+			want: "m.yaml:4: body.location: $secret is not allowed under location, which everybody sees\n" +
+				"m.yaml:4: body.properties.name: $secret is not allowed under name, which everybody sees",
+		},
+		"SecretVault": {
+			reason: "a source of a later issue",
+			yaml:   account + "body: {a: {$secret: 'keyvault:https://v.vault.azure.net/secrets/n'}}\n",
+			want:   "m.yaml:4: body.a: $secret: keyvault: is not built yet; write env:NAME or file:NAME",
+		},
+		"SecretSource": {
+			reason: "it may be the secret itself, so it is not repeated",
+			yaml:   account + "body: {a: {$secret: hunter22}, b: {$secret: 5}}\n",
+			want: "m.yaml:4: body.a: $secret names no source; write env:NAME or file:NAME\n" +
+				"m.yaml:4: body.b: $secret: found a number; write env:NAME or file:NAME",
+		},
+		"SecretEnv": {
+			reason: "a variable's name",
+			yaml:   account + "body: {a: {$secret: 'env:A B'}}\n",
+			want:   "m.yaml:4: body.a: $secret: env: takes the name of an environment variable: letters, digits and _",
+		},
+		"SecretFile": {
+			reason: "a file outside of the folder",
+			yaml:   account + "body: {a: {$secret: 'file:../x'}, b: {$secret: 'file:/etc/passwd'}}\n",
+			want: "m.yaml:4: body.a: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..\n" +
+				"m.yaml:4: body.b: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..",
+		},
+		"SecretBeside": {
+			reason: "what stands beside a marker would be lost",
+			yaml:   account + "body: {a: {$secret: env:X, b: c}}\n",
+			want:   "m.yaml:4: body.a: $secret stands alone; found other properties beside it",
+		},
+		"RefUnknown": {
+			reason: "a reference to nothing",
+			yaml:   account + "body: {a: {$ref: acd}}\n",
+			want:   "m.yaml:4: body.a: $ref: no manifest of this load is called \"acd\"; did you mean acc?",
+		},
+		"RefNoID": {
+			reason: "a reference that is no ID",
+			yaml:   account + "body: {a: {$ref: /x}}\n",
+			want:   "m.yaml:4: body.a: parse resource ID \"/x\": it has not the shape of an ARM resource ID",
+		},
+		"RefVersion": {
+			reason: "a reference that cannot be read",
+			yaml:   account + "body: {a: {$ref: " + group + "/providers/Microsoft.Network/virtualNetworks/v}}\n",
+			want:   "m.yaml:4: body.a: $ref: the api-version to read " + group + "/providers/Microsoft.Network/virtualNetworks/v with is not known; write " + group + "/providers/Microsoft.Network/virtualNetworks/v@<api-version>",
+		},
+		"RefBeside": {
+			reason: "only path stands beside it",
+			yaml:   account + "body: {a: {$ref: acc, pth: x}}\n",
+			want:   "m.yaml:4: body.a: $ref stands alone or with path; found \"pth\" beside it",
+		},
+		"RefPath": {
+			reason: "a path must parse",
+			yaml:   account + "body: {a: {$ref: " + group + ", path: 'a['}, b: {$ref: " + group + ", path: 5}, c: {$ref: 5}}\n",
+			want: "m.yaml:4: body.a: parse path \"a[\": [ is not closed by ]; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']\n" +
+				"m.yaml:4: body.b: path: found a number; write a text like properties.x\n" +
+				"m.yaml:4: body.c: $ref: found a number; write the name of a manifest or a resource ID",
+		},
+		"RefCycle": {
+			reason: "neither can be first",
+			yaml:   account + "body: {a: {$ref: v}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
+			want:   "m.yaml:6: owners and references form a cycle: acc -> v -> acc",
+		},
+		"RefSelf": {
+			reason: "a resource cannot wait for itself",
+			yaml:   account + "body: {a: {$ref: acc}}\n",
+			want:   "m.yaml:1: owners and references form a cycle: acc -> acc",
+		},
+		"RefChild": {
+			reason: "an owner cannot wait for its child",
+			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: s}}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
+			want:   "m.yaml:6: owners and references form a cycle: v -> s -> v",
+		},
+		"RefAmbiguous": {
+			reason: "a name that means two manifests",
+			yaml:   account + "body: {a: {$ref: x}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: x\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/routeTables@2020-11-01\nname: x\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:4: body.a: $ref: \"x\" is the name of 2 manifests (m.yaml:6, m.yaml:11); write owner/name or the resource ID",
+		},
+		"Inline": {
+			reason: "the vnet and the subnet would fight",
+			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody:\n  properties:\n    subnets:\n      - name: other\n      - name: S\n        properties: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
+			want:   "m.yaml:8: body.properties.subnets[name=S]: names v/s inline, which is also the manifest in m.yaml:11; keep one of the two",
+		},
+		"InlineProfiles": {
+			reason: "lists of the singular with Profiles too",
+			yaml:   "type: Microsoft.ContainerService/managedClusters@2023-02-01\nname: c\nowner: " + group + "\nbody: {properties: {agentPoolProfiles: [{name: p}]}}\n---\ntype: Microsoft.ContainerService/managedClusters/agentPools@2023-02-01\nname: p\nowner: c\nbody: {}\n",
+			want:   "m.yaml:4: body.properties.agentPoolProfiles[name=p]: names c/p inline, which is also the manifest in m.yaml:6; keep one of the two",
+		},
+		"Identity": {
+			reason: "a body copied from another resource",
+			yaml:   account + "body: {id: /x, name: other, type: Microsoft.Web/sites}\n",
+			want: "m.yaml:4: body.id: does not agree with the manifest, which says " + group + "/providers/Microsoft.Storage/storageAccounts/acc; remove it\n" +
+				"m.yaml:4: body.name: does not agree with the manifest, which says acc; remove it\n" +
+				"m.yaml:4: body.type: does not agree with the manifest, which says Microsoft.Storage/storageAccounts; remove it",
+		},
+		"Merge": {
+			reason: "a merge key takes mappings",
+			yaml:   account + "body: {<<: [5]}\n",
+			want:   "m.yaml:4: body: the merge key << holds a number; it takes a mapping or a list of mappings",
+		},
+		"Bomb": {
+			reason: "aliases must not blow up",
+			yaml:   "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
+			want:   "m.yaml:1: f[1][5][2][3][1][4]: the document holds more than 200000 values after its aliases are laid out",
+		},
+		"SelfAlias": {
+			reason: "an alias inside its anchor never ends",
+			yaml:   account + "body: &b {a: *b}\n",
+			want:   "m.yaml:4: body.a.a: values are nested deeper than 100 levels, or an alias holds itself",
+		},
+	})
+}

@@ -1,0 +1,199 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// labels are so many labels with values of so many bytes.
+func labels(count, size int) string {
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "k%d: %s, ", i, strings.Repeat("v", size))
+	}
+	return b.String()
+}
+
+func TestFieldFaults(t *testing.T) {
+	runFaults(t, map[string]faultCase{
+		"BrokenYAML": {
+			reason: "the line of a syntax error is told",
+			yaml:   "type: a\n  name: b\n",
+			want:   "m.yaml:2: broken YAML: mapping values are not allowed in this context",
+		},
+		"BrokenFlow": {
+			reason: "a bracket that is never closed",
+			yaml:   account + "body: {a: [1, 2}\n",
+			want:   "m.yaml:3: broken YAML: did not find expected ',' or ']'",
+		},
+		"NotMapping": {
+			reason: "a list is no manifest",
+			yaml:   "- a\n- b\n",
+			want:   "m.yaml:1: a manifest is a mapping with the fields type, name, owner, body, reconcile, labels; found a list",
+		},
+		"UnknownField": {
+			reason: "a misspelt field names its neighbour",
+			yaml:   account + "bodi: {}\nbody: {}\n",
+			want:   "m.yaml:4: bodi: unknown field; did you mean body?",
+		},
+		"UnknownFarField": {
+			reason: "a field that resembles none lists them",
+			yaml:   account + "body: {}\nspec: {}\n",
+			want:   "m.yaml:5: spec: unknown field; allowed: type, name, owner, body, reconcile, labels",
+		},
+		"UnknownReconcileField": {
+			reason: "the fields of reconcile too",
+			yaml:   account + "body: {}\nreconcile: {intervall: 1h, zzz: 1}\n",
+			want: "m.yaml:5: reconcile.intervall: unknown field; did you mean interval?\n" +
+				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, interval, ignore, timeout",
+		},
+		"NotBuilt": {
+			reason: "no accepted field is without effect",
+			yaml:   account + "body: {}\nreconcile:\n  adopt: never\n  recreate: never\n  put: merge\n  dependsOn: [x]\n  credential: c\n",
+			want: "m.yaml:6: reconcile.adopt: is not built yet; remove it\n" +
+				"m.yaml:7: reconcile.recreate: is not built yet; remove it\n" +
+				"m.yaml:8: reconcile.put: is not built yet; remove it\n" +
+				"m.yaml:9: reconcile.dependsOn: is not built yet; remove it\n" +
+				"m.yaml:10: reconcile.credential: is not built yet; remove it",
+		},
+		"NoType": {
+			reason: "the type is required",
+			yaml:   "name: a\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:1: type: is missing or no text; write type: Provider.Namespace/type@api-version",
+		},
+		"NoVersion": {
+			reason: "an api-version is required",
+			yaml:   "type: Microsoft.Storage/storageAccounts\nname: a\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:1: type: \"Microsoft.Storage/storageAccounts\" has no api-version; write it like Microsoft.Storage/storageAccounts@2023-08-15",
+		},
+		"BadVersion": {
+			reason: "an api-version is a date",
+			yaml:   "type: Microsoft.Storage/storageAccounts@latest\nname: a\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:1: type: \"latest\" is no api-version; write a date like 2023-08-15 or 2023-08-15-preview",
+		},
+		"BadType": {
+			reason: "a type has a provider",
+			yaml:   "type: storageAccounts@2021-04-01\nname: a\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:1: type: \"storageAccounts@2021-04-01\" is no resource type; write it like Microsoft.Kusto/clusters@2023-08-15",
+		},
+		"Subscription": {
+			reason: "a subscription is not made by a PUT",
+			yaml:   "type: Microsoft.Resources/subscriptions@2022-12-01\nname: a\nbody: {}\n",
+			want:   "m.yaml:1: type: Microsoft.Resources/subscriptions cannot be made by a manifest",
+		},
+		"NoName": {
+			reason: "the name is required",
+			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:1: name: is missing; write the resource's name",
+		},
+		"NumericName": {
+			reason: "YAML reads digits as a number",
+			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: 2021\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:2: name: found a number; a name is a text, write it in quotes",
+		},
+		"DotsName": {
+			reason: "a cleaned path would address another resource",
+			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: ..\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:2: name: \"..\" cannot stand in a resource ID: the segment \"..\" is not allowed",
+		},
+		"PercentName": {
+			reason: "an escape would address another resource",
+			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a%2fb\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:2: name: \"a%2fb\" cannot stand in a resource ID: the segment \"a%2fb\" holds '%'; / \\ ? # % and control characters are not allowed",
+		},
+		"QueryName": {
+			reason: "a question mark ends the path",
+			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a?b\nowner: " + group + "\nbody: {}\n",
+			want:   "m.yaml:2: name: \"a?b\" cannot stand in a resource ID: the segment \"a?b\" holds '?'; / \\ ? # % and control characters are not allowed",
+		},
+		"EmptySegment": {
+			reason: "a slash too many in a chain",
+			yaml:   "type: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: v//s\nbody: {}\n",
+			want:   "m.yaml:2: name: \"v//s\" cannot stand in a resource ID: a segment is empty",
+		},
+		"NoBody": {
+			reason: "the body is required",
+			yaml:   account,
+			want:   "m.yaml:1: body: is missing; write body: {} for a resource without properties",
+		},
+		"ListBody": {
+			reason: "a body is a mapping",
+			yaml:   account + "body: [a]\n",
+			want:   "m.yaml:4: body: found a list; a body is a mapping",
+		},
+		"MarkerBody": {
+			reason: "a body is no marker",
+			yaml:   account + "body: {$secret: env:X}\n",
+			want:   "m.yaml:4: body: a body is a mapping of properties; found a $secret",
+		},
+		"Policy": {
+			reason: "an unknown policy",
+			yaml:   account + "body: {}\nreconcile: {policy: mange}\n",
+			want:   "m.yaml:5: reconcile.policy: unknown policy \"mange\"; allowed: manage, detach-on-delete",
+		},
+		"PolicyNotBuilt": {
+			reason: "a policy of a later issue",
+			yaml:   account + "body: {}\nreconcile: {policy: observe}\n",
+			want:   "m.yaml:5: reconcile.policy: observe is not built yet; allowed: manage, detach-on-delete",
+		},
+		"IntervalBelow": {
+			reason: "a pass a second would eat the budget",
+			yaml:   account + "body: {}\nreconcile: {interval: 30s}\n",
+			want:   "m.yaml:5: reconcile.interval: 30s is below the minimum of 1m; write 0 for no resync",
+		},
+		"IntervalUnit": {
+			reason: "5 would be 5 ns",
+			yaml:   account + "body: {}\nreconcile: {interval: 5}\n",
+			want:   "m.yaml:5: reconcile.interval: 5 has no unit; write a duration like 30m or 1h",
+		},
+		"IntervalDays": {
+			reason: "days are no unit of Go",
+			yaml:   account + "body: {}\nreconcile: {interval: 7d}\n",
+			want:   "m.yaml:5: reconcile.interval: \"7d\" is no duration; write it with the units h, m and s, like 1h30m",
+		},
+		"IntervalNegative": {
+			reason: "time goes forward",
+			yaml:   account + "body: {}\nreconcile: {interval: -1h}\n",
+			want:   "m.yaml:5: reconcile.interval: -1h is negative; write a duration like 30m or 1h",
+		},
+		"TimeoutZero": {
+			reason: "0 would end every operation",
+			yaml:   account + "body: {}\nreconcile: {timeout: 0s}\n",
+			want:   "m.yaml:5: reconcile.timeout: 0s is no bound for an operation; write a duration like 6h",
+		},
+		"IgnorePath": {
+			reason: "a path must parse",
+			yaml:   account + "body: {}\nreconcile: {ignore: [a..b, 'l[x', 5]}\n",
+			want: "m.yaml:5: reconcile.ignore[0]: parse path \"a..b\": a name is empty; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']\n" +
+				"m.yaml:5: reconcile.ignore[1]: parse path \"l[x\": [ is not closed by ]; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']\n" +
+				"m.yaml:5: reconcile.ignore[2]: found a number; a path is a text like properties.x",
+		},
+		"IgnoreText": {
+			reason: "ignore is a list",
+			yaml:   account + "body: {}\nreconcile: {ignore: properties.x}\n",
+			want:   "m.yaml:5: reconcile.ignore: found a text; write a list of paths like properties.x",
+		},
+		"ReconcileList": {
+			reason: "reconcile is a mapping",
+			yaml:   account + "body: {}\nreconcile: [manage]\n",
+			want:   "m.yaml:5: reconcile: found a list; it is a mapping of policy, interval, ignore, timeout",
+		},
+		"LabelNumber": {
+			reason: "a label is a text",
+			yaml:   account + "body: {}\nlabels: {team: 5, 'a=b': x}\n",
+			want: "m.yaml:5: labels.team: found a number; a label is a text, write it in quotes\n" +
+				"m.yaml:5: labels.a=b: a label's name is not empty and holds no =, comma, white space or control character",
+		},
+		"LabelsLong": {
+			reason: "the server terminates a workflow with long search attributes",
+			yaml:   account + "body: {}\nlabels: {" + labels(20, 100) + "}\n",
+			want:   "m.yaml:5: labels: the labels take 2131 bytes as they are written (a list of k=v); allowed are 1500",
+		},
+		"LabelLong": {
+			reason: "a keyword holds 255 characters",
+			yaml:   account + "body: {}\nlabels: {" + labels(1, 254) + "}\n",
+			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes as it is written (k=v)",
+		},
+	})
+}

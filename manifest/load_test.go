@@ -1,0 +1,279 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/google/go-cmp/cmp"
+)
+
+// desired is a golden Desired with the defaults filled in.
+func desired(id, version, name, body string, change ...func(*resource.Desired)) resource.Desired {
+	d := resource.Desired{
+		ID: mustID(id), APIVersion: version, Name: name, Body: json.RawMessage(body),
+		Policy: resource.PolicyManage, Interval: time.Hour, Timeout: 6 * time.Hour,
+	}
+	d.Owner = d.ID.Owner()
+	d.OwnerAPIVersion = resource.ContainerAPIVersion(d.Owner)
+	for _, c := range change {
+		c(&d)
+	}
+	return d
+}
+
+func mustID(id string) resource.ID {
+	var parsed resource.ID
+	if err := parsed.UnmarshalText([]byte(id)); err != nil {
+		return resource.ID{}
+	}
+	return parsed
+}
+
+func ownerVersion(version string) func(*resource.Desired) {
+	return func(d *resource.Desired) { d.OwnerAPIVersion = version }
+}
+
+func TestLoad(t *testing.T) {
+	const (
+		accID  = group + "/providers/Microsoft.Storage/storageAccounts/acc"
+		vnet   = "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n"
+		subnet = "type: Microsoft.Network/virtualNetworks/subnets@2021-05-01\n"
+		role   = "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nbody: {}\n"
+		roles  = "/providers/Microsoft.Authorization/roleAssignments/r"
+	)
+	flags := Options{Subscription: sub[len("/subscriptions/"):], ResourceGroup: "g"}
+	acc := func(body string, change ...func(*resource.Desired)) resource.Desired {
+		return desired(accID, "2021-04-01", "acc", body, change...)
+	}
+	v := desired(vnetID, "2020-11-01", "v", "{}")
+	cases := map[string]struct {
+		reason  string
+		yaml    string
+		options Options
+		want    []resource.Desired
+	}{
+		"Defaults": {reason: "what is optional has defaults", yaml: account + "body: {}\n", want: []resource.Desired{acc("{}")}},
+		"Reconcile": {
+			reason: "every field that is built arrives",
+			yaml:   account + "body: {}\nreconcile: {policy: detach-on-delete, interval: 0, timeout: 90s, ignore: [properties.x, \"tags['a.b/c']\"]}\nlabels: {stack: prod}\n",
+			want: []resource.Desired{acc("{}", func(d *resource.Desired) {
+				d.Policy, d.Interval, d.Timeout = resource.PolicyDetachOnDelete, 0, 90*time.Second
+				d.Ignore, d.Labels = []string{"properties.x", "tags['a.b/c']"}, map[string]string{"stack": "prod"}
+			})},
+		},
+		"Numbers": {
+			reason: "numbers are exact, traps of YAML 1.1 and dates are texts, keys are sorted",
+			yaml:   account + "body: {z: 12345678901234567890123, y: 1.0, x: 1, w: on, v: yes, u: 2001-02-03, t: 1e3, s: -0, r: '017', q: ~, p: TRUE, o: <&>, 1: one, off: no}\n",
+			want:   []resource.Desired{acc(`{"1":"one","o":"<&>","off":"no","p":true,"q":null,"r":"017","s":-0,"t":1e3,"u":"2001-02-03","v":"yes","w":"on","x":1,"y":1.0,"z":12345678901234567890123}`)},
+		},
+		"Anchors": {
+			reason: "aliases and merge keys are laid out; what is stated wins",
+			yaml:   account + "body:\n  a: &a {x: 1, y: 2}\n  b: *a\n  c: {<<: *a, y: 3}\n",
+			want:   []resource.Desired{acc(`{"a":{"x":1,"y":2},"b":{"x":1,"y":2},"c":{"x":1,"y":3}}`)},
+		},
+		"Identity":   {reason: "a body that says the same is accepted, and ARM takes it from the URL", yaml: account + "body: {id: " + accID + ", name: ACC, type: microsoft.storage/storageAccounts, kind: x}\n", want: []resource.Desired{acc(`{"kind":"x"}`)}},
+		"Flags":      {reason: "without an owner the flags say where", options: flags, yaml: strings.Replace(account, "owner: "+group+"\n", "", 1) + "body: {}\n", want: []resource.Desired{acc("{}")}},
+		"GroupFlags": {reason: "a resource group stands in the subscription of the flags", options: flags, yaml: "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nbody: {}\n", want: []resource.Desired{desired(group, "2021-04-01", "g", "{}")}},
+		"OwnerFirst": {
+			reason: "the owner comes first and lends its api-version",
+			yaml:   subnet + "name: s\nowner: v\nbody: {}\n---\n" + vnet,
+			want:   []resource.Desired{v, desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01"))},
+		},
+		"OwnerByID": {
+			reason: "an owner that is a manifest is found by its ID too, ignoring case",
+			yaml:   subnet + "name: s\nowner: " + strings.ToLower(vnetID) + "@2019-01-01\nbody: {}\n---\n" + vnet,
+			want:   []resource.Desired{v, desired(strings.ToLower(vnetID)+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01"))},
+		},
+		"OwnerVersion": {reason: "the api-version of ID@api-version", yaml: subnet + "name: s\nowner: " + vnetID + "@2019-01-01\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2019-01-01"))}},
+		"OwnVersion":   {reason: "an ARM parent of the same provider is read with the child's own", yaml: subnet + "name: s\nowner: " + vnetID + "\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2021-05-01"))}},
+		"Chain":        {reason: "a name with slashes stands for owners in the group of the flags", options: flags, yaml: subnet + "name: v/s\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "v/s", "{}", ownerVersion("2021-05-01"))}},
+		"ChainManifest": {
+			reason: "a manifest of that name and type comes before the flags",
+			yaml:   subnet + "name: v/s\nbody: {}\n---\n" + vnet,
+			want:   []resource.Desired{v, desired(vnetID+"/subnets/s", "2021-05-01", "v/s", "{}", ownerVersion("2020-11-01"))},
+		},
+		"Deep": {
+			reason: "an owner may be called by its longer name, in any order",
+			yaml:   "type: C.K/a/b/c@2020-01-01\nname: z\nowner: x/y\nbody: {}\n---\ntype: C.K/a/b@2020-01-01\nname: y\nowner: x\nbody: {}\n---\ntype: C.K/a@2020-01-01\nname: x\nowner: " + group + "\nbody: {}\n",
+			want: []resource.Desired{
+				desired(group+"/providers/C.K/a/x", "2020-01-01", "x", "{}"),
+				desired(group+"/providers/C.K/a/x/b/y", "2020-01-01", "y", "{}", ownerVersion("2020-01-01")),
+				desired(group+"/providers/C.K/a/x/b/y/c/z", "2020-01-01", "z", "{}", ownerVersion("2020-01-01")),
+			},
+		},
+		"OwnerByType": {
+			reason: "a vnet and an account may share a name: the type of the owner decides",
+			yaml:   strings.Replace(account, "name: acc", "name: v", 1) + "body: {}\n---\n" + vnet + "---\n" + subnet + "name: s\nowner: v\nbody: {}\n",
+			want: []resource.Desired{
+				desired(group+"/providers/Microsoft.Storage/storageAccounts/v", "2021-04-01", "v", "{}"), v,
+				desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01")),
+			},
+		},
+		"ScopeManifest":     {reason: "an extension resource on a manifest", yaml: role + "owner: acc\n---\n" + account + "body: {}\n", want: []resource.Desired{acc("{}"), desired(accID+roles, "2022-04-01", "r", "{}", ownerVersion("2021-04-01"))}},
+		"ScopeID":           {reason: "an extension resource on an ID", yaml: role + "owner: " + accID + "@2021-09-01\n", want: []resource.Desired{desired(accID+roles, "2022-04-01", "r", "{}", ownerVersion("2021-09-01"))}},
+		"ScopeSubscription": {reason: "an extension resource on a subscription", yaml: role + "owner: " + sub + "\n", want: []resource.Desired{desired(sub+roles, "2022-04-01", "r", "{}")}},
+		"ScopeTenant":       {reason: "an extension resource on the tenant has no owner", yaml: role + "owner: /\n", want: []resource.Desired{desired(roles, "2022-04-01", "r", "{}")}},
+		"ManagementGroup": {
+			reason: "a management group stands in the tenant, and is a scope",
+			yaml:   "type: Microsoft.Management/managementGroups@2021-04-01\nname: mg\nbody: {}\n---\n" + role + "owner: mg\n",
+			want: []resource.Desired{
+				desired("/providers/Microsoft.Management/managementGroups/mg", "2021-04-01", "mg", "{}"),
+				desired("/providers/Microsoft.Management/managementGroups/mg"+roles, "2022-04-01", "r", "{}", ownerVersion("2021-04-01")),
+			},
+		},
+		"References": {
+			reason: "a name, an ID with its api-version, a container, a path; each noted once and manifests first",
+			yaml: account + "body:\n  a: {$ref: v}\n  b: [{$ref: V, path: properties.x}]\n  c: {$ref: " + accID + "2@2021-01-01, path: \"l[name=a].b\"}\n  d: {$ref: " + group + "}\n" +
+				"---\n" + vnet,
+			want: []resource.Desired{v, acc(
+				`{"a":"`+vnetID+`","b":[{"$ref":"`+vnetID+`","apiVersion":"2020-11-01","path":"properties.x"}],"c":{"$ref":"`+accID+`2","apiVersion":"2021-01-01","path":"l[name=a].b"},"d":"`+group+`"}`,
+				func(d *resource.Desired) {
+					d.References = []resource.Reference{{ID: mustID(vnetID), APIVersion: "2020-11-01"}, {ID: mustID(accID + "2"), APIVersion: "2021-01-01"}, {ID: mustID(group), APIVersion: resource.ResourceGroupAPIVersion}}
+				})},
+		},
+		"Secrets": {
+			reason: "markers stay, their places are noted; list elements go by their name",
+			yaml:   account + "body: {password: {$secret: env:A}, l: [{name: x, v: {$secret: 'file:a/b'}}, {v: {$secret: env:B}}]}\n",
+			want: []resource.Desired{acc(`{"l":[{"name":"x","v":{"$secret":"file:a/b"}},{"v":{"$secret":"env:B"}}],"password":{"$secret":"env:A"}}`,
+				func(d *resource.Desired) { d.Secret = []string{"password", "l[name=x].v", "l[1].v"} })},
+		},
+		"Plain": {
+			reason: "tags, references, vault references and texts that only look like a credential are plain; so is what is empty or says what somebody may do",
+			yaml:   account + "body: {tags: {apiKey: x, n: y}, key: {$ref: " + group + "}, secret: '@Microsoft.KeyVault(x)', script: 'pwd=$PWD1', password: '', permissions: {keys: [get]}, partitionKey: p}\n",
+			want: []resource.Desired{acc(`{"key":"`+group+`","partitionKey":"p","password":"","permissions":{"keys":["get"]},"script":"pwd=$PWD1","secret":"@Microsoft.KeyVault(x)","tags":{"apiKey":"x","n":"y"}}`,
+				func(d *resource.Desired) {
+					d.Plain = []string{"tags.apiKey", "key", "secret", "script"}
+					d.References = []resource.Reference{{ID: mustID(group), APIVersion: resource.ResourceGroupAPIVersion}}
+				})},
+		},
+		"InlineOther": {reason: "an inline item that is no manifest is fine", yaml: vnet[:len(vnet)-len("body: {}\n")] + "body: {properties: {subnets: [{name: a}]}}\n---\n" + subnet + "name: s\nowner: v\nbody: {}\n", want: []resource.Desired{
+			desired(vnetID, "2020-11-01", "v", `{"properties":{"subnets":[{"name":"a"}]}}`),
+			desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01")),
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{"m.yaml": tc.yaml})
+			set, err := Load(tc.options, dir)
+			if err != nil {
+				t.Fatalf("\n%s\n%v", tc.reason, err)
+			}
+			if diff := cmp.Diff(text(t, tc.want), text(t, set.Resources)); diff != "" {
+				t.Errorf("\n%s\n-want +got:\n%s", tc.reason, diff)
+			}
+			if len(set.Sources) != len(set.Resources) {
+				t.Errorf("\n%s\n%d sources for %d resources", tc.reason, len(set.Sources), len(set.Resources))
+			}
+		})
+	}
+}
+
+// text is one line of JSON a resource: what lives in histories.
+func text(t *testing.T, resources []resource.Desired) []string {
+	t.Helper()
+	var lines []string
+	for _, d := range resources {
+		raw, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(raw))
+	}
+	return lines
+}
+
+func TestLoadFiles(t *testing.T) {
+	m := func(name string) string {
+		return strings.Replace(account, "name: acc", "name: "+name, 1) + "body: {}\n"
+	}
+	asJSON := func(name string) string {
+		return fmt.Sprintf("{\"type\": \"A.B/c@2020-01-01\",\n \"name\": %q, \"owner\": %q,\n \"body\": {\"emoji\": \"\\ud83d\\ude00\", \"n\": 1.0}}\n", name, group)
+	}
+	dir := write(t, map[string]string{
+		"b.yaml": "# only a comment\n---\n" + m("b1") + "---\n---\n" + m("b2"), "a.yml": m("a"), "sub/c.json": asJSON("c1") + asJSON("c2"),
+		"sub/list.JSON": "[" + asJSON("l1") + "," + asJSON("l2") + "]", "empty.yaml": "", "readme.md": "no manifest", ".git/x.yaml": "broken: [", ".hidden.yaml": "broken: [",
+	})
+	set, err := Load(Options{Stdin: strings.NewReader(asJSON("in"))}, dir, filepath.Join(dir, "a.yml"), "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range set.Resources {
+		source := set.Sources[d.ID.Key()]
+		got = append(got, strings.TrimPrefix(d.Name+" "+strings.TrimPrefix(source.String(), dir+"/"), ""))
+	}
+	want := []string{"a a.yml:1", "b1 b.yaml:3", "b2 b.yaml:9", "c1 sub/c.json:1", "c2 sub/c.json:4", "l1 sub/list.JSON:1", "l2 sub/list.JSON:4", "in -:1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("folders are sorted, a file is read once, hidden names are left out\n-want +got:\n%s", diff)
+	}
+	if body := string(set.Resources[3].Body); body != `{"emoji":"😀","n":1.0}` {
+		t.Errorf("the JSON body became %s", body)
+	}
+	if _, err := Load(Options{Stdin: strings.NewReader(m("in"))}, "-"); err != nil {
+		t.Errorf("YAML from stdin: %v", err)
+	}
+}
+
+func TestLoadManySources(t *testing.T) {
+	runFaults(t, map[string]faultCase{
+		"AllFiles": {
+			reason: "all faults of all files, in their order",
+			files:  map[string]string{"b.yaml": "x: 1\n", "a.json": "{\n \"type\": \"A.B/c\",\n \"name\": 5,\n \"body\": {\"a\": 1,\n \"a\": 2}}", "c.json": "{\"type\":\n\n x}"},
+			want: "a.json:2: type: \"A.B/c\" has no api-version; write it like A.B/c@2023-08-15\n" +
+				"a.json:3: name: found a number; a name is a text, write it in quotes\n" +
+				"a.json:5: body.a: stands twice in one mapping, first in line 4\n" +
+				"b.yaml:1: x: unknown field; allowed: type, name, owner, body, reconcile, labels\n" +
+				"b.yaml:1: type: is missing or no text; write type: Provider.Namespace/type@api-version\n" +
+				"b.yaml:1: name: is missing; write the resource's name\n" +
+				"b.yaml:1: body: is missing; write body: {} for a resource without properties\n" +
+				"c.json:3: broken JSON: invalid character 'x' looking for beginning of value",
+		},
+		"TwoFiles": {
+			reason: "two files with one resource name both places",
+			files:  map[string]string{"a.yaml": account + "body: {}\n", "b.yaml": "# comment\n" + account + "body: {}\n"},
+			want:   "b.yaml:3: name: the manifest in a.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/acc",
+		},
+		"NoFiles":   {reason: "a folder without manifests is a mistake", files: map[string]string{"x.txt": ""}, want: "DIR: the folder holds no *.yaml, *.yml or *.json file"},
+		"NoContent": {reason: "files without manifests too", files: map[string]string{"x.yaml": "# nothing\n"}, want: "DIR: there is no manifest in it"},
+		"Options":   {reason: "flags are checked like manifests", options: Options{Subscription: "prod", ResourceGroup: "a/b"}, yaml: account + "body: {}\n", want: "--subscription: the subscription \"prod\" is no GUID; write its ID, like 11111111-2222-3333-4444-555555555555\n--resource-group: the segment \"a/b\" holds '/'; / \\ ? # % and control characters are not allowed"},
+		"Large":     {reason: "a body over the limit is refused with a sentence", yaml: account + "body: {a: " + strings.Repeat("x", resource.MaxBodyBytes) + "}\n", want: "m.yaml:4: body: takes 524296 bytes as JSON; allowed are 524288"},
+		"Deep":      {reason: "deep JSON is bounded", files: map[string]string{"a.json": strings.Repeat("[", 200)}, want: "a.json:1: broken JSON: values are nested deeper than 100 levels"},
+		"Cut":       {reason: "a file that ends early", files: map[string]string{"a.json": "{\"type\": \"a\","}, want: "a.json:1: broken JSON: unexpected EOF"},
+	})
+	for name, paths := range map[string][]string{
+		"no manifest was named; name files, folders or \"-\" for stdin": nil,
+		"/no/such/file: cannot be read: no such file or directory":      {"/no/such/file"},
+		"-: there is no stdin to read from; name a file or a folder":    {"-"},
+	} {
+		if _, err := Load(Options{}, paths...); err == nil || err.Error() != name {
+			t.Errorf("Load(%q) says %v, want %s", paths, err, name)
+		}
+	}
+}
+
+// TestOrder holds that a large load is ordered and quick: indexes, no scans.
+func TestOrder(t *testing.T) {
+	const count = 3000
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "type: A.B/c@2020-01-01\nname: n%d\nowner: %s\nbody: {", i, group)
+		if i+1 < count {
+			fmt.Fprintf(&b, "next: {$ref: n%d}", i+1)
+		}
+		b.WriteString("}\n---\n")
+	}
+	set, err := Load(Options{Stdin: strings.NewReader(b.String())}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range set.Resources {
+		if want := fmt.Sprintf("n%d", count-1-i); d.Name != want {
+			t.Fatalf("resource %d is %s, want %s", i, d.Name, want)
+		}
+	}
+}
