@@ -2,6 +2,7 @@ package extensions
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -35,7 +36,11 @@ type panicError struct {
 }
 
 // Error names the link, so that its author is found; the stack goes to the log.
+// What a modifier said in its panic may hold a secret of the payload.
 func (e *panicError) Error() string {
+	if _, harmless := e.value.(runtime.Error); e.point == modifyPoint && !harmless {
+		return fmt.Sprintf("extension %T panicked in %s", e.link, e.point)
+	}
 	return fmt.Sprintf("extension %T panicked in %s: %v", e.link, e.point, e.value)
 }
 

@@ -104,7 +104,9 @@ func defaultClassify(_ context.Context, failure *arm.Error, _ string, _ *slog.Lo
 // Delete runs the deleters around next, the plain DELETE.
 func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx context.Context) error) error {
 	links := implementing[Deleter](r.links(req.resourceType()))
-	plain := func(ctx context.Context, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) error { return next(ctx) }
+	plain := func(ctx context.Context, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) error {
+		return next(ctx)
+	}
 	return chain(links, DeleterFunc(plain), bindDeleter)(ctx, req.Object, req.Resolver, req.Client, req.log())
 }
 

@@ -1,0 +1,176 @@
+package extensions_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestDefaultOwnerCheck(t *testing.T) {
+	updating, deleting := `{"properties":{"provisioningState":"Updating"}}`, `{"properties":{"provisioningState":"Deleting"}}`
+	cases := map[string]struct {
+		reason      string
+		id, ownerID string
+		observed    string
+		note        string
+		force       bool
+		want        resource.Action
+		wantReason  resource.Reason
+		message     string
+	}{
+		"no owner":          {reason: "a group's subscription is not read", id: groupID, want: resource.ActionProceed},
+		"group there":       {reason: "a group refuses nothing", id: storageID, ownerID: groupID, observed: updating, want: resource.ActionProceed},
+		"group deleting":    {reason: "unless it goes away", id: storageID, ownerID: groupID, observed: deleting, want: resource.ActionBlock, wantReason: resource.ReasonReconciliationBlocked, message: `Owner "rg1" (Microsoft.Resources/resourceGroups) is in provisioning state "Deleting"`},
+		"group absent":      {reason: "or is not there", id: storageID, ownerID: groupID, want: resource.ActionBlock, wantReason: resource.ReasonWaitingForOwner, message: `Owner "rg1" (Microsoft.Resources/resourceGroups) does not exist in Azure`},
+		"parent in flight":  {reason: "a parent under change refuses its children", id: storageID + "/blobServices/default", ownerID: storageID, observed: updating, want: resource.ActionBlock, wantReason: resource.ReasonReconciliationBlocked},
+		"parent failed":     {reason: "a failed parent may still take them", id: storageID + "/blobServices/default", ownerID: storageID, observed: `{"properties":{"provisioningState":"Failed"}}`, want: resource.ActionProceed},
+		"scope in flight":   {reason: "a scope is no parent", id: roleID, ownerID: storageID, observed: updating, want: resource.ActionProceed},
+		"scope absent":      {reason: "but it has to be there", id: roleID, ownerID: storageID, want: resource.ActionBlock, wantReason: resource.ReasonWaitingForOwner},
+		"unreadable":        {reason: "403 blocks nothing, and says so", id: storageID, ownerID: groupID, note: "not readable, not checked", want: resource.ActionProceed, message: `Owner "rg1" (Microsoft.Resources/resourceGroups): not readable, not checked`},
+		"unreadable parent": {reason: "the links see no owner then", id: databaseID, ownerID: clusterID, note: "not readable, not checked", want: resource.ActionProceed},
+		"forced":            {reason: "a person may pass the check", id: databaseID, ownerID: clusterID, observed: updating, force: true, want: resource.ActionProceed},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := extensions.Request{Object: object(t, c.id, `{}`, ""), OwnerNote: c.note, Force: c.force}
+			if c.ownerID != "" {
+				req.Owner = object(t, c.ownerID, "", c.observed)
+			}
+			verdict := registry(t, extensions.BuiltIn()...).CheckOwner(t.Context(), req)
+			if verdict.Action != c.want || verdict.Reason != c.wantReason || c.message != "" && verdict.Message != c.message {
+				t.Errorf("%s: got %+v", c.reason, verdict)
+			}
+			if verdict.Message == "" {
+				t.Error("the verdict says nothing")
+			}
+		})
+	}
+}
+
+func TestReferences(t *testing.T) {
+	found := extensions.Resolution{Found: true, Ready: true}
+	cases := map[string]struct {
+		reason     string
+		first      extensions.ResolvedReference
+		second     extensions.ResolvedReference
+		want       resource.Action
+		wantReason resource.Reason
+		class      resource.RetryClass
+		waiting    int
+		message    string
+	}{
+		"all ready":  {reason: "nothing to wait for", first: extensions.ResolvedReference{Resolution: found}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionProceed},
+		"one absent": {reason: "absent outweighs not ready", first: extensions.ResolvedReference{Resolution: extensions.Resolution{Found: true}}, want: resource.ActionBlock, wantReason: resource.ReasonReferenceNotFound, class: resource.RetryFast, waiting: 2, message: `"s1" (Microsoft.Storage/storageAccounts) does not exist in Azure`},
+		"not ready":  {reason: "it exists and changes", first: extensions.ResolvedReference{Resolution: extensions.Resolution{Found: true}}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionBlock, wantReason: resource.ReasonReferenceNotReady, class: resource.RetryFast, waiting: 1, message: "is not ready"},
+		"forbidden":  {reason: "403 blocks nothing", first: extensions.ResolvedReference{Err: &arm.Error{Status: 403, Code: "AuthorizationFailed"}}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionProceed, message: "referenced c1: not readable, not checked"},
+		"unread":     {reason: "another error is a failed check with its words", first: extensions.ResolvedReference{Err: errors.New("read it: connection refused")}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionError, wantReason: resource.ReasonCheckFailed, class: resource.RetrySlow, message: "connection refused"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			c.first.Reference.ID, c.second.Reference.ID = mustID(t, clusterID), mustID(t, storageID)
+			for _, force := range []bool{false, true} {
+				verdict := registry(t).CheckOwner(t.Context(), extensions.Request{
+					Object: object(t, groupID, `{}`, ""), References: []extensions.ResolvedReference{c.first, c.second}, Force: force,
+				})
+				if verdict.Action != c.want || verdict.Reason != c.wantReason || verdict.Class != c.class ||
+					len(verdict.WaitingFor) != c.waiting || !strings.Contains(verdict.Message, c.message) {
+					t.Errorf("%s (force %v): got %+v", c.reason, force, verdict)
+				}
+			}
+		})
+	}
+}
+
+func TestDefaultPreCheck(t *testing.T) {
+	many := func(value string) string {
+		var members []string
+		for i := range 25 {
+			members = append(members, `"p`+string(rune('a'+i))+`":`+value)
+		}
+		return `{"properties":{` + strings.Join(members, ",") + `}}`
+	}
+	cases := map[string]struct {
+		reason            string
+		desired, observed string
+		ignore            []string
+		force             bool
+		want              resource.Verdict
+	}{
+		"absent": {reason: "it is created", desired: `{}`, want: resource.Verdict{
+			Action: resource.ActionProceed, Create: true, Reason: resource.ReasonNotFound, Message: "The resource does not exist in Azure: it is created"}},
+		"in sync": {reason: "no PUT", desired: `{"location":"westus2"}`, observed: `{"location":"West US 2","properties":{"provisioningState":"Succeeded"}}`, want: resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+		"ignored": {reason: "an ignored path is no difference", desired: `{"properties":{"x":1}}`, observed: `{"properties":{"x":2}}`, ignore: []string{"properties.x"}, want: resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+		"differs": {reason: "path, old and new value are in the verdict", desired: `{"properties":{"x":1,"y":"a"}}`, observed: `{"properties":{"x":2}}`, want: resource.Verdict{
+			Action: resource.ActionProceed, Reason: resource.ReasonDrift, Message: "properties.x is 2, wanted 1 (and 1 more)",
+			Differences: []resource.Difference{
+				{Path: "properties.x", Desired: "1", Observed: "2", Rule: "value"},
+				{Path: "properties.y", Desired: `"a"`, Observed: "absent", Rule: "absent"},
+			}}},
+		"failed": {reason: "a failed resource is itself a difference", desired: `{}`, observed: `{"properties":{"provisioningState":"Failed"}}`, want: resource.Verdict{
+			Action: resource.ActionProceed, Reason: resource.ReasonDrift, Message: `properties.provisioningState is "Failed", wanted "Succeeded"`,
+			Differences: []resource.Difference{{Path: "properties.provisioningState", Desired: `"Succeeded"`, Observed: `"Failed"`, Rule: "failed-state"}}}},
+		"in flight": {reason: "an operation is not disturbed", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, want: resource.Verdict{
+			Action: resource.ActionBlock, Reason: resource.ReasonOperationInProgress, Severity: resource.SeverityWarning, Class: resource.RetrySlow,
+			Message: `The resource is in provisioning state "Scaling": an operation is in flight`}},
+		"in flight, forced": {reason: "unless a person says so", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, force: true, want: resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+		"unknown state": {reason: "a new word of Azure blocks nothing", desired: `{}`, observed: `{"properties":{"provisioningState":"Frobnicating"}}`, want: resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := registry(t).PreCheck(t.Context(), extensions.Request{
+				Object: object(t, storageID, c.desired, c.observed), Ignore: c.ignore, Force: c.force,
+			})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+			}
+		})
+	}
+	got := registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, many("1"), many(`2`))})
+	if len(got.Differences) != resource.MaxDifferences || got.More != 5 {
+		t.Errorf("%d differences and %d more, want them bounded", len(got.Differences), got.More)
+	}
+	failedToo := strings.Replace(many("2"), `{"properties":{`, `{"properties":{"provisioningState":"Failed",`, 1)
+	got = registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, many("1"), failedToo)})
+	if len(got.Differences) != resource.MaxDifferences || got.More != 6 || got.Differences[0].Rule != "failed-state" {
+		t.Errorf("%d differences and %d more, want the failed state first and the bound kept", len(got.Differences), got.More)
+	}
+}
+
+func TestDefaultPostCheck(t *testing.T) {
+	cases := map[string]struct {
+		reason, observed string
+		want             resource.Action
+		message          string
+	}{
+		"succeeded": {"done", `{"properties":{"provisioningState":"Succeeded"}}`, resource.ActionSuccess, ""},
+		"no state":  {"absent means Succeeded", `{}`, resource.ActionSuccess, ""},
+		"unknown":   {"unknown words pass", `{"properties":{"provisioningState":"Running"}}`, resource.ActionSuccess, ""},
+		"failed":    {"a failed resource is not Ready", `{"properties":{"provisioningState":"Failed"}}`, resource.ActionFailure, `The resource is in provisioning state "Failed"`},
+		"canceled":  {"nor a canceled one", `{"properties":{"provisioningState":"canceled"}}`, resource.ActionFailure, `The resource is in provisioning state "canceled"`},
+		"updating":  {"nor one that changes", `{"properties":{"provisioningState":"Updating"}}`, resource.ActionFailure, `The resource is in provisioning state "Updating"`},
+		"absent":    {"nor one that is not shown", ``, resource.ActionFailure, "Azure does not show the resource yet"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := registry(t).PostCheck(t.Context(), extensions.Request{Object: object(t, storageID, `{}`, c.observed)})
+			want := resource.Verdict{Action: resource.ActionSuccess, Reason: resource.ReasonSucceeded}
+			if c.want == resource.ActionFailure {
+				want = resource.Verdict{Action: c.want, Reason: resource.ReasonPostReconciliationFailure,
+					Severity: resource.SeverityWarning, Class: resource.RetrySlow, Message: c.message}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+			}
+		})
+	}
+}

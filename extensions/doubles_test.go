@@ -1,0 +1,70 @@
+package extensions_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+const (
+	groupID    = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg1"
+	clusterID  = groupID + "/providers/Microsoft.Kusto/clusters/c1"
+	databaseID = clusterID + "/databases/db1"
+	storageID  = groupID + "/providers/Microsoft.Storage/storageAccounts/s1"
+	roleID     = storageID + "/providers/Microsoft.Authorization/roleAssignments/r1"
+)
+
+// countingClient counts the requests of a check: the built-in ones make none.
+type countingClient struct{ gets int }
+
+func (c *countingClient) Get(context.Context, resource.ID, string) (arm.Response, error) {
+	c.gets++
+	return arm.Response{}, nil
+}
+
+func mustID(t *testing.T, text string) resource.ID {
+	t.Helper()
+	id, err := resource.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func mustBody(t *testing.T, text string) map[string]any {
+	t.Helper()
+	decoded, err := resource.DecodeBody([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+// object is a resource with a desired and an observed body; "" is none.
+func object(t *testing.T, id, desired, observed string) *resource.Object {
+	t.Helper()
+	return &resource.Object{
+		ID: mustID(t, id), APIVersion: "2023-08-15",
+		Desired: mustBody(t, desired), Observed: mustBody(t, observed),
+	}
+}
+
+func registry(t *testing.T, entries ...extensions.Entry) *extensions.Registry {
+	t.Helper()
+	built, err := extensions.New(entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+// logged is a logger and what it wrote at info and above.
+func logged() (*slog.Logger, *bytes.Buffer) {
+	var out bytes.Buffer
+	return slog.New(slog.NewTextHandler(&out, nil)), &out
+}
