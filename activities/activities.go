@@ -100,6 +100,8 @@ func correlated(ctx context.Context) context.Context {
 	return arm.WithCorrelationID(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 }
 
+func (a *Activities) now() time.Time { return a.options.Now() }
+
 // observed reports a verdict to the observer and hands it on.
 func (a *Activities) observed(step string, verdict resource.Verdict) resource.Verdict {
 	if a.options.Observe != nil {

@@ -2,10 +2,10 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
-
-	"encoding/json"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
@@ -23,43 +23,52 @@ const (
 func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (CheckContentsResult, error) {
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
-	managed, err := a.Dependents.Dependents(ctx, in.ID.WorkflowID())
+	requests, cancel := forARM(ctx)
+	defer cancel()
+	managed, err := a.Dependents.Dependents(requests, in.ID.WorkflowID())
 	if err != nil {
-		return CheckContentsResult{}, fmt.Errorf("list dependents of %s: %w", in.ID, err)
+		err = fmt.Errorf("list dependents of %s: %w", in.ID, err)
+		return a.contentsFailed(heart, err, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
+			"Temporal could not list what depends on %s, so it is not deleted: %v", in.ID.Short(), errors.Unwrap(err))))
 	}
 	if len(managed) > 0 {
 		verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
-			"%s still manages what depends on it: %s; delete that first, or delete with --cascade", in.ID.Short(), shorts(managed)))
+			"Armature still manages what %s holds: %s; delete that first, or delete with --cascade", in.ID.Short(), names(listed(managed))))
 		verdict.WaitingFor = managed
 		return CheckContentsResult{Verdict: a.observed("CheckContents", verdict)}, nil
 	}
-	unmanaged, err := a.contents(correlated(ctx), in)
+	unmanaged, err := a.contents(requests, in)
 	if err != nil {
-		progress := heart.progress()
-		progress.Faults++
-		heart.record(progress)
-		if again, retry := fault(err, progress.Faults); retry {
-			return CheckContentsResult{}, again
-		}
-		return CheckContentsResult{Verdict: a.observed("CheckContents", a.verdict(ctx, in.ID, in.APIVersion, err))}, nil
+		return a.contentsFailed(heart, err, a.verdict(ctx, in.ID, in.APIVersion, err))
 	}
 	verdict := resource.Proceed("nothing else would go with it")
 	if len(unmanaged) > 0 {
 		verdict = resource.Block(resource.ReasonContainsUnmanaged, fmt.Sprintf(
 			"a DELETE of %s would take along what Armature does not manage: %s; remove that first, or delete with --cascade",
-			in.ID.Short(), shorts(unmanaged)))
+			in.ID.Short(), names(unmanaged)))
 	}
 	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict)}, nil
 }
 
-// contents lists what ARM says is inside.
-func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]resource.ID, error) {
+// contentsFailed gives faults a few more attempts, then says what is wrong.
+func (a *Activities) contentsFailed(heart *heart[readProgress], err error, verdict resource.Verdict) (CheckContentsResult, error) {
+	progress := heart.progress()
+	progress.Faults++
+	heart.record(progress)
+	if again, retry := fault(err, progress.Faults); retry {
+		return CheckContentsResult{}, again
+	}
+	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict)}, nil
+}
+
+// contents names what ARM says is inside.
+func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]string, error) {
 	collections := a.Registry.Children(in.ID.Type())
 	apiVersion := in.APIVersion
 	if strings.EqualFold(in.ID.Type(), resource.TypeResourceGroup) {
 		collections, apiVersion = []string{"resources"}, resource.ResourceGroupAPIVersion
 	}
-	var found []resource.ID
+	var found []string
 	for _, collection := range collections {
 		items, err := a.Client.List(ctx, in.ID, collection, apiVersion, contentsListed)
 		if arm.IsAbsent(err) {
@@ -69,33 +78,43 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]res
 			return nil, err
 		}
 		for _, item := range items {
-			found = append(found, idOf(item))
+			found = append(found, nameOf(item))
 		}
 	}
 	return found, nil
 }
 
-// idOf is the ID of a listed item; one that does not parse is shown as none.
-func idOf(item json.RawMessage) resource.ID {
-	var listed struct {
+// nameOf is how a message calls a listed item.
+func nameOf(item json.RawMessage) string {
+	var found struct {
 		ID string `json:"id"`
 	}
-	_ = json.Unmarshal(item, &listed)
-	id, err := resource.ParseID(listed.ID)
-	if err != nil {
-		return resource.ID{}
+	if json.Unmarshal(item, &found) != nil || found.ID == "" {
+		return "something without an ID"
 	}
-	return id
+	id, err := resource.ParseID(found.ID)
+	if err != nil {
+		return found.ID
+	}
+	return listed([]resource.ID{id})[0]
 }
 
-// shorts names the first of many resources.
-func shorts(ids []resource.ID) string {
-	names := make([]string, 0, contentsNamed)
-	for _, id := range ids[:min(len(ids), contentsNamed)] {
+// listed is how a message calls resources: their short names and types.
+func listed(ids []resource.ID) []string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
 		names = append(names, id.Short()+" ("+id.Type()+")")
 	}
-	text := strings.Join(names, ", ")
-	if more := len(ids) - contentsNamed; more > 0 {
+	return names
+}
+
+// names are the first of many.
+func names(all []string) string {
+	text := strings.Join(all[:min(len(all), contentsNamed)], ", ")
+	switch more := len(all) - contentsNamed; {
+	case len(all) >= contentsListed:
+		text += fmt.Sprintf(" and at least %d more", more)
+	case more > 0:
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

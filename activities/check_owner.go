@@ -16,7 +16,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
 	if in.Deleting {
-		in.After = a.options.Now()
+		in.After = a.now()
 	}
 	request := a.request(in.Desired)
 	request.Force = in.Force

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/armature-io/armature/arm"
@@ -20,19 +21,26 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	if err := stopping(ctx); err != nil {
 		return DeleteResourceResult{}, err
 	}
+	requests, cancel := forARM(ctx)
+	defer cancel()
 	var operation arm.Operation
-	err := a.Registry.Delete(correlated(ctx), a.request(in.Desired), func(ctx context.Context) (err error) {
-		operation, err = a.Client.Delete(ctx, in.Desired.ID, in.Desired.APIVersion)
-		return err
+	var refused error
+	err := a.Registry.Delete(requests, a.request(in.Desired), func(ctx context.Context) error {
+		operation, refused = a.Client.Delete(ctx, in.Desired.ID, in.Desired.APIVersion)
+		return refused
 	})
 	switch {
-	case arm.IsAbsent(err):
-		return DeleteResourceResult{Verdict: resource.Proceed("the resource was gone"), Done: true}, nil
-	case err != nil:
+	case err != nil && (refused != nil || isAnswer(err)):
 		return a.deleteFailed(ctx, in, heart, err)
+	case err != nil:
+		return DeleteResourceResult{Verdict: a.observed("DeleteResource",
+			resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "the extension that deletes the resource failed: "+err.Error()))}, nil
 	}
 	heart.record(putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter})
-	verdict := resource.Proceed("ARM accepted the DELETE")
+	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status))
+	if operation.Status == http.StatusNotFound {
+		verdict.Message = "the resource did not exist any more"
+	}
 	verdict.RequestID = operation.RequestID
 	return DeleteResourceResult{
 		Verdict: a.observed("DeleteResource", verdict), Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter,
@@ -52,7 +60,7 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 	verdict := a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, err)
 	if errors.As(err, &failure) && failure.Status == http.StatusMethodNotAllowed {
 		verdict = resource.Block(resource.ReasonDeletionNotSupported,
-			"ARM has no DELETE for this type; apply the manifest with reconcile.policy: detach-on-delete, then delete it again, and Armature lets go of it")
+			"ARM does not delete this resource: "+verdict.Message+". To let go of it and leave it in Azure, cancel its workflow in Temporal")
 	}
 	return DeleteResourceResult{Verdict: a.observed("DeleteResource", verdict)}, nil
 }

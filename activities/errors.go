@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -41,6 +42,12 @@ func isFault(err error) bool {
 // patience is the longest wait that a fault may ask for and still be tried again
 // within its activity; a longer one is a verdict, for people to see.
 const patience = 30 * time.Second
+
+// isAnswer reports whether ARM answered.
+func isAnswer(err error) bool {
+	var failure *arm.Error
+	return errors.As(err, &failure)
+}
 
 // isForbidden reports a 403.
 func isForbidden(err error) bool {
@@ -83,6 +90,21 @@ func fault(err error, faults int) (error, bool) {
 	}
 	return temporal.NewApplicationErrorWithOptions(secrets.Text(err.Error(), nil), string(resource.ReasonArmUnreachable),
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay}), true
+}
+
+// scrubbed is the error without the values that were sent; what it is stays.
+func scrubbed(id resource.ID, err error, values []string) error {
+	var failure *arm.Error
+	switch {
+	case errors.As(err, &failure):
+		clean := *failure
+		clean.Message, clean.Target = secrets.Text(failure.Message, values), secrets.Text(failure.Target, values)
+		clean.Details = nil
+		return fmt.Errorf("put %s: %w", id, &clean)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("put %s: %w", id, context.DeadlineExceeded)
+	}
+	return errors.New(secrets.Text(err.Error(), values))
 }
 
 // notYet makes Temporal call the activity again after a delay, without noise.

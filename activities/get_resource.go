@@ -23,7 +23,7 @@ type readProgress struct {
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
-	started := a.options.Now()
+	started := a.now()
 	requests, cancel := forARM(ctx)
 	defer cancel()
 	response, err := a.Client.Get(requests, in.ID, in.APIVersion)
@@ -82,10 +82,10 @@ func (a *Activities) contradicts(expect Expectation, exists bool, heart *heart[r
 	}
 	progress := heart.progress()
 	if progress.Since.IsZero() {
-		progress.Since = a.options.Now()
+		progress.Since = a.now()
 		heart.record(progress)
 	}
-	if a.options.Now().Sub(progress.Since) >= a.options.RereadWindow {
+	if a.now().Sub(progress.Since) >= a.options.RereadWindow {
 		return nil
 	}
 	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)

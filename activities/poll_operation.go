@@ -3,10 +3,12 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 // Bounds of a poll.
@@ -14,8 +16,10 @@ const (
 	// pollFaultsMax consecutive faults of an operation URL make the poll fall
 	// back to reading the resource.
 	pollFaultsMax = 10
-	// pollFaultDelay is the wait after a fault, unless ARM asked for more.
-	pollFaultDelay = 5 * time.Second
+	// pollFaultDelay is the wait after a fault, unless ARM asked for more; it
+	// doubles with every further one, up to pollFaultDelayMax.
+	pollFaultDelay    = 5 * time.Second
+	pollFaultDelayMax = time.Minute
 	// pollStatesMax bounds the words kept in the result.
 	pollStatesMax = 16
 )
@@ -24,12 +28,14 @@ const (
 type pollProgress struct {
 	Token string `json:"token,omitempty"`
 	// Reading is set when the operation cannot be polled: the resource is.
-	Reading     bool      `json:"reading,omitempty"`
-	Faults      int       `json:"faults,omitempty"`
-	Polls       int       `json:"polls"`
-	Started     time.Time `json:"started"`
-	States      []string  `json:"states,omitempty"`
-	AbsentSince time.Time `json:"absentSince,omitzero"`
+	Reading bool      `json:"reading,omitempty"`
+	Faults  int       `json:"faults,omitempty"`
+	Polls   int       `json:"polls"`
+	Started time.Time `json:"started"`
+	States  []string  `json:"states,omitempty"`
+	// Since is when a read of the resource first showed the opposite of what
+	// the operation leads to.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // poll is one attempt of PollOperation.
@@ -48,12 +54,13 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 	defer heart.stop()
 	p := &poll{Activities: a, in: in, progress: heart.progress(), heart: heart}
 	if p.progress.Started.IsZero() {
-		p.progress.Started, p.progress.Token, p.progress.Reading = a.options.Now(), in.Token, in.Token == ""
+		p.progress.Started, p.progress.Token, p.progress.Reading = a.now(), in.Token, in.Token == ""
 		heart.record(p.progress)
 		return PollOperationResult{}, notYet("the first poll waits for as long as ARM asked for", in.RetryAfter)
 	}
 	p.progress.Polls++
-	ctx = correlated(ctx)
+	ctx, cancel := forARM(ctx)
+	defer cancel()
 	if p.progress.Reading {
 		return p.readResource(ctx)
 	}
@@ -71,12 +78,12 @@ func (p *poll) pollOnce(ctx context.Context) (PollOperationResult, error) {
 	switch {
 	case answer.Outcome == arm.OutcomeUnreadable:
 		p.progress.Reading = true
-		return p.again("the operation cannot be read any more; the resource is read instead", time.Second)
+		return p.again("the operation cannot be read any more; the resource is read instead", answer.RetryAfter)
 	case !answer.Done:
 		p.progress.Token = answer.Token
-		return p.again("the operation goes on: "+answer.State, answer.RetryAfter)
+		return p.again("the operation goes on"+stated(answer.State), answer.RetryAfter)
 	case answer.Outcome == arm.OutcomeSucceeded:
-		return p.ended(resource.Verdict{Action: resource.ActionSuccess})
+		return p.ended(resource.Verdict{Action: resource.ActionSuccess, RequestID: answer.RequestID})
 	}
 	return p.ended(p.failed(ctx, answer))
 }
@@ -87,8 +94,37 @@ func (p *poll) failed(ctx context.Context, answer arm.Poll) resource.Verdict {
 		return resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, "the operation ended as "+answer.Outcome+" and ARM gave no reason")
 	}
 	verdict := p.verdict(ctx, p.in.ID, p.in.APIVersion, answer.Err)
-	verdict.Message = "the operation ended as " + answer.Outcome + ": " + verdict.Message
+	if answer.Err.Code == "" {
+		verdict.Reason = resource.ReasonOperationFailed
+	}
+	verdict.Message = "the operation ended as " + answer.Outcome + ": " + p.withoutSecrets(ctx, verdict.Message)
 	return verdict
+}
+
+// withoutSecrets scrubs what ARM says of a failed operation: it may repeat a
+// value of the PUT, which this activity otherwise does not know. A message whose
+// secrets cannot be found out is not shown.
+func (p *poll) withoutSecrets(ctx context.Context, message string) string {
+	if len(p.in.SecretRefs) == 0 {
+		return message
+	}
+	body := map[string]any{}
+	for _, ref := range p.in.SecretRefs {
+		body[ref] = map[string]any{resource.SecretMarker: ref}
+	}
+	_, values, err := p.Secrets.Resolve(ctx, body)
+	if err != nil {
+		return "its message may hold a secret and is not shown; look into Azure's activity log"
+	}
+	return secrets.Text(message, values)
+}
+
+// stated is the part of a message that names a state.
+func stated(state string) string {
+	if state == "" {
+		return ""
+	}
+	return ": " + state
 }
 
 // readResource takes the resource's own state for the operation's.
@@ -102,34 +138,49 @@ func (p *poll) readResource(ctx context.Context) (PollOperationResult, error) {
 	case err != nil:
 		return p.faulted(ctx, err)
 	}
-	p.progress.Faults, p.progress.AbsentSince = 0, time.Time{}
 	body, err := resource.DecodeBody(response.Body)
 	if err != nil {
 		return p.faulted(ctx, err)
 	}
+	p.progress.Faults = 0
 	object := resource.Object{Observed: body}
 	state := object.ProvisioningState()
 	p.said(state)
 	switch {
 	case resource.InFlight(state):
+		p.progress.Since = time.Time{}
 		return p.again("the resource is "+state, max(response.RetryAfter, p.options.ReadInterval))
 	case resource.Broken(state):
 		return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow,
 			fmt.Sprintf("the operation ended and left the resource in provisioning state %q", state)))
+	case p.in.Delete:
+		return p.opposite("the DELETE, and still shows the resource")
 	}
 	return p.ended(resource.Verdict{Action: resource.ActionSuccess})
 }
 
-// absent is an accepted creation that does not show yet.
+// absent is an accepted creation that does not show yet, or a resource that
+// somebody else deleted.
 func (p *poll) absent() (PollOperationResult, error) {
-	if p.progress.AbsentSince.IsZero() {
-		p.progress.AbsentSince = p.options.Now()
+	p.progress.Faults = 0
+	if n := len(p.progress.States); n > 0 && strings.EqualFold(p.progress.States[n-1], "Deleting") {
+		return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow,
+			"the resource was deleted while Armature waited for its operation"))
 	}
-	if p.options.Now().Sub(p.progress.AbsentSince) < p.options.AbsentWindow {
-		return p.again("ARM accepted the PUT and does not show the resource yet", p.options.ReadInterval)
+	return p.opposite("the PUT, and does not show the resource yet")
+}
+
+// opposite reads on while the resource shows the opposite of what ARM accepted,
+// for a while.
+func (p *poll) opposite(what string) (PollOperationResult, error) {
+	if p.progress.Since.IsZero() {
+		p.progress.Since = p.now()
+	}
+	if p.now().Sub(p.progress.Since) < p.options.AbsentWindow {
+		return p.again("ARM accepted "+what, p.options.ReadInterval)
 	}
 	return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, fmt.Sprintf(
-		"ARM accepted the PUT, but the resource did not show within %s", p.options.AbsentWindow)))
+		"ARM accepted %s after %s", what, p.options.AbsentWindow)))
 }
 
 // faulted never ends the operation: a poll that fails says nothing about it.
@@ -139,7 +190,8 @@ func (p *poll) faulted(ctx context.Context, err error) (PollOperationResult, err
 		p.progress.Reading, p.progress.Faults = true, 0
 	}
 	verdict := p.verdict(ctx, p.in.ID, p.in.APIVersion, err)
-	return p.again("the poll failed, the operation goes on: "+verdict.Message, max(verdict.RetryAfter, pollFaultDelay))
+	delay := min(pollFaultDelay<<min(p.progress.Faults, 8)/2, pollFaultDelayMax)
+	return p.again("the poll failed, the operation goes on: "+verdict.Message, max(verdict.RetryAfter, delay))
 }
 
 // again leaves the progress to the next poll.
@@ -150,7 +202,7 @@ func (p *poll) again(message string, delay time.Duration) (PollOperationResult, 
 
 // ended is the result.
 func (p *poll) ended(verdict resource.Verdict) (PollOperationResult, error) {
-	duration := p.options.Now().Sub(p.progress.Started)
+	duration := p.now().Sub(p.progress.Started)
 	if verdict.Message == "" {
 		verdict.Message = fmt.Sprintf("the operation ended after %s and %d polls", duration.Round(time.Second), p.progress.Polls)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/secrets"
 )
 
 // observationMaxAge is how old the read may be on which a PUT stands.
@@ -47,8 +46,8 @@ type put struct {
 	// repeated is set when a PUT may have been sent before, sending when one is
 	// sent now.
 	repeated, sending bool
-	request  extensions.Request
-	etag     string
+	request           extensions.Request
+	etag              string
 }
 
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt
@@ -229,23 +228,6 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	return result, nil
 }
 
-// scrubbed is the error without the values that were sent; what it is stays.
-func scrubbed(id resource.ID, err error, values []string) error {
-	var failure *arm.Error
-	switch {
-	case errors.As(err, &failure):
-		clean := *failure
-		clean.Message, clean.Target = secrets.Text(failure.Message, values), secrets.Text(failure.Target, values)
-		clean.Details = nil
-		return fmt.Errorf("put %s: %w", id, &clean)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("put %s: %w", id, context.DeadlineExceeded)
-	}
-	return errors.New(secrets.Text(err.Error(), values))
-}
-
 func (p *put) refused(verdict resource.Verdict) PutResourceResult {
 	return PutResourceResult{Verdict: p.observed("PutResource", verdict)}
 }
-
-func (a *Activities) now() time.Time { return a.options.Now() }
