@@ -149,7 +149,7 @@ func (a *app) sendAll(ctx context.Context, ids []resource.ID, limit int, send fu
 	case err != nil:
 		return err
 	case refusals > 0:
-		return failed("%d of %s refused; the others go on", refusals, count(len(ids), "resource"))
+		return failed("%d of %s refused, see above; what was not refused goes on", refusals, count(len(ids), "resource"))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type noWorkerError struct{ taskQueue string }
 
 func (e *noWorkerError) Error() string {
 	return fmt.Sprintf("no worker answers on task queue %s; start one (go run ./worker) or give its queue with --task-queue, then try again: "+
-		"every command may be repeated", e.taskQueue)
+		"a message that was sent may still arrive, and every command may be repeated", e.taskQueue)
 }
 
 // refusedError: the workflow refused the message; the text is the validator's.
@@ -68,7 +68,7 @@ func (t *temporalClient) translate(ctx context.Context, err error) error {
 	case errors.As(err, &invalid) && strings.Contains(strings.ToLower(invalid.Message), "search attribute"):
 		// The server has no code of its own for it: "Namespace default has no
 		// mapping defined for search attribute ArmType".
-		return failed("use namespace %s: %s; run `armature setup` and try again after a few seconds", t.namespace, invalid.Message)
+		return failed("use namespace %s: %s; run `armature setup` and try again within a minute", t.namespace, invalid.Message)
 	}
 	return err
 }

@@ -80,16 +80,19 @@ func (p *page) condition() {
 	switch {
 	case v.Gone:
 		phase += "  its workflow ended: " + v.Ended + "; nothing is managed"
+	case v.Deleting:
+		phase += "  a deletion was asked for; the workflow ends with it"
 	case v.Paused:
 		phase += "  no step starts until `armature resume " + v.called() + "`"
-	case v.Deleting:
-		phase += "  a deletion was asked for"
 	}
 	p.line("Phase", "%s", phase)
 }
 
 func (p *page) waiting() {
 	v := p.view
+	if v.Gone {
+		return
+	}
 	for i, id := range v.WaitingFor {
 		label := "Waiting for"
 		if i > 0 {
@@ -102,7 +105,7 @@ func (p *page) waiting() {
 		p.line(label, "%s\n  %s", line, id)
 	}
 	switch {
-	case v.Gone || v.Stale:
+	case v.Stale:
 	case v.Operation != "":
 		p.line("Next try", "when the operation ends")
 	case v.NextTry.IsZero():

@@ -71,6 +71,8 @@ func (a *app) phase(v view) string {
 	switch {
 	case v.Gone:
 		word = "Gone"
+	case v.Deleting:
+		word = string(workflows.PhaseDeleting)
 	case v.Paused:
 		word = string(workflows.PhasePaused)
 	}
@@ -87,7 +89,7 @@ func (a *app) paint(word string, v view) string {
 	}
 	color := text.FgYellow
 	switch {
-	case v.Condition.Ready && !v.Paused:
+	case v.Condition.Ready && !v.Paused && !v.Deleting:
 		color = text.FgGreen
 	case v.Phase == workflows.PhaseFailed:
 		color = text.FgRed

@@ -257,6 +257,8 @@ func summary(v view) string {
 	switch {
 	case v.Gone:
 		phase = "Gone"
+	case v.Deleting:
+		phase = string(workflows.PhaseDeleting)
 	case v.Paused:
 		phase = string(workflows.PhasePaused)
 	}

@@ -49,7 +49,9 @@ type fakeTemporal struct {
 	sent, started []string
 	inputs        []any
 	queries       []string
-	listErr       error
+	// asked counts the status queries.
+	asked   int
+	listErr error
 }
 
 func (f *fakeTemporal) update(_ context.Context, workflowID string, m message) error {
@@ -82,6 +84,7 @@ func (f *fakeTemporal) answer(workflowID string, m message) error {
 func (f *fakeTemporal) status(_ context.Context, workflowID string) (workflows.Status, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.asked++
 	if f.silent {
 		return workflows.Status{}, &noWorkerError{taskQueue: "armature"}
 	}

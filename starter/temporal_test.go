@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/workflows"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+)
+
+// answered is an update that was answered with an error or with nothing.
+type answered struct {
+	client.WorkflowUpdateHandle
+	err error
+}
+
+func (a answered) Get(context.Context, any) error { return a.err }
+
+func TestSend(t *testing.T) {
+	ended := temporal.NewApplicationError("the run ended", acceptedUpdateCompleted)
+	cases := map[string]struct {
+		reason  string
+		answers []error
+		calls   int
+		refusal string
+	}{
+		"answered":       {reason: "one call", answers: []error{nil}, calls: 1},
+		"run ended":      {reason: "the next run takes the same update", answers: []error{ended, nil}, calls: 2},
+		"ends for ever":  {reason: "the tries are bounded", answers: []error{ended, ended, ended, ended}, calls: updateTries, refusal: "the run ended"},
+		"refused":        {reason: "a refusal is final and keeps its message", answers: []error{temporal.NewApplicationError("adx is being deleted", workflows.RefusedDeleting)}, calls: 1, refusal: "adx is being deleted"},
+		"refused inside": {reason: "a wrapped refusal too", answers: []error{errors.Join(temporal.NewApplicationError("no", workflows.RefusedOnce))}, calls: 1, refusal: "no"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			err := (&temporalClient{taskQueue: "q1"}).send(t.Context(), message{}, func(context.Context) (client.WorkflowUpdateHandle, error) {
+				calls++
+				return answered{err: tc.answers[calls-1]}, nil
+			})
+			if calls != tc.calls {
+				t.Errorf("%s: %d calls, want %d", tc.reason, calls, tc.calls)
+			}
+			var refusal *refusedError
+			if errors.As(err, &refusal) != (tc.refusal != "") || refusal != nil && refusal.text != tc.refusal {
+				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.refusal)
+			}
+		})
+	}
+}
+
+func TestNewRecord(t *testing.T) {
+	encode := func(value any) *commonpb.Payload {
+		p, err := payload.DataConverter().ToPayload(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	attribute, err := converter.GetDefaultDataConverter().ToPayload("Blocked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := group + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 3000)
+	got := newRecord(&workflowpb.WorkflowExecutionInfo{
+		Execution:        &commonpb.WorkflowExecution{WorkflowId: "w1"},
+		Status:           enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED,
+		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{attributePhase: attribute}},
+		Memo:             &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoID: encode(long), workflows.MemoName: encode("x")}},
+	})
+	if got.ID.String() != long || got.Name != "x" || got.Phase != workflows.PhaseBlocked || got.Running || got.Ended != "Terminated" {
+		t.Errorf("record is %+v: a compressed memo and plain attributes must be read", got)
+	}
+	if broken := newRecord(&workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.called() != "w2" {
+		t.Errorf("a workflow without memo is called %q, want its workflow ID", broken.called())
+	}
+}
+
+func TestSilentWorkersCostOneRound(t *testing.T) {
+	w := newWorld()
+	for range 3 * silentQueries {
+		w.temporal.manage(t, cluster, readyStatus())
+	}
+	w.temporal.silent = true
+	if code := w.run("get"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if n := w.temporal.asked; n > 2*silentQueries {
+		t.Errorf("%d queries waited for their timeout, want about %d", n, silentQueries)
+	}
+}
+
+func TestMessagesNeedARunningWorkflow(t *testing.T) {
+	for _, command := range []string{"delete", "pause", "resume", "reconcile"} {
+		t.Run(command, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.manage(t, cluster, readyStatus())
+			w.temporal.end("Completed", readyStatus())
+			if code := w.run(command, cluster); code != exitFailed || !strings.Contains(w.err.String(), "nothing was started") {
+				t.Errorf("exit code %d: %s", code, w.err)
+			}
+			if len(w.temporal.sent) > 0 {
+				t.Errorf("sent %v to a workflow that ended", w.temporal.sent)
+			}
+		})
+	}
+}
