@@ -28,9 +28,16 @@ func (r *reconciler) setPhase(ctx workflow.Context, phase Phase, reason resource
 }
 
 // operate marks the start of a long-running operation.
-func (r *reconciler) operate(ctx workflow.Context, method string) {
-	r.state.Operation, r.state.OperationSince = method, workflow.Now(ctx)
+func (r *reconciler) operate(ctx workflow.Context, p *pass, method string) {
+	now := workflow.Now(ctx)
+	r.state.Operation, r.state.OperationSince, r.state.WaitingFor = method, now, nil
 	if r.state.Delete == nil {
+		if !r.state.Condition.Ready {
+			r.state.Condition.Set(resource.Condition{
+				Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, ObservedGeneration: p.generation,
+				Message: "ARM accepted the " + method + "; its operation goes on",
+			}, now)
+		}
 		r.setPhase(ctx, PhaseOperating, resource.ReasonReconciling)
 	}
 }

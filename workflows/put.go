@@ -41,7 +41,7 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 
 // poll waits for a long-running operation, however long it takes.
 func (r *reconciler) poll(ctx workflow.Context, p *pass, method, token string, least time.Duration) resource.Verdict {
-	r.operate(ctx, method)
+	r.operate(ctx, p, method)
 	var a *activities.Activities
 	var result activities.PollOperationResult
 	poll := pollOptions(ctx, method+" "+p.desired.ID.Short()+" goes on", p.desired.Timeout)
