@@ -9,7 +9,7 @@ import (
 
 // HistoriesVariable names the folder into which scenarios record their
 // histories for the replay tests; without it nothing is recorded.
-const HistoriesVariable = "ARMATURE_E2E_HISTORIES"
+const HistoriesVariable = "HISTORIES"
 
 // Record keeps the latest run of a resource's workflow as SCENARIO.json, where
 // recording is on. The payloads stay as the server stores them.
