@@ -33,7 +33,7 @@ func follow(answer *http.Response, method string) (via, where string) {
 	case location != "" && status == http.StatusAccepted:
 		return viaLocation, location
 	case method == http.MethodDelete:
-		if status == http.StatusAccepted {
+		if status == http.StatusAccepted || resource.InFlight(provisioningStateOf(answer)) {
 			return viaUnknown, ""
 		}
 		return viaNothing, ""

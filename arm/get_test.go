@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,11 @@ func TestGet(t *testing.T) {
 			reply:  reply{429, map[string]string{"Retry-After": "17"}, `{"error":{"code":"SubscriptionRequestsThrottled","message":"slow down"}}`},
 			err:    &Error{Status: 429, Code: "SubscriptionRequestsThrottled", Message: "slow down", RequestID: "request-1", RetryAfter: 17 * time.Second, Class: ClassThrottled},
 		},
+		"ProviderNotRegistered": {
+			reason: "registering a provider is an activity of its own, azcore's would wait for minutes",
+			reply:  reply{409, nil, `{"error":{"code":"MissingSubscriptionRegistration","message":"no"}}`},
+			err:    &Error{Status: 409, Code: "MissingSubscriptionRegistration", Message: "no", RequestID: "request-1", Class: ClassSlow},
+		},
 		"RedirectElsewhere": {
 			reason: "a redirect to another host would carry the token there",
 			reply:  reply{307, map[string]string{"Location": "https://evil.example/steal"}, ``},
@@ -79,7 +85,7 @@ func TestGet(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			server := newScript(t, tc.reply)
-			got, err := server.client(t, nil).Get(testContext(t), parseID(t, clusterID), apiVersion)
+			got, err := server.client(t, func(o *Options) { o.Credential = fixedToken{} }).Get(testContext(t), parseID(t, clusterID), apiVersion)
 			if tc.err != nil {
 				if diff := cmp.Diff(tc.err, asError(t, err)); diff != "" {
 					t.Errorf("%s: error (-want +got):\n%s", tc.reason, diff)
@@ -136,7 +142,11 @@ func TestPathsOfOddIDs(t *testing.T) {
 			if _, err := server.client(t, nil).Get(testContext(t), parseID(t, text), apiVersion); err != nil {
 				t.Fatal(err)
 			}
-			seen, err := url.ParseRequestURI(server.requests()[0].uri)
+			raw := server.requests()[0].uri
+			if odd := regexp.MustCompile(`[^A-Za-z0-9/%._~$&+=:@?-]`).FindString(raw); odd != "" {
+				t.Errorf("%q went over the wire unescaped", odd)
+			}
+			seen, err := url.ParseRequestURI(raw)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -155,10 +155,12 @@ func TestDeleteAnswers(t *testing.T) {
 		status int
 		err    Class
 	}{
-		"Existed":     {"200: it is gone", reply{200, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
-		"ExistedEcho": {"the body of a 200 shows what was there", reply{200, nil, `{"properties":{"provisioningState":"Succeeded"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"}, 200, ""},
-		"WasGone":     {"204: there was none", reply{204, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 204, ""},
-		"Absent":      {"404 that says so is a finished delete", reply{404, nil, `{"error":{"code":"ResourceGroupNotFound","message":"no"}}`}, outline{Done: true, Outcome: OutcomeSucceeded}, 404, ""},
+		"Existed":          {"200: it is gone", reply{200, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
+		"ExistedEcho":      {"the body of a 200 shows what was there", reply{200, nil, `{"properties":{"provisioningState":"Succeeded"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"}, 200, ""},
+		"ExistedElsewhere": {"200 is the end, with a Location too: it is HTTP's, not ARM's", reply{200, map[string]string{"Location": "{host}/op/1"}, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
+		"StillDeleting":    {"a body that says Deleting is not gone", reply{200, nil, `{"properties":{"provisioningState":"Deleting"}}`}, outline{Outcome: OutcomeUnreadable, State: "Deleting", Wait: 15 * time.Second}, 200, ""},
+		"WasGone":          {"204: there was none", reply{204, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 204, ""},
+		"Absent":           {"404 that says so is a finished delete", reply{404, nil, `{"error":{"code":"ResourceGroupNotFound","message":"no"}}`}, outline{Done: true, Outcome: OutcomeSucceeded}, 404, ""},
 		"WrongSubscription": {"404 of a subscription is no finished delete", reply{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"no"}}`},
 			outline{}, 0, ClassVerySlow},
 		"Plain404": {"404 without a code is no finished delete", reply{404, nil, ``}, outline{}, 0, ClassSlow},
@@ -254,6 +256,12 @@ func TestPoll(t *testing.T) {
 			reason: "so does a page with status 200",
 			via:    viaAsync, uri: op,
 			reply: reply{200, nil, `<html>`},
+			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
+		},
+		"AsyncTooLarge": {
+			reason: "an answer over the bound tells nothing either",
+			via:    viaAsync, uri: op,
+			reply: reply{200, nil, `{"status":"Succeeded","x":"` + strings.Repeat("x", maxAnswerBytes) + `"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"Async403": {
