@@ -133,6 +133,9 @@ func (c *Client) accepted(answer *http.Response, payload []byte, w write) Operat
 	// with a header; recorded reads confirm Succeeded.
 	ended := w.method == http.MethodPut && answer.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
 	switch {
+	case via == viaNothing && w.method == http.MethodDelete:
+		op.Done, op.Outcome = true, OutcomeSucceeded // the body shows what was there
+		return op
 	case ended, via == viaNothing:
 		return finish(op)
 	case via == viaResource && !ok:

@@ -159,6 +159,7 @@ func TestDeleteAnswers(t *testing.T) {
 		"ExistedEcho":      {"the body of a 200 shows what was there", reply{200, nil, `{"properties":{"provisioningState":"Succeeded"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"}, 200, ""},
 		"ExistedElsewhere": {"200 is the end, with a Location too: it is HTTP's, not ARM's", reply{200, map[string]string{"Location": "{host}/op/1"}, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
 		"StillDeleting":    {"a body that says Deleting is not gone", reply{200, nil, `{"properties":{"provisioningState":"Deleting"}}`}, outline{Outcome: OutcomeUnreadable, State: "Deleting", Wait: 15 * time.Second}, 200, ""},
+		"ExistedAsFailed":  {"what was there had failed, not the delete", reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Failed"}, 200, ""},
 		"WasGone":          {"204: there was none", reply{204, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 204, ""},
 		"Absent":           {"404 that says so is a finished delete", reply{404, nil, `{"error":{"code":"ResourceGroupNotFound","message":"no"}}`}, outline{Done: true, Outcome: OutcomeSucceeded}, 404, ""},
 		"WrongSubscription": {"404 of a subscription is no finished delete", reply{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"no"}}`},
