@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
@@ -53,6 +54,10 @@ type defaultPreChecker struct {
 // failedStateRule names the difference that a failed resource is.
 const failedStateRule = "failed-state"
 
+// forceHintAfter is longer than nearly every operation in recorded traffic (the
+// longest PUT took 51 minutes).
+const forceHintAfter = 2 * time.Hour
+
 func (d defaultPreChecker) PreReconcileCheck(
 	_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PreReconcileCheckFunc,
 ) (PreReconcileCheckResult, error) {
@@ -63,9 +68,11 @@ func (d defaultPreChecker) PreReconcileCheck(
 	}
 	state := obj.ProvisioningState()
 	if resource.InFlight(state) && !d.request.Force {
-		return BlockReconcile(
-			fmt.Sprintf("The resource is in provisioning state %q: an operation is in flight", state),
-			WithReason(resource.ReasonOperationInProgress)), nil
+		message := fmt.Sprintf("The resource is in provisioning state %q: an operation is in flight", state)
+		if d.request.BlockedFor >= forceHintAfter {
+			message += "; if you know that none is, armature reconcile --force passes this guard once"
+		}
+		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
 	if resource.Broken(state) {
@@ -74,11 +81,33 @@ func (d defaultPreChecker) PreReconcileCheck(
 		}}, found.Differences...)
 	}
 	if len(found.Differences) == 0 {
-		result := SkipReconcile("In sync: Azure has what the manifest says")
-		result.compared = true
-		return result, nil
+		return inSync(found), nil
 	}
 	return differing(found), nil
+}
+
+// inSync names what still differs and is not put again: a change that Azure did
+// not take is a warning, what it always kept is a remark.
+func inSync(found drift.Result) PreReconcileCheckResult {
+	result := SkipReconcile("In sync: Azure has what the manifest says")
+	switch {
+	case len(found.NotTaken) > 0:
+		result = SkipReconcile("Azure accepted the last PUT and kept its own value of "+listed(found.NotTaken),
+			WithReason(resource.ReasonChangeNotTaken), WithSeverity(resource.SeverityWarning))
+	case len(found.Remembered) > 0:
+		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + listed(found.Remembered))
+	}
+	result.compared = true
+	return result
+}
+
+// listed names the first paths and counts the others.
+func listed(paths []string) string {
+	const shown = 3
+	if len(paths) <= shown {
+		return strings.Join(paths, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(paths[:shown], ", "), len(paths)-shown)
 }
 
 func differing(found drift.Result) PreReconcileCheckResult {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -143,6 +145,42 @@ func TestDefaultPreCheck(t *testing.T) {
 	got = registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, many("1"), failedToo)})
 	if len(got.Differences) != resource.MaxDifferences || got.More != 6 || got.Differences[0].Rule != "failed-state" {
 		t.Errorf("%d differences and %d more, want the failed state first and the bound kept", len(got.Differences), got.More)
+	}
+}
+
+func TestPreCheckNamesForceAfterHours(t *testing.T) {
+	req := extensions.Request{Object: object(t, storageID, `{}`, `{"properties":{"provisioningState":"Scaling"}}`)}
+	for blocked, want := range map[time.Duration]bool{time.Hour: false, 3 * time.Hour: true} {
+		req.BlockedFor = blocked
+		verdict := registry(t).PreCheck(t.Context(), req)
+		if verdict.Action != resource.ActionBlock || strings.Contains(verdict.Message, "--force") != want {
+			t.Errorf("blocked for %s: got %+v", blocked, verdict)
+		}
+	}
+}
+
+func TestPreCheckRemembers(t *testing.T) {
+	obj := object(t, storageID, `{"properties":{"a":1,"b":1,"c":1,"d":1}}`, `{"properties":{"a":2,"b":2,"c":2,"d":2}}`)
+	cases := map[string]struct {
+		reason  string
+		reasons []string
+		want    resource.Verdict
+	}{
+		"kept": {"what stayed after a good PUT gets no PUT again", nil, resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
+			Message: "In sync, but for what Azure keeps since the last PUT: properties.a, properties.b, properties.c and 1 more"}},
+		"not taken": {"nor does a change that Azure did not take, but it is named", []string{"properties.b"}, resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonChangeNotTaken, Severity: resource.SeverityWarning, Class: resource.RetryVerySlow,
+			Message: "Azure accepted the last PUT and kept its own value of properties.b"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			memory := drift.Remember(obj.Desired, obj.Observed, drift.Options{APIVersion: obj.APIVersion, Reasons: c.reasons})
+			got := registry(t).PreCheck(t.Context(), extensions.Request{Object: obj, Memory: memory})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
@@ -126,6 +127,9 @@ type Request struct {
 	// Force is a person's wish to pass the owner check and the guards of
 	// operations in flight, once.
 	Force bool
+	// BlockedFor is how long the resource is blocked already: after hours the
+	// guard of operations in flight names --force.
+	BlockedFor time.Duration
 }
 
 // ResolvedReference is a reference with what the look-up gave. An Err of ARM
