@@ -76,7 +76,13 @@ func TestLoad(t *testing.T) {
 			yaml:   account + "body:\n  a: &a {x: 1, y: 2}\n  b: *a\n  c: {<<: *a, y: 3}\n",
 			want:   []resource.Desired{acc(`{"a":{"x":1,"y":2},"b":{"x":1,"y":2},"c":{"x":1,"y":3}}`)},
 		},
-		"Identity":   {reason: "a body that says the same is accepted, and ARM takes it from the URL", yaml: account + "body: {id: " + accID + ", name: ACC, type: microsoft.storage/storageAccounts, kind: x}\n", want: []resource.Desired{acc(`{"kind":"x"}`)}},
+		"Identity": {reason: "a body that says the same is accepted, and ARM takes it from the URL", yaml: account + "body: {id: " + accID + ", name: ACC, type: microsoft.storage/storageAccounts, kind: x}\n", want: []resource.Desired{acc(`{"kind":"x"}`)}},
+		"OddNames": {
+			reason: "spaces, brackets, upper case and length are ARM's business",
+			yaml:   strings.Replace(account, "name: acc", "name: 'A (b) [c] "+strings.Repeat("x", 200)+"'", 1) + "body: {l: [{name: 'a[b]', token: {$secret: env:A}}]}\n",
+			want: []resource.Desired{desired(strings.TrimSuffix(accID, "acc")+"A (b) [c] "+strings.Repeat("x", 200), "2021-04-01", "A (b) [c] "+strings.Repeat("x", 200),
+				`{"l":[{"name":"a[b]","token":{"$secret":"env:A"}}]}`, func(d *resource.Desired) { d.Secret = []string{"l[0].token"} })},
+		},
 		"Flags":      {reason: "without an owner the flags say where", options: flags, yaml: strings.Replace(account, "owner: "+group+"\n", "", 1) + "body: {}\n", want: []resource.Desired{acc("{}")}},
 		"GroupFlags": {reason: "a resource group stands in the subscription of the flags", options: flags, yaml: "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nbody: {}\n", want: []resource.Desired{desired(group, "2021-04-01", "g", "{}")}},
 		"OwnerFirst": {
