@@ -66,7 +66,7 @@ func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion strin
 		return r.dated(got)
 	}
 	got = r.join(ctx, key, id, apiVersion)
-	if !after.IsZero() && !got.at.After(after) && ctx.Err() == nil {
+	if got.at.Before(after) && ctx.Err() == nil {
 		// The request was on its way before the change. One that starts from
 		// here on is new enough, whatever the clocks say.
 		got = r.join(ctx, key, id, apiVersion)

@@ -1,0 +1,341 @@
+package activities
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestCheckOwner(t *testing.T) {
+	t.Parallel()
+	const cluster = `{"location":"westus2","properties":{"provisioningState":"Succeeded","state":"Running"}}`
+	cases := map[string]struct {
+		reason   string
+		given    func(*world)
+		resource string
+		force    bool
+		action   resource.Action
+		why      resource.Reason
+		class    resource.RetryClass
+		message  []string
+		absent   bool
+		requests []string
+	}{
+		"NoOwner": {
+			reason: "a resource group lives in a subscription, which refuses nothing and is not read", resource: groupText,
+			action: resource.ActionProceed, requests: []string{},
+		},
+		"Ready": {
+			reason: "an owner at rest lets the pass go on, for one GET", given: func(w *world) { w.put(clusterText, cluster) },
+			action: resource.ActionProceed, message: []string{"c1", "allows it"}, requests: []string{"GET c1"},
+		},
+		"Absent": {
+			reason: "a child of nothing waits, and the caller learns that the owner is gone",
+			action: resource.ActionBlock, why: resource.ReasonWaitingForOwner, class: resource.RetryFast,
+			message: []string{"c1", "does not exist in Azure"}, absent: true, requests: []string{"GET c1"},
+		},
+		"Updating": {
+			reason: "a Kusto cluster under change refuses its databases, GET included, so they get no request",
+			given: func(w *world) {
+				w.put(clusterText, strings.Replace(cluster, "Succeeded", "Updating", 1))
+			},
+			action: resource.ActionBlock, why: resource.ReasonReconciliationBlocked, class: resource.RetrySlow,
+			message: []string{`Owning cluster is in provisioning state "Updating"`, "read now"}, requests: []string{"GET c1"},
+		},
+		"Forced": {
+			reason: "a person may pass the check of the owner, then it is not even read",
+			given:  func(w *world) { w.put(clusterText, strings.Replace(cluster, "Succeeded", "Updating", 1)) },
+			force:  true, action: resource.ActionProceed, message: []string{"forced"}, requests: []string{},
+		},
+		"Forbidden": {
+			reason: "a credential may have rights on the child alone: the check says what it could not see",
+			given:  func(w *world) { w.put(clusterText, cluster); w.sim.Deny(armsim.Denial{Scope: "*/clusters/c1"}) },
+			action: resource.ActionProceed, message: []string{"not readable, not checked"}, requests: []string{"GET c1"},
+		},
+		"WrongSubscription": {
+			reason: "nothing is known of a resource in a subscription that is not found: it is not absent",
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription could not be found."})
+			},
+			action: resource.ActionError, why: "SubscriptionNotFound", class: resource.RetryVerySlow,
+			message: []string{"the owner c1 cannot be read", "could not be found"}, requests: []string{"GET c1"},
+		},
+		"HTML": {
+			reason: "a 404 of some gateway says nothing about the owner",
+			given:  func(w *world) { w.sim.AddFault(armsim.Fault{Status: 404, Body: []byte(`"<html>not here</html>"`)}) },
+			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow, requests: []string{"GET c1"},
+		},
+		"Unauthorized": {
+			reason: "a refused token is an error in words",
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{Status: 401, Code: "InvalidAuthenticationToken", Message: "The access token is invalid."})
+			},
+			action: resource.ActionError, why: "InvalidAuthenticationToken", class: resource.RetrySlow,
+			message: []string{"access token is invalid", "ARM request ID"}, requests: []string{"GET c1"},
+		},
+		"Throttled": {
+			reason: "a used-up budget blocks for as long as ARM asks for",
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{Status: 429, Code: "TooManyRequests", Headers: map[string]string{"Retry-After": "17"}})
+			},
+			action: resource.ActionBlock, why: "TooManyRequests", class: resource.RetrySlow, requests: []string{"GET c1"},
+		},
+		"FinalCode": {
+			reason: "an owner that is wrong is not this resource's fault: it never becomes fatal for the child",
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{Status: 404, Code: "InvalidResourceType", Message: "No such type."})
+			},
+			action: resource.ActionError, why: "InvalidResourceType", class: resource.RetryVerySlow, requests: []string{"GET c1"},
+		},
+		"Unreachable": {
+			reason: "a cut connection is a verdict at once, for a local activity has one attempt",
+			given:  func(w *world) { w.sim.AddFault(armsim.Fault{Reset: true}) },
+			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
+			message: []string{"the owner c1 cannot be read", "ARM cannot be reached"}, requests: []string{"GET c1"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.given != nil {
+				c.given(w)
+			}
+			if c.resource == "" {
+				c.resource = databaseText
+			}
+			got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, c.resource, `{}`), Force: c.force})
+			want(t, got.Verdict, c.action, c.why, c.class, c.message...)
+			if got.OwnerAbsent != c.absent {
+				t.Errorf("%s: OwnerAbsent is %v", c.reason, got.OwnerAbsent)
+			}
+			if diff := cmp.Diff(c.requests, w.requests()); diff != "" {
+				t.Errorf("%s: requests (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestCheckOwnerReferences(t *testing.T) {
+	t.Parallel()
+	const vnet = groupText + "/providers/Contoso.Things/nets/n1"
+	const other = groupText + "/providers/Contoso.Things/nets/n2"
+	cases := map[string]struct {
+		reason string
+		given  func(*world)
+		in     CheckOwnerInput
+		action resource.Action
+		why    resource.Reason
+		part   string
+		waits  int
+	}{
+		"Found": {
+			reason: "references at rest let the pass go on",
+			given:  func(w *world) { w.put(vnet, `{"location":"westus2"}`); w.put(other, `{"location":"westus2"}`) },
+			action: resource.ActionProceed,
+		},
+		"Absent": {
+			reason: "a reference to nothing waits for it", given: func(w *world) { w.put(vnet, `{"location":"westus2"}`) },
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotFound, part: `"n2"`, waits: 1,
+		},
+		"NotReady": {
+			reason: "a reference under change is not used yet",
+			given: func(w *world) {
+				w.put(vnet, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
+				w.put(other, `{"location":"westus2"}`)
+			},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, part: `"n1"`, waits: 1,
+		},
+		"Forbidden": {
+			reason: "a reference that may not be read is said to be unchecked",
+			given: func(w *world) {
+				w.put(vnet, `{"location":"westus2"}`)
+				w.sim.Deny(armsim.Denial{Scope: "*/nets/n2"})
+			},
+			action: resource.ActionProceed, part: "n2: not readable, not checked",
+		},
+		"ForcedToo": {
+			reason: "force is for the owner, not for what the body needs",
+			given:  func(*world) {}, in: CheckOwnerInput{Force: true},
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotFound, waits: 2,
+		},
+		"Deleting": {
+			reason: "a deletion needs no reference", given: func(*world) {}, in: CheckOwnerInput{Deleting: true},
+			action: resource.ActionProceed,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			c.given(w)
+			c.in.Desired = desired(t, thingText, `{}`)
+			for _, text := range []string{vnet, other} {
+				c.in.Desired.References = append(c.in.Desired.References, resource.Reference{ID: id(t, text), APIVersion: "2023-08-15"})
+			}
+			got := local(w, w.acts.CheckOwner, c.in)
+			want(t, got.Verdict, c.action, c.why, got.Verdict.Class, c.part)
+			if len(got.Verdict.WaitingFor) != c.waits {
+				t.Errorf("%s: waits for %v", c.reason, got.Verdict.WaitingFor)
+			}
+		})
+	}
+}
+
+func TestCheckOwnerSharesOneRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
+				t.Errorf("verdict is %+v", got.Verdict)
+			}
+		})
+	}
+	all.Wait()
+	if diff := cmp.Diff([]string{"GET c1"}, w.requests()); diff != "" {
+		t.Errorf("200 children cost (-want +got):\n%s", diff)
+	}
+	w.advance(29 * time.Second)
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionProceed, "", "")
+	w.advance(2 * time.Second)
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 2 {
+		t.Errorf("after 31s there were %d requests, want 2", n)
+	}
+	w.advance(10 * time.Second)
+	in.After = w.now().Add(-11 * time.Second)
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 2 {
+		t.Errorf("a change older than the reading cost a request")
+	}
+	in.After = w.now().Add(-time.Second)
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 3 {
+		t.Errorf("a change newer than the reading has to cost one request; there were %d", n)
+	}
+	w.advance(time.Second)
+	in.After, in.Deleting = time.Time{}, true
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 4 {
+		t.Errorf("a deletion reads the owner afresh; there were %d requests", n)
+	}
+}
+
+func TestCheckOwnerSaysHowOldItsReadingIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	local(w, w.acts.CheckOwner, in)
+	w.advance(12 * time.Second)
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow, "read 12s ago")
+	if len(got.Verdict.WaitingFor) != 1 || got.Verdict.WaitingFor[0].Name() != "c1" {
+		t.Errorf("waits for %v", got.Verdict.WaitingFor)
+	}
+}
+
+func TestCheckOwnerDoesNotKeepFaultsNorThrottlingForLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	w.sim.AddFault(armsim.Fault{Status: 503, Count: 1})
+	w.sim.AddFault(armsim.Fault{Status: 429, Code: "TooManyRequests", Count: 1, Headers: map[string]string{"Retry-After": "5"}})
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionError {
+		t.Errorf("a 503 is %+v", got.Verdict)
+	}
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.RetryAfter != 5*time.Second {
+		t.Errorf("a 429 is %+v", got.Verdict)
+	}
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.RetryAfter != 5*time.Second || len(w.requests()) != 2 {
+		t.Errorf("while ARM asks for patience, a child asks again: %v", w.requests())
+	}
+	w.advance(6 * time.Second)
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
+		t.Errorf("after the wait the verdict is %+v", got.Verdict)
+	}
+}
+
+// A read that began before a change was known must not answer the question what
+// is so after the change.
+func TestCheckOwnerDoesNotJoinAnOlderRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
+	gate := w.sim.AddFault(armsim.Fault{Gate: true, Applied: true, Count: 1})
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	var first, second CheckOwnerResult
+	var both sync.WaitGroup
+	both.Go(func() { first = local(w, w.acts.CheckOwner, in) })
+	until(t, func() bool { return w.sim.Faults()[0].Waiting == 1 })
+	must(t, w.sim.SetState(clusterText, "Succeeded", map[string]any{"state": "Running"}))
+	w.advance(time.Second)
+	after := in
+	after.After = w.now()
+	w.advance(time.Second)
+	both.Go(func() { second = local(w, w.acts.CheckOwner, after) })
+	w.sim.RemoveFault(gate)
+	both.Wait()
+	want(t, first.Verdict, resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow)
+	want(t, second.Verdict, resource.ActionProceed, "", "")
+}
+
+func TestCheckOwnerEndsWithinItsBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sim.AddFault(armsim.Fault{Gate: true})
+	start := time.Now()
+	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, databaseText, `{}`)})
+	want(t, got.Verdict, resource.ActionError, resource.ReasonArmUnreachable, resource.RetrySlow, "the owner c1 cannot be read", "in time")
+	if took := time.Since(start); took > readBudget+time.Second {
+		t.Errorf("a read that hangs took %s, and messages wait meanwhile", took)
+	}
+}
+
+func TestGetResourceTeachesTheOwnerCache(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	if got := local(w, w.acts.CheckOwner, in); !got.OwnerAbsent {
+		t.Fatalf("the owner is not there: %+v", got)
+	}
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	w.advance(time.Second)
+	_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15"})
+	must(t, err)
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionProceed, "", "")
+	if gets := slices.DeleteFunc(w.requests(), func(r string) bool { return !strings.HasPrefix(r, http.MethodGet) }); len(gets) != 2 {
+		t.Errorf("the child read what its owner's own pass just saw: %v", gets)
+	}
+}
+
+// until waits for a condition of something that runs beside the test.
+func until(t *testing.T, condition func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(10 * time.Second)
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("the condition did not come true in 10s")
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
+)
+
+const (
+	groupText    = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg1"
+	clusterText  = groupText + "/providers/Microsoft.Kusto/clusters/c1"
+	databaseText = clusterText + "/databases/db1"
+	thingText    = groupText + "/providers/Contoso.Things/things/t1"
+	planted      = "pl4nted-s3cret-value"
+)
+
+// world is the real ARM client against the simulator, on one fake clock. Each
+// call of run is one attempt of one activity; what an attempt recorded is what
+// the next one starts with.
+type world struct {
+	t        *testing.T
+	sim      *armsim.Simulator
+	acts     *Activities
+	stop     chan struct{}
+	managed  []resource.ID
+	listErr  error
+	verdicts []resource.Verdict
+	log      bytes.Buffer
+
+	mu      sync.Mutex
+	time    time.Time
+	attempt int32
+	details []byte
+	before  []byte
+	beats   int
+}
+
+// setup changes a world before it is built.
+type setup struct {
+	sim     armsim.Options
+	options Options
+	entries []extensions.Entry
+	handler func(http.Handler) http.Handler
+}
+
+func newWorld(t *testing.T, change ...func(*setup)) *world {
+	t.Helper()
+	s := setup{
+		options: Options{RereadWindow: 20 * time.Second, AbsentWindow: time.Minute, HashKey: []byte("hash key")},
+		entries: extensions.BuiltIn(), handler: func(h http.Handler) http.Handler { return h },
+	}
+	w := &world{t: t, stop: make(chan struct{}), time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	s.sim.Clock, s.options.Now = w.now, w.now
+	for _, c := range change {
+		c(&s)
+	}
+	s.options.Observe = func(_ string, v resource.Verdict) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.verdicts = append(w.verdicts, v)
+	}
+	w.sim = armsim.New(s.sim)
+	server := httptest.NewServer(s.handler(w.sim))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { w.sim.RemoveFault("") })
+	cloud, err := arm.CloudConfiguration(arm.CloudOptions{Name: "custom", Endpoint: server.URL, Audience: server.URL, AuthorityHost: "https://login.invalid"})
+	must(t, err)
+	client, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now})
+	must(t, err)
+	registry, err := extensions.New(s.entries...)
+	must(t, err)
+	w.acts = New(Dependencies{
+		Client: client, Registry: registry, Dependents: w,
+		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_"}),
+		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
+		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}, s.options)
+	return w
+}
+
+type lockedWriter struct{ w *world }
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	return l.w.log.Write(p)
+}
+
+// Dependents implements the interface for CheckContents.
+func (w *world) Dependents(context.Context, string) ([]resource.ID, error) { return w.managed, w.listErr }
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.time
+}
+
+func (w *world) advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.time = w.time.Add(d)
+}
+
+// fresh begins another activity.
+func (w *world) fresh() { w.attempt, w.details, w.before = 0, nil, nil }
+
+// killed makes the last attempt one whose worker died: its heartbeats are lost.
+func (w *world) killed() { w.details = w.before }
+
+// run is one attempt.
+func run[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In) (Out, error) {
+	w.t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestActivityEnvironment()
+	env.SetWorkerStopChannel(w.stop)
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{&attempts{world: w}}})
+	env.RegisterActivity(fn)
+	w.attempt++
+	w.before = w.details
+	var out Out
+	encoded, err := env.ExecuteActivity(fn, in)
+	if err == nil {
+		must(w.t, encoded.Get(&out))
+		w.fresh()
+	}
+	return out, err
+}
+
+// local runs a local activity.
+func local[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In) Out {
+	w.t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestActivityEnvironment()
+	env.SetTestTimeout(5 * time.Second) // checkTimeout of workflows/options.go
+	encoded, err := env.ExecuteLocalActivity(fn, in)
+	must(w.t, err)
+	var out Out
+	must(w.t, encoded.Get(&out))
+	return out
+}
+
+// finish repeats an activity as Temporal does until it has a result, and tells
+// the errors on the way.
+func finish[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In) (Out, []*temporal.ApplicationError) {
+	w.t.Helper()
+	var failures []*temporal.ApplicationError
+	var out Out
+	for range 200 {
+		var err error
+		out, err = run(w, fn, in)
+		if err == nil {
+			return out, failures
+		}
+		failure := applicationError(w.t, err)
+		failures = append(failures, failure)
+		w.advance(failure.NextRetryDelay())
+	}
+	w.t.Fatalf("the activity did not end in 200 attempts, the last: %v", failures[len(failures)-1])
+	return out, failures
+}
+
+// applicationError is an error of an activity, which must carry its own delay.
+func applicationError(t *testing.T, err error) *temporal.ApplicationError {
+	t.Helper()
+	var failure *temporal.ApplicationError
+	if !errors.As(err, &failure) {
+		t.Fatalf("error %v is no application error", err)
+	}
+	if failure.NextRetryDelay() < time.Second {
+		t.Errorf("error %q has delay %s, want at least 1s: without one Temporal backs off by the number of attempts",
+			failure, failure.NextRetryDelay())
+	}
+	return failure
+}
+
+// attempts gives activities the number of their attempt and the details of the
+// attempt before.
+type attempts struct {
+	interceptor.WorkerInterceptorBase
+	world *world
+}
+
+func (a *attempts) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	in := &inbound{world: a.world}
+	in.Next = next
+	return in
+}
+
+type inbound struct {
+	interceptor.ActivityInboundInterceptorBase
+	world *world
+}
+
+func (i *inbound) Init(next interceptor.ActivityOutboundInterceptor) error {
+	out := &outbound{world: i.world}
+	out.Next = next
+	return i.Next.Init(out)
+}
+
+type outbound struct {
+	interceptor.ActivityOutboundInterceptorBase
+	world *world
+}
+
+func (o *outbound) GetInfo(ctx context.Context) activity.Info {
+	info := o.Next.GetInfo(ctx)
+	info.Attempt = o.world.attempt
+	return info
+}
+
+func (o *outbound) RecordHeartbeat(_ context.Context, details ...any) {
+	raw, err := json.Marshal(details[0])
+	o.world.mu.Lock()
+	defer o.world.mu.Unlock()
+	if err == nil {
+		o.world.details, o.world.beats = raw, o.world.beats+1
+	}
+}
+
+func (o *outbound) HasHeartbeatDetails(context.Context) bool { return o.world.details != nil }
+
+func (o *outbound) GetHeartbeatDetails(_ context.Context, d ...any) error {
+	return json.Unmarshal(o.world.details, d[0])
+}
+
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func id(t *testing.T, text string) resource.ID {
+	t.Helper()
+	parsed, err := resource.ParseID(text)
+	must(t, err)
+	return parsed
+}
+
+// desired is a manifest as package manifest makes it.
+func desired(t *testing.T, text, body string) resource.Desired {
+	t.Helper()
+	parsed := id(t, text)
+	d := resource.Desired{
+		ID: parsed, APIVersion: "2023-08-15", Name: parsed.Name(), Body: json.RawMessage(body),
+		Owner: parsed.Owner(), OwnerAPIVersion: "2023-08-15", Policy: resource.PolicyManage,
+		Interval: time.Hour, Timeout: 6 * time.Hour,
+	}
+	if version := resource.ContainerAPIVersion(d.Owner); version != "" {
+		d.OwnerAPIVersion = version
+	}
+	return d
+}
+
+// put stores a resource behind everybody's back.
+func (w *world) put(text, body string) {
+	w.t.Helper()
+	var object map[string]any
+	must(w.t, json.Unmarshal([]byte(body), &object))
+	must(w.t, w.sim.Put(text, object))
+}
+
+// requests are "METHOD name" of all requests since the last reset, polls of
+// operation URLs as "POLL".
+func (w *world) requests() []string {
+	all := []string{}
+	for _, r := range w.sim.Requests() {
+		if r.ID == "" || strings.Contains(strings.ToLower(r.Kind), "operation") {
+			all = append(all, "POLL")
+			continue
+		}
+		all = append(all, r.Method+" "+r.ID[strings.LastIndex(r.ID, "/")+1:])
+	}
+	return all
+}
+
+func (w *world) puts(text string) int { return w.sim.Counters().Writes[strings.ToLower(text)] }
+
+// leaks fails when a text is in a value, the log or the heartbeats.
+func (w *world) leaks(secret string, values ...any) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, value := range values {
+		if strings.Contains(fmt.Sprintf("%+v", value), secret) || strings.Contains(jsonOf(value), secret) {
+			w.t.Errorf("the secret is in %T: %+v", value, value)
+		}
+	}
+	if strings.Contains(w.log.String(), secret) {
+		w.t.Errorf("the secret is in the log: %s", w.log.String())
+	}
+	if bytes.Contains(w.details, []byte(secret)) {
+		w.t.Errorf("the secret is in the heartbeat: %s", w.details)
+	}
+}
+
+func jsonOf(value any) string {
+	raw, _ := json.Marshal(value)
+	return string(raw)
+}
+
+// want compares what matters of a verdict.
+func want(t *testing.T, got resource.Verdict, action resource.Action, reason resource.Reason, class resource.RetryClass, parts ...string) {
+	t.Helper()
+	if got.Action != action || got.Reason != reason || got.Class != class {
+		t.Errorf("verdict is %s %s %s (%s), want %s %s %s", got.Action, got.Reason, got.Class, got.Message, action, reason, class)
+	}
+	for _, part := range parts {
+		if !strings.Contains(got.Message, part) {
+			t.Errorf("message %q does not say %q", got.Message, part)
+		}
+	}
+}
