@@ -207,7 +207,10 @@ func tokenTransport(next policy.Transporter) (policy.Transporter, error) {
 func (r faultRecorder) Do(request *http.Request) (*http.Response, error) {
 	response, err := r.next.Do(request)
 	if broken, ok := request.Context().Value(tokenFaultKey{}).(*error); ok && err != nil && request.URL.Scheme == "https" {
-		*broken = causeOf(err)
+		*broken = err
+		if cause := causeOf(err); cause != nil {
+			*broken = cause
+		}
 	}
 	return response, err
 }

@@ -138,19 +138,20 @@ func withoutURL(err error) error {
 	if errors.As(err, &broken) {
 		return broken.cause
 	}
-	if cause := causeOf(err); cause != err {
+	if cause := causeOf(err); cause != nil {
 		return fmt.Errorf("reach ARM: %w", cause)
 	}
 	return err
 }
 
-// causeOf is what stands under net/http's error with the URL.
+// causeOf is what stands under net/http's error with the URL, nil where there
+// is no such error.
 func causeOf(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
 		return at.Err
 	}
-	return err
+	return nil
 }
 
 // url addresses a resource, or a collection below it. Every segment is checked

@@ -16,9 +16,9 @@ const maxPages = 500
 
 // List reads the items of a collection below a resource or container:
 // "resources" of a group, "databases" of a cluster. It follows nextLink on the
-// endpoint's host only, and ends at max items: ask for one more than you use
+// endpoint's host only, and ends at limit items: ask for one more than you use
 // to know whether there are more. Each item is one JSON object.
-func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersion string, max int) ([]json.RawMessage, error) {
+func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersion string, limit int) ([]json.RawMessage, error) {
 	target, err := c.url(id, collection, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
@@ -30,8 +30,8 @@ func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersio
 			return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
 		}
 		items = append(items, page...)
-		if next == "" || len(items) >= max {
-			return items[:min(len(items), max)], nil
+		if next == "" || len(items) >= limit {
+			return items[:min(len(items), limit)], nil
 		}
 		if target, err = nextPage(target, next); err != nil {
 			return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
