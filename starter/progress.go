@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -13,7 +14,7 @@ import (
 type progress struct {
 	app  *app
 	goal goal
-	// last is what was printed of each resource; drawn the height of the block.
+	// last is the changeKey of what was printed of each resource; drawn the height of the block.
 	last  map[int]string
 	drawn int
 }
@@ -28,13 +29,20 @@ func (p *progress) show(outcomes []outcome) {
 		return
 	}
 	for i, o := range outcomes {
-		line := described(o.view.ID) + "  " + p.state(o)
-		if p.last[i] == line {
+		key := changeKey(o)
+		if p.last[i] == key {
 			continue
 		}
-		p.last[i] = line
-		p.app.printf("%s  %s\n", p.app.now().Format("15:04:05"), line)
+		p.last[i] = key
+		p.app.printf("%s  %s  %s\n", p.app.now().Format(time.TimeOnly), described(o.view.ID), p.state(o))
 	}
+}
+
+// changeKey is what must change for a new line. The message is not in it: it
+// tells ages and counts, which change with every pass.
+func changeKey(o outcome) string {
+	v := o.view
+	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Gone, v.WaitingFor, o.hopeless)
 }
 
 // state is what a line tells of one resource.

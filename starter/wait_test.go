@@ -49,7 +49,9 @@ func TestJudge(t *testing.T) {
 
 func TestWaitReady(t *testing.T) {
 	w := newWorld()
-	w.temporal.manage(t, database, blockedStatus(t), blockedStatus(t), readyStatus())
+	later := blockedStatus(t)
+	later.Condition.Message += " (read 13s ago)"
+	w.temporal.manage(t, database, blockedStatus(t), later, readyStatus())
 	w.temporal.manage(t, cluster, readyStatus())
 	if code := w.run("wait"); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
