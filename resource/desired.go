@@ -57,9 +57,10 @@ type Desired struct {
 	Interval time.Duration `json:"interval"`
 	// Ignore are paths that are neither compared nor written.
 	Ignore []string `json:"ignore,omitempty"`
-	// Plain are paths whose name masks (SecretName) but which the manifest
-	// states in plain (a tag, for example): observed values there are masked
-	// only when they differ.
+	// Plain are paths at which an observed text would be masked but which the
+	// manifest states in plain: a tag, a resource ID, a text that only looks like
+	// a credential. A tag or such a text stays readable there; under a name that
+	// masks (SecretName) only a resource ID does.
 	Plain []string `json:"plain,omitempty"`
 	// Secret are paths whose value comes from a $secret: observed values there
 	// are always masked.
