@@ -50,10 +50,19 @@ func (e *ConfigError) Error() string { return errors.Join(e.faults...).Error() }
 // Unwrap gives the faults to errors.Is and errors.As.
 func (e *ConfigError) Unwrap() []error { return e.faults }
 
+// probeCommand as first argument asks a running worker of the same
+// configuration whether it is ready: a container without a shell has no other
+// program for its health check.
+const probeCommand = "probe"
+
 // Main loads the configuration from args (without the program's name), file and
 // variables, runs until ctx is done and returns the exit code.
 func Main(ctx context.Context, args []string, options Options) int {
 	options.fill()
+	run := Run
+	if len(args) > 0 && args[0] == probeCommand {
+		args, run = args[1:], probe
+	}
 	loaded, err := config.Load(args)
 	switch {
 	case errors.Is(err, config.ErrHelp):
@@ -62,7 +71,7 @@ func Main(ctx context.Context, args []string, options Options) int {
 	case err != nil:
 		err = &ConfigError{faults: []error{err}}
 	default:
-		err = Run(ctx, loaded, options)
+		err = run(ctx, loaded, options)
 	}
 	if err == nil {
 		return ExitStopped

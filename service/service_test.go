@@ -28,6 +28,9 @@ func TestServes(t *testing.T) {
 	if status, _ := r.get(t, "/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz gave %d", status)
 	}
+	if got := service.Main(t.Context(), []string{"probe", "--http-listen", strings.TrimPrefix(r.url, "http://")}, service.Options{Stderr: r.log}); got != service.ExitStopped {
+		t.Errorf("probe of a ready worker gave %d", got)
+	}
 	eventually(t, "the worker polls", func() bool { fake.mu.Lock(); defer fake.mu.Unlock(); return len(fake.polls) > 0 })
 	if q := fake.polls[0].GetTaskQueue(); q.GetName() != "armature" && q.GetNormalName() != "armature" {
 		t.Errorf("polls %v", q)
@@ -71,6 +74,9 @@ func TestOutOfReach(t *testing.T) {
 	})
 	if status, _ := r.get(t, "/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz gave %d: a restart would mend nothing", status)
+	}
+	if got := service.Main(t.Context(), []string{"probe", "--http-listen", strings.TrimPrefix(r.url, "http://")}, service.Options{Stderr: r.log}); got != service.ExitFailed {
+		t.Errorf("probe of a worker that is not ready gave %d", got)
 	}
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	listener, err := net.Listen("tcp", arm)

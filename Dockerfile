@@ -1,0 +1,26 @@
+# Two images without a shell, run by a user that is not root:
+#   docker build --target worker .     the Temporal worker
+#   docker build --target armsim .     the ARM simulator
+FROM golang:1.26.8-bookworm AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=unknown
+ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local
+RUN go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./worker \
+ && go build -trimpath -ldflags "-s -w" -o /out/armsim ./armsim/cmd \
+ && mkdir /empty
+
+FROM scratch AS worker
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /out/worker /worker
+USER 65532:65532
+ENTRYPOINT ["/worker"]
+
+FROM scratch AS armsim
+COPY --from=build /out/armsim /armsim
+# The CA is written here; a new volume takes over the folder's owner.
+COPY --from=build --chown=65532:65532 /empty /tls
+USER 65532:65532
+ENTRYPOINT ["/armsim"]
