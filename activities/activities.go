@@ -92,8 +92,11 @@ func forARM(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !bounded {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-min(answerMargin, time.Until(deadline)/4)))
+	return context.WithDeadline(ctx, deadline.Add(-margin(time.Until(deadline))))
 }
+
+// margin is what of the time that is left a request may not use.
+func margin(left time.Duration) time.Duration { return min(answerMargin, left/4) }
 
 // correlated makes ARM log the run ID with every request of the activity.
 func correlated(ctx context.Context) context.Context {

@@ -108,7 +108,9 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 }
 
 // Dependents implements the interface for CheckContents.
-func (w *world) Dependents(context.Context, string) ([]resource.ID, error) { return w.managed, w.listErr }
+func (w *world) Dependents(context.Context, string) ([]resource.ID, error) {
+	return w.managed, w.listErr
+}
 
 func (w *world) now() time.Time {
 	w.mu.Lock()
@@ -166,11 +168,19 @@ func local[In, Out any](w *world, fn func(context.Context, In) (Out, error), in 
 // the errors on the way.
 func finish[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In) (Out, []*temporal.ApplicationError) {
 	w.t.Helper()
+	return finishWithin(w, 0, fn, in)
+}
+
+// finishWithin is finish with a time limit for each attempt.
+func finishWithin[In, Out any](
+	w *world, limit time.Duration, fn func(context.Context, In) (Out, error), in In,
+) (Out, []*temporal.ApplicationError) {
+	w.t.Helper()
 	var failures []*temporal.ApplicationError
 	var out Out
 	for range 200 {
 		var err error
-		out, err = run(w, fn, in)
+		out, err = run(w, limited(limit, fn), in)
 		if err == nil {
 			return out, failures
 		}
@@ -180,6 +190,18 @@ func finish[In, Out any](w *world, fn func(context.Context, In) (Out, error), in
 	}
 	w.t.Fatalf("the activity did not end in 200 attempts, the last: %v", failures[len(failures)-1])
 	return out, failures
+}
+
+// limited gives an activity less time than the test environment would.
+func limited[In, Out any](limit time.Duration, fn func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+	if limit == 0 {
+		return fn
+	}
+	return func(ctx context.Context, in In) (Out, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return fn(ctx, in)
+	}
 }
 
 // applicationError is an error of an activity, which must carry its own delay.
