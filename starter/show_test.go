@@ -184,3 +184,29 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+func TestPhaseWord(t *testing.T) {
+	ready := workflows.Status{Phase: workflows.PhaseReady}
+	deleted := workflows.Status{Phase: workflows.PhaseDeleting, Deleted: true}
+	paused := workflows.Status{Phase: workflows.PhaseReady, Paused: true}
+	deleting := workflows.Status{Phase: workflows.PhaseReady, Paused: true, Deleting: true}
+	cases := map[string]struct {
+		reason string
+		view   view
+		want   string
+	}{
+		"ready":    {reason: "as it stands", view: view{Status: ready}, want: "Ready"},
+		"paused":   {reason: "no step starts, whatever was before", view: view{Status: paused}, want: "Paused"},
+		"deleting": {reason: "a deletion works while paused", view: view{Status: deleting}, want: "Deleting"},
+		"deleted":  {reason: "Azure has it no more", view: view{Status: deleted, Gone: true, Ended: "Completed"}, want: "Gone"},
+		"once":     {reason: "the resource stands, its workflow ended", view: view{Status: ready, Gone: true, Ended: "Completed"}, want: "Ready (ended)"},
+		"unknown":  {reason: "the server knows nothing of it", view: view{Gone: true}, want: "Gone"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := phaseWord(tc.view); got != tc.want {
+				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -65,21 +65,30 @@ func plainStyle() table.Style {
 	return style
 }
 
-// phase is the phase of a view in words, colored by what it asks for.
+// phase is phaseWord, colored by what it asks for, with a question mark where
+// no worker confirmed it.
 func (a *app) phase(v view) string {
-	word := string(v.Phase)
-	switch {
-	case v.Gone:
-		word = "Gone"
-	case v.Deleting:
-		word = string(workflows.PhaseDeleting)
-	case v.Paused:
-		word = string(workflows.PhasePaused)
-	}
+	word := phaseWord(v)
 	if v.Stale && !v.Gone {
 		word += "?"
 	}
 	return a.paint(word, v)
+}
+
+// phaseWord is the phase of a view for people. What a deletion or a pause
+// overrules is not shown, and a run that ended on its own (--once) says so.
+func phaseWord(v view) string {
+	switch {
+	case v.Gone && (v.Deleted || v.Ended == ""):
+		return "Gone"
+	case v.Gone:
+		return string(v.Phase) + " (ended)"
+	case v.Deleting:
+		return string(workflows.PhaseDeleting)
+	case v.Paused:
+		return string(workflows.PhasePaused)
+	}
+	return string(v.Phase)
 }
 
 // paint colors a word: green is Ready, red needs somebody, yellow waits.

@@ -253,14 +253,11 @@ func verdict(a *app, outcomes []outcome, g goal, took time.Duration) error {
 
 // summary is phase, reason and message in one line.
 func summary(v view) string {
-	phase := string(v.Phase)
-	switch {
-	case v.Gone:
-		phase = "Gone"
-	case v.Deleting:
-		phase = string(workflows.PhaseDeleting)
-	case v.Paused:
-		phase = string(workflows.PhasePaused)
+	phase := phaseWord(v)
+	if v.Deleting && v.Condition.Ready && !v.Gone {
+		// The condition is from before the deletion, whose first pass has not
+		// ended.
+		return phase
 	}
 	line := phase
 	if v.Condition.Reason != "" {
