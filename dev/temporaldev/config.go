@@ -13,8 +13,10 @@ import (
 const (
 	clusterName = "active"
 	storeName   = sqlite.PluginName
-	// connections read side by side; SQLite's WAL lets one of them write.
-	connections = 4
+	// connections to the database. With more than one, a transaction that reads
+	// and then writes fails with SQLITE_BUSY_SNAPSHOT when another wrote between,
+	// and no busy_timeout waits that out.
+	connections = 1
 )
 
 // serverConfig is what a config file of the Temporal server would say. Metrics

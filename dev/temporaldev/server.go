@@ -50,6 +50,9 @@ type Options struct {
 	// database that exists they are left as they are: the worker registers
 	// what is missing.
 	SearchAttributes map[string]enumspb.IndexedValueType
+	// ContinueAsNewAfter is the number of events after which the server
+	// suggests continue-as-new; 0 is the server's default.
+	ContinueAsNewAfter int
 }
 
 // Server is a running Temporal server.
@@ -77,7 +80,7 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServer(cfg, ports, logger)
+	server, err := newServer(cfg, ports, logger, options)
 	if err != nil {
 		return nil, fmt.Errorf("build temporal server: %w", err)
 	}
@@ -122,7 +125,7 @@ func prepareDatabase(cfg *config.Config, attributes map[string]enumspb.IndexedVa
 	return nil
 }
 
-func newServer(cfg *config.Config, ports ports, logger log.Logger) (temporal.Server, error) {
+func newServer(cfg *config.Config, ports ports, logger log.Logger, options Options) (temporal.Server, error) {
 	authorizer, err := authorization.GetAuthorizerFromConfig(&cfg.Global.Authorization)
 	if err != nil {
 		return nil, err
@@ -138,12 +141,20 @@ func newServer(cfg *config.Config, ports ports, logger log.Logger) (temporal.Ser
 		temporal.WithLogger(logger),
 		temporal.WithAuthorizer(authorizer),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claimMapper }),
-		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
-			// Else a search attribute that the worker registers is unknown
-			// to the server for a minute.
-			dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
-		}),
+		temporal.WithDynamicConfigClient(dynamicConfig(options)),
 	)
+}
+
+func dynamicConfig(options Options) dynamicconfig.StaticClient {
+	values := dynamicconfig.StaticClient{
+		// Else a search attribute that the worker registers is unknown to the
+		// server for a minute.
+		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+	}
+	if options.ContinueAsNewAfter > 0 {
+		values[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = options.ContinueAsNewAfter
+	}
+	return values
 }
 
 // waitReady returns once the frontend serves and knows the namespace.

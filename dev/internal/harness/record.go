@@ -15,6 +15,12 @@ const HistoriesVariable = "HISTORIES"
 // recording is on. The payloads stay as the server stores them.
 func (w *World) Record(id, scenario string) {
 	w.T.Helper()
+	w.RecordRun(id, "", scenario)
+}
+
+// RecordRun is Record for one run.
+func (w *World) RecordRun(id, runID, scenario string) {
+	w.T.Helper()
 	folder := os.Getenv(HistoriesVariable)
 	if folder == "" {
 		return
@@ -26,7 +32,7 @@ func (w *World) Record(id, scenario string) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	if err := histories.Write(file, w.History(id)); err != nil {
+	if err := histories.Write(file, w.HistoryOf(id, runID)); err != nil {
 		w.T.Fatal(err)
 	}
 	if err := file.Close(); err != nil {

@@ -64,7 +64,23 @@ func (w *World) UntilPhase(timeout time.Duration, id string, phase workflows.Pha
 // History is the latest run of a resource's workflow.
 func (w *World) History(id string) *historypb.History {
 	w.T.Helper()
-	history, err := histories.Fetch(w.T.Context(), w.Client, w.WorkflowID(id), "")
+	return w.HistoryOf(id, "")
+}
+
+// RunID is the latest run of a resource's workflow.
+func (w *World) RunID(id string) string {
+	w.T.Helper()
+	description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), w.WorkflowID(id), "")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return description.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+}
+
+// HistoryOf is one run of a resource's workflow.
+func (w *World) HistoryOf(id, runID string) *historypb.History {
+	w.T.Helper()
+	history, err := histories.Fetch(w.T.Context(), w.Client, w.WorkflowID(id), runID)
 	if err != nil {
 		w.T.Fatal(err)
 	}

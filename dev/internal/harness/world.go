@@ -32,6 +32,8 @@ type Options struct {
 	TLS bool
 	// NoSearchAttributes leaves the namespace as it comes, for tests of setup.
 	NoSearchAttributes bool
+	// ContinueAsNewAfter is handed to temporaldev.
+	ContinueAsNewAfter int
 }
 
 // World is everything a scenario has. Its methods fail the test.
@@ -52,7 +54,9 @@ type World struct {
 func New(t testing.TB, binaries Binaries, options Options) *World {
 	t.Helper()
 	w := &World{T: t, Binaries: binaries, Folder: t.TempDir()}
-	temporalOptions := temporaldev.Options{SearchAttributes: workflows.SearchAttributes()}
+	temporalOptions := temporaldev.Options{
+		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter,
+	}
 	if options.NoSearchAttributes {
 		temporalOptions.SearchAttributes = nil
 	}
@@ -62,7 +66,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 	}
 	w.Temporal = server
 	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
+		if err := w.Temporal.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -76,6 +80,13 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 	t.Cleanup(w.Client.Close)
 	w.Sim = startSim(t, w.Folder, options)
 	return w
+}
+
+// On is the world for a subtest: what fails there fails there.
+func (w *World) On(t testing.TB) *World {
+	other := *w
+	other.T = t
+	return &other
 }
 
 // Write writes a file of the scenario and returns its path.
