@@ -24,7 +24,9 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.cachedOwner(ctx, &p.request, desired)
-		modified, stop := p.Registry.Modify(ctx, p.request, body)
+		request := p.request
+		request.Log = withoutSecrets(request.Log, values)
+		modified, stop := p.Registry.Modify(ctx, request, body)
 		if stop != nil {
 			stop.Message = secrets.Text(stop.Message, values)
 			return nil, nil, stop

@@ -41,6 +41,7 @@ const (
 type world struct {
 	t        *testing.T
 	sim      *armsim.Simulator
+	server   *httptest.Server
 	acts     *Activities
 	stop     chan struct{}
 	managed  []resource.ID
@@ -82,6 +83,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	}
 	w.sim = armsim.New(s.sim)
 	server := httptest.NewServer(s.handler(w.sim))
+	w.server = server
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { w.sim.RemoveFault("") })
 	cloud, err := arm.CloudConfiguration(arm.CloudOptions{Name: "custom", Endpoint: server.URL, Audience: server.URL, AuthorityHost: "https://login.invalid"})
