@@ -55,6 +55,7 @@ check: lint layers workflowcheck replay test race ## everything that CI holds
 .PHONY: lint
 lint: ## run golangci-lint on both modules
 	$(GOLANGCI_LINT) run ./...
+	cd dev && $(GOLANGCI_LINT) run --config ../.golangci.yml ./...
 
 .PHONY: layers
 layers: ## check that imports point down only
@@ -82,7 +83,7 @@ gcc:
 
 .PHONY: histories
 histories: ## record the histories of the replay tests anew
-	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecordHistories' ./e2e/...
+	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecord' ./e2e/...
 
 .PHONY: fmt
 fmt: ## format the code
