@@ -48,9 +48,7 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 		if len(verdict.WaitingFor) == 0 {
 			verdict.WaitingFor = []resource.ID{req.Owner.ID}
 		}
-		if req.Owner.Freshness != "" {
-			verdict.Message += " (" + req.Owner.Freshness + ")"
-		}
+		verdict.Freshness = req.Owner.Freshness
 	}
 	return verdict
 }

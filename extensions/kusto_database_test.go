@@ -91,7 +91,7 @@ func TestKustoBlockVerdict(t *testing.T) {
 	})
 	want := resource.Verdict{
 		Action: resource.ActionBlock, Reason: resource.ReasonReconciliationBlocked, Severity: resource.SeverityWarning,
-		Class: resource.RetrySlow, Message: `Owning cluster is in provisioning state "Updating" (read 12s ago)`,
+		Class: resource.RetrySlow, Message: `Owning cluster is in provisioning state "Updating"`, Freshness: "read 12s ago",
 		WaitingFor: []resource.ID{owner.ID},
 	}
 	if diff := cmp.Diff(want, verdict); diff != "" {

@@ -132,6 +132,9 @@ type Verdict struct {
 	Severity Severity `json:"severity,omitempty"`
 	// Message says what happened, why, and what to do next; masked.
 	Message string `json:"message,omitempty"`
+	// Freshness says how old the observation is on which the message stands
+	// ("read 12s ago"), "" when it was made for the verdict.
+	Freshness string `json:"freshness,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
 	// Create is set on a Proceed when the resource is absent.
@@ -179,6 +182,14 @@ func Fail(reason Reason, class RetryClass, message string) Verdict {
 		severity = SeverityError
 	}
 	return Verdict{Action: ActionError, Reason: reason, Severity: severity, Message: message, Class: class}
+}
+
+// Words is the message with the freshness of what it stands on.
+func (v Verdict) Words() string {
+	if v.Freshness == "" {
+		return v.Message
+	}
+	return v.Message + " (" + v.Freshness + ")"
 }
 
 // Stops reports whether the pass ends with this verdict.

@@ -78,7 +78,7 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	}
 	r.state.WaitingFor = verdict.WaitingFor
 	r.state.Condition.Set(resource.Condition{
-		Severity: severity, Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: p.generation,
+		Severity: severity, Reason: verdict.Reason, Message: verdict.Words(), ObservedGeneration: p.generation,
 	}, now)
 	wait := r.backoff(ctx, class, verdict.RetryAfter)
 	r.state.Attempts++

@@ -18,7 +18,13 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 		r.gone(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy detach-on-delete)")
 		return
 	}
-	r.setPhase(ctx, PhaseDeleting, resource.ReasonDeleting)
+	if r.state.Attempts == 0 {
+		r.state.Condition.Set(resource.Condition{
+			Severity: resource.SeverityInfo, Reason: resource.ReasonDeleting, ObservedGeneration: p.generation,
+			Message: "the deletion is under way",
+		}, workflow.Now(ctx))
+		r.setPhase(ctx, PhaseDeleting, resource.ReasonDeleting)
+	}
 	r.runSteps(ctx, p, []step{
 		{"CheckOwner", r.checkOwnerForDelete},
 		{"GetResource", r.getForDelete},
@@ -90,9 +96,10 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	request := requestOptions(ctx, "DELETE "+named(p.desired))
 	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{Desired: p.desired}).Get(ctx, &result)
 	verdict := verdictOf(result.Verdict, err)
-	if verdict.Stops() {
+	if verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
+	r.decided(ctx, p, "DeleteResource", verdict)
 	if !result.Done {
 		if verdict := r.poll(ctx, p, "DELETE", result.Token, result.RetryAfter); verdict.Stops() {
 			return verdict
@@ -105,7 +112,7 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 		return resource.Block(resource.ReasonDeleting, "ARM accepted the DELETE, but a GET still shows the resource; it is read again")
 	}
 	r.gone(ctx, resource.ReasonDeleted, "deleted")
-	return verdict
+	return resource.Proceed("the resource is gone")
 }
 
 // gone ends the management of the resource.

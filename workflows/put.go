@@ -25,18 +25,16 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 	}).Get(ctx, &result)
 	p.put = result.Sent
 	verdict := verdictOf(result.Verdict, err)
-	if verdict.Stops() {
+	if verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
+	r.decided(ctx, p, "PutResource", verdict)
 	if !result.Done {
 		if verdict := r.poll(ctx, p, "PUT", result.Token, result.RetryAfter); verdict.Stops() {
 			return verdict
 		}
 	}
-	if got := r.read(ctx, p, activities.ExpectPresent); got.Stops() {
-		return got
-	}
-	return verdict
+	return r.read(ctx, p, activities.ExpectPresent)
 }
 
 // poll waits for a long-running operation, however long it takes.

@@ -42,8 +42,8 @@ func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]
 	if err := r.handleMessages(ctx); err != nil {
 		return Status{}, err
 	}
-	managed, err := workflow.AwaitWithTimeout(ctx, firstMessage, func() bool { return r.state.Desired != nil })
-	if err != nil || !managed {
+	managed := func() bool { return r.state.Desired != nil }
+	if err := sleep(ctx, firstMessage, "waits for the first apply", managed); err != nil || !managed() {
 		return r.state.status(), err
 	}
 	return r.run(ctx)

@@ -38,11 +38,16 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	if paused || r.state.NextTry.IsZero() {
 		return workflow.Await(ctx, moved)
 	}
-	_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
-		Timeout:      min(remaining, longestTimer),
-		TimerOptions: workflow.TimerOptions{Summary: cut(r.state.Waiting)},
-	}, moved)
-	return err
+	return sleep(ctx, min(remaining, longestTimer), cut(r.state.Waiting), moved)
+}
+
+// sleep races a named timer against a condition, and cancels the timer when the
+// condition wins: workflow.AwaitWithTimeout would leave it to fire for nothing.
+func sleep(ctx workflow.Context, most time.Duration, summary string, until func() bool) error {
+	timerCtx, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	timer := workflow.NewTimerWithOptions(timerCtx, most, workflow.TimerOptions{Summary: summary})
+	return workflow.Await(ctx, func() bool { return until() || timer.IsReady() })
 }
 
 // backoff is the wait after a pass that did not end Ready: exponential within
