@@ -48,7 +48,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	fault(err)
 	deployment, err := deploymentOptions()
 	fault(err)
-	maskKey, err := newMaskKey(settings.MaskKey, connection.Namespace, log)
+	maskKey, err := newMaskKey(settings.MaskKey, connection.Namespace)
 	fault(err)
 	if azure != nil {
 		fault(azure.verify(ctx))
@@ -62,6 +62,9 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	fault(err)
 	if errors.Join(faults...) != nil {
 		return nil, refuse(faults)
+	}
+	if settings.MaskKey == "" && settings.Azure.Credential != config.CredentialNone {
+		log.Warn("mask-key is not set: who reads histories could test guesses of short secret values against their masks")
 	}
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
@@ -100,13 +103,12 @@ const minMaskKey = 16
 // newMaskKey reads the key. Without one, all workers of a namespace share a key
 // that is no secret: a random one would differ between workers and restarts,
 // and every masked value would look changed.
-func newMaskKey(reference config.Reference, namespace string, log *slog.Logger) ([]byte, error) {
+func newMaskKey(reference config.Reference, namespace string) ([]byte, error) {
 	value, err := reference.Read()
 	if err != nil {
 		return nil, fmt.Errorf("mask-key: %w", err)
 	}
 	if value == "" {
-		log.Warn("mask-key is not set: who reads histories could test guesses of short secret values against their masks")
 		sum := sha256.Sum256([]byte("armature mask key\x00" + namespace))
 		return sum[:], nil
 	}

@@ -86,14 +86,14 @@ func (a *azure) verify(ctx context.Context) error {
 	defer cancel()
 	var faults []error
 	if err := a.reach(ctx); untrusted(err) {
-		faults = append(faults, fmt.Errorf("azure.ca-file: the certificate of %s is signed by nobody it names: %w", a.endpoint, err))
+		faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of %s: %w", a.endpoint, err))
 	}
 	if a.credential != nil {
 		_, err := a.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience + "/.default"}})
 		refused := (*arm.Error)(nil)
 		switch {
 		case untrusted(err):
-			faults = append(faults, fmt.Errorf("azure.ca-file: the certificate of the authority is signed by nobody it names: %w", err))
+			faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of the token authority: %w", err))
 		case errors.As(err, &refused):
 			faults = append(faults, fmt.Errorf("azure.credential: %w", err))
 		}

@@ -81,6 +81,13 @@ func (f *fakeTemporal) AddSearchAttributes(_ context.Context, in *operatorservic
 // test ends and returns the address.
 func listenTemporal(t *testing.T, f *fakeTemporal, address string) string {
 	t.Helper()
+	at, _ := serveTemporal(t, f, address)
+	return at
+}
+
+// serveTemporal is listenTemporal with what stops it.
+func serveTemporal(t *testing.T, f *fakeTemporal, address string) (at string, stop func()) {
+	t.Helper()
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +100,7 @@ func listenTemporal(t *testing.T, f *fakeTemporal, address string) string {
 	grpc_health_v1.RegisterHealthServer(server, checks)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
-	return listener.Addr().String()
+	return listener.Addr().String(), server.Stop
 }
 
 // freeAddress is an address on which nobody listens.

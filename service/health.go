@@ -14,7 +14,7 @@ import (
 // How often Temporal and ARM are looked at, and how long one look may take.
 const (
 	lookDown    = 2 * time.Second
-	lookUp      = 15 * time.Second
+	lookUp      = 5 * time.Second
 	lookTimeout = 5 * time.Second
 )
 

@@ -95,8 +95,24 @@ func TestOutOfReach(t *testing.T) {
 			t.Errorf("%d lines %q, want 1:\n%s", got, line, text)
 		}
 	}
-	if got := strings.Count(text, `"level":"WARN"`); got != 3 { // the two, and the mask key
-		t.Errorf("%d warnings, want 3:\n%s", got, text)
+	if got := strings.Count(text, `"level":"WARN"`); got != 2 {
+		t.Errorf("%d warnings, want 2:\n%s", got, text)
+	}
+}
+
+// Temporal goes away under a worker that serves: one line, no stream.
+func TestTemporalGoesAndComes(t *testing.T) {
+	fake := &fakeTemporal{mayRegister: true}
+	address, stop := serveTemporal(t, fake, "127.0.0.1:0")
+	r := start(t, settings(answering(t)), address)
+	eventually(t, "the worker is ready", func() bool { status, _ := r.get(t, "/readyz"); return status == http.StatusOK })
+	stop()
+	eventually(t, "Temporal is missed", func() bool { _, body := r.get(t, "/readyz"); return has(body, `"temporal":"TemporalUnreachable"`) })
+	listenTemporal(t, fake, address)
+	eventually(t, "the worker is ready again", func() bool { status, _ := r.get(t, "/readyz"); return status == http.StatusOK })
+	text := r.log.String()
+	if got := strings.Count(text, `"level":"WARN"`) + strings.Count(text, `"level":"ERROR"`); got != 1 {
+		t.Errorf("%d lines about one fault, want 1:\n%s", got, text)
 	}
 }
 
@@ -143,7 +159,7 @@ func TestRefusesBeforeAnythingRuns(t *testing.T) {
 		"the wrong CA": {
 			reason: "time does not mend it",
 			change: func(c *config.Config) { c.Azure.Endpoint = secure.URL },
-			want:   []string{"azure.ca-file", "signed by nobody"},
+			want:   []string{"azure.ca-file", "no authority that is trusted"},
 		},
 		"a short mask key": {
 			reason: "its hashes could be guessed",
