@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/testworker/gate"
+)
+
+// crashPlace is where a worker is when its end comes.
+type crashPlace interface {
+	// set makes the next worker stay there; the result is the environment of the
+	// test worker, or nil where an ordinary one will do.
+	set(s *crashScene) []string
+	reached(s *crashScene) bool
+	// left tells that the worker went on by itself.
+	left(s *crashScene) bool
+	release(s *crashScene)
+	// outlivesWorker tells that the worker does not wait for its end.
+	outlivesWorker() bool
+	// requests is the number of PUTs that are sent when the worker is killed.
+	requests() int
+}
+
+// crashPlaces are the steps of a pass, the moments of a request, and operations.
+func crashPlaces() map[string]func() crashPlace {
+	places := map[string]func() crashPlace{
+		"in step 1, owner check":                func() crashPlace { return &atStep{point: gate.OwnerCheck} },
+		"in step 2, GET":                        func() crashPlace { return &atRequest{fault: armsim.Fault{Method: http.MethodGet}, sent: 1} },
+		"in step 3, pre-check":                  func() crashPlace { return &atStep{point: gate.PreCheck} },
+		"in step 4, before the PUT":             func() crashPlace { return &atStep{point: gate.Modify} },
+		"in step 4, PUT not accepted yet":       func() crashPlace { return &atRequest{fault: armsim.Fault{Method: http.MethodPut}, sent: 2} },
+		"in step 4, PUT accepted, answer lost":  func() crashPlace { return acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync}) },
+		"in step 4, long PUT, answer lost":      func() crashPlace { return acceptedPut(crashOperation(armsim.ShapeAsync)) },
+		"in step 4, read after the PUT":         func() crashPlace { return &atRequest{fault: armsim.Fault{Method: http.MethodGet, After: 1}, sent: 1} },
+		"in step 5, post-check":                 func() crashPlace { return &atStep{point: gate.PostCheck} },
+		"in a poll of provisioningState":        func() crashPlace { return inPoll(armsim.ShapeState, armsim.Fault{Method: http.MethodGet, After: 1}) },
+		"between polls of provisioningState":    func() crashPlace { return &atOperation{shape: armsim.ShapeState} },
+		"in a poll of Location":                 func() crashPlace { return inPoll(armsim.ShapeLocation, armsim.Fault{On: "operation"}) },
+		"between polls of Location":             func() crashPlace { return &atOperation{shape: armsim.ShapeLocation} },
+		"in a poll of Azure-AsyncOperation":     func() crashPlace { return inPoll(armsim.ShapeAsync, armsim.Fault{On: "operation"}) },
+		"between polls of Azure-AsyncOperation": func() crashPlace { return &atOperation{shape: armsim.ShapeAsync} },
+	}
+	return places
+}
+
+// crashOperation takes a second; its Retry-After of 60 simulated seconds as well.
+func crashOperation(shape armsim.Shape) armsim.OperationSpec {
+	return armsim.OperationSpec{Shape: shape, Seconds: 60, RetryAfter: []float64{60}}
+}
+
+func acceptedPut(spec armsim.OperationSpec) crashPlace {
+	return &atRequest{fault: armsim.Fault{Method: http.MethodPut, Applied: true}, spec: spec, sent: 1}
+}
+
+func inPoll(shape armsim.Shape, poll armsim.Fault) crashPlace {
+	return &atRequest{fault: poll, spec: crashOperation(shape), sent: 1}
+}
+
+// atStep is an extension point of the test worker.
+type atStep struct{ point string }
+
+func (p *atStep) set(s *crashScene) []string {
+	s.Write(filepath.Join("gate", gate.HoldFile), "")
+	return []string{gate.StepVariable + "=" + p.point, gate.FolderVariable + "=" + filepath.Join(s.Folder, "gate")}
+}
+
+func (p *atStep) reached(s *crashScene) bool {
+	return s.Exists(filepath.Join("gate", gate.ReachedFile))
+}
+func (p *atStep) left(s *crashScene) bool { return s.Exists(filepath.Join("gate", gate.LeftFile)) }
+func (p *atStep) outlivesWorker() bool    { return false }
+func (p *atStep) requests() int           { return 1 }
+
+func (p *atStep) release(s *crashScene) {
+	s.T.Helper()
+	if err := os.Remove(filepath.Join(s.Folder, "gate", gate.HoldFile)); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// atRequest is one request that the simulator holds.
+type atRequest struct {
+	fault armsim.Fault
+	// spec is the operation that the PUT starts, where one is wanted.
+	spec armsim.OperationSpec
+	sent int
+}
+
+func (p *atRequest) set(s *crashScene) []string {
+	s.T.Helper()
+	p.fault.Gate, p.fault.Count = true, 1
+	if p.fault.On == "" {
+		p.fault.Path = s.id("")
+	}
+	s.Sim.Call(http.MethodPost, "/faults", p.fault, &p.fault)
+	s.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: p.spec}, nil)
+	return nil
+}
+
+func (p *atRequest) reached(s *crashScene) bool {
+	s.T.Helper()
+	return s.held() == 1
+}
+
+func (p *atRequest) left(*crashScene) bool { return false }
+func (p *atRequest) outlivesWorker() bool  { return false }
+func (p *atRequest) requests() int         { return p.sent }
+
+func (p *atRequest) release(s *crashScene) {
+	s.T.Helper()
+	s.Sim.Call(http.MethodPost, "/faults/"+p.fault.ID+"/release", nil, nil)
+}
+
+// held is how many requests the simulator holds now.
+func (s *crashScene) held() int {
+	s.T.Helper()
+	var faults []armsim.Fault
+	s.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+	held := 0
+	for _, fault := range faults {
+		held += fault.Waiting
+	}
+	return held
+}
+
+// atOperation is the wait between two polls of an operation that does not end
+// before it is released.
+type atOperation struct{ shape armsim.Shape }
+
+func (p *atOperation) set(s *crashScene) []string {
+	s.T.Helper()
+	s.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: crashOperation(p.shape)}, nil)
+	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{}, nil)
+	return nil
+}
+
+func (p *atOperation) reached(s *crashScene) bool {
+	s.T.Helper()
+	return s.polled()
+}
+
+func (p *atOperation) left(*crashScene) bool { return false }
+func (p *atOperation) outlivesWorker() bool  { return true }
+func (p *atOperation) requests() int         { return 1 }
+
+func (p *atOperation) release(s *crashScene) {
+	s.T.Helper()
+	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+}

@@ -1,0 +1,234 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
+)
+
+const (
+	// crashSideBySide is how many scenarios run at once: most of their time they
+	// wait for Temporal to notice that a worker is gone (15 s without heartbeat,
+	// 10 s for a workflow task), which costs nothing.
+	crashSideBySide = 14
+	// crashRecovers is how long a resource may take to be Ready after its worker
+	// was lost.
+	crashRecovers = 90 * time.Second
+	// crashReaches is how long a worker may take to get to the place.
+	crashReaches = 45 * time.Second
+)
+
+// TestCrash loses workers at every place of a pass. Whatever happens, the
+// resource ends Ready, and ARM accepted exactly one PUT.
+func TestCrash(t *testing.T) {
+	world := harness.New(t, binaries, harness.Options{})
+	worker := buildTestWorker(t)
+	cases := map[string]func(*testing.T){}
+	add := func(name string, run func(*crashScene)) {
+		cases[name] = func(t *testing.T) { run(newCrashScene(t, world, worker, name)) }
+	}
+	for name, at := range crashPlaces() {
+		add("kill "+name, func(s *crashScene) { s.kill(at()) })
+		add("stop "+name, func(s *crashScene) { s.stop(at()) })
+	}
+	for name, run := range crashCases() {
+		add(name, run)
+	}
+	cases["temporal restarts"] = testTemporalRestarts
+	sideBySide(t, crashSideBySide, cases)
+}
+
+// sideBySide runs subtests at once, so many at a time. t.Parallel would run as
+// many as there are processors, which is few for tests that wait.
+func sideBySide(t *testing.T, limit int, cases map[string]func(*testing.T)) {
+	slots := make(chan struct{}, limit)
+	var running sync.WaitGroup
+	for name, run := range cases {
+		running.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			t.Run(name, run)
+		})
+	}
+	running.Wait()
+}
+
+func buildTestWorker(t *testing.T) string {
+	t.Helper()
+	root, err := harness.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(t.TempDir(), "testworker")
+	if err := harness.BuildProgram(t.Context(), filepath.Join(root, "dev"), "./internal/testworker", output); err != nil {
+		t.Fatal(err)
+	}
+	return output
+}
+
+// crashScene is one resource, in a group that exists, with a simulator and a
+// task queue of its own.
+type crashScene struct {
+	*harness.World
+	testWorker string
+	name       string
+	// applying is the answer to the apply that catch sent.
+	applying <-chan harness.Result
+}
+
+func newCrashScene(t *testing.T, world *harness.World, testWorker, name string) *crashScene {
+	name = strings.NewReplacer(" ", "-", ",", "").Replace(name)
+	s := &crashScene{World: world.Branch(t, name, harness.Options{}), testWorker: testWorker, name: name}
+	s.putCrashGroup()
+	return s
+}
+
+func (s *crashScene) group() string {
+	return "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/" + s.name
+}
+
+// id is the resource, or a further one of the scene.
+func (s *crashScene) id(further string) string {
+	return s.group() + "/providers/Microsoft.Example/things/thing" + further
+}
+
+func (s *crashScene) putCrashGroup() {
+	s.T.Helper()
+	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": s.group(), "body": map[string]any{"location": "westus2"}}, nil)
+}
+
+// manifests writes the manifest of the resource, or of further ones.
+func (s *crashScene) manifests(further ...string) string {
+	s.T.Helper()
+	if len(further) == 0 {
+		further = []string{""}
+	}
+	var documents []string
+	for _, more := range further {
+		documents = append(documents, fmt.Sprintf(`type: Microsoft.Example/things@2021-01-01
+name: thing%s
+owner: %s
+body: {location: westus2, properties: {size: 1}}
+reconcile: {interval: 24h}
+`, more, s.group()))
+	}
+	return s.Write("manifests.yaml", strings.Join(documents, "---\n"))
+}
+
+// apply sends the manifest of the resource, or of further ones.
+func (s *crashScene) apply(further ...string) {
+	s.T.Helper()
+	s.MustCLI("apply", "-f", s.manifests(further...))
+}
+
+// kill loses the worker at a place as kill -9 does, and lets an ordinary one go
+// on.
+func (s *crashScene) kill(at crashPlace) {
+	s.catch(at).Kill()
+	s.tooLate(at)
+	s.StartWorker(harness.WorkerOptions{})
+	at.release(s)
+	s.applied()
+	s.onePut(at.requests(), "")
+}
+
+// stop ends the worker at a place as an orchestrator does. What it waits for
+// comes while it stops; an operation goes on for longer.
+func (s *crashScene) stop(at crashPlace) {
+	worker := s.catch(at)
+	worker.Terminate()
+	s.Until(crashReaches, "worker stops", func() (bool, string) {
+		return strings.Contains(worker.Log(), `"worker stops"`) || !worker.Running(), worker.Log()
+	})
+	if !at.outlivesWorker() {
+		at.release(s)
+	}
+	s.exits(worker)
+	s.tooLate(at)
+	s.StartWorker(harness.WorkerOptions{})
+	if at.outlivesWorker() {
+		at.release(s)
+	}
+	s.applied()
+	s.onePut(1, "")
+}
+
+// catch starts a worker, applies, and returns when the worker is at the place.
+func (s *crashScene) catch(at crashPlace) *harness.Worker {
+	s.T.Helper()
+	options := harness.WorkerOptions{}
+	if options.Env = at.set(s); options.Env != nil {
+		options.Binary = s.testWorker
+	}
+	worker := s.StartWorker(options)
+	path, applying := s.manifests(), make(chan harness.Result, 1)
+	go func() { applying <- s.CLI("apply", "-f", path) }()
+	s.applying = applying
+	s.Until(crashReaches, "worker is at the place", func() (bool, string) { return at.reached(s), worker.Log() })
+	return worker
+}
+
+// applied waits for the answer to the apply of catch. A worker that was lost in
+// step 1 never gave it: then the apply is repeated, as its message says.
+func (s *crashScene) applied() {
+	s.T.Helper()
+	if result := <-s.applying; result.Code != 0 {
+		s.T.Logf("apply is repeated after %s", result)
+		s.apply()
+	}
+}
+
+// tooLate fails a test whose worker had left the place when its end came: it
+// would prove nothing.
+func (s *crashScene) tooLate(at crashPlace) {
+	s.T.Helper()
+	if at.left(s) {
+		s.T.Fatal("the worker had left the step before its end came: the machine is too slow for this test")
+	}
+}
+
+// exits wants exit code 0 within the 30 s that activities in flight may take.
+func (s *crashScene) exits(worker *harness.Worker) {
+	s.T.Helper()
+	if code := worker.WaitExit(30 * time.Second); code != 0 {
+		s.T.Errorf("the worker ended with exit code %d, want 0", code)
+	}
+}
+
+// onePut waits for Ready and wants one accepted PUT, and so many that were sent.
+func (s *crashScene) onePut(sent int, further string) {
+	s.T.Helper()
+	id := s.id(further)
+	status := s.UntilPhase(crashRecovers, id, workflows.PhaseReady)
+	if !status.Condition.Ready || status.Operation != "" {
+		s.T.Errorf("phase Ready with condition %+v, operation %q", status.Condition, status.Operation)
+	}
+	counters := s.Sim.Counters()
+	if accepted := counters.Writes[strings.ToLower(id)]; accepted != 1 {
+		s.T.Errorf("ARM accepted %d PUTs, want exactly 1\n%s", accepted, s.HistoryLines(id))
+	}
+	if got := counters.ByID[strings.ToLower(id)][http.MethodPut]; got != sent {
+		s.T.Errorf("%d PUTs were sent, want %d\n%s", got, sent, s.HistoryLines(id))
+	}
+}
+
+// polled tells whether an operation of the scene was polled.
+func (s *crashScene) polled() bool {
+	s.T.Helper()
+	var operations []armsim.OperationStatus
+	s.Sim.Call(http.MethodGet, "/operations", nil, &operations)
+	for _, operation := range operations {
+		if operation.Polls > 0 {
+			return true
+		}
+	}
+	return false
+}
