@@ -243,7 +243,10 @@ func TestCheckOwnerSaysHowOldItsReadingIs(t *testing.T) {
 	local(w, w.acts.CheckOwner, in)
 	w.advance(12 * time.Second)
 	got := local(w, w.acts.CheckOwner, in)
-	want(t, got.Verdict, resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow, "read 12s ago")
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow, "Updating")
+	if got.Verdict.Freshness != "read 12s ago" {
+		t.Errorf("freshness %q, want 12 s", got.Verdict.Freshness)
+	}
 	if len(got.Verdict.WaitingFor) != 1 || got.Verdict.WaitingFor[0].Name() != "c1" {
 		t.Errorf("waits for %v", got.Verdict.WaitingFor)
 	}
