@@ -1,0 +1,39 @@
+package service
+
+import (
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestOwnMetrics(t *testing.T) {
+	m, err := newMetrics(slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.request(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/Clusters", Status: 200, Duration: time.Second})
+	m.request(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/clusters", Status: 200, Duration: time.Second})
+	m.verdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, "not a label"))
+	m.sdk.Counter("temporal_test").Inc(2)
+	recorder := httptest.NewRecorder()
+	m.handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	got := recorder.Body.String()
+	for _, want := range []string{
+		`armature_arm_requests_total{call="get",method="GET",status="200",type="microsoft.kusto/clusters"} 2`,
+		`armature_arm_request_duration_seconds_sum{call="get",method="GET"} 2`,
+		`armature_verdicts_total{action="`, `reason="ArmUnreachable",step="PreCheck"} 1`,
+		"temporal_test_total 2",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "not a label") {
+		t.Error("a message became a label")
+	}
+}
