@@ -1,0 +1,122 @@
+package activities
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestCheckContents(t *testing.T) {
+	t.Parallel()
+	const cluster = `{"location":"westus2","properties":{"state":"Running"}}`
+	cases := map[string]struct {
+		reason   string
+		resource string
+		given    func(*world)
+		action   resource.Action
+		why      resource.Reason
+		class    resource.RetryClass
+		parts    []string
+		waits    int
+	}{
+		"EmptyGroup": {
+			reason: "nothing would go with it", resource: groupText, given: func(w *world) { w.put(groupText, `{"location":"westus2"}`) },
+			action: resource.ActionProceed,
+		},
+		"AbsentGroup": {reason: "a group that is not there holds nothing", resource: groupText, action: resource.ActionProceed},
+		"Managed": {
+			reason: "what Armature manages is deleted first, by its own workflow", resource: groupText,
+			given:  func(w *world) { w.managed = []resource.ID{id(w.t, thingText), id(w.t, clusterText)} },
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow,
+			parts: []string{"t1 (Contoso.Things/things), c1 (Microsoft.Kusto/clusters)", "--cascade"}, waits: 2,
+		},
+		"Unmanaged": {
+			reason: "what nobody named is listed by name", resource: groupText, given: func(w *world) { w.put(thingText, thingBody) },
+			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"t1 (Contoso.Things/things)", "--cascade"},
+		},
+		"Many": {
+			reason: "the list is cut, and says so", resource: groupText,
+			given: func(w *world) {
+				for i := range 12 {
+					w.put(fmt.Sprintf("%s/providers/Contoso.Things/things/t%02d", groupText, i), thingBody)
+				}
+			},
+			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"t09", "and 2 more"},
+		},
+		"VeryMany": {
+			reason: "beyond the bound nobody counts", resource: groupText,
+			given: func(w *world) {
+				for i := range 120 {
+					w.put(fmt.Sprintf("%s/providers/Contoso.Things/things/t%03d", groupText, i), thingBody)
+				}
+			},
+			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"and at least 90 more"},
+		},
+		"Databases": {
+			reason: "a group's list does not show them, and the cluster takes them along", resource: clusterText,
+			given: func(w *world) {
+				w.put(clusterText, cluster)
+				w.put(databaseText, `{"location":"westus2","kind":"ReadWrite"}`)
+			},
+			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"c1/db1"},
+		},
+		"NoDatabases": {reason: "an empty cluster", resource: clusterText, given: func(w *world) { w.put(clusterText, cluster) }, action: resource.ActionProceed},
+		"BusyCluster": {
+			reason: "a cluster under change refuses even the list", resource: clusterText,
+			given: func(w *world) {
+				w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
+			},
+			action: resource.ActionBlock, why: "", class: resource.RetrySlow,
+		},
+		"OtherType": {reason: "a type of which nothing is known asks nothing", resource: thingText, action: resource.ActionProceed},
+		"Forbidden": {
+			reason: "what may not be looked into is not deleted", resource: groupText, given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{Status: 403, Code: "AuthorizationFailed"})
+			},
+			action: resource.ActionError, why: "AuthorizationFailed", class: resource.RetrySlow,
+		},
+		"Unreachable": {
+			reason: "neither after some faults", resource: groupText, given: func(w *world) { w.sim.AddFault(armsim.Fault{Reset: true}) },
+			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
+		},
+		"NoList": {
+			reason: "nor while Temporal cannot say what depends on it", resource: groupText, given: func(w *world) { w.listErr = errors.New("visibility is away") },
+			action: resource.ActionError, why: resource.ReasonCheckFailed, class: resource.RetrySlow, parts: []string{"not deleted", "visibility is away"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.given != nil {
+				c.given(w)
+			}
+			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, c.resource), APIVersion: "2023-08-15"})
+			if c.action == resource.ActionBlock && c.why == "" {
+				c.why = got.Verdict.Reason
+			}
+			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
+			if len(got.Verdict.WaitingFor) != c.waits {
+				t.Errorf("%s: waits for %v", c.reason, got.Verdict.WaitingFor)
+			}
+		})
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	t.Parallel()
+	for item, name := range map[string]string{
+		`{"id":"` + thingText + `"}`: "t1 (Contoso.Things/things)",
+		`{"id":"/odd//one"}`:         "/odd//one",
+		`{"name":"x"}`:               "something without an ID",
+		`"text"`:                     "something without an ID",
+	} {
+		if got := nameOf(json.RawMessage(item)); got != name {
+			t.Errorf("%s is called %q, want %q", item, got, name)
+		}
+	}
+}
