@@ -48,7 +48,7 @@ func TestCheckOwner(t *testing.T) {
 				w.put(clusterText, strings.Replace(cluster, "Succeeded", "Updating", 1))
 			},
 			action: resource.ActionBlock, why: resource.ReasonReconciliationBlocked, class: resource.RetrySlow,
-			message: []string{`Owning cluster is in provisioning state "Updating"`, "read now"}, requests: []string{"GET c1"},
+			message: []string{`Owning cluster is in provisioning state "Updating"`}, requests: []string{"GET c1"},
 		},
 		"Forced": {
 			reason: "a person may pass the check of the owner, then it is not even read",
