@@ -162,6 +162,20 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// What is unreadable is one fault, not a second one for its zero value, and its
+// value is not shown: it may be a secret at the wrong key.
+func TestUnreadableValueIsOneFault(t *testing.T) {
+	clean(t)
+	path := write(t, "worker.yaml", "stop-timeout: 5\nazure:\n  client-secret: 4711471147\n")
+	_, err := config.Load([]string{"--config", path})
+	if err == nil || strings.Count(err.Error(), "stop-timeout") != 1 || !strings.Contains(err.Error(), "client-secret") {
+		t.Errorf("want one fault of each key, got %v", err)
+	}
+	if err != nil && strings.Contains(err.Error(), "4711471147") {
+		t.Errorf("the secret is shown: %v", err)
+	}
+}
+
 func TestSecretVariablesAreNoUnknownOnes(t *testing.T) {
 	clean(t)
 	t.Setenv("ARMATURE_SECRET_SQL", "x")

@@ -107,7 +107,7 @@ func (r Reference) readableBy(allowed Secrets) bool {
 // within tells whether path lies below dir, links followed where they exist.
 func within(path, dir string) bool {
 	relative, err := filepath.Rel(resolved(dir), resolved(path))
-	return err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator))
+	return err == nil && filepath.IsLocal(relative)
 }
 
 func resolved(path string) string {

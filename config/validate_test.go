@@ -59,6 +59,16 @@ func TestValidate(t *testing.T) {
 			change: func(c *config.Config) { c.Azure.Endpoint = "http://me:hunter2@127.0.0.1:8080" },
 			want:   "azure.endpoint: want scheme, host and port only",
 		},
+		"an endpoint with a query": {
+			reason: "paths are appended to it",
+			change: func(c *config.Config) { c.Azure.Endpoint = "http://127.0.0.1:8080?sig=hunter2" },
+			want:   "azure.endpoint: want scheme, host and port only",
+		},
+		"a plain authority": {
+			reason: "client secrets go by HTTPS only",
+			change: func(c *config.Config) { c.Azure.AuthorityHost = "http://127.0.0.1:8080" },
+			want:   "azure.authority-host: want https://",
+		},
 		"a credential to come": {
 			reason: "what is not built yet says so",
 			change: func(c *config.Config) { c.Azure.Credential = "managed-identity" },
