@@ -204,7 +204,7 @@ func (p *poll) again(message string, delay time.Duration) (PollOperationResult, 
 func (p *poll) ended(verdict resource.Verdict) (PollOperationResult, error) {
 	duration := p.now().Sub(p.progress.Started)
 	if verdict.Message == "" {
-		verdict.Message = fmt.Sprintf("the operation ended after %s and %d polls", duration.Round(time.Second), p.progress.Polls)
+		verdict.Message = fmt.Sprintf("the operation ended after %s; polls: %d", duration.Round(time.Second), p.progress.Polls)
 	}
 	return PollOperationResult{
 		Verdict: p.observed("PollOperation", verdict), Polls: p.progress.Polls, Duration: duration, States: p.progress.States,

@@ -1,0 +1,54 @@
+package activities
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// In a bubble of fake time; it fails when a goroutine outlives the activity.
+func TestHeart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, stop: make(chan struct{})}
+		w.details = []byte(`{"faults":2}`)
+		beating := func(ctx context.Context, wait time.Duration) (int, error) {
+			heart := startHeart[readProgress](ctx)
+			defer heart.stop()
+			if heart.progress().Faults != 2 {
+				t.Errorf("the progress of the attempt before is lost: %+v", heart.progress())
+			}
+			<-time.After(wait)
+			synctest.Wait()
+			return w.beats, nil
+		}
+		for wait, beats := range map[time.Duration]int{4 * time.Second: 0, 12 * time.Second: 2} {
+			w.details, w.beats = []byte(`{"faults":2}`), 0
+			got, err := run(w, beating, wait)
+			must(t, err)
+			if got != beats {
+				t.Errorf("%d beats in %s, want %d: one every 5s, and none at the start, which would hold back the next", got, wait, beats)
+			}
+		}
+	})
+}
+
+func TestHeartRecords(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, stop: make(chan struct{}), details: []byte(`not json`)}
+	_, err := run(w, func(ctx context.Context, _ string) (string, error) {
+		heart := startHeart[readProgress](ctx)
+		defer heart.stop()
+		if heart.progress() != (readProgress{}) {
+			t.Errorf("details of another version became %+v", heart.progress())
+		}
+		heart.record(readProgress{Faults: 3})
+		return "", notYet("again", 0)
+	}, "")
+	applicationError(t, err)
+	if !strings.Contains(string(w.details), `"faults":3`) {
+		t.Errorf("the next attempt gets %s", w.details)
+	}
+}
