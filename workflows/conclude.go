@@ -53,7 +53,7 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.state.Condition.Set(resource.Condition{
 		Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation,
 	}, now)
-	r.schedule(now, r.resync(ctx), "ready: next check")
+	r.schedule(now, r.resync(), "ready: next check")
 	r.setPhase(ctx, PhaseReady, reason)
 }
 
@@ -80,7 +80,7 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.state.Condition.Set(resource.Condition{
 		Severity: severity, Reason: verdict.Reason, Message: verdict.Words(), ObservedGeneration: p.generation,
 	}, now)
-	wait := r.backoff(ctx, class, verdict.RetryAfter)
+	wait := r.backoff(class, verdict.RetryAfter)
 	r.state.Attempts++
 	r.schedule(now, wait, fmt.Sprintf("%s: %s; try %d", verdict.Reason, verdict.Message, r.state.Attempts+1))
 	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)

@@ -17,6 +17,8 @@ type reconciler struct {
 	state State
 	// messages counts the messages of this run: a wait ends when it moves.
 	messages int64
+	// elapsed is set when the timer of the next try fired.
+	elapsed bool
 	// passing is set while a pass runs.
 	passing bool
 	// steps are those of a pass.
@@ -76,12 +78,12 @@ func (r *reconciler) due(ctx workflow.Context) bool {
 	if r.state.Paused && r.state.Delete == nil {
 		return false
 	}
-	return r.state.Wanted || !r.state.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.NextTry)
+	return r.state.Wanted || r.elapsed || !r.state.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.NextTry)
 }
 
 // runPass runs one pass of the kind that is due.
 func (r *reconciler) runPass(ctx workflow.Context) {
-	r.state.Wanted = false
+	r.state.Wanted, r.elapsed = false, false
 	r.passing = true
 	if r.state.Delete != nil {
 		r.deletePass(ctx)

@@ -38,12 +38,20 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	if paused || r.state.NextTry.IsZero() {
 		return workflow.Await(ctx, moved)
 	}
-	return sleep(ctx, min(remaining, longestTimer), cut(r.state.Waiting), moved)
+	if err := sleep(ctx, min(remaining, longestTimer), cut(r.state.Waiting), moved); err != nil {
+		return err
+	}
+	// The timer decides, not a second look at the clock.
+	r.elapsed = !moved() && remaining <= longestTimer
+	return nil
 }
 
 // sleep races a named timer against a condition, and cancels the timer when the
 // condition wins: workflow.AwaitWithTimeout would leave it to fire for nothing.
 func sleep(ctx workflow.Context, most time.Duration, summary string, until func() bool) error {
+	if until() {
+		return nil
+	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	timer := workflow.NewTimerWithOptions(timerCtx, most, workflow.TimerOptions{Summary: summary})
@@ -53,7 +61,7 @@ func sleep(ctx workflow.Context, most time.Duration, summary string, until func(
 // backoff is the wait after a pass that did not end Ready: exponential within
 // the class, with jitter, never less than ARM asked for. Zero means: wait for a
 // message.
-func (r *reconciler) backoff(ctx workflow.Context, class resource.RetryClass, least time.Duration) time.Duration {
+func (r *reconciler) backoff(class resource.RetryClass, least time.Duration) time.Duration {
 	var wait time.Duration
 	switch class {
 	case resource.RetryNone:
@@ -65,20 +73,20 @@ func (r *reconciler) backoff(ctx workflow.Context, class resource.RetryClass, le
 	default:
 		wait = exponential(r.state.Attempts, slowCap)
 	}
-	return max(r.jitter(ctx, wait), least)
+	return max(r.jitter(wait), least)
 }
 
 // resync is the wait after a pass that ended Ready. The first one is spread
 // over the whole interval, so that a mass apply does not come back at once.
-func (r *reconciler) resync(ctx workflow.Context) time.Duration {
+func (r *reconciler) resync() time.Duration {
 	interval := r.state.Desired.Interval
 	if interval == 0 {
 		return 0
 	}
 	if r.state.Syncs == 1 {
-		return max(time.Duration(r.fraction(ctx)*float64(interval)), min(firstResyncMin, interval))
+		return max(time.Duration(r.fraction()*float64(interval)), min(firstResyncMin, interval))
 	}
-	return r.jitter(ctx, interval)
+	return r.jitter(interval)
 }
 
 // exponential is 1 s, 2 s, 4 s, ... up to the cap.
@@ -93,14 +101,13 @@ func exponential(attempts int, most time.Duration) time.Duration {
 }
 
 // jitter lengthens or shortens a wait by at most a quarter.
-func (r *reconciler) jitter(ctx workflow.Context, wait time.Duration) time.Duration {
-	return time.Duration(float64(wait) * (1 - jitterPart + 2*jitterPart*r.fraction(ctx)))
+func (r *reconciler) jitter(wait time.Duration) time.Duration {
+	return time.Duration(float64(wait) * (1 - jitterPart + 2*jitterPart*r.fraction()))
 }
 
 // fraction is in [0, 1), the same at every replay: a hash of the workflow ID
 // and the number of the pass.
-func (r *reconciler) fraction(ctx workflow.Context) float64 {
-	id := workflow.GetInfo(ctx).WorkflowExecution.ID
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", id, r.state.Pass))
+func (r *reconciler) fraction() float64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", r.state.Desired.ID.WorkflowID(), r.state.Pass))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }

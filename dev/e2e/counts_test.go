@@ -20,8 +20,8 @@ const (
 	steadyBytes   = 2900
 	blockedEvents = 6
 	blockedBytes  = 1250
-	createEvents  = 40
-	createBytes   = 9000
+	createEvents  = 36
+	createBytes   = 11000
 )
 
 // between are the events from a timer that fired to the next one that starts:
