@@ -1,18 +1,14 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/workflowservice/v1"
-
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
-	"github.com/armature-io/armature/dev/temporaldev"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -20,6 +16,12 @@ import (
 func crashCases() map[string]func(*crashScene) {
 	return map[string]func(*crashScene){
 		"answer lost, worker lives":         (*crashScene).answerLost,
+		"update accepted, answer lost":      func(s *crashScene) { s.killUpdate(acceptedPut(crashOperation(armsim.ShapeBoth))) },
+		"update not accepted yet":           func(s *crashScene) { s.killUpdate(&atRequest{fault: armsim.Fault{Method: http.MethodPut}, sent: 2}) },
+		"reads lag behind the PUT":          (*crashScene).killLagging,
+		"killed twice in one step":          (*crashScene).killTwice,
+		"hidden creation, answer lost":      (*crashScene).killHidden,
+		"delete accepted, answer lost":      (*crashScene).killDelete,
 		"stop with a request that hangs":    (*crashScene).stopHanging,
 		"two workers, one killed":           (*crashScene).twoWorkers,
 		"reset to before the PUT":           (*crashScene).resetReady,
@@ -35,6 +37,80 @@ func (s *crashScene) answerLost() {
 	s.StartWorker(harness.WorkerOptions{})
 	s.apply()
 	s.onePut(1, "")
+}
+
+// killUpdate loses the worker while it puts back what was changed behind its
+// back.
+func (s *crashScene) killUpdate(at crashPlace) {
+	worker := s.StartWorker(harness.WorkerOptions{})
+	s.apply()
+	s.onePut(1, "")
+	s.Sim.Patch(s.id(""), map[string]any{"properties": map[string]any{"size": 2}})
+	s.Sim.Reset()
+	at.set(s)
+	s.MustCLI("reconcile", s.id(""))
+	s.Until(crashReaches, "worker is at the place", func() (bool, string) { return at.reached(s), worker.Log() })
+	worker.Kill()
+	s.StartWorker(harness.WorkerOptions{})
+	s.UntilStatus(crashRecovers, s.id(""), "ended its second pass", func(status workflows.Status) bool { return status.Pass == 2 })
+	s.onePut(at.requests(), "")
+}
+
+// killTwice loses the next worker too, while it reads before it might repeat
+// the PUT.
+func (s *crashScene) killTwice() {
+	put := acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync})
+	s.catch(put).Kill()
+	read := &atRequest{fault: armsim.Fault{Method: http.MethodGet}}
+	read.set(s)
+	second := s.StartWorker(harness.WorkerOptions{})
+	s.Until(crashReaches, "second worker reads", func() (bool, string) { return read.reached(s), second.Log() })
+	second.Kill()
+	s.StartWorker(harness.WorkerOptions{})
+	s.onePut(1, "")
+	s.onePass("")
+}
+
+// killLagging loses the answer to a PUT that the first read after it does not
+// show yet: that read is not believed.
+func (s *crashScene) killLagging() {
+	lag := armsim.Fault{Method: http.MethodGet, Path: s.id(""), After: 1, Count: 1, Status: http.StatusNotFound, Code: "ResourceNotFound"}
+	s.Sim.Call(http.MethodPost, "/faults", lag, nil)
+	s.kill(acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync}))
+}
+
+// killHidden loses the answer to a creation that leaves no trace until it is
+// done. Only here another PUT may be sent; ARM refuses it with 409.
+func (s *crashScene) killHidden() {
+	spec := crashOperation(armsim.ShapeBoth)
+	spec.HiddenUntilDone = true
+	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{}, nil)
+	s.catch(acceptedPut(spec)).Kill()
+	s.StartWorker(harness.WorkerOptions{})
+	s.Until(crashRecovers, "PUT is sent again", func() (bool, string) {
+		return s.Sim.Count(http.MethodPut, s.id("")) > 1, s.HistoryLines(s.id(""))
+	})
+	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+	s.onePut(s.Sim.Count(http.MethodPut, s.id("")), "")
+}
+
+// killDelete loses the answer to a DELETE.
+func (s *crashScene) killDelete() {
+	worker := s.StartWorker(harness.WorkerOptions{})
+	s.apply()
+	s.onePut(1, "")
+	at := &atRequest{fault: armsim.Fault{Method: http.MethodDelete, Applied: true}}
+	at.set(s)
+	s.MustCLI("delete", s.id(""))
+	s.Until(crashReaches, "DELETE is held", func() (bool, string) { return at.reached(s), worker.Log() })
+	worker.Kill()
+	s.StartWorker(harness.WorkerOptions{})
+	var status workflows.Status
+	ctx, cancel := context.WithTimeout(s.T.Context(), crashRecovers)
+	defer cancel()
+	if err := s.Client.GetWorkflow(ctx, s.WorkflowID(s.id("")), "").Get(ctx, &status); err != nil || !status.Deleted {
+		s.T.Errorf("the run ended with %+v, %v; want Deleted\n%s", status.Condition, err, s.HistoryLines(s.id("")))
+	}
 }
 
 // stopHanging stops a worker whose request does not end: it is given up when
@@ -68,89 +144,8 @@ func (s *crashScene) twoWorkers() {
 	s.Sim.Call(http.MethodPost, "/faults/"+hold.ID+"/release", nil, nil)
 	for _, further := range append(firstHalf, secondHalf...) {
 		s.onePut(1, further)
+		s.onePass(further)
 	}
-}
-
-// resetReady resets the run of a Ready resource to before its PUT.
-func (s *crashScene) resetReady() {
-	s.StartWorker(harness.WorkerOptions{})
-	s.apply()
-	s.onePut(1, "")
-	s.reset()
-	s.onePut(1, "")
-}
-
-// resetOperating does so while the operation of the PUT runs.
-func (s *crashScene) resetOperating() {
-	at := &atOperation{shape: armsim.ShapeAsync}
-	s.catch(at)
-	s.reset()
-	at.release(s)
-	s.onePut(1, "")
-}
-
-// reset resets the run to the workflow task that decided the PUT, and waits
-// until the new run went past that step.
-func (s *crashScene) reset() {
-	s.T.Helper()
-	decided := int64(0)
-	for _, event := range s.History(s.id("")).GetEvents() {
-		if scheduled := event.GetActivityTaskScheduledEventAttributes(); scheduled.GetActivityType().GetName() == "PutResource" {
-			decided = scheduled.GetWorkflowTaskCompletedEventId()
-		}
-	}
-	if decided == 0 {
-		s.T.Fatalf("the history has no PutResource\n%s", s.HistoryLines(s.id("")))
-	}
-	answer, err := s.Client.ResetWorkflowExecution(s.T.Context(), &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace:                 temporaldev.Namespace,
-		WorkflowExecution:         &common.WorkflowExecution{WorkflowId: s.WorkflowID(s.id(""))},
-		Reason:                    "e2e: to before the PUT",
-		WorkflowTaskFinishEventId: decided,
-		RequestId:                 s.name,
-	})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	s.Until(crashRecovers, "new run repeats step 4", func() (bool, string) {
-		for _, event := range s.History(s.id("")).GetEvents() {
-			if event.GetEventId() > decided && event.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED &&
-				s.RunID(s.id("")) == answer.GetRunId() {
-				return true, ""
-			}
-		}
-		return false, s.HistoryLines(s.id(""))
-	})
-}
-
-// terminateOperating ends the run by force while its operation goes on: an
-// apply is a cold start, which leaves the operation alone.
-func (s *crashScene) terminateOperating() {
-	at := &atOperation{shape: armsim.ShapeAsync}
-	s.catch(at)
-	s.coldStart()
-	s.UntilStatus(crashRecovers, s.id(""), "is blocked by what is in flight", func(status workflows.Status) bool {
-		return status.Pass > 0 && !status.Condition.Ready
-	})
-	at.release(s)
-	s.onePut(1, "")
-}
-
-// terminatePutting does so while the answer to the PUT is on its way.
-func (s *crashScene) terminatePutting() {
-	at := acceptedPut(crashOperation(armsim.ShapeState))
-	s.catch(at)
-	s.coldStart()
-	at.release(s)
-	s.onePut(1, "")
-}
-
-func (s *crashScene) coldStart() {
-	s.T.Helper()
-	if err := s.Client.TerminateWorkflow(s.T.Context(), s.WorkflowID(s.id("")), "", "e2e"); err != nil {
-		s.T.Fatal(err)
-	}
-	s.apply()
 }
 
 // testTemporalRestarts restarts the Temporal server while one PUT is on its way
@@ -174,7 +169,9 @@ func testTemporalRestarts(t *testing.T) {
 		})
 	})
 	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
-	s.onePut(1, "slow")
-	s.onePut(1, "")
+	for _, further := range []string{"slow", ""} {
+		s.onePut(1, further)
+		s.onePass(further)
+	}
 	worker.WaitReady()
 }

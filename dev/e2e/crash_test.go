@@ -138,6 +138,7 @@ func (s *crashScene) kill(at crashPlace) {
 	at.release(s)
 	s.applied()
 	s.onePut(at.requests(), "")
+	s.onePass("")
 }
 
 // stop ends the worker at a place as an orchestrator does. What it waits for
@@ -159,6 +160,7 @@ func (s *crashScene) stop(at crashPlace) {
 	}
 	s.applied()
 	s.onePut(1, "")
+	s.onePass("")
 }
 
 // catch starts a worker, applies, and returns when the worker is at the place.
@@ -217,6 +219,18 @@ func (s *crashScene) onePut(sent int, further string) {
 	}
 	if got := counters.ByID[strings.ToLower(id)][http.MethodPut]; got != sent {
 		s.T.Errorf("%d PUTs were sent, want %d\n%s", got, sent, s.HistoryLines(id))
+	}
+}
+
+// onePass wants that the pass went on where it was: a lost worker is no verdict.
+func (s *crashScene) onePass(further string) {
+	s.T.Helper()
+	status, err := s.Status(s.id(further))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	if status.Pass != 1 {
+		s.T.Errorf("Ready after %d passes, want one that went on\n%s", status.Pass, s.HistoryLines(s.id(further)))
 	}
 }
 

@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	common "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/workflows"
+)
+
+// resetReady resets the run of a Ready resource to before its PUT.
+func (s *crashScene) resetReady() {
+	s.StartWorker(harness.WorkerOptions{})
+	s.apply()
+	s.onePut(1, "")
+	s.reset()
+	s.onePut(1, "")
+	s.onePass("")
+}
+
+// resetOperating does so while the operation of the PUT runs.
+func (s *crashScene) resetOperating() {
+	at := &atOperation{shape: armsim.ShapeAsync}
+	s.catch(at)
+	s.reset()
+	at.release(s)
+	s.onePut(1, "")
+	s.onePass("")
+}
+
+// reset resets the run to the workflow task that decided the PUT, and waits
+// until the new run went past that step.
+func (s *crashScene) reset() {
+	s.T.Helper()
+	decided := int64(0)
+	for _, event := range s.History(s.id("")).GetEvents() {
+		if scheduled := event.GetActivityTaskScheduledEventAttributes(); scheduled.GetActivityType().GetName() == "PutResource" {
+			decided = scheduled.GetWorkflowTaskCompletedEventId()
+		}
+	}
+	if decided == 0 {
+		s.T.Fatalf("the history has no PutResource\n%s", s.HistoryLines(s.id("")))
+	}
+	answer, err := s.Client.ResetWorkflowExecution(s.T.Context(), &workflowservice.ResetWorkflowExecutionRequest{
+		Namespace:                 temporaldev.Namespace,
+		WorkflowExecution:         &common.WorkflowExecution{WorkflowId: s.WorkflowID(s.id(""))},
+		Reason:                    "e2e: to before the PUT",
+		WorkflowTaskFinishEventId: decided,
+		RequestId:                 s.name,
+	})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.Until(crashRecovers, "new run repeats step 4", func() (bool, string) {
+		for _, event := range s.History(s.id("")).GetEvents() {
+			if event.GetEventId() > decided && event.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED &&
+				s.RunID(s.id("")) == answer.GetRunId() {
+				return true, ""
+			}
+		}
+		return false, s.HistoryLines(s.id(""))
+	})
+}
+
+// terminateOperating ends the run by force while its operation goes on: an
+// apply is a cold start, which leaves the operation alone.
+func (s *crashScene) terminateOperating() {
+	at := &atOperation{shape: armsim.ShapeAsync}
+	s.catch(at)
+	s.coldStart()
+	s.UntilStatus(crashRecovers, s.id(""), "is blocked by what is in flight", func(status workflows.Status) bool {
+		return status.Pass > 0 && !status.Condition.Ready
+	})
+	at.release(s)
+	s.onePut(1, "")
+}
+
+// terminatePutting does so while the answer to the PUT is on its way.
+func (s *crashScene) terminatePutting() {
+	at := acceptedPut(crashOperation(armsim.ShapeState))
+	s.catch(at)
+	s.coldStart()
+	at.release(s)
+	s.onePut(1, "")
+}
+
+func (s *crashScene) coldStart() {
+	s.T.Helper()
+	if err := s.Client.TerminateWorkflow(s.T.Context(), s.WorkflowID(s.id("")), "", "e2e"); err != nil {
+		s.T.Fatal(err)
+	}
+	s.apply()
+}
