@@ -33,7 +33,7 @@ func TestPollOperation(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 20, RetryAfter: []float64{7, 5, 11}, StatusWord: "Running"}))
 	got, failures := finish(w, w.acts.PollOperation, begin(t, w, put))
-	want(t, got.Verdict, resource.ActionSuccess, "", "", "ended after 23s and 3 polls")
+	want(t, got.Verdict, resource.ActionSuccess, "", "", "ended after 23s; polls: 3")
 	wantDelays(t, "each delay is what ARM asked for last", failures, []time.Duration{7 * time.Second, 5 * time.Second, 11 * time.Second})
 	for _, failure := range failures {
 		if failure.Type() != errorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {

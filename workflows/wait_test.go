@@ -19,11 +19,8 @@ func blocked(s *script, class resource.RetryClass, retryAfter time.Duration) {
 	}
 }
 
-// waits are the timers of the waits, without those of the test itself and the
-// first one, which waits for the first message.
-func waits(r *run) []time.Duration {
-	return r.timers[1:]
-}
+// waits are the timers of the waits: the run itself starts no other.
+func waits(r *run) []time.Duration { return r.timers }
 
 func TestWaitBackoff(t *testing.T) {
 	second, minute := time.Second, time.Minute
