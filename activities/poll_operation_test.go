@@ -143,6 +143,17 @@ func TestPollOperationEnds(t *testing.T) {
 	}
 }
 
+func TestPollOperationWaitsAsLongAsAFaultAsks(t *testing.T) {
+	t.Parallel()
+	w, put := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}}))
+	in := begin(t, w, put)
+	w.sim.AddFault(armsim.Fault{On: "operation", Status: 503, Count: 2})
+	w.sim.AddFault(armsim.Fault{On: "operation", Status: 429, Count: 1, Headers: map[string]string{"Retry-After": "300"}})
+	_, failures := finish(w, w.acts.PollOperation, in)
+	wantDelays(t, "its own delay doubles, ARM's counts", failures,
+		[]time.Duration{5 * time.Second, 5 * time.Second, 10 * time.Second, 5 * time.Minute, 5 * time.Second})
+}
+
 // A poll that fails says nothing about the operation: neither many faults nor a
 // resource that cannot be read end it.
 func TestPollOperationFaultsNeverEndIt(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -55,6 +54,8 @@ type world struct {
 	details []byte
 	before  []byte
 	beats   int
+	// left is the last heartbeat of the last attempt that had a result.
+	left []byte
 }
 
 // setup changes a world before it is built.
@@ -147,6 +148,7 @@ func run[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In
 	encoded, err := env.ExecuteActivity(fn, in)
 	if err == nil {
 		must(w.t, encoded.Get(&out))
+		w.left = w.details
 		w.fresh()
 	}
 	return out, err
@@ -218,56 +220,6 @@ func applicationError(t *testing.T, err error) *temporal.ApplicationError {
 			failure, failure.NextRetryDelay())
 	}
 	return failure
-}
-
-// attempts gives activities the number of their attempt and the details of the
-// attempt before.
-type attempts struct {
-	interceptor.WorkerInterceptorBase
-	world *world
-}
-
-func (a *attempts) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	in := &inbound{world: a.world}
-	in.Next = next
-	return in
-}
-
-type inbound struct {
-	interceptor.ActivityInboundInterceptorBase
-	world *world
-}
-
-func (i *inbound) Init(next interceptor.ActivityOutboundInterceptor) error {
-	out := &outbound{world: i.world}
-	out.Next = next
-	return i.Next.Init(out)
-}
-
-type outbound struct {
-	interceptor.ActivityOutboundInterceptorBase
-	world *world
-}
-
-func (o *outbound) GetInfo(ctx context.Context) activity.Info {
-	info := o.Next.GetInfo(ctx)
-	info.Attempt = o.world.attempt
-	return info
-}
-
-func (o *outbound) RecordHeartbeat(_ context.Context, details ...any) {
-	raw, err := json.Marshal(details[0])
-	o.world.mu.Lock()
-	defer o.world.mu.Unlock()
-	if err == nil {
-		o.world.details, o.world.beats = raw, o.world.beats+1
-	}
-}
-
-func (o *outbound) HasHeartbeatDetails(context.Context) bool { return o.world.details != nil }
-
-func (o *outbound) GetHeartbeatDetails(_ context.Context, d ...any) error {
-	return json.Unmarshal(o.world.details, d[0])
 }
 
 type quiet struct{}

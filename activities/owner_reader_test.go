@@ -1,0 +1,167 @@
+package activities
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestCheckOwnerSharesOneRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
+				t.Errorf("verdict is %+v", got.Verdict)
+			}
+		})
+	}
+	all.Wait()
+	if diff := cmp.Diff([]string{"GET c1"}, w.requests()); diff != "" {
+		t.Errorf("200 children cost (-want +got):\n%s", diff)
+	}
+	w.advance(29 * time.Second)
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionProceed, "", "")
+	w.advance(2 * time.Second)
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 2 {
+		t.Errorf("after 31s there were %d requests, want 2", n)
+	}
+	w.advance(10 * time.Second)
+	in.After = w.now().Add(-11 * time.Second)
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 2 {
+		t.Errorf("a change older than the reading cost a request")
+	}
+	in.After = w.now().Add(-time.Second)
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 3 {
+		t.Errorf("a change newer than the reading has to cost one request; there were %d", n)
+	}
+	w.advance(time.Second)
+	in.After, in.Deleting = time.Time{}, true
+	local(w, w.acts.CheckOwner, in)
+	if n := len(w.requests()); n != 4 {
+		t.Errorf("a deletion reads the owner afresh; there were %d requests", n)
+	}
+}
+
+func TestCheckOwnerSaysHowOldItsReadingIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	local(w, w.acts.CheckOwner, in)
+	w.advance(12 * time.Second)
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow, "Updating")
+	if got.Verdict.Freshness != "read 12s ago" {
+		t.Errorf("freshness %q, want 12 s", got.Verdict.Freshness)
+	}
+	if len(got.Verdict.WaitingFor) != 1 || got.Verdict.WaitingFor[0].Name() != "c1" {
+		t.Errorf("waits for %v", got.Verdict.WaitingFor)
+	}
+}
+
+func TestCheckOwnerDoesNotKeepFaultsNorThrottlingForLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	w.sim.AddFault(armsim.Fault{Status: 503, Count: 1})
+	w.sim.AddFault(armsim.Fault{Status: 429, Code: "TooManyRequests", Count: 1, Headers: map[string]string{"Retry-After": "5"}})
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionError {
+		t.Errorf("a 503 is %+v", got.Verdict)
+	}
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.RetryAfter != 5*time.Second {
+		t.Errorf("a 429 is %+v", got.Verdict)
+	}
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.RetryAfter != 5*time.Second || len(w.requests()) != 2 {
+		t.Errorf("while ARM asks for patience, a child asks again: %v", w.requests())
+	}
+	w.advance(6 * time.Second)
+	if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
+		t.Errorf("after the wait the verdict is %+v", got.Verdict)
+	}
+}
+
+// A read that began before a change was known must not answer the question what
+// is so after the change.
+func TestCheckOwnerDoesNotJoinAnOlderRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
+	gate := w.sim.AddFault(armsim.Fault{Gate: true, Applied: true, Count: 1})
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	var first, second CheckOwnerResult
+	var both sync.WaitGroup
+	both.Go(func() { first = local(w, w.acts.CheckOwner, in) })
+	until(t, func() bool { return w.sim.Faults()[0].Waiting == 1 })
+	must(t, w.sim.SetState(clusterText, "Succeeded", map[string]any{"state": "Running"}))
+	w.advance(time.Second)
+	after := in
+	after.After = w.now()
+	w.advance(time.Second)
+	both.Go(func() { second = local(w, w.acts.CheckOwner, after) })
+	w.sim.RemoveFault(gate)
+	both.Wait()
+	want(t, first.Verdict, resource.ActionBlock, resource.ReasonReconciliationBlocked, resource.RetrySlow)
+	want(t, second.Verdict, resource.ActionProceed, "", "")
+}
+
+func TestCheckOwnerEndsWithinItsBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sim.AddFault(armsim.Fault{Gate: true})
+	start := time.Now()
+	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, databaseText, `{}`)})
+	want(t, got.Verdict, resource.ActionError, resource.ReasonArmUnreachable, resource.RetrySlow, "the owner c1 cannot be read", "in time")
+	if took := time.Since(start); took > readBudget+time.Second {
+		t.Errorf("a read that hangs took %s, and messages wait meanwhile", took)
+	}
+}
+
+func TestGetResourceTeachesTheOwnerCache(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	if got := local(w, w.acts.CheckOwner, in); !got.OwnerAbsent {
+		t.Fatalf("the owner is not there: %+v", got)
+	}
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	w.advance(time.Second)
+	_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15"})
+	must(t, err)
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionProceed, "", "")
+	if gets := slices.DeleteFunc(w.requests(), func(r string) bool { return !strings.HasPrefix(r, http.MethodGet) }); len(gets) != 2 {
+		t.Errorf("the child read what its owner's own pass just saw: %v", gets)
+	}
+}
+
+// until waits for a condition of something that runs beside the test.
+func until(t *testing.T, condition func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(10 * time.Second)
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("the condition did not come true in 10s")
+		}
+	}
+}
