@@ -67,6 +67,7 @@ func (s *crashScene) killTwice() {
 	s.Until(crashReaches, "second worker reads", func() (bool, string) { return read.reached(s), second.Log() })
 	second.Kill()
 	s.StartWorker(harness.WorkerOptions{})
+	s.applied()
 	s.onePut(1, "")
 	s.onePass("")
 }
@@ -87,6 +88,7 @@ func (s *crashScene) killHidden() {
 	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{}, nil)
 	s.catch(acceptedPut(spec)).Kill()
 	s.StartWorker(harness.WorkerOptions{})
+	s.applied()
 	s.Until(crashRecovers, "PUT is sent again", func() (bool, string) {
 		return s.Sim.Count(http.MethodPut, s.id("")) > 1, s.HistoryLines(s.id(""))
 	})
@@ -122,6 +124,7 @@ func (s *crashScene) stopHanging() {
 	worker.Terminate()
 	s.exits(worker)
 	s.StartWorker(harness.WorkerOptions{})
+	s.applied()
 	s.onePut(1, "")
 }
 

@@ -150,3 +150,16 @@ func (p *atOperation) release(s *crashScene) {
 	s.T.Helper()
 	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
 }
+
+// polled tells whether an operation of the scene was polled.
+func (s *crashScene) polled() bool {
+	s.T.Helper()
+	var operations []armsim.OperationStatus
+	s.Sim.Call(http.MethodGet, "/operations", nil, &operations)
+	for _, operation := range operations {
+		if operation.Polls > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -25,6 +25,7 @@ func (s *crashScene) resetReady() {
 func (s *crashScene) resetOperating() {
 	at := &atOperation{shape: armsim.ShapeAsync}
 	s.catch(at)
+	s.applied()
 	s.reset()
 	at.release(s)
 	s.onePut(1, "")
@@ -70,6 +71,7 @@ func (s *crashScene) reset() {
 func (s *crashScene) terminateOperating() {
 	at := &atOperation{shape: armsim.ShapeAsync}
 	s.catch(at)
+	s.applied()
 	s.coldStart()
 	s.UntilStatus(crashRecovers, s.id(""), "is blocked by what is in flight", func(status workflows.Status) bool {
 		return status.Pass > 0 && !status.Condition.Ready
@@ -82,6 +84,7 @@ func (s *crashScene) terminateOperating() {
 func (s *crashScene) terminatePutting() {
 	at := acceptedPut(crashOperation(armsim.ShapeState))
 	s.catch(at)
+	s.applied()
 	s.coldStart()
 	at.release(s)
 	s.onePut(1, "")

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/workflows"
 )
@@ -172,13 +171,17 @@ func (s *crashScene) catch(at crashPlace) *harness.Worker {
 	}
 	worker := s.StartWorker(options)
 	path, applying := s.manifests(), make(chan harness.Result, 1)
-	go func() { applying <- s.CLI("apply", "-f", path) }()
+	go func() {
+		defer close(applying)
+		applying <- s.CLI("apply", "-f", path)
+	}()
+	s.T.Cleanup(func() { <-applying }) // a test that failed may not have waited
 	s.applying = applying
 	s.Until(crashReaches, "worker is at the place", func() (bool, string) { return at.reached(s), worker.Log() })
 	return worker
 }
 
-// applied waits for the answer to the apply of catch. A worker that was lost in
+// applied waits for the answer to the apply of catch, once. A worker that was lost in
 // step 1 never gave it: then the apply is repeated, as its message says.
 func (s *crashScene) applied() {
 	s.T.Helper()
@@ -232,17 +235,4 @@ func (s *crashScene) onePass(further string) {
 	if status.Pass != 1 {
 		s.T.Errorf("Ready after %d passes, want one that went on\n%s", status.Pass, s.HistoryLines(s.id(further)))
 	}
-}
-
-// polled tells whether an operation of the scene was polled.
-func (s *crashScene) polled() bool {
-	s.T.Helper()
-	var operations []armsim.OperationStatus
-	s.Sim.Call(http.MethodGet, "/operations", nil, &operations)
-	for _, operation := range operations {
-		if operation.Polls > 0 {
-			return true
-		}
-	}
-	return false
 }
