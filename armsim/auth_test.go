@@ -116,7 +116,7 @@ func TestSameSeedSameAnswers(t *testing.T) {
 		}
 		return out
 	}
-	if run(1) != run(1) || run(1) == run(2) {
+	if first := run(1); first != run(1) || first == run(2) {
 		t.Error("the seed does not decide the answers")
 	}
 }

@@ -32,6 +32,8 @@ func TestServes(t *testing.T) {
 		t.Errorf("probe of a ready worker gave %d", got)
 	}
 	eventually(t, "the worker polls", func() bool { fake.mu.Lock(); defer fake.mu.Unlock(); return len(fake.polls) > 0 })
+	fake.mu.Lock()
+	defer fake.mu.Unlock()
 	if q := fake.polls[0].GetTaskQueue(); q.GetName() != "armature" && q.GetNormalName() != "armature" {
 		t.Errorf("polls %v", q)
 	}

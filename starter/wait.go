@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -222,7 +223,7 @@ func summary(v view) string {
 
 // interrupted says that a wait ended and nothing else did.
 func interrupted(err error) error {
-	if err == errInterrupted {
+	if errors.Is(err, errInterrupted) {
 		return failed("interrupted: only the waiting ended, everything goes on by itself; `armature wait` waits again")
 	}
 	return err
