@@ -30,9 +30,10 @@ const (
 	// Namespace is the namespace that every server of this package has.
 	Namespace = "default"
 
-	// DatabaseFile and LogFile are the names of the server's files in its folder.
+	// DatabaseFile is the name of the server's database in its folder.
 	DatabaseFile = "temporal.db"
-	LogFile      = "temporal.log"
+	// LogFile is the name of the server's log in its folder.
+	LogFile = "temporal.log"
 
 	loopback  = "127.0.0.1"
 	retention = 7 * 24 * time.Hour
