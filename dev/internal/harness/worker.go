@@ -24,6 +24,8 @@ const (
 type WorkerOptions struct {
 	// Binary is another worker than the product's.
 	Binary string
+	// Args are the worker's flags.
+	Args []string
 	// Env overrides, as NAME=value; a value may be empty.
 	Env []string
 	// NotReady does not wait for /readyz: the worker is meant to fail or wait.
@@ -54,7 +56,7 @@ func (w *World) StartWorker(options WorkerOptions) *Worker {
 	health := freeAddress(w)
 	env := append(w.environment(w.Sim.environment()...), "ARMATURE_HTTP_LISTEN="+health, "ARMATURE_REREAD_WINDOW=3s")
 	worker := &Worker{world: w, health: health, log: file.Name(), exited: make(chan struct{})}
-	worker.command = exec.Command(options.Binary)
+	worker.command = exec.Command(options.Binary, options.Args...)
 	worker.command.Dir, worker.command.Env = w.Folder, append(env, options.Env...)
 	worker.command.Stdout, worker.command.Stderr = file, file
 	if err := worker.command.Start(); err != nil {

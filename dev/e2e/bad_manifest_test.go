@@ -1,0 +1,190 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// badInput is a manifest that nobody may start anything for.
+type badInput struct {
+	reason string
+	yaml   string
+	// files stand in the place of yaml; flags go with every call.
+	files map[string]string
+	flags []string
+	// want are essential parts of what standard error says.
+	want []string
+	// hides must not be repeated.
+	hides string
+}
+
+const (
+	badGroup   = subscription + "/resourceGroups/bad"
+	badAccount = "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: acc\nowner: " + badGroup + "\n"
+	badSecret  = "hunter22-plain"
+)
+
+// badManifests is every item of bad input that a manifest can hold.
+func badManifests() map[string]badInput {
+	cases := map[string]badInput{
+		"broken YAML": {
+			reason: "the line of a syntax error is told",
+			yaml:   "type: a\n  name: b\n",
+			want:   []string{"m.yaml:2: broken YAML: mapping values are not allowed in this context"},
+		},
+		"broken JSON": {
+			reason: "JSON is a form of manifests too",
+			files:  map[string]string{"m.json": "{\"type\": \"a\",\n \"name\": }"},
+			want:   []string{"m.json:2: broken JSON"},
+		},
+		"unknown field": {
+			reason: "a misspelt field would be without effect",
+			yaml:   badAccount + "bodi: {}\nbody: {}\nreconcile: {intervall: 1h}\n",
+			want:   []string{"m.yaml:4: bodi: unknown field; did you mean body?", "m.yaml:6: reconcile.intervall: unknown field; did you mean interval?"},
+		},
+		"field that is not built": {
+			reason: "no accepted field is without effect",
+			yaml:   badAccount + "body: {}\nreconcile: {adopt: never}\n",
+			want:   []string{"m.yaml:5: reconcile.adopt: is not built yet; remove it"},
+		},
+		"missing api-version": {
+			reason: "the version decides what a body means",
+			yaml:   strings.Replace(badAccount, "@2021-04-01", "", 1) + "body: {}\n",
+			want:   []string{`m.yaml:1: type: "Microsoft.Storage/storageAccounts" has no api-version; write it like Microsoft.Storage/storageAccounts@2023-08-15`},
+		},
+		"owner that does not exist": {
+			reason: "a name that no manifest has",
+			yaml:   strings.Replace(badAccount, badGroup, "nowhere", 1) + "body: {}\n",
+			want:   []string{`m.yaml:3: owner: no manifest of this load is called "nowhere"; write a manifest's name or a resource ID`},
+		},
+		"reference cycle": {
+			reason: "neither can be first",
+			yaml: badAccount + "body: {properties: {network: {$ref: net}}}\n---\n" +
+				"type: Microsoft.Network/virtualNetworks@2020-11-01\nname: net\nowner: " + badGroup + "\nbody: {properties: {account: {$ref: acc}}}\n",
+			want: []string{"m.yaml:6: owners and references form a cycle: acc -> net -> acc"},
+		},
+		"owner cycle": {
+			reason: "owners cannot own each other",
+			yaml:   "type: Contoso.Web/marks@2022-04-01\nname: a\nowner: b\nbody: {}\n---\ntype: Contoso.Web/marks@2022-04-01\nname: b\nowner: a\nbody: {}\n",
+			want:   []string{"owner: the owners form a cycle: a -> b -> a"},
+		},
+		"literal password": {
+			reason: "it would end up in histories; it is not repeated either",
+			yaml:   badAccount + "body: {properties: {adminPassword: " + badSecret + "}}\n",
+			want:   []string{"m.yaml:4: body.properties.adminPassword: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}"},
+			hides:  badSecret,
+		},
+		"two manifests with one ID": {
+			reason: "they would fight; IDs ignore case",
+			files:  map[string]string{"a.yaml": badAccount + "body: {}\n", "b.yaml": strings.Replace(badAccount, "acc", "ACC", 1) + "body: {}\n"},
+			want:   []string{"b.yaml:2: name: the manifest in ", "a.yaml:1 has the same resource ID: " + badGroup + "/providers/Microsoft.Storage/storageAccounts/ACC"},
+		},
+		"subscription that is no GUID": {
+			reason: "a display name is no ID",
+			yaml:   strings.Replace(badAccount, subscription, "/subscriptions/prod", 1) + "body: {}\n",
+			want:   []string{`m.yaml:3: owner: the subscription "prod" is no GUID; write its ID, like 11111111-2222-3333-4444-555555555555`},
+		},
+		"subscription flag that is no GUID": {
+			reason: "the flag is held to the same",
+			yaml:   "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: bad\nbody: {}\n",
+			flags:  []string{"--subscription", "prod"},
+			want:   []string{`--subscription: the subscription "prod" is no GUID`},
+		},
+		"interval below a minute": {
+			reason: "a pass a second would eat the subscription's budget",
+			yaml:   badAccount + "body: {}\nreconcile: {interval: 59s}\n",
+			want:   []string{"m.yaml:5: reconcile.interval: 59s is below the minimum of 1m; write 0 for no resync"},
+		},
+		"body over the limit": {
+			reason: "Temporal refuses large payloads",
+			yaml:   badAccount + "body: {properties: {text: '" + strings.Repeat("x", resource.MaxBodyBytes) + "'}}\n",
+			want:   []string{"m.yaml:4: body: takes 524", "bytes as JSON; allowed are 524288"},
+		},
+		"secret under tags": {
+			reason: "everybody sees tags",
+			yaml:   badAccount + "body: {tags: {a: {$secret: env:ARMATURE_SECRET_X}}}\n",
+			want:   []string{"m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees"},
+		},
+		"secret as a name": {
+			reason: "everybody sees names and locations",
+			yaml:   badAccount + "body: {location: {$secret: env:ARMATURE_SECRET_X}, properties: {name: {$secret: env:ARMATURE_SECRET_X}}}\n",
+			want:   []string{"body.location: $secret is not allowed under location", "body.properties.name: $secret is not allowed under name"},
+		},
+		"secret written into its reference": {
+			reason: "what may be the secret is not repeated",
+			yaml:   badAccount + "body: {properties: {a: {$secret: " + badSecret + "}}}\n",
+			want:   []string{"m.yaml:4: body.properties.a: $secret names no source; write env:NAME or file:NAME"},
+			hides:  badSecret,
+		},
+		"secret file outside of the folder": {
+			reason: "a manifest must not read the worker's files",
+			yaml:   badAccount + "body: {properties: {a: {$secret: 'file:../key'}, b: {$secret: file:/etc/passwd}}}\n",
+			want:   []string{"body.properties.a: $secret: file: takes a path inside the worker's folder", "body.properties.b: $secret: file: takes a path inside"},
+		},
+		"several faults": {
+			reason: "all faults of all files are told at once",
+			files: map[string]string{
+				"a.yaml": badAccount + "body: {properties: {adminPassword: " + badSecret + "}}\nreconcile: {interval: 1s}\n",
+				"b.yaml": "type: a\n  name: b\n",
+			},
+			flags: []string{"--subscription", "prod"},
+			want: []string{
+				"(4 faults)", "--subscription: the subscription", "a.yaml:4: body.properties.adminPassword: is a literal",
+				"a.yaml:5: reconcile.interval: 1s is below", "b.yaml:2: broken YAML",
+			},
+			hides: badSecret,
+		},
+		"good beside bad": {
+			reason: "one fault keeps everything from starting",
+			files: map[string]string{
+				"a.yaml": badAccount + "body: {}\n",
+				"b.yaml": "type: Contoso.Web/marks\nname: b\nowner: acc\nbody: {}\n",
+			},
+			want: []string{"b.yaml:1: type:", "has no api-version"},
+		},
+	}
+	maps.Copy(cases, badSegments())
+	return cases
+}
+
+// badSegments are names and owners with which a URL would address another
+// resource.
+func badSegments() map[string]badInput {
+	cases := map[string]badInput{
+		"resource group flag ..": {
+			reason: "flags make IDs too",
+			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: acc\nbody: {}\n",
+			flags:  []string{"--subscription", "11111111-2222-3333-4444-555555555555", "--resource-group", ".."},
+			want:   []string{`--resource-group: the segment ".." is not allowed`},
+		},
+	}
+	for segment, want := range map[string]string{
+		"..":        `the segment ".." is not allowed`,
+		".":         `the segment "." is not allowed`,
+		"a%2fb":     `holds '%'; / \ ? # % and control characters are not allowed`,
+		"a?b":       `holds '?'`,
+		"a#b":       `holds '#'`,
+		"a\\b":      `holds '\\'`,
+		"a\x7fb":    `holds '\x7f'`,
+		"a\tb":      `holds '\t'`,
+		" a":        `starts or ends with white space`,
+		"a\u00a0":   `starts or ends with white space`,
+		"a/../../b": `the segment ".." is not allowed`,
+	} {
+		quoted := fmt.Sprintf("%q", segment)
+		cases["name "+quoted] = badInput{
+			reason: "the name is the last segment of the ID",
+			yaml:   strings.Replace(badAccount, "acc", quoted, 1) + "body: {}\n",
+			want:   []string{"m.yaml:2: name: ", want},
+		}
+		cases["owner "+quoted] = badInput{
+			reason: "so are the segments of an owner",
+			yaml:   strings.Replace(badAccount, badGroup, fmt.Sprintf("%q", subscription+"/resourceGroups/"+segment), 1) + "body: {}\n",
+			want:   []string{"m.yaml:3: owner: parse resource ID ", want},
+		}
+	}
+	return cases
+}

@@ -1,0 +1,163 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+)
+
+// badWorker is a worker that must not start.
+type badWorker struct {
+	reason string
+	args   []string
+	// env overrides; file is the content of a config file.
+	env  []string
+	file string
+	// want are essential parts of what it says.
+	want []string
+}
+
+// wrongSecret is a client secret that nobody knows.
+const wrongSecret = "e2e-wrong-secret-0815"
+
+// TestBadWorker holds that a faulty configuration, credential or CA ends the
+// worker with exit code 2 and all faults, before anything runs.
+func TestBadWorker(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{TLS: true})
+	otherCA := filepath.Join(t.TempDir(), "other.pem")
+	other, err := armsim.Listen("127.0.0.1:0", true, otherCA, nil, armsim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	noPEM := w.Write("no.pem", "no certificate\n")
+	for name, tc := range map[string]badWorker{
+		"unknown key in the file": {
+			reason: "a misspelt key would be without effect",
+			file:   "azure: {clowd: public}\ntaskqueue: q\n",
+			want:   []string{"unknown key azure.clowd", "unknown key taskqueue"},
+		},
+		"unknown variable": {
+			reason: "so would a misspelt variable",
+			env:    []string{"ARMATURE_AZ_CLOUD=public"},
+			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (is ARMATURE_AZURE_CLOUD meant?)"},
+		},
+		"unknown flag": {
+			reason: "and a misspelt flag",
+			args:   []string{"--azure-clowd=public"},
+			want:   []string{"unknown flag: --azure-clowd"},
+		},
+		"all at once": {
+			reason: "file, variables, flags and values in one go",
+			args:   []string{"--nope"},
+			env:    []string{"ARMATURE_NOPE=1", "ARMATURE_LOG_LEVEL=loud", "ARMATURE_STOP_TIMEOUT=2h", "ARMATURE_HTTP_LISTEN=here"},
+			file:   "nope: 1\n",
+			want: []string{
+				"unknown flag: --nope", "unknown variable ARMATURE_NOPE", "unknown key nope",
+				"log.level: want one of debug, info, warn, error", "stop-timeout: want more than 0s, at most 1h", "http.listen: want host:port",
+			},
+		},
+		"bad values": {
+			reason: "a duration without a unit would be nanoseconds",
+			env:    []string{"ARMATURE_REREAD_WINDOW=5"},
+			want:   []string{"reread-window", "no duration with a unit"},
+		},
+		"no such file": {
+			reason: "a named file must be there",
+			args:   []string{"--config", "/does/not/exist.yaml"},
+			want:   []string{"read config file /does/not/exist.yaml"},
+		},
+		"credential without values": {
+			reason: "every missing value is named",
+			env:    []string{"AZURE_TENANT_ID=", "AZURE_CLIENT_ID=", "AZURE_CLIENT_SECRET="},
+			want: []string{
+				"azure.tenant-id: want the tenant's GUID (or AZURE_TENANT_ID)", "azure.client-id: want the application's ID (or AZURE_CLIENT_ID)",
+				"azure.client-secret: want env:NAME or file:PATH (or AZURE_CLIENT_SECRET)",
+			},
+		},
+		"client secret in the config": {
+			reason: "the secret itself is never part of a config, and not repeated",
+			env:    []string{"ARMATURE_AZURE_CLIENT_SECRET=" + wrongSecret},
+			want:   []string{"azure.client-secret: want env:NAME or file:PATH, never the secret itself"},
+		},
+		"client secret that is not there": {
+			reason: "the place is named",
+			env:    []string{"ARMATURE_AZURE_CLIENT_SECRET=env:NOT_SET"},
+			want:   []string{"azure.client-secret: read env:NOT_SET: the variable is not set or empty"},
+		},
+		"wrong client secret": {
+			reason: "time does not mend what the authority refuses",
+			env:    []string{"AZURE_CLIENT_SECRET=" + wrongSecret},
+			want:   []string{"azure.credential: ", "401 Unauthorized AuthenticationFailed", "AADSTS7000215"},
+		},
+		"wrong tenant": {
+			reason: "nor this",
+			env:    []string{"AZURE_TENANT_ID=aaaaaaaa-0000-0000-0000-00000000000f"},
+			want:   []string{"azure.credential: ", "AADSTS90002"},
+		},
+		"no credential beyond this machine": {
+			reason: "none is for simulators alone",
+			env:    []string{"ARMATURE_AZURE_CREDENTIAL=none", "ARMATURE_AZURE_ENDPOINT=https://arm.example.com"},
+			want:   []string{"azure.credential: none is allowed for a custom cloud on this machine (loopback) only"},
+		},
+		"CA file that is not there": {
+			reason: "the file is named",
+			env:    []string{"ARMATURE_AZURE_CA_FILE=/does/not/exist.pem"},
+			want:   []string{"azure.ca-file: ", "/does/not/exist.pem"},
+		},
+		"CA file that is no PEM, and no mask key": {
+			reason: "faults of different parts are told in one go",
+			env:    []string{"ARMATURE_AZURE_CA_FILE=" + noPEM, "ARMATURE_MASK_KEY=env:NOT_SET", "TEMPORAL_WORKER_BUILD_ID=1"},
+			want: []string{
+				"azure.ca-file: ", noPEM, "mask-key: read env:NOT_SET",
+				"TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID go together",
+			},
+		},
+		"CA that did not sign": {
+			reason: "the server and its token authority are not trusted",
+			env:    []string{"ARMATURE_AZURE_CA_FILE=" + otherCA},
+			want: []string{
+				"azure.ca-file: no authority that is trusted signed the certificate of " + w.Sim.URL(), "the certificate of the token authority",
+				"x509: certificate signed by unknown authority",
+			},
+		},
+		"secrets that cover the worker's own": {
+			reason: "a manifest could publish the worker's credentials",
+			env:    []string{"ARMATURE_SECRETS_ENV_PREFIX=AZURE_"},
+			want:   []string{`secrets.env-prefix: "AZURE_" would let manifests read AZURE_*, which is the worker's own`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { refusesToWork(w.On(t), tc) })
+	}
+	if counters := w.Sim.Counters(); len(counters.ByID) > 0 {
+		t.Errorf("workers that did not start made requests: %v", counters.ByID)
+	}
+}
+
+func refusesToWork(w *harness.World, tc badWorker) {
+	w.T.Helper()
+	env := tc.env
+	if tc.file != "" {
+		env = append(env, "ARMATURE_CONFIG="+w.Write("bad.yaml", tc.file))
+	}
+	worker := w.StartWorker(harness.WorkerOptions{Args: tc.args, Env: env, NotReady: true})
+	code, log := worker.WaitExit(20*time.Second), worker.Log()
+	if code != 2 {
+		w.T.Errorf("%s: exit code %d, want 2", tc.reason, code)
+	}
+	for _, want := range tc.want {
+		if !strings.Contains(log, want) {
+			w.T.Errorf("%s: the worker does not say %q", tc.reason, want)
+		}
+	}
+	for _, never := range []string{"worker serves", wrongSecret, harness.ClientSecret} {
+		if strings.Contains(log, never) {
+			w.T.Errorf("%s: the worker says %q", tc.reason, never)
+		}
+	}
+}
