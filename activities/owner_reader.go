@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,19 +60,32 @@ func (got reading) resolution() extensions.Resolution {
 // before after.
 func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion string, after time.Time) reading {
 	key := id.Key() + "?" + apiVersion
-	r.mu.Lock()
-	got, ok := r.known[key]
-	r.mu.Unlock()
-	if ok && r.now().Sub(got.at) < r.lifetime(got) && got.at.After(after) {
+	if got, ok := r.cached(key, after); ok {
 		return r.dated(got)
 	}
-	got = r.join(ctx, key, id, apiVersion)
-	if got.at.Before(after) && ctx.Err() == nil {
-		// The request was on its way before the change. One that starts from
-		// here on is new enough, whatever the clocks say.
-		got = r.join(ctx, key, id, apiVersion)
+	get := func(ctx context.Context) reading { return r.get(ctx, key, id, apiVersion) }
+	got := r.join(ctx, key, id, func(ctx context.Context) reading {
+		// Between the look above and here a request may have ended.
+		if got, ok := r.cached(key, after); ok {
+			return got
+		}
+		return get(ctx)
+	})
+	// What was on its way before the change is too old. The second request that
+	// is waited for started after this call did, so it is new enough, whatever
+	// the clocks say.
+	for try := 0; try < 2 && got.at.Before(after) && ctx.Err() == nil; try++ {
+		got = r.join(ctx, "fresh "+key, id, get)
 	}
 	return r.dated(got)
+}
+
+// cached is the reading that is kept, if it is new enough.
+func (r *ownerReader) cached(key string, after time.Time) (reading, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.known[key]
+	return got, ok && r.now().Sub(got.at) < r.lifetime(got) && got.at.After(after)
 }
 
 // lifetime is how long a reading is kept: a refused one for want of budget no
@@ -85,12 +99,12 @@ func (r *ownerReader) lifetime(got reading) time.Duration {
 }
 
 // join waits for the request that is on its way, or makes one.
-func (r *ownerReader) join(ctx context.Context, key string, id resource.ID, apiVersion string) reading {
+func (r *ownerReader) join(ctx context.Context, key string, id resource.ID, get func(context.Context) reading) reading {
 	answer := r.group.DoChan(key, func() (any, error) {
 		// Detached: a reader that gives up must not take the others along.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBudget)
 		defer cancel()
-		return r.get(ctx, key, id, apiVersion), nil
+		return get(ctx), nil
 	})
 	select {
 	case result := <-answer:
@@ -126,7 +140,11 @@ func (r *ownerReader) get(ctx context.Context, key string, id resource.ID, apiVe
 func (r *ownerReader) keep(key string, got reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.known[key]; !known && len(r.known) >= ownersKept {
+	old, known := r.known[key]
+	if known && old.at.After(got.at) {
+		return
+	}
+	if !known && len(r.known) >= ownersKept {
 		for old, entry := range r.known {
 			if len(r.known) >= ownersKept/2 || r.now().Sub(entry.at) >= r.maxAge {
 				delete(r.known, old)
@@ -145,6 +163,18 @@ func (r *ownerReader) learn(id resource.ID, apiVersion string, observed map[stri
 	r.mu.Unlock()
 	if wanted && at.After(old.at) {
 		r.keep(key, reading{object: &resource.Object{ID: id, APIVersion: apiVersion, Observed: observed}, at: at})
+	}
+}
+
+// forget drops what is known of a resource that was just written: its children
+// would wait on an answer from before. The next of them reads it.
+func (r *ownerReader) forget(id resource.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key := range r.known {
+		if strings.HasPrefix(key, id.Key()+"?") {
+			delete(r.known, key)
+		}
 	}
 }
 

@@ -165,3 +165,16 @@ func until(t *testing.T, condition func() bool) {
 		}
 	}
 }
+
+func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	got := local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	w.acts.owners.forget(in.Desired.Owner)
+	w.advance(time.Second)
+	got = local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionProceed, "", "")
+}
