@@ -33,9 +33,6 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	if r.state.gone() {
 		return
 	}
-	if p.generation != r.state.Generation {
-		r.state.Wanted = true
-	}
 	now := workflow.Now(ctx)
 	if verdict.Stops() {
 		r.notReady(ctx, p, verdict, now)

@@ -61,7 +61,7 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 		if strings.EqualFold(p.got.InFlight, "Deleting") {
 			method = "DELETE"
 		}
-		if joined := r.poll(ctx, p, method, "", 0); joined.Stops() && joined.Reason == resource.ReasonOperationTimeout {
+		if joined := r.poll(ctx, p, operation{method: method}); joined.Stops() && joined.Reason == resource.ReasonOperationTimeout {
 			return joined
 		}
 		if verdict = r.read(ctx, p, activities.ExpectAny); verdict.Stops() {
@@ -101,7 +101,7 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	}
 	r.decided(ctx, p, "DeleteResource", verdict)
 	if !result.Done {
-		if verdict := r.poll(ctx, p, "DELETE", result.Token, result.RetryAfter); verdict.Stops() {
+		if verdict := r.poll(ctx, p, operation{method: "DELETE", token: result.Token, retryAfter: result.RetryAfter}); verdict.Stops() {
 			return verdict
 		}
 	}

@@ -146,6 +146,13 @@ func TestDeleteBlockedIsTriedForEver(t *testing.T) {
 
 func TestDeleteWorksWhilePaused(t *testing.T) {
 	r := newRun(t)
+	looks := 0
+	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
+		if looks++; looks < 3 {
+			return resource.Block(resource.ReasonWaitingForDependents, "a database")
+		}
+		return resource.Proceed("")
+	}
 	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 		if in.Expect == activities.ExpectAbsent {
 			return absent()
@@ -157,7 +164,7 @@ func TestDeleteWorksWhilePaused(t *testing.T) {
 	r.at(20*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{})
 	r.start(0)
 	if r.count("DeleteResource") != 1 {
-		t.Error("no DELETE while paused")
+		t.Errorf("no DELETE while paused, after %d looks", looks)
 	}
 }
 

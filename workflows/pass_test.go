@@ -280,3 +280,22 @@ func TestCancelTouchesNothing(t *testing.T) {
 		t.Error("a native cancel sent a DELETE")
 	}
 }
+
+func TestPassUnknownPutIsReadFirst(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = create
+	var resets []bool
+	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
+		resets = append(resets, in.Reset)
+		if len(resets) == 1 {
+			return activities.PutResourceResult{Verdict: resource.Fail("GatewayTimeout", resource.RetrySlow, "504"), Unknown: true}, nil
+		}
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	r.start(2 * time.Minute)
+	if len(resets) != 3 || resets[0] || !resets[1] || resets[2] {
+		t.Errorf("reset was %v, want it for the PUT after the one of unknown outcome", resets)
+	}
+}

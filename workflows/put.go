@@ -20,31 +20,44 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 	put := requestOptions(ctx, putSummary(p))
 	err := workflow.ExecuteActivity(put, a.PutResource, activities.PutResourceInput{
 		Desired: p.desired, Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
-		Reset: info.OriginalRunID != info.WorkflowExecution.RunID,
-		Force: p.forced(),
+		Reset:      r.state.PutUnknown || info.OriginalRunID != info.WorkflowExecution.RunID,
+		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
+		Force:      p.forced(),
 	}).Get(ctx, &result)
 	p.put = result.Sent
+	r.state.PutUnknown = result.Unknown || err != nil
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
 	r.decided(ctx, p, "PutResource", verdict)
 	if !result.Done {
-		if verdict := r.poll(ctx, p, "PUT", result.Token, result.RetryAfter); verdict.Stops() {
+		accepted := operation{"PUT", result.Token, result.RetryAfter, result.SecretRefs}
+		if verdict := r.poll(ctx, p, accepted); verdict.Stops() {
 			return verdict
 		}
 	}
 	return r.read(ctx, p, activities.ExpectPresent)
 }
 
+// operation is a long-running operation that ARM accepted, or that was found in
+// flight; without a token the resource itself is read.
+type operation struct {
+	method     string
+	token      string
+	retryAfter time.Duration
+	secretRefs []string
+}
+
 // poll waits for a long-running operation, however long it takes.
-func (r *reconciler) poll(ctx workflow.Context, p *pass, method, token string, least time.Duration) resource.Verdict {
-	r.operate(ctx, p, method)
+func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.Verdict {
+	r.operate(ctx, p, o.method)
 	var a *activities.Activities
 	var result activities.PollOperationResult
-	poll := pollOptions(ctx, method+" "+p.desired.ID.Short()+" goes on", p.desired.Timeout)
+	poll := pollOptions(ctx, o.method+" "+p.desired.ID.Short()+" goes on", p.desired.Timeout)
 	err := workflow.ExecuteActivity(poll, a.PollOperation, activities.PollOperationInput{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: token, RetryAfter: least, Delete: method == "DELETE",
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: o.token, RetryAfter: o.retryAfter,
+		SecretRefs: o.secretRefs, Delete: o.method == "DELETE",
 	}).Get(ctx, &result)
 	r.state.Operation = ""
 	verdict := pollVerdict(result.Verdict, err, p.desired)

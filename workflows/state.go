@@ -31,6 +31,9 @@ type State struct {
 	// Wanted is set when a message asks for a pass; Force goes with it.
 	Wanted bool            `json:"wanted,omitempty"`
 	Force  *ReconcileInput `json:"force,omitempty"`
+	// PutUnknown is set while it is not known whether ARM accepted the last PUT:
+	// the next one reads first.
+	PutUnknown bool `json:"putUnknown,omitempty"`
 	// ChangedAt is when another resource last said that it changed: reads from
 	// before it are too old.
 	ChangedAt time.Time `json:"changedAt,omitzero"`
