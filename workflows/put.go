@@ -16,11 +16,10 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 	}
 	var a *activities.Activities
 	var result activities.PutResourceResult
-	info := workflow.GetInfo(ctx)
 	put := requestOptions(ctx, putSummary(p))
 	err := workflow.ExecuteActivity(put, a.PutResource, activities.PutResourceInput{
 		Desired: p.desired, Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
-		Reset:      r.state.PutUnknown || info.OriginalRunID != info.WorkflowExecution.RunID,
+		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(),
 	}).Get(ctx, &result)
@@ -38,6 +37,12 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 		}
 	}
 	return r.read(ctx, p, activities.ExpectPresent)
+}
+
+// wasReset reports whether the run goes on from the middle of another one: a
+// reset run keeps the run ID of its start as the original one.
+func wasReset(info *workflow.Info) bool {
+	return info.OriginalRunID != "" && info.OriginalRunID != info.WorkflowExecution.RunID
 }
 
 // operation is a long-running operation that ARM accepted, or that was found in
