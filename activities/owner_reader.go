@@ -42,6 +42,8 @@ type reading struct {
 	object *resource.Object
 	err    error
 	at     time.Time
+	// written marks a resource of which only readings from later are kept.
+	written bool
 }
 
 func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *ownerReader {
@@ -85,7 +87,7 @@ func (r *ownerReader) cached(key string, after time.Time) (reading, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	got, ok := r.known[key]
-	return got, ok && r.now().Sub(got.at) < r.lifetime(got) && got.at.After(after)
+	return got, ok && !got.written && r.now().Sub(got.at) < r.lifetime(got) && got.at.After(after)
 }
 
 // lifetime is how long a reading is kept: a refused one for want of budget no
@@ -167,15 +169,18 @@ func (r *ownerReader) learn(id resource.ID, apiVersion string, observed map[stri
 }
 
 // forget drops what is known of a resource that was just written: its children
-// would wait on an answer from before. The next of them reads it.
-func (r *ownerReader) forget(id resource.ID) {
+// would wait on an answer from before. The next of them reads it. A mark stays,
+// so that a read that is on its way now is not kept either.
+func (r *ownerReader) forget(id resource.ID, apiVersion string) {
+	mark := reading{at: r.now(), written: true}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key := range r.known {
 		if strings.HasPrefix(key, id.Key()+"?") {
-			delete(r.known, key)
+			r.known[key] = mark
 		}
 	}
+	r.known[id.Key()+"?"+apiVersion] = mark
 }
 
 // dated is a copy that says how fresh it is.

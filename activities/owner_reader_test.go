@@ -173,8 +173,27 @@ func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
 	got := local(w, w.acts.CheckOwner, in)
 	want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
-	w.acts.owners.forget(in.Desired.Owner)
+	w.acts.owners.forget(in.Desired.Owner, in.Desired.OwnerAPIVersion)
 	w.advance(time.Second)
 	got = local(w, w.acts.CheckOwner, in)
+	want(t, got.Verdict, resource.ActionProceed, "", "")
+}
+
+// A read that was on its way when the owner was written is not kept.
+func TestOwnerIsReadAgainAfterAReadThatWasOnItsWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
+	gate := w.sim.AddFault(armsim.Fault{Gate: true, Applied: true, Count: 1})
+	var first sync.WaitGroup
+	first.Go(func() { local(w, w.acts.CheckOwner, in) })
+	until(t, func() bool { return w.sim.Faults()[0].Waiting == 1 })
+	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
+	w.advance(time.Second)
+	w.acts.owners.forget(in.Desired.Owner, in.Desired.OwnerAPIVersion)
+	w.sim.RemoveFault(gate)
+	first.Wait()
+	w.advance(time.Second)
+	got := local(w, w.acts.CheckOwner, in)
 	want(t, got.Verdict, resource.ActionProceed, "", "")
 }

@@ -43,9 +43,9 @@ type put struct {
 	in      PutResourceInput
 	heart   *heart[putProgress]
 	attempt int
-	// repeated is set when a PUT may have been sent before, sending when one is
-	// sent now.
-	repeated, sending bool
+	// lost is set when an attempt before this one may have sent a PUT, repeated
+	// also in a run that was reset, sending when one is sent now.
+	lost, repeated, sending bool
 	request           extensions.Request
 	etag              string
 }
@@ -61,7 +61,8 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if progress.Accepted {
 		return p.accepted(resource.Proceed("ARM accepted the PUT before the worker was lost"), progress), nil
 	}
-	p.repeated = in.Reset || p.attempt-1 > progress.Unsent
+	p.lost = p.attempt-1 > progress.Unsent
+	p.repeated = in.Reset || p.lost
 	requests, cancel := forARM(ctx)
 	defer cancel()
 	var stop *resource.Verdict
@@ -146,7 +147,9 @@ func (p *put) settled() *PutResourceResult {
 			Verdict: p.observed("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
 		}
 	}
-	if p.repeated && resource.Broken(state) {
+	// Not in a run that was reset: all its passes are, and the pre-check asked
+	// for a PUT because the resource is broken.
+	if p.lost && resource.Broken(state) {
 		return p.finished("the operation ended meanwhile: " + state)
 	}
 	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
@@ -187,7 +190,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	}
 	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter}
 	p.heart.record(progress)
-	p.owners.forget(p.in.Desired.ID)
+	p.owners.forget(p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
