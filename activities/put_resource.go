@@ -46,8 +46,8 @@ type put struct {
 	// lost is set when an attempt before this one may have sent a PUT, repeated
 	// also in a run that was reset, sending when one is sent now.
 	lost, repeated, sending bool
-	request           extensions.Request
-	etag              string
+	request                 extensions.Request
+	etag                    string
 }
 
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt

@@ -25,6 +25,7 @@ func crashCases() map[string]func(*crashScene) {
 		"stop with a request that hangs":    (*crashScene).stopHanging,
 		"two workers, one killed":           (*crashScene).twoWorkers,
 		"reset to before the PUT":           (*crashScene).resetReady,
+		"reset, then the resource fails":    (*crashScene).resetThenFailed,
 		"reset during the operation":        (*crashScene).resetOperating,
 		"terminate during the operation":    (*crashScene).terminateOperating,
 		"terminate while a PUT is answered": (*crashScene).terminatePutting,

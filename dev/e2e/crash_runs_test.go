@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"net/http"
+
 	common "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -19,6 +21,21 @@ func (s *crashScene) resetReady() {
 	s.reset()
 	s.onePut(1, "")
 	s.onePass("")
+}
+
+// resetThenFailed wants that a run that was reset is a run like any other: a
+// resource that fails later gets its PUT.
+func (s *crashScene) resetThenFailed() {
+	s.StartWorker(harness.WorkerOptions{})
+	s.apply()
+	s.onePut(1, "")
+	s.reset()
+	s.onePut(1, "")
+	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": s.id(""), "provisioningState": "Failed"}, nil)
+	s.Sim.Reset()
+	s.MustCLI("reconcile", s.id(""))
+	s.UntilStatus(crashRecovers, s.id(""), "went on", func(status workflows.Status) bool { return status.Pass > 1 })
+	s.onePut(1, "")
 }
 
 // resetOperating does so while the operation of the PUT runs.
