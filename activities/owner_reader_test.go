@@ -176,7 +176,7 @@ func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
 	w.acts.owners.forget(in.Desired.Owner, in.Desired.OwnerAPIVersion)
 	w.advance(time.Second)
 	got = local(w, w.acts.CheckOwner, in)
-	want(t, got.Verdict, resource.ActionProceed, "", "")
+	want(t, got.Verdict, resource.ActionProceed, "", "", "allows it")
 }
 
 // A read that was on its way when the owner was written is not kept.
@@ -195,5 +195,5 @@ func TestOwnerIsReadAgainAfterAReadThatWasOnItsWay(t *testing.T) {
 	first.Wait()
 	w.advance(time.Second)
 	got := local(w, w.acts.CheckOwner, in)
-	want(t, got.Verdict, resource.ActionProceed, "", "")
+	want(t, got.Verdict, resource.ActionProceed, "", "", "allows it")
 }
