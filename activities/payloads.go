@@ -66,6 +66,8 @@ type PreCheckInput struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// Force skips the guard of operations in flight.
 	Force bool `json:"force,omitempty"`
+	// BlockedFor is how long that guard has blocked already.
+	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 }
 
 // PreCheckResult says whether a PUT is due, and why.

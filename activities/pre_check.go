@@ -18,7 +18,7 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	if stop != nil {
 		return PreCheckResult{Verdict: a.observed("PreCheck", *stop)}, nil
 	}
-	request.Force = in.Force
+	request.Force, request.BlockedFor = in.Force, in.BlockedFor
 	return PreCheckResult{Verdict: a.observed("PreCheck", a.Registry.PreCheck(ctx, request))}, nil
 }
 

@@ -63,6 +63,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	changed := r.state.Desired == nil || !same(*r.state.Desired, in.Desired)
 	r.state.Once = in.Once
 	if changed {
+		r.upsertMemo(ctx, in.Desired)
 		r.state.Desired = &in.Desired
 		r.state.Generation++
 		r.state.Attempts, r.state.FailedPuts = 0, 0

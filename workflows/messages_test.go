@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/stretchr/testify/mock"
 )
 
 // refusal is the type of the error of a refused update.
@@ -217,5 +219,19 @@ func TestContinueAsNew(t *testing.T) {
 	}
 	if late.Pass != 2 {
 		t.Errorf("a second after the next try: pass %d, want 2: the wait was resumed, not restarted", late.Pass)
+	}
+}
+
+func TestApplyKeepsTheMemo(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	changed := desired()
+	changed.APIVersion = "2024-04-13"
+	r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
+	var memo map[string]any
+	r.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) { memo = args.Get(0).(map[string]any) }).Return(nil)
+	r.start(time.Second)
+	if memo[workflows.MemoAPIVersion] != "2024-04-13" {
+		t.Errorf("memo %v, want the new api-version: lists without a worker read it", memo)
 	}
 }

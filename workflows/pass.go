@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
@@ -109,10 +110,18 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	ctx = checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Force: p.forced(),
+		Force: p.forced(), BlockedFor: r.blockedFor(ctx),
 	}).Get(ctx, &result)
 	p.pre = verdictOf(result.Verdict, err)
 	return p.pre
+}
+
+// blockedFor is how long an operation in flight has blocked the resource.
+func (r *reconciler) blockedFor(ctx workflow.Context) time.Duration {
+	if r.state.Condition.Reason != resource.ReasonOperationInProgress {
+		return 0
+	}
+	return workflow.Now(ctx).Sub(r.state.Condition.LastTransitionTime)
 }
 
 // postCheck decides whether the resource is Ready; after a skip too.

@@ -299,3 +299,17 @@ func TestPassUnknownPutIsReadFirst(t *testing.T) {
 		t.Errorf("reset was %v, want it for the PUT after the one of unknown outcome", resets)
 	}
 }
+
+func TestPassTellsHowLongAnOperationBlocks(t *testing.T) {
+	r := newRun(t)
+	var longest time.Duration
+	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+		longest = max(longest, in.BlockedFor)
+		return resource.Block(resource.ReasonOperationInProgress, "Updating")
+	}
+	r.apply(desired())
+	r.start(3 * time.Hour)
+	if longest < 2*time.Hour {
+		t.Errorf("after 3 h the guard was told of %s: it names --force after hours", longest)
+	}
+}

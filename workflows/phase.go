@@ -42,7 +42,19 @@ func (r *reconciler) operate(ctx workflow.Context, p *pass, method string) {
 	}
 }
 
-// upsertIdentity keeps memo and search attributes true to the spec. They equal
+// upsertMemo keeps the memo true when a new generation is read with another
+// api-version or bears another name. The first apply equals what a starter set.
+func (r *reconciler) upsertMemo(ctx workflow.Context, next resource.Desired) {
+	now := r.state.Desired
+	if now == nil || now.APIVersion == next.APIVersion && now.Name == next.Name {
+		return
+	}
+	if err := workflow.UpsertMemo(ctx, Memo(next)); err != nil {
+		workflow.GetLogger(ctx).Error("upsert memo", "error", err)
+	}
+}
+
+// upsertIdentity keeps search attributes true to the spec. They equal
 // what a starter set, so the first apply writes nothing.
 func (r *reconciler) upsertIdentity(ctx workflow.Context) {
 	desired := *r.state.Desired
