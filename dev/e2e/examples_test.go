@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// The examples as resource IDs.
+const (
+	demoGroup    = subscription + "/resourceGroups/armature-demo"
+	demoStorage  = demoGroup + "/providers/Microsoft.Storage/storageAccounts/armaturedemo"
+	demoCluster  = demoGroup + "/providers/Microsoft.Kusto/clusters/adx"
+	demoDatabase = demoCluster + "/databases/telemetry"
+	// demoCount is how many resources the examples are.
+	demoCount = 10
+)
+
+// demoPassword is the one secret that the examples name.
+const demoPassword = "ARMATURE_SECRET_POSTGRES_PASSWORD=e2e-postgres-4711"
+
+// examplesFolder is examples/ of the product.
+func examplesFolder(t *testing.T) string {
+	t.Helper()
+	root, err := harness.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(root, "examples")
+}
+
+// stored are the resources of the simulator whose ID matches the glob.
+func stored(w *harness.World, glob string) []armsim.Stored {
+	w.T.Helper()
+	var all []armsim.Stored
+	w.Sim.Call(http.MethodGet, "/resources?id="+glob, nil, &all)
+	return all
+}
+
+// TestExamples takes the repository's examples from nothing to Ready, through a
+// pass in sync and a drift, to nothing again.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 300}})
+	w.StartWorker(harness.WorkerOptions{Env: []string{demoPassword}})
+	folder := examplesFolder(t)
+	// The owners of the others come first: it saves the waits of blocked children.
+	w.MustCLI("apply", "-f", filepath.Join(folder, "01-group.yaml"), "--wait", "--timeout", "60s")
+	w.MustCLI("apply", "-f", filepath.Join(folder, "01-group.yaml"), "-f", filepath.Join(folder, "04-kusto-cluster.yaml"), "--wait", "--timeout", "60s")
+	w.MustCLI("apply", "-f", folder, "--wait", "--timeout", "120s")
+	for _, play := range []struct {
+		name string
+		play func(*harness.World)
+	}{
+		{"in sync", examplesInSync},
+		{"drift", examplesDrift},
+		{"delete what holds others", func(w *harness.World) { examplesHeld(w, folder) }},
+		{"delete", func(w *harness.World) { examplesDeleted(w, folder) }},
+	} {
+		if !t.Run(play.name, func(t *testing.T) { play.play(w.On(t)) }) {
+			return
+		}
+	}
+}
+
+// examplesInSync reconciles everything that is Ready: one GET of each resource
+// and at most one more of each that is owner or reference of another, no PUT.
+func examplesInSync(w *harness.World) {
+	w.Sim.Reset()
+	w.MustCLI("reconcile", "-l", "stack=demo", "--wait", "--timeout", "60s")
+	counters := w.Sim.Counters()
+	for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodPost, http.MethodDelete} {
+		if n := counters.ByMethod[method]; n != 0 {
+			w.T.Errorf("a pass in sync made %d %ss, want none: %v", n, method, counters.ByID)
+		}
+	}
+	if len(counters.ByID) != demoCount {
+		w.T.Errorf("%d resources got requests, want %d: %v", len(counters.ByID), demoCount, counters.ByID)
+	}
+	for id, requests := range counters.ByID {
+		most := 1
+		if isRead(counters.ByID, id) {
+			most = 2
+		}
+		if gets := requests[http.MethodGet]; gets < 1 || gets > most {
+			w.T.Errorf("%s got %d GETs, want 1 to %d", id, gets, most)
+		}
+	}
+}
+
+// isRead tells whether a check of another resource reads this one: it is an
+// owner, or the network security group that the network names.
+func isRead(all map[string]map[string]int, id string) bool {
+	for other := range all {
+		if strings.HasPrefix(other, id+"/") {
+			return true
+		}
+	}
+	return strings.HasSuffix(id, "/networksecuritygroups/demo-nsg")
+}
+
+// examplesDrift changes a property behind everybody's back: the next pass puts
+// it back, alone, and the history names path, old and new value.
+func examplesDrift(w *harness.World) {
+	w.Sim.Reset()
+	w.Sim.Patch(demoStorage, map[string]any{"properties": map[string]any{"accessTier": "Cool"}})
+	w.MustCLI("reconcile", "-l", "stack=demo", "--wait", "--timeout", "60s")
+	if puts := w.Sim.Counters().ByMethod[http.MethodPut]; puts != 1 || w.Sim.Count(http.MethodPut, demoStorage) != 1 {
+		w.T.Errorf("%d PUTs, %d of them of the storage account; want that one alone", puts, w.Sim.Count(http.MethodPut, demoStorage))
+	}
+	if now := stored(w, demoStorage); len(now) != 1 || !strings.Contains(fmt.Sprint(now[0].Body), "accessTier:Hot") {
+		w.T.Errorf("the property was not put back: %+v", now)
+	}
+	want := `properties.accessTier "Cool" -> "Hot"`
+	if lines := w.HistoryLines(demoStorage); !strings.Contains(lines, want) {
+		w.T.Errorf("the history does not say %q:\n%s", want, lines)
+	}
+	page := w.MustCLI("describe", "armaturedemo")
+	if !strings.Contains(page.Out, `properties.accessTier: "Cool" -> "Hot"`) {
+		w.T.Errorf("describe does not name path, old and new value:\n%s", page)
+	}
+}
+
+// examplesHeld deletes everything, while the group holds what nobody manages:
+// that is a block which names it, and the group gets no DELETE.
+func examplesHeld(w *harness.World, folder string) {
+	foreign := demoGroup + "/providers/Microsoft.Example/things/foreign"
+	w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": foreign, "body": map[string]any{"location": "westus2"}}, nil)
+	w.MustCLI("delete", "-f", folder, "--yes")
+	status := w.UntilStatus(90*time.Second, demoGroup, "holds what is not managed", func(s workflows.Status) bool {
+		return s.Condition.Reason == resource.ReasonContainsUnmanaged
+	})
+	if !strings.Contains(status.Condition.Message, "foreign (Microsoft.Example/things)") {
+		w.T.Errorf("the block does not name the foreign resource: %s", status.Condition.Message)
+	}
+	if deletes := w.Sim.Count(http.MethodDelete, demoGroup); deletes != 0 {
+		w.T.Errorf("the group that holds a foreign resource got %d DELETEs", deletes)
+	}
+	w.Sim.Call(http.MethodDelete, "/resources?id="+foreign, nil, nil)
+}
+
+// examplesDeleted waits for the deletion: it ends by itself, and nothing stays.
+func examplesDeleted(w *harness.World, folder string) {
+	w.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "120s")
+	if left := stored(w, demoGroup+"*"); len(left) != 0 {
+		w.T.Errorf("the deletion left %d resources behind: %+v", len(left), left)
+	}
+	if list := w.MustCLI("get", "-o", "json"); strings.TrimSpace(list.Out) != "[]" {
+		w.T.Errorf("something is still managed:\n%s", list)
+	}
+}
