@@ -66,6 +66,9 @@ func (d *demo) startTemporal(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read the Temporal connection: %w", err)
 		}
+		if options.Namespace == "" {
+			options.Namespace = client.DefaultNamespace
+		}
 		d.temporal = options
 		return nil
 	}
