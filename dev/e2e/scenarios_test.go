@@ -41,6 +41,7 @@ type scenarios struct {
 // TestRecordHistories plays every path of the workflow against the real server,
 // and records its history where HISTORIES names a folder.
 func TestRecordHistories(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
@@ -238,6 +239,7 @@ func playDeleted(t *testing.T, s scenarios, r thing) {
 // TestRecordContinueAsNew plays continue-as-new on a server that suggests it
 // early: the next run resumes the wait and costs no request.
 func TestRecordContinueAsNew(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{ContinueAsNewAfter: 60})
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
