@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/workflows"
+)
+
+// The secrets of the test, each with characters that JSON and URLs escape.
+const (
+	envSecret      = `Zq7env81<&>"'ö`
+	fileSecret     = `Zq7file82+/=%20\`
+	postgresSecret = "Zq7postgres83"
+	// planted values are no secrets: the search must find them.
+	plantedLabel = "planted-label-91"
+	plantedBody  = "planted-body-92"
+	plantedName  = "planted-name-93"
+	plantedError = "planted-error-94"
+)
+
+// bearer is the form of a token.
+var bearer = regexp.MustCompile(`eyJ[\w-]{10,}\.[\w-]{10,}\.`)
+
+// TestSecrets holds that no secret value gets anywhere: not what a manifest
+// takes from the worker, not the worker's own, not what only a GET returns; also
+// not when ARM repeats it in an error.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSecretsScene(t)
+	for name, size := range map[string]string{
+		plantedName: "small", "echo-json": "small", "echo-text": "small", "echo-once": "small", "failing": "small", "drifting": "small",
+	} {
+		s.run("apply", "-f", s.Write(name+".yaml", secretManifest(name, size)))
+	}
+	s.run("apply", "-f", s.examples, "--wait", "--timeout", "90s")
+	for _, name := range []string{plantedName, "echo-once", "drifting"} {
+		s.UntilPhase(30*time.Second, s.id(name), workflows.PhaseReady)
+	}
+	for name, says := range map[string]string{"echo-json": plantedError, "failing": plantedError, "echo-text": "the answer is text/html"} {
+		s.UntilStatus(30*time.Second, s.id(name), "says "+says, func(status workflows.Status) bool {
+			return strings.Contains(status.Condition.Message, says)
+		})
+	}
+	s.Sim.Patch(s.id("drifting"), map[string]any{"properties": map[string]any{"setting": "changed", "size": "large"}})
+	s.run("reconcile", s.id("drifting"), "--wait", "--timeout", "30s")
+	for _, output := range []string{"table", "wide", "json", "yaml"} {
+		s.run("get", "-o", output)
+	}
+	for _, name := range []string{plantedName, "echo-json", "echo-text", "echo-once", "failing", "drifting", "armature-demo-postgres"} {
+		s.run("describe", name)
+	}
+	s.run("wait", "-l", "stack=demo", "--timeout", "10s")
+	s.run("delete", "--yes", "--wait", "--timeout", "60s", plantedName)
+	s.search()
+}
+
+// secretsScene is a world full of secrets.
+type secretsScene struct {
+	scenarios
+	worker   *harness.Worker
+	examples string
+	// said is what the CLI said.
+	said []string
+}
+
+func newSecretsScene(t *testing.T) *secretsScene {
+	t.Helper()
+	w := harness.New(t, binaries, harness.Options{TLS: true, Simulator: armsim.Options{
+		TimeScale: 600,
+		Secrets:   []armsim.SecretRule{{Type: "*", Properties: []string{"primaryKey", "secondaryConnectionString", "adminPassword"}}},
+	}})
+	root, err := harness.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &secretsScene{scenarios: scenarios{w}, examples: filepath.Join(root, "examples")}
+	s.putGroup("secrets")
+	s.Write("secrets.d/password", fileSecret+"\n")
+	s.worker = w.StartWorker(harness.WorkerOptions{Env: []string{
+		"ARMATURE_LOG_LEVEL=debug", "ARMATURE_SECRETS_DIR=" + filepath.Join(w.Folder, "secrets.d"),
+		"ARMATURE_SECRET_E2E=" + envSecret, "ARMATURE_SECRET_POSTGRES_PASSWORD=" + postgresSecret,
+	}})
+	echo := fmt.Sprintf("%s: the values %s and %s are not allowed.", plantedError, envSecret, fileSecret)
+	detail := map[string]any{"code": "Weak", "message": echo, "target": envSecret}
+	body, err := json.Marshal(map[string]any{"error": map[string]any{
+		"code": "InvalidPassword", "message": echo, "target": fileSecret, "details": []any{detail},
+		"innererror":     map[string]any{"code": "Weak", "message": echo},
+		"additionalInfo": []any{map[string]any{"type": "PolicyViolation", "info": detail}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(echo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range []armsim.Fault{
+		{Path: s.id("echo-json"), Status: http.StatusBadRequest, Body: body},
+		{Path: s.id("echo-text"), Status: http.StatusBadRequest, Body: text},
+		{Path: s.id("echo-once"), Status: http.StatusInternalServerError, Body: body, Count: 2},
+	} {
+		fault.Method = http.MethodPut
+		s.Sim.Call(http.MethodPost, "/faults", fault, nil)
+	}
+	s.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{ID: s.id("failing"), Spec: armsim.OperationSpec{
+		Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{60}, Outcome: "Failed", ErrorCode: "InvalidPassword", ErrorMessage: echo,
+	}}, nil)
+	return s
+}
+
+func (s *secretsScene) id(name string) string { return thing{group: "secrets", name: name}.id() }
+
+// secretManifest has the secrets under names that tell and that do not, and a
+// body that is large enough to be compressed in histories.
+func secretManifest(name, size string) string {
+	return fmt.Sprintf(`type: Microsoft.Example/things@2024-01-01
+name: %s
+owner: %s/resourceGroups/secrets
+body:
+  location: westus2
+  properties:
+    size: %s
+    adminPassword: {$secret: env:ARMATURE_SECRET_E2E}
+    setting: {$secret: env:ARMATURE_SECRET_E2E}
+    list: [{name: first, content: {$secret: file:password}}]
+    note: %s
+reconcile: {interval: 0}
+labels: {planted: %s}
+`, name, subscription, size, plantedBody+strings.Repeat(" filler", 1000), plantedLabel)
+}
+
+// run keeps what the CLI says for the search.
+func (s *secretsScene) run(args ...string) {
+	s.T.Helper()
+	result := s.MustCLI(args...)
+	s.said = append(s.said, result.Out, result.Err)
+}
+
+// search looks for planted values, to prove that it finds, then for secrets.
+func (s *secretsScene) search() {
+	s.T.Helper()
+	places := map[string]string{
+		"Temporal": strings.Join(s.Texts(), "\n"), "the worker's log": s.worker.Log(), "the CLI's output": strings.Join(s.said, "\n"),
+	}
+	for place, planted := range map[string][]string{
+		"Temporal":         {plantedLabel, plantedBody, plantedName, plantedError, "properties.size", `"large"`},
+		"the worker's log": {plantedName, plantedError, `"level":"DEBUG"`},
+		"the CLI's output": {plantedLabel, plantedName, plantedError, "properties.size"},
+	} {
+		for _, value := range planted {
+			if !strings.Contains(places[place], value) {
+				s.T.Errorf("the search does not find the planted %q in %s", value, place)
+			}
+		}
+	}
+	for _, file := range []string{temporaldev.LogFile, temporaldev.DatabaseFile, temporaldev.DatabaseFile + "-wal"} {
+		data, err := os.ReadFile(filepath.Join(s.Folder, "temporal", file))
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		places[file] = string(data)
+	}
+	secrets := s.secrets()
+	for place, text := range places {
+		for value, kind := range secrets {
+			for _, form := range forms(value) {
+				if at := strings.Index(text, form); at >= 0 {
+					s.T.Errorf("%s (%q) stands in %s: ... %q", kind, value, place, text[max(0, at-300):min(len(text), at+100)])
+				}
+			}
+		}
+		if token := bearer.FindString(text); token != "" {
+			s.T.Errorf("a token stands in %s: %s", place, token)
+		}
+	}
+}
+
+// secrets are all values that must be nowhere, with what they are.
+func (s *secretsScene) secrets() map[string]string {
+	s.T.Helper()
+	var made struct{ Values []string }
+	s.Sim.Call(http.MethodGet, "/secrets", nil, &made)
+	secrets := map[string]string{}
+	for _, value := range made.Values {
+		secrets[value] = "a key that the server made or was given"
+	}
+	if len(secrets) < 10 {
+		s.T.Errorf("ARM knows only %d secrets: %q", len(secrets), made.Values)
+	}
+	for kind, value := range map[string]string{
+		"the password of the examples": postgresSecret, "the worker's client secret": harness.ClientSecret,
+		"the secret of a variable": "Zq7env81", "the secret of a file": "Zq7file82",
+		"the whole secret of a variable": envSecret, "the whole secret of a file": fileSecret,
+	} {
+		secrets[value] = kind
+	}
+	return secrets
+}
+
+// forms are the ways in which a value may be written.
+func forms(value string) []string {
+	quoted, _ := json.Marshal(value) // a string always encodes
+	return []string{
+		value, strings.Trim(string(quoted), `"`), url.QueryEscape(value), url.PathEscape(value),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+	}
+}
