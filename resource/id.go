@@ -167,19 +167,31 @@ func (id ID) IsChild() bool {
 	return !strings.HasPrefix(strings.ToLower(rest), "/providers/")
 }
 
-// WorkflowID names the workflow of the resource: the lower-cased ID up to 200
-// bytes, else its first 150 bytes, "~" and 32 hex digits of its SHA-256.
+// WorkflowID names the workflow of the resource: the lower-cased ID, what is not
+// printable ASCII percent-encoded, up to 200 bytes, else its first 150 bytes, "~"
+// and 32 hex digits of its SHA-256.
 func (id ID) WorkflowID() string {
-	key := id.Key()
+	key := printable(id.Key())
 	if len(key) <= workflowIDMax {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	cut := workflowIDPrefix
-	for !utf8.RuneStart(key[cut]) {
-		cut--
+	return key[:workflowIDPrefix] + "~" + hex.EncodeToString(sum[:16])
+}
+
+// printable percent-encodes every byte that is not printable ASCII, because the
+// SDK sends workflow IDs in a gRPC header, which holds nothing else. An ID holds
+// no %, so two IDs stay two.
+func printable(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c >= ' ' && c <= '~' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
 	}
-	return key[:cut] + "~" + hex.EncodeToString(sum[:16])
+	return b.String()
 }
 
 // Short is the part of the ID that people say: the names below the provider

@@ -1,0 +1,44 @@
+package resource
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWorkflowID(t *testing.T) {
+	const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/"
+	long := group + strings.Repeat("g", 90) + "/providers/Microsoft.Example/things/" + strings.Repeat("t", 100)
+	cases := map[string]struct{ reason, id, want string }{
+		"lower case": {
+			reason: "IDs that ARM takes for one have one workflow",
+			id:     group + "RG (1) [x]", want: strings.ToLower(group) + "rg (1) [x]",
+		},
+		"beyond ASCII": {
+			reason: "the SDK sends the workflow ID in a gRPC header, which holds printable ASCII alone",
+			id:     group + "Gr\u00fcn", want: strings.ToLower(group) + "gr%c3%bcn",
+		},
+		"long": {
+			reason: "SQL stores hold 255 characters",
+			id:     long, want: strings.ToLower(long)[:150] + "~86f979825d549205dbee0b37eedcc522",
+		},
+		"long beyond ASCII": {
+			reason: "encoded, it is too long; not encoded, it is not",
+			id:     group + strings.Repeat("\u00fc", 60), want: strings.ToLower(group) + strings.Repeat("%c3%bc", 13) + "%c3%b~83698d3e0bcf4f27ca6e5548149475ec",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			id, err := ParseID(tc.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := id.WorkflowID()
+			if got != tc.want {
+				t.Errorf("%s:\ngot  %s\nwant %s", tc.reason, got, tc.want)
+			}
+			if len(got) > workflowIDMax {
+				t.Errorf("the workflow ID has %d bytes", len(got))
+			}
+		})
+	}
+}
