@@ -179,6 +179,7 @@ func (s *secretsScene) search() {
 			for _, form := range forms(value) {
 				if at := strings.Index(text, form); at >= 0 {
 					s.T.Errorf("%s (%q) stands in %s: ... %q", kind, value, place, text[max(0, at-300):min(len(text), at+100)])
+					break // the other forms say no more
 				}
 			}
 		}
