@@ -121,8 +121,8 @@ func applied(result workflows.ApplyResult) string {
 }
 
 // sendAll sends one message for each resource, in order and at most limit at a
-// time, and prints one line for each answer, as they come. A refusal is a line of its own and stops nothing; any
-// other error (no worker, no Temporal) ends it.
+// time, and prints one line for each answer, as they come. A refusal is a line
+// of its own and stops nothing; any other error (no worker, no Temporal) ends it.
 func (a *app) sendAll(ctx context.Context, ids []resource.ID, limit int, send func(ctx context.Context, i int) (string, error)) error {
 	var printing sync.Mutex
 	done, refusals := 0, 0

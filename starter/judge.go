@@ -32,6 +32,8 @@ func judge(w awaited, v view, g goal) outcome {
 		o.hopeless = "its workflow ended: " + v.Ended
 	case v.Deleting:
 		o.hopeless = "it is being deleted"
+	case v.Paused:
+		o.hopeless = "it is paused; `armature resume` goes on"
 	case v.Phase == workflows.PhaseFailed && current:
 		o.hopeless = "it is not tried again until somebody acts"
 	}

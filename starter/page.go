@@ -106,6 +106,8 @@ func (p *page) waiting() {
 	}
 	switch {
 	case v.Stale:
+	case v.Paused && !v.Deleting:
+		p.line("Next try", "after `armature resume`")
 	case v.Operation != "":
 		p.line("Next try", "when the operation ends")
 	case v.NextTry.IsZero():

@@ -27,6 +27,8 @@ func TestJudge(t *testing.T) {
 		"stale ready":       {reason: "search attributes are enough for a plain wait", view: view{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady, done: true},
 		"stale after apply": {reason: "search attributes know no generation", awaited: awaited{generation: 1}, view: view{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady},
 		"failed":            {reason: "nobody tries again by himself", view: view{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, hopeless: "until somebody acts"},
+		"paused":            {reason: "no pass starts until somebody resumes", awaited: awaited{pass: 5}, view: view{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: goalReady, hopeless: "paused"},
+		"paused and ready":  {reason: "what was waited for is there", view: view{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
 		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{generation: 1}, view: view{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
 		"deleting":          {reason: "it will not become Ready", view: view{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, hopeless: "being deleted"},
 		"once":              {reason: "a run of --once that ended Ready", view: view{Status: workflows.Status{Generation: 2, Condition: ready}, Gone: true, Ended: "Completed"}, goal: goalReady, done: true},

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -71,6 +72,16 @@ func labelKeywords(labels map[string]string) []string {
 	}
 	sort.Strings(words)
 	return words
+}
+
+// searchAttributeMax is what the server takes of one search attribute, in bytes:
+// beyond it, it terminates the workflow.
+const searchAttributeMax = 2048
+
+// labelsFit reports whether ReconcileLabels can hold the labels, as JSON.
+func labelsFit(labels map[string]string) bool {
+	encoded, err := json.Marshal(labelKeywords(labels))
+	return err == nil && len(encoded) <= searchAttributeMax
 }
 
 // keyword cuts a value to what SQL stores hold.

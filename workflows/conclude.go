@@ -55,6 +55,22 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.setPhase(ctx, PhaseReady, reason)
 }
 
+// cutShort ends a pass that somebody paused or deleted after a step. Of a
+// resource that is not Ready yet the condition still tells of that step.
+func (r *reconciler) cutShort(ctx workflow.Context, p *pass, step string) {
+	r.state.Pass = p.number
+	if r.state.Condition.Reason != resource.ReasonReconciling {
+		return
+	}
+	message := "stopped after " + step + ": a deletion was asked for"
+	if r.state.holds() {
+		message = "stopped after " + step + " by a pause; a resume starts the next pass"
+	}
+	r.state.Condition.Set(resource.Condition{
+		Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, Message: message, ObservedGeneration: p.generation,
+	}, workflow.Now(ctx))
+}
+
 // notReady sets the condition of a pass that ended early.
 func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Verdict, now time.Time) {
 	if p.put {

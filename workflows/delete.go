@@ -40,7 +40,7 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	var result activities.CheckOwnerResult
 	local := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(local, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Deleting: true, After: workflow.Now(ctx),
+		Desired: p.desired, Deleting: true, Force: p.forced(), After: workflow.Now(ctx),
 	}).Get(ctx, &result)
 	if err == nil && result.OwnerAbsent {
 		r.gone(ctx, resource.ReasonDeleted, "gone: its owner "+p.desired.Owner.Short()+" does not exist")
@@ -50,13 +50,13 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 }
 
 // getForDelete is done when the resource is absent, and joins an operation that
-// is in flight before anything else.
+// is in flight before anything else, unless the pass is forced.
 func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdict {
 	verdict := r.read(ctx, p, activities.ExpectAny)
 	if verdict.Stops() {
 		return verdict
 	}
-	if p.got.InFlight != "" {
+	if p.got.InFlight != "" && !p.forced() {
 		method := "PUT"
 		if strings.EqualFold(p.got.InFlight, "Deleting") {
 			method = "DELETE"

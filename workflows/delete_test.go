@@ -1,12 +1,14 @@
 package workflows_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/temporal"
 )
 
 func TestDelete(t *testing.T) {
@@ -176,4 +178,55 @@ func TestDeleteOfNothing(t *testing.T) {
 		t.Errorf("answered with %v, want %s", got.rejected, workflows.RefusedNotManaged)
 	}
 	r.wantCalls()
+}
+
+func TestDeleteHeedsAPolicyThatNobodyApplied(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	kept := desired()
+	kept.Policy = resource.PolicyDetachOnDelete
+	got := r.at(10*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &kept})
+	r.start(time.Second)
+	if refusal(got) != workflows.RefusedInvalid || r.count("DeleteResource") != 0 {
+		t.Errorf("answered with %v after %d DELETEs; a manifest that wants to keep the resource must not delete it", got.rejected, r.count("DeleteResource"))
+	}
+}
+
+func TestDeleteForced(t *testing.T) {
+	r := newRun(t)
+	var forced []bool
+	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+		if forced = append(forced, in.Force); in.Deleting && !in.Force {
+			return activities.CheckOwnerResult{Verdict: resource.Fail(resource.ReasonReconciliationBlocked, resource.RetryVerySlow, "Updating")}
+		}
+		return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
+	}
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		if in.Expect == activities.ExpectAbsent {
+			return absent()
+		}
+		got := present()
+		got.InFlight = "Updating"
+		return got
+	}
+	r.apply(desired())
+	r.at(10*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{})
+	r.at(time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, Reason: "the owner hangs", By: "ada@host"})
+	r.start(time.Minute)
+	if len(forced) != 3 || !forced[2] || r.count("DeleteResource") != 1 || r.count("PollOperation") != 0 {
+		t.Errorf("force was %v, %d polls, %d DELETEs; want the third pass to skip owner check and guard", forced, r.count("PollOperation"), r.count("DeleteResource"))
+	}
+}
+
+func TestReasonDeletedEndsOnlyADeletion(t *testing.T) {
+	r := newRun(t)
+	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+		return activities.GetResourceResult{Verdict: resource.Fail(resource.ReasonDeleted, resource.RetrySlow, "a code of ARM")}
+	}
+	r.apply(desired())
+	r.start(time.Minute)
+	var canceled *temporal.CanceledError
+	if err := r.GetWorkflowError(); !errors.As(err, &canceled) {
+		t.Errorf("ended with %v, want it to go on until it is canceled", err)
+	}
 }

@@ -28,8 +28,8 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	if s.Operation != "" {
 		fmt.Fprintf(&b, "| operation | %s since %s |\n", s.Operation, stamp(s.OperationSince))
 	}
-	if !s.NextTry.IsZero() {
-		fmt.Fprintf(&b, "| next try | %s |\n", stamp(s.NextTry))
+	if next := s.nextTry(); !next.IsZero() {
+		fmt.Fprintf(&b, "| next try | %s |\n", stamp(next))
 	}
 	if len(s.Differences) > 0 {
 		fmt.Fprintf(&b, "\nLast differences (%s):\n\n| path | observed | desired |\n|---|---|---|\n", stamp(s.DifferencesAt))

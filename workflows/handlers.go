@@ -53,6 +53,8 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 		return refused(RefusedInvalid, "the resource ID %q does not belong to the workflow %q", in.Desired.ID, id)
 	case in.Desired.APIVersion == "":
 		return refused(RefusedInvalid, "%s has no api-version", in.Desired.ID.Short())
+	case !labelsFit(in.Desired.Labels):
+		return refused(RefusedInvalid, "the labels of %s take more than the %d bytes that a search attribute holds", in.Desired.ID.Short(), searchAttributeMax)
 	case len(in.Desired.Body) > resource.MaxBodyBytes:
 		return refused(RefusedInvalid, "the body of %s has %d bytes; at most %d are allowed", in.Desired.ID.Short(), len(in.Desired.Body), resource.MaxBodyBytes)
 	}
@@ -145,7 +147,13 @@ func said(in PauseInput) string {
 }
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
-	if r.state.Desired != nil {
+	if known := r.state.Desired; known != nil {
+		// The applied policy decides. A manifest that wants to keep the resource
+		// must not delete it because nobody applied it yet.
+		if in.Desired != nil && in.Desired.Policy == resource.PolicyDetachOnDelete && known.Policy != in.Desired.Policy {
+			return refused(RefusedInvalid, "the manifest of %s says policy %s, but %s was applied: apply the manifest first, or delete by name",
+				known.ID.Short(), in.Desired.Policy, known.Policy)
+		}
 		return nil
 	}
 	if in.Desired == nil {
@@ -188,13 +196,19 @@ func (r *reconciler) receiveWakes(ctx workflow.Context) {
 }
 
 // drainWakes takes the signals that arrived and were not received, before the
-// run ends.
-func (r *reconciler) drainWakes(ctx workflow.Context) {
+// run ends. A signal that came with this very task is already in the hands of
+// receiveWakes, which has not run yet: it must first.
+func (r *reconciler) drainWakes(ctx workflow.Context) error {
+	others := false
+	workflow.Go(ctx, func(workflow.Context) { others = true })
+	if err := workflow.Await(ctx, func() bool { return others }); err != nil {
+		return err
+	}
 	channel := workflow.GetSignalChannel(ctx, WakeSignal)
 	for {
 		var in WakeInput
 		if !channel.ReceiveAsync(&in) {
-			return
+			return nil
 		}
 		r.wake(ctx, in)
 	}

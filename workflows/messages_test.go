@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,9 +11,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/stretchr/testify/mock"
 )
@@ -33,6 +32,12 @@ func TestApplyRefusedEndsTheRun(t *testing.T) {
 	}{
 		"another resource": {"the workflow belongs to one resource", func(d *resource.Desired) { d.ID = mustID(group) }},
 		"no api-version":   {"no request can be made without it", func(d *resource.Desired) { d.APIVersion = "" }},
+		"labels too long": {"a search attribute over 2,048 bytes makes the server terminate the workflow", func(d *resource.Desired) {
+			d.Labels = map[string]string{}
+			for i := range 150 {
+				d.Labels[fmt.Sprintf("label%03d", i)] = "value"
+			}
+		}},
 		"body too large": {"Temporal refuses large payloads", func(d *resource.Desired) {
 			d.Body = json.RawMessage(`"` + strings.Repeat("x", resource.MaxBodyBytes) + `"`)
 		}},
@@ -145,8 +150,11 @@ func TestPause(t *testing.T) {
 	paused := r.look(5 * time.Hour)
 	r.at(6*time.Hour, workflows.ResumeUpdate, workflows.PauseInput{By: "ada@host"})
 	r.start(6*time.Hour + time.Second)
-	if paused.Phase != workflows.PhasePaused || !paused.Paused {
-		t.Errorf("phase %s, paused %t; want Paused", paused.Phase, paused.Paused)
+	if paused.Phase != workflows.PhasePaused || !paused.Paused || !paused.NextTry.IsZero() {
+		t.Errorf("phase %s, paused %t, next try %v; want Paused and no next try", paused.Phase, paused.Paused, paused.NextTry)
+	}
+	if !strings.Contains(paused.Condition.Message, "pause") {
+		t.Errorf("the condition says %q hours after the operation, want that the pass stopped for the pause", paused.Condition.Message)
 	}
 	if polls < 3 {
 		t.Errorf("%d polls: a pause must let the operation end", polls)
@@ -158,67 +166,22 @@ func TestPause(t *testing.T) {
 	}
 }
 
-func TestOnce(t *testing.T) {
-	t.Run("ready", func(t *testing.T) {
-		r := newRun(t)
-		r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
-		r.start(0)
-		var status workflows.Status
-		if err := r.GetWorkflowResult(&status); err != nil || !status.Condition.Ready {
-			t.Errorf("result %+v, %v; want a Ready status", status.Condition, err)
-		}
-	})
-	t.Run("fatal", func(t *testing.T) {
-		r := newRun(t)
-		blocked(r.script, resource.RetryNone, 0)
-		r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
-			return activities.CheckOwnerResult{Verdict: resource.Fail("LocationRequired", resource.RetryNone, "no location")}
-		}
-		r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
-		r.start(0)
-		var application *temporal.ApplicationError
-		if err := r.GetWorkflowError(); !errors.As(err, &application) || application.Type() != workflows.FatalError {
-			t.Errorf("ended with %v, want an error of type %s", err, workflows.FatalError)
-		}
-	})
-	t.Run("on a managed resource", func(t *testing.T) {
-		r := newRun(t)
-		r.apply(desired())
-		got := r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
-		r.start(time.Second)
-		if refusal(got) != workflows.RefusedOnce {
-			t.Errorf("rejected with %v, want %s", got.rejected, workflows.RefusedOnce)
-		}
-	})
-}
-
-func TestContinueAsNew(t *testing.T) {
+func TestPauseHasNoNextTry(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
-	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, 10*time.Millisecond)
-	r.at(20*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "x"})
-	r.start(0)
-	var next *workflow.ContinueAsNewError
-	if err := r.GetWorkflowError(); !errors.As(err, &next) {
-		t.Fatalf("ended with %v, want continue-as-new", err)
+	r.at(10*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})
+	paused := r.look(20 * time.Millisecond)
+	r.at(30*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
+		return resource.Block(resource.ReasonWaitingForDependents, "a database")
 	}
-	var input workflows.ReconcileResourceInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
-		t.Fatal(err)
+	deleting := r.look(100 * time.Millisecond)
+	r.start(200 * time.Millisecond)
+	if paused.Pass != 1 || !paused.NextTry.IsZero() {
+		t.Errorf("after pass %d the next try is %v, want none while paused", paused.Pass, paused.NextTry)
 	}
-	input.State.Paused = false
-
-	second := newRun(t)
-	second.input = input
-	second.SetStartTime(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC))
-	early := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
-	late := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
-	second.start(2 * time.Hour)
-	if early.Pass != 1 || early.Generation != 1 || early.Phase != workflows.PhaseReady {
-		t.Errorf("a second before the next try: pass %d, generation %d, phase %s; want the state of the first run and no pass", early.Pass, early.Generation, early.Phase)
-	}
-	if late.Pass != 2 {
-		t.Errorf("a second after the next try: pass %d, want 2: the wait was resumed, not restarted", late.Pass)
+	if deleting.NextTry.IsZero() {
+		t.Error("a deletion shows no next try; it goes on while paused")
 	}
 }
 

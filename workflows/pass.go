@@ -68,7 +68,7 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 			break
 		}
 		if !deleting && (r.state.Paused || r.state.Delete != nil) {
-			r.state.Pass = p.number
+			r.cutShort(ctx, p, step.name)
 			return
 		}
 	}

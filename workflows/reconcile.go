@@ -3,7 +3,6 @@ package workflows
 import (
 	"time"
 
-	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -75,7 +74,7 @@ func (r *reconciler) run(ctx workflow.Context) (Status, error) {
 
 // due reports whether a pass is to run now. A deletion works while paused.
 func (r *reconciler) due(ctx workflow.Context) bool {
-	if r.state.Paused && r.state.Delete == nil {
+	if r.state.holds() {
 		return false
 	}
 	return r.state.Wanted || r.elapsed || !r.state.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.NextTry)
@@ -95,16 +94,17 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 }
 
 // finished reports whether the run is over, and with which error: after a
-// deletion, and with --once when the resource is Ready or for good not.
+// deletion, and with --once when the resource is Ready or for good not. A pass
+// that a pause cut short decided neither.
 func (r *reconciler) finished() (bool, error) {
 	switch {
 	case r.state.gone():
 		return true, nil
-	case !r.state.Once || r.state.Wanted || r.state.Delete != nil:
+	case !r.state.Once || r.state.Wanted || r.state.Paused || r.state.Delete != nil:
 		return false, nil
 	case r.state.Condition.Ready:
 		return true, nil
-	case r.state.Condition.Severity == resource.SeverityError:
+	case r.state.Phase == PhaseFailed:
 		return true, fatal(r.state.status())
 	}
 	return false, nil
@@ -131,7 +131,9 @@ func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 		return err
 	}
-	r.drainWakes(ctx)
+	if err := r.drainWakes(ctx); err != nil {
+		return err
+	}
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 	}, ReconcileResourceWorkflow, ReconcileResourceInput{State: &r.state})

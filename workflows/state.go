@@ -60,7 +60,7 @@ type State struct {
 func (s *State) status() Status {
 	status := Status{
 		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
-		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.NextTry,
+		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.gone(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
@@ -72,9 +72,22 @@ func (s *State) status() Status {
 	return status
 }
 
-// gone reports whether a deletion is done.
+// holds reports whether a pause keeps passes from starting: a deletion works
+// while paused.
+func (s *State) holds() bool { return s.Paused && s.Delete == nil }
+
+// nextTry is when the next pass starts by itself; zero = only on a message.
+func (s *State) nextTry() time.Time {
+	if s.holds() {
+		return time.Time{}
+	}
+	return s.NextTry
+}
+
+// gone reports whether a deletion is done. Without a deletion the reason may be
+// a word of ARM or of an extension, which ends nothing.
 func (s *State) gone() bool {
-	return s.Condition.Reason == resource.ReasonDeleted || s.Condition.Reason == resource.ReasonDetached
+	return s.Delete != nil && (s.Condition.Reason == resource.ReasonDeleted || s.Condition.Reason == resource.ReasonDetached)
 }
 
 // remember appends a decision; one that repeats the last is counted instead.

@@ -9,7 +9,7 @@ import (
 )
 
 // verdictOf turns an activity that gave up into a verdict: its error type is
-// the reason (activities.errors.go), a timeout of Temporal or a panic is
+// the reason (activities/errors.go), a timeout of Temporal or a panic is
 // CheckFailed. So a pass always ends in words.
 func verdictOf(verdict resource.Verdict, err error) resource.Verdict {
 	if err == nil {

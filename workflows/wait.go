@@ -28,7 +28,7 @@ const (
 
 // wait sleeps until the next try or a message, in named timers.
 func (r *reconciler) wait(ctx workflow.Context) error {
-	paused := r.state.Paused && r.state.Delete == nil
+	paused := r.state.holds()
 	if paused {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
 	}

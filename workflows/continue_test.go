@@ -1,0 +1,71 @@
+package workflows_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/workflow"
+)
+
+func TestContinueAsNew(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, 10*time.Millisecond)
+	r.at(20*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "x"})
+	r.start(0)
+	var next *workflow.ContinueAsNewError
+	if err := r.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("ended with %v, want continue-as-new", err)
+	}
+	var input workflows.ReconcileResourceInput
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	input.State.Paused = false
+
+	second := newRun(t)
+	second.input = input
+	second.SetStartTime(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC))
+	early := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
+	late := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
+	second.start(2 * time.Hour)
+	if early.Pass != 1 || early.Generation != 1 || early.Phase != workflows.PhaseReady {
+		t.Errorf("a second before the next try: pass %d, generation %d, phase %s; want the state of the first run and no pass", early.Pass, early.Generation, early.Phase)
+	}
+	if late.Pass != 2 {
+		t.Errorf("a second after the next try: pass %d, want 2: the wait was resumed, not restarted", late.Pass)
+	}
+}
+
+// TestContinueAsNewKeepsAWakeOfTheSameTask holds that a signal which arrives in
+// one workflow task with the end of the last pass is not lost: the run ends in
+// that task.
+func TestContinueAsNewKeepsAWakeOfTheSameTask(t *testing.T) {
+	r := newRun(t)
+	changed := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	// A pass that ends with an activity, not with a check: the code of a check's
+	// result runs a turn later, and the signal's before it.
+	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+		r.SetContinueAsNewSuggested(true)
+		r.SignalWorkflowSkippingWorkflowTask(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Succeeded", At: changed})
+		return activities.GetResourceResult{Verdict: resource.Fail("AuthorizationFailed", resource.RetrySlow, "403")}
+	}
+	r.apply(desired())
+	r.start(0)
+	var next *workflow.ContinueAsNewError
+	if err := r.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("ended with %v, want continue-as-new", err)
+	}
+	var input workflows.ReconcileResourceInput
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	if !input.State.ChangedAt.Equal(changed) || !input.State.Wanted {
+		t.Errorf("the next run knows of changes until %s, want %s: the wake was lost", input.State.ChangedAt, changed)
+	}
+}
