@@ -67,6 +67,7 @@ func TestKustoClusterUpdating(t *testing.T) {
 func startKusto(t *testing.T) kusto {
 	t.Helper()
 	k := kusto{World: harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 600}})}
+	quickPolls(k.World)
 	k.StartWorker(harness.WorkerOptions{})
 	for _, name := range []string{"01-group.yaml", "04-kusto-cluster.yaml", "05-kusto-databases.yaml"} {
 		k.manifests = append(k.manifests, "-f", filepath.Join(examplesFolder(t), name))
