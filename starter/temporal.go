@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
@@ -122,11 +123,36 @@ func (t *temporalClient) updateWithStart(ctx context.Context, desired resource.D
 	return t.send(ctx, m, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
 		start := t.client.NewWithStartWorkflowOperation(startOptions(desired, t.taskQueue),
 			workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
-		return t.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		handle, err := t.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 			StartWorkflowOperation: start,
 			UpdateOptions:          updateOptions(desired.ID.WorkflowID(), m),
 		})
+		return handle, whileClosing(err)
 	})
+}
+
+// closingError: the run that an update-with-start found ended in the same
+// moment. The next try starts another one.
+type closingError struct{ error }
+
+func (e closingError) Unwrap() error { return e.error }
+
+// whileClosing marks what an update-with-start is answered then; there is always
+// a run for it otherwise.
+func whileClosing(err error) error {
+	var notFound *serviceerror.NotFound
+	var aborted *serviceerror.Aborted
+	if errors.As(err, &notFound) || errors.As(err, &aborted) {
+		return closingError{err}
+	}
+	return err
+}
+
+// again reports whether an update met the end of its run and may be sent again.
+func again(err error) bool {
+	var closing closingError
+	var application *temporal.ApplicationError
+	return errors.As(err, &closing) || errors.As(err, &application) && application.Type() == acceptedUpdateCompleted
 }
 
 // send waits for the answer of one update, updateTimeout at most.
@@ -139,8 +165,7 @@ func (t *temporalClient) send(ctx context.Context, m message, call func(context.
 		if handle, err = call(deadline); err == nil {
 			err = handle.Get(deadline, m.result)
 		}
-		var application *temporal.ApplicationError
-		if !errors.As(err, &application) || application.Type() != acceptedUpdateCompleted {
+		if !again(err) {
 			break
 		}
 	}

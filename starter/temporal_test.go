@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -35,6 +36,7 @@ func TestSend(t *testing.T) {
 		"answered":       {reason: "one call", answers: []error{nil}, calls: 1},
 		"run ended":      {reason: "the next run takes the same update", answers: []error{ended, nil}, calls: 2},
 		"ends for ever":  {reason: "the tries are bounded", answers: []error{ended, ended, ended, ended}, calls: updateTries, refusal: "the run ended"},
+		"run closing":    {reason: "an update-with-start starts the next run", answers: []error{whileClosing(serviceerror.NewNotFound("aborted by closing workflow")), whileClosing(serviceerror.NewAborted("again")), nil}, calls: 3},
 		"refused":        {reason: "a refusal is final and keeps its message", answers: []error{temporal.NewApplicationError("adx is being deleted", workflows.RefusedDeleting)}, calls: 1, refusal: "adx is being deleted"},
 		"refused inside": {reason: "a wrapped refusal too", answers: []error{errors.Join(temporal.NewApplicationError("no", workflows.RefusedOnce))}, calls: 1, refusal: "no"},
 	}
