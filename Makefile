@@ -5,8 +5,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 GO ?= go
-# Every Go command of this file writes no
-# VCS state, so that an export without .git builds too.
+# No Go command of this file writes VCS state, so that an export without .git
+# builds too.
 export GOFLAGS := $(strip $(GOFLAGS) $(if $(findstring -buildvcs,$(GOFLAGS)),,-buildvcs=false))
 
 # Tools, pinned. `go run` keeps the linked tool in Go's build cache.
