@@ -38,7 +38,10 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	heart.record(putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter})
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status))
-	if operation.Status == http.StatusNotFound {
+	switch operation.Status {
+	case 0:
+		verdict.Message = "an extension deletes the resource without a DELETE of its own ID; the resource is read until it is gone"
+	case http.StatusNotFound:
 		verdict.Message = "the resource did not exist any more"
 	}
 	verdict.RequestID = operation.RequestID

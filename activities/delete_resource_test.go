@@ -131,6 +131,8 @@ func (p purger) Delete(
 	switch p.how {
 	case "refuse":
 		return errors.New("the vault holds keys")
+	case "instead":
+		return nil
 	case "read":
 		_, err := client.Get(ctx, obj.ID, obj.APIVersion)
 		return err
@@ -156,6 +158,10 @@ func TestDeleteResourceExtension(t *testing.T) {
 		"AsksARM": {
 			reason: "what ARM says to it is ARM's", how: "read", message: "denied",
 			action: resource.ActionError, why: "AuthorizationFailed", class: resource.RetrySlow, requests: []string{"GET t1"},
+		},
+		"Instead": {
+			reason: "nobody claims an answer that ARM never gave", how: "instead", message: "an extension deletes the resource",
+			action: resource.ActionProceed, requests: []string{},
 		},
 		"Passes": {reason: "the plain DELETE", action: resource.ActionProceed, requests: []string{"DELETE t1"}},
 	}
