@@ -93,16 +93,16 @@ func fault(err error, faults int) (error, bool) {
 }
 
 // scrubbed is the error without the values that were sent; what it is stays.
-func scrubbed(id resource.ID, err error, values []string) error {
+func scrubbed(verb string, id resource.ID, err error, values []string) error {
 	var failure *arm.Error
 	switch {
 	case errors.As(err, &failure):
 		clean := *failure
 		clean.Message, clean.Target = secrets.Text(failure.Message, values), secrets.Text(failure.Target, values)
 		clean.Details = nil
-		return fmt.Errorf("put %s: %w", id, &clean)
+		return fmt.Errorf("%s %s: %w", verb, id, &clean)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("put %s: %w", id, context.DeadlineExceeded)
+		return fmt.Errorf("%s %s: %w", verb, id, context.DeadlineExceeded)
 	}
 	return errors.New(secrets.Text(err.Error(), values))
 }

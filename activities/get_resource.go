@@ -33,7 +33,7 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started}
 	var masked map[string]any
 	if err == nil {
-		if masked, err = a.observe(in, response, &result); err != nil {
+		if masked, err = a.observe(ctx, in, response, &result); err != nil {
 			return GetResourceResult{Verdict: a.observed("GetResource", resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))}, nil
 		}
 	}
@@ -46,12 +46,12 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 }
 
 // observe masks the answer before it leaves the activity.
-func (a *Activities) observe(in GetResourceInput, response arm.Response, result *GetResourceResult) (map[string]any, error) {
+func (a *Activities) observe(ctx context.Context, in GetResourceInput, response arm.Response, result *GetResourceResult) (map[string]any, error) {
 	body, err := resource.DecodeBody(response.Body)
 	if err != nil || body == nil {
 		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
 	}
-	masked := a.mask(body, in.Plain, in.Secret)
+	masked := a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs})
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
 	}
@@ -68,10 +68,13 @@ func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heart *
 	progress := heart.progress()
 	progress.Faults++
 	heart.record(progress)
-	if again, retry := fault(err, progress.Faults); retry {
+	values, _ := a.values(ctx, in.SecretRefs)
+	if again, retry := fault(scrubbed("get", in.ID, err, values), progress.Faults); retry {
 		return GetResourceResult{}, again
 	}
-	return GetResourceResult{Verdict: a.observed("GetResource", a.verdict(ctx, in.ID, in.APIVersion, err))}, nil
+	verdict := a.verdict(ctx, in.ID, in.APIVersion, err)
+	verdict.Message = a.withoutSecrets(ctx, verdict.Message, in.SecretRefs)
+	return GetResourceResult{Verdict: a.observed("GetResource", verdict)}, nil
 }
 
 // contradicts asks for another read when the answer contradicts a write that
@@ -91,10 +94,35 @@ func (a *Activities) contradicts(expect Expectation, exists bool, heart *heart[r
 	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)
 }
 
-// mask hides secret values: by name and form, and where the manifest has a
-// $secret.
-func (a *Activities) mask(observed map[string]any, plain, secret []string) map[string]any {
-	return a.Masker.MaskPaths(a.Masker.Mask(observed, plain), secret)
+// hidden is what a manifest says about secrets: the paths that it states in
+// plain, those where it has a $secret, and the references behind them.
+type hidden struct {
+	plain, secret, refs []string
+}
+
+// mask hides secret values: by name and form, where the manifest has a $secret,
+// and wherever the answer repeats a value of one.
+func (a *Activities) mask(ctx context.Context, observed map[string]any, h hidden) map[string]any {
+	masked := a.Masker.MaskPaths(a.Masker.Mask(observed, h.plain), h.secret)
+	if values, _ := a.values(ctx, h.refs); len(values) > 0 {
+		masked = a.Masker.MaskValues(masked, values)
+	}
+	return masked
+}
+
+// values are the secrets behind references, to be masked in what ARM sends back;
+// false when one of them cannot be had.
+func (a *Activities) values(ctx context.Context, refs []string) (values []string, all bool) {
+	all = true
+	for _, ref := range refs {
+		_, found, err := a.Secrets.Resolve(ctx, map[string]any{"value": map[string]any{resource.SecretMarker: ref}})
+		if err != nil {
+			all = false
+			continue
+		}
+		values = append(values, found...)
+	}
+	return values, all
 }
 
 // attempt is the number of the attempt, from 1.

@@ -272,3 +272,20 @@ func TestMessagesHaveNoCredentials(t *testing.T) {
 	}
 	w.leaks(planted, got, fmt.Sprint(w.verdicts))
 }
+
+func TestGetResourceEchoedSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, `{"location":"westus2","properties":{"copy":"`+planted+`","statusMessage":"the value `+planted+` is weak"}}`)
+	in := GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"}
+	open, err := run(w, w.acts.GetResource, in)
+	must(t, err)
+	if !strings.Contains(string(open.Observed), planted) {
+		t.Fatal("the answer does not hold the value: the test proves nothing")
+	}
+	in.SecretRefs = []string{"env:ARMATURE_SECRET_ACTIVITIES"}
+	got, err := run(w, w.acts.GetResource, in)
+	must(t, err)
+	w.leaks(planted, got)
+}

@@ -21,6 +21,9 @@ const (
 	readBudget = 3 * time.Second
 	// ownersKept bounds the cache, in resources.
 	ownersKept = 2000
+	// refusalKept is how long a refusal is kept: who mended it and asks for a
+	// pass must not be answered from before.
+	refusalKept = 2 * time.Second
 )
 
 // ownerReader reads owners and references through a cache, so that many
@@ -96,6 +99,9 @@ func (r *ownerReader) lifetime(got reading) time.Duration {
 	var failure *arm.Error
 	if errors.As(got.err, &failure) && failure.RetryAfter > 0 {
 		return min(failure.RetryAfter, r.maxAge)
+	}
+	if got.err != nil {
+		return min(refusalKept, r.maxAge)
 	}
 	return r.maxAge
 }

@@ -41,9 +41,12 @@ type GetResourceInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
 	// Plain and Secret are the paths of resource.Desired with these names.
-	Plain  []string    `json:"plain,omitempty"`
-	Secret []string    `json:"secret,omitempty"`
-	Expect Expectation `json:"expect,omitempty"`
+	Plain  []string `json:"plain,omitempty"`
+	Secret []string `json:"secret,omitempty"`
+	// SecretRefs is that of resource.Desired: the values behind them are masked
+	// wherever the answer holds them.
+	SecretRefs []string    `json:"secretRefs,omitempty"`
+	Expect     Expectation `json:"expect,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -107,8 +110,6 @@ type PutResourceResult struct {
 	// Unknown is set when the activity gave up on a PUT that ARM may have
 	// accepted: the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
-	// SecretRefs are the $secret references of the body, for PollOperation.
-	SecretRefs []string `json:"secretRefs,omitempty"`
 }
 
 // PollOperationInput names the operation to wait for.
@@ -118,8 +119,8 @@ type PollOperationInput struct {
 	Token      string      `json:"token,omitempty"`
 	// RetryAfter is the wait before the first request.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// SecretRefs are those of PutResourceResult: what ARM says of a failed
-	// operation may repeat the values behind them.
+	// SecretRefs is that of resource.Desired: what ARM says of a failed operation
+	// may repeat the values behind them.
 	SecretRefs []string `json:"secretRefs,omitempty"`
 	// Delete is set when the operation ends in the resource's absence.
 	Delete bool `json:"delete,omitempty"`

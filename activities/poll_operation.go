@@ -97,23 +97,16 @@ func (p *poll) failed(ctx context.Context, answer arm.Poll) resource.Verdict {
 	if answer.Err.Code == "" {
 		verdict.Reason = resource.ReasonOperationFailed
 	}
-	verdict.Message = "the operation ended as " + answer.Outcome + ": " + p.withoutSecrets(ctx, verdict.Message)
+	verdict.Message = "the operation ended as " + answer.Outcome + ": " + p.withoutSecrets(ctx, verdict.Message, p.in.SecretRefs)
 	return verdict
 }
 
-// withoutSecrets scrubs what ARM says of a failed operation: it may repeat a
-// value of the PUT, which this activity otherwise does not know. A message whose
-// secrets cannot be found out is not shown.
-func (p *poll) withoutSecrets(ctx context.Context, message string) string {
-	if len(p.in.SecretRefs) == 0 {
-		return message
-	}
-	body := map[string]any{}
-	for _, ref := range p.in.SecretRefs {
-		body[ref] = map[string]any{resource.SecretMarker: ref}
-	}
-	_, values, err := p.Secrets.Resolve(ctx, body)
-	if err != nil {
+// withoutSecrets scrubs what ARM says: it may repeat a value of the PUT, which
+// this activity otherwise does not know. A message whose secrets cannot be found
+// out is not shown.
+func (a *Activities) withoutSecrets(ctx context.Context, message string, refs []string) string {
+	values, all := a.values(ctx, refs)
+	if !all {
 		return "its message may hold a secret and is not shown; look into Azure's activity log"
 	}
 	return secrets.Text(message, values)

@@ -25,7 +25,7 @@ func begin(t *testing.T, w *world, in PutResourceInput) PollOperationInput {
 	}
 	w.sim.ResetCounters()
 	return PollOperationInput{
-		ID: in.Desired.ID, APIVersion: in.Desired.APIVersion, Token: put.Token, RetryAfter: put.RetryAfter, SecretRefs: put.SecretRefs,
+		ID: in.Desired.ID, APIVersion: in.Desired.APIVersion, Token: put.Token, RetryAfter: put.RetryAfter, SecretRefs: in.Desired.SecretRefs,
 	}
 }
 
@@ -270,6 +270,7 @@ func TestPollOperationHidesSecrets(t *testing.T) {
 		Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}, Outcome: "Failed", ErrorCode: "BadPassword", ErrorMessage: "The password " + planted + " is known.",
 	}))
 	put.Desired.Body = json.RawMessage(secretBody)
+	put.Desired.SecretRefs = []string{"env:ARMATURE_SECRET_ACTIVITIES"}
 	in := begin(t, w, put)
 	got, _ := finish(w, w.acts.PollOperation, in)
 	want(t, got.Verdict, resource.ActionError, "BadPassword", resource.RetrySlow, "The password (masked) is known.")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
@@ -57,24 +56,4 @@ func notResolved(err error) *resource.Verdict {
 func unsendable(message string) *resource.Verdict {
 	verdict := resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, message)
 	return &verdict
-}
-
-// secretRefs are the $secret references of a body, each once, in order.
-func secretRefs(value any) []string {
-	var refs []string
-	switch at := value.(type) {
-	case map[string]any:
-		if ref, ok := at[resource.SecretMarker].(string); ok {
-			return []string{ref}
-		}
-		for _, child := range at {
-			refs = append(refs, secretRefs(child)...)
-		}
-	case []any:
-		for _, child := range at {
-			refs = append(refs, secretRefs(child)...)
-		}
-	}
-	slices.Sort(refs)
-	return slices.Compact(refs)
 }

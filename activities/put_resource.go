@@ -119,7 +119,7 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 		return &result, nil
 	}
 	p.etag = response.ETag
-	return p.settled(), nil
+	return p.settled(ctx), nil
 }
 
 // believeAbsent waits until reads over a while agree that a PUT of unknown
@@ -139,11 +139,11 @@ func (p *put) believeAbsent() error {
 }
 
 // settled is the result when a read shows that no PUT is due; nil when one is.
-func (p *put) settled() *PutResourceResult {
+func (p *put) settled(ctx context.Context) *PutResourceResult {
 	state := p.request.Object.ProvisioningState()
 	if resource.InFlight(state) && (p.repeated || !p.in.Force) {
 		return &PutResourceResult{
-			Sent: p.repeated, SecretRefs: secretRefs(p.request.Object.Desired),
+			Sent:    p.repeated,
 			Verdict: p.observed("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
 		}
 	}
@@ -157,7 +157,7 @@ func (p *put) settled() *PutResourceResult {
 	}
 	compared := p.request
 	object := *p.request.Object
-	object.Observed = p.mask(object.Observed, p.in.Desired.Plain, p.in.Desired.Secret)
+	object.Observed = p.mask(ctx, object.Observed, hidden{p.in.Desired.Plain, p.in.Desired.Secret, p.in.Desired.SecretRefs})
 	compared.Object = &object
 	if found := drift.Compare(object.Desired, object.Observed, compared.Comparison()); len(found.Differences) > 0 {
 		return nil
@@ -194,7 +194,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
-		verdict = p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubbed(p.in.Desired.ID, operation.Err, values))
+		verdict = p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubbed("put", p.in.Desired.ID, operation.Err, values))
 		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
 	}
 	return p.accepted(verdict, progress), nil
@@ -202,10 +202,9 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 
 // accepted is the result after a 2xx.
 func (p *put) accepted(verdict resource.Verdict, progress putProgress) PutResourceResult {
-	body, _ := resource.DecodeBody(p.in.Desired.Body)
 	return PutResourceResult{
 		Verdict: p.observed("PutResource", verdict), Sent: true, Done: progress.Done,
-		Token: progress.Token, RetryAfter: progress.RetryAfter, SecretRefs: secretRefs(body),
+		Token: progress.Token, RetryAfter: progress.RetryAfter,
 	}
 }
 
@@ -223,7 +222,7 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	progress := p.heart.progress()
 	progress.Faults++
 	p.heart.record(progress)
-	clean := scrubbed(p.in.Desired.ID, err, values)
+	clean := scrubbed("put", p.in.Desired.ID, err, values)
 	if again, retry := fault(clean, progress.Faults); retry {
 		return PutResourceResult{}, again
 	}

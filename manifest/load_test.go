@@ -81,7 +81,7 @@ func TestLoad(t *testing.T) {
 			reason: "spaces, brackets, upper case and length are ARM's business",
 			yaml:   strings.Replace(account, "name: acc", "name: 'A (b) [c] "+strings.Repeat("x", 200)+"'", 1) + "body: {l: [{name: 'a[b]', token: {$secret: env:A}}]}\n",
 			want: []resource.Desired{desired(strings.TrimSuffix(accID, "acc")+"A (b) [c] "+strings.Repeat("x", 200), "2021-04-01", "A (b) [c] "+strings.Repeat("x", 200),
-				`{"l":[{"name":"a[b]","token":{"$secret":"env:A"}}]}`, func(d *resource.Desired) { d.Secret = []string{"l[0].token"} })},
+				`{"l":[{"name":"a[b]","token":{"$secret":"env:A"}}]}`, func(d *resource.Desired) { d.Secret, d.SecretRefs = []string{"l[0].token"}, []string{"env:A"} })},
 		},
 		"Flags":      {reason: "without an owner the flags say where", options: flags, yaml: strings.Replace(account, "owner: "+group+"\n", "", 1) + "body: {}\n", want: []resource.Desired{acc("{}")}},
 		"GroupFlags": {reason: "a resource group stands in the subscription of the flags", options: flags, yaml: "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nbody: {}\n", want: []resource.Desired{desired(group, "2021-04-01", "g", "{}")}},
@@ -146,7 +146,9 @@ func TestLoad(t *testing.T) {
 			reason: "markers stay, their places are noted; list elements go by their name",
 			yaml:   account + "body: {password: {$secret: env:A}, l: [{name: x, v: {$secret: 'file:a/b'}}, {v: {$secret: env:B}}]}\n",
 			want: []resource.Desired{acc(`{"l":[{"name":"x","v":{"$secret":"file:a/b"}},{"v":{"$secret":"env:B"}}],"password":{"$secret":"env:A"}}`,
-				func(d *resource.Desired) { d.Secret = []string{"password", "l[name=x].v", "l[1].v"} })},
+				func(d *resource.Desired) {
+					d.Secret, d.SecretRefs = []string{"password", "l[name=x].v", "l[1].v"}, []string{"env:A", "file:a/b", "env:B"}
+				})},
 		},
 		"Plain": {
 			reason: "tags, references, vault references and texts that only look like a credential are plain; so is what is empty or says what somebody may do",

@@ -3,6 +3,7 @@ package manifest
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -55,7 +56,11 @@ func (b *bodyReader) secret(n *node, at place) any {
 
 // secretMarker is the marker as it stays in the body.
 func (b *bodyReader) secretMarker(value *node, at place) any {
-	b.draft.desired.Secret = append(b.draft.desired.Secret, b.address(at))
+	desired := &b.draft.desired
+	desired.Secret = append(desired.Secret, b.address(at))
+	if !slices.Contains(desired.SecretRefs, value.text) {
+		desired.SecretRefs = append(desired.SecretRefs, value.text)
+	}
 	return map[string]any{resource.SecretMarker: value.text}
 }
 

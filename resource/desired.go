@@ -65,6 +65,9 @@ type Desired struct {
 	// Secret are paths whose value comes from a $secret: observed values there
 	// are always masked.
 	Secret []string `json:"secret,omitempty"`
+	// SecretRefs are the references behind them (env:NAME), each once: what ARM
+	// sends back may hold their values anywhere.
+	SecretRefs []string `json:"secretRefs,omitempty"`
 	// Timeout bounds one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`

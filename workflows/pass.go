@@ -98,7 +98,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 	ctx = requestOptions(ctx, "GET "+named(p.desired))
 	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
-		Plain: p.desired.Plain, Secret: p.desired.Secret, Expect: expect,
+		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect,
 	}).Get(ctx, &p.got)
 	return verdictOf(p.got.Verdict, err)
 }

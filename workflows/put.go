@@ -31,7 +31,7 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 	}
 	r.decided(ctx, p, "PutResource", verdict)
 	if !result.Done {
-		accepted := operation{"PUT", result.Token, result.RetryAfter, result.SecretRefs}
+		accepted := operation{"PUT", result.Token, result.RetryAfter}
 		if verdict := r.poll(ctx, p, accepted); verdict.Stops() {
 			return verdict
 		}
@@ -51,7 +51,6 @@ type operation struct {
 	method     string
 	token      string
 	retryAfter time.Duration
-	secretRefs []string
 }
 
 // poll waits for a long-running operation, however long it takes.
@@ -62,7 +61,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	poll := pollOptions(ctx, o.method+" "+p.desired.ID.Short()+" goes on", p.desired.Timeout)
 	err := workflow.ExecuteActivity(poll, a.PollOperation, activities.PollOperationInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: o.token, RetryAfter: o.retryAfter,
-		SecretRefs: o.secretRefs, Delete: o.method == "DELETE",
+		SecretRefs: p.desired.SecretRefs, Delete: o.method == "DELETE",
 	}).Get(ctx, &result)
 	r.state.Operation = ""
 	verdict := pollVerdict(result.Verdict, err, p.desired)

@@ -54,7 +54,9 @@ func TestSecrets(t *testing.T) {
 			return strings.Contains(status.Condition.Message, says)
 		})
 	}
-	s.Sim.Patch(s.id("drifting"), map[string]any{"properties": map[string]any{"setting": "changed", "size": "large"}})
+	s.Sim.Patch(s.id("drifting"), map[string]any{"properties": map[string]any{
+		"setting": "changed", "size": "large", "copy": envSecret, "statusMessage": "the value " + fileSecret + " is weak",
+	}})
 	s.run("reconcile", s.id("drifting"), "--wait", "--timeout", "30s")
 	for _, output := range []string{"table", "wide", "json", "yaml"} {
 		s.run("get", "-o", output)
