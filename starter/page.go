@@ -15,6 +15,7 @@ import (
 const (
 	decisionsShown   = 8
 	differencesShown = 8
+	waitingShown     = 4
 	labelWidth       = 13
 	lineMax          = 160
 )
@@ -97,6 +98,10 @@ func (p *page) waiting() {
 		label := "Waiting for"
 		if i > 0 {
 			label = ""
+		}
+		if i == waitingShown {
+			p.line("", "… and %d more: `armature get %s -o yaml`", len(v.WaitingFor)-i, v.called())
+			break
 		}
 		line := described(id)
 		if !v.WaitingSince.IsZero() {

@@ -8,8 +8,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// decisionsShown is how many of the last decisions the Web UI's page lists.
-const decisionsShown = 8
+// Bounds of the Web UI's page: how many of the last decisions it lists, and of
+// the resources that are waited for.
+const (
+	decisionsShown = 8
+	waitingShown   = 8
+)
 
 // describe writes the page that the Web UI shows as current details: condition,
 // waiting for whom since when, next try, last differences, last decisions.
@@ -22,7 +26,11 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**%s** %s\n\n", s.Phase, plain(s.Condition.Message))
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), s.Desired.ID.Type(), s.Desired.APIVersion)
 	fmt.Fprintf(&b, "| reason | %s since %s |\n| generation | %d, pass %d |\n", s.Condition.Reason, stamp(s.Condition.LastTransitionTime), s.Generation, s.Pass)
-	for _, id := range s.WaitingFor {
+	for i, id := range s.WaitingFor {
+		if i == waitingShown {
+			fmt.Fprintf(&b, "| | and %d more |\n", len(s.WaitingFor)-i)
+			break
+		}
 		fmt.Fprintf(&b, "| waits for | %s since %s |\n", plain(id.Short()), stamp(s.WaitingSince))
 	}
 	if s.Operation != "" {

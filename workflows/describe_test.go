@@ -1,0 +1,60 @@
+package workflows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	sdkpb "go.temporal.io/api/sdk/v1"
+)
+
+// details reads the page that the Web UI shows, at a time of the run.
+func (r *run) details(delay time.Duration) *string {
+	var page string
+	r.RegisterDelayedCallback(func() {
+		value, err := r.QueryWorkflow("__temporal_workflow_metadata")
+		if err != nil {
+			r.t.Errorf("query metadata: %v", err)
+			return
+		}
+		var metadata sdkpb.WorkflowMetadata
+		if err := value.Get(&metadata); err != nil {
+			r.t.Errorf("decode metadata: %v", err)
+		}
+		page = metadata.GetCurrentDetails()
+	}, delay)
+	return &page
+}
+
+// TestCurrentDetails holds what somebody on call needs, and that the text of
+// others is not read as Markdown.
+func TestCurrentDetails(t *testing.T) {
+	r := newRun(t)
+	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+		verdict := resource.Block(resource.ReasonReconciliationBlocked, "owner is <b>Updating</b> | *now*")
+		for i := range 30 {
+			verdict.WaitingFor = append(verdict.WaitingFor, mustID(fmt.Sprintf("%s/providers/Microsoft.Kusto/clusters/o%d", group, i)))
+		}
+		return activities.CheckOwnerResult{Verdict: verdict}
+	}
+	r.apply(desired())
+	blocked := r.details(500 * time.Millisecond)
+	r.at(600*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host", Reason: "incident"})
+	paused := r.details(650 * time.Millisecond)
+	r.start(700 * time.Millisecond)
+	for _, text := range []string{
+		"**Blocked**", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waits for | o0 since", "and 22 more",
+		"| next try | 2026-01-02 03:00", "CheckOwner Block", `&lt;b>Updating&lt;/b> \| \*now\*`, "apply",
+	} {
+		if !strings.Contains(*blocked, text) {
+			t.Errorf("the page lacks %q:\n%s", text, *blocked)
+		}
+	}
+	if !strings.Contains(*paused, "**Paused**") || !strings.Contains(*paused, "ada@host: incident") || strings.Contains(*paused, "next try") {
+		t.Errorf("the page of a paused resource is not Paused by ada with no next try:\n%s", *paused)
+	}
+}
