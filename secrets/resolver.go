@@ -62,7 +62,8 @@ func refused(reference, format string, args ...any) error {
 
 // Resolve replaces every {"$secret": "env:NAME"} and {"$secret": "file:NAME"} on
 // a copy of the body and answers the values too, each once, for Masker. The
-// error is an *Error, or the context's. Only the PUT activity calls it.
+// error is an *Error, or the context's. Only activities call it: the PUT to write
+// the values, reads and polls to keep them out of what ARM sends back.
 func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved map[string]any, values []string, err error) {
 	walk := &resolution{resolver: r, known: map[string]string{}}
 	value, err := walk.value(ctx, body)
