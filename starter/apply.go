@@ -117,7 +117,15 @@ func applied(result workflows.ApplyResult) string {
 	case result.Generation == 1:
 		word = "created"
 	}
-	return fmt.Sprintf("%s (generation %d)", word, result.Generation)
+	return fmt.Sprintf("%s (generation %d)", word, result.Generation) + untilResume(result.Paused)
+}
+
+// untilResume says that an answer changes nothing yet.
+func untilResume(paused bool) string {
+	if !paused {
+		return ""
+	}
+	return "; it is paused: nothing starts until `armature resume`"
 }
 
 // sendAll sends one message for each resource, in order and at most limit at a

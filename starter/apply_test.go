@@ -37,6 +37,17 @@ func TestApplyAnswers(t *testing.T) {
 			},
 			lines: []string{"kusto cluster adx  configured (generation 3)", "kusto database adx/telemetry  unchanged (generation 1)"},
 		},
+		"paused": {
+			reason: "nobody waits for what a pause holds",
+			answers: map[string]any{
+				clusterFlow:  workflows.ApplyResult{Generation: 2, Changed: true, Paused: true},
+				databaseFlow: workflows.ApplyResult{Generation: 1},
+			},
+			lines: []string{
+				"kusto cluster adx  configured (generation 2); it is paused: nothing starts until `armature resume`",
+				"kusto database adx/telemetry  unchanged (generation 1)",
+			},
+		},
 		"refused": {
 			reason:  "a refusal shows the validator's message and stops nothing else",
 			answers: map[string]any{databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true}},

@@ -53,7 +53,7 @@ func (a *app) reconcile(ctx context.Context, s selection, input workflows.Reconc
 			var result workflows.ReconcileResult
 			err := b.update(ctx, records[i].WorkflowID, message{name: workflows.ReconcileUpdate, input: input, result: &result})
 			expected[i].pass = result.Pass
-			return fmt.Sprintf("reconciling (pass %d)", result.Pass), err
+			return fmt.Sprintf("reconciling (pass %d)", result.Pass) + untilResume(result.Paused), err
 		}
 	})
 	if b != nil {

@@ -79,7 +79,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		}
 		r.want(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
-	return ApplyResult{Generation: r.state.Generation, Changed: changed}, nil
+	return ApplyResult{Generation: r.state.Generation, Changed: changed, Paused: r.state.holds()}, nil
 }
 
 // same compares two specs as they stand in histories; map keys are sorted
@@ -108,7 +108,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message = "forced by " + in.By + ": " + in.Reason
 	}
 	r.want(ctx, ReconcileUpdate, message)
-	return ReconcileResult{Pass: number}, nil
+	return ReconcileResult{Pass: number, Paused: r.state.holds()}, nil
 }
 
 func (r *reconciler) validatePause(PauseInput) error { return r.validateManaged() }

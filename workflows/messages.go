@@ -58,6 +58,8 @@ type ApplyResult struct {
 	Generation int64 `json:"generation"`
 	// Changed is false when the spec was the same already.
 	Changed bool `json:"changed"`
+	// Paused is set when no pass starts before a resume.
+	Paused bool `json:"paused,omitempty"`
 }
 
 // ReconcileInput is the payload of ReconcileUpdate: a pass is wanted now.
@@ -73,6 +75,8 @@ type ReconcileResult struct {
 	// Pass is the number of the pass that will have served the request:
 	// wait until Status.Pass is at least this.
 	Pass int64 `json:"pass"`
+	// Paused is set when no pass starts before a resume.
+	Paused bool `json:"paused,omitempty"`
 }
 
 // PauseInput is the payload of PauseUpdate and ResumeUpdate.

@@ -175,10 +175,19 @@ func TestPauseHasNoNextTry(t *testing.T) {
 	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
 		return resource.Block(resource.ReasonWaitingForDependents, "a database")
 	}
+	held := r.at(25*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	unchanged := r.at(26*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+	goesOn := r.at(90*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	deleting := r.look(100 * time.Millisecond)
 	r.start(200 * time.Millisecond)
 	if paused.Pass != 1 || !paused.NextTry.IsZero() {
 		t.Errorf("after pass %d the next try is %v, want none while paused", paused.Pass, paused.NextTry)
+	}
+	if !held.result.(workflows.ReconcileResult).Paused || !unchanged.result.(workflows.ApplyResult).Paused {
+		t.Errorf("answers %+v and %+v do not say that a pause holds them", held.result, unchanged.result)
+	}
+	if goesOn.result.(workflows.ReconcileResult).Paused {
+		t.Error("the answer says that a pause holds a deletion")
 	}
 	if deleting.NextTry.IsZero() {
 		t.Error("a deletion shows no next try; it goes on while paused")
