@@ -121,8 +121,11 @@ func (a *app) sendDelete(d deletion, send func(message) error, desired *resource
 	var result workflows.DeleteResult
 	input := workflows.DeleteInput{Cascade: d.cascade, By: a.by, Desired: desired}
 	err := send(message{name: workflows.DeleteUpdate, input: input, result: &result})
-	if !result.Changed {
+	switch {
+	case !result.Changed:
 		return "is being deleted already", err
+	case result.Detached:
+		return "no longer managed; it stays in Azure (policy detach-on-delete)", err
 	}
 	return "deleting", err
 }

@@ -80,6 +80,14 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+func TestDeleteDetaches(t *testing.T) {
+	w := shownWorld(t)
+	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true, Detached: true}}
+	if code := w.run("delete", "adx"); code != exitOK || !strings.Contains(w.out.String(), "it stays in Azure") {
+		t.Errorf("code %d; nobody may believe that the resource is deleted:\n%s%s", code, w.out, w.err)
+	}
+}
+
 func TestDeleteWait(t *testing.T) {
 	w := newWorld()
 	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true}}

@@ -94,12 +94,16 @@ func TestDelete(t *testing.T) {
 			}
 			c.script(r.script)
 			c.input.Desired = &spec
-			r.at(0, workflows.DeleteUpdate, c.input)
+			answered := r.at(0, workflows.DeleteUpdate, c.input)
 			r.start(0)
 			r.wantCalls(c.want...)
 			var status workflows.Status
 			if err := r.GetWorkflowResult(&status); err != nil || !status.Deleted || status.Condition.Reason != c.ended {
 				t.Errorf("result %+v, %v; want %s: %s", status.Condition, err, c.ended, c.reason)
+			}
+			want := workflows.DeleteResult{Changed: true, Detached: c.ended == resource.ReasonDetached}
+			if answered.result != want {
+				t.Errorf("answer %+v, want %+v", answered.result, want)
 			}
 		})
 	}

@@ -179,7 +179,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		message += ", with everything in it"
 	}
 	r.want(ctx, DeleteUpdate, message)
-	return DeleteResult{Changed: changed}, nil
+	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy == resource.PolicyDetachOnDelete}, nil
 }
 
 // receiveWakes notes that another resource changed: a blocked resource tries

@@ -106,6 +106,8 @@ type DeleteInput struct {
 type DeleteResult struct {
 	// Changed is false when a deletion was already under way.
 	Changed bool `json:"changed"`
+	// Detached is set when the policy leaves the resource in Azure.
+	Detached bool `json:"detached,omitempty"`
 }
 
 // WakeInput is the payload of WakeSignal: another resource changed.
