@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func (s scenarios) applyMore(r thing, size, more string, flags ...string) harnes
 func playOnce(t *testing.T, s scenarios, r thing) {
 	s.MustCLI("apply", "-f", s.Write("once.yaml", r.manifest("small")), "--once", "--wait", "--timeout", "30s")
 	var status workflows.Status
-	if err := s.Client.GetWorkflow(t.Context(), s.WorkflowID(r.id()), "").Get(t.Context(), &status); err != nil {
+	if err := s.end(r, &status); err != nil {
 		t.Fatalf("the run of --once did not end well: %v", err)
 	}
 	if !status.Condition.Ready || s.Sim.Count(http.MethodPut, r.id()) != 1 {
@@ -54,10 +55,17 @@ func playOnce(t *testing.T, s scenarios, r thing) {
 func playOnceFatal(t *testing.T, s scenarios, r thing) {
 	s.refusePut(r)
 	s.CLI("apply", "-f", s.Write("once-fatal.yaml", r.manifest("small")), "--once")
-	err := s.Client.GetWorkflow(t.Context(), s.WorkflowID(r.id()), "").Get(t.Context(), nil)
+	err := s.end(r, nil)
 	if err == nil || !strings.Contains(err.Error(), "InvalidRequestContent") {
 		t.Errorf("the run ended with %v, want the code of ARM", err)
 	}
+}
+
+// end waits for the end of a run, half a minute at most.
+func (s scenarios) end(r thing, result any) error {
+	ctx, cancel := context.WithTimeout(s.T.Context(), 30*time.Second)
+	defer cancel()
+	return s.Client.GetWorkflow(ctx, s.WorkflowID(r.id()), "").Get(ctx, result)
 }
 
 // playDetach: the resource is let go without a request.
