@@ -51,7 +51,7 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.state.Condition.Set(resource.Condition{
 		Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation,
 	}, now)
-	r.schedule(now, r.resync(), "ready: next check")
+	r.schedule(now, r.resync(), "ready")
 	r.setPhase(ctx, PhaseReady, reason)
 }
 
@@ -96,7 +96,7 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	}, now)
 	wait := r.backoff(class, verdict.RetryAfter)
 	r.state.Attempts++
-	r.schedule(now, wait, fmt.Sprintf("%s: %s; try %d", verdict.Reason, verdict.Message, r.state.Attempts+1))
+	r.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message))
 	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)
 }
 
@@ -113,10 +113,17 @@ func phaseOf(verdict resource.Verdict, class resource.RetryClass, deleting bool)
 	return PhaseNotReady
 }
 
-// schedule sets the next try; no wait means: only on a message.
-func (r *reconciler) schedule(now time.Time, wait time.Duration, summary string) {
-	r.state.NextTry, r.state.Waiting = time.Time{}, summary
-	if wait > 0 {
-		r.state.NextTry = now.Add(wait)
+// schedule sets the next try, and says so in the name of its timer; no wait
+// means: only on a message.
+func (r *reconciler) schedule(now time.Time, wait time.Duration, why string) {
+	r.state.NextTry, r.state.Waiting = time.Time{}, why+"; waits for apply, reconcile or resume"
+	switch {
+	case wait == 0:
+		return
+	case r.state.Attempts == 0:
+		r.state.Waiting = why + ": next check in " + wait.Round(time.Second).String()
+	default:
+		r.state.Waiting = fmt.Sprintf("%s; try %d", why, r.state.Attempts+1)
 	}
+	r.state.NextTry = now.Add(wait)
 }

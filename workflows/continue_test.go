@@ -69,3 +69,28 @@ func TestContinueAsNewKeepsAWakeOfTheSameTask(t *testing.T) {
 		t.Errorf("the next run knows of changes until %s, want %s: the wake was lost", input.State.ChangedAt, changed)
 	}
 }
+
+// A sleeper without a next try learns of a new worker version all the same: else
+// its old workers could never be switched off.
+func TestSleepersMoveToANewVersion(t *testing.T) {
+	cases := map[string]func(*run){
+		"paused": func(r *run) { r.at(time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"}) },
+		"fatal":  func(r *run) { blocked(r.script, resource.RetryNone, 0) },
+	}
+	for name, arrange := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			arrange(r)
+			r.apply(desired())
+			r.RegisterDelayedCallback(func() { r.SetTargetWorkerDeploymentVersionChanged(true) }, 10*time.Hour)
+			r.start(12 * time.Hour)
+			var next *workflow.ContinueAsNewError
+			if err := r.GetWorkflowError(); !errors.As(err, &next) {
+				t.Errorf("ended with %v, want continue-as-new within 90 min of the new version", err)
+			}
+			if r.count("CheckOwner") != 1 {
+				t.Errorf("%d passes, want the one before the sleep", r.count("CheckOwner"))
+			}
+		})
+	}
+}

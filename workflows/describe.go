@@ -24,7 +24,7 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** %s\n\n", s.Phase, plain(s.Condition.Message))
-	fmt.Fprintf(&b, "| | |\n|---|---|\n| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), s.Desired.ID.Type(), s.Desired.APIVersion)
+	fmt.Fprintf(&b, "| what | value |\n|---|---|\n| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), s.Desired.ID.Type(), s.Desired.APIVersion)
 	fmt.Fprintf(&b, "| reason | %s since %s |\n| generation | %d, pass %d |\n", s.Condition.Reason, stamp(s.Condition.LastTransitionTime), s.Generation, s.Pass)
 	for i, id := range s.WaitingFor {
 		if i == waitingShown {
@@ -47,7 +47,7 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	}
 	b.WriteString("\nLast decisions:\n\n")
 	for _, d := range s.Decisions[max(0, len(s.Decisions)-decisionsShown):] {
-		fmt.Fprintf(&b, "- %s pass %d %s %s %s %s%s\n", stamp(d.At), d.Pass, d.Step, d.Action, d.Reason, plain(d.Message), times(d.Count))
+		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", stamp(d.At), d.Pass, strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason)), plain(d.Message), times(d.Count))
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
 }

@@ -58,7 +58,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	r.operate(ctx, p, o.method)
 	var a *activities.Activities
 	var result activities.PollOperationResult
-	poll := pollOptions(ctx, o.method+" "+p.desired.ID.Short()+" goes on", p.desired.Timeout)
+	poll := pollOptions(ctx, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	err := workflow.ExecuteActivity(poll, a.PollOperation, activities.PollOperationInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: o.token, RetryAfter: o.retryAfter,
 		SecretRefs: p.desired.SecretRefs, Delete: o.method == "DELETE",

@@ -36,7 +36,9 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	moved := func() bool { return r.messages != seen }
 	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
 	if paused || r.state.NextTry.IsZero() {
-		return workflow.Await(ctx, moved)
+		// A timer all the same: it says what is waited for, and when it fires,
+		// run looks for a new worker version.
+		return sleep(ctx, longestTimer, cut(r.waitingFor(paused)), moved)
 	}
 	if err := sleep(ctx, min(remaining, longestTimer), cut(r.state.Waiting), moved); err != nil {
 		return err
@@ -44,6 +46,14 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	// The timer decides, not a second look at the clock.
 	r.elapsed = !moved() && remaining <= longestTimer
 	return nil
+}
+
+// waitingFor is what a wait without a next try waits for.
+func (r *reconciler) waitingFor(paused bool) string {
+	if paused {
+		return "paused: waits for resume"
+	}
+	return r.state.Waiting
 }
 
 // sleep races a named timer against a condition, and cancels the timer when the
