@@ -23,8 +23,9 @@ const (
 
 // Types of the application errors; they live in histories.
 const (
-	// errorNotYet is benign: an operation or a read goes on.
-	errorNotYet = "NotYet"
+	// ErrorNotYet is benign: an operation or a read goes on. An operation that
+	// outlives its timeout ends with it.
+	ErrorNotYet = "NotYet"
 	// errorStopping is benign: the worker stops, another one goes on.
 	errorStopping = "WorkerStopping"
 )
@@ -109,7 +110,7 @@ func scrubbed(verb string, id resource.ID, err error, values []string) error {
 
 // notYet makes Temporal call the activity again after a delay, without noise.
 func notYet(message string, delay time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(message, errorNotYet, temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(message, ErrorNotYet, temporal.ApplicationErrorOptions{
 		NextRetryDelay: max(delay, time.Second), Category: temporal.ApplicationErrorCategoryBenign,
 	})
 }

@@ -195,7 +195,7 @@ func TestGetResourceExpects(t *testing.T) {
 			if c.later {
 				for range 2 {
 					_, err := run(w, w.acts.GetResource, in)
-					if failure := applicationError(t, err); failure.Type() != errorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {
+					if failure := applicationError(t, err); failure.Type() != ErrorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {
 						t.Errorf("%s: error %v makes noise", c.reason, failure)
 					}
 					w.advance(5 * time.Second)

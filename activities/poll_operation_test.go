@@ -36,7 +36,7 @@ func TestPollOperation(t *testing.T) {
 	want(t, got.Verdict, resource.ActionSuccess, "", "", "ended after 23s; polls: 3")
 	wantDelays(t, "each delay is what ARM asked for last", failures, []time.Duration{7 * time.Second, 5 * time.Second, 11 * time.Second})
 	for _, failure := range failures {
-		if failure.Type() != errorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {
+		if failure.Type() != ErrorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {
 			t.Errorf("error %v makes noise", failure)
 		}
 	}

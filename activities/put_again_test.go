@@ -93,7 +93,7 @@ func TestPutResourceBelievesAbsentSlowly(t *testing.T) {
 				t.Errorf("the second PUT came after %s and %d reads", took, len(failures))
 			}
 			for _, failure := range failures {
-				if failure.Type() != errorNotYet {
+				if failure.Type() != ErrorNotYet {
 					t.Errorf("error %v", failure)
 				}
 			}

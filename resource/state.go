@@ -24,5 +24,9 @@ func InFlight(state string) bool { return inFlight[strings.ToLower(state)] }
 // Broken reports whether a provisioning state means that the last operation
 // failed or was canceled.
 func Broken(state string) bool {
-	return strings.EqualFold(state, "Failed") || strings.EqualFold(state, "Canceled")
+	switch strings.ToLower(state) {
+	case "failed", "canceled", "cancelled":
+		return true
+	}
+	return false
 }

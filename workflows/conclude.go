@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -87,7 +88,7 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	if severity == resource.SeverityError && class != resource.RetryNone {
 		severity = resource.SeverityWarning
 	}
-	if len(r.state.WaitingFor) == 0 || len(verdict.WaitingFor) == 0 {
+	if !slices.Equal(waitingKeys(r.state.WaitingFor), waitingKeys(verdict.WaitingFor)) {
 		r.state.WaitingSince = now
 	}
 	r.state.WaitingFor = verdict.WaitingFor

@@ -18,7 +18,8 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 		r.gone(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy detach-on-delete)")
 		return
 	}
-	if r.state.Attempts == 0 {
+	if !r.state.DeleteBegun {
+		r.state.DeleteBegun = true
 		r.state.Condition.Set(resource.Condition{
 			Severity: resource.SeverityInfo, Reason: resource.ReasonDeleting, ObservedGeneration: p.generation,
 			Message: "the deletion is under way",

@@ -58,13 +58,14 @@ func (r *reconciler) newPass() *pass {
 func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 	deleting := r.state.Delete != nil
 	var verdict resource.Verdict
-	for _, step := range steps {
+	for i, step := range steps {
 		verdict = step.run(ctx, p)
 		if ctx.Err() != nil {
 			return
 		}
 		r.decided(ctx, p, step.name, verdict)
-		if verdict.Stops() || r.state.gone() {
+		last := i == len(steps)-1
+		if last || verdict.Stops() || r.state.gone() {
 			break
 		}
 		if !deleting && (r.state.Paused || r.state.Delete != nil) {

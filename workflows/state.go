@@ -20,6 +20,9 @@ type State struct {
 	Paused     bool              `json:"paused,omitempty"`
 	Delete     *DeleteInput      `json:"delete,omitempty"`
 
+	// DeleteBegun is set by the first pass of a deletion.
+	DeleteBegun bool `json:"deleteBegun,omitempty"`
+
 	// Pass counts the finished passes; Attempts those since the last Ready;
 	// FailedPuts the accepted PUTs since then that led nowhere; Syncs the
 	// passes that ended Ready.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
 )
@@ -33,8 +34,13 @@ func verdictOf(verdict resource.Verdict, err error) resource.Verdict {
 // not failed. Armature keeps reading, and the in-flight guard of the pre-check
 // keeps a PUT away.
 func pollVerdict(verdict resource.Verdict, err error, desired resource.Desired) resource.Verdict {
-	if err == nil {
-		return verdict
+	var application *temporal.ApplicationError
+	var timeout *temporal.TimeoutError
+	// The server ends the activity early, with its last "not yet", when the next
+	// attempt would come too late.
+	late := errors.As(err, &application) && application.Type() == activities.ErrorNotYet || errors.As(err, &timeout)
+	if !late {
+		return verdictOf(verdict, err)
 	}
 	return resource.Fail(resource.ReasonOperationTimeout, resource.RetrySlow, fmt.Sprintf(
 		"the operation on %s did not end within %s (reconcile.timeout); Armature keeps reading the resource and sends no PUT while it is in flight",
