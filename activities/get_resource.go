@@ -57,7 +57,7 @@ func (a *Activities) observe(ctx context.Context, in GetResourceInput, response 
 	}
 	result.Exists = true
 	object := resource.Object{Observed: masked}
-	if state := object.ProvisioningState(); resource.InFlight(state) {
+	if state := object.ProvisioningState(); a.Registry.InFlight(in.ID.Type(), state) {
 		result.InFlight = state
 	}
 	return masked, nil

@@ -140,7 +140,7 @@ func (p *poll) readResource(ctx context.Context) (PollOperationResult, error) {
 	state := object.ProvisioningState()
 	p.said(state)
 	switch {
-	case resource.InFlight(state):
+	case p.Registry.InFlight(p.in.ID.Type(), state):
 		p.progress.Since = time.Time{}
 		return p.again("the resource is "+state, max(response.RetryAfter, p.options.ReadInterval))
 	case resource.Broken(state):

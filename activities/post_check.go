@@ -32,7 +32,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 // a success.
 func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
 	options := request.Comparison()
-	if in.Put && request.Object.Exists() && !resource.InFlight(request.Object.ProvisioningState()) {
+	if in.Put && request.Object.Exists() && !a.Registry.InFlight(in.Desired.ID.Type(), request.Object.ProvisioningState()) {
 		for _, difference := range in.Differences {
 			options.Reasons = append(options.Reasons, difference.Path)
 		}

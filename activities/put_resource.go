@@ -141,7 +141,7 @@ func (p *put) believeAbsent() error {
 // settled is the result when a read shows that no PUT is due; nil when one is.
 func (p *put) settled(ctx context.Context) *PutResourceResult {
 	state := p.request.Object.ProvisioningState()
-	if resource.InFlight(state) && (p.repeated || !p.in.Force) {
+	if p.Registry.InFlight(p.in.Desired.ID.Type(), state) && (p.repeated || !p.in.Force) {
 		return &PutResourceResult{
 			Sent:    p.repeated,
 			Verdict: p.observed("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),

@@ -37,7 +37,7 @@ func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict
 
 func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationOwnerChecker](r.links(req.resourceType()))
-	links = append(links, defaultOwnerChecker{id: req.Object.ID, note: req.OwnerNote})
+	links = append(links, defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote})
 	check := chain(links, nil, bindOwnerCheck)
 	result, err := check(ctx, req.owner(), req.Resolver, req.Client, req.log())
 	if err != nil {
@@ -69,7 +69,7 @@ func bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconcileOwnerCh
 // the differences; Skip means that it is in sync.
 func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationChecker](r.links(req.resourceType()))
-	links = append(links, defaultPreChecker{request: req})
+	links = append(links, defaultPreChecker{registry: r, request: req})
 	check := chain(links, nil, bindPreCheck)
 	result, err := check(withForce(ctx, req.Force), req.Object, req.owner(), req.Resolver, req.Client, req.log())
 	if err != nil {
@@ -99,7 +99,7 @@ func bindPreCheck(link PreReconciliationChecker, next PreReconcileCheckFunc) Pre
 // ActionFailure or ActionError.
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PostReconciliationChecker](r.links(req.resourceType()))
-	links = append(links, defaultPostChecker{})
+	links = append(links, defaultPostChecker{registry: r})
 	check := chain(links, nil, bindPostCheck)
 	result, err := check(ctx, req.Object, req.owner(), req.Resolver, req.Client, req.log())
 	if err != nil {

@@ -23,8 +23,9 @@ var (
 // parent in ARM, changing. A resource group refuses only while it is deleted;
 // a scope of an extension resource refuses nothing.
 type defaultOwnerChecker struct {
-	id   resource.ID
-	note string
+	registry *Registry
+	id       resource.ID
+	note     string
 }
 
 func (d defaultOwnerChecker) PreReconcileOwnerCheck(
@@ -40,7 +41,7 @@ func (d defaultOwnerChecker) PreReconcileOwnerCheck(
 		return BlockReconcile(nameOfOwner(owner.ID)+" does not exist in Azure",
 			WithReason(resource.ReasonWaitingForOwner)), nil
 	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"),
-		d.id.IsChild() && d.id.Owner().Equal(owner.ID) && resource.InFlight(state):
+		d.id.IsChild() && d.id.Owner().Equal(owner.ID) && d.registry.InFlight(owner.ID.Type(), state):
 		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", nameOfOwner(owner.ID), state)), nil
 	}
 	return proceedSaying(nameOfOwner(owner.ID) + " allows it"), nil
@@ -48,7 +49,8 @@ func (d defaultOwnerChecker) PreReconcileOwnerCheck(
 
 // defaultPreChecker refuses to disturb an operation in flight, then compares.
 type defaultPreChecker struct {
-	request Request
+	registry *Registry
+	request  Request
 }
 
 // failedStateRule names the difference that a failed resource is.
@@ -67,7 +69,7 @@ func (d defaultPreChecker) PreReconcileCheck(
 		return result, nil
 	}
 	state := obj.ProvisioningState()
-	if resource.InFlight(state) && !d.request.Force {
+	if d.registry.InFlight(obj.ID.Type(), state) && !d.request.Force {
 		message := fmt.Sprintf("The resource is in provisioning state %q: an operation is in flight", state)
 		if d.request.BlockedFor >= forceHintAfter {
 			message += "; if you know that none is, armature reconcile --force passes this guard once"
@@ -128,16 +130,18 @@ func differing(found drift.Result) PreReconcileCheckResult {
 
 // defaultPostChecker is satisfied by a resource that exists and is neither
 // failed nor changing. Unknown states pass.
-type defaultPostChecker struct{}
+type defaultPostChecker struct {
+	registry *Registry
+}
 
-func (defaultPostChecker) PostReconcileCheck(
+func (d defaultPostChecker) PostReconcileCheck(
 	_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PostReconcileCheckFunc,
 ) (PostReconcileCheckResult, error) {
 	state := obj.ProvisioningState()
 	switch {
 	case !obj.Exists():
 		return PostReconcileCheckResultFailure("Azure does not show the resource yet"), nil
-	case resource.Broken(state), resource.InFlight(state):
+	case resource.Broken(state), d.registry.InFlight(obj.ID.Type(), state):
 		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state)), nil
 	}
 	return PostReconcileCheckResultSuccess(), nil

@@ -212,3 +212,39 @@ func TestDefaultPostCheck(t *testing.T) {
 		})
 	}
 }
+
+// restsInAccepted is a type whose resources rest in a word that means an
+// operation elsewhere.
+type restsInAccepted struct{}
+
+func (restsInAccepted) RestingStates() []string { return []string{"Accepted"} }
+
+func TestRestingStates(t *testing.T) {
+	const resting = "Microsoft.Example/resting"
+	r := registry(t, extensions.Entry{Type: resting, Link: restsInAccepted{}})
+	cases := map[string]struct {
+		reason, of, state string
+		want              bool
+	}{
+		"taken away":   {"the type rests in it", resting, "accepted", false},
+		"another word": {"only the named words are taken away", resting, "Updating", true},
+		"another type": {"other types keep the word", "Microsoft.Example/others", "Accepted", true},
+		"unknown word": {"unknown words pass", resting, "Fermenting", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := r.InFlight(c.of, c.state); got != c.want {
+				t.Errorf("in flight is %t, want %t: %s", got, c.want, c.reason)
+			}
+			id := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/g/providers/" + c.of + "/x"
+			body := `{"properties":{"provisioningState":"` + c.state + `"}}`
+			req := extensions.Request{Object: object(t, id, `{}`, body)}
+			if got := r.PreCheck(t.Context(), req).Stops(); got != c.want {
+				t.Errorf("the pre-check stops is %t, want %t: %s", got, c.want, c.reason)
+			}
+			if got := r.PostCheck(t.Context(), req).Stops(); got != c.want {
+				t.Errorf("the post-check stops is %t, want %t: %s", got, c.want, c.reason)
+			}
+		})
+	}
+}

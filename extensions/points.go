@@ -222,3 +222,10 @@ type SuccessfulCreationHandlerFunc func(
 type ChildLister interface {
 	Children() []string
 }
+
+// RestingStater takes words away from the table of provisioning states in
+// flight (resource.InFlight) for a type whose resources rest in them: the
+// defaults then treat such a resource as settled.
+type RestingStater interface {
+	RestingStates() []string
+}

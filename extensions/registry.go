@@ -57,7 +57,7 @@ func New(entries ...Entry) (*Registry, error) {
 func implementsPoint(link any) bool {
 	switch link.(type) {
 	case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier,
-		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister:
+		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater:
 		return true
 	}
 	return false
@@ -83,6 +83,23 @@ func (r *Registry) Children(resourceType string) []string {
 		children = append(children, lister.Children()...)
 	}
 	return children
+}
+
+// InFlight reports whether a provisioning state means for a type that an
+// operation is going on: the table of resource.InFlight, less the words in which
+// resources of the type rest.
+func (r *Registry) InFlight(resourceType, state string) bool {
+	if !resource.InFlight(state) {
+		return false
+	}
+	for _, stater := range implementing[RestingStater](r.links(resourceType)) {
+		for _, word := range stater.RestingStates() {
+			if strings.EqualFold(word, state) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // NeedsOwner reports whether the owner has to be read before CheckOwner: not at
