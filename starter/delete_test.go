@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -109,6 +110,35 @@ func TestDeleteWait(t *testing.T) {
 	}
 	if !strings.Contains(w.out.String(), "1 resource deleted after 2s") {
 		t.Errorf("it did not wait for the end of the workflow:\n%s", w.out)
+	}
+}
+
+func TestDeleteWaitDetached(t *testing.T) {
+	deleted := workflows.Status{Deleted: true, Condition: resource.Condition{Reason: resource.ReasonDeleted}}
+	detached := workflows.Status{Deleted: true, Condition: resource.Condition{Reason: resource.ReasonDetached}}
+	cases := map[string]struct {
+		reason   string
+		database workflows.Status
+		want     string
+	}{
+		"alone":    {reason: "nothing was deleted", database: detached, want: "2 resources no longer managed (in Azure still) after"},
+		"together": {reason: "each is counted as what it is", database: deleted, want: "1 resource deleted, 1 resource no longer managed (in Azure still) after"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.manage(t, cluster, readyStatus())
+			w.temporal.end("Completed", detached)
+			w.temporal.manage(t, database, readyStatus())
+			final := tc.database
+			w.temporal.records[1].Running, w.temporal.records[1].Ended, w.temporal.records[1].Final = false, "Completed", &final
+			if code := w.run("delete", "-f", adx(t), "--wait"); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, w.err)
+			}
+			if !strings.Contains(w.out.String(), tc.want) {
+				t.Errorf("%s: output lacks %q:\n%s", tc.reason, tc.want, w.out)
+			}
+		})
 	}
 }
 

@@ -51,3 +51,22 @@ func judgeDeleted(v view) outcome {
 	}
 	return o
 }
+
+// reached is "2 resources deleted"; nobody may believe that Azure lost what is
+// only not managed any more.
+func reached(outcomes []outcome, g goal) string {
+	detached := 0
+	for _, o := range outcomes {
+		if o.view.detached() {
+			detached++
+		}
+	}
+	left := count(detached, "resource") + " no longer managed (in Azure still)"
+	switch {
+	case g != goalDeleted || detached == 0:
+		return count(len(outcomes), "resource") + " " + g.word()
+	case detached == len(outcomes):
+		return left
+	}
+	return count(len(outcomes)-detached, "resource") + " deleted, " + left
+}

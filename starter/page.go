@@ -79,6 +79,8 @@ func (p *page) condition() {
 	}
 	phase := p.app.phase(v)
 	switch {
+	case v.detached():
+		phase += "  it stays in Azure; nothing is managed"
 	case v.Gone:
 		phase += "  its workflow ended: " + v.Ended + "; nothing is managed"
 	case v.Deleting:
@@ -147,7 +149,9 @@ func (p *page) spec() {
 	}
 	p.line("Generation", "%s", generation)
 	policy := string(v.Policy)
-	if v.Interval > 0 {
+	if v.Gone {
+		policy += ", not checked any more"
+	} else if v.Interval > 0 {
 		policy += ", checked every " + span(v.Interval)
 	} else {
 		policy += ", checked only on a message"

@@ -42,15 +42,15 @@ func (p *progress) show(outcomes []outcome) {
 // tells ages and counts, which change with every pass.
 func changeKey(o outcome) string {
 	v := o.view
-	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Gone, v.WaitingFor, o.hopeless)
+	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Gone, v.WaitingFor, v.Operation, o.hopeless)
 }
 
 // state is what a line tells of one resource.
 func (p *progress) state(o outcome) string {
 	if o.done && p.goal == goalDeleted {
-		return "Gone"
+		return phaseWord(o.view)
 	}
-	return summary(o.view)
+	return summary(o.view, p.app.now())
 }
 
 // draw replaces the block: first what is not settled, as much as fits.

@@ -38,14 +38,15 @@ func (a *app) table(views []view, wide bool) error {
 	w.AppendHeader(header)
 	now := a.now()
 	for _, v := range views {
+		c := v.condition(now)
 		row := table.Row{
-			v.called(), v.ID.Type(), a.phase(v), string(v.Condition.Reason),
-			since(v.Condition.LastTransitionTime, now), until(v.NextTry, now),
+			v.called(), v.ID.Type(), a.phase(v), string(c.Reason),
+			since(c.LastTransitionTime, now), until(v.nextTry(), now),
 		}
 		if wide {
-			row = append(row, fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cut(v.Condition.Message, 10*messageMax), v.ID.String())
+			row = append(row, fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cut(c.Message, 10*messageMax), v.ID.String())
 		} else {
-			row = append(row, cut(v.Condition.Message, messageMax))
+			row = append(row, cut(c.Message, messageMax))
 		}
 		w.AppendRow(row)
 	}
@@ -79,6 +80,8 @@ func (a *app) phase(v view) string {
 // overrules is not shown, and a run that ended on its own (--once) says so.
 func phaseWord(v view) string {
 	switch {
+	case v.detached():
+		return "Detached"
 	case v.Gone && (v.Deleted || v.Ended == ""):
 		return "Gone"
 	case v.Gone:
@@ -98,7 +101,7 @@ func (a *app) paint(word string, v view) string {
 	}
 	color := text.FgYellow
 	switch {
-	case v.Condition.Ready && !v.Paused && !v.Deleting:
+	case v.Condition.Ready && !v.Paused && !v.Deleting && v.Operation == "":
 		color = text.FgGreen
 	case v.Phase == workflows.PhaseFailed:
 		color = text.FgRed

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -34,6 +36,44 @@ func (v view) called() string {
 		return v.ID.Short()
 	}
 	return v.Name
+}
+
+// condition is what to show of where the resource stands. The stored condition
+// speaks of the last pass that ended; while an operation changes or deletes what
+// was Ready, or a deletion has just begun, that would read as if nothing went on.
+func (v view) condition(now time.Time) resource.Condition {
+	c := v.Condition
+	if v.Gone || v.Stale || !c.Ready && !v.Deleting {
+		return c
+	}
+	switch {
+	case v.Operation != "":
+		c.Message = "its " + v.Operation + " goes on in Azure since " + clock(v.OperationSince, now)
+		c.Reason, c.LastTransitionTime = resource.ReasonReconciling, v.OperationSince
+	case c.Ready && v.Deleting:
+		c.Message, c.LastTransitionTime = "a deletion was asked for", time.Time{}
+	default:
+		return c
+	}
+	c.Ready = false
+	if v.Deleting {
+		c.Reason = resource.ReasonDeleting
+	}
+	return c
+}
+
+// nextTry is when a next pass comes by itself; the zero time where none does or
+// where the end of an operation decides.
+func (v view) nextTry() time.Time {
+	if v.Gone || v.Operation != "" || v.Deleting && v.Condition.Ready {
+		return time.Time{}
+	}
+	return v.NextTry
+}
+
+// detached reports whether the workflow ended and left the resource in Azure.
+func (v view) detached() bool {
+	return v.Gone && v.Condition.Reason == resource.ReasonDetached
 }
 
 // viewer asks workflows for their status and remembers when nobody answers.

@@ -189,14 +189,14 @@ func verdict(a *app, outcomes []outcome, g goal, took time.Duration) error {
 		if o.done {
 			continue
 		}
-		line := described(o.view.ID) + "  " + summary(o.view)
+		line := described(o.view.ID) + "  " + summary(o.view, a.now())
 		if o.hopeless != "" {
 			line += " (" + o.hopeless + ")"
 		}
 		missing = append(missing, line)
 	}
 	if len(missing) == 0 {
-		a.printf("%s %s after %s\n", count(len(outcomes), "resource"), g.word(), span(took))
+		a.printf("%s after %s\n", reached(outcomes, g), span(took))
 		return nil
 	}
 	return failed("%d of %s not %s after %s; `armature describe NAME` tells more:\n  %s",
@@ -204,19 +204,20 @@ func verdict(a *app, outcomes []outcome, g goal, took time.Duration) error {
 }
 
 // summary is phase, reason and message in one line.
-func summary(v view) string {
+func summary(v view, now time.Time) string {
 	phase := phaseWord(v)
-	if v.Deleting && v.Condition.Ready && !v.Gone {
+	if v.Deleting && v.Condition.Ready && v.Operation == "" && !v.Gone {
 		// The condition is from before the deletion, whose first pass has not
 		// ended.
 		return phase
 	}
+	c := v.condition(now)
 	line := phase
-	if v.Condition.Reason != "" {
-		line += "  " + string(v.Condition.Reason)
+	if c.Reason != "" {
+		line += "  " + string(c.Reason)
 	}
-	if v.Condition.Message != "" {
-		line += ": " + strings.Join(strings.Fields(v.Condition.Message), " ")
+	if c.Message != "" {
+		line += ": " + strings.Join(strings.Fields(c.Message), " ")
 	}
 	return line
 }
