@@ -41,6 +41,8 @@ WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascad
 				return badInput("--timeout %s is negative; 0 means no limit", d.timeout)
 			case len(from.files) > 0 && (len(args) > 0 || selector != ""):
 				return badInput("choose resources either by -f or by name and -l, not by both")
+			case len(from.files)+len(args) == 0 && selector == "":
+				return badInput("name the resources, or choose them with -l key=value or -f PATH")
 			case len(from.files) == 0:
 				return a.deleteNamed(c.Context(), selection{names: args, selector: selector}, d)
 			}

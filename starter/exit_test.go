@@ -44,7 +44,7 @@ func TestExitCodes(t *testing.T) {
 		"unknown output format":    {reason: "names the allowed ones", args: []string{"get", "-o", "xml"}, code: exitBadInput, stderr: []string{"table, wide, json, yaml"}},
 		"force without reason":     {reason: "the history must say why", args: []string{"reconcile", "adx", "--force"}, code: exitBadInput, stderr: []string{"--force needs --reason"}},
 		"reconcile of nothing":     {reason: "everything is never meant by accident", args: []string{"reconcile"}, code: exitBadInput, stderr: []string{"name the resources"}},
-		"delete of nothing":        {reason: "everything is never meant by accident", args: []string{"delete"}, code: exitBadInput, stderr: []string{"name the resources"}},
+		"delete of nothing":        {reason: "everything is never meant by accident", args: []string{"delete"}, code: exitBadInput, stderr: []string{"name the resources", "-f PATH"}},
 		"bad goal":                 {reason: "names the allowed ones", args: []string{"wait", "--for", "happy"}, code: exitBadInput, stderr: []string{"ready and deleted"}},
 		"negative timeout":         {reason: "0 is the word for no limit", args: []string{"wait", "--timeout", "-5s"}, code: exitBadInput, stderr: []string{"0 means no limit"}},
 		"bad selector":             {reason: "shows the form", args: []string{"get", "-l", "prod"}, code: exitBadInput, stderr: []string{"key=value"}},

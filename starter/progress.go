@@ -53,6 +53,19 @@ func (p *progress) state(o outcome) string {
 	return summary(o.view, p.app.now())
 }
 
+// brief is state for a line of a terminal, where the message needs the room of
+// the reason.
+func (p *progress) brief(o outcome) string {
+	message := o.view.condition(p.app.now()).Message
+	if o.hopeless != "" {
+		message = o.hopeless
+	}
+	if message == "" || o.done {
+		return phaseWord(o.view)
+	}
+	return phaseWord(o.view) + ": " + message
+}
+
 // draw replaces the block: first what is not settled, as much as fits.
 func (p *progress) draw(outcomes []outcome) {
 	width, height := p.size()
@@ -72,7 +85,7 @@ func (p *progress) draw(outcomes []outcome) {
 				continue
 			}
 			name := fmt.Sprintf("%-*s  ", nameWidth, cut(described(o.view.ID), nameWidth))
-			lines = append(lines, name+p.app.paint(cut(p.state(o), max(10, width-nameWidth-3)), o.view))
+			lines = append(lines, name+p.app.paint(cut(p.brief(o), max(10, width-nameWidth-3)), o.view))
 		}
 	}
 	if room := max(1, height-3); len(lines) > room {

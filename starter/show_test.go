@@ -104,40 +104,6 @@ func TestSelectorQuery(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	other := group + "/providers/Microsoft.Kusto/clusters/other/databases/telemetry"
-	cases := map[string]struct {
-		reason string
-		name   string
-		want   string
-		code   int
-	}{
-		"chain":        {reason: "the chain of names is the longest name", name: "adx/telemetry", want: database},
-		"case":         {reason: "ARM's names ignore case", name: "ADX/Telemetry", want: database},
-		"last name":    {reason: "one match is enough", name: "adx", want: cluster},
-		"ambiguous":    {reason: "two databases have it: the user must choose", name: "telemetry", code: exitBadInput},
-		"resource ID":  {reason: "an ID needs no list", name: database, want: database},
-		"ID, any case": {reason: "the workflow ID follows from the lower-cased ID", name: strings.ToUpper(database[:15]) + database[15:], want: database},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
-			w.temporal.manage(t, other, readyStatus())
-			b, err := w.connect(t.Context(), w.app)
-			if err != nil {
-				t.Fatal(err)
-			}
-			records, err := b.targets(t.Context(), selection{names: []string{tc.name}})
-			if exitCode(err) != tc.code {
-				t.Fatalf("%s: %v", tc.reason, err)
-			}
-			if tc.want != "" && !records[0].ID.Equal(mustID(t, tc.want)) {
-				t.Errorf("%s: found %s, want %s", tc.reason, records[0].ID, tc.want)
-			}
-		})
-	}
-}
-
 func TestColors(t *testing.T) {
 	w := shownWorld(t)
 	w.color = true

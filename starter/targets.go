@@ -113,7 +113,11 @@ func byName(all []record, name string) (record, error) {
 	}
 	switch len(matches) {
 	case 0:
-		return record{}, failed("find %q: no managed resource has this name; `armature get` lists them", name)
+		hint := "`armature get` lists them"
+		if near := nearest(all, name); near != "" {
+			hint = "did you mean " + near + "? " + hint
+		}
+		return record{}, failed("find %q: no managed resource has this name; %s; what ended (apply --once) is found by its resource ID", name, hint)
 	case 1:
 		return matches[0], nil
 	}
@@ -122,4 +126,40 @@ func byName(all []record, name string) (record, error) {
 		ids[i] = "\n  " + r.ID.String()
 	}
 	return record{}, badInput("find %q: %d resources have this name; give one by its ID:%s", name, len(matches), strings.Join(ids, ""))
+}
+
+// nearest is the name that a typo was meant for, "" where none is near: at most
+// two letters off, and fewer than half of them.
+func nearest(all []record, name string) string {
+	best, least := "", min(3, (len(name)+1)/2)
+	for _, r := range all {
+		for _, candidate := range []string{r.called(), r.Name, r.ID.Name()} {
+			if d := distance(strings.ToLower(candidate), strings.ToLower(name)); d < least {
+				best, least = r.called(), d
+			}
+		}
+	}
+	return best
+}
+
+// distance is how many bytes must be put in, taken out or changed to make one
+// text of the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -88,6 +88,9 @@ func TestWaitLive(t *testing.T) {
 	if code := w.run("wait"); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
+	if !strings.Contains(w.out.String(), "Blocked: the cluster adx is Updating; a database…") {
+		t.Errorf("a narrow line does not say why it waits:\n%q", w.out)
+	}
 	if !strings.Contains(w.out.String(), "\x1b[2A\r\x1b[J") {
 		t.Errorf("the block of two lines is not redrawn:\n%q", w.out)
 	}
