@@ -124,6 +124,9 @@ func (p *page) waiting() {
 		if v.Attempts > 0 {
 			line += fmt.Sprintf("; tried %s so far", count(v.Attempts, "time"))
 		}
+		if !v.Condition.Ready {
+			line += "; `armature reconcile " + v.called() + "` tries at once"
+		}
 		p.line("Next try", "%s", line)
 	}
 }
