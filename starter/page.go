@@ -125,7 +125,7 @@ func (p *page) waiting() {
 			line += fmt.Sprintf("; tried %s so far", count(v.Attempts, "time"))
 		}
 		if !v.Condition.Ready {
-			line += "; `armature reconcile " + v.called() + "` tries at once"
+			line += "\nat once with `armature reconcile " + v.called() + "`"
 		}
 		p.line("Next try", "%s", line)
 	}
