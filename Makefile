@@ -30,7 +30,7 @@ build: ## build bin/armature (the CLI) and bin/worker
 
 .PHONY: demo
 demo: build dev-build ## run Temporal, Web UI, simulator and worker; apply examples/
-	@PATH="$(CURDIR)/bin:$$PATH" KEEP="$(KEEP)" dev/bin/local
+	@PATH="$(CURDIR)/bin:$$PATH" KEEP="$(KEEP)" dev/bin/local --cli bin/armature
 
 .PHONY: dev-build
 dev-build:

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
@@ -30,7 +31,8 @@ func (r *reconciler) setPhase(ctx workflow.Context, phase Phase, reason resource
 // operate marks the start of a long-running operation.
 func (r *reconciler) operate(ctx workflow.Context, p *pass, method string) {
 	now := workflow.Now(ctx)
-	r.state.Operation, r.state.OperationSince, r.state.WaitingFor = method, now, nil
+	r.state.Operation, r.state.OperationSince = method, now
+	r.state.WaitingFor, r.state.NextTry = nil, time.Time{}
 	if r.state.Delete == nil {
 		if !r.state.Condition.Ready {
 			r.state.Condition.Set(resource.Condition{
