@@ -172,6 +172,9 @@ func TestDeleteWorksWhilePaused(t *testing.T) {
 	if r.count("DeleteResource") != 1 {
 		t.Errorf("no DELETE while paused, after %d looks", looks)
 	}
+	if took := r.Now().Sub(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)); took > time.Minute {
+		t.Errorf("the deletion took %s: a pause must not slow it", took)
+	}
 }
 
 func TestDeleteOfNothing(t *testing.T) {

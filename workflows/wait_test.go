@@ -8,6 +8,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/temporal"
 )
 
 // blocked makes the owner check block in a class.
@@ -180,5 +181,39 @@ func TestWakeEndsABlockAtOnce(t *testing.T) {
 	}
 	if !strings.Contains(decisions(status), "wake") {
 		t.Errorf("the log does not name the wake:\n%s", decisions(status))
+	}
+}
+
+func TestWakeLetsAReadyResourceSleep(t *testing.T) {
+	r := newRun(t)
+	r.apply(desired())
+	r.RegisterDelayedCallback(func() {
+		r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Succeeded"})
+	}, 500*time.Millisecond)
+	r.start(time.Second)
+	if r.count("GetResource") != 1 {
+		t.Errorf("%d reads, want one: nothing is waited for", r.count("GetResource"))
+	}
+}
+
+func TestReconcileDuringAPassWantsTheNext(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = create
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
+	}
+	polls := 0
+	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+		if polls++; polls == 1 {
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", activities.ErrorNotYet,
+				temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
+		}
+		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
+	}
+	r.apply(desired())
+	got := r.at(30*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	r.start(50 * time.Second)
+	if result, _ := got.result.(workflows.ReconcileResult); result.Pass != 2 {
+		t.Errorf("answered pass %d, want 2: the first one began before", result.Pass)
 	}
 }
