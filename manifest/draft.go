@@ -100,8 +100,8 @@ func (l *loader) checkFields(d *draft, section *node, prefix string, known []str
 		case slices.Contains(known, f.name):
 		case prefix == "reconcile." && slices.Contains(unbuiltFields, f.name):
 			l.at(d, f.line, prefix+f.name, "is not built yet; remove it")
-		case nearest(f.name, known) != "":
-			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", nearest(f.name, known))
+		case Nearest(f.name, known) != "":
+			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", Nearest(f.name, known))
 		default:
 			l.at(d, f.line, prefix+f.name, "unknown field; allowed: %s", strings.Join(known, ", "))
 		}

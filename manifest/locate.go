@@ -234,7 +234,7 @@ func (l *loader) unknownName(name string) string {
 		}
 	}
 	message := fmt.Sprintf("no manifest of this load is called %q", name)
-	if near := nearest(name, names); near != "" {
+	if near := Nearest(name, names); near != "" {
 		return message + fmt.Sprintf("; did you mean %s?", near)
 	}
 	return message + "; write a manifest's name or a resource ID"

@@ -2,9 +2,9 @@ package manifest
 
 import "strings"
 
-// nearest is the known name that a misspelt one most likely means, "" when none
+// Nearest is the known name that a misspelt one most likely means, "" when none
 // is near: at most a third of the letters differ, or one.
-func nearest(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	best, bestDistance := "", max(len(name)/3, 1)+1
 	for _, candidate := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < bestDistance {

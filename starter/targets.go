@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -128,38 +129,16 @@ func byName(all []record, name string) (record, error) {
 	return record{}, badInput("find %q: %d resources have this name; give one by its ID:%s", name, len(matches), strings.Join(ids, ""))
 }
 
-// nearest is the name that a typo was meant for, "" where none is near: at most
-// two letters off, and fewer than half of them.
+// nearest is what a resource is called whose name a typo was meant for, "" where
+// none is near.
 func nearest(all []record, name string) string {
-	best, least := "", min(3, (len(name)+1)/2)
+	called := map[string]string{}
+	var names []string
 	for _, r := range all {
 		for _, candidate := range []string{r.called(), r.Name, r.ID.Name()} {
-			if d := distance(strings.ToLower(candidate), strings.ToLower(name)); d < least {
-				best, least = r.called(), d
-			}
+			called[candidate] = r.called()
+			names = append(names, candidate)
 		}
 	}
-	return best
-}
-
-// distance is how many bytes must be put in, taken out or changed to make one
-// text of the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return called[manifest.Nearest(name, names)]
 }
