@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
 )
 
@@ -73,7 +74,7 @@ func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heart *
 		return GetResourceResult{}, again
 	}
 	verdict := a.verdict(ctx, in.ID, in.APIVersion, err)
-	verdict.Message = a.withoutSecrets(ctx, verdict.Message, in.SecretRefs)
+	verdict.Message = secrets.Text(verdict.Message, values)
 	return GetResourceResult{Verdict: a.observed("GetResource", verdict)}, nil
 }
 

@@ -289,3 +289,15 @@ func TestGetResourceEchoedSecret(t *testing.T) {
 	must(t, err)
 	w.leaks(planted, got)
 }
+
+func TestGetResourceFailureIsToldWithoutTheSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sim.AddFault(armsim.Fault{Status: 403, Code: "AuthorizationFailed", Message: "no role; " + planted})
+	got, err := run(w, w.acts.GetResource, GetResourceInput{
+		ID: id(t, thingText), APIVersion: "2023-08-15", SecretRefs: []string{"env:ARMATURE_SECRET_GONE", "env:ARMATURE_SECRET_ACTIVITIES"},
+	})
+	must(t, err)
+	want(t, got.Verdict, resource.ActionError, "AuthorizationFailed", resource.RetrySlow, "no role")
+	w.leaks(planted, got)
+}
