@@ -179,30 +179,3 @@ func (s Step) MatchesElement(i int, item any) bool {
 	}
 	return false
 }
-
-// Covers reports whether the pattern p (which may hold [*]) addresses path or
-// something above it: ignoring properties.x ignores properties.x.y too.
-func (p Path) Covers(path Path) bool {
-	if len(p) > len(path) {
-		return false
-	}
-	for i, step := range p {
-		if !step.covers(path[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s Step) covers(other Step) bool {
-	if s.Any {
-		return other.Any || other.Key != "" || other.IsIndex
-	}
-	if s.Key != "" {
-		return strings.EqualFold(s.Key, other.Key) && strings.EqualFold(s.Value, other.Value)
-	}
-	if s.IsIndex {
-		return other.IsIndex && s.Index == other.Index
-	}
-	return !other.Any && other.Key == "" && !other.IsIndex && strings.EqualFold(s.Name, other.Name)
-}

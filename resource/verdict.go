@@ -73,7 +73,6 @@ const (
 	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
 	ReasonWaitingForDependents      Reason = "WaitingForDependents"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
-	ReasonProtected                 Reason = "Protected"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
 )
@@ -106,7 +105,6 @@ func Reasons() []Reason {
 		ReasonContainsUnmanaged,
 		ReasonWaitingForDependents,
 		ReasonDeletionNotSupported,
-		ReasonProtected,
 		ReasonFailed,
 		ReasonUnknownError,
 	}

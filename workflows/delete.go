@@ -41,7 +41,7 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	var result activities.CheckOwnerResult
 	local := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(local, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Deleting: true, Force: p.forced(), After: workflow.Now(ctx),
+		Desired: p.desired, Deleting: true, Force: p.forced(),
 	}).Get(ctx, &result)
 	if err == nil && result.OwnerAbsent {
 		r.gone(ctx, resource.ReasonDeleted, "gone: its owner "+p.desired.Owner.Short()+" does not exist")
