@@ -107,8 +107,14 @@ func (d *demo) startSimulator(context.Context) error {
 		return fmt.Errorf("start the ARM simulator: %w", err)
 	}
 	d.sim = sim
-	d.stops = append(d.stops, func() { _ = sim.Close() })
-	return nil
+	resources := filepath.Join(d.folder, resourcesFile)
+	d.stops = append(d.stops, func() {
+		_ = sim.Close()
+		if err := keepResources(resources, sim.Simulator()); err != nil {
+			fmt.Fprintln(d.err, "local:", err)
+		}
+	})
+	return restoreResources(resources, sim.Simulator())
 }
 
 func (d *demo) startWorker(ctx context.Context) error {
