@@ -52,7 +52,10 @@ type Desired struct {
 	OwnerAPIVersion string `json:"ownerAPIVersion,omitempty"`
 	// References are the resources that the body names with $ref.
 	References []Reference `json:"references,omitempty"`
-	Policy     Policy      `json:"policy"`
+	// DependsOn are the resources that come first although the body does not
+	// name them.
+	DependsOn []Reference `json:"dependsOn,omitempty"`
+	Policy    Policy      `json:"policy"`
 	// Interval is the time between two passes of a Ready resource; 0 = never.
 	Interval time.Duration `json:"interval"`
 	// Ignore are paths that are neither compared nor written.
@@ -71,6 +74,27 @@ type Desired struct {
 	// Timeout bounds one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`
+}
+
+// Needs are the resources without which this one cannot be, each once: the
+// owner, what the body names with $ref, and dependsOn, in this order. Deletions
+// run in the reverse order.
+func (d Desired) Needs() []ID {
+	var needs []ID
+	known := map[string]bool{}
+	add := func(id ID) {
+		if !id.IsZero() && !known[id.Key()] {
+			known[id.Key()] = true
+			needs = append(needs, id)
+		}
+	}
+	add(d.Owner)
+	for _, list := range [][]Reference{d.References, d.DependsOn} {
+		for _, reference := range list {
+			add(reference.ID)
+		}
+	}
+	return needs
 }
 
 // Reference is another resource that must exist and be ready first.

@@ -71,7 +71,10 @@ const (
 	ReasonThrottled                 Reason = "Throttled"
 	ReasonArmUnreachable            Reason = "ArmUnreachable"
 	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
+	ReasonContainsProtected         Reason = "ContainsProtected"
 	ReasonWaitingForDependents      Reason = "WaitingForDependents"
+	ReasonWaitingForOwnerDelete     Reason = "WaitingForOwnerDelete"
+	ReasonWaitingForSibling         Reason = "WaitingForSibling"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
@@ -103,7 +106,10 @@ func Reasons() []Reason {
 		ReasonThrottled,
 		ReasonArmUnreachable,
 		ReasonContainsUnmanaged,
+		ReasonContainsProtected,
 		ReasonWaitingForDependents,
+		ReasonWaitingForOwnerDelete,
+		ReasonWaitingForSibling,
 		ReasonDeletionNotSupported,
 		ReasonFailed,
 		ReasonUnknownError,
@@ -116,7 +122,7 @@ func (r Reason) Class() RetryClass {
 	switch r {
 	case ReasonWaitingForOwner, ReasonReferenceNotFound, ReasonReferenceNotReady, ReasonSecretNotFound:
 		return RetryFast
-	case ReasonDeletionNotSupported, ReasonChangeNotTaken:
+	case ReasonDeletionNotSupported, ReasonChangeNotTaken, ReasonContainsProtected:
 		return RetryVerySlow
 	}
 	return RetrySlow
@@ -147,6 +153,9 @@ type Verdict struct {
 	RequestID string `json:"requestID,omitempty"`
 	// RetryAfter is the least time to the next try that ARM asked for.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Overdue is set when the resource has not been Ready for longer than the
+	// worker's overdue-after: the condition's severity is Error, the retries go on.
+	Overdue bool `json:"overdue,omitempty"`
 }
 
 // MaxDifferences bounds the differences that a verdict carries: histories hold

@@ -12,7 +12,7 @@ import (
 )
 
 // The search attributes of ReconcileResource. The first six are Keywords, the
-// last two lists of Keywords.
+// last three, which is what SQL stores have room for, lists of Keywords.
 var (
 	armType             = temporal.NewSearchAttributeKeyKeyword("ArmType")
 	armSubscription     = temporal.NewSearchAttributeKeyKeyword("ArmSubscription")
@@ -22,6 +22,7 @@ var (
 	reconcileReason     = temporal.NewSearchAttributeKeyKeyword("ReconcileReason")
 	reconcileWaitingFor = temporal.NewSearchAttributeKeyKeywordList("ReconcileWaitingFor")
 	reconcileLabels     = temporal.NewSearchAttributeKeyKeywordList("ReconcileLabels")
+	reconcileNeeds      = temporal.NewSearchAttributeKeyKeywordList("ReconcileNeeds")
 )
 
 // keywordMax is what SQL stores hold of a Keyword, in characters: a longer value
@@ -39,6 +40,7 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 		reconcileReason.GetName():     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
 		reconcileWaitingFor.GetName(): enumspb.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 		reconcileLabels.GetName():     enumspb.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+		reconcileNeeds.GetName():      enumspb.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 	}
 }
 
@@ -57,6 +59,9 @@ func IdentityAttributes(desired resource.Desired) temporal.SearchAttributes {
 	}
 	if !desired.Owner.IsZero() {
 		updates = append(updates, armOwner.ValueSet(keyword(desired.Owner.WorkflowID())))
+	}
+	if needs := needsKeys(desired); len(needs) > 0 {
+		updates = append(updates, reconcileNeeds.ValueSet(needs))
 	}
 	if labels := labelKeywords(desired.Labels); len(labels) > 0 {
 		updates = append(updates, reconcileLabels.ValueSet(labels))
@@ -97,6 +102,7 @@ const (
 	MemoID         = "id"
 	MemoName       = "name"
 	MemoAPIVersion = "apiVersion"
+	MemoPolicy     = "policy"
 )
 
 // Memo is what a starter writes beside the workflow.
@@ -105,5 +111,6 @@ func Memo(desired resource.Desired) map[string]any {
 		MemoID:         desired.ID.String(),
 		MemoName:       desired.Name,
 		MemoAPIVersion: desired.APIVersion,
+		MemoPolicy:     string(desired.Policy),
 	}
 }

@@ -136,13 +136,16 @@ const (
 // Status is the answer of StatusQuery, the result of a run that ended, and what
 // get and describe show.
 type Status struct {
-	ID         resource.ID        `json:"id"`
-	Name       string             `json:"name"`
-	APIVersion string             `json:"apiVersion"`
-	Owner      resource.ID        `json:"owner"`
-	Policy     resource.Policy    `json:"policy"`
-	Interval   time.Duration      `json:"interval"`
-	Labels     map[string]string  `json:"labels,omitempty"`
+	ID         resource.ID       `json:"id"`
+	Name       string            `json:"name"`
+	APIVersion string            `json:"apiVersion"`
+	Owner      resource.ID       `json:"owner"`
+	Policy     resource.Policy   `json:"policy"`
+	Interval   time.Duration     `json:"interval"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	// Needs are the resources that this one depends on: owner, references,
+	// dependsOn.
+	Needs      []resource.ID      `json:"needs,omitempty"`
 	Generation int64              `json:"generation"`
 	Phase      Phase              `json:"phase"`
 	Condition  resource.Condition `json:"condition"`
@@ -156,7 +159,12 @@ type Status struct {
 	WaitingSince time.Time     `json:"waitingSince,omitzero"`
 	// NextTry is when the next pass starts by itself; zero = only on a message.
 	NextTry time.Time `json:"nextTry,omitzero"`
-	Paused  bool      `json:"paused,omitempty"`
+	// NotReadySince is when the first pass since the resource was last Ready, or
+	// since its spec changed, ended early; zero while none has. Overdue is set
+	// once that is longer ago than the worker's overdue-after.
+	NotReadySince time.Time `json:"notReadySince,omitzero"`
+	Overdue       bool      `json:"overdue,omitempty"`
+	Paused        bool      `json:"paused,omitempty"`
 	// Deleting is set once a deletion was asked for; Deleted when it is done.
 	Deleting bool `json:"deleting,omitempty"`
 	Deleted  bool `json:"deleted,omitempty"`

@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
 	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce)
-	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion)
+	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy)
 	attributes := workflows.SearchAttributes()
 	var names []string
 	for name, kind := range attributes {

@@ -45,10 +45,10 @@ func (r *reconciler) operate(ctx workflow.Context, p *pass, method string) {
 }
 
 // upsertMemo keeps the memo true when a new generation is read with another
-// api-version or bears another name. The first apply equals what a starter set.
+// api-version, bears another name or has another policy. The first apply equals what a starter set.
 func (r *reconciler) upsertMemo(ctx workflow.Context, next resource.Desired) {
 	now := r.state.Desired
-	if now == nil || now.APIVersion == next.APIVersion && now.Name == next.Name {
+	if now == nil || now.APIVersion == next.APIVersion && now.Name == next.Name && now.Policy == next.Policy {
 		return
 	}
 	if err := workflow.UpsertMemo(ctx, Memo(next)); err != nil {
@@ -64,7 +64,7 @@ func (r *reconciler) upsertIdentity(ctx workflow.Context) {
 	if !desired.Owner.IsZero() {
 		updates = append(updates, armOwner.ValueSet(keyword(desired.Owner.WorkflowID())))
 	}
-	updates = append(updates, reconcileLabels.ValueSet(labelKeywords(desired.Labels)))
+	updates = append(updates, reconcileLabels.ValueSet(labelKeywords(desired.Labels)), reconcileNeeds.ValueSet(needsKeys(desired)))
 	r.upsert(ctx, temporal.NewSearchAttributes(updates...))
 }
 
@@ -79,7 +79,7 @@ func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes
 			updates = append(updates, key.ValueSet(value))
 		}
 	}
-	for _, key := range []temporal.SearchAttributeKeyKeywordList{reconcileWaitingFor, reconcileLabels} {
+	for _, key := range []temporal.SearchAttributeKeyKeywordList{reconcileWaitingFor, reconcileLabels, reconcileNeeds} {
 		value, wanted := next.GetKeywordList(key)
 		if known, _ := current.GetKeywordList(key); wanted && !slices.Equal(known, value) {
 			updates = append(updates, key.ValueSet(value))
@@ -93,20 +93,31 @@ func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes
 	}
 }
 
-// WaitingKey is how ReconcileWaitingFor names a resource: 22 characters of a
+// WaitingKey is how ReconcileWaitingFor and ReconcileNeeds name a resource: 22 characters of a
 // hash, because IDs are long and case-insensitive.
 func WaitingKey(id resource.ID) string {
 	sum := sha256.Sum256([]byte(id.Key()))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:22]
 }
 
-// waitingKeys are the keys of resources, sorted and bounded.
-func waitingKeys(ids []resource.ID) []string {
-	keys := make([]string, 0, len(ids))
+// needsMax bounds the keys in ReconcileNeeds: a key takes 25 bytes of the 2,048.
+const needsMax = 64
+
+// needsKeys are the keys of what a resource depends on: what it needs is not
+// deleted before it.
+func needsKeys(desired resource.Desired) []string { return keysOf(desired.Needs(), needsMax) }
+
+// waitingKeys are the keys of what is waited for.
+func waitingKeys(ids []resource.ID) []string { return keysOf(ids, waitingForMax) }
+
+// keysOf are the keys of resources, each once, the first most of them, sorted.
+func keysOf(ids []resource.ID, most int) []string {
+	keys := make([]string, 0, min(len(ids), most))
 	for _, id := range ids {
-		keys = append(keys, WaitingKey(id))
+		if key := WaitingKey(id); len(keys) < most && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
 	}
 	sort.Strings(keys)
-	keys = slices.Compact(keys)
-	return keys[:min(len(keys), waitingForMax)]
+	return keys
 }

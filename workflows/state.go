@@ -45,6 +45,9 @@ type State struct {
 	Condition    resource.Condition `json:"condition"`
 	WaitingFor   []resource.ID      `json:"waitingFor,omitempty"`
 	WaitingSince time.Time          `json:"waitingSince,omitzero"`
+	// NotReadySince and Overdue are those of Status.
+	NotReadySince time.Time `json:"notReadySince,omitzero"`
+	Overdue       bool      `json:"overdue,omitempty"`
 	// NextTry is an absolute time, so that the next run resumes the wait;
 	// Waiting says what for.
 	NextTry time.Time `json:"nextTry,omitzero"`
@@ -64,6 +67,7 @@ func (s *State) status() Status {
 	status := Status{
 		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
+		NotReadySince: s.NotReadySince, Overdue: s.Overdue,
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.gone(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
@@ -71,6 +75,7 @@ func (s *State) status() Status {
 	if d := s.Desired; d != nil {
 		status.ID, status.Name, status.APIVersion, status.Owner = d.ID, d.Name, d.APIVersion, d.Owner
 		status.Policy, status.Interval, status.Labels = d.Policy, d.Interval, d.Labels
+		status.Needs = d.Needs()
 	}
 	return status
 }
