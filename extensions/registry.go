@@ -14,13 +14,24 @@ import (
 // AllTypes is the Type of an entry that takes part for every resource.
 const AllTypes = "*"
 
-// Entry puts one link into the registry.
+// Entry puts one link, or a fact about a type, into the registry.
 type Entry struct {
-	// Type is the ARM type in any case, or AllTypes.
+	// Type is the ARM type in any case, or AllTypes for a link.
 	Type string
-	// Link implements one or more of the points.
+	// Link implements one or more of the points. It may be nil in an entry that
+	// only states one of the facts below.
 	Link any
+	// Serialises names the children ("subnets") that ARM refuses to change while
+	// another one of them, or the resource itself, changes; see
+	// Registry.Serialised.
+	Serialises []string
+	// Leaf says that a type can have no children in ARM and that no other
+	// resource waits for it; see Registry.Leaf.
+	Leaf bool
 }
+
+// states reports whether the entry states a fact about its type.
+func (e Entry) states() bool { return e.Leaf || len(e.Serialises) > 0 }
 
 // BuiltIn are the links that come with Armature, in the order of their chains.
 // A worker of your own passes append(extensions.BuiltIn(), yours...) to New.
@@ -32,9 +43,11 @@ func BuiltIn() []Entry {
 }
 
 // Registry finds the links of a type and runs their chains: one method per
-// step of a pass. It is safe for concurrent use and holds no state.
+// step of a pass. It is safe for concurrent use and never changes.
 type Registry struct {
-	entries []Entry
+	entries  []Entry
+	families map[string]map[string]bool
+	leaves   map[string]bool
 }
 
 // New makes a registry. Within a chain the earlier entry is the outer one. An
@@ -47,11 +60,16 @@ func New(entries ...Entry) (*Registry, error) {
 			return nil, fmt.Errorf("register extension %T: entry %d has no resource type", entry.Link, i)
 		case entry.Type != AllTypes && !strings.Contains(entry.Type, "/"):
 			return nil, fmt.Errorf("register extension %T: %q is no resource type such as %s", entry.Link, entry.Type, KustoClusterType)
+		case entry.states() && entry.Type == AllTypes:
+			return nil, fmt.Errorf("register extension %T: Leaf and Serialises are facts about one type, not about all", entry.Link)
+		case entry.Link == nil && entry.states():
 		case !implementsPoint(entry.Link):
 			return nil, fmt.Errorf("register extension %T for %s: it implements no extension point", entry.Link, entry.Type)
 		}
 	}
-	return &Registry{entries: append([]Entry(nil), entries...)}, nil
+	return &Registry{
+		entries: append([]Entry(nil), entries...), families: familiesOf(entries), leaves: leavesOf(entries),
+	}, nil
 }
 
 func implementsPoint(link any) bool {
