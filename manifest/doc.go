@@ -14,7 +14,7 @@
 //	body:
 //	  location: westus2
 //	  properties: {softDeletePeriod: P30D}
-//	reconcile: {policy: manage, interval: 1h, timeout: 6h, ignore: [properties.x]}
+//	reconcile: {policy: manage, interval: 1h, timeout: 6h, ignore: [properties.x], dependsOn: [vnet1]}
 //	labels: {stack: prod}
 //
 // owner is the name of a manifest of the same load, a resource ID
@@ -25,8 +25,13 @@
 // slashes ("adx/telemetry") then names the chain of owners, where a manifest
 // called "adx" of the right type comes before the group of Options.
 //
-// Names need not be unique, resource IDs must be. A name that is used as owner
-// or $ref must mean one manifest; "adx/telemetry" and the resource ID are the
+// dependsOn names what comes first although the body does not name it: like a
+// $ref, each is a manifest of the same load or a resource ID (ID@api-version).
+// What a resource needs (owner, references, dependsOn) is neither itself, nor
+// inside it, nor part of a cycle.
+//
+// Names need not be unique, resource IDs must be. A name that is used as owner,
+// $ref or in dependsOn must mean one manifest; "adx/telemetry" and the resource ID are the
 // longer forms.
 //
 // # Decisions

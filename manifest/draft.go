@@ -27,8 +27,15 @@ type draft struct {
 	// located is set once locate was tried; the ID is zero when it failed.
 	located bool
 	desired resource.Desired
-	// needs are the manifests that come first: owner and references.
-	needs []*draft
+	// needs are the manifests that come first: owner, references, dependsOn.
+	needs []need
+}
+
+// need is another manifest that comes first, and where that is written.
+type need struct {
+	draft *draft
+	line  int
+	path  string
 }
 
 func (d *draft) source() Source { return Source{File: d.file, Line: d.root.line} }
@@ -53,8 +60,8 @@ func (l *loader) at(d *draft, line int, path, format string, args ...any) {
 // yet is refused with a sentence, so that no accepted field is without effect.
 var (
 	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
-	reconcileFields = []string{"policy", "interval", "ignore", "timeout"}
-	unbuiltFields   = []string{"adopt", "recreate", "put", "dependsOn", "credential"}
+	reconcileFields = []string{"policy", "interval", "ignore", "dependsOn", "timeout"}
+	unbuiltFields   = []string{"adopt", "recreate", "put", "credential"}
 )
 
 // apiVersion is ARM's form: a date, then for previews a word.

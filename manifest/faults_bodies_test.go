@@ -123,17 +123,17 @@ func TestBodyFaults(t *testing.T) {
 		"RefCycle": {
 			reason: "neither can be first",
 			yaml:   account + "body: {a: {$ref: v}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
-			want:   "m.yaml:6: owners and references form a cycle: acc -> v -> acc",
+			want:   "m.yaml:9: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc",
 		},
 		"RefSelf": {
 			reason: "a resource cannot wait for itself",
 			yaml:   account + "body: {a: {$ref: acc}}\n",
-			want:   "m.yaml:1: owners and references form a cycle: acc -> acc",
+			want:   "m.yaml:4: body.a: $ref: acc is this resource itself, which cannot wait for itself; write the resource ID as a plain text",
 		},
 		"RefChild": {
 			reason: "an owner cannot wait for its child",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: s}}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
-			want:   "m.yaml:6: owners and references form a cycle: v -> s -> v",
+			want:   "m.yaml:4: body.a: $ref: s stands inside v, so it cannot come first; write the resource ID as a plain text",
 		},
 		"RefAmbiguous": {
 			reason: "a name that means two manifests",

@@ -46,16 +46,15 @@ func TestFieldFaults(t *testing.T) {
 			reason: "the fields of reconcile too",
 			yaml:   account + "body: {}\nreconcile: {intervall: 1h, zzz: 1}\n",
 			want: "m.yaml:5: reconcile.intervall: unknown field; did you mean interval?\n" +
-				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, interval, ignore, timeout",
+				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, interval, ignore, dependsOn, timeout",
 		},
 		"NotBuilt": {
 			reason: "no accepted field is without effect",
-			yaml:   account + "body: {}\nreconcile:\n  adopt: never\n  recreate: never\n  put: merge\n  dependsOn: [x]\n  credential: c\n",
+			yaml:   account + "body: {}\nreconcile:\n  adopt: never\n  recreate: never\n  put: merge\n  credential: c\n",
 			want: "m.yaml:6: reconcile.adopt: is not built yet; remove it\n" +
 				"m.yaml:7: reconcile.recreate: is not built yet; remove it\n" +
 				"m.yaml:8: reconcile.put: is not built yet; remove it\n" +
-				"m.yaml:9: reconcile.dependsOn: is not built yet; remove it\n" +
-				"m.yaml:10: reconcile.credential: is not built yet; remove it",
+				"m.yaml:9: reconcile.credential: is not built yet; remove it",
 		},
 		"NoType": {
 			reason: "the type is required",
@@ -177,7 +176,7 @@ func TestFieldFaults(t *testing.T) {
 		"ReconcileList": {
 			reason: "reconcile is a mapping",
 			yaml:   account + "body: {}\nreconcile: [manage]\n",
-			want:   "m.yaml:5: reconcile: found a list; it is a mapping of policy, interval, ignore, timeout",
+			want:   "m.yaml:5: reconcile: found a list; it is a mapping of policy, interval, ignore, dependsOn, timeout",
 		},
 		"LabelNumber": {
 			reason: "a label is a text",

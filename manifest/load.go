@@ -22,7 +22,7 @@ type Options struct {
 
 // Set is what Load read.
 type Set struct {
-	// Resources are in dependency order: owners and references first.
+	// Resources are in dependency order: owners, references and dependsOn first.
 	Resources []resource.Desired
 	// Sources says where each resource is written, by ID.Key().
 	Sources map[string]Source
@@ -60,6 +60,7 @@ func Load(options Options, paths ...string) (Set, error) {
 	l.register()
 	for _, d := range l.drafts {
 		l.readBody(d)
+		l.readDependsOn(d)
 	}
 	l.checkInline()
 	ordered := l.sorted()

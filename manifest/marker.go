@@ -78,7 +78,7 @@ func (b *bodyReader) reference(n *node, at place) any {
 		b.fault(n.line, at, "$ref: %s; write the name of a manifest or a resource ID", target.found())
 		return nil
 	}
-	reference, ok := b.target(target, at)
+	reference, ok := b.loader.resolve(b.draft, target, at.path.String(), "$ref: ")
 	if !ok {
 		return nil
 	}
@@ -100,44 +100,6 @@ func (b *bodyReader) reference(n *node, at place) any {
 	}
 	b.note(reference)
 	return map[string]any{resource.RefMarker: reference.ID.String(), "path": path.text, "apiVersion": reference.APIVersion}
-}
-
-// target is the resource that a $ref names, with its api-version.
-func (b *bodyReader) target(text *node, at place) (resource.Reference, bool) {
-	if strings.HasPrefix(text.text, "/") {
-		return b.targetByID(text, at)
-	}
-	named := b.loader.called(text.text)
-	switch {
-	case len(named) == 0:
-		b.fault(text.line, at, "$ref: %s", b.loader.unknownName(text.text))
-		return resource.Reference{}, false
-	case len(named) > 1:
-		b.fault(text.line, at, "$ref: %q %s; write owner/name or the resource ID", text.text, ambiguous(named))
-		return resource.Reference{}, false
-	}
-	b.draft.need(named[0])
-	id := named[0].desired.ID
-	return resource.Reference{ID: id, APIVersion: named[0].version}, !id.IsZero()
-}
-
-func (b *bodyReader) targetByID(text *node, at place) (resource.Reference, bool) {
-	id, version, ok := b.loader.parseStatedID(b.draft, text.line, at.path.String(), text.text)
-	if !ok {
-		return resource.Reference{}, false
-	}
-	if manifest := b.loader.byID[id.Key()]; manifest != nil {
-		b.draft.need(manifest)
-		return resource.Reference{ID: id, APIVersion: manifest.version}, true
-	}
-	if version == "" {
-		version = resource.ContainerAPIVersion(id)
-	}
-	if version == "" {
-		b.fault(text.line, at, "$ref: the api-version to read %s with is not known; write %s@<api-version>", id, id)
-		return resource.Reference{}, false
-	}
-	return resource.Reference{ID: id, APIVersion: version}, true
 }
 
 // note adds a reference once.

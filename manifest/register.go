@@ -39,7 +39,7 @@ func (l *loader) linkOwner(d *draft) {
 		return
 	}
 	if manifest := l.byID[owner.Key()]; manifest != nil {
-		d.need(manifest)
+		d.need(manifest, d.line("owner"), "owner")
 		d.desired.OwnerAPIVersion = manifest.version
 		return
 	}
@@ -56,41 +56,41 @@ func (l *loader) linkOwner(d *draft) {
 	d.desired.OwnerAPIVersion = version
 }
 
-// need notes that another manifest comes first.
-func (d *draft) need(other *draft) {
-	if !slices.Contains(d.needs, other) {
-		d.needs = append(d.needs, other)
+// need notes that another manifest comes first, once.
+func (d *draft) need(other *draft, line int, path string) {
+	if !slices.ContainsFunc(d.needs, func(n need) bool { return n.draft == other }) {
+		d.needs = append(d.needs, need{draft: other, line: line, path: path})
 	}
 }
 
 // sorted is the drafts in dependency order: each right after what it needs,
-// else in the order of reading. A cycle is a fault.
+// else in the order of reading. A cycle is a fault where it closes.
 func (l *loader) sorted() []*draft {
 	const doing, done = 1, 2
 	state := make(map[*draft]int, len(l.drafts))
 	var ordered, path []*draft
 	var visit func(d *draft)
 	visit = func(d *draft) {
-		switch state[d] {
-		case done:
-			return
-		case doing:
-			cycle := append(slices.Clone(path[slices.Index(path, d):]), d)
-			last := cycle[len(cycle)-2]
-			l.at(last, last.root.line, "", "owners and references form a cycle: %s", chain(cycle))
-			return
-		}
 		state[d] = doing
 		path = append(path, d)
-		for _, other := range d.needs {
-			visit(other)
+		for _, next := range d.needs {
+			switch state[next.draft] {
+			case done:
+			case doing:
+				cycle := append(slices.Clone(path[slices.Index(path, next.draft):]), next.draft)
+				l.at(d, next.line, next.path, "owners, references and dependsOn form a cycle: %s", chain(cycle))
+			default:
+				visit(next.draft)
+			}
 		}
 		path = path[:len(path)-1]
 		state[d] = done
 		ordered = append(ordered, d)
 	}
 	for _, d := range l.drafts {
-		visit(d)
+		if state[d] == 0 {
+			visit(d)
+		}
 	}
 	return ordered
 }

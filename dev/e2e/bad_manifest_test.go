@@ -64,7 +64,7 @@ func badManifests() map[string]badInput {
 			reason: "neither can be first",
 			yaml: badAccount + "body: {properties: {network: {$ref: net}}}\n---\n" +
 				"type: Microsoft.Network/virtualNetworks@2020-11-01\nname: net\nowner: " + badGroup + "\nbody: {properties: {account: {$ref: acc}}}\n",
-			want: []string{"m.yaml:6: owners and references form a cycle: acc -> net -> acc"},
+			want: []string{"m.yaml:9: body.properties.account: owners, references and dependsOn form a cycle: acc -> net -> acc"},
 		},
 		"owner cycle": {
 			reason: "owners cannot own each other",

@@ -1,0 +1,103 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// readDependsOn fills Desired.DependsOn. It runs when every ID is known.
+func (l *loader) readDependsOn(d *draft) {
+	list := d.root.get("reconcile").get("dependsOn")
+	if list == nil {
+		return
+	}
+	if list.kind != kindList {
+		l.at(d, list.line, "reconcile.dependsOn", "%s; write a list of names of manifests or resource IDs", list.found())
+		return
+	}
+	lines := map[string]int{}
+	for i, item := range list.items {
+		path := fmt.Sprintf("reconcile.dependsOn[%d]", i)
+		if item.kind != kindText || item.text == "" {
+			l.at(d, item.line, path, "%s; write the name of a manifest or a resource ID", item.found())
+			continue
+		}
+		reference, ok := l.resolve(d, item, path, "")
+		if !ok {
+			continue
+		}
+		if first := lines[reference.ID.Key()]; first > 0 {
+			l.at(d, item.line, path, "%s stands twice in the list, first in line %d; remove one", item.text, first)
+			continue
+		}
+		lines[reference.ID.Key()] = item.line
+		d.desired.DependsOn = append(d.desired.DependsOn, reference)
+	}
+}
+
+// resolve is the resource that a $ref or an item of dependsOn names, with the
+// api-version to read it with: its manifest's, else the one that is written,
+// else the container's constant. what begins the message of a fault.
+func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Reference, bool) {
+	if strings.HasPrefix(text.text, "/") {
+		return l.resolveID(d, text, path, what)
+	}
+	named := l.called(text.text)
+	switch {
+	case len(named) == 0:
+		l.at(d, text.line, path, "%s%s", what, l.unknownName(text.text))
+		return resource.Reference{}, false
+	case len(named) > 1:
+		l.at(d, text.line, path, "%s%q %s; write owner/name or the resource ID", what, text.text, ambiguous(named))
+		return resource.Reference{}, false
+	}
+	id := named[0].desired.ID
+	if id.IsZero() || !l.mayNeed(d, id, text, path, what) {
+		return resource.Reference{}, false
+	}
+	d.need(named[0], text.line, path)
+	return resource.Reference{ID: id, APIVersion: named[0].version}, true
+}
+
+func (l *loader) resolveID(d *draft, text *node, path, what string) (resource.Reference, bool) {
+	id, version, ok := l.parseStatedID(d, text.line, path, text.text)
+	if !ok || !l.mayNeed(d, id, text, path, what) {
+		return resource.Reference{}, false
+	}
+	if manifest := l.byID[id.Key()]; manifest != nil {
+		d.need(manifest, text.line, path)
+		return resource.Reference{ID: id, APIVersion: manifest.version}, true
+	}
+	if version == "" {
+		version = resource.ContainerAPIVersion(id)
+	}
+	if version == "" {
+		l.at(d, text.line, path, "%sthe api-version to read %s with is not known; write %s@<api-version>", what, id, id)
+		return resource.Reference{}, false
+	}
+	return resource.Reference{ID: id, APIVersion: version}, true
+}
+
+// mayNeed refuses what can never come first: the resource itself, and what
+// stands inside it. ARM lets a body name both (a load balancer's rule names its
+// own frontend); as a plain text that is no dependency.
+func (l *loader) mayNeed(d *draft, id resource.ID, text *node, path, what string) bool {
+	own := d.desired.ID
+	way := "remove it"
+	if what != "" {
+		way = "write the resource ID as a plain text"
+	}
+	switch {
+	case own.IsZero():
+		return true
+	case id.Equal(own):
+		l.at(d, text.line, path, "%s%s is this resource itself, which cannot wait for itself; %s", what, text.text, way)
+		return false
+	case strings.HasPrefix(id.Key(), own.Key()+"/"):
+		l.at(d, text.line, path, "%s%s stands inside %s, so it cannot come first; %s", what, text.text, own.Short(), way)
+		return false
+	}
+	return true
+}
