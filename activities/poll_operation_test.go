@@ -273,11 +273,11 @@ func TestPollOperationHidesSecrets(t *testing.T) {
 	put.Desired.SecretRefs = []string{"env:ARMATURE_SECRET_ACTIVITIES"}
 	in := begin(t, w, put)
 	got, _ := finish(w, w.acts.PollOperation, in)
-	want(t, got.Verdict, resource.ActionError, "BadPassword", resource.RetrySlow, "The password (masked) is known.")
+	want(t, got.Verdict, resource.ActionError, "BadPassword", resource.RetryVerySlow, "The password (masked) is known.")
 	w.leaks(planted, got, w.verdicts)
 	in.SecretRefs = []string{"env:ARMATURE_SECRET_GONE"}
 	got, _ = finish(w, w.acts.PollOperation, in)
-	want(t, got.Verdict, resource.ActionError, "BadPassword", resource.RetrySlow, "not shown")
+	want(t, got.Verdict, resource.ActionError, "BadPassword", resource.RetryVerySlow, "not shown")
 	w.leaks(planted, got, w.verdicts)
 }
 

@@ -5,19 +5,28 @@ import (
 	"strings"
 )
 
-// Row is one row of the error table: what a code or a status means, why, and
-// where that is known from.
+// Row is one row of the error table: what a code, a word of a code, a phrase or
+// a status means, why, and where that is known from. One of the four is set.
 type Row struct {
 	// Code is an ARM error code; codes compare ignoring case.
 	Code string
-	// Status is set, and Code empty, in the rows for answers without a code
-	// that the table knows; 0 is the last resort.
+	// Word is a part of a code that says what kind of fault it names.
+	Word string
+	// Phrase is a part of a message, in lower case, for codes that say nothing.
+	Phrase string
+	// Status is for answers of which nothing else is known; 0 with none of the
+	// others is the last resort.
 	Status int
 	Class  Class
 	// Generic codes wrap a more telling nested code, which is asked first.
 	Generic bool
-	Reason  string
-	Source  string
+	// Vague generic codes say nothing at all: their message is asked too.
+	Vague bool
+	// Denial rows pass when somebody outside of the manifest acts: the same
+	// denial again and again is asked less and less often.
+	Denial bool
+	Reason string
+	Source string
 }
 
 // Sources of the rows.
@@ -25,56 +34,115 @@ const (
 	srcASO      = "Azure Service Operator, default error classifier"
 	srcErrors   = "learn.microsoft.com, common Azure deployment errors"
 	srcLimits   = "learn.microsoft.com, request limits and throttling"
+	srcLocks    = "learn.microsoft.com, lock resources"
+	srcPolicy   = "learn.microsoft.com, policy effects"
+	srcSoft     = "learn.microsoft.com, recover deleted resources"
+	srcStates   = "learn.microsoft.com, subscription states"
 	srcContract = "resource provider contract"
 	srcRecorded = "recorded traffic"
+	srcReported = "issues of public clients"
 )
 
-// Classify finds the row of an answer: by code first (of a generic code, the
-// first nested code that the table knows), then by status, else Slow: an error
-// judged final by mistake is a resource that is stuck for ever, one judged
-// retryable by mistake costs a request every three minutes. nested are the
-// codes of details and inner errors, outermost first.
+// table is the error table, in the order in which it is asked.
+type table struct {
+	codes, words, phrases, statuses []Row
+}
+
+func errorTable() table {
+	return table{codes: codeRows(), words: wordRows(), phrases: phraseRows(), statuses: statusRows()}
+}
+
+// Row finds the row of an answer: by code first (of a generic code, the first
+// nested code that the table knows), then by the words of the codes, then, for a
+// 400 or a failed operation whose code says nothing, by the message, then by
+// status, else Slow: an error judged final by mistake is a resource that is
+// stuck for ever, one judged retryable by mistake costs a request every three
+// minutes.
 //
 // Absent needs a 404 and a code of its own; a nested one counts only inside a
 // generic code, and a nested code that says otherwise wins (NotFound around
 // SubscriptionNotFound). A row that says so for another status becomes Slow:
 // something that the request names is missing.
-func Classify(status int, code string, nested []string) Row {
-	row, known := rowOfCode(code)
-	if !known || row.Generic || row.Class == ClassAbsent {
-		for _, inner := range nested {
-			found, ok := rowOfCode(inner)
-			if !ok || found.Generic || found.Class == ClassAbsent && !known {
-				continue
-			}
+func (e *Error) Row() Row { return errorTable().row(e) }
+
+func (t table) row(e *Error) Row {
+	row, known := t.byCode(e)
+	if !known && !e.Transient() || row.Vague {
+		if found, ok := t.byWords(e); ok {
 			row, known = found, true
-			break
 		}
 	}
 	if !known {
-		row = rowOfStatus(status)
+		row = t.byStatus(e.Status)
 	}
-	if row.Class == ClassAbsent && status != http.StatusNotFound {
+	if row.Class == ClassAbsent && e.Status != http.StatusNotFound {
 		row.Class, row.Reason = ClassSlow, "something that the request names is missing"
 	}
 	return row
 }
 
-func rowOfCode(code string) (Row, bool) {
-	if code == "" {
-		return Row{}, false
+// byCode looks the codes up, the outer one first unless it is an envelope.
+func (t table) byCode(e *Error) (Row, bool) {
+	row, known := t.code(e.Code)
+	if known && !row.Generic && row.Class != ClassAbsent {
+		return row, true
 	}
-	for _, row := range codeRows() {
-		if strings.EqualFold(row.Code, code) {
+	for _, inner := range e.nested() {
+		found, ok := t.code(inner)
+		if !ok || found.Generic || found.Class == ClassAbsent && !known {
+			continue
+		}
+		return found, true
+	}
+	return row, known
+}
+
+func (t table) code(code string) (Row, bool) {
+	for _, row := range t.codes {
+		if code != "" && strings.EqualFold(row.Code, code) {
 			return row, true
 		}
 	}
 	return Row{}, false
 }
 
-func rowOfStatus(status int) Row {
-	rows := statusRows()
-	for _, row := range rows {
+// byWords reads the words of the codes, innermost first because an envelope
+// says less, and the message where they say nothing or only that something is
+// invalid, which is a state as often as a value.
+func (t table) byWords(e *Error) (Row, bool) {
+	row, known := t.word(e)
+	if known && !row.Vague || !e.refusesContent() {
+		return row, known
+	}
+	message := strings.ToLower(e.Message)
+	for _, detail := range e.Details {
+		message += "\n" + strings.ToLower(detail.Message)
+	}
+	for _, found := range t.phrases {
+		if strings.Contains(message, found.Phrase) {
+			return found, true
+		}
+	}
+	return row, known
+}
+
+func (t table) word(e *Error) (Row, bool) {
+	codes := e.Codes()
+	for i := len(codes) - 1; i >= 0; i-- {
+		if row, known := t.code(codes[i]); known && row.Vague {
+			continue
+		}
+		for _, row := range t.words {
+			if strings.Contains(strings.ToLower(codes[i]), row.Word) {
+				return row, true
+			}
+		}
+	}
+	return Row{}, false
+}
+
+func (t table) byStatus(status int) Row {
+	for _, row := range t.statuses {
 		if row.Status == status {
 			return row
 		}
@@ -82,118 +150,30 @@ func rowOfStatus(status int) Row {
 	if status >= 500 {
 		return Row{Status: status, Class: ClassSlow, Reason: "the service failed, not the request", Source: srcContract}
 	}
-	return rows[len(rows)-1]
+	return t.statuses[len(t.statuses)-1]
 }
 
-// statusRows are for answers whose code says nothing; the last one is for all.
-func statusRows() []Row {
-	return []Row{
-		{Status: http.StatusUnauthorized, Class: ClassSlow, Reason: "the token was refused; a new one may not be", Source: srcContract},
-		{Status: http.StatusForbidden, Class: ClassSlow, Reason: "role assignments take minutes to spread", Source: srcASO},
-		{Status: http.StatusMethodNotAllowed, Class: ClassVerySlow, Reason: "the type does not support the method", Source: srcASO},
-		{Status: http.StatusConflict, Class: ClassConflict, Reason: "the state of the resource forbids it now", Source: srcContract},
-		{Status: http.StatusPreconditionFailed, Class: ClassConflict, Reason: "the ETag is old: read again", Source: srcContract},
-		{Status: http.StatusLocked, Class: ClassConflict, Reason: "another operation holds the resource", Source: srcContract},
-		{Status: http.StatusTooManyRequests, Class: ClassThrottled, Reason: "a request budget is used up", Source: srcLimits},
-		{Status: 0, Class: ClassSlow, Reason: "unknown: most unknown errors passed when tried again", Source: srcRecorded},
+// refusesContent reports whether the status leaves open if the request or the
+// state of something else is wrong: 400, 422, and an operation that failed.
+func (e *Error) refusesContent() bool {
+	return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity || success(e.Status)
+}
+
+// denialsMax is how often the same denial is believed to pass soon: the slow
+// class has reached its longest wait by then, and half an hour has passed.
+const denialsMax = 10
+
+// After is the class of an error that came so often in a row: a denial steps
+// down by one class, for what would lift it is somebody's work.
+func (e *Error) After(times int) Class {
+	if times < denialsMax || !e.Row().Denial {
+		return e.Class
 	}
-}
-
-// codeRows is the table of codes.
-func codeRows() []Row {
-	rows := absentRows()
-	rows = append(rows, genericRows()...)
-	rows = append(rows, conflictRows()...)
-	rows = append(rows, retryRows()...)
-	return append(rows, finalRows()...)
-}
-
-func absentRows() []Row {
-	return []Row{
-		{Code: "ResourceNotFound", Class: ClassAbsent, Reason: "the resource is not there", Source: srcErrors},
-		{Code: "ResourceGroupNotFound", Class: ClassAbsent, Reason: "its group is not there, so neither is it", Source: srcErrors},
-		{Code: "ParentResourceNotFound", Class: ClassAbsent, Reason: "its parent is not there, so neither is it", Source: srcErrors},
-		{Code: "NotFound", Class: ClassAbsent, Reason: "what providers say that answer themselves", Source: srcRecorded},
+	switch e.Class {
+	case ClassFast:
+		return ClassSlow
+	case ClassSlow:
+		return ClassVerySlow
 	}
-}
-
-// genericRows are envelopes: a nested code says more.
-func genericRows() []Row {
-	return []Row{
-		{Code: "UserError", Generic: true, Class: ClassSlow, Reason: "an envelope around any fault of a request", Source: srcRecorded},
-		{Code: "RetryableError", Generic: true, Class: ClassConflict, Reason: "Network's 429 for what is really a conflict", Source: srcRecorded},
-		{Code: "DeploymentFailed", Generic: true, Class: ClassSlow, Reason: "an envelope around the error of a resource", Source: srcErrors},
-		{Code: "ResourceDeploymentFailure", Generic: true, Class: ClassSlow, Reason: "an envelope around the error of a resource", Source: srcErrors},
-		{Code: "BadRequest", Generic: true, Class: ClassVerySlow, Reason: "the request is wrong until somebody changes it", Source: srcASO},
-		{Code: "BadRequestFormat", Generic: true, Class: ClassVerySlow, Reason: "the request is wrong until somebody changes it", Source: srcASO},
-		{Code: "Conflict", Generic: true, Class: ClassConflict, Reason: "the state of the resource forbids it now", Source: srcASO},
-	}
-}
-
-func conflictRows() []Row {
-	return []Row{
-		{Code: "AnotherOperationInProgress", Class: ClassConflict, Reason: "another operation on it or a relative goes on", Source: srcErrors},
-		{Code: "OperationInProgress", Class: ClassConflict, Reason: "another operation on it goes on", Source: srcErrors},
-		{Code: "RetryableErrorDueToAnotherOperation", Class: ClassConflict, Reason: "a 429 that is a conflict, not a budget", Source: srcRecorded},
-		{Code: "ReferencedResourceNotProvisioned", Class: ClassConflict, Reason: "what the body names is still being made", Source: srcRecorded},
-		{Code: "RequestConflict", Class: ClassConflict, Reason: "the provisioning state is not terminal", Source: srcErrors},
-		{Code: "OperationNotAllowed", Class: ClassConflict, Reason: "the state forbids it now", Source: srcErrors},
-		{Code: "DeploymentActive", Class: ClassConflict, Reason: "a deployment goes on", Source: srcErrors},
-		{Code: "ResourceGroupBeingDeleted", Class: ClassConflict, Reason: "the group is being deleted; afterwards it can be made anew", Source: srcErrors},
-		{Code: "ResourceGroupDeletionBlocked", Class: ClassConflict, Reason: "something in the group does not let go yet", Source: srcErrors},
-		{Code: "PreconditionFailed", Class: ClassConflict, Reason: "the ETag is old: read again", Source: srcContract},
-		{Code: "EtagMismatch", Class: ClassConflict, Reason: "the ETag is old: read again", Source: srcRecorded},
-	}
-}
-
-// retryRows pass by themselves or when somebody acts outside of the manifest.
-func retryRows() []Row {
-	return []Row{
-		{Code: "SubscriptionRequestsThrottled", Class: ClassThrottled, Reason: "the subscription's budget is used up", Source: srcLimits},
-		{Code: "ResourceRequestsThrottled", Class: ClassThrottled, Reason: "the provider's budget is used up", Source: srcLimits},
-		{Code: "TooManyRequests", Class: ClassThrottled, Reason: "a request budget is used up", Source: srcLimits},
-		{Code: "OperationThrottled", Class: ClassThrottled, Reason: "a request budget is used up", Source: srcLimits},
-		{Code: CodeAuthenticationFailed, Class: ClassSlow, Reason: "no token, or a refused one; secrets get renewed", Source: srcContract},
-		{Code: "InvalidAuthenticationToken", Class: ClassSlow, Reason: "the token was refused; a new one may not be", Source: srcContract},
-		{Code: "ExpiredAuthenticationToken", Class: ClassSlow, Reason: "the token was refused; a new one may not be", Source: srcContract},
-		{Code: "InvalidAuthenticationTokenTenant", Class: ClassVerySlow, Reason: "the credential is of another tenant", Source: srcErrors},
-		{Code: "AuthorizationFailed", Class: ClassSlow, Reason: "role assignments take minutes to spread", Source: srcASO},
-		{Code: "LinkedAuthorizationFailed", Class: ClassSlow, Reason: "role assignments take minutes to spread", Source: srcASO},
-		{Code: "PrincipalNotFound", Class: ClassSlow, Reason: "new principals take minutes to spread", Source: srcASO},
-		{Code: "FailedIdentityOperation", Class: ClassSlow, Reason: "new identities take minutes to spread", Source: srcASO},
-		{Code: "RequestDisallowedByPolicy", Class: ClassSlow, Reason: "policies and exemptions change without the manifest", Source: srcASO},
-		{Code: "InvalidResourceReference", Class: ClassSlow, Reason: "what the body names may be made later", Source: srcASO},
-		{Code: "AllocationFailed", Class: ClassSlow, Reason: "capacity comes and goes", Source: srcASO},
-		{Code: "ResourceQuotaExceeded", Class: ClassSlow, Reason: "quotas get raised", Source: srcASO},
-		{Code: "MissingSubscriptionRegistration", Class: ClassSlow, Reason: "the provider is not registered yet", Source: srcASO},
-		{Code: "MissingRegistrationForLocation", Class: ClassSlow, Reason: "the provider is not registered yet", Source: srcASO},
-		{Code: "SubscriptionNotRegistered", Class: ClassSlow, Reason: "the provider is not registered yet", Source: srcASO},
-		{Code: "NoRegisteredProviderFound", Class: ClassSlow, Reason: "the provider is not registered yet, or not for this version", Source: srcASO},
-		{Code: "InvalidSubscriptionRegistrationState", Class: ClassSlow, Reason: "the subscription is not active", Source: srcASO},
-		{Code: "InvalidParameter", Class: ClassVerySlow, Reason: "a value is wrong until somebody changes it", Source: srcASO},
-		{Code: "InvalidParameterValue", Class: ClassVerySlow, Reason: "a value is wrong until somebody changes it", Source: srcASO},
-		{Code: "InvalidResourceGroupLocation", Class: ClassVerySlow, Reason: "the group exists elsewhere", Source: srcASO},
-		{Code: "LocationNotAvailableForResourceType", Class: ClassVerySlow, Reason: "the region does not offer the type", Source: srcErrors},
-		{Code: "LocationNotAvailableForResourceGroup", Class: ClassVerySlow, Reason: "the region does not exist for groups", Source: srcRecorded},
-		{Code: "MethodNotAllowed", Class: ClassVerySlow, Reason: "the type does not support the method", Source: srcASO},
-		{Code: "ReservedResourceName", Class: ClassVerySlow, Reason: "the name is taken or reserved", Source: srcASO},
-		{Code: "RegionIsOfferRestricted", Class: ClassVerySlow, Reason: "the subscription's offer excludes the region", Source: srcASO},
-		{Code: "ScopeLocked", Class: ClassVerySlow, Reason: "somebody locked it on purpose", Source: srcASO},
-		{Code: "SkuNotAvailable", Class: ClassVerySlow, Reason: "the region does not offer the SKU now", Source: srcASO},
-		{Code: "SubscriptionNotFound", Class: ClassVerySlow, Reason: "a wrong or hidden subscription: nothing is known of the resource", Source: srcASO},
-		{Code: "InvalidSubscriptionId", Class: ClassVerySlow, Reason: "a wrong subscription: nothing is known of the resource", Source: srcErrors},
-		{Code: "InvalidApiVersionParameter", Class: ClassVerySlow, Reason: "the api-version does not exist", Source: srcErrors},
-	}
-}
-
-// finalRows wait until the manifest changes. The list is tiny on purpose:
-// operators have moved codes from final to retryable for years.
-func finalRows() []Row {
-	return []Row{
-		{Code: "InvalidRequestContent", Class: ClassNone, Reason: "the body cannot be read as the type", Source: srcASO},
-		{Code: "InvalidResourceType", Class: ClassNone, Reason: "the type does not exist in this api-version", Source: srcASO},
-		{Code: "LocationRequired", Class: ClassNone, Reason: "the body has no location", Source: srcASO},
-		{Code: "MissingRequiredParameter", Class: ClassNone, Reason: "the body lacks a property", Source: srcASO},
-		{Code: "PropertyChangeNotAllowed", Class: ClassNone, Reason: "the property cannot be changed after creation", Source: srcASO},
-	}
+	return e.Class
 }

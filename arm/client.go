@@ -62,6 +62,7 @@ const (
 	CallList   Call = "list"
 	CallPut    Call = "put"
 	CallDelete Call = "delete"
+	CallPost   Call = "post"
 	CallPoll   Call = "poll"
 )
 

@@ -7,9 +7,10 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,11 +31,7 @@ func TestRecordedErrors(t *testing.T) {
 	lines := corpus[recordedError](t, "errors.jsonl.gz")
 	var parsed, missed, absent, unproven int
 	for _, line := range lines {
-		header := http.Header{}
-		for name, value := range line.Headers {
-			header.Set(name, value)
-		}
-		e := newError(line.Method, line.Status, header, []byte(line.Body), clock(nil))
+		e := line.parsed()
 		if line.Code != nil && line.BodyShape != "html/text" {
 			parsed++
 			if e.Code != *line.Code && len(line.Body) < 3000 { // longer bodies were cut
@@ -76,137 +73,62 @@ func TestRecordedErrors(t *testing.T) {
 	}
 }
 
-// recordedOperation is one line of the recorded operations.
-type recordedOperation struct {
-	Shape, Method, Type, Outcome string
-	Initial                      struct {
-		Status                        int
-		AzureAsyncOperation, Location string
-		ProvisioningState             string
-		BodyEmpty                     bool
-		LocationIsResource            bool
-		AsyncOperationIsResource      bool
-		RetryAfter                    string
-	}
-	Polls []struct {
-		Via, BodyStatus, ProvisioningState string
-		Status                             int
-	}
-}
-
-// TestRecordedOperations replays first answer and polls of every recorded PUT
-// and DELETE and expects the recorded outcome.
-func TestRecordedOperations(t *testing.T) {
-	lines := corpus[recordedOperation](t, "lro.jsonl.gz")
-	outcomes := map[string]int{}
-	for _, line := range lines {
-		if line.Method == http.MethodPost {
+// TestErrorTableCarriesOver leaves out, for one provider after the other, the
+// rows that were learnt from nobody else, and judges its errors without them:
+// the table must not know providers by heart.
+func TestErrorTableCarriesOver(t *testing.T) {
+	full := errorTable()
+	learnt := map[Row]map[string]bool{} // which providers a recorded row decides for
+	byProvider := map[string][]recordedError{}
+	for _, line := range corpus[recordedError](t, "errors.jsonl.gz") {
+		if line.Observed != "retryable" && line.Observed != "terminal" {
 			continue
 		}
-		got := replay(t, line)
-		outcomes[got]++
-		switch {
-		case line.Outcome == "succeeded" && got == OutcomeFailed,
-			line.Outcome == "failed" && line.Initial.AzureAsyncOperation != "" && got == OutcomeSucceeded,
-			line.Outcome == "canceled" && got != OutcomeCanceled:
-			t.Errorf("%s %s %s: got %s, recorded %s", line.Method, line.Type, line.Shape, got, line.Outcome)
+		provider, _, _ := strings.Cut(line.Type, "/")
+		byProvider[provider] = append(byProvider[provider], line)
+		row := full.row(line.parsed())
+		if learnt[row] == nil {
+			learnt[row] = map[string]bool{}
 		}
+		learnt[row][provider] = true
 	}
-	t.Logf("%d operations: %v", len(lines), outcomes)
-	if outcomes[OutcomeSucceeded]*10 < len(lines)*8 {
-		t.Errorf("got outcomes %v of %d operations", outcomes, len(lines))
-	}
-}
-
-// replay gives the outcome, "unfinished" when the record ends before.
-func replay(t *testing.T, line recordedOperation) string {
-	t.Helper()
-	first := reply{status: line.Initial.Status, header: map[string]string{}}
-	if line.Initial.AzureAsyncOperation != "" {
-		first.header["Azure-AsyncOperation"] = "{host}/op/async"
-	}
-	if line.Initial.Location != "" {
-		first.header["Location"] = "{host}/op/location"
-		if line.Initial.LocationIsResource {
-			first.header["Location"] = "{host}" + clusterID
-		}
-	}
-	if !line.Initial.BodyEmpty {
-		first.body = stateBody("", line.Initial.ProvisioningState)
-	}
-	via := viaResource
-	if line.Initial.AzureAsyncOperation != "" {
-		via = viaAsync
-	} else if line.Initial.Location != "" && !line.Initial.LocationIsResource {
-		via = viaLocation
-	}
-	replies := []reply{first}
-	for _, poll := range line.Polls {
-		if poll.Via == via {
-			replies = append(replies, reply{status: poll.Status, body: stateBody(poll.BodyStatus, poll.ProvisioningState)})
-		}
-	}
-	return run(t, &script{Server: &httptest.Server{URL: "http://127.0.0.1:1"}, replies: replies}, line.Method)
-}
-
-func run(t *testing.T, server *script, method string) string {
-	t.Helper()
-	client := server.client(t, func(o *Options) { o.Transport = unplugged{server} })
-	id := parseID(t, clusterID)
-	var op Operation
-	var err error
-	if method == http.MethodPut {
-		op, err = client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})
-	} else {
-		op, err = client.Delete(testContext(t), id, apiVersion)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	outcome, token := op.Outcome, op.Token
-	for token != "" {
-		poll, err := client.Poll(testContext(t), token)
-		if err != nil {
-			if server.left() == 0 {
-				return "unfinished"
+	var right, all int
+	for provider, lines := range byProvider {
+		without := full.without(func(row Row) bool {
+			return row.Source == srcRecorded && learnt[row][provider] && len(learnt[row]) == 1
+		})
+		var good, count int
+		for _, line := range lines {
+			row := without.row(line.parsed())
+			slow := row.Class == ClassVerySlow || row.Class == ClassNone
+			count += line.Count
+			if slow == (line.Observed == "terminal") {
+				good += line.Count
 			}
-			continue
 		}
-		outcome, token = poll.Outcome, poll.Token
+		t.Logf("%s: %d of %d", provider, good, count)
+		right, all = right+good, all+count
 	}
-	return outcome
+	t.Logf("without what each provider alone taught: %d of %d", right, all)
+	if right*10 < all*9 {
+		t.Errorf("%d of %d errors are judged rightly without the rows of their own provider", right, all)
+	}
 }
 
-// unplugged calls a script without a network: the recordings are thousands.
-type unplugged struct{ *script }
-
-func (u unplugged) Do(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
+func (line recordedError) parsed() *Error {
+	header := http.Header{}
+	for name, value := range line.Headers {
+		header.Set(name, value)
 	}
-	recorder := httptest.NewRecorder()
-	u.ServeHTTP(recorder, r)
-	response := recorder.Result()
-	response.Request = r
-	return response, nil
+	return newError(line.Method, line.Status, header, []byte(line.Body), clock(nil))
 }
 
-func (s *script) left() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.replies)
-}
-
-func stateBody(status, state string) string {
-	body := map[string]any{}
-	if status != "" {
-		body["status"] = status
+// without is the table less some rows; the last resort stays.
+func (t table) without(drop func(Row) bool) table {
+	keep := func(rows []Row) []Row {
+		return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return drop(row) && row != rows[len(rows)-1] })
 	}
-	if state != "" {
-		body["properties"] = map[string]any{"provisioningState": state}
-	}
-	raw, _ := json.Marshal(body) // strings always encode
-	return string(raw)
+	return table{codes: keep(t.codes), words: keep(t.words), phrases: keep(t.phrases), statuses: t.statuses}
 }
 
 // corpus reads a file of recorded traffic, or skips.

@@ -57,7 +57,29 @@ func parseError(payload []byte) *Error {
 		e.Message = clean(join(": ", text(top, "title"), text(top, "detail"), text(body, "error_description")))
 	}
 	e.collect(top, 0)
+	e.embedded(text(top, "message"))
 	return e
+}
+
+// embedded reads the error of somebody else that a provider repeats as JSON in
+// its message: its code is the only news there.
+func (e *Error) embedded(message string) {
+	start := strings.Index(message, "{\"")
+	if start < 0 {
+		return
+	}
+	var node map[string]any
+	decoder := json.NewDecoder(strings.NewReader(message[start:]))
+	decoder.UseNumber()
+	if decoder.Decode(&node) != nil {
+		return
+	}
+	if inner, ok := field(node, "error").(map[string]any); ok {
+		node = inner
+	}
+	if code := text(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
+		e.Details = append(e.Details, Detail{Code: code})
+	}
 }
 
 // collect appends details, inner errors and policy violations, outermost first.

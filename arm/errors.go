@@ -36,6 +36,19 @@ const (
 	// CodeInvalidAnswer: a 2xx answer to a read that is not one JSON object, or
 	// is larger than 8 MB; Status holds the 2xx.
 	CodeInvalidAnswer = "InvalidAnswer"
+	// CodeThrottled: this client holds the request back (status 429), because
+	// the budget of the subscription or of the provider is used up.
+	CodeThrottled = "Throttled"
+)
+
+// Codes of ARM on which this product acts.
+const (
+	// CodeSubscriptionThrottled: the budget of the subscription, not that of a
+	// provider, is used up.
+	CodeSubscriptionThrottled = "SubscriptionRequestsThrottled"
+	// CodeMissingRegistration: the subscription is not registered for the
+	// provider.
+	CodeMissingRegistration = "MissingSubscriptionRegistration"
 )
 
 // Error is an answer of ARM that is not 2xx, a failed operation, or a
@@ -128,7 +141,7 @@ func heldBack(err error) bool {
 // answer to a PUT speaks of something else that is missing (its group, its
 // parent, what the body names), so the class is Slow there.
 func (e *Error) classify(method string) {
-	e.Class = Classify(e.Status, e.Code, e.nested()).Class
+	e.Class = e.Row().Class
 	if e.Class == ClassAbsent && method == http.MethodPut {
 		e.Class = ClassSlow
 	}

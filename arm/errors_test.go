@@ -70,9 +70,16 @@ func TestErrorShapes(t *testing.T) {
 			body:   `{"error":{"code":"A","message":"use uri: https://h/op/1?t=1&s=signed."}}`,
 			want:   Error{Code: "A", Message: "use uri: https://h/op/1"},
 		},
-		"HTML":   {"no JSON at all", `<html>`, Error{}},
-		"Empty":  {"no body", ``, Error{}},
-		"String": {"JSON, but no object", `"oops"`, Error{}},
+		"Embedded": {
+			reason: "a provider repeats another one's error in its message",
+			body:   `{"error":{"code":"BadRequest","message":"Conflict response body: {\"error\":{\"code\":\"ThingIsNotProvisioned\",\"message\":\"m\"}}"}}`,
+			want: Error{Code: "BadRequest", Message: `Conflict response body: {"error":{"code":"ThingIsNotProvisioned","message":"m"}}`,
+				Details: []Detail{{Code: "ThingIsNotProvisioned"}}},
+		},
+		"EmbeddedNoJSON": {"a brace is no JSON", `{"error":{"code":"A","message":"use {\"name"}}`, Error{Code: "A", Message: `use {"name`}},
+		"HTML":           {"no JSON at all", `<html>`, Error{}},
+		"Empty":          {"no body", ``, Error{}},
+		"String":         {"JSON, but no object", `"oops"`, Error{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +141,14 @@ func TestClassify(t *testing.T) {
 		"Conflict429":           {"this 429 is a conflict", 429, "RetryableErrorDueToAnotherOperation", nil, ClassConflict},
 		"WrappedConflict429":    {"the detail says so", 429, "RetryableError", []string{"Unspecified", "ReferencedResourceNotProvisioned"}, ClassConflict},
 		"WrappedInBadRequest":   {"the useful code is often the nested one", 400, "BadRequest", []string{"AnotherOperationInProgress"}, ClassConflict},
-		"PlainBadRequest":       {"the request is wrong", 400, "BadRequest", []string{"Whatever"}, ClassVerySlow},
+		"PlainBadRequest":       {"it says nothing, and most of them passed", 400, "BadRequest", []string{"Whatever"}, ClassSlow},
+		"WordOfACode":           {"the words of an unknown code", 400, "SomethingNotProvisioned", nil, ClassSlow},
+		"StateBeforeValue":      {"an invalid state passes", 409, "InvalidThingState", nil, ClassSlow},
+		"WrongValue":            {"an invalid value does not", 400, "InvalidThing", nil, ClassVerySlow},
+		"WordOfANestedCode":     {"inside an envelope that says nothing", 400, "BadRequest", []string{"ThingAlreadyTaken"}, ClassVerySlow},
+		"WordInAConflict":       {"409 with a word of its own", 409, "ThingAlreadyExists", nil, ClassVerySlow},
+		"WordOfAFailure":        {"the service failed, whatever it says", 503, "ServerBusy", nil, ClassSlow},
+		"WordBusy":              {"a conflict by its word", 200, "ThingIsBusy", nil, ClassConflict},
 		"UnknownAroundKnown":    {"an unknown code asks the nested one too", 400, "SomethingNew", []string{"SkuNotAvailable"}, ClassVerySlow},
 		"KnownKeepsItsClass":    {"a telling code is not overruled by a nested one", 400, "InvalidResourceReference", []string{"NotFound"}, ClassSlow},
 		"Unauthorized":          {"a new token may do", 401, "", nil, ClassSlow},
@@ -148,8 +162,42 @@ func TestClassify(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			row := Classify(tc.status, tc.code, tc.nested)
+			e := &Error{Status: tc.status, Code: tc.code}
+			for _, code := range tc.nested {
+				e.Details = append(e.Details, Detail{Code: code})
+			}
+			row := e.Row()
 			if row.Class != tc.want || row.Reason == "" || row.Source == "" {
+				t.Errorf("%s: got %+v, want class %s", tc.reason, row, tc.want)
+			}
+		})
+	}
+}
+
+// Where the code says nothing, the message has the only news.
+func TestClassifyByMessage(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		status  int
+		code    string
+		message string
+		want    Class
+	}{
+		"State":       {"the state of something else", 400, "BadRequest", "The originGroup was not found.", ClassSlow},
+		"Value":       {"a wrong value", 400, "BadRequest", "The name must be shorter.", ClassVerySlow},
+		"Both":        {"the state comes first", 400, "BadRequest", "Invalid request: the thing does not exist.", ClassSlow},
+		"Neither":     {"slow is the default", 400, "BadRequest", "No.", ClassSlow},
+		"NoCode":      {"no code at all", 400, "", "The name must be shorter.", ClassVerySlow},
+		"UnknownCode": {"an unknown code", 422, "Oops", "The value is out of range.", ClassVerySlow},
+		"Operation":   {"an operation that failed", 200, "BadRequest", "The name must be shorter.", ClassVerySlow},
+		"Invalid":     {"invalid is a state as often as a value", 400, "InvalidRequest", "The server is not ready.", ClassSlow},
+		"Telling":     {"a telling code is not overruled", 400, "ThingUnsupported", "The server is not ready.", ClassVerySlow},
+		"OtherStatus": {"a message decides nothing elsewhere", 404, "Oops", "The name must be shorter.", ClassSlow},
+		"Server":      {"nor where the service failed", 500, "", "The value must be set.", ClassSlow},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if row := (&Error{Status: tc.status, Code: tc.code, Message: tc.message}).Row(); row.Class != tc.want || row.Source == "" {
 				t.Errorf("%s: got %+v, want class %s", tc.reason, row, tc.want)
 			}
 		})
@@ -174,6 +222,16 @@ func TestErrorTableIsSound(t *testing.T) {
 	}
 	if absent != 4 || final != 5 {
 		t.Errorf("got %d absent and %d final codes: both lists grow by decision only", absent, final)
+	}
+	for _, row := range append(wordRows(), phraseRows()...) {
+		key := row.Word + " " + row.Phrase
+		if seen[key] || key != strings.ToLower(key) || row.Reason == "" || row.Source == "" {
+			t.Errorf("row %+v is double, not in lower case or lacks something", row)
+		}
+		seen[key] = true
+		if row.Class == ClassAbsent || row.Class == ClassNone {
+			t.Errorf("row %+v: neither absent nor final is guessed from words", row)
+		}
 	}
 	rows := statusRows()
 	if last := rows[len(rows)-1]; last.Status != 0 || last.Class != ClassSlow {

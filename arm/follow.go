@@ -32,6 +32,11 @@ func follow(answer *http.Response, method string) (via, where string) {
 	switch {
 	case location != "" && status == http.StatusAccepted:
 		return viaLocation, location
+	case method == http.MethodPost:
+		if status == http.StatusAccepted {
+			return viaUnknown, ""
+		}
+		return viaNothing, ""
 	case method == http.MethodDelete:
 		if status == http.StatusAccepted || resource.InFlight(provisioningStateOf(answer)) {
 			return viaUnknown, ""

@@ -60,7 +60,7 @@ func (c *Client) Put(ctx context.Context, id resource.ID, apiVersion string, bod
 	if options.IfMatch != "" {
 		header.Set("If-Match", options.IfMatch)
 	}
-	operation, err := c.write(ctx, &exchange{call: CallPut, typ: id.Type()}, write{http.MethodPut, id, apiVersion, body, header})
+	operation, err := c.write(ctx, &exchange{call: CallPut, typ: id.Type()}, write{method: http.MethodPut, id: id, apiVersion: apiVersion, body: body, header: header})
 	if err != nil {
 		return Operation{}, fmt.Errorf("put %s: %w", id, err)
 	}
@@ -83,16 +83,28 @@ func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string) 
 	return operation, nil
 }
 
+// Post runs an action of a resource or container: "listKeys" of a storage
+// account, "providers/Microsoft.Kusto/register" of a subscription.
+func (c *Client) Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (Operation, error) {
+	x := &exchange{call: CallPost, typ: id.Type()}
+	operation, err := c.write(ctx, x, write{method: http.MethodPost, id: id, action: action, apiVersion: apiVersion, body: body})
+	if err != nil {
+		return Operation{}, fmt.Errorf("post %s of %s: %w", action, id, err)
+	}
+	return operation, nil
+}
+
 type write struct {
 	method     string
 	id         resource.ID
+	action     string
 	apiVersion string
 	body       []byte
 	header     http.Header
 }
 
 func (c *Client) write(ctx context.Context, x *exchange, w write) (Operation, error) {
-	target, err := c.url(w.id, "", w.apiVersion)
+	target, err := c.url(w.id, w.action, w.apiVersion)
 	if err != nil {
 		return Operation{}, err
 	}
@@ -133,7 +145,7 @@ func (c *Client) accepted(answer *http.Response, payload []byte, w write) Operat
 	// with a header; recorded reads confirm Succeeded.
 	ended := w.method == http.MethodPut && answer.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
 	switch {
-	case via == viaNothing && w.method == http.MethodDelete:
+	case via == viaNothing && w.method != http.MethodPut:
 		op.Done, op.Outcome = true, OutcomeSucceeded // the body shows what was there
 		return op
 	case ended, via == viaNothing:
