@@ -9,8 +9,9 @@ import (
 // principal has a role at a scope once, whatever the assignment's name, and
 // nothing of it can change.
 func authorizationRows() []typeRule {
-	return []typeRule{{
+	return []typeRule{lockRow(), {
 		pattern:           "microsoft.authorization/roleassignments",
+		inherited:         true,
 		create:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		update:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		noLocation:        true,

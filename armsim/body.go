@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -96,6 +97,32 @@ func text(body object, path string) string {
 	}
 	s, _ := value.(string)
 	return s
+}
+
+// setText sets a string at a dotted path, with the objects on the way.
+func setText(o object, path, value string) {
+	name, rest, deeper := strings.Cut(path, ".")
+	if !deeper {
+		o[name] = value
+		return
+	}
+	child, ok := o[name].(object)
+	if !ok {
+		child = object{}
+		o[name] = child
+	}
+	setText(child, rest, value)
+}
+
+// number is a JSON number as text, "" for anything else.
+func number(value any) string {
+	switch n := value.(type) {
+	case json.Number:
+		return n.String()
+	case int:
+		return strconv.Itoa(n)
+	}
+	return ""
 }
 
 // setDefault sets what the client left out or sent as null.

@@ -21,7 +21,7 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 		"requests": s.controlReports, "writes": s.controlReports, "secrets": s.controlSecrets,
 		"resources": s.controlResources, "state": s.controlState, "faults": s.controlFaults,
 		"operations": s.controlOperations, "holds": s.controlHolds, "providers": s.controlProviders,
-		"deny": s.controlDeny, "throttle": s.controlThrottle, "options": s.controlOptions,
+		"deny": s.controlDeny, "connections": s.controlConnections, "throttle": s.controlThrottle, "options": s.controlOptions,
 	}
 	route := routes[strings.ToLower(name)]
 	if route == nil {

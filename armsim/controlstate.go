@@ -142,12 +142,25 @@ func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *answ
 		return nil
 	}
 	type input struct {
-		ReadAfterWriteSeconds float64 `json:"readAfterWriteSeconds"`
+		ReadAfterWriteSeconds *float64 `json:"readAfterWriteSeconds"`
+		ApprovalSeconds       *float64 `json:"approvalSeconds"`
 	}
 	return decode(data, func(in input) *answer {
-		s.SetReadAfterWrite(seconds(in.ReadAfterWriteSeconds))
+		if in.ReadAfterWriteSeconds != nil {
+			s.SetReadAfterWrite(seconds(*in.ReadAfterWriteSeconds))
+		}
+		if in.ApprovalSeconds != nil {
+			s.SetApproval(seconds(*in.ApprovalSeconds))
+		}
 		return okControl()
 	})
+}
+
+func (s *Simulator) controlConnections(r *http.Request, data []byte, _ string) *answer {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	return decode(data, func(a Approval) *answer { return resultOf(s.Approve(a)) })
 }
 
 // SetReadAfterWrite sets how long (simulated) GETs lag behind writes.

@@ -5,7 +5,7 @@ import "strings"
 // newResource makes an empty resource at a target, with the server's spelling
 // of its type where the table has one. The client's case of names is kept.
 func (s *Simulator) newResource(t target) *resource {
-	r := &resource{id: t.id, typ: t.resourceType(), name: t.name(), guid: s.guid(), body: object{}}
+	r := &resource{id: t.id, typ: t.resourceType(), name: t.name(), guid: s.guid(), body: object{}, created: s.clock.now()}
 	row := s.ruleFor(r.typ)
 	if row.titleTypes && t.kind == kindResource {
 		id := t.scope + "/providers/" + t.namespace
@@ -20,47 +20,6 @@ func (s *Simulator) newResource(t target) *resource {
 		r.name = strings.Join(t.names, "/")
 	}
 	return r
-}
-
-// replaceInline makes a parent's inline list the whole truth about its
-// children, as Azure's network resources do: what the PUT leaves out is deleted.
-func (s *Simulator) replaceInline(q *request, r *resource, body object, collection string) {
-	items, _ := properties(body)[collection].([]any)
-	delete(properties(body), collection)
-	keep := map[string]bool{}
-	for _, item := range items {
-		o, ok := item.(object)
-		name, _ := o["name"].(string)
-		if !ok || name == "" {
-			continue
-		}
-		child := q.target
-		child.id = r.id + "/" + collection + "/" + name
-		child.types = append(append([]string(nil), child.types...), collection)
-		child.names = append(append([]string(nil), child.names...), name)
-		child.kind = kindResource
-		keep[key(child.id)] = true
-		stored := s.find(child.id)
-		if stored == nil {
-			stored = s.newResource(child)
-			s.resources[key(child.id)] = stored
-		}
-		content := cloneObject(o)
-		for _, name := range []string{"id", "name", "type", "etag"} {
-			delete(content, name)
-		}
-		properties(content)["provisioningState"] = "Succeeded"
-		if row := s.ruleFor(stored.typ); row.defaults != nil {
-			row.defaults(stored, content)
-		}
-		stored.body = content
-		stored.version++
-	}
-	for _, child := range s.children(r.id, collection) {
-		if !keep[key(child.id)] {
-			s.remove(child.id)
-		}
-	}
 }
 
 // displayLocation spells a region the way some providers return it.

@@ -20,6 +20,47 @@
 // seconds pass in one real second. A Retry-After is sent in real time: rounded
 // up to whole seconds, and exact in retry-after-ms where that differs.
 //
+// # What refuses a change
+//
+// Tables say what Azure refuses; a type that no row names is free.
+//
+// Siblings: a parent and its children change one at a time where the provider
+// wants that. Network: 409 AnotherOperationInProgress (virtual networks with
+// subnets and peerings, security groups with rules, ...) or, for routes, 429
+// RetryableError with the detail RetryableErrorDueToAnotherOperation. Kubernetes
+// clusters with their pools: 409 OperationNotAllowed. Federated credentials of
+// one identity while their requests overlap (a write takes a simulated second):
+// 409 ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity.
+// PostgreSQL and MySQL flexible servers accept the write, and its operation fails
+// with ServerIsBusy (the server itself: ProvisioningServerBusy). Counters hold
+// siblingRefusals, per type of the parent.
+//
+// Use: what another resource names by ID is not deleted, nor is its parent (400
+// InUseSubnetCannotBeDeleted, PublicIPAddressCannotBeDeleted, NicInUse, ...),
+// also not by a parent's list that leaves it out. A Kubernetes cluster keeps its
+// last system pool (400 OperationNotAllowed). A private DNS zone with links stays
+// (409 CannotDeleteResource). Types without DELETE answer 405.
+//
+// Locks: Microsoft.Authorization/locks at any scope, inherited downwards. Both
+// levels refuse a DELETE of what they cover, and of everything above it, with 409
+// ScopeLocked; ReadOnly refuses PUT, PATCH and POST as well. A list at a scope
+// shows the locks above and below too; $filter=atScope() leaves out those below.
+//
+// # Children inside their parent
+//
+// subnets and virtualNetworkPeerings of a virtual network, securityRules, routes
+// and agentPoolProfiles are the same things as the children's own resources: a
+// GET of the parent shows them, a PUT of the parent replaces them, and what its
+// list leaves out is deleted. A body without the list deletes them all, but not
+// for agentPoolProfiles, nor for virtual networks from api-version 2023-09-01 on.
+//
+// # Deleting a resource group
+//
+// Its resources go one after the other while the operation goes on: users before
+// what they use, children before parents. What something outside the group uses
+// stays; the operation ends with 409 ResourceGroupDeletionBlocked, and the group
+// is Succeeded again.
+//
 // # Control API
 //
 // Everything under /_sim/ takes and answers JSON and needs no token. Globs
@@ -58,5 +99,7 @@
 //	POST   /_sim/deny                      {"scope":glob,"method":"*"}: 403 AuthorizationFailed for matching IDs
 //	DELETE /_sim/deny                      allow everything again
 //	PUT    /_sim/throttle                  Throttle; {} switches it off
-//	PUT    /_sim/options                   {"readAfterWriteSeconds":5}
+//	PUT    /_sim/options                   {"readAfterWriteSeconds":5,"approvalSeconds":20}: what is left out stays
+//	POST   /_sim/connections               Approval: {"id","connection","status","description"} of a private endpoint;
+//	                                       automatic connections are Approved after approvalSeconds, manual ones wait for this
 package armsim

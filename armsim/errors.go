@@ -14,8 +14,9 @@ type answer struct {
 	body    any    // nil = no body
 	raw     []byte // sent as it is when not nil
 	code    string // ARM error code, for the log
-	reset   bool   // cut the connection instead of answering
-	gateway bool   // ARM itself refused, not a provider
+	message string
+	reset   bool // cut the connection instead of answering
+	gateway bool // ARM itself refused, not a provider
 }
 
 func newAnswer(status int, body any) *answer {
@@ -29,7 +30,15 @@ func armError(status int, code, format string, args ...any) *answer {
 		message = fmt.Sprintf(format, args...)
 	}
 	a := newAnswer(status, map[string]any{"error": map[string]any{"code": code, "message": message}})
-	a.code = code
+	a.code, a.message = code, message
+	return a
+}
+
+// armErrorDetail is an error whose useful code stands in its only detail.
+func armErrorDetail(status int, code, message, detailCode, detailMessage string) *answer {
+	a := armError(status, code, "%s", message)
+	a.body = object{"error": object{"code": code, "message": message,
+		"details": []any{object{"code": detailCode, "message": detailMessage}}}}
 	return a
 }
 

@@ -67,6 +67,9 @@ func (s *Simulator) handleList(q *request) *answer {
 // candidates are the resources that a list is about, in order of their IDs.
 func (s *Simulator) candidates(q *request) []*resource {
 	t := q.target
+	if t.kind == kindCollection && len(t.types) == 1 && s.ruleFor(q.resourceType).inherited {
+		return s.inheritedAt(q)
+	}
 	if t.kind == kindCollection && (len(t.types) > 1 || t.group != "" || t.isExtension() || t.subscription == "") {
 		parent := t.parentID()
 		if len(t.types) == 1 {

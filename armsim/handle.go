@@ -10,7 +10,7 @@ import (
 // handle runs ARM's own checks in its order, then the method. The lock is held.
 func (s *Simulator) handle(q *request) *answer {
 	for _, check := range []func(*request) *answer{
-		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkDenied, s.checkThrottle,
+		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkDenied, s.checkThrottle, s.checkLocks,
 	} {
 		if a := check(q); a != nil {
 			return a
@@ -147,7 +147,7 @@ func (s *Simulator) placed(q *request, verb string) *answer {
 	if parent := s.find(t.parentID()); verb == "write" && parent != nil && parent.op != nil && parent.op.verb == "delete" {
 		return errBusy(q.origin() + parent.op.async)
 	}
-	return s.blockedByParent(q)
+	return s.blockedByParent(q, verb)
 }
 
 func readLimited(w http.ResponseWriter, r *http.Request) ([]byte, error) {

@@ -21,6 +21,10 @@ func kustoRows() []typeRule {
 	}
 	cluster := slow(600, 200, 210)
 	cluster.pattern, cluster.etag, cluster.defaults = kustoClusterType, true, kustoClusterDefaults
+	cluster.actions = map[string]action{
+		"start": {state: "Updating", path: "state", during: "Starting", after: "Running"},
+		"stop":  {state: "Updating", path: "state", during: "Stopping", after: "Stopped"},
+	}
 	database := slow(5, 5, 10)
 	database.pattern, database.defaults = kustoClusterType+"/databases", kustoDatabaseDefaults
 	child := slow(7, 7, 10)
@@ -68,16 +72,16 @@ func kustoDatabaseDefaults(_ *resource, body object) {
 }
 
 // blockedByParent refuses any request for something below a Kusto cluster that
-// is under change or not running (409, as Azure does, GETs too), and a change
-// of a network child while its family is busy.
-func (s *Simulator) blockedByParent(q *request) *answer {
+// is under change or not running (409, as Azure does, GETs too), and a write
+// while its family is busy.
+func (s *Simulator) blockedByParent(q *request, verb string) *answer {
 	t := q.target
 	if len(t.types) > 1 && strings.EqualFold(t.namespace+"/"+t.types[0], kustoClusterType) {
 		if a := s.blockedByCluster(t); a != nil {
 			return a
 		}
 	}
-	if q.r.Method != http.MethodGet && q.r.Method != http.MethodHead && s.ruleFor(q.resourceType).lockFamily {
+	if verb == "write" || verb == "delete" {
 		return s.blockedByFamily(q)
 	}
 	return nil
@@ -102,24 +106,4 @@ func (s *Simulator) blockedByCluster(t target) *answer {
 	}
 	return armError(http.StatusConflict, "Conflict",
 		"[Conflict] Cluster '%s' is in %s. The request cannot be served until the cluster is running and no operation is in progress.", cluster.name, what)
-}
-
-// kustoAction starts and stops a cluster: a long-running operation that ends
-// with the state Running or Stopped.
-func (s *Simulator) kustoAction(q *request, r *resource) *answer {
-	during, after := "Starting", "Running"
-	if strings.EqualFold(q.target.action, "stop") {
-		during, after = "Stopping", "Stopped"
-	}
-	if a := s.busy(q, r); a != nil {
-		return a
-	}
-	spec := s.specFor(r.typ, r.id, "update")
-	spec.Shape, spec.FirstState = ShapeBoth, spec.State
-	properties(r.body)["state"] = during
-	op := s.begin(q.target, r, "action", spec, q)
-	op.finalState = after
-	a := newAnswer(http.StatusAccepted, nil)
-	s.announce(a, op, q)
-	return a
 }

@@ -1,29 +1,60 @@
 package armsim
 
+import "net/http"
+
+// keepSubnetsVersion is the first api-version with which a virtual network's PUT
+// without "subnets" leaves them alone; before, and with an empty list, they are
+// deleted (published change of the Network provider).
+const keepSubnetsVersion = "2023-09-01"
+
 // networkRows: Microsoft.Network. 201 with Azure-AsyncOperation and Retry-After
 // 3 for a PUT, both headers and Retry-After 10 for a DELETE (recorded). A
 // parent's inline list replaces its children.
 func networkRows() []typeRule {
 	base := typeRule{
-		pattern:    "microsoft.network/*",
-		create:     OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}, State: "Updating"},
-		update:     OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}},
-		delete:     OperationSpec{Shape: ShapeBoth, Seconds: 10, RetryAfter: []float64{10, 10, 20, 40}},
-		etag:       true,
-		lockFamily: true,
+		pattern: "microsoft.network/*",
+		create:  OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}, State: "Updating"},
+		update:  OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}},
+		delete:  OperationSpec{Shape: ShapeBoth, Seconds: 10, RetryAfter: []float64{10, 10, 20, 40}},
+		etag:    true,
 	}
-	with := func(pattern, inline string, defaults func(*resource, object)) typeRule {
+	with := func(pattern string, defaults func(*resource, object), inline ...string) typeRule {
 		row := base
-		row.pattern, row.inline, row.defaults = pattern, inline, defaults
+		row.pattern, row.defaults = pattern, defaults
+		for _, name := range inline {
+			row.inline = append(row.inline, inlineRule{collection: name, property: name})
+		}
 		return row
 	}
-	return []typeRule{
-		with("microsoft.network/virtualnetworks", "subnets", vnetDefaults),
-		with("microsoft.network/virtualnetworks/subnets", "", subnetDefaults),
-		with("microsoft.network/routetables", "routes", guidDefaults),
-		with("microsoft.network/networksecuritygroups", "securityRules", guidDefaults),
-		with("microsoft.network/*", "", nil),
+	vnet := with("microsoft.network/virtualnetworks", vnetDefaults, "subnets", "virtualNetworkPeerings")
+	vnet.inline[0].keepAbsent = func(apiVersion string) bool { return apiVersion >= keepSubnetsVersion }
+	vnet.inline[1].keepAbsent = vnet.inline[0].keepAbsent
+	endpoint := with(privateEndpointType, privateEndpointDefaults)
+	endpoint.show = showConnections
+	endpoint.create.Seconds, endpoint.create.RetryAfter = 42, []float64{10, 10, 20}
+	endpoint.update = OperationSpec{Shape: ShapeAsync, Seconds: 10, RetryAfter: []float64{10}}
+	return append(dnsRows(),
+		vnet, endpoint,
+		with("microsoft.network/virtualnetworks/subnets", subnetDefaults),
+		with("microsoft.network/routetables", guidDefaults, "routes"),
+		with("microsoft.network/networksecuritygroups", guidDefaults, "securityRules"),
+		with("microsoft.network/*", nil),
+	)
+}
+
+// dnsRows: zones are slow, their records synchronous; a private zone with links
+// is not deleted (409 CannotDeleteResource, recorded).
+func dnsRows() []typeRule {
+	slow := typeRule{
+		create: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 35, RetryAfter: []float64{30}, EmptyBody: true},
+		update: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 35, RetryAfter: []float64{30}, EmptyBody: true},
+		delete: OperationSpec{Shape: ShapeBoth, Seconds: 35, RetryAfter: []float64{30}},
+		etag:   true,
 	}
+	zone, link := slow, slow
+	zone.pattern, zone.nested = "microsoft.network/privatednszones", true
+	link.pattern = "microsoft.network/privatednszones/virtualnetworklinks"
+	return []typeRule{zone, link, {pattern: "microsoft.network/*dnszones*", etag: true, noState: true}}
 }
 
 func guidDefaults(r *resource, body object) { properties(body)["resourceGuid"] = r.guid }
@@ -32,7 +63,6 @@ func vnetDefaults(r *resource, body object) {
 	guidDefaults(r, body)
 	p := properties(body)
 	setDefault(p, "enableDdosProtection", false)
-	setDefault(p, "virtualNetworkPeerings", []any{})
 }
 
 func subnetDefaults(_ *resource, body object) {
@@ -40,24 +70,4 @@ func subnetDefaults(_ *resource, body object) {
 	setDefault(p, "delegations", []any{})
 	setDefault(p, "privateEndpointNetworkPolicies", "Disabled")
 	setDefault(p, "privateLinkServiceNetworkPolicies", "Enabled")
-}
-
-// blockedByFamily: while a parent or one of its children changes, the others may
-// not (409 AnotherOperationInProgress, recorded for subnets).
-func (s *Simulator) blockedByFamily(q *request) *answer {
-	t := q.target
-	if len(t.types) == 0 || len(t.names) == 0 {
-		return nil
-	}
-	root := t.scope + "/providers/" + t.namespace + "/" + t.types[0] + "/" + t.names[0]
-	family := s.below(root)
-	if r := s.find(root); r != nil {
-		family = append(family, r)
-	}
-	for _, r := range family {
-		if key(r.id) != key(t.id) && r.op != nil && !r.op.done {
-			return errBusy(q.origin() + r.op.async)
-		}
-	}
-	return nil
 }

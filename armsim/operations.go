@@ -1,7 +1,6 @@
 package armsim
 
 import (
-	"net/http"
 	"net/url"
 	"sort"
 	"strings"
@@ -10,19 +9,22 @@ import (
 
 // operation is one long-running operation.
 type operation struct {
-	name       string // the GUID in its URL
-	verb       string // create, update, delete
-	method     string
-	resource   *resource
-	spec       OperationSpec
-	start      time.Time
-	end        time.Time
-	polls      int // reads that found it in progress
-	done       bool
-	status     string
-	finalState string // properties.state after an action
-	async      string // path and query of the Azure-AsyncOperation URL
-	location   string
+	name     string // the GUID in its URL
+	verb     string // create, update, delete
+	method   string
+	resource *resource
+	spec     OperationSpec
+	start    time.Time
+	end      time.Time
+	polls    int // reads that found it in progress
+	done     bool
+	status   string
+	detached bool      // has no effect on its resource
+	final    [2]string // of an action: a path below properties and its value at the end
+	cascade  *cascade  // of a group's deletion
+	details  []any     // of a failure
+	async    string    // path and query of the Azure-AsyncOperation URL
+	location string
 }
 
 // OperationStatus is an operation as the control API shows it.
@@ -44,15 +46,24 @@ func (o *operation) finish(now time.Time, status string) {
 
 // begin starts an operation on a resource and sets its state.
 func (s *Simulator) begin(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
+	op := s.launch(t, r, verb, spec, q)
+	r.op = op
+	r.hidden = verb == "create" && spec.HiddenUntilDone
+	r.setState(spec.State)
+	if verb == "delete" && t.kind == kindGroup {
+		op.cascade = s.newCascade(r.id)
+	}
+	return op
+}
+
+// launch makes an operation, without an effect on the resource.
+func (s *Simulator) launch(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
 	now := s.clock.now()
 	op := &operation{
 		name: s.guid(), verb: verb, method: q.r.Method, resource: r, spec: spec,
 		start: now, end: now.Add(spec.duration()), status: spec.StatusWord,
 	}
 	s.operationPaths(op, t, q)
-	r.op = op
-	r.hidden = verb == "create" && spec.HiddenUntilDone
-	r.setState(spec.State)
 	s.operations[op.name], s.active[op.name] = op, op
 	s.operationOrder = append(s.operationOrder, op.name)
 	if len(s.operationOrder) > maxOperations {
@@ -123,6 +134,7 @@ func (s *Simulator) held(op *operation) bool {
 // before anything is looked at.
 func (s *Simulator) settle() {
 	now := s.clock.now()
+	s.advanceCascades()
 	var due []*operation
 	for name, op := range s.active {
 		switch {
@@ -148,93 +160,34 @@ func (s *Simulator) settle() {
 func (s *Simulator) complete(op *operation) {
 	r := op.resource
 	op.finish(op.end, op.spec.Outcome)
+	if op.detached {
+		return
+	}
 	r.op = nil
 	switch {
+	case op.spec.Outcome == "Succeeded" && op.verb == "delete" && r.typ == groupType:
+		s.completeGroup(op)
 	case op.spec.Outcome == "Succeeded" && op.verb == "delete":
 		s.remove(r.id)
 	case op.spec.Outcome == "Succeeded":
 		r.hidden = false
 		r.setState("Succeeded")
-		if op.finalState != "" {
-			properties(r.body)["state"] = op.finalState
+		if op.final[1] != "" {
+			setText(properties(r.body), op.final[0], op.final[1])
 		}
 		s.settled(r)
 	case r.hidden:
 		s.remove(r.id)
 	default:
 		r.setState(op.spec.Outcome)
+		s.inlineState(r, op.spec.Outcome)
 	}
 }
 
 // settled lets the type's table add what the server knows only afterwards.
 func (s *Simulator) settled(r *resource) {
+	s.inlineState(r, "Succeeded")
 	if row := s.ruleFor(r.typ); row.defaults != nil {
 		row.defaults(r, r.body)
 	}
 }
-
-// noteRead counts a read of a resource as a poll of its operation.
-func (r *resource) noteRead() {
-	if r != nil && r.op != nil && !r.op.done {
-		r.op.polls++
-	}
-}
-
-// pollOperation answers an operation URL.
-func (s *Simulator) pollOperation(op *operation, q *request) *answer {
-	path := q.r.URL.EscapedPath()
-	byLocation := op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth && op.atLocation(q.r.URL)
-	if !op.done {
-		op.polls++
-	}
-	if byLocation {
-		return s.pollLocation(op, q)
-	}
-	body := object{"id": path, "name": op.name, "status": op.status, "startTime": stamp(op.start)}
-	if op.done {
-		body["endTime"], body["percentComplete"] = stamp(op.end), 100
-	}
-	if op.done && op.status != "Succeeded" {
-		body["error"] = object{"code": op.spec.ErrorCode, "message": op.spec.ErrorMessage}
-	}
-	a := newAnswer(http.StatusOK, body)
-	if !op.done {
-		s.clock.setRetryAfter(a.header, op.spec.retryAfter(op.polls))
-	}
-	return a
-}
-
-// atLocation tells the Location URL from the Azure-AsyncOperation URL: by the
-// path, or by the query where both lie under the resource.
-func (o *operation) atLocation(u *url.URL) bool {
-	if o.spec.UnderResource {
-		return u.Query().Has("asyncId")
-	}
-	path, _, _ := strings.Cut(o.location, "?")
-	return o.location != o.async && strings.EqualFold(u.EscapedPath(), path)
-}
-
-func (s *Simulator) pollLocation(op *operation, q *request) *answer {
-	switch {
-	case !op.done:
-		a := newAnswer(http.StatusAccepted, nil)
-		s.announce(a, op, q)
-		a.header.Del("Azure-AsyncOperation")
-		a.header.Del("Retry-After")
-		a.header.Del("Retry-After-Ms")
-		s.clock.setRetryAfter(a.header, op.spec.retryAfter(op.polls))
-		return a
-	case op.status != "Succeeded":
-		return armError(op.spec.ErrorStatus, op.spec.ErrorCode, "%s", op.spec.ErrorMessage)
-	case op.verb == "delete" && op.resource.typ == groupType:
-		return newAnswer(http.StatusOK, nil)
-	case op.verb == "delete":
-		return newAnswer(http.StatusNoContent, nil)
-	}
-	if r := s.find(op.resource.id); r != nil {
-		return newAnswer(http.StatusOK, s.render(r))
-	}
-	return newAnswer(http.StatusOK, nil)
-}
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000Z") }

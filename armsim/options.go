@@ -34,6 +34,9 @@ type Options struct {
 	// ReadAfterWrite is how long (simulated) a GET still shows what was there
 	// before a write.
 	ReadAfterWrite time.Duration
+	// Approval is how long (simulated) an automatic connection of a private
+	// endpoint is Pending; 0 means 20 s.
+	Approval time.Duration
 	// Throttle holds the token buckets; the zero value throttles nothing.
 	Throttle Throttle
 	// Operations shape long-running operations, before the built-in table.
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.PageSize <= 0 {
 		o.PageSize = defaultPageSize
+	}
+	if o.Approval <= 0 {
+		o.Approval = defaultApproval
 	}
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = defaultMaxRequests

@@ -5,13 +5,15 @@ import "net/http"
 // otherRows are shapes that no example uses and tests of long-running operations
 // and of secrets do (recorded for these providers).
 func otherRows() []typeRule {
-	return []typeRule{{
-		pattern: "microsoft.dbforpostgresql/flexibleservers*",
-		create: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 240, RetryAfter: []float64{60, 15},
-			HiddenUntilDone: true, EmptyBody: true},
-		update: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 60, RetryAfter: []float64{15}, EmptyBody: true},
-		delete: OperationSpec{Shape: ShapeBoth, Seconds: 30, RetryAfter: []float64{15}},
-	}, {
+	var rows []typeRule
+	for _, pattern := range []string{ // settings that live and die with their parent
+		"microsoft.documentdb/*/throughputsettings", "microsoft.sql/servers/*/transparentdataencryption", "microsoft.web/sites/config",
+		"microsoft.sql/servers/connectionpolicies", "*/advancedthreatprotectionsettings", "microsoft.sql/servers/securityalertpolicies",
+		"microsoft.eventhub/namespaces/networkrulesets", "microsoft.servicebus/namespaces/networkrulesets",
+	} {
+		rows = append(rows, typeRule{pattern: pattern, noDelete: true, etag: true})
+	}
+	return append(rows, []typeRule{{
 		pattern: "microsoft.keyvault/vaults",
 		create:  OperationSpec{Shape: ShapeState, Status: http.StatusOK, Seconds: 5, State: "RegisteringDns"},
 	}, {
@@ -22,5 +24,5 @@ func otherRows() []typeRule {
 		secrets: []string{"InstrumentationKey", "ConnectionString"},
 	}, {
 		pattern: "microsoft.resources/deployments", noLocation: true,
-	}}
+	}}...)
 }

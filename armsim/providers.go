@@ -77,8 +77,8 @@ func (s *Simulator) provider(subscription, namespace string) object {
 	}
 }
 
-// handleAction answers POSTs to a resource: listKeys and the Kusto cluster's
-// start and stop; others are not known.
+// handleAction answers POSTs to a resource: listKeys and the actions of the
+// type's row; others are not known.
 func (s *Simulator) handleAction(q *request) *answer {
 	if a := s.placed(q, "action"); a != nil {
 		return a
@@ -94,9 +94,31 @@ func (s *Simulator) handleAction(q *request) *answer {
 			keys = append(keys, object{"keyName": name, "value": s.secretValue(r, name), "permissions": "FULL"})
 		}
 		return newAnswer(http.StatusOK, object{"keys": keys})
-	case strings.EqualFold(r.typ, kustoClusterType) && (action == "start" || action == "stop"):
-		return s.kustoAction(q, r)
+	default:
+		if known, ok := s.ruleFor(r.typ).actions[action]; ok {
+			return s.act(q, r, known)
+		}
 	}
 	return gatewayError(http.StatusNotFound, "InvalidResourceType",
 		"The resource type '%s' with action '%s' could not be found in the namespace '%s'.", r.typ, q.target.action, q.target.namespace)
+}
+
+// act starts the operation of an action: 202 with both headers.
+func (s *Simulator) act(q *request, r *resource, known action) *answer {
+	if a := s.busy(q, r); a != nil {
+		return a
+	}
+	if a := s.blockedByFamily(q); a != nil {
+		return a
+	}
+	spec := s.specFor(r.typ, r.id, "update")
+	spec.Shape, spec.State, spec.FirstState = ShapeBoth, known.state, known.state
+	if known.during != "" {
+		setText(properties(r.body), known.path, known.during)
+	}
+	op := s.begin(q.target, r, "action", spec, q)
+	op.final = [2]string{known.path, known.after}
+	a := newAnswer(http.StatusAccepted, nil)
+	s.announce(a, op, q)
+	return a
 }

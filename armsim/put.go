@@ -56,9 +56,9 @@ func (s *Simulator) handlePatch(q *request) *answer {
 	if _, ok := patch["tags"].(object); ok {
 		delete(body, "tags")
 	}
-	if inline := s.ruleFor(r.typ).inline; inline != "" {
-		if p, ok := patch["properties"].(object); !ok || p[inline] == nil {
-			properties(body)[inline] = s.render(r)["properties"].(object)[inline]
+	for _, inline := range s.ruleFor(r.typ).inline {
+		if p, ok := patch["properties"].(object); !ok || p[inline.property] == nil {
+			properties(body)[inline.property] = s.inlineList(r, inline)
 		}
 	}
 	return s.write(q, mergePatch(body, patch), patch)
@@ -75,8 +75,19 @@ func (s *Simulator) write(q *request, body, sent object) *answer {
 	if r == nil {
 		verb = "create"
 	}
+	if a := s.failLate(q, r, verb); a != nil {
+		return a
+	}
+	s.takeOff(q)
 	spec := s.specFor(q.resourceType, t.id, verb)
+	before := object{}
+	if r != nil {
+		before = r.body
+	}
 	r = s.store(q, r, body)
+	if row := s.ruleFor(r.typ); row.changing != nil && verb == "update" {
+		spec.become(row.changing(before, r.body))
+	}
 	r.lastPut, r.generation = cloneObject(sent), r.generation+1
 	var op *operation
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
@@ -104,6 +115,8 @@ func (s *Simulator) written(r *resource, op *operation, spec OperationSpec, q *r
 	a := newAnswer(spec.Status, shown)
 	if spec.EmptyBody {
 		a.body = nil
+	} else if named := s.operationBody(r.typ); named != nil && op != nil {
+		a.body = named
 	}
 	s.setETag(a, r)
 	if spec.Shape == ShapeSelf {
@@ -141,7 +154,15 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *answer {
 		return armError(http.StatusBadRequest, "BadRequest",
 			"The property 'provisioningState' is read-only: it must be absent or equal the current value.")
 	}
-	if row := s.ruleFor(q.resourceType); row.check != nil {
+	row := s.ruleFor(q.resourceType)
+	if r != nil {
+		for _, inline := range row.inline {
+			if a := s.checkInline(q, r, body, inline); a != nil {
+				return a
+			}
+		}
+	}
+	if row.check != nil {
 		return row.check(s, t, body)
 	}
 	return nil

@@ -47,6 +47,9 @@ type Counters struct {
 	ByType   map[string]map[string]int `json:"byType"`
 	ByID     map[string]map[string]int `json:"byId"`
 	ByStatus map[int]int               `json:"byStatus"`
+	// SiblingRefusals counts writes that were refused because another member of
+	// their family was in flight, per type of the parent.
+	SiblingRefusals map[string]int `json:"siblingRefusals"`
 	// Writes is the number of accepted PUTs and PATCHes per ID.
 	Writes map[string]int `json:"writes"`
 }
@@ -72,7 +75,7 @@ func (r *recorder) reset() {
 	r.requests, r.writes = nil, nil
 	r.counters = Counters{
 		ByMethod: map[string]int{}, ByKind: map[string]map[string]int{}, ByType: map[string]map[string]int{},
-		ByID: map[string]map[string]int{}, ByStatus: map[int]int{}, Writes: map[string]int{},
+		ByID: map[string]map[string]int{}, ByStatus: map[int]int{}, Writes: map[string]int{}, SiblingRefusals: map[string]int{},
 	}
 }
 
@@ -115,6 +118,13 @@ func (r *recorder) wrote(now time.Time, q *request, res *resource, verb string, 
 	}), r.max)
 	if verb != "delete" {
 		r.counters.Writes[key(res.id)]++
+	}
+}
+
+// refusedSibling counts a refusal by the parent's type.
+func (r *recorder) refusedSibling(parent string) {
+	if t, ok := parseID(parent); ok {
+		r.counters.SiblingRefusals[strings.ToLower(t.resourceType())]++
 	}
 }
 
@@ -163,6 +173,7 @@ func (s *Simulator) Counters() Counters {
 	return Counters{
 		Total: c.Total, ByMethod: copyMap(c.ByMethod), ByKind: nested(c.ByKind), ByType: nested(c.ByType),
 		ByID: nested(c.ByID), ByStatus: copyMap(c.ByStatus), Writes: copyMap(c.Writes),
+		SiblingRefusals: copyMap(c.SiblingRefusals),
 	}
 }
 

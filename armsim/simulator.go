@@ -19,6 +19,9 @@ type Simulator struct {
 	options Options
 	clock   *clock
 	rows    []typeRule
+	// families and uses are tables of what refuses a change.
+	families []family
+	uses     []useRule
 
 	mu             sync.Mutex
 	random         *rand.Rand
@@ -26,6 +29,7 @@ type Simulator struct {
 	operations     map[string]*operation
 	operationOrder []string
 	active         map[string]*operation // those that are not done
+	flights        map[string]int        // synchronous writes on their way, by their family's root
 	operationRules []OperationRule
 	holds          []Hold
 	secretRules    []SecretRule
@@ -43,6 +47,7 @@ func New(options Options) *Simulator {
 	options = options.withDefaults()
 	return &Simulator{
 		options: options, clock: newClock(options.Clock, options.TimeScale), rows: typeRows(),
+		families: familyRows(), uses: useRows(), flights: map[string]int{},
 		random:    rand.New(rand.NewSource(options.Seed)),
 		resources: map[string]*resource{}, operations: map[string]*operation{},
 		active:         map[string]*operation{},
@@ -79,7 +84,9 @@ type request struct {
 	correlationID string
 	requestID     string
 	started       time.Time
-	fault         string // ID of the fault that acted
+	fault         string        // ID of the fault that acted
+	flight        string        // family in which this write is in flight
+	takes         time.Duration // simulated, that the write takes
 }
 
 // origin is the scheme and host that the client used.
@@ -114,7 +121,9 @@ func (s *Simulator) serveARM(w http.ResponseWriter, r *http.Request) {
 			return s.handle(q)
 		})
 	}
+	s.travel(q)
 	s.mu.Lock()
+	s.land(q)
 	s.headers(a, q)
 	s.log.add(s.clock.now(), q, a)
 	s.mu.Unlock()
@@ -164,15 +173,10 @@ func (s *Simulator) asOperation(q *request, segments []string) bool {
 		segments = append(segments, "operations", query.Get("azure-asyncId")+query.Get("asyncId"))
 		n = len(segments)
 	}
-	switch strings.ToLower(segments[n-2]) {
-	case "operations", "operationresults", "operationstatuses":
-	default:
-		return false
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	op := s.operations[segments[n-1]]
-	if op == nil && !strings.EqualFold(segments[n-4], "locations") && n != 4 {
+	if op == nil && (!isOperationWord(segments[n-2]) || !strings.EqualFold(segments[n-4], "locations") && n != 4) {
 		return false
 	}
 	q.target.kind, q.target.action = kindOperation, segments[n-1]
@@ -183,4 +187,13 @@ func (s *Simulator) asOperation(q *request, segments []string) bool {
 		q.target.id, q.resourceType = op.resource.id, op.resource.typ
 	}
 	return true
+}
+
+// isOperationWord knows the path segments before an operation's name.
+func isOperationWord(segment string) bool {
+	switch strings.ToLower(segment) {
+	case "operations", "operationresults", "operationstatuses", "azureasyncoperation":
+		return true
+	}
+	return false
 }

@@ -11,7 +11,7 @@ func storageRows() []typeRule {
 		update:   OperationSpec{Shape: ShapeSync},
 		delete:   OperationSpec{Shape: ShapeSync},
 		defaults: storageDefaults,
-	}, {pattern: "microsoft.storage/*", defaults: nil}}
+	}, {pattern: "microsoft.storage/storageaccounts/*services", noDelete: true}, {pattern: "microsoft.storage/*"}}
 }
 
 func storageDefaults(r *resource, body object) {

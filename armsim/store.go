@@ -23,8 +23,8 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	}
 	s.log.keepSecrets(dropWriteOnly(body))
 	properties(body)
-	if row.inline != "" {
-		s.replaceInline(q, r, body, row.inline)
+	for _, inline := range row.inline {
+		s.replaceInline(q, r, body, inline)
 	}
 	if row.defaults != nil {
 		row.defaults(r, body)

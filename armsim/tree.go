@@ -19,6 +19,8 @@ type resource struct {
 	hidden        bool      // 404 until its creation is done
 	stale         object    // what GETs show until staleUntil; nil = absent
 	staleUntil    time.Time // zero = no delay
+	created       time.Time
+	decided       map[string]object // connection states that were set, by lower-cased name
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
@@ -102,12 +104,11 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	if row.noState {
 		delete(properties(body), "provisioningState")
 	}
-	if row.inline != "" {
-		list := []any{}
-		for _, child := range s.children(r.id, row.inline) {
-			list = append(list, s.render(child))
-		}
-		properties(body)[row.inline] = list
+	for _, inline := range row.inline {
+		properties(body)[inline.property] = s.inlineList(r, inline)
+	}
+	if row.show != nil {
+		row.show(s, r, body)
 	}
 	return body
 }

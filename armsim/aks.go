@@ -1,0 +1,151 @@
+package armsim
+
+import (
+	"net/http"
+	"strings"
+)
+
+const aksType = "microsoft.containerservice/managedclusters"
+
+// aksRows: Azure Kubernetes Service. Azure-AsyncOperation alone, no Retry-After;
+// deletes carry both headers. The operation of a pool says free text while nodes
+// come and go, and its state says Scaling or Upgrading (recorded).
+func aksRows() []typeRule {
+	cluster := typeRule{
+		pattern: aksType,
+		create:  OperationSpec{Shape: ShapeAsync, Seconds: 256},
+		update:  OperationSpec{Shape: ShapeAsync, Seconds: 138},
+		delete:  OperationSpec{Shape: ShapeBoth, Seconds: 190},
+		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, first: object{"mode": "System"}, // the pool of the cluster's own services
+			keepAbsent: func(string) bool { return true }}},
+		defaults: aksDefaults, changing: aksChanging, actions: powerActions("powerState.code"),
+	}
+	pool := typeRule{
+		pattern:  aksType + "/agentpools",
+		create:   OperationSpec{Shape: ShapeAsync, Seconds: 196},
+		update:   OperationSpec{Shape: ShapeAsync, Seconds: 14},
+		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 18},
+		defaults: aksPoolDefaults, changing: aksPoolChanging, keep: keepLastPool,
+	}
+	child := typeRule{
+		pattern: aksType + "/*", create: OperationSpec{Shape: ShapeAsync, Seconds: 34, State: "Updating"},
+		delete: OperationSpec{Shape: ShapeBoth, Seconds: 18},
+	}
+	return []typeRule{cluster, pool, child}
+}
+
+// powerActions are the POSTs that start and stop, with the property that says so.
+func powerActions(path string) map[string]action {
+	return map[string]action{
+		"start": {state: "Starting", path: path, after: "Running"},
+		"stop":  {state: "Stopping", path: path, after: "Stopped"},
+	}
+}
+
+func aksDefaults(r *resource, body object) {
+	p := properties(body)
+	region := strings.ToLower(strings.ReplaceAll(text(body, "location"), " ", ""))
+	setDefault(p, "dnsPrefix", r.name)
+	host := strings.ToLower(text(p, "dnsPrefix")) + "-" + r.guid[:8] + "."
+	p["fqdn"], p["azurePortalFQDN"] = host+"hcp."+region+".azmk8s.io", host+"portal.hcp."+region+".azmk8s.io"
+	setDefault(p, "kubernetesVersion", "1.31.6")
+	p["currentKubernetesVersion"] = p["kubernetesVersion"]
+	group := ""
+	if t, ok := parseID(r.id); ok {
+		group = t.group
+	}
+	setDefault(p, "nodeResourceGroup", "MC_"+group+"_"+r.name+"_"+region)
+	setDefault(p, "enableRBAC", true)
+	setDefault(p, "maxAgentPools", 100)
+	setDefault(p, "servicePrincipalProfile", object{"clientId": "msi"})
+	setDefault(p, "autoUpgradeProfile", object{})
+	setDefault(p, "networkProfile", object{})
+	if network, ok := p["networkProfile"].(object); ok {
+		for name, value := range (object{
+			"networkPlugin": "kubenet", "loadBalancerSku": "standard", "podCidr": "10.244.0.0/16", "serviceCidr": "10.0.0.0/16",
+			"dnsServiceIP": "10.0.0.10", "outboundType": "loadBalancer",
+		}) {
+			setDefault(network, name, value)
+		}
+	}
+	keepProperty(r, body, "powerState", object{"code": "Running"})
+	setDefault(body, "sku", object{"name": "Base", "tier": "Free"})
+	if identity, ok := body["identity"].(object); ok && text(identity, "type") == "SystemAssigned" {
+		identity["principalId"], identity["tenantId"] = r.guid, "00000000-0000-0000-0000-000000000000"
+	}
+}
+
+func aksPoolDefaults(r *resource, body object) {
+	p := properties(body)
+	for name, value := range (object{
+		"count": 1, "vmSize": "Standard_DS2_v2", "osDiskSizeGB": 128, "osDiskType": "Managed", "kubeletDiskType": "OS", "maxPods": 110,
+		"type": "VirtualMachineScaleSets", "mode": "User", "osType": "Linux", "osSKU": "Ubuntu", "orchestratorVersion": "1.31.6",
+		"upgradeSettings": object{}, "enableFIPS": false,
+	}) {
+		setDefault(p, name, value)
+	}
+	for _, name := range []string{"nodeLabels", "nodeTaints", "tags"} { // empty ones are not returned (recorded)
+		if o, ok := p[name].(object); ok && len(o) == 0 || p[name] == nil {
+			delete(p, name)
+		}
+		if list, ok := p[name].([]any); ok && len(list) == 0 {
+			delete(p, name)
+		}
+	}
+	keepProperty(r, body, "powerState", object{"code": "Running"})
+	p["nodeImageVersion"] = "AKSUbuntu-2204gen2containerd-202510.19.2"
+	p["currentOrchestratorVersion"] = p["orchestratorVersion"]
+}
+
+// keepProperty keeps what the server holds where the client says nothing.
+func keepProperty(r *resource, body object, name string, first any) {
+	p := properties(body)
+	if p[name] == nil {
+		old, _ := r.body["properties"].(object)
+		if p[name] = clone(old[name]); p[name] == nil {
+			p[name] = first
+		}
+	}
+}
+
+func aksChanging(old, body object) (state, word string) {
+	if text(old, "properties.kubernetesVersion") != text(body, "properties.kubernetesVersion") {
+		return "Upgrading", ""
+	}
+	return "", ""
+}
+
+func aksPoolChanging(old, body object) (state, word string) {
+	before, after := properties(old), properties(body)
+	switch {
+	case text(before, "powerState.code") != text(after, "powerState.code"):
+		return map[bool]string{true: "Stopping", false: "Starting"}[text(after, "powerState.code") == "Stopped"], ""
+	case text(before, "orchestratorVersion") != text(after, "orchestratorVersion"):
+		return "Upgrading", "UpgradingAgentPool"
+	case number(before["count"]) != number(after["count"]):
+		return "Scaling", "ScalingAgentPool: " + number(before["count"]) + "/" + number(after["count"]) + " nodes completed"
+	}
+	return "", ""
+}
+
+// keepLastPool: a cluster keeps one pool, and one of mode System where it has any.
+func keepLastPool(s *Simulator, r *resource) *answer {
+	t, ok := parseID(r.id)
+	if !ok {
+		return nil
+	}
+	isSystem := func(pool *resource) bool { return strings.EqualFold(text(pool.body, "properties.mode"), "System") }
+	pools, systems := s.children(t.parentID(), "agentPools"), 0
+	for _, pool := range pools {
+		if isSystem(pool) {
+			systems++
+		}
+	}
+	switch {
+	case isSystem(r) && systems == 1:
+		return armError(http.StatusBadRequest, "OperationNotAllowed", "There has to be at least one system agent pool.")
+	case len(pools) == 1:
+		return armError(http.StatusBadRequest, "OperationNotAllowed", "There has to be at least one agent pool.")
+	}
+	return nil
+}

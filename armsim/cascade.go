@@ -1,0 +1,98 @@
+package armsim
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// cascade is how a resource group goes: one resource after the other.
+type cascade struct {
+	order []string // IDs: users before what they use, children before parents
+	gone  int
+}
+
+// newCascade orders everything in a group for deletion. A cycle of references
+// ends with the resource that comes first by ID.
+func (s *Simulator) newCascade(group string) *cascade {
+	below := s.below(group)
+	c, state := &cascade{}, map[string]bool{}
+	var visit func(r *resource)
+	visit = func(r *resource) {
+		if _, seen := state[key(r.id)]; seen {
+			return
+		}
+		state[key(r.id)] = true
+		rule := s.useRuleFor(r.typ)
+		for _, other := range below {
+			before := other != r && under(other.id, r.id)
+			if !before && rule != nil {
+				_, before = usePlace(rule, other, r.id)
+			}
+			if before {
+				visit(other)
+			}
+		}
+		c.order = append(c.order, r.id)
+	}
+	for _, r := range below {
+		visit(r)
+	}
+	return c
+}
+
+// advanceCascades removes what should be gone by now in groups that are going.
+func (s *Simulator) advanceCascades() {
+	now := s.clock.now()
+	for _, op := range s.active {
+		if op.cascade == nil || op.done || op.spec.Outcome != "Succeeded" || s.held(op) {
+			continue
+		}
+		whole, past := op.spec.duration(), now.Sub(op.start)
+		if whole <= 0 {
+			continue
+		}
+		due := int(float64(len(op.cascade.order)) * min(1, past.Seconds()/whole.Seconds()))
+		s.advanceCascade(op.cascade, op.resource.id, due)
+	}
+}
+
+func (s *Simulator) advanceCascade(c *cascade, group string, due int) {
+	for ; c.gone < due; c.gone++ {
+		r := s.find(c.order[c.gone])
+		if r == nil {
+			continue
+		}
+		if s.usedFromOutside(r, group) == nil {
+			s.remove(r.id)
+		}
+	}
+}
+
+// completeGroup ends a group's deletion. What something outside the group still
+// uses stays, with its parents and the group, and the operation fails.
+func (s *Simulator) completeGroup(op *operation) {
+	group := op.resource
+	if op.cascade != nil {
+		s.advanceCascade(op.cascade, group.id, len(op.cascade.order))
+	}
+	var kept, reasons []string
+	for _, r := range s.below(group.id) {
+		if user, rule := s.userOf(r, group.id); rule != nil {
+			kept = append(kept, r.id)
+			reasons = append(reasons, rule.refuse(r.id, user).message)
+		}
+	}
+	if len(kept) == 0 {
+		s.remove(group.id)
+		return
+	}
+	group.setState("Succeeded")
+	op.status, op.spec.ErrorStatus, op.spec.ErrorCode = "Failed", http.StatusConflict, "ResourceGroupDeletionBlocked"
+	op.spec.ErrorMessage = fmt.Sprintf(
+		"Deletion of resource group '%s' failed as resources with identifiers '%s' could not be deleted. The provisioning state of the resource group will be rolled back. The tracking Id is '%s'. Please check audit logs for more details.",
+		group.name, strings.Join(kept, ","), op.name)
+	for i, id := range kept {
+		op.details = append(op.details, object{"code": nil, "target": id, "message": reasons[i]})
+	}
+}

@@ -1,0 +1,92 @@
+package armsim
+
+import "net/http"
+
+// computeRows: virtual machines, scale sets and disks. Retry-After grows while
+// machines start and is left out elsewhere (recorded).
+func computeRows() []typeRule {
+	machine := typeRule{
+		pattern:  machineType,
+		create:   OperationSpec{Shape: ShapeAsync, Seconds: 40, RetryAfter: []float64{10, 35, 30}},
+		update:   OperationSpec{Shape: ShapeAsync, Seconds: 16},
+		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 45, RetryAfter: []float64{10, 30}},
+		defaults: machineDefaults, actions: machineActions(),
+	}
+	set := typeRule{
+		pattern:  scaleSetType,
+		create:   OperationSpec{Shape: ShapeAsync, Seconds: 67, RetryAfter: []float64{10, 61, 30}},
+		update:   OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
+		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
+		defaults: scaleSetDefaults, actions: machineActions(),
+	}
+	part := func(pattern string) typeRule {
+		return typeRule{
+			pattern: pattern,
+			create:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
+			update:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
+			delete:  OperationSpec{Shape: ShapeBoth, Seconds: 26},
+		}
+	}
+	disk := typeRule{
+		create: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 3, RetryAfter: []float64{2}, State: "Updating"},
+		update: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 3, RetryAfter: []float64{2}},
+		delete: OperationSpec{Shape: ShapeBoth, Seconds: 6},
+	}
+	var rows []typeRule
+	for _, name := range []string{"disks", "snapshots", "diskencryptionsets", "diskaccesses"} {
+		row := disk
+		row.pattern = "microsoft.compute/" + name
+		rows = append(rows, row)
+	}
+	return append(rows, machine, set, part(machineType+"/*"), part(scaleSetType+"/*"), part("microsoft.compute/images"))
+}
+
+// machineActions are POSTs without a lasting trace in the resource's properties.
+func machineActions() map[string]action {
+	out := map[string]action{}
+	for _, name := range []string{"start", "poweroff", "deallocate", "restart", "redeploy", "reimage"} {
+		out[name] = action{state: "Updating"}
+	}
+	return out
+}
+
+func machineDefaults(r *resource, body object) {
+	p := properties(body)
+	p["vmId"], p["timeCreated"] = r.guid, "2026-01-01T00:00:00.0000000+00:00"
+	machineProfile(p)
+}
+
+func scaleSetDefaults(r *resource, body object) {
+	p := properties(body)
+	p["uniqueId"], p["timeCreated"] = r.guid, "2026-01-01T00:00:00.0000000+00:00"
+	setDefault(p, "singlePlacementGroup", true)
+	setDefault(p, "orchestrationMode", "Uniform")
+	setDefault(p, "overprovision", true)
+	setDefault(p, "doNotRunExtensionsOnOverprovisionedVMs", false)
+	if sku, ok := body["sku"].(object); ok {
+		setDefault(sku, "tier", "Standard")
+	}
+	if profile, ok := p["virtualMachineProfile"].(object); ok {
+		machineProfile(profile)
+	}
+}
+
+// machineProfile holds the defaults that machines and scale sets share.
+func machineProfile(p object) {
+	if os, ok := p["osProfile"].(object); ok {
+		for name, value := range (object{"secrets": []any{}, "allowExtensionOperations": true, "requireGuestProvisionSignal": true}) {
+			setDefault(os, name, value)
+		}
+		if linux, ok := os["linuxConfiguration"].(object); ok {
+			setDefault(linux, "provisionVMAgent", true)
+		}
+	}
+	if storage, ok := p["storageProfile"].(object); ok {
+		setDefault(storage, "osDisk", object{})
+		if disk, ok := storage["osDisk"].(object); ok {
+			for name, value := range (object{"osType": "Linux", "createOption": "FromImage", "caching": "None", "diskSizeGB": 30}) {
+				setDefault(disk, name, value)
+			}
+		}
+	}
+}

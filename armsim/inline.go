@@ -1,0 +1,121 @@
+package armsim
+
+// inlineItems are the children that a body lists; given is false when it leaves
+// them alone.
+func inlineItems(q *request, body object, rule inlineRule) (items []any, given bool) {
+	p, _ := body["properties"].(object)
+	value, present := p[rule.property]
+	if !present && rule.keepAbsent != nil && rule.keepAbsent(q.apiVersion) {
+		return nil, false
+	}
+	items, _ = value.([]any)
+	return items, true
+}
+
+// checkInline refuses a body that would delete a child which is in use.
+func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlineRule) *answer {
+	items, given := inlineItems(q, body, rule)
+	if !given {
+		return nil
+	}
+	keep := map[string]bool{}
+	for _, item := range items {
+		if name, ok := itemName(item); ok {
+			keep[key(r.id+"/"+rule.collection+"/"+name)] = true
+		}
+	}
+	for _, child := range s.children(r.id, rule.collection) {
+		if keep[key(child.id)] {
+			continue
+		}
+		if a := s.inUse(child); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// replaceInline makes a parent's inline list the whole truth about its
+// children, as Azure's network resources do: what the PUT leaves out is deleted.
+func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inlineRule) {
+	items, given := inlineItems(q, body, rule)
+	delete(properties(body), rule.property)
+	if !given {
+		return
+	}
+	keep := map[string]bool{}
+	for i, item := range items {
+		name, ok := itemName(item)
+		if !ok {
+			continue
+		}
+		child := q.target
+		child.id = r.id + "/" + rule.collection + "/" + name
+		child.types = append(append([]string(nil), child.types...), rule.collection)
+		child.names = append(append([]string(nil), child.names...), name)
+		child.kind = kindResource
+		keep[key(child.id)] = true
+		stored := s.find(child.id)
+		if stored == nil {
+			stored = s.newResource(child)
+			s.resources[key(child.id)] = stored
+		}
+		content := cloneObject(item.(object)) // itemName took it for one
+		if i == 0 {
+			for field, value := range rule.first {
+				setDefault(content, field, value)
+			}
+		}
+		s.storeInline(stored, content, rule)
+	}
+	for _, child := range s.children(r.id, rule.collection) {
+		if !keep[key(child.id)] {
+			s.remove(child.id)
+		}
+	}
+}
+
+func (s *Simulator) storeInline(child *resource, content object, rule inlineRule) {
+	for _, name := range []string{"id", "name", "type", "etag"} {
+		delete(content, name)
+	}
+	if rule.flat {
+		content = object{"properties": content}
+	}
+	s.log.keepSecrets(dropWriteOnly(content))
+	if row := s.ruleFor(child.typ); row.defaults != nil {
+		row.defaults(child, content)
+	}
+	properties(content)["provisioningState"] = "Updating" // until the parent's operation is done
+	child.body = content
+	child.version++
+}
+
+// inlineState lets inline children follow their parent's operation to its end.
+func (s *Simulator) inlineState(r *resource, state string) {
+	for _, rule := range s.ruleFor(r.typ).inline {
+		for _, child := range s.children(r.id, rule.collection) {
+			if child.op == nil && !terminal(child.state()) {
+				child.setState(state)
+			}
+		}
+	}
+}
+
+// inlineList is the children as their parent's body shows them.
+func (s *Simulator) inlineList(r *resource, rule inlineRule) []any {
+	list := []any{}
+	for _, child := range s.children(r.id, rule.collection) {
+		if child.hidden {
+			continue
+		}
+		shown := s.render(child)
+		if rule.flat {
+			flat := cloneObject(properties(shown))
+			flat["name"] = shown["name"]
+			shown = flat
+		}
+		list = append(list, shown)
+	}
+	return list
+}

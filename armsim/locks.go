@@ -1,0 +1,88 @@
+package armsim
+
+import (
+	"net/http"
+	"sort"
+	"strings"
+)
+
+const lockType = "microsoft.authorization/locks"
+
+// lockRow: management locks are synchronous extension resources at any scope.
+func lockRow() typeRule {
+	return typeRule{
+		pattern: lockType, noLocation: true, noState: true, inherited: true,
+		create: OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
+		check: func(_ *Simulator, t target, body object) *answer {
+			switch strings.ToLower(text(body, "properties.level")) {
+			case "cannotdelete", "readonly":
+				return nil
+			}
+			return armError(http.StatusBadRequest, "BadRequest",
+				"The level of lock '%s' is missing or invalid. Allowed values are 'CanNotDelete' and 'ReadOnly'.", t.name())
+		},
+	}
+}
+
+// checkLocks is ARM's own refusal of a change under a management lock (409
+// ScopeLocked). A DELETE is also held up by locks below its target, for it would
+// delete them. Locks themselves can always be changed.
+func (s *Simulator) checkLocks(q *request) *answer {
+	t, verb := q.target, "write"
+	switch q.r.Method {
+	case http.MethodGet, http.MethodHead:
+		return nil
+	case http.MethodDelete:
+		verb = "delete"
+	}
+	if t.kind != kindResource && t.kind != kindGroup && t.kind != kindAction || strings.EqualFold(q.resourceType, lockType) {
+		return nil
+	}
+	locked := map[string]bool{}
+	for _, r := range s.resources {
+		if !strings.EqualFold(r.typ, lockType) {
+			continue
+		}
+		scope, readOnly := scopeOf(r.id), strings.EqualFold(text(r.body, "properties.level"), "ReadOnly")
+		if (verb == "delete" || readOnly) && (under(t.id, scope) || verb == "delete" && under(scope, t.id)) {
+			locked[scope] = true
+		}
+	}
+	if len(locked) == 0 {
+		return nil
+	}
+	scopes := make([]string, 0, len(locked))
+	for scope := range locked {
+		scopes = append(scopes, scope)
+	}
+	sort.Strings(scopes)
+	return gatewayError(http.StatusConflict, "ScopeLocked",
+		"The scope '%s' cannot perform %s operation because following scope(s) are locked: '%s'. Please remove the lock and try again.",
+		t.id, verb, strings.Join(scopes, ","))
+}
+
+// scopeOf is what an extension resource is attached to.
+func scopeOf(id string) string {
+	if t, ok := parseID(id); ok {
+		return t.scope
+	}
+	return ""
+}
+
+// inheritedAt lists resources of an extension type that matter at a scope: those
+// of the scope, of everything above it and, without $filter=atScope(), below it.
+func (s *Simulator) inheritedAt(q *request) []*resource {
+	atScope := strings.Contains(strings.ToLower(q.r.URL.Query().Get("$filter")), "atscope()")
+	var out []*resource
+	for _, r := range s.resources {
+		if !strings.EqualFold(r.typ, q.resourceType) {
+			continue
+		}
+		scope := scopeOf(r.id)
+		if under(q.target.scope, scope) || !atScope && under(scope, q.target.scope) {
+			out = append(out, r)
+		}
+	}
+	sortByID(out)
+	return out
+}

@@ -1,0 +1,165 @@
+package armsim
+
+import "time"
+
+// Shape is how the server tells a client that it is not done yet.
+type Shape string
+
+// The shapes of recorded traffic.
+const (
+	ShapeSync     Shape = "sync"     // done with the answer
+	ShapeAsync    Shape = "async"    // Azure-AsyncOperation only
+	ShapeLocation Shape = "location" // Location only
+	ShapeBoth     Shape = "both"     // Azure-AsyncOperation and Location
+	ShapeState    Shape = "state"    // no header: properties.provisioningState alone
+	ShapeSelf     Shape = "self"     // done with the answer, and Location names the resource itself
+)
+
+// OperationSpec describes a long-running operation. Zero fields take the value
+// of the type's built-in row, then of the shape.
+type OperationSpec struct {
+	Shape Shape `json:"shape,omitempty"`
+	// Status of the first answer; 0 = 201 for a create, 200 for an update, 202
+	// for a delete and for a PUT by Location.
+	Status int `json:"status,omitempty"`
+	// Seconds is the simulated duration. An operation ends when the time has
+	// passed and Polls reads found it in progress.
+	Seconds float64 `json:"seconds,omitempty"`
+	// Polls is how many reads of the operation (or of the resource) find it
+	// still in progress.
+	Polls int `json:"polls,omitempty"`
+	// RetryAfter are simulated seconds: of the first answer, then of each poll;
+	// the last one repeats. 0 leaves the header out.
+	RetryAfter []float64 `json:"retryAfter,omitempty"`
+	// State is the provisioningState meanwhile; default Creating, Updating or
+	// Deleting. FirstState is shown by the first answer only.
+	State      string `json:"state,omitempty"`
+	FirstState string `json:"firstState,omitempty"`
+	// StatusWord of the operation meanwhile; default InProgress.
+	StatusWord string `json:"statusWord,omitempty"`
+	// Outcome is Succeeded (default), Failed or Canceled, with an error.
+	Outcome      string `json:"outcome,omitempty"`
+	ErrorCode    string `json:"errorCode,omitempty"`
+	ErrorMessage string `json:"errorMessage,omitempty"`
+	// ErrorStatus is the final HTTP status of a failed poll by Location;
+	// default 400.
+	ErrorStatus int `json:"errorStatus,omitempty"`
+	// RelativeLocation sends operation URLs without scheme and host.
+	RelativeLocation bool `json:"relativeLocation,omitempty"`
+	// HiddenUntilDone: a created resource answers 404 until it is done.
+	HiddenUntilDone bool `json:"hiddenUntilDone,omitempty"`
+	// UnderResource puts operation URLs under the resource's own path, told apart
+	// by a query parameter only, as Microsoft.ApiManagement does.
+	UnderResource bool `json:"underResource,omitempty"`
+	// URLPadding makes operation URLs so many bytes longer: clients must take 4 KB.
+	URLPadding int `json:"urlPadding,omitempty"`
+	// EmptyBody leaves the body out of the first answer.
+	EmptyBody bool `json:"emptyBody,omitempty"`
+}
+
+// specFor finds the spec of an operation: a rule of the control API, of the
+// options, else the table.
+func (s *Simulator) specFor(resourceType, id, on string) OperationSpec {
+	row := s.ruleFor(resourceType)
+	base := map[string]OperationSpec{"create": row.create, "update": row.update, "delete": row.delete}[on]
+	for i := len(s.operationRules) - 1; i >= 0; i-- {
+		r := &s.operationRules[i]
+		if r.On != "" && r.On != on && (r.On != "put" || on == "delete") {
+			continue
+		}
+		if r.Count < 0 || !globMatch(r.Type, resourceType) || !globMatch(r.ID, id) {
+			continue
+		}
+		if r.Count > 0 {
+			if r.Count--; r.Count == 0 {
+				r.Count = -1 // used up
+			}
+		}
+		return fillSpec(r.Spec, base, on)
+	}
+	return fillSpec(base, OperationSpec{}, on)
+}
+
+func fillSpec(spec, base OperationSpec, on string) OperationSpec {
+	if spec.Shape == "" {
+		if spec.Shape = base.Shape; spec.Shape == "" {
+			spec.Shape = ShapeSync
+		}
+	}
+	if spec.Seconds == 0 && spec.Polls == 0 {
+		spec.Seconds = base.Seconds
+	}
+	if spec.RetryAfter == nil {
+		spec.RetryAfter = base.RetryAfter
+	}
+	pick := func(own *string, candidates ...string) {
+		for _, c := range candidates {
+			if *own == "" {
+				*own = c
+			}
+		}
+	}
+	pick(&spec.State, base.State, map[string]string{"create": "Creating", "update": "Updating", "delete": "Deleting"}[on])
+	pick(&spec.FirstState, base.FirstState, spec.State)
+	pick(&spec.StatusWord, base.StatusWord, "InProgress")
+	pick(&spec.Outcome, base.Outcome, "Succeeded")
+	if spec.Outcome != "Succeeded" {
+		pick(&spec.ErrorCode, base.ErrorCode, "InternalServerError")
+		pick(&spec.ErrorMessage, base.ErrorMessage, "The operation did not succeed.")
+	}
+	if spec.Status == 0 {
+		spec.Status = base.Status
+	}
+	if spec.Status == 0 {
+		spec.Status = firstStatus(spec.Shape, on)
+	}
+	if spec.ErrorStatus == 0 {
+		spec.ErrorStatus = 400
+	}
+	return spec
+}
+
+func firstStatus(shape Shape, on string) int {
+	switch {
+	case on == "delete" && shape == ShapeSync:
+		return 200
+	case on == "delete" || shape == ShapeLocation:
+		return 202
+	case on == "create":
+		return 201
+	}
+	return 200
+}
+
+func (s OperationSpec) duration() time.Duration { return seconds(s.Seconds) }
+
+// retryAfter of the n-th answer (0 = the first one, before any poll).
+func (s OperationSpec) retryAfter(n int) time.Duration {
+	if len(s.RetryAfter) == 0 {
+		return 0
+	}
+	return seconds(s.RetryAfter[min(n, len(s.RetryAfter)-1)])
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// become takes the state and status word of a particular update.
+func (s *OperationSpec) become(state, word string) {
+	if state != "" {
+		if s.FirstState == s.State {
+			s.FirstState = state
+		}
+		s.State = state
+	}
+	if word != "" {
+		s.StatusWord = word
+	}
+}
+
+// operationBody is the body of a first answer that names the operation only.
+func (s *Simulator) operationBody(resourceType string) any {
+	if name := s.ruleFor(resourceType).operation; name != "" {
+		return object{"operation": name, "startTime": stamp(s.clock.now())}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package armsim
+
+import (
+	"net/http"
+	"strings"
+)
+
+const postgresType = "microsoft.dbforpostgresql/flexibleservers"
+
+// flexibleServerRows: Azure Database for PostgreSQL (and MySQL) flexible servers.
+// 202 with both headers and a body that names the operation; 404 until created;
+// no provisioningState, but a state of its own (recorded).
+func flexibleServerRows() []typeRule {
+	spec := func(seconds float64, retryAfter float64) OperationSpec {
+		return OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: seconds, RetryAfter: []float64{retryAfter}}
+	}
+	server := typeRule{
+		pattern: postgresType, create: spec(240, 60), update: spec(60, 60), delete: spec(71, 15),
+		noState: true, displayLocation: true, operation: "UpsertServerManagementOperationV2",
+		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, show: showServerState,
+		actions: map[string]action{
+			"start":   {state: "Updating", path: "state", during: "Starting", after: "Ready"},
+			"stop":    {state: "Updating", path: "state", during: "Stopping", after: "Stopped"},
+			"restart": {state: "Updating", path: "state", during: "Restarting", after: "Ready"},
+		},
+	}
+	server.create.HiddenUntilDone = true
+	child := func(suffix, operation string, seconds, retryAfter float64, defaults func(*resource, object)) typeRule {
+		row := typeRule{
+			pattern: postgresType + "/" + suffix, create: spec(seconds, retryAfter), update: spec(seconds, retryAfter), delete: spec(seconds, retryAfter),
+			noState: true, noLocation: true, operation: operation, operationsPath: "azureAsyncOperation", defaults: defaults,
+		}
+		row.create.HiddenUntilDone = true
+		return row
+	}
+	settings := child("configurations", "UpsertServerParameterManagementOperation", 14, 10, nil)
+	settings.noDelete = true
+	rows := []typeRule{
+		server, settings,
+		child("databases", "UpsertServerDatabaseManagementOperation", 4, 10, postgresDatabaseDefaults),
+		child("firewallrules", "UpsertServerFirewallRulesManagementOperation", 60, 60, nil),
+		child("*", "UpsertServerChildManagementOperation", 15, 15, nil),
+	}
+	for _, row := range rows[:len(rows):len(rows)] { // MySQL's servers are built alike
+		row.pattern = strings.Replace(row.pattern, "postgresql", "mysql", 1)
+		if strings.HasSuffix(row.pattern, "/databases") {
+			row.defaults = nil
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func flexibleServerDefaults(r *resource, body object) {
+	p := properties(body)
+	p["fullyQualifiedDomainName"] = strings.ToLower(r.name) + ".postgres.database.azure.com"
+	if strings.Contains(strings.ToLower(r.typ), "mysql") {
+		p["fullyQualifiedDomainName"] = strings.ToLower(r.name) + ".mysql.database.azure.com"
+	}
+	keepProperty(r, body, "state", "Ready")
+	setDefault(p, "version", "13")
+	setDefault(p, "minorVersion", "9")
+	setDefault(p, "availabilityZone", "1")
+	fill := func(name string, defaults object) {
+		setDefault(p, name, object{})
+		if o, ok := p[name].(object); ok {
+			for field, value := range defaults {
+				setDefault(o, field, value)
+			}
+		}
+	}
+	fill("storage", object{"storageSizeGB": 128})
+	fill("backup", object{"backupRetentionDays": 7, "geoRedundantBackup": "Disabled"})
+	fill("network", object{"publicNetworkAccess": "Enabled"})
+	fill("highAvailability", object{"mode": "Disabled"})
+	fill("maintenanceWindow", object{"customWindow": "Disabled", "dayOfWeek": 0, "startHour": 0, "startMinute": 0})
+	if high, ok := p["highAvailability"].(object); ok {
+		high["state"] = map[bool]string{true: "NotEnabled", false: "Healthy"}[text(high, "mode") == "Disabled"]
+	}
+}
+
+// showServerState lets the server's own state follow its operations.
+func showServerState(_ *Simulator, r *resource, body object) {
+	if r.op == nil || r.op.done {
+		return
+	}
+	if state := map[string]string{"create": "Provisioning", "update": "Updating", "delete": "Dropping"}[r.op.verb]; state != "" {
+		properties(body)["state"] = state
+	}
+}
+
+func postgresDatabaseDefaults(_ *resource, body object) {
+	p := properties(body)
+	setDefault(p, "charset", "UTF8")
+	p["charset"] = strings.ToUpper(text(p, "charset"))
+	setDefault(p, "collation", "en_US.utf8")
+}

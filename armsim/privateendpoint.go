@@ -1,0 +1,116 @@
+package armsim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	privateEndpointType = "microsoft.network/privateendpoints"
+	automaticProperty   = "privateLinkServiceConnections"
+	manualProperty      = "manualPrivateLinkServiceConnections"
+	// defaultApproval is how long (simulated) an automatic connection is Pending;
+	// recorded ones were approved before the operation was done.
+	defaultApproval = 20 * time.Second
+)
+
+// Approval is what the owner of a private link service decides about the
+// connections of a private endpoint.
+type Approval struct {
+	ID         string `json:"id"`                   // of the private endpoint
+	Connection string `json:"connection,omitempty"` // its name; empty = all
+	// Status is Approved, Rejected, Disconnected or Pending.
+	Status      string `json:"status"`
+	Description string `json:"description,omitempty"`
+}
+
+// Approve sets the state of a private endpoint's connections, automatic or
+// manual. It stays over later PUTs.
+func (s *Simulator) Approve(a Approval) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	switch a.Status {
+	case "Approved", "Rejected", "Disconnected", "Pending":
+	default:
+		return fmt.Errorf("approve %s: the status %q is not Approved, Rejected, Disconnected or Pending", a.ID, a.Status)
+	}
+	r := s.find(a.ID)
+	if r == nil || !strings.EqualFold(r.typ, privateEndpointType) {
+		return fmt.Errorf("approve %s: there is no such private endpoint", a.ID)
+	}
+	found := false
+	for _, connection := range connections(r.body) {
+		name, _ := itemName(connection)
+		if a.Connection != "" && !strings.EqualFold(a.Connection, name) {
+			continue
+		}
+		if r.decided == nil {
+			r.decided = map[string]object{}
+		}
+		found = true
+		r.decided[strings.ToLower(name)] = object{"status": a.Status, "description": a.Description, "actionsRequired": "None"}
+	}
+	if !found {
+		return fmt.Errorf("approve %s: it has no connection %q", a.ID, a.Connection)
+	}
+	r.version++
+	return nil
+}
+
+// connections are the private endpoint's, automatic ones first.
+func connections(body object) []any {
+	p, _ := body["properties"].(object)
+	automatic, _ := p[automaticProperty].([]any)
+	manual, _ := p[manualProperty].([]any)
+	return append(append([]any(nil), automatic...), manual...)
+}
+
+func privateEndpointDefaults(r *resource, body object) {
+	guidDefaults(r, body)
+	p := properties(body)
+	for _, name := range []string{automaticProperty, manualProperty, "ipConfigurations", "customDnsConfigs"} {
+		setDefault(p, name, []any{})
+	}
+	setDefault(p, "customNetworkInterfaceName", "")
+}
+
+// showConnections lets connections have the state that time and their approver
+// give them, and shows whether the endpoint's name resolves.
+func showConnections(s *Simulator, r *resource, body object) {
+	p := properties(body)
+	for _, property := range []string{automaticProperty, manualProperty} {
+		list, _ := p[property].([]any)
+		for _, item := range list {
+			connection, ok := item.(object)
+			name, named := itemName(item)
+			if !ok || !named {
+				continue
+			}
+			connection["id"], connection["type"] = r.id+"/"+property+"/"+name, r.typ+"/"+property
+			connection["etag"] = r.etag()
+			cp := properties(connection)
+			cp["provisioningState"] = "Succeeded"
+			cp["privateLinkServiceConnectionState"] = s.connectionState(r, name, property == automaticProperty)
+		}
+	}
+}
+
+func (s *Simulator) connectionState(r *resource, name string, automatic bool) object {
+	if decided := r.decided[strings.ToLower(name)]; decided != nil {
+		return cloneObject(decided)
+	}
+	if automatic && !s.clock.now().Before(r.created.Add(s.options.Approval)) {
+		return object{"status": "Approved", "description": "Auto-Approved", "actionsRequired": "None"}
+	}
+	return object{"status": "Pending", "description": "Awaiting Approval", "actionsRequired": "None"}
+}
+
+// SetApproval sets how long (simulated) automatic connections of private
+// endpoints stay Pending after the endpoint was created.
+func (s *Simulator) SetApproval(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.options.Approval = d
+}

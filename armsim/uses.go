@@ -1,0 +1,119 @@
+package armsim
+
+import (
+	"net/http"
+	"strings"
+)
+
+// useRule says which references keep a resource from being deleted, and what
+// the refusal is.
+type useRule struct {
+	target string // lower-cased type of what is used
+	// by lists places where a user's body names the target: type and path. A
+	// reference to something below the target counts too.
+	by     [][2]string
+	refuse func(used, user string) *answer
+}
+
+const (
+	networkPrefix   = "microsoft.network/"
+	ipConfigSubnet  = "properties.ipConfigurations[*].properties.subnet.id"
+	ipConfigAddress = "properties.ipConfigurations[*].properties.publicIPAddress.id"
+	scaleSetType    = "microsoft.compute/virtualmachinescalesets"
+	machineType     = "microsoft.compute/virtualmachines"
+	scaleSetConfig  = "properties.virtualMachineProfile.networkProfile.networkInterfaceConfigurations[*].properties.ipConfigurations[*].properties."
+)
+
+// useRows is the table. Codes and messages: recorded for subnets and public IP
+// addresses, the services' published errors for the others.
+func useRows() []useRule {
+	return append(networkUses(), useRule{
+		target: "microsoft.compute/disks",
+		by: [][2]string{{machineType, "properties.storageProfile.osDisk.managedDisk.id"},
+			{machineType, "properties.storageProfile.dataDisks[*].managedDisk.id"}},
+		refuse: refuseUse(http.StatusConflict, "OperationNotAllowed", "Disk {used} is attached to VM {user}."),
+	}, useRule{
+		target: "microsoft.compute/availabilitysets",
+		by:     [][2]string{{machineType, "properties.availabilitySet.id"}},
+		refuse: refuseUse(http.StatusConflict, "OperationNotAllowed",
+			"Availability Set '{name}' cannot be deleted. Before deleting an Availability Set please ensure that it does not contain any VM."),
+	}, useRule{
+		target: "microsoft.web/serverfarms",
+		by:     [][2]string{{"microsoft.web/sites", "properties.serverFarmId"}},
+		refuse: refuseUse(http.StatusConflict, "Conflict",
+			"Server farm '{name}' cannot be deleted because it has web app(s) {by} assigned to it."),
+	})
+}
+
+func networkUses() []useRule {
+	network := func(paths ...string) [][2]string {
+		var out [][2]string
+		for i := 0; i+1 < len(paths); i += 2 {
+			out = append(out, [2]string{networkPrefix + paths[i], paths[i+1]})
+		}
+		return out
+	}
+	return []useRule{{
+		target: networkPrefix + "virtualnetworks/subnets",
+		by: append(network(
+			"networkinterfaces", ipConfigSubnet, "azurefirewalls", ipConfigSubnet, "bastionhosts", ipConfigSubnet,
+			"virtualnetworkgateways", ipConfigSubnet, "privatelinkservices", ipConfigSubnet, "privateendpoints", "properties.subnet.id",
+			"applicationgateways", "properties.gatewayIPConfigurations[*].properties.subnet.id",
+			"loadbalancers", "properties.frontendIPConfigurations[*].properties.subnet.id",
+		), [][2]string{
+			{scaleSetType, scaleSetConfig + "subnet.id"}, {aksType + "/agentpools", "properties.vnetSubnetID"},
+			{postgresType, "properties.network.delegatedSubnetResourceId"},
+		}...),
+		refuse: refuseUse(http.StatusBadRequest, "InUseSubnetCannotBeDeleted",
+			"Subnet {name} is in use by {user} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet."),
+	}, {
+		target: networkPrefix + "publicipaddresses",
+		by: network(
+			"networkinterfaces", ipConfigAddress, "azurefirewalls", ipConfigAddress, "bastionhosts", ipConfigAddress,
+			"virtualnetworkgateways", ipConfigAddress, "natgateways", "properties.publicIpAddresses[*].id",
+			"loadbalancers", "properties.frontendIPConfigurations[*].properties.publicIPAddress.id",
+			"applicationgateways", "properties.frontendIPConfigurations[*].properties.publicIPAddress.id",
+		),
+		refuse: refuseUse(http.StatusBadRequest, "PublicIPAddressCannotBeDeleted",
+			"Public IP address {used} can not be deleted since it is still allocated to resource {user}. In order to delete the public IP, disassociate/detach the Public IP address from the resource.  To learn how to do this, see aka.ms/deletepublicip."),
+	}, {
+		target: networkPrefix + "publicipprefixes",
+		by: network("natgateways", "properties.publicIpPrefixes[*].id", "publicipaddresses", "properties.publicIPPrefix.id",
+			"loadbalancers", "properties.frontendIPConfigurations[*].properties.publicIPPrefix.id"),
+		refuse: refuseUse(http.StatusBadRequest, "InUsePublicIpPrefixCannotBeDeleted", "Public IP prefix {used} is in use by {user} and cannot be deleted."),
+	}, {
+		target: networkPrefix + "networksecuritygroups",
+		by:     network("virtualnetworks/subnets", "properties.networkSecurityGroup.id", "networkinterfaces", "properties.networkSecurityGroup.id"),
+		refuse: refuseUse(http.StatusBadRequest, "InUseNetworkSecurityGroupCannotBeDeleted",
+			"Network security group {used} cannot be deleted because it is in use by the following resources: {user}. In order to delete the Network security group, remove the association with the resource(s). To learn how to do this, see aka.ms/deletensg."),
+	}, {
+		target: networkPrefix + "routetables",
+		by:     network("virtualnetworks/subnets", "properties.routeTable.id"),
+		refuse: refuseUse(http.StatusBadRequest, "InUseRouteTableCannotBeDeleted", "Route table {name} is in use and cannot be deleted. It is used by {user}."),
+	}, {
+		target: networkPrefix + "natgateways",
+		by:     network("virtualnetworks/subnets", "properties.natGateway.id"),
+		refuse: refuseUse(http.StatusBadRequest, "InUseNatGatewayCannotBeDeleted", "NAT gateway {name} is in use by {user} and cannot be deleted."),
+	}, {
+		target: networkPrefix + "networkinterfaces",
+		by:     [][2]string{{machineType, "properties.networkProfile.networkInterfaces[*].id"}},
+		refuse: refuseUse(http.StatusBadRequest, "NicInUse",
+			"Network Interface {used} is used by existing resource {user}. In order to delete the network interface, it must be dissociated from the resource. To learn more, see aka.ms/deletenic."),
+	}, {
+		target: networkPrefix + "loadbalancers",
+		by: [][2]string{{scaleSetType, scaleSetConfig + "loadBalancerBackendAddressPools[*].id"},
+			{scaleSetType, scaleSetConfig + "loadBalancerInboundNatPools[*].id"}},
+		refuse: refuseUse(http.StatusBadRequest, "LoadBalancerInUseByVirtualMachineScaleSet",
+			"Cannot delete load balancer {used} since its child resources are in use by virtual machine scale set {user}."),
+	}}
+}
+
+// refuseUse words a refusal: {used} and {user} stand for IDs, {name} and {by} for
+// their last segments.
+func refuseUse(status int, code, words string) func(used, user string) *answer {
+	last := func(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
+	return func(used, user string) *answer {
+		replacer := strings.NewReplacer("{used}", used, "{user}", user, "{name}", last(used), "{by}", last(user))
+		return armError(status, code, "%s", replacer.Replace(words))
+	}
+}
