@@ -26,14 +26,15 @@ var layer = map[string]int{
 	"extensions": 2,
 	"activities": 3,
 	"workflows":  4,
-	"service":    5,
-	"worker":     6, "starter": 6,
+	"fleet":      5,
+	"service":    6,
+	"worker":     7, "starter": 7,
 }
 
 // beside are the packages that stand beside the layers and import nothing of
 // ours, with who may import them.
 var beside = map[string][]string{
-	"payload":    {"service", "starter"},
+	"payload":    {"fleet", "service", "starter"},
 	"searchattr": {"service", "starter"},
 	"config":     {"service"},
 	"armsim":     nil,

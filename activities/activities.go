@@ -12,19 +12,16 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// Dependents finds the managed resources whose owner is a workflow ID.
-type Dependents interface {
-	Dependents(ctx context.Context, ownerWorkflowID string) ([]resource.ID, error)
-}
-
 // Dependencies are what the activities need; all are required.
 type Dependencies struct {
-	Client     *arm.Client
-	Registry   *extensions.Registry
-	Secrets    *secrets.Resolver
-	Masker     *secrets.Masker
-	Dependents Dependents
-	Log        *slog.Logger
+	Client   *arm.Client
+	Registry *extensions.Registry
+	Secrets  *secrets.Resolver
+	Masker   *secrets.Masker
+	Fleet    Fleet
+	Waker    Waker
+	Turns    Turns
+	Log      *slog.Logger
 }
 
 // Options tune the activities; the zero value works.
@@ -44,6 +41,11 @@ type Options struct {
 	OwnerMaxAge time.Duration
 	// HashKey makes the hashes in memory keyed ones.
 	HashKey []byte
+	// OverdueAfter is how long a resource may be blocked or not ready before its
+	// condition is an error; default 1 h, negative never. While it, or its owner,
+	// rests in one of OverdueExempt (words of ARM in any case), it never is.
+	OverdueAfter  time.Duration
+	OverdueExempt []string
 	// Observe, when set, sees every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now.
@@ -65,6 +67,9 @@ func New(dependencies Dependencies, options Options) *Activities {
 	fill(&options.ReadInterval, 15*time.Second)
 	fill(&options.AbsentWindow, 10*time.Minute)
 	fill(&options.OwnerMaxAge, 30*time.Second)
+	if options.OverdueAfter == 0 {
+		options.OverdueAfter = time.Hour
+	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}

@@ -17,29 +17,21 @@ const (
 	contentsNamed  = 10
 )
 
-// CheckContents blocks a DELETE while it would take along what nobody named:
-// first the managed resources that have this one as owner, then whatever else a
-// group or a known kind of parent holds.
+// CheckContents blocks a DELETE while it would take along what Armature does not
+// manage: whatever a group or a known kind of parent holds. What is managed and
+// goes with its owner holds nothing up.
 func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (CheckContentsResult, error) {
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	requests, cancel := forARM(ctx)
 	defer cancel()
-	managed, err := a.Dependents.Dependents(requests, in.ID.WorkflowID())
-	if err != nil {
-		err = fmt.Errorf("list dependents of %s: %w", in.ID, err)
-		return a.contentsFailed(heart, err, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
-			"Temporal could not list what depends on %s, so it is not deleted: %v", in.ID.Short(), errors.Unwrap(err))))
-	}
-	if len(managed) > 0 {
-		verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
-			"Armature still manages what %s holds: %s; delete that first, or delete with --cascade", in.ID.Short(), names(listed(managed))))
-		verdict.WaitingFor = managed
-		return CheckContentsResult{Verdict: a.observed("CheckContents", verdict)}, nil
+	turn, _ := a.Registry.Serialised(in.ID)
+	if in.Cascade {
+		return CheckContentsResult{Verdict: resource.Proceed("not looked into: --cascade by " + in.By), Turn: turn}, nil
 	}
 	unmanaged, err := a.contents(requests, in)
 	if err != nil {
-		return a.contentsFailed(heart, err, a.verdict(ctx, in.ID, in.APIVersion, err))
+		return a.contentsFailed(heart, err, a.contentsVerdict(ctx, in, err))
 	}
 	verdict := resource.Proceed("nothing else would go with it")
 	if len(unmanaged) > 0 {
@@ -47,7 +39,18 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 			"a DELETE of %s would take along what Armature does not manage: %s; remove that first, or delete with --cascade",
 			in.ID.Short(), names(unmanaged)))
 	}
-	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict)}, nil
+	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict), Turn: turn}, nil
+}
+
+// temporalError is a fault of Temporal, not of ARM.
+type temporalError struct{ error }
+
+func (a *Activities) contentsVerdict(ctx context.Context, in CheckContentsInput, err error) resource.Verdict {
+	if fault := (temporalError{}); errors.As(err, &fault) {
+		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+			fmt.Sprintf("Temporal could not tell what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
+	}
+	return a.verdict(ctx, in.ID, in.APIVersion, err)
 }
 
 // contentsFailed gives faults a few more attempts, then says what is wrong.
@@ -78,25 +81,36 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]str
 			return nil, err
 		}
 		for _, item := range items {
-			found = append(found, nameOf(item))
+			name, managed, err := a.listedItem(ctx, in.ID, item)
+			if err != nil {
+				return nil, err
+			}
+			if !managed {
+				found = append(found, name)
+			}
 		}
 	}
 	return found, nil
 }
 
-// nameOf is how a message calls a listed item.
-func nameOf(item json.RawMessage) string {
+// listedItem is how a message calls a listed item, and whether Armature manages
+// it and waits for the deletion of what holds it.
+func (a *Activities) listedItem(ctx context.Context, parent resource.ID, item json.RawMessage) (string, bool, error) {
 	var found struct {
 		ID string `json:"id"`
 	}
 	if json.Unmarshal(item, &found) != nil || found.ID == "" {
-		return "something without an ID"
+		return "something without an ID", false, nil
 	}
 	id, err := resource.ParseID(found.ID)
 	if err != nil {
-		return found.ID
+		return found.ID, false, nil //nolint:nilerr // an ID of another shape is nobody's here, and its text is its name
 	}
-	return listed([]resource.ID{id})[0]
+	managed, known, err := a.Fleet.Managed(ctx, id)
+	if err != nil {
+		return "", false, temporalError{fmt.Errorf("look up %s, which %s holds: %w", id.Short(), parent.Short(), err)}
+	}
+	return listed([]resource.ID{id})[0], known && managed.Deleting, nil
 }
 
 // listed is how a message calls resources: their short names and types.

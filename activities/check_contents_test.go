@@ -21,18 +21,30 @@ func TestCheckContents(t *testing.T) {
 		why      resource.Reason
 		class    resource.RetryClass
 		parts    []string
-		waits    int
+		cascade  bool
 	}{
 		"EmptyGroup": {
 			reason: "nothing would go with it", resource: groupText, given: func(w *world) { w.put(groupText, `{"location":"westus2"}`) },
 			action: resource.ActionProceed,
 		},
 		"AbsentGroup": {reason: "a group that is not there holds nothing", resource: groupText, action: resource.ActionProceed},
-		"Managed": {
-			reason: "what Armature manages is deleted first, by its own workflow", resource: groupText,
-			given:  func(w *world) { w.managed = []resource.ID{id(w.t, thingText), id(w.t, clusterText)} },
-			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow,
-			parts: []string{"t1 (Contoso.Things/things), c1 (Microsoft.Kusto/clusters)", "--cascade"}, waits: 2,
+		"GoesWithIt": {
+			reason: "what is managed and is being deleted goes with it", resource: groupText,
+			given: func(w *world) {
+				w.put(thingText, thingBody)
+				w.manages(thingText, Managed{Deleting: true, Released: true})
+			},
+			action: resource.ActionProceed,
+		},
+		"ManagedStill": {
+			reason: "what is managed and stays is named", resource: groupText,
+			given:  func(w *world) { w.put(thingText, thingBody); w.manages(thingText, Managed{Ready: true}) },
+			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"t1 (Contoso.Things/things)"},
+		},
+		"Cascade": {
+			reason: "--cascade does not look", resource: groupText, cascade: true,
+			given:  func(w *world) { w.put(thingText, thingBody) },
+			action: resource.ActionProceed, parts: []string{"--cascade by ada@host"},
 		},
 		"Unmanaged": {
 			reason: "what nobody named is listed by name", resource: groupText, given: func(w *world) { w.put(thingText, thingBody) },
@@ -83,9 +95,10 @@ func TestCheckContents(t *testing.T) {
 			reason: "neither after some faults", resource: groupText, given: func(w *world) { w.sim.AddFault(armsim.Fault{Reset: true}) },
 			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
 		},
-		"NoList": {
-			reason: "nor while Temporal cannot say what depends on it", resource: groupText, given: func(w *world) { w.listErr = errors.New("visibility is away") },
-			action: resource.ActionError, why: resource.ReasonCheckFailed, class: resource.RetrySlow, parts: []string{"not deleted", "visibility is away"},
+		"NoTemporal": {
+			reason: "nor while Temporal cannot say who manages it", resource: groupText,
+			given:  func(w *world) { w.put(thingText, thingBody); w.fleet.err = errors.New("Temporal is away") },
+			action: resource.ActionError, why: resource.ReasonCheckFailed, class: resource.RetrySlow, parts: []string{"Temporal is away", "not deleted"},
 		},
 	}
 	for name, c := range cases {
@@ -95,28 +108,29 @@ func TestCheckContents(t *testing.T) {
 			if c.given != nil {
 				c.given(w)
 			}
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, c.resource), APIVersion: "2023-08-15"})
+			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{
+				ID: id(t, c.resource), APIVersion: "2023-08-15", Cascade: c.cascade, By: "ada@host",
+			})
 			if c.action == resource.ActionBlock && c.why == "" {
 				c.why = got.Verdict.Reason
 			}
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
-			if len(got.Verdict.WaitingFor) != c.waits {
-				t.Errorf("%s: waits for %v", c.reason, got.Verdict.WaitingFor)
-			}
 		})
 	}
 }
 
-func TestNameOf(t *testing.T) {
+func TestListedItem(t *testing.T) {
 	t.Parallel()
+	w := newWorld(t)
 	for item, name := range map[string]string{
 		`{"id":"` + thingText + `"}`: "t1 (Contoso.Things/things)",
 		`{"id":"/odd//one"}`:         "/odd//one",
 		`{"name":"x"}`:               "something without an ID",
 		`"text"`:                     "something without an ID",
 	} {
-		if got := nameOf(json.RawMessage(item)); got != name {
-			t.Errorf("%s is called %q, want %q", item, got, name)
+		got, managed, err := w.acts.listedItem(t.Context(), id(t, groupText), json.RawMessage(item))
+		if got != name || managed || err != nil {
+			t.Errorf("%s is called %q (managed %t, %v), want %q", item, got, managed, err, name)
 		}
 	}
 }

@@ -15,22 +15,38 @@ import (
 func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckOwnerResult, error) {
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
-	if in.Deleting {
-		in.After = a.now()
-	}
+	a.owners.heard(in.Changes)
 	request := a.request(in.Desired)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: a.observed("CheckOwner", *stop)}, nil
+		return CheckOwnerResult{Verdict: a.observed("CheckOwner", a.overdue(in.Desired.ID, *stop, in.NotReadyFor, nil))}, nil
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
 	}
 	verdict := a.Registry.CheckOwner(ctx, request)
+	if in.Deleting {
+		verdict = a.endsWithOwner(ctx, verdict, request)
+	}
+	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Owner)
 	return CheckOwnerResult{
 		Verdict:     a.observed("CheckOwner", verdict),
 		OwnerAbsent: request.Owner != nil && !request.Owner.Exists(),
 	}, nil
+}
+
+// endsWithOwner lets go of a resource whose owner blocks all access to it and
+// is being deleted itself: the DELETE of the owner takes it along. An owner in
+// the middle of another operation is waited for.
+func (a *Activities) endsWithOwner(ctx context.Context, verdict resource.Verdict, request extensions.Request) resource.Verdict {
+	owner := request.Owner
+	if !verdict.Stops() || !owner.Exists() || a.Registry.InFlight(owner.ID.Type(), owner.ProvisioningState()) {
+		return verdict
+	}
+	if going, err := a.ownerIsGoing(ctx, request.Object.ID); err != nil || !going {
+		return verdict
+	}
+	return waitForOwnerDelete(owner.ID, verdict.Message)
 }
 
 // request is what the extension points know of a resource before any read.
@@ -48,7 +64,11 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	if !a.Registry.NeedsOwner(in.Desired.ID) || in.Force {
 		return nil
 	}
-	got := a.owners.read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, in.After)
+	var after time.Time
+	if in.Deleting {
+		after = a.now()
+	}
+	got := a.owners.read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, after)
 	switch {
 	case isForbidden(got.err):
 		request.OwnerNote = "not readable, not checked"
@@ -65,18 +85,36 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	return nil
 }
 
-// readReferences looks up what the body names.
+// readReferences looks up what the body names, and dependsOn.
 func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
-	resolved := make([]extensions.ResolvedReference, len(in.Desired.References))
+	references := in.Desired.References
+	resolved := make([]extensions.ResolvedReference, len(references)+len(in.Desired.DependsOn))
 	var reads sync.WaitGroup
-	for i, reference := range in.Desired.References {
+	for i, reference := range append(references[:len(references):len(references)], in.Desired.DependsOn...) {
 		reads.Go(func() {
-			got := a.owners.read(ctx, reference.ID, reference.APIVersion, in.After)
+			got := a.owners.read(ctx, reference.ID, reference.APIVersion, time.Time{})
 			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.resolution(), Err: got.err}
+			if i >= len(references) && resolved[i].Resolution.Ready {
+				resolved[i] = a.managedReady(ctx, resolved[i])
+			}
 		})
 	}
 	reads.Wait()
 	return resolved
+}
+
+// managedReady lets a resource of dependsOn count as ready only when its own
+// post-check says so, where it is managed: an endpoint that nobody approved
+// exists, and nothing that depends on it works.
+func (a *Activities) managedReady(ctx context.Context, found extensions.ResolvedReference) extensions.ResolvedReference {
+	managed, known, err := a.Fleet.Managed(ctx, found.Reference.ID)
+	switch {
+	case err != nil:
+		found.Err = err
+	case known:
+		found.Resolution.Ready = managed.Ready
+	}
+	return found
 }
 
 // cachedOwner is the owner for the later checks of a pass: the reading of

@@ -7,9 +7,7 @@ import (
 	"net/http"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/secrets"
 )
 
 // DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is
@@ -32,8 +30,6 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		return refused
 	})
 	switch {
-	case err != nil && refused == nil && says(err) != nil:
-		return DeleteResourceResult{Verdict: a.observed("DeleteResource", *says(err))}, nil
 	case err != nil && (refused != nil || isAnswer(err)):
 		return a.deleteFailed(ctx, in, heart, err)
 	case err != nil:
@@ -54,8 +50,9 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}, nil
 }
 
-// deleteFailed gives faults another attempt; a type without DELETE says how to
-// let go of it.
+// deleteFailed gives faults another attempt. A resource that ARM does not let go
+// by itself waits for its owner's deletion, and without one says how to let go of
+// it.
 func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heart *heart[putProgress], err error) (DeleteResourceResult, error) {
 	progress := heart.progress()
 	progress.Faults++
@@ -63,21 +60,53 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 	if again, retry := fault(err, progress.Faults); retry {
 		return DeleteResourceResult{}, again
 	}
-	var failure *arm.Error
 	verdict := a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, err)
-	if errors.As(err, &failure) && failure.Status == http.StatusMethodNotAllowed {
-		verdict = resource.Block(resource.ReasonDeletionNotSupported,
-			"ARM does not delete this resource: "+verdict.Message+". To let go of it and leave it in Azure, cancel its workflow in Temporal")
+	var failure *arm.Error
+	switch {
+	case !errors.As(err, &failure):
+	case failure.Status == http.StatusMethodNotAllowed:
+		verdict = a.notDeletable(ctx, in.Desired.ID, verdict)
+	case isLock(failure):
+		verdict = a.explainLocks(ctx, in.Desired.ID, verdict)
 	}
 	return DeleteResourceResult{Verdict: a.observed("DeleteResource", verdict)}, nil
 }
 
-// says is the verdict that an extension put into its error, nil for none.
-func says(err error) *resource.Verdict {
-	verdict, ok := extensions.VerdictOf(err)
-	if !ok {
-		return nil
+// notDeletable is the verdict of a resource that ARM does not delete by itself.
+func (a *Activities) notDeletable(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
+	going, err := a.ownerIsGoing(ctx, id)
+	switch {
+	case err != nil:
+		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
+			"ARM does not delete this resource by itself (%s), and Temporal could not tell whether its owner is being deleted: %v", refusal.Message, err))
+	case going:
+		return waitForOwnerDelete(id.Owner(), refusal.Message)
 	}
-	verdict.Message = secrets.Text(verdict.Message, nil)
-	return &verdict
+	verdict := resource.Block(resource.ReasonDeletionNotSupported,
+		"ARM does not delete this resource by itself: "+refusal.Message+". It ends with its owner; to let go of it and leave it in Azure, cancel its workflow in Temporal")
+	verdict.RequestID = refusal.RequestID
+	return verdict
+}
+
+// ownerIsGoing reports whether an owner, near or far, is managed and being
+// deleted: its DELETE takes along what it holds.
+func (a *Activities) ownerIsGoing(ctx context.Context, id resource.ID) (bool, error) {
+	for owner := id.Owner(); !owner.IsZero(); owner = owner.Owner() {
+		managed, known, err := a.Fleet.Managed(ctx, owner)
+		if err != nil {
+			return false, fmt.Errorf("look up owner %s: %w", owner.Short(), err)
+		}
+		if known {
+			return managed.Deleting, nil
+		}
+	}
+	return false, nil
+}
+
+// waitForOwnerDelete is the verdict of a resource that goes with its owner.
+func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
+	verdict := resource.Block(resource.ReasonWaitingForOwnerDelete, fmt.Sprintf(
+		"it goes with %s, which is being deleted: %s", owner.Short(), because))
+	verdict.WaitingFor = []resource.ID{owner}
+	return verdict
 }

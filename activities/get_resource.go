@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/arm"
@@ -31,7 +32,7 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 	if err != nil && !arm.IsAbsent(err) {
 		return a.getFailed(ctx, in, heart, err)
 	}
-	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started}
+	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: a.Registry.Leaf(in.ID.Type())}
 	var masked map[string]any
 	if err == nil {
 		if masked, err = a.observe(ctx, in, response, &result); err != nil {
@@ -52,12 +53,13 @@ func (a *Activities) observe(ctx context.Context, in GetResourceInput, response 
 	if err != nil || body == nil {
 		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
 	}
-	masked := a.Registry.Trim(in.ID.Type(), a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs}))
+	masked := a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs})
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
 	}
 	result.Exists = true
 	object := resource.Object{Observed: masked}
+	result.State = strings.Join(stateWords(&object), ", ")
 	if state := object.ProvisioningState(); a.Registry.InFlight(in.ID.Type(), state) {
 		result.InFlight = state
 	}

@@ -38,7 +38,14 @@ type ownerReader struct {
 
 	mu    sync.Mutex
 	known map[string]reading
+	// changes are the newest changes of which this worker was told, by ID key.
+	changes map[string]change
 }
+
+// change is a change of which this worker was told: at is its time by the
+// workflow that saw it, told when this worker first heard of it by its own
+// clock. Only times of one clock are compared with each other.
+type change struct{ at, told time.Time }
 
 // reading is one answer: an object (without Observed when absent), or an error.
 type reading struct {
@@ -50,7 +57,8 @@ type reading struct {
 }
 
 func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *ownerReader {
-	return &ownerReader{client: client, masker: masker, maxAge: maxAge, now: now, known: map[string]reading{}}
+	return &ownerReader{client: client, masker: masker, maxAge: maxAge, now: now,
+		known: map[string]reading{}, changes: map[string]change{}}
 }
 
 // resolution is the reading as an answer to a reference.
@@ -65,6 +73,7 @@ func (got reading) resolution() extensions.Resolution {
 // before after.
 func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion string, after time.Time) reading {
 	key := id.Key() + "?" + apiVersion
+	after = r.since(id, after)
 	if got, ok := r.cached(key, after); ok {
 		return r.dated(got)
 	}
@@ -85,12 +94,48 @@ func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion strin
 	return r.dated(got)
 }
 
+// heard notes changes. What this worker read before it heard of one does not
+// count any more; the children that hear of it later share the reading of the
+// first.
+func (r *ownerReader) heard(changes []Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range changes {
+		if known, ok := r.changes[c.ID.Key()]; ok && !c.At.After(known.at) {
+			continue
+		}
+		if len(r.changes) >= ownersKept {
+			r.forgetChanges()
+		}
+		r.changes[c.ID.Key()] = change{at: c.At, told: r.now()}
+	}
+}
+
+// forgetChanges drops those from before which no reading is kept any more.
+func (r *ownerReader) forgetChanges() {
+	for key, c := range r.changes {
+		if r.now().Sub(c.told) > r.maxAge {
+			delete(r.changes, key)
+		}
+	}
+}
+
+// since is the time from which on a reading counts.
+func (r *ownerReader) since(id resource.ID, after time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if told := r.changes[id.Key()].told; told.After(after) {
+		return told
+	}
+	return after
+}
+
 // cached is the reading that is kept, if it is new enough.
 func (r *ownerReader) cached(key string, after time.Time) (reading, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	got, ok := r.known[key]
-	return got, ok && !got.written && r.now().Sub(got.at) < r.lifetime(got) && got.at.After(after)
+	return got, ok && !got.written && r.now().Sub(got.at) < r.lifetime(got) && !got.at.Before(after)
 }
 
 // lifetime is how long a reading is kept: a refused one for want of budget no

@@ -40,18 +40,20 @@ func TestCheckOwnerSharesOneRead(t *testing.T) {
 		t.Errorf("after 31s there were %d requests, want 2", n)
 	}
 	w.advance(10 * time.Second)
-	in.After = w.now().Add(-11 * time.Second)
+	in.Changes = []Change{{ID: id(t, thingText), At: w.now()}}
 	local(w, w.acts.CheckOwner, in)
 	if n := len(w.requests()); n != 2 {
-		t.Errorf("a change older than the reading cost a request")
+		t.Errorf("a change of something else cost a request")
 	}
-	in.After = w.now().Add(-time.Second)
-	local(w, w.acts.CheckOwner, in)
+	in.Changes = []Change{{ID: id(t, strings.ToUpper(clusterText[:15])+clusterText[15:]), At: w.now().Add(-time.Hour)}}
+	for range 3 {
+		local(w, w.acts.CheckOwner, in)
+	}
 	if n := len(w.requests()); n != 3 {
-		t.Errorf("a change newer than the reading has to cost one request; there were %d", n)
+		t.Errorf("a change of which this worker had not heard has to cost one request, whatever the other one's clock says; there were %d", n-2)
 	}
 	w.advance(time.Second)
-	in.After, in.Deleting = time.Time{}, true
+	in.Changes, in.Deleting = nil, true
 	local(w, w.acts.CheckOwner, in)
 	if n := len(w.requests()); n != 4 {
 		t.Errorf("a deletion reads the owner afresh; there were %d requests", n)
@@ -112,7 +114,7 @@ func TestCheckOwnerDoesNotJoinAnOlderRead(t *testing.T) {
 	must(t, w.sim.SetState(clusterText, "Succeeded", map[string]any{"state": "Running"}))
 	w.advance(time.Second)
 	after := in
-	after.After = w.now()
+	after.Changes = []Change{{ID: id(t, clusterText), At: w.now()}}
 	w.advance(time.Second)
 	both.Go(func() { second = local(w, w.acts.CheckOwner, after) })
 	w.sim.RemoveFault(gate)

@@ -14,8 +14,11 @@ type CheckOwnerInput struct {
 	Deleting bool `json:"deleting,omitempty"`
 	// Force skips the check of the owner, not that of the references.
 	Force bool `json:"force,omitempty"`
-	// After is the time of a change that the reads must not be older than.
-	After time.Time `json:"after,omitzero"`
+	// Changes are those of which the workflow was told: no reading from before
+	// counts.
+	Changes []Change `json:"changes,omitempty"`
+	// NotReadyFor is how long the resource has not been Ready.
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // CheckOwnerResult is the verdict of the owner check.
@@ -56,9 +59,14 @@ type GetResourceResult struct {
 	Exists  bool             `json:"exists"`
 	// Observed is one JSON object, nil when absent.
 	Observed json.RawMessage `json:"observed,omitempty"`
-	// InFlight is the provisioning state when it means an operation in flight.
-	InFlight string    `json:"inFlight,omitempty"`
-	ReadAt   time.Time `json:"readAt"`
+	// State is the provisioning state and whatever else the resource calls its
+	// state ("Succeeded, Running"), "" where ARM shows none; InFlight the former
+	// when it means an operation in flight.
+	State    string `json:"state,omitempty"`
+	InFlight string `json:"inFlight,omitempty"`
+	// Leaf is set for a type for which nobody waits.
+	Leaf   bool      `json:"leaf,omitempty"`
+	ReadAt time.Time `json:"readAt"`
 }
 
 // PreCheckInput carries what is desired and what was observed.
@@ -71,11 +79,17 @@ type PreCheckInput struct {
 	Force bool `json:"force,omitempty"`
 	// BlockedFor is how long that guard has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
+	// Changes and NotReadyFor are those of CheckOwnerInput.
+	Changes     []Change      `json:"changes,omitempty"`
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // PreCheckResult says whether a PUT is due, and why.
 type PreCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
+	// Turn is the parent whose turn a PUT needs, none where ARM takes changes of
+	// siblings in parallel.
+	Turn resource.ID `json:"turn,omitzero"`
 }
 
 // PutResourceInput is what to write.
@@ -92,6 +106,8 @@ type PutResourceInput struct {
 	Uncompared bool `json:"uncompared,omitempty"`
 	// Force joins no operation in flight: it is what --force is for.
 	Force bool `json:"force,omitempty"`
+	// Changes are those of CheckOwnerInput: a $ref path is not read from before.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // PutResourceResult says what became of the PUT.
@@ -146,6 +162,9 @@ type PostCheckInput struct {
 	// reasons.
 	Put         bool                  `json:"put,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
+	// Changes and NotReadyFor are those of CheckOwnerInput.
+	Changes     []Change      `json:"changes,omitempty"`
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // PostCheckResult says whether the resource is Ready.
@@ -155,15 +174,80 @@ type PostCheckResult struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 }
 
+// CheckDependentsInput asks which managed resources go before this one.
+type CheckDependentsInput struct {
+	ID resource.ID `json:"id"`
+	// Cascade tells them to go, By is who asked for it.
+	Cascade bool   `json:"cascade,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// CheckDependentsResult blocks while there is one.
+type CheckDependentsResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+}
+
 // CheckContentsInput asks what else a DELETE would take along.
 type CheckContentsInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
+	// Cascade does not look, By is who said so.
+	Cascade bool   `json:"cascade,omitempty"`
+	By      string `json:"by,omitempty"`
 }
 
 // CheckContentsResult blocks while there is anything.
 type CheckContentsResult struct {
 	Verdict resource.Verdict `json:"verdict"`
+	// Turn is the parent whose turn the DELETE needs, none where ARM takes
+	// changes of siblings in parallel.
+	Turn resource.ID `json:"turn,omitzero"`
+}
+
+// WakeDependentsInput names a resource that changed.
+type WakeDependentsInput struct {
+	ID    resource.ID `json:"id"`
+	State string      `json:"state"`
+	// At is when the workflow saw the change.
+	At time.Time `json:"at"`
+	// Needed are the resources that a deleted one needed: if they are being
+	// deleted, it may have held them up.
+	Needed []resource.ID `json:"needed,omitempty"`
+	// Once leaves the second sweep out: the run is about to end.
+	Once bool `json:"once,omitempty"`
+}
+
+// WakeDependentsResult counts the signals.
+type WakeDependentsResult struct {
+	Woken int `json:"woken"`
+}
+
+// TakeTurnInput asks for the turn to change what is below a parent.
+type TakeTurnInput struct {
+	Turn Turn `json:"turn"`
+}
+
+// TakeTurnResult blocks while a sibling has the turn.
+type TakeTurnResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+}
+
+// EndTurnInput gives a turn back.
+type EndTurnInput struct {
+	Turn Turn `json:"turn"`
+}
+
+// EndTurnResult is empty: a turn that cannot be given back is tried again.
+type EndTurnResult struct{}
+
+// CheckTurnInput asks whether the holder of a turn still runs.
+type CheckTurnInput struct {
+	Turn Turn `json:"turn"`
+}
+
+// CheckTurnResult is false for a run that ended, whatever ended it.
+type CheckTurnResult struct {
+	Held bool `json:"held"`
 }
 
 // DeleteResourceInput names what to delete.

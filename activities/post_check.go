@@ -16,6 +16,7 @@ import (
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
+	a.owners.heard(in.Changes)
 	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
 		return PostCheckResult{Verdict: a.observed("PostCheck", *stop)}, nil
@@ -24,7 +25,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	if !result.Verdict.Stops() {
 		a.succeeded(ctx, in, request, &result)
 	}
-	a.observed("PostCheck", result.Verdict)
+	result.Verdict = a.observed("PostCheck", a.overdue(in.Desired.ID, result.Verdict, in.NotReadyFor, request.Object))
 	return result, nil
 }
 

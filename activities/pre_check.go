@@ -14,12 +14,15 @@ import (
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
+	a.owners.heard(in.Changes)
 	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
 		return PreCheckResult{Verdict: a.observed("PreCheck", *stop)}, nil
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
-	return PreCheckResult{Verdict: a.observed("PreCheck", a.Registry.PreCheck(ctx, request))}, nil
+	verdict := a.overdue(in.Desired.ID, a.Registry.PreCheck(ctx, request), in.NotReadyFor, request.Object)
+	turn, _ := a.Registry.Serialised(in.Desired.ID)
+	return PreCheckResult{Verdict: a.observed("PreCheck", verdict), Turn: turn}, nil
 }
 
 // fullRequest is what the extension points know after the GET, the owner too.

@@ -56,6 +56,7 @@ type put struct {
 func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
 	heart := startHeart[putProgress](ctx)
 	defer heart.stop()
+	a.owners.heard(in.Changes)
 	p := &put{Activities: a, in: in, heart: heart, attempt: attempt(ctx)}
 	progress := heart.progress()
 	if progress.Accepted {

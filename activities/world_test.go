@@ -43,8 +43,7 @@ type world struct {
 	server   *httptest.Server
 	acts     *Activities
 	stop     chan struct{}
-	managed  []resource.ID
-	listErr  error
+	fleet    fakeFleet
 	verdicts []resource.Verdict
 	log      bytes.Buffer
 
@@ -94,7 +93,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	registry, err := extensions.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
-		Client: client, Registry: registry, Dependents: w,
+		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w,
 		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_"}),
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -108,11 +107,6 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	return l.w.log.Write(p)
-}
-
-// Dependents implements the interface for CheckContents.
-func (w *world) Dependents(context.Context, string) ([]resource.ID, error) {
-	return w.managed, w.listErr
 }
 
 func (w *world) now() time.Time {

@@ -24,6 +24,12 @@ type Config struct {
 	RereadWindow time.Duration `mapstructure:"reread-window"`
 	// StopTimeout is how long activities in flight may go on at a stop.
 	StopTimeout time.Duration `mapstructure:"stop-timeout"`
+	// OverdueAfter is how long a resource may be blocked or not ready before its
+	// condition is an error, a metric and a log event; 0 = never.
+	OverdueAfter time.Duration `mapstructure:"overdue-after"`
+	// OverdueExempt are words of ARM's states, with commas: what rests in one is
+	// never overdue.
+	OverdueExempt string `mapstructure:"overdue-exempt"`
 	// MaskKey keys the hashes that stand for secret values in histories. Workers
 	// of one task queue need the same one. Zero: see service.
 	MaskKey Reference `mapstructure:"mask-key"`

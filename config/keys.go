@@ -40,6 +40,8 @@ func keys() []key {
 		{"secrets.dir", "", "the one folder that $secret file: may read; empty allows none"},
 		{"reread-window", "60s", "how long a repeated PUT reads before it believes a 404"},
 		{"stop-timeout", "30s", "how long activities in flight may go on at a stop"},
+		{"overdue-after", "1h", "how long a resource may be blocked or not ready before its condition is an error; 0 for never"},
+		{"overdue-exempt", "Stopped,Deallocated,Paused", "states in which a resource, or its owner, rests on purpose and is never overdue"},
 		{"mask-key", "", "key of the hashes that stand for secret values: env:NAME or file:PATH"},
 	}
 }

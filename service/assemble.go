@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -69,22 +71,34 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
 	}
+	colleagues := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue})
 	return &parts{
 		settings: settings, log: log, listener: listener, metrics: measured,
 		temporal: temporal, namespace: connection.Namespace, deployment: deployment,
 		activities: activities.New(activities.Dependencies{
-			Client:     azure.client,
-			Registry:   registry,
-			Secrets:    secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir}),
-			Masker:     secrets.NewMasker(maskKey),
-			Dependents: dependents{client: temporal, namespace: connection.Namespace},
-			Log:        log,
+			Client:   azure.client,
+			Registry: registry,
+			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir}),
+			Masker:   secrets.NewMasker(maskKey),
+			Fleet:    colleagues, Waker: colleagues, Turns: colleagues,
+			Log: log,
 		}, activities.Options{
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Observe: measured.verdict,
+			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure),
 	}, nil
 }
+
+// overdueAfter is the setting as the activities know it, where negative is never.
+func overdueAfter(settings config.Config) time.Duration {
+	if settings.OverdueAfter == 0 {
+		return -1
+	}
+	return settings.OverdueAfter
+}
+
+func isComma(r rune) bool { return r == ',' || r == ' ' }
 
 // refuse keeps what is a fault.
 func refuse(faults []error) error {

@@ -27,6 +27,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	verdicts *prometheus.CounterVec
+	overdue  *prometheus.CounterVec
 }
 
 func newMetrics(log *slog.Logger) (*metrics, error) {
@@ -45,8 +46,12 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 			Name: "armature_verdicts_total",
 			Help: "Verdicts of the steps of a pass, by step, action and reason.",
 		}, []string{"step", "action", "reason"}),
+		overdue: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "armature_overdue_verdicts_total",
+			Help: "Verdicts on resources that have not been ready for longer than overdue-after, by step and reason.",
+		}, []string{"step", "reason"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.verdicts,
+	m.registry.MustRegister(m.requests, m.duration, m.verdicts, m.overdue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(m.registry),
 		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
@@ -71,6 +76,9 @@ func (m *metrics) request(r arm.Request) {
 // verdict counts one verdict.
 func (m *metrics) verdict(step string, v resource.Verdict) {
 	m.verdicts.WithLabelValues(step, string(v.Action), string(v.Reason)).Inc()
+	if v.Overdue {
+		m.overdue.WithLabelValues(step, string(v.Reason)).Inc()
+	}
 }
 
 func (m *metrics) handler() http.Handler {

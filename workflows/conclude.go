@@ -53,13 +53,19 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 		Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation,
 	}, now)
 	r.schedule(now, r.resync(), "ready")
+	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 	r.setPhase(ctx, PhaseReady, reason)
+	if !r.state.Queued.IsZero() {
+		r.endTurn(ctx, r.state.Queued)
+	}
+	r.tell(ctx, p)
 }
 
 // cutShort ends a pass that somebody paused or deleted after a step. Of a
 // resource that is not Ready yet the condition still tells of that step.
 func (r *reconciler) cutShort(ctx workflow.Context, p *pass, step string) {
 	r.state.Pass = p.number
+	r.tell(ctx, p)
 	if r.state.Condition.Reason != resource.ReasonReconciling {
 		return
 	}
@@ -85,20 +91,29 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 		class = resource.RetryVerySlow
 	}
 	severity := verdict.Severity
-	if severity == resource.SeverityError && class != resource.RetryNone {
+	if severity == resource.SeverityError && class != resource.RetryNone && !verdict.Overdue {
 		severity = resource.SeverityWarning
 	}
-	if !slices.Equal(waitingKeys(r.state.WaitingFor), waitingKeys(verdict.WaitingFor)) {
+	changed := !slices.Equal(waitingKeys(r.state.WaitingFor), waitingKeys(verdict.WaitingFor))
+	if changed {
 		r.state.WaitingSince = now
 	}
+	if r.state.NotReadySince.IsZero() {
+		r.state.NotReadySince = now
+	}
+	r.state.Overdue = verdict.Overdue
 	r.state.WaitingFor = verdict.WaitingFor
 	r.state.Condition.Set(resource.Condition{
 		Severity: severity, Reason: verdict.Reason, Message: verdict.Words(), ObservedGeneration: p.generation,
 	}, now)
 	wait := r.backoff(class, verdict.RetryAfter)
+	if changed && len(verdict.WaitingFor) > 0 && wait > 0 {
+		wait = max(min(wait, firstTimer), verdict.RetryAfter)
+	}
 	r.state.Attempts++
 	r.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message))
 	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)
+	r.tell(ctx, p)
 }
 
 // phaseOf is the one word for a verdict that ended a pass early.

@@ -27,11 +27,24 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 		r.setPhase(ctx, PhaseDeleting, resource.ReasonDeleting)
 	}
 	r.runSteps(ctx, p, []step{
+		{"CheckDependents", r.checkDependents},
 		{"CheckOwner", r.checkOwnerForDelete},
 		{"GetResource", r.getForDelete},
 		{"CheckContents", r.checkContents},
 		{"DeleteResource", r.deleteResource},
 	})
+}
+
+// checkDependents blocks while managed resources need this one: what depends
+// goes first. With --cascade they are told to go.
+func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.CheckDependentsResult
+	ctx = requestOptions(ctx, "who needs "+p.desired.ID.Short()+"?")
+	err := workflow.ExecuteActivity(ctx, a.CheckDependents, activities.CheckDependentsInput{
+		ID: p.desired.ID, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
+	}).Get(ctx, &result)
+	return verdictOf(result.Verdict, err)
 }
 
 // checkOwnerForDelete blocks while the owner blocks all access, and is done
@@ -42,6 +55,7 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	local := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(local, a.CheckOwner, activities.CheckOwnerInput{
 		Desired: p.desired, Deleting: true, Force: p.forced(),
+		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	if err == nil && result.OwnerAbsent {
 		r.gone(ctx, resource.ReasonDeleted, "gone: its owner "+p.desired.Owner.Short()+" does not exist")
@@ -77,34 +91,26 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 
 // checkContents blocks while a DELETE would take along what nobody named.
 func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdict {
-	if r.state.Delete.Cascade {
-		return resource.Proceed("not looked into: --cascade by " + r.state.Delete.By)
-	}
 	var a *activities.Activities
 	var result activities.CheckContentsResult
 	ctx = requestOptions(ctx, "look into "+p.desired.ID.Short())
 	err := workflow.ExecuteActivity(ctx, a.CheckContents, activities.CheckContentsInput{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
 	}).Get(ctx, &result)
+	p.turn = result.Turn
 	return verdictOf(result.Verdict, err)
 }
 
-// deleteResource sends the DELETE, waits for the operation, and reads until the
-// resource is absent.
+// deleteResource sends the DELETE when it is its turn, waits for the operation,
+// and reads until the resource is absent.
 func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verdict {
-	var a *activities.Activities
-	var result activities.DeleteResourceResult
-	request := requestOptions(ctx, "DELETE "+named(p.desired))
-	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{Desired: p.desired}).Get(ctx, &result)
-	verdict := verdictOf(result.Verdict, err)
-	if verdict.Stops() || ctx.Err() != nil {
+	if verdict := r.takeTurn(ctx, p, p.turn); verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
-	r.decided(ctx, p, "DeleteResource", verdict)
-	if !result.Done {
-		if verdict := r.poll(ctx, p, operation{method: "DELETE", token: result.Token, retryAfter: result.RetryAfter}); verdict.Stops() {
-			return verdict
-		}
+	verdict := r.remove(ctx, p)
+	r.endTurn(ctx, p.turn)
+	if verdict.Stops() || ctx.Err() != nil {
+		return verdict
 	}
 	if got := r.read(ctx, p, activities.ExpectAbsent); got.Stops() {
 		return got
@@ -116,6 +122,23 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	return resource.Proceed("the resource is gone")
 }
 
+// remove sends the DELETE and waits for its operation.
+func (r *reconciler) remove(ctx workflow.Context, p *pass) resource.Verdict {
+	var a *activities.Activities
+	var result activities.DeleteResourceResult
+	request := requestOptions(ctx, "DELETE "+named(p.desired))
+	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{Desired: p.desired}).Get(ctx, &result)
+	verdict := verdictOf(result.Verdict, err)
+	if verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	r.decided(ctx, p, "DeleteResource", verdict)
+	if result.Done {
+		return verdict
+	}
+	return r.poll(ctx, p, operation{method: "DELETE", token: result.Token, retryAfter: result.RetryAfter})
+}
+
 // gone ends the management of the resource.
 func (r *reconciler) gone(ctx workflow.Context, reason resource.Reason, message string) {
 	now := workflow.Now(ctx)
@@ -124,4 +147,8 @@ func (r *reconciler) gone(ctx workflow.Context, reason resource.Reason, message 
 	}, now)
 	r.state.NextTry, r.state.WaitingFor = now, nil
 	r.setPhase(ctx, PhaseDeleting, reason)
+	if !r.state.Queued.IsZero() {
+		r.endTurn(ctx, r.state.Queued)
+	}
+	r.wakeDependents(ctx, activities.WakeDependentsInput{State: toldDeleted, Needed: r.state.Desired.Needs(), Once: true})
 }

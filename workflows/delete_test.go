@@ -23,7 +23,7 @@ func TestDelete(t *testing.T) {
 		"synchronous": {
 			reason: "the resource is read until it is absent",
 			script: func(s *script) { s.get = goneAfter(1) },
-			want:   []string{"CheckOwner", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
+			want:   []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
 			ended:  resource.ReasonDeleted,
 		},
 		"long-running": {
@@ -33,13 +33,13 @@ func TestDelete(t *testing.T) {
 					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
 				}
 			},
-			want:  []string{"CheckOwner", "GetResource", "CheckContents", "DeleteResource", "PollOperation", "GetResource"},
+			want:  []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "PollOperation", "GetResource"},
 			ended: resource.ReasonDeleted,
 		},
 		"absent": {
 			reason: "what does not exist needs no DELETE",
 			script: func(s *script) { s.get = goneAfter(0) },
-			want:   []string{"CheckOwner", "GetResource"},
+			want:   []string{"CheckDependents", "CheckOwner", "GetResource"},
 			ended:  resource.ReasonDeleted,
 		},
 		"owner absent": {
@@ -49,7 +49,7 @@ func TestDelete(t *testing.T) {
 					return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonWaitingForOwner, ""), OwnerAbsent: true}
 				}
 			},
-			want:  []string{"CheckOwner"},
+			want:  []string{"CheckDependents", "CheckOwner"},
 			ended: resource.ReasonDeleted,
 		},
 		"detach": {
@@ -62,7 +62,7 @@ func TestDelete(t *testing.T) {
 			reason: "--cascade does not look into it",
 			script: func(s *script) { s.get = goneAfter(1) },
 			input:  workflows.DeleteInput{Cascade: true},
-			want:   []string{"CheckOwner", "GetResource", "DeleteResource", "GetResource"},
+			want:   []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
 			ended:  resource.ReasonDeleted,
 		},
 		"operation in flight": {
@@ -81,7 +81,7 @@ func TestDelete(t *testing.T) {
 					return got
 				}
 			},
-			want:  []string{"CheckOwner", "GetResource", "PollOperation", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
+			want:  []string{"CheckDependents", "CheckOwner", "GetResource", "PollOperation", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
 			ended: resource.ReasonDeleted,
 		},
 	}

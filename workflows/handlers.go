@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -69,6 +71,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		r.state.Desired = &in.Desired
 		r.state.Generation++
 		r.state.Attempts, r.state.FailedPuts = 0, 0
+		r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 		r.upsertIdentity(ctx)
 		if r.state.Generation == 1 {
 			r.state.Phase = PhasePending
@@ -134,6 +137,7 @@ func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, e
 		return PauseResult{}, nil
 	}
 	r.state.Paused = false
+	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 	r.want(ctx, ResumeUpdate, said(in))
 	return PauseResult{Changed: true}, nil
 }
@@ -215,8 +219,8 @@ func (r *reconciler) drainWakes(ctx workflow.Context) error {
 }
 
 func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
-	if in.At.After(r.state.ChangedAt) {
-		r.state.ChangedAt = in.At
+	if !r.state.learn(activities.Change(in)) {
+		return
 	}
 	if r.state.Phase == PhaseReady && r.state.Delete == nil && !r.passing {
 		return

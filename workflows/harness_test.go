@@ -28,7 +28,13 @@ type script struct {
 	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
 	post     func(activities.PostCheckInput) activities.PostCheckResult
 	contents func(activities.CheckContentsInput) resource.Verdict
-	delete   func(activities.DeleteResourceInput) activities.DeleteResourceResult
+	// dependents, turn and the rest of a pass; wakes are the inputs of
+	// WakeDependents, which runs beside the passes and is not in calls.
+	dependents func(activities.CheckDependentsInput) resource.Verdict
+	turn       func(activities.TakeTurnInput) resource.Verdict
+	serialised resource.ID
+	wakes      []activities.WakeDependentsInput
+	delete     func(activities.DeleteResourceInput) activities.DeleteResourceResult
 }
 
 func newScript() *script {
@@ -49,7 +55,9 @@ func newScript() *script {
 		post: func(activities.PostCheckInput) activities.PostCheckResult {
 			return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 		},
-		contents: func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
+		contents:   func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
+		dependents: func(activities.CheckDependentsInput) resource.Verdict { return resource.Proceed("") },
+		turn:       func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
 		delete: func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 			return activities.DeleteResourceResult{Verdict: resource.Proceed("accepted"), Done: true}
 		},
@@ -105,7 +113,7 @@ func (r *run) register() {
 		},
 		"PreCheck": func(_ context.Context, in activities.PreCheckInput) (activities.PreCheckResult, error) {
 			r.called("PreCheck")
-			return activities.PreCheckResult{Verdict: r.script.pre(in)}, nil
+			return activities.PreCheckResult{Verdict: r.script.pre(in), Turn: r.script.serialised}, nil
 		},
 		"PutResource": func(_ context.Context, in activities.PutResourceInput) (activities.PutResourceResult, error) {
 			r.called("PutResource")
@@ -121,7 +129,23 @@ func (r *run) register() {
 		},
 		"CheckContents": func(_ context.Context, in activities.CheckContentsInput) (activities.CheckContentsResult, error) {
 			r.called("CheckContents")
-			return activities.CheckContentsResult{Verdict: r.script.contents(in)}, nil
+			return activities.CheckContentsResult{Verdict: r.script.contents(in), Turn: r.script.serialised}, nil
+		},
+		"CheckDependents": func(_ context.Context, in activities.CheckDependentsInput) (activities.CheckDependentsResult, error) {
+			r.called("CheckDependents")
+			return activities.CheckDependentsResult{Verdict: r.script.dependents(in)}, nil
+		},
+		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
+			r.called("TakeTurn")
+			return activities.TakeTurnResult{Verdict: r.script.turn(in)}, nil
+		},
+		"EndTurn": func(context.Context, activities.EndTurnInput) (activities.EndTurnResult, error) {
+			r.called("EndTurn")
+			return activities.EndTurnResult{}, nil
+		},
+		"WakeDependents": func(_ context.Context, in activities.WakeDependentsInput) (activities.WakeDependentsResult, error) {
+			r.script.wakes = append(r.script.wakes, in)
+			return activities.WakeDependentsResult{}, nil
 		},
 		"DeleteResource": func(_ context.Context, in activities.DeleteResourceInput) (activities.DeleteResourceResult, error) {
 			r.called("DeleteResource")

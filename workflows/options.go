@@ -18,6 +18,9 @@ const (
 	// heartbeatTimeout is how soon a lost worker is noticed; the activities
 	// heartbeat every 5 s.
 	heartbeatTimeout = 15 * time.Second
+	// wakeTimeout is as long as the longest wait that a wake cuts short, with some
+	// room.
+	wakeTimeout = 5 * time.Minute
 )
 
 // retries are unlimited for the server: the activities count their faults and
@@ -52,6 +55,17 @@ func pollOptions(ctx workflow.Context, summary string, timeout time.Duration) wo
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: timeout,
 		StartToCloseTimeout:    requestTimeout,
+		HeartbeatTimeout:       heartbeatTimeout,
+		RetryPolicy:            retries(),
+		Summary:                cut(summary),
+	})
+}
+
+// wakeOptions are those of WakeDependents: an owner of thousands tells for
+// minutes, and a wake that is too late is none.
+func wakeOptions(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: wakeTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            retries(),
 		Summary:                cut(summary),

@@ -19,6 +19,10 @@ type pass struct {
 	got        activities.GetResourceResult
 	pre        resource.Verdict
 	put        bool
+	// read is set once the resource was read in this pass.
+	read bool
+	// turn is the parent whose turn a change needs.
+	turn resource.ID
 }
 
 // forced reports whether a person asked to pass the guards in this pass.
@@ -82,7 +86,8 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	var result activities.CheckOwnerResult
 	ctx = checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Force: p.forced(), After: r.state.ChangedAt,
+		Desired: p.desired, Force: p.forced(),
+		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	return verdictOf(result.Verdict, err)
 }
@@ -101,7 +106,9 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
 		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect,
 	}).Get(ctx, &p.got)
-	return verdictOf(p.got.Verdict, err)
+	verdict := verdictOf(p.got.Verdict, err)
+	p.read = p.read || !verdict.Stops()
+	return verdict
 }
 
 // preCheck decides whether a PUT is due.
@@ -112,7 +119,9 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	err := workflow.ExecuteLocalActivity(ctx, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Force: p.forced(), BlockedFor: r.blockedFor(ctx),
+		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
+	p.turn = result.Turn
 	p.pre = verdictOf(result.Verdict, err)
 	return p.pre
 }
@@ -133,6 +142,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	err := workflow.ExecuteLocalActivity(ctx, a.PostCheck, activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Put: p.put, Differences: p.pre.Differences,
+		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	if result.Memory != nil {
 		r.state.Memory = result.Memory

@@ -18,12 +18,19 @@ const waitingForMax = 32
 
 // setPhase writes the phase, the reason and the keys of what is waited for, to
 // the state and, where they changed, to the search attributes.
+//
+// Who waits for his turn is told by the turn: the holder would wake all of them
+// whenever it is Ready.
 func (r *reconciler) setPhase(ctx workflow.Context, phase Phase, reason resource.Reason) {
 	r.state.Phase = phase
+	waitingFor := r.state.WaitingFor
+	if reason == resource.ReasonWaitingForSibling {
+		waitingFor = nil
+	}
 	r.upsert(ctx, temporal.NewSearchAttributes(
 		reconcilePhase.ValueSet(string(phase)),
 		reconcileReason.ValueSet(keyword(string(reason))),
-		reconcileWaitingFor.ValueSet(waitingKeys(r.state.WaitingFor)),
+		reconcileWaitingFor.ValueSet(waitingKeys(waitingFor)),
 	))
 	r.describe(ctx)
 }

@@ -8,12 +8,25 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// putResource writes the resource when the pre-check said so, waits for the
-// operation, and reads the resource again.
+// putResource writes the resource when the pre-check said so and it is its turn,
+// waits for the operation, and reads the resource again.
 func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict {
 	if p.pre.Action == resource.ActionSkip {
 		return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
 	}
+	if verdict := r.takeTurn(ctx, p, p.turn); verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	verdict := r.write(ctx, p)
+	r.endTurn(ctx, p.turn)
+	if verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	return r.read(ctx, p, activities.ExpectPresent)
+}
+
+// write sends the PUT and waits for its operation.
+func (r *reconciler) write(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	var result activities.PutResourceResult
 	put := requestOptions(ctx, putSummary(p))
@@ -21,7 +34,7 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 		Desired: p.desired, Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
-		Force:      p.forced(),
+		Force:      p.forced(), Changes: r.state.Changes,
 	}).Get(ctx, &result)
 	p.put = result.Sent
 	r.state.PutUnknown = result.Unknown || err != nil
@@ -30,13 +43,10 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 		return verdict
 	}
 	r.decided(ctx, p, "PutResource", verdict)
-	if !result.Done {
-		accepted := operation{"PUT", result.Token, result.RetryAfter}
-		if verdict := r.poll(ctx, p, accepted); verdict.Stops() {
-			return verdict
-		}
+	if result.Done {
+		return verdict
 	}
-	return r.read(ctx, p, activities.ExpectPresent)
+	return r.poll(ctx, p, operation{"PUT", result.Token, result.RetryAfter})
 }
 
 // wasReset reports whether the run goes on from the middle of another one: a

@@ -20,6 +20,8 @@ type reconciler struct {
 	elapsed bool
 	// passing is set while a pass runs.
 	passing bool
+	// waking counts the wakes that go on beside the loop.
+	waking int
 	// steps are those of a pass.
 	steps []step
 }
@@ -110,12 +112,17 @@ func (r *reconciler) finished() (bool, error) {
 	return false, nil
 }
 
-// end waits for the handlers that still answer, and ends the run.
+// end waits for the handlers that still answer and the wakes that go on, and
+// ends the run.
 func (r *reconciler) end(ctx workflow.Context, err error) (Status, error) {
-	if await := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); await != nil {
+	if await := workflow.Await(ctx, func() bool { return r.quiet(ctx) }); await != nil {
 		return r.state.status(), await
 	}
 	return r.state.status(), err
+}
+
+func (r *reconciler) quiet(ctx workflow.Context) bool {
+	return r.waking == 0 && workflow.AllHandlersFinished(ctx)
 }
 
 // shouldContinueAsNew asks between passes only: never between a PUT and its
@@ -128,7 +135,7 @@ func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
 // continueAsNew starts the next run, on the newest worker version. It resumes
 // the remaining wait, because the next try is an absolute time.
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
-	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return r.quiet(ctx) }); err != nil {
 		return err
 	}
 	if err := r.drainWakes(ctx); err != nil {

@@ -16,11 +16,15 @@ type ActivityRegistry interface {
 	RegisterActivityWithOptions(a any, options activity.RegisterOptions)
 }
 
-// Register registers the workflow. It is pinned to the worker version that
+// Register registers the workflows. A run is pinned to the worker version that
 // started it, and moves to the newest at continue-as-new.
 func Register(registry Registry) {
 	registry.RegisterWorkflowWithOptions(ReconcileResource, workflow.RegisterOptions{
 		Name:               ReconcileResourceWorkflow,
+		VersioningBehavior: workflow.VersioningBehaviorPinned,
+	})
+	registry.RegisterWorkflowWithOptions(SerializeSiblings, workflow.RegisterOptions{
+		Name:               SerializeSiblingsWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,
 	})
 }

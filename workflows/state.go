@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -37,9 +38,15 @@ type State struct {
 	// PutUnknown is set while it is not known whether ARM accepted the last PUT:
 	// the next one reads first.
 	PutUnknown bool `json:"putUnknown,omitempty"`
-	// ChangedAt is when another resource last said that it changed: reads from
-	// before it are too old.
-	ChangedAt time.Time `json:"changedAt,omitzero"`
+	// Changes are those of other resources of which the run was told, oldest
+	// first: readings from before them are too old.
+	Changes []activities.Change `json:"changes,omitempty"`
+	// Told is what others last heard; Leaf is set when nobody ever waits for a
+	// resource of the type.
+	Told Told `json:"told"`
+	Leaf bool `json:"leaf,omitempty"`
+	// Queued is the parent in whose queue for a turn the resource stands.
+	Queued resource.ID `json:"queued,omitzero"`
 
 	Phase        Phase              `json:"phase"`
 	Condition    resource.Condition `json:"condition"`
@@ -90,6 +97,14 @@ func (s *State) nextTry() time.Time {
 		return time.Time{}
 	}
 	return s.NextTry
+}
+
+// notReadyFor is how long the resource has not been Ready, 0 while it is.
+func (s *State) notReadyFor(now time.Time) time.Duration {
+	if s.NotReadySince.IsZero() {
+		return 0
+	}
+	return now.Sub(s.NotReadySince)
 }
 
 // gone reports whether a deletion is done. Without a deletion the reason may be

@@ -16,6 +16,9 @@ const (
 	slowCap     = 3 * time.Minute
 	firstRetry  = time.Second
 	verySlowMin = time.Hour
+	// firstTimer bounds the first wait for a resource: what it became while the
+	// search attribute was on its way woke nobody here.
+	firstTimer = 2 * time.Second
 	// jitterPart is the largest part by which a wait is longer or shorter.
 	jitterPart = 0.25
 	// longestTimer keeps sleepers in touch with new worker versions, and a

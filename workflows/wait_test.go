@@ -155,9 +155,9 @@ func TestWaitStatusOfABlock(t *testing.T) {
 func TestWakeEndsABlockAtOnce(t *testing.T) {
 	r := newRun(t)
 	open := false
-	var after []time.Time
+	var heard []activities.Change
 	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
-		after = append(after, in.After)
+		heard = in.Changes
 		if open {
 			return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
 		}
@@ -176,8 +176,8 @@ func TestWakeEndsABlockAtOnce(t *testing.T) {
 	if status.Phase != workflows.PhaseReady {
 		t.Errorf("phase %s a second after the wake, want Ready", status.Phase)
 	}
-	if !after[len(after)-1].Equal(changed) {
-		t.Errorf("the check after the wake accepts reads from %s on, want %s: an older one is stale", after[len(after)-1], changed)
+	if len(heard) != 1 || !heard[0].At.Equal(changed) {
+		t.Errorf("the check after the wake is told of %v, want the change of %s: an older reading is stale", heard, changed)
 	}
 	if !strings.Contains(decisions(status), "wake") {
 		t.Errorf("the log does not name the wake:\n%s", decisions(status))

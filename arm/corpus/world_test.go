@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
@@ -52,15 +50,11 @@ func newWorld(t *testing.T) *world {
 	registry, err := extensions.New(extensions.BuiltIn()...)
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
-		Client: w.client, Registry: registry, Dependents: nobody{}, Log: slog.New(slog.DiscardHandler),
+		Client: w.client, Registry: registry, Log: slog.New(slog.DiscardHandler),
 		Secrets: secrets.New(secrets.Options{}), Masker: secrets.NewMasker([]byte("0123456789abcdef")),
 	}, activities.Options{Now: w.now})
 	return w
 }
-
-type nobody struct{}
-
-func (nobody) Dependents(context.Context, string) ([]resource.ID, error) { return nil, nil }
 
 func (w *world) now() time.Time {
 	w.mu.Lock()

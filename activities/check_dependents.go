@@ -1,0 +1,110 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// CheckDependents blocks a deletion while managed resources need this one: they
+// go first, in the reverse order of owner, $ref and dependsOn. One that ARM lets
+// go only with its owner holds nothing up. With Cascade they are told to go.
+func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (CheckDependentsResult, error) {
+	heart := startHeart[readProgress](ctx)
+	defer heart.stop()
+	requests, cancel := forARM(ctx)
+	defer cancel()
+	found, err := a.Fleet.Dependents(requests, in.ID)
+	if err == nil && in.Cascade {
+		err = a.cascade(requests, in, found)
+	}
+	if err != nil {
+		progress := heart.progress()
+		progress.Faults++
+		heart.record(progress)
+		if again, retry := fault(err, progress.Faults); retry {
+			return CheckDependentsResult{}, again
+		}
+		return CheckDependentsResult{Verdict: a.observed("CheckDependents", resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+			fmt.Sprintf("Temporal could not tell what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))}, nil
+	}
+	return CheckDependentsResult{Verdict: a.observed("CheckDependents", dependentsVerdict(in, found))}, nil
+}
+
+// cascade tells the dependents to go that do not go yet.
+func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found Dependents) error {
+	if len(keeping(in.ID, found)) > 0 {
+		return nil
+	}
+	for _, dependent := range found.Listed {
+		if dependent.Deleting {
+			continue
+		}
+		if err := a.Fleet.Delete(ctx, dependent.ID, in.By); err != nil {
+			return fmt.Errorf("tell %s to go: %w", dependent.ID.Short(), err)
+		}
+	}
+	return nil
+}
+
+// dependentsVerdict names who is waited for.
+func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdict {
+	if kept := keeping(in.ID, found); in.Cascade && len(kept) > 0 {
+		verdict := resource.Block(resource.ReasonContainsProtected, fmt.Sprintf(
+			"a DELETE of %s would take along what its manifest keeps in Azure: %s; move that, or give it another policy, first",
+			in.ID.Short(), names(listed(kept))))
+		verdict.WaitingFor = kept
+		return verdict
+	}
+	if found.Holding == 0 {
+		return resource.Proceed("")
+	}
+	var holding []resource.ID
+	for _, dependent := range found.Listed {
+		if !dependent.Released || !Contains(in.ID, dependent.ID) {
+			holding = append(holding, dependent.ID)
+		}
+	}
+	advice := "; delete that first, or delete with --cascade"
+	if !slices.ContainsFunc(found.Listed, func(m Managed) bool { return !m.Deleting }) || in.Cascade {
+		advice = "; their deletion is under way"
+	}
+	verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
+		"Armature manages what needs %s: %s%s", in.ID.Short(), counted(listed(holding), found), advice))
+	verdict.WaitingFor = holding[:min(len(holding), waitingForMost)]
+	return verdict
+}
+
+// waitingForMost bounds the resources that a verdict names: the rest is counted.
+const waitingForMost = 32
+
+// counted are the first names and how many there are.
+func counted(all []string, found Dependents) string {
+	text := strings.Join(all[:min(len(all), contentsNamed)], ", ")
+	switch more := found.Holding - min(len(all), contentsNamed); {
+	case found.More:
+		text += fmt.Sprintf(" and at least %d more", more)
+	case more > 0:
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// keeping are the dependents within a resource that are to stay in Azure.
+func keeping(id resource.ID, found Dependents) []resource.ID {
+	var kept []resource.ID
+	for _, dependent := range found.Listed {
+		if dependent.Policy != resource.PolicyManage && Contains(id, dependent.ID) {
+			kept = append(kept, dependent.ID)
+		}
+	}
+	return kept
+}
+
+// Contains reports whether a DELETE of one resource takes the other along.
+func Contains(outer, inner resource.ID) bool {
+	return strings.HasPrefix(inner.Key(), outer.Key()+"/")
+}

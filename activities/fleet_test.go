@@ -1,0 +1,66 @@
+package activities
+
+import (
+	"context"
+	"sync"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// fakeFleet is what Temporal would tell; package fleet is tested on a real one.
+type fakeFleet struct {
+	mu sync.Mutex
+	// managed are the workflows by ID key; dependents those that Dependents
+	// lists.
+	managed    map[string]Managed
+	dependents Dependents
+	err        error
+	// deleted, woken and told are what was asked for.
+	deleted []resource.ID
+	woken   []Change
+	told    []resource.ID
+	place   Place
+	ended   []Turn
+}
+
+func (w *world) Dependents(context.Context, resource.ID) (Dependents, error) {
+	return w.fleet.dependents, w.fleet.err
+}
+
+func (w *world) Managed(_ context.Context, id resource.ID) (Managed, bool, error) {
+	managed, known := w.fleet.managed[id.Key()]
+	return managed, known, w.fleet.err
+}
+
+func (w *world) Delete(_ context.Context, id resource.ID, _ string) error {
+	w.fleet.deleted = append(w.fleet.deleted, id)
+	return w.fleet.err
+}
+
+func (w *world) Wake(_ context.Context, change Change) (int, error) {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	w.fleet.woken = append(w.fleet.woken, change)
+	return 1, w.fleet.err
+}
+
+func (w *world) WakeDeleting(_ context.Context, _ Change, needed []resource.ID) (int, error) {
+	w.fleet.told = append(w.fleet.told, needed...)
+	return len(needed), w.fleet.err
+}
+
+func (w *world) Take(context.Context, Turn) (Place, error) { return w.fleet.place, w.fleet.err }
+
+func (w *world) End(_ context.Context, turn Turn) error {
+	w.fleet.ended = append(w.fleet.ended, turn)
+	return w.fleet.err
+}
+
+// manages makes a workflow manage a resource.
+func (w *world) manages(text string, managed Managed) {
+	if w.fleet.managed == nil {
+		w.fleet.managed = map[string]Managed{}
+	}
+	managed.ID = id(w.t, text)
+	w.fleet.managed[managed.ID.Key()] = managed
+}

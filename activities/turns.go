@@ -1,0 +1,59 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
+)
+
+// errorTurn is the type of a fault of Temporal while a turn is taken or given
+// back; it lives in histories.
+const errorTurn = "TurnFailed"
+
+// TakeTurn asks for the turn to change what is below a parent that takes one
+// change at a time. It blocks while a sibling has it, and whoever blocks is
+// woken when the turn is his.
+func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnResult, error) {
+	place, err := a.Turns.Take(ctx, in.Turn)
+	if err != nil {
+		return TakeTurnResult{}, turnFailed("take", in.Turn, err)
+	}
+	if place.Granted {
+		return TakeTurnResult{Verdict: resource.Proceed("")}, nil
+	}
+	verdict := resource.Block(resource.ReasonWaitingForSibling, fmt.Sprintf(
+		"Azure changes one thing at a time in %s: %s has the turn", in.Turn.Parent.Short(), place.Holder.Short()))
+	if place.Ahead > 1 {
+		verdict.Message += fmt.Sprintf(", %d more come first", place.Ahead-1)
+	}
+	verdict.WaitingFor = []resource.ID{place.Holder}
+	return TakeTurnResult{Verdict: a.observed("TakeTurn", verdict)}, nil
+}
+
+// EndTurn gives a turn back. It is tried again until Temporal takes it.
+func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResult, error) {
+	if err := a.Turns.End(ctx, in.Turn); err != nil {
+		return EndTurnResult{}, turnFailed("end", in.Turn, err)
+	}
+	return EndTurnResult{}, nil
+}
+
+// CheckTurn asks whether the run that holds a turn still runs: a run that was
+// terminated gives nothing back.
+func (a *Activities) CheckTurn(ctx context.Context, in CheckTurnInput) (CheckTurnResult, error) {
+	managed, known, err := a.Fleet.Managed(ctx, in.Turn.ID)
+	if err != nil {
+		return CheckTurnResult{}, turnFailed("check", in.Turn, err)
+	}
+	return CheckTurnResult{Held: known && managed.RunID == in.Turn.RunID}, nil
+}
+
+func turnFailed(verb string, turn Turn, err error) error {
+	return temporal.NewApplicationErrorWithOptions(
+		fmt.Sprintf("%s turn of %s in %s: %s", verb, turn.ID.Short(), turn.Parent.Short(), secrets.Text(err.Error(), nil)),
+		errorTurn, temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay})
+}

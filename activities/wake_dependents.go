@@ -1,0 +1,58 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/armature-io/armature/secrets"
+)
+
+// secondSweep is how long after the first sweep the second one comes: a
+// workflow that began to wait just before the first is visible by then.
+const secondSweep = 5 * time.Second
+
+// errorWake is the type of a fault while waking; it lives in histories.
+const errorWake = "WakeFailed"
+
+// WakeDependents tells the workflows that wait for a resource that it changed,
+// twice: the second sweep is another attempt, so it takes no slot meanwhile and
+// no further event. When the resource is gone, those that it needed and that are
+// being deleted are told too.
+func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput) (WakeDependentsResult, error) {
+	heart := startHeart[wakeProgress](ctx)
+	defer heart.stop()
+	progress := heart.progress()
+	woken, err := 0, error(nil)
+	if !a.Registry.Leaf(in.ID.Type()) {
+		woken, err = a.Waker.Wake(ctx, in.change())
+	}
+	if err == nil && len(in.Needed) > 0 {
+		told := 0
+		told, err = a.Waker.WakeDeleting(ctx, in.change(), in.Needed)
+		woken += told
+	}
+	progress.Woken += woken
+	if err != nil {
+		heart.record(progress)
+		return WakeDependentsResult{}, temporal.NewApplicationErrorWithOptions(
+			"wake those who wait for "+in.ID.Short()+": "+secrets.Text(err.Error(), nil), errorWake,
+			temporal.ApplicationErrorOptions{NextRetryDelay: max(time.Second, secondSweep/time.Duration(activity.GetInfo(ctx).Attempt))})
+	}
+	progress.Sweeps++
+	heart.record(progress)
+	if !in.Once && progress.Sweeps < 2 {
+		return WakeDependentsResult{}, notYet("the second sweep comes in "+secondSweep.String(), secondSweep)
+	}
+	return WakeDependentsResult{Woken: progress.Woken}, nil
+}
+
+// wakeProgress is what an attempt leaves to the next one.
+type wakeProgress struct {
+	Sweeps int `json:"sweeps"`
+	Woken  int `json:"woken"`
+}
+
+func (in WakeDependentsInput) change() Change { return Change{ID: in.ID, State: in.State, At: in.At} }

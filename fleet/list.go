@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	commonpb "go.temporal.io/api/common/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+// Names of the search attributes that the lists go by; a test holds that package
+// workflows knows them.
+const (
+	attributeWaitingFor = "ReconcileWaitingFor"
+	attributeNeeds      = "ReconcileNeeds"
+	attributePhase      = "ReconcilePhase"
+	attributeReason     = "ReconcileReason"
+)
+
+// pages calls visit for the running workflows with one of the keys in an
+// attribute, page by page, until it answers that it has enough.
+func (f *Fleet) pages(ctx context.Context, attribute string, keys []string, visit func([]*workflowpb.WorkflowExecutionInfo) (enough bool)) error {
+	// Without ExecutionStatus a list also returns runs that continued as new.
+	query := attribute + " IN ('" + strings.Join(keys, "', '") + "') AND ExecutionStatus = 'Running'"
+	var token []byte
+	for {
+		if err := f.lists.Wait(ctx); err != nil {
+			return fmt.Errorf("list %s: %w", attribute, err)
+		}
+		page, err := f.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: f.options.Namespace, Query: query, PageSize: f.options.PageSize, NextPageToken: token,
+		})
+		if err != nil {
+			return fmt.Errorf("list %s: %w", attribute, err)
+		}
+		token = page.GetNextPageToken()
+		if visit(page.GetExecutions()) || len(token) == 0 {
+			return nil
+		}
+	}
+}
+
+// keysIn are the keys that a workflow has in an attribute.
+func keysIn(info *workflowpb.WorkflowExecutionInfo, attribute string) []string {
+	var keys []string
+	decode(info.GetSearchAttributes().GetIndexedFields()[attribute], &keys)
+	return keys
+}
+
+// managedOf is what memo and search attributes tell.
+func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
+	var id, policy, phase, reason string
+	memo, attributes := info.GetMemo().GetFields(), info.GetSearchAttributes().GetIndexedFields()
+	decode(memo[workflows.MemoID], &id)
+	decode(memo[workflows.MemoPolicy], &policy)
+	decode(attributes[attributePhase], &phase)
+	decode(attributes[attributeReason], &reason)
+	managed := activities.Managed{
+		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
+		Ready:    phase == string(workflows.PhaseReady),
+		Deleting: phase == string(workflows.PhaseDeleting),
+		Released: reason == string(resource.ReasonWaitingForOwnerDelete),
+	}
+	// A memo that does not parse is somebody else's: the run has no ID then.
+	managed.ID, _ = resource.ParseID(id)
+	return managed
+}
+
+// decode reads a payload where there is one of the kind.
+func decode(p *commonpb.Payload, into any) {
+	if p != nil {
+		_ = payload.DataConverter().FromPayload(p, into)
+	}
+}

@@ -1,0 +1,84 @@
+package workflows
+
+import (
+	"github.com/armature-io/armature/activities"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Told is what others last heard of a resource.
+type Told struct {
+	Ready  bool   `json:"ready,omitempty"`
+	Exists bool   `json:"exists,omitempty"`
+	State  string `json:"state,omitempty"`
+}
+
+// The states of a change that are no provisioning state.
+const (
+	toldReady   = "Ready"
+	toldAbsent  = "absent"
+	toldDeleted = "Deleted"
+	toldWritten = "written"
+)
+
+// tell wakes those who wait for the resource when the pass changed what they
+// look at: it is Ready, it was written, it vanished, or its provisioning state is
+// another. A pass in sync tells nothing.
+func (r *reconciler) tell(ctx workflow.Context, p *pass) {
+	before := r.state.Told
+	now := Told{Ready: r.state.Condition.Ready, Exists: before.Exists, State: before.State}
+	if p.read {
+		now.Exists, now.State = p.got.Exists, p.got.State
+		r.state.Leaf = p.got.Leaf
+	}
+	r.state.Told = now
+	var what string
+	switch {
+	case now.Ready && !before.Ready:
+		what = toldReady
+	case before.Exists && !now.Exists:
+		what = toldAbsent
+	case now.State != before.State:
+		what = now.State
+	case p.put:
+		what = toldWritten
+	}
+	if what != "" && !r.state.Leaf {
+		r.wakeDependents(ctx, activities.WakeDependentsInput{State: what, Once: r.state.Once})
+	}
+}
+
+// wakeDependents goes on beside the loop, which asks woken before it ends the
+// run.
+func (r *reconciler) wakeDependents(ctx workflow.Context, in activities.WakeDependentsInput) {
+	in.ID, in.At = r.state.Desired.ID, workflow.Now(ctx)
+	var a *activities.Activities
+	waking := workflow.ExecuteActivity(wakeOptions(ctx, "wake who waits for "+in.ID.Short()+": "+in.State), a.WakeDependents, in)
+	r.waking++
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		// Who was not told goes on at his next try.
+		_ = waking.Get(ctx, nil)
+		r.waking--
+	})
+}
+
+// learn notes that another resource changed; false when it is known.
+func (s *State) learn(next activities.Change) bool {
+	for i, known := range s.Changes {
+		if known.ID.Equal(next.ID) {
+			if !next.At.After(known.At) {
+				return false
+			}
+			s.Changes = append(s.Changes[:i:i], s.Changes[i+1:]...)
+			break
+		}
+	}
+	s.Changes = append(s.Changes, next)
+	if extra := len(s.Changes) - changesKept; extra > 0 {
+		s.Changes = append([]activities.Change(nil), s.Changes[extra:]...)
+	}
+	return true
+}
+
+// changesKept bounds the changes that are remembered: those of the others are in
+// no worker's cache any more.
+const changesKept = 64
