@@ -103,7 +103,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 		return badInput("%v; see `%s --help`", err, c.CommandPath())
 	})
 	root.AddCommand(
-		a.applyCommand(), a.getCommand(), a.describeCommand(), a.waitCommand(),
+		a.applyCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
 		a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)

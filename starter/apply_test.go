@@ -134,7 +134,7 @@ func TestStartOptions(t *testing.T) {
 
 func TestAttributeNames(t *testing.T) {
 	known := workflows.SearchAttributes()
-	for _, name := range []string{attributePhase, attributeReason, attributeLabels} {
+	for _, name := range []string{attributePhase, attributeReason, attributeLabels, attributeWaitingFor, attributeNeeds} {
 		if _, ok := known[name]; !ok {
 			t.Errorf("package workflows does not know the search attribute %s", name)
 		}

@@ -32,7 +32,7 @@ func (a *app) describe(ctx context.Context, b *backend, names []string) error {
 	if err != nil {
 		return err
 	}
-	views, err := (&viewer{reader: b}).views(ctx, records)
+	views, err := (&viewer{reader: b}).described(ctx, records)
 	if err != nil {
 		return err
 	}
@@ -42,10 +42,8 @@ func (a *app) describe(ctx context.Context, b *backend, names []string) error {
 		}
 		p := page{view: v, workflowID: records[i].WorkflowID, namespace: b.namespace, now: a.now(), app: a}
 		a.printf("%s", p.render())
-		if v.Stale && !v.Gone {
-			a.note("note: %v (shown from search attributes)", &noWorkerError{taskQueue: a.taskQueue})
-		}
 	}
+	a.noteStale(views)
 	return nil
 }
 

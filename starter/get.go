@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -51,11 +53,38 @@ func (a *app) getViews(ctx context.Context, s selection) ([]view, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.noteStale(views)
+	return views, nil
+}
+
+// noteStale says beside the output why a view is not from its workflow: no
+// worker answers, or one does and fails.
+func (a *app) noteStale(views []view) {
+	var queues []string
+	stuck := 0
 	for _, v := range views {
-		if v.Stale && !v.Gone {
-			a.note("note: %v (shown from search attributes)", &noWorkerError{taskQueue: a.taskQueue})
-			break
+		queue := cmp.Or(v.known.TaskQueue, a.taskQueue)
+		switch {
+		case !v.Stale || v.Gone:
+		case v.known.Stuck != "":
+			stuck++
+		case !slices.Contains(queues, queue):
+			queues = append(queues, queue)
 		}
 	}
-	return views, nil
+	slices.Sort(queues)
+	for _, queue := range queues {
+		a.note("note: %v (shown from search attributes)", &noWorkerError{taskQueue: queue})
+	}
+	if stuck > 0 {
+		a.note("note: %s stuck: the worker takes its workflow task and fails; its log says why (shown from search attributes)", isAre(stuck, "resource"))
+	}
+}
+
+// isAre is "1 resource is", "2 resources are".
+func isAre(n int, noun string) string {
+	if n == 1 {
+		return count(n, noun) + " is"
+	}
+	return count(n, noun) + " are"
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
 )
 
 // Bounds of the page, so that it stays one screen.
@@ -89,6 +87,23 @@ func (p *page) condition() {
 		phase += "  no step starts until `armature resume " + v.called() + "`"
 	}
 	p.line("Phase", "%s", phase)
+	if v.Overdue && !v.Gone {
+		p.line("Overdue", "not Ready since %s", p.at(v.NotReadySince))
+	}
+	p.worker()
+}
+
+// worker tells why the page is not from the workflow itself.
+func (p *page) worker() {
+	v := p.view
+	queue := cmp.Or(v.known.TaskQueue, p.app.taskQueue)
+	switch {
+	case !v.Stale || v.Gone:
+	case v.known.Stuck != "":
+		p.line("Worker", "%s: a worker on task queue %s takes it and cannot go on; its log says why", v.known.Stuck, queue)
+	default:
+		p.line("Worker", "none answers on task queue %s", queue)
+	}
 }
 
 func (p *page) waiting() {
@@ -143,6 +158,7 @@ func (p *page) spec() {
 	if !v.Owner.IsZero() {
 		p.line("Owner", "%s", v.Owner)
 	}
+	p.needs()
 	if v.Stale {
 		return
 	}
@@ -170,57 +186,16 @@ func (p *page) spec() {
 	}
 }
 
-func (p *page) differences() {
-	v := p.view
-	if len(v.Differences) == 0 {
-		return
-	}
-	p.line("Differences", "of %s, observed -> desired", p.at(v.DifferencesAt))
-	for i, d := range v.Differences {
-		if i == differencesShown {
-			p.line("", "… and %d more: `armature get %s -o yaml`", len(v.Differences)-i, v.called())
-			break
+// needs are the dependencies beside the owner.
+func (p *page) needs() {
+	others := slices.DeleteFunc(slices.Clone(p.view.Needs), p.view.Owner.Equal)
+	label := "Needs"
+	for i, id := range others {
+		if i == waitingShown {
+			p.line("", "… and %d more: `armature get %s -o yaml`", len(others)-i, p.view.called())
+			return
 		}
-		p.line("", "%s", "  "+difference(d))
+		p.line(label, "%s", id)
+		label = ""
 	}
-}
-
-// difference is "path: observed -> desired".
-func difference(d resource.Difference) string {
-	return cut(d.Path+": "+orAbsent(d.Observed)+" -> "+orAbsent(d.Desired), lineMax)
-}
-
-func orAbsent(value string) string {
-	if value == "" {
-		return "(absent)"
-	}
-	return value
-}
-
-func (p *page) decisions() {
-	decisions := p.view.Decisions
-	if len(decisions) == 0 {
-		return
-	}
-	p.line("Decisions", "the last ones, newest below")
-	for _, d := range decisions[max(0, len(decisions)-decisionsShown):] {
-		p.line("", "%s", "  "+cut(p.decision(d), lineMax))
-	}
-}
-
-func (p *page) decision(d workflows.Decision) string {
-	words := []string{clock(d.At, p.now), fmt.Sprintf("pass %d", d.Pass), d.Step}
-	for _, word := range []string{string(d.Action), string(d.Reason)} {
-		if word != "" {
-			words = append(words, word)
-		}
-	}
-	line := strings.Join(words, " ")
-	if d.Message != "" {
-		line += ": " + d.Message
-	}
-	if d.Count > 1 {
-		line += fmt.Sprintf(" (%d times)", d.Count)
-	}
-	return line
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
 )
 
 // TestDescribeManyDependents holds that a group which waits for a hundred
@@ -47,6 +49,48 @@ func TestDescribePaused(t *testing.T) {
 			w.run("describe", cluster)
 			if !strings.Contains(w.out.String(), tc.want) {
 				t.Errorf("%s: the page lacks %q:\n%s", tc.reason, tc.want, w.out)
+			}
+		})
+	}
+}
+
+// TestDescribeMore holds the lines that few pages have.
+func TestDescribeMore(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(t *testing.T, f *fakeTemporal, s *workflows.Status)
+		want   []string
+	}{
+		"overdue": {reason: "since when it is not Ready", change: func(_ *testing.T, _ *fakeTemporal, s *workflows.Status) {
+			s.Overdue, s.NotReadySince = true, noon().Add(-5*time.Hour)
+		}, want: []string{"Overdue      not Ready since 07:00:00 (5h ago)", "Blocked (overdue)"}},
+		"needs": {reason: "what it depends on beside its owner", change: func(t *testing.T, _ *fakeTemporal, s *workflows.Status) {
+			s.Needs = []resource.ID{mustID(t, cluster).Owner(), mustID(t, vnet), mustID(t, account)}
+		}, want: []string{"Needs        " + vnet + "\n             " + account + "\n"}},
+		"stuck": {reason: "a worker that fails is told from one that is missing", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
+			f.change(t, cluster, func(r *record) {
+				r.Stuck, r.TaskQueue = "its workflow task fails (NonDeterministicError, attempt 7)", "q7"
+			})
+		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): a worker on task queue q7 takes it and cannot go on; its log says why", "note: 1 resource is stuck"}},
+		"no worker": {reason: "names the queue of the workflow, not that of the flag", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
+			f.silent = true
+			f.change(t, cluster, func(r *record) { r.TaskQueue = "q7" })
+		}, want: []string{"Worker       none answers on task queue q7", "note: no worker answers on task queue q7"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			status := blockedStatus(t)
+			w.temporal.manage(t, cluster, status)
+			tc.change(t, w.temporal, &w.temporal.statuses[strings.ToLower(cluster)][0])
+			if code := w.run("describe", cluster); code != exitOK {
+				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
+			}
+			w.run("get")
+			for _, text := range tc.want {
+				if !strings.Contains(w.out.String()+w.err.String(), text) {
+					t.Errorf("%s: the page lacks %q:\n%s%s", tc.reason, text, w.out, w.err)
+				}
 			}
 		})
 	}

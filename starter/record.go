@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
+	"time"
 
-	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
-	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/temporal"
 )
@@ -18,9 +14,11 @@ import (
 // Names of the search attributes that lists read and filter by; a test holds
 // that package workflows knows them.
 const (
-	attributePhase  = "ReconcilePhase"
-	attributeReason = "ReconcileReason"
-	attributeLabels = "ReconcileLabels"
+	attributePhase      = "ReconcilePhase"
+	attributeReason     = "ReconcileReason"
+	attributeLabels     = "ReconcileLabels"
+	attributeWaitingFor = "ReconcileWaitingFor"
+	attributeNeeds      = "ReconcileNeeds"
 )
 
 // runningQuery lists the workflows of managed resources. Without
@@ -38,12 +36,25 @@ type record struct {
 	ID         resource.ID
 	Name       string
 	APIVersion string
+	Policy     resource.Policy
 	Phase      workflows.Phase
 	Reason     resource.Reason
+	// WaitingFor and Needs are keys (workflows.WaitingKey) of what it waits for
+	// and of what it depends on.
+	WaitingFor []string
+	Needs      []string
+	// TaskQueue is where its worker listens; Started when its run began.
+	TaskQueue string
+	Started   time.Time
+	// Stuck says in words that a worker takes its workflow tasks and fails.
+	Stuck string
+	// NextLook is when its activity tries again; only a record of one has it.
+	NextLook time.Time
 	// Running is false once the workflow ended; Ended then says how in one
 	// word of Temporal (Completed, Failed, Terminated, Canceled).
 	Running bool
 	Ended   string
+	EndedAt time.Time
 	// Final is the status with which it ended, nil where it left none.
 	Final *workflows.Status
 }
@@ -79,6 +90,7 @@ func (t *temporalClient) record(ctx context.Context, workflowID string) (record,
 	}
 	r := newRecord(answer.GetWorkflowExecutionInfo())
 	if r.Running {
+		r.addPending(answer)
 		return r, nil
 	}
 	r.Final = t.final(deadline, workflowID, answer.GetWorkflowExecutionInfo().GetExecution().GetRunId())
@@ -130,49 +142,4 @@ func (t *temporalClient) translateRead(ctx context.Context, err error) error {
 		return unreachable("read from Temporal: no answer within %s; try again", readTimeout)
 	}
 	return err
-}
-
-func newRecord(info *workflowpb.WorkflowExecutionInfo) record {
-	attributes := info.GetSearchAttributes().GetIndexedFields()
-	memo := info.GetMemo().GetFields()
-	r := record{
-		WorkflowID: info.GetExecution().GetWorkflowId(),
-		Name:       decodeText(memo[workflows.MemoName]),
-		APIVersion: decodeText(memo[workflows.MemoAPIVersion]),
-		Phase:      workflows.Phase(decodeText(attributes[attributePhase])),
-		Reason:     resource.Reason(decodeText(attributes[attributeReason])),
-		Running:    info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
-	}
-	// A memo that does not parse is somebody else's: the workflow ID still
-	// names the row.
-	r.ID, _ = resource.ParseID(decodeText(memo[workflows.MemoID]))
-	if !r.Running {
-		r.Ended = info.GetStatus().String()
-	}
-	return r
-}
-
-// decodeText decodes a payload that holds a string, "" where it does not.
-func decodeText(p *commonpb.Payload) string {
-	var value string
-	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
-		return ""
-	}
-	return value
-}
-
-// labelQuery narrows runningQuery to a label selector: k=v,k=v, all of them.
-func labelQuery(selector string) (string, error) {
-	query := runningQuery
-	for _, term := range strings.Split(selector, ",") {
-		key, value, found := strings.Cut(strings.TrimSpace(term), "=")
-		switch {
-		case !found || key == "" || strings.HasPrefix(value, "=") || strings.HasSuffix(key, "!"):
-			return "", badInput("read selector %q: %q is not key=value; write -l key=value,key=value", selector, term)
-		case strings.ContainsAny(term, `'"\`):
-			return "", badInput("read selector %q: quotes and backslashes are not allowed in it", selector)
-		}
-		query += " AND " + attributeLabels + " = '" + key + "=" + value + "'"
-	}
-	return query, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -73,6 +72,9 @@ func (a *app) phase(v view) string {
 	if v.Stale && !v.Gone {
 		word += "?"
 	}
+	if v.Overdue && !v.Gone {
+		word += " (overdue)"
+	}
 	return a.paint(word, v)
 }
 
@@ -103,7 +105,7 @@ func (a *app) paint(word string, v view) string {
 	switch {
 	case v.Condition.Ready && !v.Paused && !v.Deleting && v.Operation == "":
 		color = text.FgGreen
-	case v.Phase == workflows.PhaseFailed:
+	case v.Phase == workflows.PhaseFailed || v.Overdue:
 		color = text.FgRed
 	}
 	return color.EscapeSeq() + word + text.Reset.EscapeSeq()
@@ -124,12 +126,7 @@ func (a *app) json(views []view) error {
 	for i, v := range views {
 		out[i] = shown{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Ended: v.Ended}
 	}
-	raw, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	a.printf("%s\n", raw)
-	return nil
+	return a.printJSON(out)
 }
 
 // yaml is json in the other spelling, so that both have the same names.

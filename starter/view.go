@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -28,6 +29,8 @@ type view struct {
 	// server knows none.
 	Gone  bool
 	Ended string
+	// known is the record from which the view was made.
+	known record
 }
 
 // called is the name for people.
@@ -43,6 +46,9 @@ func (v view) called() string {
 // was Ready, or a deletion has just begun, that would read as if nothing went on.
 func (v view) condition(now time.Time) resource.Condition {
 	c := v.Condition
+	if v.Stale && !v.Gone && v.known.Stuck != "" {
+		c.Message = v.known.Stuck
+	}
 	if v.Gone || v.Stale || !c.Ready && !v.Deleting {
 		return c
 	}
@@ -79,41 +85,49 @@ func (v view) detached() bool {
 // viewer asks workflows for their status and remembers when nobody answers.
 type viewer struct {
 	reader reader
-	silent atomic.Int32
+	// patience is after how many silent workflows in a row nobody is asked any
+	// more; 0 = silentQueries.
+	patience int32
+	silent   atomic.Int32
 }
 
 // view is the state of one resource from a fresh record.
 func (w *viewer) view(ctx context.Context, r record) (view, error) {
+	v := view{Status: r.status(), known: r}
 	if !r.Running {
-		return view{Status: r.status(), Stale: r.Final == nil, Gone: true, Ended: r.Ended}, nil
+		v.Stale, v.Gone, v.Ended = r.Final == nil, true, r.Ended
+		return v, nil
 	}
-	if w.silent.Load() >= silentQueries {
-		return view{Status: r.status(), Stale: true}, nil
+	v.Stale = true
+	if r.Stuck != "" || w.silent.Load() >= cmp.Or(w.patience, silentQueries) {
+		return v, nil
 	}
 	status, err := w.reader.status(ctx, r.WorkflowID)
 	var noWorker *noWorkerError
 	switch {
 	case errors.As(err, &noWorker):
 		w.silent.Add(1)
-		return view{Status: r.status(), Stale: true}, nil
+		return v, nil
 	case errors.Is(err, errNotManaged):
-		return view{Status: r.status(), Stale: true, Gone: true}, nil
+		v.Gone = true
+		return v, nil
 	case err != nil:
 		return view{}, err
 	}
 	w.silent.Store(0)
-	if status.ID.IsZero() {
-		// The workflow has not taken its first message yet.
-		status = r.status()
+	v.Stale = false
+	// Without an ID the workflow has not taken its first message yet.
+	if !status.ID.IsZero() {
+		v.Status = status
 	}
-	return view{Status: status}, nil
+	return v, nil
 }
 
 // refresh is the state of one resource, its record read again.
 func (w *viewer) refresh(ctx context.Context, last record) (view, error) {
 	r, err := w.reader.record(ctx, last.WorkflowID)
 	if errors.Is(err, errNotManaged) {
-		return view{Status: last.status(), Gone: true}, nil
+		return view{Status: last.status(), Gone: true, known: last}, nil
 	}
 	if err != nil {
 		return view{}, err
@@ -126,10 +140,21 @@ func (w *viewer) refresh(ctx context.Context, last record) (view, error) {
 
 // views are the states of many, in order.
 func (w *viewer) views(ctx context.Context, records []record) ([]view, error) {
+	return w.all(ctx, records, w.view)
+}
+
+// described are the states of a few, their records read again: only the
+// description of a workflow tells of a workflow task that fails since a short
+// time, and of an activity's next try.
+func (w *viewer) described(ctx context.Context, records []record) ([]view, error) {
+	return w.all(ctx, records, w.refresh)
+}
+
+func (w *viewer) all(ctx context.Context, records []record, look func(context.Context, record) (view, error)) ([]view, error) {
 	views := make([]view, len(records))
 	err := each(ctx, len(records), parallel, func(ctx context.Context, i int) error {
 		var err error
-		views[i], err = w.view(ctx, records[i])
+		views[i], err = look(ctx, records[i])
 		return err
 	})
 	return views, err

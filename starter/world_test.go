@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,8 @@ type fakeTemporal struct {
 	// asked counts the status queries.
 	asked   int
 	listErr error
+	// selected are what lists with a label find; all when empty.
+	selected []string
 }
 
 func (f *fakeTemporal) update(_ context.Context, workflowID string, m message) error {
@@ -115,7 +118,8 @@ func (f *fakeTemporal) list(_ context.Context, query string) ([]record, error) {
 	f.queries = append(f.queries, query)
 	var running []record
 	for _, r := range f.records {
-		if r.Running {
+		chosen := len(f.selected) == 0 || !strings.Contains(query, attributeLabels) || slices.Contains(f.selected, r.ID.String())
+		if r.Running && chosen {
 			running = append(running, r)
 		}
 	}
@@ -134,6 +138,10 @@ func (f *fakeTemporal) manage(t *testing.T, id string, statuses ...workflows.Sta
 		statuses[i].ID, statuses[i].Name, statuses[i].APIVersion = parsed, parsed.Name(), "2023-08-15"
 		statuses[i].Owner = parsed.Owner()
 		r.Phase, r.Reason = statuses[i].Phase, statuses[i].Condition.Reason
+		r.WaitingFor = nil
+		for _, id := range statuses[i].WaitingFor {
+			r.WaitingFor = append(r.WaitingFor, workflows.WaitingKey(id))
+		}
 	}
 	f.statuses[r.WorkflowID] = statuses
 	f.records = append(f.records, r)

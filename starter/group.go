@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Bounds of the answer about a stack: how many causes are asked for details, and
+// how many names a cause lists.
+const (
+	causesAsked = 16
+	causesShown = 24
+	namesShown  = 4
+)
+
+// explained is one cause of a stack for machines.
+type explained struct {
+	Count int `json:"count"`
+	// Cause is the root; absent where only its members are known.
+	Cause *link `json:"cause,omitempty"`
+	// Waiting is set when the members wait for the cause, and not where they are
+	// the cause themselves.
+	Waiting   bool          `json:"waiting"`
+	Text      string        `json:"text"`
+	Resources []resource.ID `json:"resources"`
+}
+
+// whyMany groups what is not Ready by root cause: lists tell who waits for whom,
+// and only the roots are asked.
+func (a *app) whyMany(ctx context.Context, b *backend, selector string, machine bool) error {
+	records, err := b.running(ctx, selector)
+	if err != nil {
+		return err
+	}
+	s, err := b.stackOf(ctx, records, selector)
+	if err != nil {
+		return err
+	}
+	list, several := s.groups(records)
+	asker := &causeAsker{app: a, stack: s, viewer: &viewer{reader: b, patience: chainPatience}}
+	out := make([]explained, len(list))
+	for i, g := range list {
+		if out[i], err = asker.explain(ctx, g, i < causesAsked); err != nil {
+			return err
+		}
+	}
+	ready := 0
+	for _, r := range records {
+		if r.clear() {
+			ready++
+		}
+	}
+	a.noteStale(asker.asked)
+	if machine {
+		return a.printJSON(map[string]any{"causes": out, "ready": ready, "total": len(records)})
+	}
+	a.printGroups(out, ready, len(records), several)
+	return nil
+}
+
+// stackOf adds to what was listed the rest of what is managed, where something
+// waits for what was not listed.
+func (b *backend) stackOf(ctx context.Context, records []record, selector string) (stack, error) {
+	s := stack{known: byWaitingKey(records)}
+	if selector == "" {
+		return s, nil
+	}
+	for _, r := range records {
+		for _, key := range r.WaitingFor {
+			if _, known := s.known[key]; known || r.clear() {
+				continue
+			}
+			all, err := b.running(ctx, "")
+			if err != nil {
+				return stack{}, err
+			}
+			return stack{known: byWaitingKey(all)}, nil
+		}
+	}
+	return s, nil
+}
+
+func (a *app) printGroups(out []explained, ready, total, several int) {
+	for i, e := range out {
+		if i == causesShown {
+			a.printf("… and %s more: `armature why -o json`\n", count(len(out)-i, "cause"))
+			break
+		}
+		a.printf("%s\n", e.Text)
+		if e.Count == 1 && !e.Waiting {
+			continue
+		}
+		shown := make([]string, 0, namesShown)
+		for _, id := range e.Resources[:min(namesShown, len(e.Resources))] {
+			shown = append(shown, id.Short())
+		}
+		line := strings.Join(shown, ", ")
+		if more := e.Count - len(shown); more > 0 {
+			line += fmt.Sprintf(", … and %d more", more)
+		}
+		a.printf("  %s\n", line)
+	}
+	switch {
+	case total == 0:
+		a.note("nothing is managed here")
+	case len(out) == 0:
+		a.printf("nothing is in the way: %s Ready\n", isAre(total, "resource"))
+	default:
+		a.printf("%d of %s Ready\n", ready, isAre(total, "resource"))
+	}
+	if several > 0 {
+		a.printf("%s counted under more than one cause\n", isAre(several, "resource"))
+	}
+}
+
+// causeAsker asks the roots of a stack, and one of those that wait for each.
+type causeAsker struct {
+	app    *app
+	stack  stack
+	viewer *viewer
+	asked  []view
+}
+
+// explain says what a group's cause is; ask allows the few calls that this
+// takes.
+func (c *causeAsker) explain(ctx context.Context, g *causeGroup, ask bool) (explained, error) {
+	e := explained{Count: len(g.members), Waiting: !g.alone}
+	for _, r := range g.members {
+		e.Resources = append(e.Resources, r.ID)
+	}
+	if len(g.cause.ring) > 0 {
+		e.Cause = &link{Name: g.cause.ring[0], Cycle: g.cause.ring}
+		e.Text = fmt.Sprintf("%s held up by %s", isAre(e.Count, "resource"), c.app.rootText(e.Cause, ": "))
+		return e, nil
+	}
+	var err error
+	if e.Cause, err = c.root(ctx, g, ask); err != nil {
+		return e, err
+	}
+	switch {
+	case e.Cause == nil:
+		e.Text = waitFor(e.Count) + " something that is not managed; `armature describe " + g.members[0].called() + "` names it"
+	case !g.alone:
+		e.Text = waitFor(e.Count) + " " + c.app.rootText(e.Cause, ": ")
+	case e.Count == 1:
+		e.Text = "1 resource: " + c.app.rootText(e.Cause, " ")
+	default:
+		e.Text = fmt.Sprintf("%s like %s", isAre(e.Count, "resource"), c.app.rootText(e.Cause, ": "))
+	}
+	return e, nil
+}
+
+// waitFor is "1 resource waits for", "2 resources wait for".
+func waitFor(n int) string {
+	if n == 1 {
+		return "1 resource waits for"
+	}
+	return count(n, "resource") + " wait for"
+}
+
+// root is the link of a group's cause; nil where nobody can name it.
+func (c *causeAsker) root(ctx context.Context, g *causeGroup, ask bool) (*link, error) {
+	r := c.record(g)
+	if !ask {
+		if r.ID.IsZero() && r.WorkflowID == "" {
+			return nil, nil
+		}
+		l := linkOf(view{Status: r.status(), known: r, Stale: true}, c.app.taskQueue, c.app.now())
+		l.Message, l.Todo = "", "`armature why "+l.Name+"` tells more"
+		return l, nil
+	}
+	var waiter *link
+	if direct := g.direct(); direct.WorkflowID != "" {
+		v, err := c.look(ctx, direct)
+		if err != nil {
+			return nil, err
+		}
+		waiter = linkOf(v, c.app.taskQueue, c.app.now())
+		for _, id := range v.WaitingFor {
+			if r.WorkflowID == "" && workflows.WaitingKey(id) == g.cause.key {
+				r = await(id).record
+			}
+		}
+	}
+	if r.WorkflowID == "" {
+		return nil, nil
+	}
+	v, err := c.look(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	l := linkOf(v, c.app.taskQueue, c.app.now())
+	if waiter != nil && !waiter.Stale {
+		l.seenBy(waiter, c.app.now())
+	}
+	return l, nil
+}
+
+// direct is a member that waits for the cause itself, and not for what waits for
+// it; the zero record for none.
+func (g *causeGroup) direct() record {
+	for _, r := range g.members {
+		if slices.Contains(r.WaitingFor, g.cause.key) {
+			return r
+		}
+	}
+	return record{}
+}
+
+// record is a group's cause as the lists know it: managed, or an owner of those
+// that wait for it; the zero record for anything else.
+func (c *causeAsker) record(g *causeGroup) record {
+	if g.alone {
+		return g.members[0]
+	}
+	if r, managed := c.stack.known[g.cause.key]; managed {
+		return r
+	}
+	for id := g.members[0].ID; !id.IsZero(); id = id.Owner() {
+		if workflows.WaitingKey(id) == g.cause.key {
+			return await(id).record
+		}
+	}
+	return record{}
+}
+
+// look asks one resource. While Temporal is out of reach nothing can be said.
+func (c *causeAsker) look(ctx context.Context, r record) (view, error) {
+	v, err := c.viewer.refresh(ctx, r)
+	if errors.Is(err, errNotManaged) {
+		return view{Status: r.status(), known: r, Gone: true}, nil
+	}
+	if err == nil {
+		c.asked = append(c.asked, v)
+	}
+	return v, err
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// manyDatabases manages so many databases that wait for their cluster.
+func manyDatabases(t *testing.T, f *fakeTemporal, n int) {
+	t.Helper()
+	for i := range n {
+		f.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i), waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
+	}
+}
+
+func TestWhyMany(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		manage func(t *testing.T, f *fakeTemporal)
+		stderr string
+	}{
+		"stack": {reason: "the largest cause first; what has a cause of its own by reason", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+			manyDatabases(t, f, 41)
+			f.manage(t, cluster, operating("PUT"))
+			f.manage(t, vnet, paused(waiting(t, resource.ReasonWaitingForOwner, "rg1 is absent", group)))
+			f.manage(t, vnet+"/subnets/a", waiting(t, resource.ReasonWaitingForOwner, "v1 does not exist", vnet))
+			for i := range 3 {
+				f.manage(t, fmt.Sprintf("%s%d", account, i), waiting(t, resource.ReasonThrottled, "429"))
+			}
+			f.manage(t, endpoint, waiting(t, resource.ReasonReferenceNotFound, "x does not exist", account+"x"))
+			f.manage(t, group, readyStatus())
+		}},
+		"chains": {reason: "the root counts, not the next link; a ring is one cause; two causes count twice", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx does not exist", cluster))
+			f.manage(t, cluster, waiting(t, resource.ReasonReferenceNotReady, "2 references are not ready", vnet, account))
+			f.manage(t, vnet, operating("PUT"))
+			f.manage(t, account, waiting(t, resource.ReasonReferenceNotReady, "pe1 does not exist", endpoint))
+			f.manage(t, endpoint, waiting(t, resource.ReasonReferenceNotReady, "sa1 does not exist", account))
+		}},
+		"ready": {reason: "nothing is in the way", args: []string{"why", "-l", "stack=prod"}, manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, cluster, readyStatus())
+			f.manage(t, vnet, readyStatus())
+		}},
+		"nothing": {reason: "an empty selection is no success", args: []string{"why", "-l", "stack=prod"}, manage: func(*testing.T, *fakeTemporal) {}, stderr: "nothing is managed here"},
+		"deletion": {reason: "a dependent that nobody deletes holds up its owner, and itself", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
+			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx is Deleting", cluster))
+		}},
+		"no worker": {reason: "lists are enough to name the root", args: []string{"why"}, stderr: "no worker answers on task queue armature", manage: func(t *testing.T, f *fakeTemporal) {
+			manyDatabases(t, f, 3)
+			f.manage(t, cluster, operating("PUT"))
+			f.silent = true
+		}},
+		"stuck": {reason: "a failing workflow task is a cause of its own", args: []string{"why"}, stderr: "1 resource is stuck", manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, cluster, readyStatus())
+			f.change(t, cluster, func(r *record) { r.Stuck = "its workflow task fails (NonDeterministicError)" })
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			tc.manage(t, w.temporal)
+			if code := w.run(tc.args...); code != exitOK {
+				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
+			}
+			golden(t, "why-many-"+strings.ReplaceAll(name, " ", "-")+".txt", w.out.String())
+			if !strings.Contains(w.err.String(), tc.stderr) || tc.stderr == "" && w.err.Len() > 0 {
+				t.Errorf("%s: stderr is %q, want %q", tc.reason, w.err, tc.stderr)
+			}
+		})
+	}
+}
+
+// TestWhyManyIsCheap holds that a stack of a thousand costs a few calls: one
+// list, and two queries for each cause.
+func TestWhyManyIsCheap(t *testing.T) {
+	w := newWorld()
+	manyDatabases(t, w.temporal, 1000)
+	w.temporal.manage(t, cluster, operating("PUT"))
+	if code := w.run("why", "-o", "json"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if lists, queries := len(w.temporal.queries), w.temporal.asked; lists != 1 || queries > 2 {
+		t.Errorf("%d lists and %d queries, want 1 and at most 2", lists, queries)
+	}
+	var out struct {
+		Causes []struct {
+			Count     int
+			Cause     struct{ Name string }
+			Waiting   bool
+			Resources []resource.ID
+		}
+		Ready, Total int
+	}
+	if err := json.Unmarshal(w.out.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Causes) != 1 || out.Causes[0].Count != 1000 || len(out.Causes[0].Resources) != 1000 || out.Causes[0].Cause.Name != "adx" || !out.Causes[0].Waiting || out.Total != 1001 {
+		t.Errorf("a thousand databases wait for adx, got:\n%.600s", w.out)
+	}
+}
+
+// TestWhySelectorLooksBeyond holds that a cause outside the selection is found,
+// with one more list.
+func TestWhySelectorLooksBeyond(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, database, waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
+	w.temporal.manage(t, cluster, operating("PUT"))
+	w.temporal.selected = []string{database}
+	if code := w.run("why", "-l", "stack=prod"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if !strings.Contains(w.out.String(), "1 resource waits for kusto cluster adx: Operating since") || len(w.temporal.queries) != 2 {
+		t.Errorf("%d lists:\n%s", len(w.temporal.queries), w.out)
+	}
+}
+
+// TestWhyBounds holds that a chain is one screen however wide and deep it is.
+func TestWhyBounds(t *testing.T) {
+	w := newWorld()
+	var ids []string
+	for i := range 40 {
+		id := fmt.Sprintf("%s%d", account, i)
+		ids = append(ids, id)
+		w.temporal.manage(t, id, operating("PUT"))
+	}
+	w.temporal.manage(t, vnet, waiting(t, resource.ReasonReferenceNotReady, "40 references are not ready", ids...))
+	if code := w.run("why", "v1"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if w.temporal.asked > chainLooks || !strings.Contains(w.out.String(), "└ waits for 36 more") {
+		t.Errorf("%d queries:\n%s", w.temporal.asked, w.out)
+	}
+
+	w = newWorld()
+	for i := range 30 {
+		w.temporal.manage(t, fmt.Sprintf("%s%d", account, i), waiting(t, resource.ReasonReferenceNotReady, "not ready", fmt.Sprintf("%s%d", account, i+1)))
+	}
+	if code := w.run("why", "sa10"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	if lines := strings.Count(w.out.String(), "\n"); lines > chainDepth+2 || !strings.Contains(w.out.String(), "`armature why sa112` goes on from here") {
+		t.Errorf("%d lines:\n%s", lines, w.out)
+	}
+}
+
+func TestWhyJSON(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, database, waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
+	w.temporal.manage(t, cluster, operating("PUT"))
+	if code := w.run("why", "telemetry", "-o", "json"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	golden(t, "why.json", w.out.String())
+}
+
+func TestHeld(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		record record
+		want   bool
+	}{
+		"blocked":   {reason: "it waits", record: record{Phase: workflows.PhaseBlocked, WaitingFor: []string{"k"}}, want: true},
+		"paused":    {reason: "a pause comes first", record: record{Phase: workflows.PhasePaused, WaitingFor: []string{"k"}}},
+		"operating": {reason: "so does an operation", record: record{Phase: workflows.PhaseOperating, WaitingFor: []string{"k"}}},
+		"stuck":     {reason: "and a failing workflow task", record: record{Phase: workflows.PhaseBlocked, WaitingFor: []string{"k"}, Stuck: "x"}},
+		"alone":     {reason: "it waits for nobody", record: record{Phase: workflows.PhaseBlocked}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.record.held(); got != tc.want {
+				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

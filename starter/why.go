@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var output, selector string
+	c := &cobra.Command{
+		Use:   "why [NAME|ID]... | -l SELECTOR",
+		Short: "Tell what holds a resource or a stack up, down to the root",
+		Long: `why follows what a resource waits for to the root: since when, when it is looked
+at again, and what to do. With a label selector, or without names for everything
+that is managed, it groups what is not Ready by root cause, the largest first.
+When no worker answers, it shows what the search attributes tell, and says so.
+It changes nothing, and an answer is exit code 0, whatever it tells.
+
+` + exitHelp,
+		Example:           "  armature why adx/telemetry\n  armature why -l stack=prod\n  armature why adx -o json",
+		ValidArgsFunction: a.completeNames,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case output != "text" && output != "json":
+				return badInput("output format %q is not known; allowed are text, json", output)
+			case len(args) > 0 && selector != "":
+				return badInput("choose resources either by name or by -l, not by both")
+			}
+			b, err := a.connect(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			defer b.close()
+			if len(args) == 0 {
+				return a.whyMany(c.Context(), b, selector, output == "json")
+			}
+			return a.why(c.Context(), b, args, output == "json")
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "text", "output format: text, json")
+	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// reasoned is the chain of one resource for machines.
+type reasoned struct {
+	*link
+	Roots []rootCause `json:"roots"`
+}
+
+// rootCause is one end of a chain and the sentence about it.
+type rootCause struct {
+	*link
+	Text string `json:"text"`
+}
+
+func (a *app) why(ctx context.Context, b *backend, args []string, machine bool) error {
+	chain := newChain(a, b)
+	out := make([]reasoned, len(args))
+	for i, name := range args {
+		r, err := b.whyRecord(ctx, name)
+		if err != nil {
+			return err
+		}
+		l, err := chain.follow(ctx, r)
+		if err != nil {
+			return err
+		}
+		out[i] = reasoned{link: l, Roots: []rootCause{}}
+		for _, root := range l.roots() {
+			out[i].Roots = append(out[i].Roots, rootCause{root, a.rootText(root, " ")})
+		}
+	}
+	if machine {
+		return errors.Join(a.printJSON(out), neverApplied(out))
+	}
+	for i, r := range out {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.printChain(r)
+	}
+	return neverApplied(out)
+}
+
+// neverApplied makes a resource that nobody manages the exit code of every other
+// command; what is to do about it was printed.
+func neverApplied(out []reasoned) error {
+	for _, r := range out {
+		if r.State == stateNotManaged {
+			return failed("%s is not managed; `armature get` lists what is", described(r.ID))
+		}
+	}
+	return nil
+}
+
+// rootsShown bounds the last lines of an answer: beyond, nobody acts on them
+// one by one.
+const rootsShown = 4
+
+func (a *app) printChain(r reasoned) {
+	a.printf("%s\n", a.linkText(r.link, true))
+	a.printCauses(r.link, "")
+	if r.Clear {
+		a.printf("nothing is in the way of %s\n", described(r.ID))
+	}
+	for i, root := range r.Roots {
+		if i == rootsShown {
+			a.printf("root: … and %d more\n", len(r.Roots)-i)
+			break
+		}
+		a.printf("root: %s\n", root.Text)
+	}
+}
+
+// printCauses draws what a link waits for, as branches.
+func (a *app) printCauses(l *link, indent string) {
+	for i, next := range l.WaitsFor {
+		last := i == len(l.WaitsFor)-1 && l.More == 0
+		branch, below := "├ ", "│ "
+		if last {
+			branch, below = "└ ", "  "
+		}
+		a.printf("%s%s%s%s\n", indent, branch, l.verb(), a.linkText(next, len(next.WaitsFor) == 0))
+		a.printCauses(next, indent+below)
+	}
+	if l.More > 0 {
+		a.printf("%s└ %s%d more\n", indent, l.verb(), l.More)
+	}
+}
+
+// linkText is one line of a chain; whole shows the message in full length.
+func (a *app) linkText(l *link, whole bool) string {
+	switch {
+	case len(l.Cycle) > 0:
+		return described(l.ID) + ": a cycle"
+	case l.Cut != "":
+		return described(l.ID) + "  " + l.Cut
+	}
+	text := described(l.ID) + "  " + a.standing(l)
+	length := lineMax
+	if whole {
+		length = 4 * lineMax
+	}
+	words := reasonAnd(string(l.Reason), l.Message)
+	if l.Stale {
+		// The reason is the last that was written; the message is about the worker.
+		words = l.Message
+	}
+	if l.Saw != "" {
+		words = strings.TrimPrefix(words+"; "+l.waiter+" saw: "+l.Saw, "; ")
+	}
+	if words = cut(words, length); words != "" {
+		text += "  " + words
+	}
+	if !l.NextTry.IsZero() {
+		text += "; next look " + until(l.NextTry, a.now())
+	}
+	return text
+}
+
+// standing is the state and since when.
+func (a *app) standing(l *link) string {
+	now := a.now()
+	text := l.State
+	if !l.Since.IsZero() {
+		text += " since " + clock(l.Since, now) + " (" + span(now.Sub(l.Since)) + ")"
+	}
+	if l.Overdue {
+		text += ", overdue: not Ready for " + span(now.Sub(l.NotReadySince))
+	}
+	return text
+}
+
+// reasonAnd is "Reason: message", or the one of both that there is.
+func reasonAnd(reason, message string) string {
+	if reason == "" || message == "" {
+		return reason + message
+	}
+	return reason + ": " + message
+}
+
+// rootText is the sentence about a root: what it is and what to do. between
+// stands between its name and its state.
+func (a *app) rootText(l *link, between string) string {
+	switch len(l.Cycle) {
+	case 0:
+	case 1:
+		return l.Name + " waits for itself; take the reference out of its manifest and apply it"
+	default:
+		return "a cycle: " + ring(l.Cycle) + "; take one of these references out of its manifest and apply it"
+	}
+	text := described(l.ID) + between + a.standing(l)
+	switch {
+	case l.State == string(workflows.PhasePaused):
+	case l.Reason != "" && !l.Stale:
+		text += " (" + string(l.Reason) + ")"
+	case l.Message != "":
+		text += ", " + cut(l.Message, lineMax)
+	}
+	if l.Saw != "" {
+		text += ", and " + l.waiter + " saw: " + cut(l.Saw, lineMax)
+	}
+	if !l.NextTry.IsZero() {
+		text += ", next look " + until(l.NextTry, a.now())
+	}
+	if l.Todo != "" {
+		text += "; " + l.Todo
+	}
+	return text
+}
+
+// ring is "a waits for b, b waits for a".
+func ring(names []string) string {
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += name + " waits for " + names[(i+1)%len(names)]
+	}
+	return text
+}
+
+// printJSON writes a value for machines.
+func (a *app) printJSON(value any) error {
+	raw, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	a.printf("%s\n", raw)
+	return nil
+}
