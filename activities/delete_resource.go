@@ -56,11 +56,12 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heart *heart[putProgress], err error) (DeleteResourceResult, error) {
 	progress := heart.progress()
 	progress.Faults++
+	of := attempted{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, before: in.Repeated}
+	verdict := a.judge(ctx, of, err, &progress.seen)
 	heart.record(progress)
 	if again, retry := fault(err, progress.Faults); retry {
 		return DeleteResourceResult{}, again
 	}
-	verdict := a.verdict(ctx, in.Desired.ID, in.Desired.APIVersion, err)
 	var failure *arm.Error
 	switch {
 	case !errors.As(err, &failure):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/arm"
@@ -50,6 +51,13 @@ func isAnswer(err error) bool {
 	return errors.As(err, &failure)
 }
 
+// isHeldBack reports a request that this client did not send, to keep within the
+// budget.
+func isHeldBack(err error) bool {
+	var failure *arm.Error
+	return errors.As(err, &failure) && failure.Code == arm.CodeThrottled
+}
+
 // isForbidden reports a 403.
 func isForbidden(err error) bool {
 	var failure *arm.Error
@@ -89,7 +97,8 @@ func fault(err error, faults int) (error, bool) {
 	if delay > patience {
 		return nil, false
 	}
-	return temporal.NewApplicationErrorWithOptions(secrets.Text(err.Error(), nil), string(resource.ReasonArmUnreachable),
+	text := strings.ReplaceAll(secrets.Text(err.Error(), nil), context.DeadlineExceeded.Error(), "ARM gave no answer in time")
+	return temporal.NewApplicationErrorWithOptions(text, string(resource.ReasonArmUnreachable),
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay}), true
 }
 

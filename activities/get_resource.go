@@ -9,12 +9,12 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
 )
 
 // readProgress is what an attempt of a read leaves to the next.
 type readProgress struct {
+	seen
 	Faults int `json:"faults,omitempty"`
 	// Since is when the answer first contradicted the expectation.
 	Since time.Time `json:"since,omitzero"`
@@ -70,13 +70,13 @@ func (a *Activities) observe(ctx context.Context, in GetResourceInput, response 
 func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heart *heart[readProgress], err error) (GetResourceResult, error) {
 	progress := heart.progress()
 	progress.Faults++
-	heart.record(progress)
 	values, _ := a.values(ctx, in.SecretRefs)
+	of := attempted{id: in.ID, apiVersion: in.APIVersion, before: in.Repeated, values: values}
+	verdict := a.judge(ctx, of, err, &progress.seen)
+	heart.record(progress)
 	if again, retry := fault(scrubbed("get", in.ID, err, values), progress.Faults); retry {
 		return GetResourceResult{}, again
 	}
-	verdict := a.verdict(ctx, in.ID, in.APIVersion, err)
-	verdict.Message = secrets.Text(verdict.Message, values)
 	return GetResourceResult{Verdict: a.observed("GetResource", verdict)}, nil
 }
 

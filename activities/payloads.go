@@ -50,6 +50,7 @@ type GetResourceInput struct {
 	// wherever the answer holds them.
 	SecretRefs []string    `json:"secretRefs,omitempty"`
 	Expect     Expectation `json:"expect,omitempty"`
+	Repeated   Repeated    `json:"repeated,omitzero"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -107,7 +108,8 @@ type PutResourceInput struct {
 	// Force joins no operation in flight: it is what --force is for.
 	Force bool `json:"force,omitempty"`
 	// Changes are those of CheckOwnerInput: a $ref path is not read from before.
-	Changes []Change `json:"changes,omitempty"`
+	Changes  []Change `json:"changes,omitempty"`
+	Repeated Repeated `json:"repeated,omitzero"`
 }
 
 // PutResourceResult says what became of the PUT.
@@ -139,7 +141,8 @@ type PollOperationInput struct {
 	// may repeat the values behind them.
 	SecretRefs []string `json:"secretRefs,omitempty"`
 	// Delete is set when the operation ends in the resource's absence.
-	Delete bool `json:"delete,omitempty"`
+	Delete   bool     `json:"delete,omitempty"`
+	Repeated Repeated `json:"repeated,omitzero"`
 }
 
 // PollOperationResult says how the operation ended.
@@ -252,7 +255,8 @@ type CheckTurnResult struct {
 
 // DeleteResourceInput names what to delete.
 type DeleteResourceInput struct {
-	Desired resource.Desired `json:"desired"`
+	Desired  resource.Desired `json:"desired"`
+	Repeated Repeated         `json:"repeated,omitzero"`
 }
 
 // DeleteResourceResult says what became of the DELETE.

@@ -8,14 +8,16 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/secrets"
 )
 
 // Bounds of a poll.
 const (
 	// pollFaultsMax consecutive faults of an operation URL make the poll fall
-	// back to reading the resource.
+	// back to reading the resource, and those of the resource back to the URL.
 	pollFaultsMax = 10
+	// pollUnknown is for how many faults a 404 of an operation URL counts: it
+	// passes within moments, when the place that was asked is behind, or never.
+	pollUnknown = 4
 	// pollFaultDelay is the wait after a fault, unless ARM asked for more; it
 	// doubles with every further one, up to pollFaultDelayMax.
 	pollFaultDelay    = 5 * time.Second
@@ -26,9 +28,13 @@ const (
 
 // pollProgress is what one poll leaves to the next.
 type pollProgress struct {
+	seen
 	Token string `json:"token,omitempty"`
 	// Reading is set when the operation cannot be polled: the resource is.
-	Reading bool      `json:"reading,omitempty"`
+	Reading bool `json:"reading,omitempty"`
+	// Refused is set when the answer that made it unreadable was what the
+	// operation ended with.
+	Refused bool      `json:"refused,omitempty"`
 	Faults  int       `json:"faults,omitempty"`
 	Polls   int       `json:"polls"`
 	Started time.Time `json:"started"`
@@ -77,8 +83,8 @@ func (p *poll) pollOnce(ctx context.Context) (PollOperationResult, error) {
 	p.said(answer.State)
 	switch {
 	case answer.Outcome == arm.OutcomeUnreadable:
-		p.progress.Reading = true
-		return p.again("the operation cannot be read any more; the resource is read instead", answer.RetryAfter)
+		p.progress.Reading, p.progress.Token = true, ""
+		return p.again(p.unreadable(ctx, answer), answer.RetryAfter)
 	case !answer.Done:
 		p.progress.Token = answer.Token
 		return p.again("the operation goes on"+stated(answer.State), answer.RetryAfter)
@@ -86,30 +92,6 @@ func (p *poll) pollOnce(ctx context.Context) (PollOperationResult, error) {
 		return p.ended(resource.Verdict{Action: resource.ActionSuccess, RequestID: answer.RequestID})
 	}
 	return p.ended(p.failed(ctx, answer))
-}
-
-// failed is the verdict of an operation that ended badly.
-func (p *poll) failed(ctx context.Context, answer arm.Poll) resource.Verdict {
-	if answer.Err == nil {
-		return resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, "the operation ended as "+answer.Outcome+" and ARM gave no reason")
-	}
-	verdict := p.verdict(ctx, p.in.ID, p.in.APIVersion, answer.Err)
-	if answer.Err.Code == "" {
-		verdict.Reason = resource.ReasonOperationFailed
-	}
-	verdict.Message = "the operation ended as " + answer.Outcome + ": " + p.withoutSecrets(ctx, verdict.Message, p.in.SecretRefs)
-	return verdict
-}
-
-// withoutSecrets scrubs what ARM says: it may repeat a value of the PUT, which
-// this activity otherwise does not know. A message whose secrets cannot be found
-// out is not shown.
-func (a *Activities) withoutSecrets(ctx context.Context, message string, refs []string) string {
-	values, all := a.values(ctx, refs)
-	if !all {
-		return "its message may hold a secret and is not shown; look into Azure's activity log"
-	}
-	return secrets.Text(message, values)
 }
 
 // stated is the part of a message that names a state.
@@ -144,8 +126,7 @@ func (p *poll) readResource(ctx context.Context) (PollOperationResult, error) {
 		p.progress.Since = time.Time{}
 		return p.again("the resource is "+state, max(response.RetryAfter, p.options.ReadInterval))
 	case resource.Broken(state):
-		return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow,
-			fmt.Sprintf("the operation ended and left the resource in provisioning state %q", state)))
+		return p.ended(p.broken(fmt.Sprintf("the operation ended and left the resource in provisioning state %q", state)))
 	case p.in.Delete:
 		return p.opposite("the DELETE, and still shows the resource")
 	}
@@ -157,8 +138,7 @@ func (p *poll) readResource(ctx context.Context) (PollOperationResult, error) {
 func (p *poll) absent() (PollOperationResult, error) {
 	p.progress.Faults = 0
 	if n := len(p.progress.States); n > 0 && strings.EqualFold(p.progress.States[n-1], "Deleting") {
-		return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow,
-			"the resource was deleted while Armature waited for its operation"))
+		return p.ended(p.broken("the resource was deleted while Armature waited for its operation"))
 	}
 	return p.opposite("the PUT, and does not show the resource yet")
 }
@@ -172,19 +152,7 @@ func (p *poll) opposite(what string) (PollOperationResult, error) {
 	if p.now().Sub(p.progress.Since) < p.options.AbsentWindow {
 		return p.again("ARM accepted "+what, p.options.ReadInterval)
 	}
-	return p.ended(resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, fmt.Sprintf(
-		"ARM accepted %s after %s", what, p.options.AbsentWindow)))
-}
-
-// faulted never ends the operation: a poll that fails says nothing about it.
-func (p *poll) faulted(ctx context.Context, err error) (PollOperationResult, error) {
-	p.progress.Faults++
-	if p.progress.Faults >= pollFaultsMax && !p.progress.Reading {
-		p.progress.Reading, p.progress.Faults = true, 0
-	}
-	verdict := p.verdict(ctx, p.in.ID, p.in.APIVersion, err)
-	delay := min(pollFaultDelay<<min(p.progress.Faults, 8)/2, pollFaultDelayMax)
-	return p.again("the poll failed, the operation goes on: "+verdict.Message, max(verdict.RetryAfter, delay))
+	return p.ended(p.broken(fmt.Sprintf("ARM accepted %s after %s", what, p.options.AbsentWindow)))
 }
 
 // again leaves the progress to the next poll.

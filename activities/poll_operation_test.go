@@ -71,9 +71,17 @@ func TestPollOperationEnds(t *testing.T) {
 			parts: []string{"ended as Canceled"}, kinds: "PP",
 		},
 		"FailedByLocation": {
-			reason: "a 4xx of a Location is a poll that cannot be read: the resource tells", action: resource.ActionError, why: resource.ReasonOperationFailed, class: resource.RetrySlow,
+			reason: "a 4xx of a Location is a poll that cannot be read: the resource tells", action: resource.ActionError, why: "InternalServerError", class: resource.RetrySlow,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeLocation, Polls: 1, RetryAfter: []float64{5}, Outcome: "Failed"},
-			parts: []string{`provisioning state "Failed"`}, kinds: "PPG",
+			parts: []string{`provisioning state "Failed"`, "did not succeed"}, kinds: "PPG",
+		},
+		"RefusedByLocation": {
+			reason: "and what the Location said is the reason", action: resource.ActionError, why: "SkuNotAvailable", class: resource.RetryVerySlow,
+			spec: armsim.OperationSpec{Shape: armsim.ShapeLocation, Polls: 1, RetryAfter: []float64{5}, Outcome: "Failed"},
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{On: "operation", After: 1, Status: 409, Code: "SkuNotAvailable", Message: "No such SKU here."})
+			},
+			parts: []string{`provisioning state "Failed"`, "No such SKU here."}, kinds: "PPG",
 		},
 		"ByState": {
 			reason: "without a header the provisioningState is polled", action: resource.ActionSuccess,
@@ -102,7 +110,28 @@ func TestPollOperationEnds(t *testing.T) {
 		"PollGone": {
 			reason: "a 404 of an operation is no 404 of the resource", action: resource.ActionSuccess,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
-			given: func(w *world) { w.sim.AddFault(armsim.Fault{On: "operation", Status: 404, Code: "OperationNotFound"}) }, kinds: "PGG",
+			given: func(w *world) { w.sim.AddFault(armsim.Fault{On: "operation", Status: 404, Code: "OperationNotFound"}) }, kinds: "PPPGG",
+		},
+		"PollNotKnownYet": {
+			reason: "the place that was asked is behind: the operation is polled on", action: resource.ActionSuccess,
+			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{On: "operation", Status: 404, Code: "OperationNotFound", Count: 2})
+			}, kinds: "PPPP",
+		},
+		"TokenExpired": {
+			reason: "the credential gets a new one", action: resource.ActionSuccess,
+			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{On: "operation", Status: 401, Code: "ExpiredAuthenticationToken", Count: 3})
+			}, kinds: "PPPPP",
+		},
+		"ThrottledForLong": {
+			reason: "a used-up budget is no unreadable operation", action: resource.ActionSuccess,
+			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
+			given: func(w *world) {
+				w.sim.AddFault(armsim.Fault{On: "operation", Status: 429, Count: 12})
+			}, kinds: strings.Repeat("P", 14),
 		},
 		"Faults": {
 			reason: "a few faults cost time only", action: resource.ActionSuccess,

@@ -20,6 +20,7 @@ const observationMaxAge = 30 * time.Second
 // that ended with an error recorded arrives for sure; what one recorded whose
 // worker died may be lost.
 type putProgress struct {
+	seen
 	Faults int `json:"faults,omitempty"`
 	// Unsent counts the attempts, from the first, that for sure sent nothing:
 	// the one that follows them need not fear a PUT of unknown outcome.
@@ -222,12 +223,14 @@ func (p *put) unsent() {
 func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
 	progress := p.heart.progress()
 	progress.Faults++
-	p.heart.record(progress)
 	clean := scrubbed("put", p.in.Desired.ID, err, values)
+	of := attempted{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, before: p.in.Repeated, values: values}
+	verdict := p.judge(ctx, of, clean, &progress.seen)
+	p.heart.record(progress)
 	if again, retry := fault(clean, progress.Faults); retry {
 		return PutResourceResult{}, again
 	}
-	result := p.refused(p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, clean))
+	result := p.refused(verdict)
 	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
 	return result, nil
 }

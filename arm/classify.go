@@ -68,7 +68,8 @@ func (e *Error) Row() Row { return errorTable().row(e) }
 func (t table) row(e *Error) Row {
 	row, known := t.byCode(e)
 	if !known && !e.Transient() || row.Vague {
-		if found, ok := t.byWords(e); ok {
+		found, ok := t.byWords(e)
+		if ok && (e.Status != http.StatusTooManyRequests || found.Class == ClassConflict) {
 			row, known = found, true
 		}
 	}
@@ -157,23 +158,4 @@ func (t table) byStatus(status int) Row {
 // state of something else is wrong: 400, 422, and an operation that failed.
 func (e *Error) refusesContent() bool {
 	return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity || success(e.Status)
-}
-
-// denialsMax is how often the same denial is believed to pass soon: the slow
-// class has reached its longest wait by then, and half an hour has passed.
-const denialsMax = 10
-
-// After is the class of an error that came so often in a row: a denial steps
-// down by one class, for what would lift it is somebody's work.
-func (e *Error) After(times int) Class {
-	if times < denialsMax || !e.Row().Denial {
-		return e.Class
-	}
-	switch e.Class {
-	case ClassFast:
-		return ClassSlow
-	case ClassSlow:
-		return ClassVerySlow
-	}
-	return e.Class
 }

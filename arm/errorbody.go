@@ -17,6 +17,9 @@ const (
 	maxErrorDepth   = 6
 )
 
+// policyViolation is the type of additionalInfo with which a policy refuses.
+const policyViolation = "PolicyViolation"
+
 // newError reads the answer to a request of the given method.
 func newError(method string, status int, header http.Header, payload []byte, wait clock) *Error {
 	e := parseError(payload)
@@ -58,7 +61,19 @@ func parseError(payload []byte) *Error {
 	}
 	e.collect(top, 0)
 	e.embedded(text(top, "message"))
+	e.namePolicies()
 	return e
+}
+
+// namePolicies makes the message name the policy assignments that refused: what
+// ARM says itself is often only that there is one.
+func (e *Error) namePolicies() {
+	for _, detail := range e.Details {
+		if !strings.EqualFold(detail.Code, policyViolation) || detail.Target == "" || strings.Contains(e.Message, detail.Target) {
+			continue
+		}
+		e.Message = strings.TrimSpace(fmt.Sprintf("%s Policy assignment: %s.", e.Message, join(" ", detail.Message, "("+detail.Target+")")))
+	}
 }
 
 // embedded reads the error of somebody else that a provider repeats as JSON in
@@ -95,7 +110,7 @@ func (e *Error) collect(node map[string]any, depth int) {
 	}
 	for _, item := range list(field(node, "additionalInfo")) {
 		info, _ := item.(map[string]any)
-		if kind := text(info, "type"); strings.EqualFold(kind, "PolicyViolation") && len(e.Details) < maxDetails {
+		if kind := text(info, "type"); strings.EqualFold(kind, policyViolation) && len(e.Details) < maxDetails {
 			named, _ := field(info, "info").(map[string]any)
 			e.Details = append(e.Details, Detail{
 				Code:    kind,

@@ -69,6 +69,9 @@ type Error struct {
 	// RetryAfter is the least time to the next try, 0 when not said.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	Class      Class         `json:"class"`
+	// Denial is set where only somebody's work would lift the error (a right, a
+	// policy, a quota): the more often it came, the rarer the next try.
+	Denial bool `json:"denial,omitempty"`
 }
 
 // Detail is one entry of error.details, of an innerError chain, or of
@@ -141,7 +144,8 @@ func heldBack(err error) bool {
 // answer to a PUT speaks of something else that is missing (its group, its
 // parent, what the body names), so the class is Slow there.
 func (e *Error) classify(method string) {
-	e.Class = e.Row().Class
+	row := e.Row()
+	e.Class, e.Denial = row.Class, row.Denial
 	if e.Class == ClassAbsent && method == http.MethodPut {
 		e.Class = ClassSlow
 	}

@@ -63,7 +63,7 @@ func TestErrorShapes(t *testing.T) {
 			reason: "a refusal by policy names the assignment",
 			body: `{"error":{"code":"RequestDisallowedByPolicy","message":"m","additionalInfo":[{"type":"PolicyViolation",
 				"info":{"policyAssignmentDisplayName":"Only EU","policyAssignmentId":"/subscriptions/s/a"}},{"type":"Other"}]}}`,
-			want: Error{Code: "RequestDisallowedByPolicy", Message: "m", Details: []Detail{{"PolicyViolation", "Only EU", "/subscriptions/s/a"}}},
+			want: Error{Code: "RequestDisallowedByPolicy", Message: "m Policy assignment: Only EU (/subscriptions/s/a).", Details: []Detail{{"PolicyViolation", "Only EU", "/subscriptions/s/a"}}},
 		},
 		"SignedURL": {
 			reason: "ARM repeats operation URLs in messages; their queries are signed",
@@ -148,6 +148,8 @@ func TestClassify(t *testing.T) {
 		"WordOfANestedCode":     {"inside an envelope that says nothing", 400, "BadRequest", []string{"ThingAlreadyTaken"}, ClassVerySlow},
 		"WordInAConflict":       {"409 with a word of its own", 409, "ThingAlreadyExists", nil, ClassVerySlow},
 		"WordOfAFailure":        {"the service failed, whatever it says", 503, "ServerBusy", nil, ClassSlow},
+		"WordOfA429":            {"429 is a budget unless a word says that it is a conflict", 429, "InternalSomething", nil, ClassThrottled},
+		"ConflictWordOfA429":    {"such as this", 429, "ThingInProgress", nil, ClassConflict},
 		"WordBusy":              {"a conflict by its word", 200, "ThingIsBusy", nil, ClassConflict},
 		"UnknownAroundKnown":    {"an unknown code asks the nested one too", 400, "SomethingNew", []string{"SkuNotAvailable"}, ClassVerySlow},
 		"KnownKeepsItsClass":    {"a telling code is not overruled by a nested one", 400, "InvalidResourceReference", []string{"NotFound"}, ClassSlow},

@@ -270,14 +270,19 @@ func TestPoll(t *testing.T) {
 			via:    viaAsync, uri: op,
 			reply: reply{403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
-				Err: &Error{Status: 403, Code: "AuthorizationFailed", Message: "no", RequestID: "request-1", Class: ClassSlow}},
+				Err: &Error{Status: 403, Code: "AuthorizationFailed", Message: "no", RequestID: "request-1", Class: ClassSlow, Denial: true}},
 		},
 		"Async404": {
-			reason: "an operation that is forgotten is not a resource that is absent",
+			reason: "an operation that is not known (yet) is not a resource that is absent",
 			via:    viaAsync, uri: op,
 			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
-			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
-				Err: &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow}},
+			err:   &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow},
+		},
+		"Async401": {
+			reason: "a token that expired during the operation",
+			via:    viaAsync, uri: op,
+			reply: reply{401, nil, `{"error":{"code":"ExpiredAuthenticationToken","message":"no"}}`},
+			err:   &Error{Status: 401, Code: "ExpiredAuthenticationToken", Message: "no", RequestID: "request-1", Class: ClassSlow, Denial: true},
 		},
 		"Async500Page": {
 			reason: "the status could not be read; the operation goes on",

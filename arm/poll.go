@@ -36,9 +36,10 @@ type Poll struct {
 // result (azcore's Result would cost one more GET).
 //
 // An error says nothing about the operation, which goes on: poll again with
-// the same token. It is an *Error for 408, 429 and 5xx, which may carry
-// RetryAfter, and for a credential that got no token. Any other answer that is
-// not 2xx (and a token of an unknown form) is no error but Unreadable.
+// the same token. It is an *Error for 401, 404, 408, 429 and 5xx, which may
+// carry RetryAfter, and for a credential that got no token. Any other answer
+// that is not 2xx (and a token of an unknown form) is no error but Unreadable,
+// with Err: what a refused operation URL or a failed Location said.
 func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
 	held, poller := c.decodeToken(token)
 	if poller == nil {
@@ -62,13 +63,27 @@ func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
 	}
 	if status := x.response.StatusCode; !success(status) {
 		answer := newError(http.MethodPut, status, x.response.Header, payload, c.now)
-		if answer.Transient() || status == http.StatusTooManyRequests || status >= 500 {
+		if pollAgain(status, held.Via) {
 			return Poll{}, fmt.Errorf("poll operation: %w", answer)
 		}
 		poll.Err = answer
 		return c.unreadablePoll(poll), nil
 	}
 	return c.progress(poll, step{held, poller, x.response.StatusCode, payload, err}), nil
+}
+
+// pollAgain are the answers that pass: the service failed, the token was old, a
+// budget is used up, or the place that was asked does not know the operation
+// yet. Who polls decides for how long it believes that. A resource that is
+// absent is for those to judge who know what is expected.
+func pollAgain(status int, via string) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	case http.StatusNotFound:
+		return via != viaResource
+	}
+	return status >= 500
 }
 
 // step is one 2xx answer to a poll.
