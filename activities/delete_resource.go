@@ -7,7 +7,9 @@ import (
 	"net/http"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 // DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is
@@ -30,6 +32,8 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		return refused
 	})
 	switch {
+	case err != nil && refused == nil && says(err) != nil:
+		return DeleteResourceResult{Verdict: a.observed("DeleteResource", *says(err))}, nil
 	case err != nil && (refused != nil || isAnswer(err)):
 		return a.deleteFailed(ctx, in, heart, err)
 	case err != nil:
@@ -110,4 +114,14 @@ func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
 		"it goes with %s, which is being deleted: %s", owner.Short(), because))
 	verdict.WaitingFor = []resource.ID{owner}
 	return verdict
+}
+
+// says is the verdict that an extension put into its error, nil for none.
+func says(err error) *resource.Verdict {
+	verdict, ok := extensions.VerdictOf(err)
+	if !ok {
+		return nil
+	}
+	verdict.Message = secrets.Text(verdict.Message, nil)
+	return &verdict
 }

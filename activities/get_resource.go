@@ -53,7 +53,7 @@ func (a *Activities) observe(ctx context.Context, in GetResourceInput, response 
 	if err != nil || body == nil {
 		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
 	}
-	masked := a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs})
+	masked := a.Registry.Trim(in.ID.Type(), a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs}))
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
 	}

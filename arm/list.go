@@ -19,9 +19,17 @@ const maxPages = 500
 // endpoint's host only, and ends at limit items: ask for one more than you use
 // to know whether there are more. Each item is one JSON object.
 func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersion string, limit int) ([]json.RawMessage, error) {
+	return c.Find(ctx, id, collection, apiVersion, "", limit)
+}
+
+// Find is List with ARM's $filter; "" filters nothing.
+func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
 	target, err := c.url(id, collection, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+	}
+	if filter != "" {
+		target += "&%24filter=" + url.PathEscape(filter)
 	}
 	var items []json.RawMessage
 	for range maxPages {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -71,7 +72,10 @@ func (c *Client) Put(ctx context.Context, id resource.ID, apiVersion string, bod
 // status 404 or 204. A 404 that says something else (a subscription, a type
 // that is not found) is an *Error and no finished delete.
 func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string) (Operation, error) {
-	operation, err := c.write(ctx, &exchange{call: CallDelete, typ: id.Type()}, write{method: http.MethodDelete, id: id, apiVersion: apiVersion})
+	options := deleteOptions(ctx)
+	operation, err := c.write(ctx, &exchange{call: CallDelete, typ: id.Type()}, write{
+		method: http.MethodDelete, id: id, apiVersion: apiVersion, header: options.header(), query: options.Query,
+	})
 	var answer *Error
 	if errors.As(err, &answer) && answer.Class == ClassAbsent {
 		gone := Response{Status: answer.Status, RequestID: answer.RequestID}
@@ -101,12 +105,16 @@ type write struct {
 	apiVersion string
 	body       []byte
 	header     http.Header
+	query      url.Values
 }
 
 func (c *Client) write(ctx context.Context, x *exchange, w write) (Operation, error) {
 	target, err := c.url(w.id, w.action, w.apiVersion)
 	if err != nil {
 		return Operation{}, err
+	}
+	if len(w.query) > 0 {
+		target += "&" + w.query.Encode()
 	}
 	answer, payload, err := c.do(ctx, x, w.method, target, w.body, w.header)
 	if err != nil && x.response != nil && success(x.response.StatusCode) {

@@ -27,6 +27,20 @@ func implementing[L any](links []any) []L {
 	return found
 }
 
+// Named is a link that messages call by another name than its Go type: a rule of
+// a file.
+type Named interface {
+	ExtensionName() string
+}
+
+// nameOf is how messages call a link.
+func nameOf(link any) string {
+	if named, ok := link.(Named); ok {
+		return named.ExtensionName()
+	}
+	return fmt.Sprintf("extension %T", link)
+}
+
 // panicError is a panic of one link, caught.
 type panicError struct {
 	point string
@@ -39,9 +53,9 @@ type panicError struct {
 // What a modifier said in its panic may hold a secret of the payload.
 func (e *panicError) Error() string {
 	if _, harmless := e.value.(runtime.Error); e.point == modifyPoint && !harmless {
-		return fmt.Sprintf("extension %T panicked in %s", e.link, e.point)
+		return fmt.Sprintf("%s panicked in %s", nameOf(e.link), e.point)
 	}
-	return fmt.Sprintf("extension %T panicked in %s: %v", e.link, e.point, e.value)
+	return fmt.Sprintf("%s panicked in %s: %v", nameOf(e.link), e.point, e.value)
 }
 
 // guard catches a panic of the link and hands it on as an error. It is deferred

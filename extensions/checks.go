@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -37,9 +40,11 @@ func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict
 
 func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationOwnerChecker](r.links(req.resourceType()))
-	links = append(links, defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote})
-	check := chain(links, nil, bindOwnerCheck)
-	result, err := check(ctx, req.owner(), req.Resolver, req.Client, req.log())
+	last := defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote}
+	result, err := runChain(ctx, r, ownerCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
+		check := chain(links, innermostOwnerCheck(last), c.bindOwnerCheck)
+		return check(ctx, apart(req.owner()), req.Resolver, req.Client, req.log())
+	})
 	if err != nil {
 		return failedCheck(ctx, req.log(), ownerCheckPoint, err)
 	}
@@ -53,13 +58,35 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 	return verdict
 }
 
-func bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconcileOwnerCheckFunc) PreReconcileOwnerCheckFunc {
+// runChain calls links that may hang from a distance, and the default alone
+// directly: it does not.
+func runChain[L, T any](ctx context.Context, r *Registry, point string, links []L, run func(context.Context, *call) (T, error)) (T, error) {
+	c := &call{point: point}
+	if len(links) == 0 {
+		return run(ctx, c)
+	}
+	all := make([]any, len(links))
+	for i, link := range links {
+		all[i] = link
+	}
+	return within(ctx, r.hanging, c, all, func(ctx context.Context) (T, error) { return run(ctx, c) })
+}
+
+func innermostOwnerCheck(last PreReconciliationOwnerChecker) PreReconcileOwnerCheckFunc {
+	return func(ctx context.Context, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PreReconcileCheckResult, error) {
+		return last.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, nil)
+	}
+}
+
+func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconcileOwnerCheckFunc) PreReconcileOwnerCheckFunc {
 	return func(ctx context.Context, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PreReconcileCheckResult, err error) {
-		defer guard(ownerCheckPoint, link, &err)
+		defer c.enter(link)()
+		in := remember(owner)
+		defer func() { c.left(link, in, recover(), &err) }()
 		result, err = link.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, next)
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
-			err = fmt.Errorf("extension %T answered %q in %s: only proceed and block are answers", link, result.Action(), ownerCheckPoint)
+			err = fmt.Errorf("it answered %q in %s: only proceed and block are answers", result.Action(), ownerCheckPoint)
 		}
 		return result, err
 	}
@@ -69,9 +96,11 @@ func bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconcileOwnerCh
 // the differences; Skip means that it is in sync.
 func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationChecker](r.links(req.resourceType()))
-	links = append(links, defaultPreChecker{registry: r, request: req})
-	check := chain(links, nil, bindPreCheck)
-	result, err := check(withForce(ctx, req.Force), req.Object, req.owner(), req.Resolver, req.Client, req.log())
+	last := defaultPreChecker{registry: r, request: req}
+	result, err := runChain(withForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
+		check := chain(links, innermostPreCheck(last), c.bindPreCheck)
+		return check(ctx, apart(req.Object), apart(req.owner()), req.Resolver, req.Client, req.log())
+	})
 	if err != nil {
 		return decided(ctx, req, preCheckPoint, failedCheck(ctx, req.log(), preCheckPoint, err))
 	}
@@ -83,13 +112,21 @@ func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	return decided(ctx, req, preCheckPoint, verdict)
 }
 
-func bindPreCheck(link PreReconciliationChecker, next PreReconcileCheckFunc) PreReconcileCheckFunc {
+func innermostPreCheck(last PreReconciliationChecker) PreReconcileCheckFunc {
+	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PreReconcileCheckResult, error) {
+		return last.PreReconcileCheck(ctx, obj, owner, resolver, client, log, nil)
+	}
+}
+
+func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileCheckFunc) PreReconcileCheckFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PreReconcileCheckResult, err error) {
-		defer guard(preCheckPoint, link, &err)
+		defer c.enter(link)()
+		in := remember(obj, owner)
+		defer func() { c.left(link, in, recover(), &err) }()
 		result, err = link.PreReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 		if err == nil && result.Action() == "" {
-			err = fmt.Errorf("extension %T gave no answer in %s", link, preCheckPoint)
+			err = fmt.Errorf("it gave no answer in %s", preCheckPoint)
 		}
 		return result, err
 	}
@@ -99,22 +136,32 @@ func bindPreCheck(link PreReconciliationChecker, next PreReconcileCheckFunc) Pre
 // ActionFailure or ActionError.
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PostReconciliationChecker](r.links(req.resourceType()))
-	links = append(links, defaultPostChecker{registry: r})
-	check := chain(links, nil, bindPostCheck)
-	result, err := check(ctx, req.Object, req.owner(), req.Resolver, req.Client, req.log())
+	last := defaultPostChecker{registry: r}
+	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (PostReconcileCheckResult, error) {
+		check := chain(links, innermostPostCheck(last), c.bindPostCheck)
+		return check(ctx, apart(req.Object), apart(req.owner()), req.Resolver, req.Client, req.log())
+	})
 	if err != nil {
 		return decided(ctx, req, postCheckPoint, failedCheck(ctx, req.log(), postCheckPoint, err))
 	}
 	return decided(ctx, req, postCheckPoint, result.verdict)
 }
 
-func bindPostCheck(link PostReconciliationChecker, next PostReconcileCheckFunc) PostReconcileCheckFunc {
+func innermostPostCheck(last PostReconciliationChecker) PostReconcileCheckFunc {
+	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PostReconcileCheckResult, error) {
+		return last.PostReconcileCheck(ctx, obj, owner, resolver, client, log, nil)
+	}
+}
+
+func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileCheckFunc) PostReconcileCheckFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PostReconcileCheckResult, err error) {
-		defer guard(postCheckPoint, link, &err)
+		defer c.enter(link)()
+		in := remember(obj, owner)
+		defer func() { c.left(link, in, recover(), &err) }()
 		result, err = link.PostReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 		if err == nil && result.Action() == "" {
-			err = fmt.Errorf("extension %T gave no answer in %s", link, postCheckPoint)
+			err = fmt.Errorf("it gave no answer in %s", postCheckPoint)
 		}
 		return result, err
 	}
@@ -128,13 +175,7 @@ func failedCheck(ctx context.Context, log *slog.Logger, point string, err error)
 	if errors.As(err, &panicked) {
 		log.ErrorContext(ctx, "extension panicked", "point", point, "extension", fmt.Sprintf("%T", panicked.link), "stack", string(panicked.stack))
 	}
-	var impact *ReadyConditionImpactingError
-	if errors.As(err, &impact) {
-		verdict := resource.Fail(impact.Reason, impact.Reason.Class(), err.Error())
-		verdict.Severity = impact.Severity
-		if impact.Severity == resource.SeverityError {
-			verdict.Class = resource.RetryNone
-		}
+	if verdict, ok := VerdictOf(err); ok {
 		return verdict
 	}
 	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf("The check %s failed: %v", point, err))
@@ -144,6 +185,7 @@ func failedCheck(ctx context.Context, log *slog.Logger, point string, err error)
 // decided logs a verdict, stops and surprises louder than proceeds, and hands
 // it on.
 func decided(ctx context.Context, req Request, point string, verdict resource.Verdict) resource.Verdict {
+	verdict = sane(verdict)
 	level := slog.LevelDebug
 	switch verdict.Action {
 	case resource.ActionBlock, resource.ActionFailure:
@@ -153,5 +195,32 @@ func decided(ctx context.Context, req Request, point string, verdict resource.Ve
 	}
 	req.log().Log(ctx, level, "verdict of "+point,
 		"id", req.Object.ID.String(), "action", string(verdict.Action), "reason", string(verdict.Reason), "message", verdict.Message)
+	return verdict
+}
+
+// Bounds of what a verdict may hold: it lives in histories and search attributes.
+const (
+	messageMax = 2000 // runes
+	reasonMax  = 100  // bytes
+)
+
+// sane takes from a verdict what would break the workflow that gets it: an
+// extension may say anything.
+func sane(verdict resource.Verdict) resource.Verdict {
+	verdict.Message = strings.ToValidUTF8(verdict.Message, "?")
+	if runes := []rune(verdict.Message); len(runes) > messageMax {
+		verdict.Message = string(runes[:messageMax-1]) + "…"
+	}
+	if reason := string(verdict.Reason); len(reason) > reasonMax || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsSpace) {
+		verdict.Reason = resource.ReasonFailed
+	}
+	switch verdict.Severity {
+	case resource.SeverityNone, resource.SeverityInfo, resource.SeverityWarning, resource.SeverityError:
+	default:
+		verdict.Severity = resource.SeverityWarning
+	}
+	if verdict.Stops() && !known(verdict.Class) {
+		verdict.Class = resource.RetrySlow
+	}
 	return verdict
 }

@@ -3,6 +3,8 @@ package extensions_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"testing"
 
@@ -26,6 +28,19 @@ func (c *countingClient) Get(context.Context, resource.ID, string) (arm.Response
 	c.gets++
 	return arm.Response{}, nil
 }
+
+func (c *countingClient) Find(context.Context, resource.ID, string, string, string, int) ([]json.RawMessage, error) {
+	c.gets++
+	return nil, nil
+}
+
+func (c *countingClient) Post(context.Context, resource.ID, string, string, []byte) (arm.Operation, error) {
+	c.gets++
+	return arm.Operation{}, nil
+}
+
+// typeName is the Go type of a link.
+func typeName(link any) string { return fmt.Sprintf("%T", link) }
 
 func mustID(t *testing.T, text string) resource.ID {
 	t.Helper()

@@ -2,17 +2,26 @@ package extensions
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
-// ARMClient reads any resource with the credential of the resource under
+// ARMClient talks to ARM with the credential of the resource under
 // reconciliation. A check that needs no read makes none: the budget of reads in
 // one step is 3 s.
 type ARMClient interface {
+	// Get reads any resource; absence is an error of arm.IsAbsent.
 	Get(ctx context.Context, id resource.ID, apiVersion string) (arm.Response, error)
+	// Find lists at most limit items of a collection below a resource, with
+	// ARM's $filter where it is not "".
+	Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error)
+	// Post calls an action of a resource ("purge") and does not wait for what it
+	// starts: the next pass looks what became of it. A repeated call must do no
+	// harm.
+	Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (arm.Operation, error)
 }
 
 // Resolver finds another resource by a reference.
@@ -228,4 +237,11 @@ type ChildLister interface {
 // defaults then treat such a resource as settled.
 type RestingStater interface {
 	RestingStates() []string
+}
+
+// LinkSource gives links for a type at the moment of a step: rules that may be
+// replaced while the worker runs. Every step of a pass asks anew, and holds what
+// it got to its end.
+type LinkSource interface {
+	Links(resourceType string) []any
 }

@@ -33,21 +33,13 @@ type Entry struct {
 // states reports whether the entry states a fact about its type.
 func (e Entry) states() bool { return e.Leaf || len(e.Serialises) > 0 }
 
-// BuiltIn are the links that come with Armature, in the order of their chains.
-// A worker of your own passes append(extensions.BuiltIn(), yours...) to New.
-func BuiltIn() []Entry {
-	return []Entry{
-		{Type: KustoClusterType, Link: KustoCluster{}},
-		{Type: KustoDatabaseType, Link: KustoDatabase{}},
-	}
-}
-
 // Registry finds the links of a type and runs their chains: one method per
 // step of a pass. It is safe for concurrent use and never changes.
 type Registry struct {
 	entries  []Entry
 	families map[string]map[string]bool
 	leaves   map[string]bool
+	hanging  *hanging
 }
 
 // New makes a registry. Within a chain the earlier entry is the outer one. An
@@ -69,13 +61,14 @@ func New(entries ...Entry) (*Registry, error) {
 	}
 	return &Registry{
 		entries: append([]Entry(nil), entries...), families: familiesOf(entries), leaves: leavesOf(entries),
+		hanging: &hanging{calls: map[string]int{}},
 	}, nil
 }
 
 func implementsPoint(link any) bool {
 	switch link.(type) {
 	case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier,
-		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater:
+		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater, LinkSource, ObservationTrimmer:
 		return true
 	}
 	return false
@@ -85,8 +78,12 @@ func implementsPoint(link any) bool {
 func (r *Registry) links(resourceType string) []any {
 	var found []any
 	for _, entry := range r.entries {
-		if entry.Type == AllTypes || strings.EqualFold(entry.Type, resourceType) {
-			found = append(found, entry.Link)
+		if entry.Link == nil || entry.Type != AllTypes && !strings.EqualFold(entry.Type, resourceType) {
+			continue
+		}
+		found = append(found, entry.Link)
+		if source, ok := entry.Link.(LinkSource); ok {
+			found = append(found, source.Links(resourceType)...)
 		}
 	}
 	return found

@@ -2,6 +2,7 @@ package extensions
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 
@@ -17,8 +18,12 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	if len(links) == 0 {
 		return payload, nil
 	}
-	modify := chain(links, ARMResourceModifierFunc(unmodified), bindModifier)
-	modified, err := modify(ctx, drift.Clone(payload), req.Object, req.owner(), req.Resolver, req.Client, req.log())
+	ctx, cancel := context.WithTimeout(ctx, modifyLimit)
+	defer cancel()
+	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
+		modify := chain(links, ARMResourceModifierFunc(unmodified), c.bindModifier)
+		return modify(ctx, drift.Clone(payload), apart(req.Object), apart(req.owner()), req.Resolver, req.Client, req.log())
+	})
 	if err != nil {
 		verdict := decided(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
 		return nil, &verdict
@@ -32,13 +37,18 @@ func unmodified(
 	return payload, nil
 }
 
-func bindModifier(link ARMResourceModifier, next ARMResourceModifierFunc) ARMResourceModifierFunc {
+func (c *call) bindModifier(link ARMResourceModifier, next ARMResourceModifierFunc) ARMResourceModifierFunc {
 	return func(ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (modified map[string]any, err error) {
-		defer guard(modifyPoint, link, &err)
+		defer c.enter(link)()
+		in := remember(obj, owner)
+		defer func() { c.left(link, in, recover(), &err) }()
 		modified, err = link.ModifyARMResource(ctx, payload, obj, owner, resolver, client, log, next)
 		if err == nil && modified == nil {
-			err = fmt.Errorf("extension %T returned no payload in %s", link, modifyPoint)
+			err = fmt.Errorf("it returned no payload in %s", modifyPoint)
+		}
+		if _, failed := json.Marshal(modified); err == nil && failed != nil {
+			err = fmt.Errorf("it returned in %s what is no JSON", modifyPoint)
 		}
 		return modified, err
 	}
@@ -52,8 +62,12 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 		log = slog.New(slog.DiscardHandler)
 	}
 	links := implementing[ErrorClassifier](r.links(resourceType))
-	classify := chain(links, ErrorClassifierFunc(defaultClassify), bindClassifier)
-	details, err := classify(ctx, failure, apiVersion, log)
+	limited, cancel := context.WithTimeout(ctx, classifyLimit)
+	defer cancel()
+	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (ErrorDetails, error) {
+		own := *failure
+		return chain(links, ErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, apiVersion, log)
+	})
 	if err != nil {
 		// The error of ARM is the news; a broken classifier must not hide it.
 		log.WarnContext(ctx, "error classifier failed", "type", resourceType, "error", err)
@@ -67,12 +81,13 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 	return withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
 }
 
-func bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {
+func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {
 	return func(ctx context.Context, failure *arm.Error, apiVersion string, log *slog.Logger) (details ErrorDetails, err error) {
-		defer guard(classifyPoint, link, &err)
+		defer c.enter(link)()
+		defer func() { c.left(link, inputs{}, recover(), &err) }()
 		details, err = link.ClassifyError(ctx, failure, apiVersion, log, next)
-		if err == nil && details.Class == "" {
-			err = fmt.Errorf("extension %T gave no retry class in %s", link, classifyPoint)
+		if err == nil && !known(details.Class) {
+			err = fmt.Errorf("it gave the retry class %q in %s", details.Class, classifyPoint)
 		}
 		return details, err
 	}
@@ -107,12 +122,19 @@ func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx contex
 	plain := func(ctx context.Context, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) error {
 		return next(ctx)
 	}
-	return chain(links, DeleterFunc(plain), bindDeleter)(ctx, req.Object, req.Resolver, req.Client, req.log())
+	ctx, cancel := context.WithTimeout(ctx, deleteLimit)
+	defer cancel()
+	_, err := runChain(ctx, r, deletePoint, links, func(ctx context.Context, c *call) (struct{}, error) {
+		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, apart(req.Object), req.Resolver, req.Client, req.log())
+	})
+	return err
 }
 
-func bindDeleter(link Deleter, next DeleterFunc) DeleterFunc {
+func (c *call) bindDeleter(link Deleter, next DeleterFunc) DeleterFunc {
 	return func(ctx context.Context, obj *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (err error) {
-		defer guard(deletePoint, link, &err)
+		defer c.enter(link)()
+		in := remember(obj)
+		defer func() { c.left(link, in, recover(), &err) }()
 		return link.Delete(ctx, obj, resolver, client, log, next)
 	}
 }
@@ -123,12 +145,18 @@ func (r *Registry) Import(ctx context.Context, req Request) (ImportResult, error
 	take := func(context.Context, *resource.Object, *resource.Object, *slog.Logger) (ImportResult, error) {
 		return ImportSucceeded(), nil
 	}
-	return chain(links, ImporterFunc(take), bindImporter)(ctx, req.Object, req.owner(), req.log())
+	ctx, cancel := context.WithTimeout(ctx, importLimit)
+	defer cancel()
+	return runChain(ctx, r, importPoint, links, func(ctx context.Context, c *call) (ImportResult, error) {
+		return chain(links, ImporterFunc(take), c.bindImporter)(ctx, apart(req.Object), apart(req.owner()), req.log())
+	})
 }
 
-func bindImporter(link Importer, next ImporterFunc) ImporterFunc {
+func (c *call) bindImporter(link Importer, next ImporterFunc) ImporterFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, log *slog.Logger) (result ImportResult, err error) {
-		defer guard(importPoint, link, &err)
+		defer c.enter(link)()
+		in := remember(obj, owner)
+		defer func() { c.left(link, in, recover(), &err) }()
 		return link.Import(ctx, obj, owner, log, next)
 	}
 }
@@ -138,16 +166,32 @@ func bindImporter(link Importer, next ImporterFunc) ImporterFunc {
 func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 	links := implementing[SuccessfulCreationHandler](r.links(req.resourceType()))
 	done := func(context.Context, *resource.Object, *slog.Logger) error { return nil }
-	if err := chain(links, SuccessfulCreationHandlerFunc(done), bindSuccess)(ctx, req.Object, req.log()); err != nil {
+	limited, cancel := context.WithTimeout(ctx, successLimit)
+	defer cancel()
+	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {
+		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, apart(req.Object), req.log())
+	})
+	if err != nil {
 		verdict := decided(ctx, req, successPoint, failedCheck(ctx, req.log(), successPoint, err))
 		return &verdict
 	}
 	return nil
 }
 
-func bindSuccess(link SuccessfulCreationHandler, next SuccessfulCreationHandlerFunc) SuccessfulCreationHandlerFunc {
+func (c *call) bindSuccess(link SuccessfulCreationHandler, next SuccessfulCreationHandlerFunc) SuccessfulCreationHandlerFunc {
 	return func(ctx context.Context, obj *resource.Object, log *slog.Logger) (err error) {
-		defer guard(successPoint, link, &err)
+		defer c.enter(link)()
+		in := remember(obj)
+		defer func() { c.left(link, in, recover(), &err) }()
 		return link.Success(ctx, obj, log, next)
 	}
+}
+
+// known reports whether a retry class is one of the four.
+func known(class resource.RetryClass) bool {
+	switch class {
+	case resource.RetryFast, resource.RetrySlow, resource.RetryVerySlow, resource.RetryNone:
+		return true
+	}
+	return false
 }

@@ -132,7 +132,7 @@ func TestClassify(t *testing.T) {
 	throttled, unknown, broken := bare, bare, verdict(resource.RetryFast, resource.SeverityWarning)
 	throttled.Reason, throttled.Message = resource.ReasonThrottled, "ARM answered status 429 without a message"
 	unknown.Reason, unknown.Message = resource.ReasonUnknownError, "ARM answered status 400 without a message"
-	broken.Message = "The cluster is busy. (its classifier failed: out of order) (ARM request ID r1)"
+	broken.Message = "The cluster is busy. (its classifier failed: extension extensions_test.worker: out of order) (ARM request ID r1)"
 	cases := map[string]struct {
 		reason  string
 		modes   []string

@@ -1,6 +1,7 @@
 package extensions
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/armature-io/armature/resource"
@@ -153,3 +154,40 @@ func (e *ReadyConditionImpactingError) Error() string {
 
 // Unwrap is the cause.
 func (e *ReadyConditionImpactingError) Unwrap() error { return e.Cause }
+
+// notYetError is a block from a point that has no result for one.
+type notYetError struct{ verdict resource.Verdict }
+
+func (e *notYetError) Error() string { return e.verdict.Message }
+
+// NotYet is the error with which a modifier, a deleter or a handler says "not
+// now": the pass ends blocked and is tried again in the Slow class, or as the
+// options say. It is how a link waits for something that takes long: it looks,
+// starts what has to be started, and never waits itself.
+func NotYet(reason string, options ...Option) error {
+	return &notYetError{verdict: BlockReconcile(reason, options...).verdict}
+}
+
+// VerdictOf is the verdict that an error of a link carries: that of NotYet or of
+// NewReadyConditionImpactingError; false for any other error.
+func VerdictOf(err error) (resource.Verdict, bool) {
+	var later *notYetError
+	if errors.As(err, &later) {
+		return sane(later.verdict), true
+	}
+	var impact *ReadyConditionImpactingError
+	if !errors.As(err, &impact) {
+		return resource.Verdict{}, false
+	}
+	// The link's own words, without its name.
+	text := err.Error()
+	if named := (*linkError)(nil); errors.As(err, &named) {
+		text = named.err.Error()
+	}
+	verdict := resource.Fail(impact.Reason, impact.Reason.Class(), text)
+	verdict.Severity = impact.Severity
+	if impact.Severity == resource.SeverityError {
+		verdict.Class = resource.RetryNone
+	}
+	return sane(verdict), true
+}

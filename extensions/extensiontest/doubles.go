@@ -1,0 +1,138 @@
+package extensiontest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// ID parses a resource ID.
+func ID(t testing.TB, text string) resource.ID {
+	t.Helper()
+	id, err := resource.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// Object is a resource with a desired and an observed body in JSON; "" is none.
+func Object(t testing.TB, id, desired, observed string) *resource.Object {
+	t.Helper()
+	decode := func(text string) map[string]any {
+		body, err := resource.DecodeBody([]byte(text))
+		if err != nil {
+			t.Fatalf("body of %s: %v", id, err)
+		}
+		return body
+	}
+	return &resource.Object{ID: ID(t, id), APIVersion: "2023-01-01", Desired: decode(desired), Observed: decode(observed)}
+}
+
+// Client is an ARMClient that answers from memory and counts. The zero value
+// knows no resource: every GET answers 404 ResourceNotFound.
+type Client struct {
+	// Resources are bodies in JSON by resource ID, in any case.
+	Resources map[string]string
+	// Lists are the items of a collection by "ID/collection".
+	Lists map[string][]string
+	// Err, when set, is every answer.
+	Err error
+
+	mu    sync.Mutex
+	calls []string
+}
+
+// Calls are the requests so far: "GET id", "LIST id/collection filter",
+// "POST id/action".
+func (c *Client) Calls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string{}, c.calls...)
+}
+
+func (c *Client) called(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, fmt.Sprintf(format, args...))
+}
+
+// Get implements extensions.ARMClient.
+func (c *Client) Get(_ context.Context, id resource.ID, _ string) (arm.Response, error) {
+	c.called("GET %s", id)
+	if c.Err != nil {
+		return arm.Response{}, c.Err
+	}
+	for text, body := range c.Resources {
+		if strings.EqualFold(text, id.String()) {
+			return arm.Response{Status: http.StatusOK, Body: json.RawMessage(body)}, nil
+		}
+	}
+	return arm.Response{}, NotFound(id)
+}
+
+// Find implements extensions.ARMClient; it filters nothing.
+func (c *Client) Find(_ context.Context, id resource.ID, collection, _, filter string, limit int) ([]json.RawMessage, error) {
+	c.called("LIST %s/%s %s", id, collection, filter)
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	var items []json.RawMessage
+	for text, list := range c.Lists {
+		if strings.EqualFold(text, id.String()+"/"+collection) {
+			for _, item := range list {
+				items = append(items, json.RawMessage(item))
+			}
+		}
+	}
+	return items[:min(len(items), limit)], nil
+}
+
+// Post implements extensions.ARMClient; every action is accepted.
+func (c *Client) Post(_ context.Context, id resource.ID, action, _ string, _ []byte) (arm.Operation, error) {
+	c.called("POST %s/%s", id, action)
+	if c.Err != nil {
+		return arm.Operation{}, c.Err
+	}
+	return arm.Operation{Response: arm.Response{Status: http.StatusAccepted}}, nil
+}
+
+// NotFound is ARM's error for a resource that does not exist.
+func NotFound(id resource.ID) error {
+	return &arm.Error{Status: http.StatusNotFound, Code: "ResourceNotFound", Class: arm.ClassAbsent, Message: "The resource " + id.String() + " was not found."}
+}
+
+// Resolver is an extensions.Resolver that answers from memory.
+type Resolver struct {
+	// Resources are bodies in JSON by resource ID, in any case.
+	Resources map[string]string
+	// Err, when set, is every answer.
+	Err error
+}
+
+// Resolve implements extensions.Resolver.
+func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (extensions.Resolution, error) {
+	if r.Err != nil {
+		return extensions.Resolution{}, r.Err
+	}
+	for text, body := range r.Resources {
+		if !strings.EqualFold(text, reference.ID.String()) {
+			continue
+		}
+		observed, err := resource.DecodeBody([]byte(body))
+		if err != nil {
+			return extensions.Resolution{}, err
+		}
+		object := &resource.Object{ID: reference.ID, APIVersion: reference.APIVersion, Observed: observed}
+		return extensions.Resolution{Found: true, Object: object, Ready: object.Ready()}, nil
+	}
+	return extensions.Resolution{}, nil
+}
