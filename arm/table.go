@@ -34,6 +34,7 @@ func absentRows() []Row {
 		{Code: "ResourceGroupNotFound", Class: ClassAbsent, Reason: "its group is not there, so neither is it", Source: srcErrors},
 		{Code: "ParentResourceNotFound", Class: ClassAbsent, Reason: "its parent is not there, so neither is it", Source: srcErrors},
 		{Code: "NotFound", Class: ClassAbsent, Reason: "what providers say that answer themselves", Source: srcRecorded},
+		{Code: "RoleAssignmentNotFound", Class: ClassAbsent, Reason: "the Authorization provider's own word for it", Source: srcReported},
 	}
 }
 
