@@ -26,6 +26,7 @@ func aksRows() []typeRule {
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 14},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 18},
 		defaults: aksPoolDefaults, changing: aksPoolChanging, keep: keepLastPool,
+		absent: absence{"NotFound", "Unspecified", "Could not find the agentpool: {name}, resourceName: {parent}."},
 	}
 	child := typeRule{
 		pattern: aksType + "/*", create: OperationSpec{Shape: ShapeAsync, Seconds: 34, State: "Updating"},

@@ -12,6 +12,7 @@ func authorizationRows() []typeRule {
 	return []typeRule{lockRow(), {
 		pattern:           "microsoft.authorization/roleassignments",
 		inherited:         true,
+		absent:            absence{code: "RoleAssignmentNotFound", words: "The role assignment '{name}' is not found."},
 		create:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		update:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		noLocation:        true,

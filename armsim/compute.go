@@ -25,6 +25,7 @@ func computeRows() []typeRule {
 			create:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
 			update:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
 			delete:  OperationSpec{Shape: ShapeBoth, Seconds: 26},
+			absent:  absence{code: "NotFound", words: "The entity was not found in this Azure location."},
 		}
 	}
 	disk := typeRule{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 )
 
 // answer is a response before it is written.
@@ -68,6 +69,27 @@ func errNotFound(t target) *answer {
 	}
 	return gatewayError(http.StatusNotFound, "ResourceNotFound",
 		"The Resource '%s'%s was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", path, where)
+}
+
+// errAbsent is the 404 of an absent resource, in its provider's words where the
+// table has them.
+func (s *Simulator) errAbsent(t target) *answer {
+	if t.kind == kindGroup {
+		return errGroupNotFound(t.group)
+	}
+	absent := s.ruleFor(t.resourceType()).absent
+	if absent.code == "" {
+		return errNotFound(t)
+	}
+	parent := ""
+	if n := len(t.names); n > 1 {
+		parent = t.names[n-2]
+	}
+	message := strings.NewReplacer("{name}", t.name(), "{parent}", parent, "{id}", t.id).Replace(absent.words)
+	if absent.detail == "" {
+		return armError(http.StatusNotFound, absent.code, "%s", message)
+	}
+	return armErrorDetail(http.StatusNotFound, absent.code, message, absent.detail, message)
 }
 
 func errParentNotFound(verb string, t target) *answer {

@@ -15,10 +15,7 @@ func (s *Simulator) handleGet(q *request) *answer {
 	r.noteRead()
 	body := s.visible(r)
 	if body == nil {
-		if t.kind == kindGroup {
-			return errGroupNotFound(t.group)
-		}
-		return errNotFound(t)
+		return s.errAbsent(t)
 	}
 	if q.r.Method == http.MethodHead {
 		return newAnswer(http.StatusNoContent, nil)

@@ -29,12 +29,15 @@ func networkRows() []typeRule {
 	vnet := with("microsoft.network/virtualnetworks", vnetDefaults, "subnets", "virtualNetworkPeerings")
 	vnet.inline[0].keepAbsent = func(apiVersion string) bool { return apiVersion >= keepSubnetsVersion }
 	vnet.inline[1].keepAbsent = vnet.inline[0].keepAbsent
+	peering, route := with("microsoft.network/virtualnetworks/virtualnetworkpeerings", nil), with("microsoft.network/routetables/routes", nil)
+	peering.absent = absence{code: "NotFound", words: "Resource {id} not found."}
+	route.absent = peering.absent
 	endpoint := with(privateEndpointType, privateEndpointDefaults)
 	endpoint.show = showConnections
 	endpoint.create.Seconds, endpoint.create.RetryAfter = 42, []float64{10, 10, 20}
 	endpoint.update = OperationSpec{Shape: ShapeAsync, Seconds: 10, RetryAfter: []float64{10}}
 	return append(dnsRows(),
-		vnet, endpoint,
+		vnet, endpoint, peering, route,
 		with("microsoft.network/virtualnetworks/subnets", subnetDefaults),
 		with("microsoft.network/routetables", guidDefaults, "routes"),
 		with("microsoft.network/networksecuritygroups", guidDefaults, "securityRules"),

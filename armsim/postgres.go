@@ -31,6 +31,7 @@ func flexibleServerRows() []typeRule {
 			noState: true, noLocation: true, operation: operation, operationsPath: "azureAsyncOperation", defaults: defaults,
 		}
 		row.create.HiddenUntilDone = true
+		row.absent = absence{code: "ResourceNotFound", words: "The specified resource {name} was not found."}
 		return row
 	}
 	settings := child("configurations", "UpsertServerParameterManagementOperation", 14, 10, nil)

@@ -46,10 +46,7 @@ func (s *Simulator) handlePatch(q *request) *answer {
 	}
 	r := s.find(q.target.id)
 	if s.visible(r) == nil {
-		if q.target.kind == kindGroup {
-			return errGroupNotFound(q.target.group)
-		}
-		return errNotFound(q.target)
+		return s.errAbsent(q.target)
 	}
 	body := cloneObject(r.body)
 	delete(properties(body), "provisioningState")

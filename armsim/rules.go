@@ -37,6 +37,7 @@ type typeRule struct {
 	operation              string // the first answer's body names this operation instead of showing the resource
 	inline                 []inlineRule
 	actions                map[string]action // POSTs by lower-cased name
+	absent                 absence
 	secrets                []string
 	// defaults adds the server's own properties when a body is stored and when its
 	// operation is done; show changes what is shown, without storing it.
@@ -57,6 +58,10 @@ type inlineRule struct {
 	// leaves the children alone; nil = it deletes them.
 	keepAbsent func(apiVersion string) bool
 }
+
+// absence is how a provider itself says that a resource is not there; empty for
+// what ARM's front door says. {name}, {parent} and {id} stand for the resource's.
+type absence struct{ code, detail, words string }
 
 // action is a POST that starts a long-running operation.
 type action struct {

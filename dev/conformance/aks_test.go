@@ -10,6 +10,7 @@ import (
 )
 
 func TestKubernetes(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	clusters, pools := client(t, s, armcontainerservice.NewManagedClustersClient), client(t, s, armcontainerservice.NewAgentPoolsClient)
 	body := armcontainerservice.ManagedCluster{Location: to(region), Properties: &armcontainerservice.ManagedClusterProperties{

@@ -11,6 +11,7 @@ import (
 )
 
 func TestScaleSet(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	sets := client(t, s, armcompute.NewVirtualMachineScaleSetsClient)
 	body := armcompute.VirtualMachineScaleSet{Location: to(region), SKU: &armcompute.SKU{Name: to("Standard_D1_v2"), Capacity: to[int64](1)},
@@ -36,6 +37,7 @@ func TestScaleSet(t *testing.T) {
 }
 
 func TestDisk(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	disks := client(t, s, armcompute.NewDisksClient)
 	body := armcompute.Disk{Location: to(region), Properties: &armcompute.DiskProperties{
@@ -47,6 +49,7 @@ func TestDisk(t *testing.T) {
 }
 
 func TestStorageAccount(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	accounts, containers := client(t, s, armstorage.NewAccountsClient), client(t, s, armstorage.NewBlobContainersClient)
 	body := armstorage.AccountCreateParameters{Location: to(region), Kind: to(armstorage.KindStorageV2), SKU: &armstorage.SKU{Name: to(armstorage.SKUNameStandardLRS)}}
@@ -72,6 +75,7 @@ func TestStorageAccount(t *testing.T) {
 }
 
 func TestRoleAssignment(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	assignments := client(t, s, armauthorization.NewRoleAssignmentsClient)
 	const name, other = "aaaaaaaa-0000-0000-0000-000000000001", "aaaaaaaa-0000-0000-0000-000000000002"

@@ -10,6 +10,7 @@ import (
 )
 
 func TestKusto(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	clusters, databases := client(t, s, armkusto.NewClustersClient), client(t, s, armkusto.NewDatabasesClient)
 	body := armkusto.Cluster{Location: to(region), SKU: &armkusto.AzureSKU{

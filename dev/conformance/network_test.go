@@ -12,6 +12,7 @@ import (
 const subnetID = group + "/providers/Microsoft.Network/virtualNetworks/net/subnets/a"
 
 func TestVirtualNetwork(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	networks, subnets := client(t, s, armnetwork.NewVirtualNetworksClient), client(t, s, armnetwork.NewSubnetsClient)
 	body := armnetwork.VirtualNetwork{Location: to(region), Properties: &armnetwork.VirtualNetworkPropertiesFormat{
@@ -50,6 +51,7 @@ func TestVirtualNetwork(t *testing.T) {
 }
 
 func TestPrivateEndpoint(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	endpoints, subnets := client(t, s, armnetwork.NewPrivateEndpointsClient), client(t, s, armnetwork.NewSubnetsClient)
 	if err := s.sim.Put(subnetID, map[string]any{}); err != nil {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	servers, databases := client(t, s, armpostgresqlflexibleservers.NewServersClient), client(t, s, armpostgresqlflexibleservers.NewDatabasesClient)
 	rules := client(t, s, armpostgresqlflexibleservers.NewFirewallRulesClient)

@@ -18,6 +18,7 @@ const (
 
 // TestCredential: a token of the right secret is taken, a wrong secret is told.
 func TestCredential(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	s.credential = s.login("wrong")
 	_, err := client(t, s, armresources.NewResourceGroupsClient).Get(s.context(), groupName, nil)
@@ -27,6 +28,7 @@ func TestCredential(t *testing.T) {
 }
 
 func TestResourceGroup(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	groups := client(t, s, armresources.NewResourceGroupsClient)
 	got, err := groups.Get(s.context(), groupName, nil)
@@ -65,6 +67,7 @@ func TestResourceGroup(t *testing.T) {
 
 // TestGenericResource takes the client that knows no type through a life.
 func TestGenericResource(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	resources := client(t, s, armresources.NewClient)
 	_, err := resources.GetByID(s.context(), thing, apiVersion, nil)
@@ -98,7 +101,11 @@ func TestGenericResource(t *testing.T) {
 
 // TestRegistration: the SDK registers a provider by itself when ARM asks for it.
 func TestRegistration(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
+	if err := s.sim.SetTimeScale(1e7); err != nil { // else the SDK looks once, and again after 15 s
+		t.Fatal(err)
+	}
 	s.sim.SetProvider("Microsoft.Example", "NotRegistered")
 	resources := client(t, s, armresources.NewClient)
 	create, err := resources.BeginCreateOrUpdateByID(s.context(), thing, apiVersion, armresources.GenericResource{Location: to(region)}, nil)
@@ -112,6 +119,7 @@ func TestRegistration(t *testing.T) {
 
 // TestThrottled: the SDK waits as long as it is told and gets through.
 func TestThrottled(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	groups := client(t, s, armresources.NewResourceGroupsClient)
 	if _, err := groups.Get(s.context(), groupName, nil); err != nil { // has a token from here on
@@ -139,6 +147,7 @@ func TestThrottled(t *testing.T) {
 }
 
 func TestLocks(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	locks := client(t, s, armlocks.NewManagementLocksClient)
 	body := armlocks.ManagementLockObject{Properties: &armlocks.ManagementLockProperties{Level: to(armlocks.LockLevelCanNotDelete), Notes: to("keep")}}
