@@ -112,7 +112,7 @@ func vaultSeeds() map[string]vaultSeed {
 		"purge protected":   {mode: "PURGETHENCREATE", deleted: `{"properties":{"purgeProtectionEnabled":true,"scheduledPurgeDate":"2027-01-01"}}`, action: resource.ActionError, class: resource.RetryNone, message: "protected against it until 2027-01-01"},
 		"purged":            {mode: "purgeThenCreate", want: "default", action: resource.ActionProceed},
 		"own word":          {mode: "recover", deleted: here, want: "recover", action: resource.ActionProceed},
-		"exists":            {mode: "createOrRecover", exists: true, want: "default", action: resource.ActionProceed},
+		"exists":            {mode: "createOrRecover", deleted: here, exists: true, want: "default", action: resource.ActionProceed},
 	}
 }
 
