@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/armature-io/armature/manifest"
@@ -30,150 +28,117 @@ func (s *sources) add(flags *pflag.FlagSet) {
 
 // load reads the manifests. All their faults are one error, and nothing was
 // started.
-func (s *sources) load(a *app) ([]resource.Desired, error) {
+func (s *sources) load(a *app) (manifest.Set, error) {
 	set, err := manifest.Load(manifest.Options{ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in}, s.files...)
 	var faults manifest.Faults
 	switch {
 	case errors.As(err, &faults):
-		return nil, badInput("refuse the manifests, nothing was started (%s):\n  %s",
+		return manifest.Set{}, badInput("refuse the manifests, nothing was started (%s):\n  %s",
 			count(len(faults), "fault"), strings.ReplaceAll(faults.Error(), "\n", "\n  "))
 	case err != nil:
-		return nil, badInput("refuse the manifests, nothing was started: %w", err)
+		return manifest.Set{}, badInput("refuse the manifests, nothing was started: %w", err)
 	}
-	return set.Resources, nil
+	return set, nil
+}
+
+// application is what the user asked for.
+type application struct {
+	once    bool
+	wait    bool
+	timeout time.Duration
+	prune   pruning
 }
 
 func (a *app) applyCommand() *cobra.Command {
 	var (
-		from    sources
-		once    bool
-		wait    bool
-		timeout time.Duration
+		from sources
+		how  application
 	)
 	c := &cobra.Command{
 		Use:   "apply -f PATH...",
 		Short: "Send manifests to their workflows, which make Azure match",
 		Long: `apply checks all manifests first; a fault in one means that nothing is started.
 Then each resource gets a durable workflow, or its workflow gets the new spec.
-It is safe to repeat: what is unchanged stays as it is.
+It is safe to repeat: what is unchanged stays as it is. Everything is started at
+once; owners, references and dependsOn order what follows.
+
+With --prune -l SELECTOR it then deletes what has the labels of the selector and
+no manifest any more. All manifests must have these labels.
 
 ` + exitHelp,
-		Example: "  armature apply -f examples --wait\n  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
-		Args:    cobra.NoArgs,
+		Example: "  armature apply -f examples --wait\n  armature apply -f stack --prune -l stack=prod\n" +
+			"  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(from.files) == 0 {
 				return badInput("apply needs -f PATH (a file, a folder, or - for stdin)")
 			}
-			if timeout < 0 {
-				return badInput("--timeout %s is negative; 0 means no limit", timeout)
+			if how.timeout < 0 {
+				return badInput("--timeout %s is negative; 0 means no limit", how.timeout)
 			}
-			resources, err := from.load(a)
+			if err := how.prune.check(how.once); err != nil {
+				return err
+			}
+			set, err := from.load(a)
 			if err != nil {
 				return err
 			}
-			return a.apply(c.Context(), resources, once, wait, timeout)
+			return a.apply(c.Context(), set, how)
 		},
 	}
 	from.add(c.Flags())
-	c.Flags().BoolVar(&once, "once", false, "end when Ready, keep nothing managed")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until everything is Ready")
-	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
+	c.Flags().BoolVar(&how.once, "once", false, "end when Ready, keep nothing managed")
+	c.Flags().BoolVar(&how.wait, "wait", false, "wait until everything is Ready")
+	c.Flags().DurationVar(&how.timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
+	how.prune.add(c.Flags())
 	return c
 }
 
-func (a *app) apply(ctx context.Context, resources []resource.Desired, once, wait bool, timeout time.Duration) error {
+func (a *app) apply(ctx context.Context, set manifest.Set, how application) error {
+	if err := how.prune.checkLabels(set); err != nil {
+		return err
+	}
 	b, err := a.connect(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	results := make([]workflows.ApplyResult, len(resources))
-	ids := make([]resource.ID, len(resources))
-	for i, desired := range resources {
-		ids[i] = desired.ID
+	stale, err := how.prune.find(ctx, a, b, set)
+	if err != nil {
+		return err
 	}
-	err = a.sendAll(ctx, ids, parallel, func(ctx context.Context, i int) (string, error) {
-		input := workflows.ApplyInput{Desired: resources[i], Once: once, By: a.by}
+	resources := set.Resources
+	results := make([]workflows.ApplyResult, len(resources))
+	err = a.sendAll(ctx, idsOf(resources), parallelStarts, func(ctx context.Context, i int) (string, error) {
+		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
 		err := b.updateWithStart(ctx, resources[i], message{name: workflows.ApplyUpdate, input: input, result: &results[i]})
 		return applied(results[i]), err
 	})
-	if err != nil || !wait {
+	if err != nil {
+		return how.prune.skipped(stale, err)
+	}
+	if err := a.prune(ctx, b, stale); err != nil || !how.wait {
 		return err
 	}
 	expected := make([]awaited, len(resources))
 	for i, desired := range resources {
-		expected[i] = await(desired.ID)
+		expected[i] = awaitDesired(desired)
 		expected[i].generation = results[i].Generation
 	}
-	return a.wait(ctx, b, expected, goalReady, timeout)
-}
-
-// applied is the answer in words.
-func applied(result workflows.ApplyResult) string {
-	word := "configured"
-	switch {
-	case !result.Changed:
-		word = "unchanged"
-	case result.Generation == 1:
-		word = "created"
-	}
-	return fmt.Sprintf("%s (generation %d)", word, result.Generation) + untilResume(result.Paused)
-}
-
-// untilResume says that an answer changes nothing yet.
-func untilResume(paused bool) string {
-	if !paused {
-		return ""
-	}
-	return "; it is paused: nothing starts until `armature resume`"
-}
-
-// sendAll sends one message for each resource, in order and at most limit at a
-// time, and prints one line for each answer, as they come. A refusal is a line
-// of its own and stops nothing; any other error (no worker, no Temporal) ends it.
-func (a *app) sendAll(ctx context.Context, ids []resource.ID, limit int, send func(ctx context.Context, i int) (string, error)) error {
-	var printing sync.Mutex
-	done, refusals := 0, 0
-	err := each(ctx, len(ids), limit, func(ctx context.Context, i int) error {
-		answer, err := send(ctx, i)
-		printing.Lock()
-		defer printing.Unlock()
-		var refusal *refusedError
-		switch name := described(ids[i]); {
-		case errors.As(err, &refusal):
-			refusals++
-			a.note("%s  refused: %s", name, refusal.text)
-		case err != nil:
-			return wrapName(name, err)
-		default:
-			done++
-			a.printf("%s  %s\n", name, answer)
-		}
-		return nil
-	})
-	switch {
-	case errors.Is(err, errInterrupted):
-		return failed("interrupted: %d of %d were sent and go on by themselves; repeat the command for the rest", done, len(ids))
-	case err != nil:
-		return err
-	case refusals > 0:
-		return failed("%d of %s refused, see above; what was not refused goes on", refusals, count(len(ids), "resource"))
-	}
-	return nil
-}
-
-// wrapName says of which resource an error speaks and keeps its exit code.
-func wrapName(name string, err error) error {
-	if errors.Is(err, errInterrupted) {
+	if err := a.wait(ctx, b, expected, goalReady, how.timeout); err != nil || len(stale) == 0 {
 		return err
 	}
-	return &fault{code: exitCode(asFault(err)), err: fmt.Errorf("%s: %w", name, err)}
+	return a.wait(ctx, b, awaitAll(stale), goalDeleted, how.timeout)
 }
 
-// count is "1 fault", "2 faults".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// parallelStarts bounds the workflows that are started at one time: more would
+// only wait for the worker, up to the deadline of the call.
+const parallelStarts = 16
+
+func idsOf(resources []resource.Desired) []resource.ID {
+	ids := make([]resource.ID, len(resources))
+	for i, desired := range resources {
+		ids[i] = desired.ID
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return ids
 }

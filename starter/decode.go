@@ -37,6 +37,7 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) record {
 		Reason:     resource.Reason(decodeText(attributes[attributeReason])),
 		WaitingFor: decodeTexts(attributes[attributeWaitingFor]),
 		Needs:      decodeTexts(attributes[attributeNeeds]),
+		Labels:     decodeTexts(attributes[attributeLabels]),
 		TaskQueue:  info.GetTaskQueue(),
 		Started:    timeOf(info.GetStartTime()),
 		Stuck:      stuck(decodeTexts(attributes[attributeProblems]), 0),

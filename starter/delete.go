@@ -46,11 +46,11 @@ WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascad
 			case len(from.files) == 0:
 				return a.deleteNamed(c.Context(), selection{names: args, selector: selector}, d)
 			}
-			resources, err := from.load(a)
+			set, err := from.load(a)
 			if err != nil {
 				return err
 			}
-			return a.deleteManifests(c.Context(), resources, d)
+			return a.deleteManifests(c.Context(), set.Resources, d)
 		},
 	}
 	from.add(c.Flags())
@@ -91,16 +91,18 @@ func (a *app) deleteNamed(ctx context.Context, s selection, d deletion) error {
 	return a.wait(ctx, b, expected, goalDeleted, d.timeout)
 }
 
-// deleteManifests deletes what manifests name, dependents first: the reverse of
-// their order. The workflows hold the order too, so it only saves waiting.
+// deleteManifests deletes what manifests name, dependents first: the workflows
+// hold that order too, but one that is not managed yet would look unmanaged to
+// its owner.
 func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired, d deletion) error {
 	slices.Reverse(resources)
-	ids := make([]resource.ID, len(resources))
 	expected := make([]awaited, len(resources))
+	records := make([]record, len(resources))
 	for i, desired := range resources {
-		ids[i], expected[i] = desired.ID, await(desired.ID)
+		expected[i] = awaitDesired(desired)
+		records[i] = expected[i].record
 	}
-	if err := a.confirm(ids, d); err != nil {
+	if err := a.confirm(idsOf(resources), d); err != nil {
 		return err
 	}
 	b, err := a.connect(ctx, a)
@@ -108,7 +110,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		return err
 	}
 	defer b.close()
-	err = a.sendAll(ctx, ids, 1, func(ctx context.Context, i int) (string, error) {
+	err = a.sendWaves(ctx, idsOf(resources), deletionWaves(records), parallel, func(ctx context.Context, i int) (string, error) {
 		desired := resources[i]
 		return a.sendDelete(d, func(m message) error { return b.updateWithStart(ctx, desired, m) }, &desired)
 	})
@@ -146,9 +148,14 @@ func (a *app) confirm(ids []resource.ID, d deletion) error {
 	}
 	a.printf("%s? [y/N] ", question)
 	answer, _ := bufio.NewReader(a.in).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
+	if !agreed(answer) {
+		return failed("nothing was deleted: the question was not answered with y")
 	}
-	return failed("nothing was deleted: the question was not answered with y")
+	return nil
+}
+
+// agreed reports whether an answer is y or yes.
+func agreed(answer string) bool {
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }

@@ -65,9 +65,6 @@ func (a *app) reconcile(ctx context.Context, s selection, input workflows.Reconc
 	return a.wait(ctx, b, expected, goalReady, timeout)
 }
 
-// sender sends message i and answers in words.
-type sender = func(ctx context.Context, i int) (string, error)
-
 // sendNamed sends one message to each resource that a user named; at least one
 // must be. The backend is the caller's to close, where it is not nil.
 func (a *app) sendNamed(ctx context.Context, s selection, prepare func(b *backend, records []record) sender) (*backend, error) {

@@ -43,6 +43,8 @@ type record struct {
 	// and of what it depends on.
 	WaitingFor []string
 	Needs      []string
+	// Labels are "key=value".
+	Labels []string
 	// TaskQueue is where its worker listens; Started when its run began.
 	TaskQueue string
 	Started   time.Time

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // label is one term of a selector: key=value.
 type label struct{ key, value string }
@@ -21,15 +24,22 @@ func readSelector(selector string) ([]label, error) {
 	return labels, nil
 }
 
-// labelQuery narrows runningQuery to a label selector.
-func labelQuery(selector string) (string, error) {
-	labels, err := readSelector(selector)
-	if err != nil {
-		return "", err
+// labelled reports whether a record has all labels, letter by letter: some
+// stores of Temporal compare lists without regard to case.
+func (r record) labelled(labels []label) bool {
+	for _, l := range labels {
+		if !slices.Contains(r.Labels, l.key+"="+l.value) {
+			return false
+		}
 	}
+	return true
+}
+
+// labelQuery narrows runningQuery to a label selector.
+func labelQuery(labels []label) string {
 	query := runningQuery
 	for _, l := range labels {
 		query += " AND " + attributeLabels + " = '" + l.key + "=" + l.value + "'"
 	}
-	return query, nil
+	return query
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"sort"
 	"strings"
 
@@ -57,17 +58,18 @@ func (b *backend) targets(ctx context.Context, s selection) ([]record, error) {
 
 // running lists the managed resources, by name.
 func (b *backend) running(ctx context.Context, selector string) ([]record, error) {
-	query := runningQuery
+	var labels []label
 	if selector != "" {
 		var err error
-		if query, err = labelQuery(selector); err != nil {
+		if labels, err = readSelector(selector); err != nil {
 			return nil, err
 		}
 	}
-	records, err := b.list(ctx, query)
+	records, err := b.list(ctx, labelQuery(labels))
 	if err != nil {
 		return nil, err
 	}
+	records = slices.DeleteFunc(records, func(r record) bool { return !r.labelled(labels) })
 	sort.SliceStable(records, func(i, j int) bool {
 		left, right := records[i].called(), records[j].called()
 		if left != right {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
@@ -39,6 +41,15 @@ type awaited struct {
 	// generation and pass are the least that count; 0 = any.
 	generation int64
 	pass       int64
+}
+
+// awaitDesired awaits the resource of a manifest.
+func awaitDesired(desired resource.Desired) awaited {
+	w := await(desired.ID)
+	for _, id := range desired.Needs() {
+		w.Needs = append(w.Needs, workflows.WaitingKey(id))
+	}
+	return w
 }
 
 // await awaits a resource by its ID.
@@ -80,14 +91,14 @@ watches everything that is managed.`,
 			case len(from.files) > 0 && (len(args) > 0 || selector != ""):
 				return badInput("choose resources either by -f or by name and -l, not by both")
 			}
-			var resources []resource.Desired
+			var set manifest.Set
 			if len(from.files) > 0 {
 				var err error
-				if resources, err = from.load(a); err != nil {
+				if set, err = from.load(a); err != nil {
 					return err
 				}
 			}
-			return a.waitFor(c.Context(), resources, selection{names: args, selector: selector}, g, timeout)
+			return a.waitFor(c.Context(), set.Resources, selection{names: args, selector: selector}, g, timeout)
 		},
 	}
 	from.add(c.Flags())
@@ -105,7 +116,7 @@ func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s selec
 	defer b.close()
 	var list []awaited
 	for _, desired := range resources {
-		list = append(list, await(desired.ID))
+		list = append(list, awaitDesired(desired))
 	}
 	if len(resources) == 0 {
 		records, err := b.targets(ctx, s)

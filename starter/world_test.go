@@ -138,7 +138,10 @@ func (f *fakeTemporal) manage(t *testing.T, id string, statuses ...workflows.Sta
 		statuses[i].ID, statuses[i].Name, statuses[i].APIVersion = parsed, parsed.Name(), "2023-08-15"
 		statuses[i].Owner = parsed.Owner()
 		r.Phase, r.Reason = statuses[i].Phase, statuses[i].Condition.Reason
-		r.WaitingFor = nil
+		r.WaitingFor, r.Labels = nil, []string{"stack=prod"}
+		for key, value := range statuses[i].Labels {
+			r.Labels = append(r.Labels, key+"="+value)
+		}
 		for _, id := range statuses[i].WaitingFor {
 			r.WaitingFor = append(r.WaitingFor, workflows.WaitingKey(id))
 		}

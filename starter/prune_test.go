@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+)
+
+// labelled is a folder with one cluster that has the labels.
+func labelled(t *testing.T, labels string) string {
+	t.Helper()
+	return manifests(t, map[string]string{"adx.yaml": "type: Microsoft.Kusto/clusters@2023-08-15\nname: adx\nowner: " + group +
+		"\nbody: {location: westus2}\nlabels: " + labels + "\n"})
+}
+
+func TestPrune(t *testing.T) {
+	prune := []string{"apply", "-f", "DIR", "--prune", "-l", "stack=prod"}
+	cases := map[string]struct {
+		reason string
+		args   []string
+		labels string
+		files  map[string]string
+		manage func(t *testing.T, f *fakeTemporal)
+		asks   bool
+		answer string
+		errs   map[string]error
+		code   int
+		sent   []string
+		text   []string
+		quiet  bool
+	}{
+		"deletes": {
+			reason: "what no manifest names goes, dependents first, after the apply",
+			args:   append(slices.Clone(prune), "--yes"), sent: []string{"delete a", "delete v1"},
+			text: []string{"no manifest any more:\n  " + vnet + "\n  " + vnet + "/subnets/a", "kusto cluster adx  created", "virtual network v1  deleting"},
+		},
+		"asks":     {reason: "no is the default, and then nothing is started", args: prune, asks: true, answer: "\n", code: exitFailed, text: []string{"Apply, and delete 2 resources in Azure? [y/N]", "nothing was started"}, quiet: true},
+		"agreed":   {reason: "y goes on", args: prune, asks: true, answer: "y\n", sent: []string{"delete a", "delete v1"}},
+		"pipeline": {reason: "where nobody can be asked, nobody agreed", args: prune, code: exitBadInput, text: []string{"give --yes"}, quiet: true},
+		"too many": {
+			reason: "a wrong folder looks like a large prune",
+			args:   append(slices.Clone(prune), "--yes", "--prune-max", "1"), code: exitFailed,
+			text: []string{"refuse to prune 2 resources, nothing was started: more than --prune-max 1"}, quiet: true,
+		},
+		"default maximum": {
+			reason: "it is 20", args: append(slices.Clone(prune), "--yes"), code: exitFailed, text: []string{"more than --prune-max 20"}, quiet: true,
+			manage: func(t *testing.T, f *fakeTemporal) {
+				for i := range 21 {
+					f.manage(t, fmt.Sprintf("%s%d", account, i), readyStatus())
+				}
+			},
+		},
+		"faulty file": {
+			reason: "a file that does not parse may hold what would be deleted",
+			args:   append(slices.Clone(prune), "--yes"), files: map[string]string{"b.yaml": "type: [\n"}, code: exitBadInput, text: []string{"nothing was started"}, quiet: true,
+		},
+		"other labels": {
+			reason: "the next prune would delete what this apply made, or never find it",
+			args:   append(slices.Clone(prune), "--yes"), labels: "{stack: test}", code: exitBadInput,
+			text: []string{"adx.yaml:1: labels: adx has no label stack=prod"}, quiet: true,
+		},
+		"other case": {
+			reason: "a store that ignores case lists what is not meant",
+			args:   append(slices.Clone(prune), "--yes"), text: []string{"nothing to prune"},
+			manage: func(t *testing.T, f *fakeTemporal) {
+				f.manage(t, vnet, readyStatus())
+				f.change(t, vnet, func(r *record) { r.Labels = []string{"stack=PROD"} })
+			},
+		},
+		"going already": {
+			reason: "a deletion is not asked for twice",
+			args:   prune, text: []string{"nothing to prune"},
+			manage: func(t *testing.T, f *fakeTemporal) { f.manage(t, vnet, deleting(readyStatus())) },
+		},
+		"named": {
+			reason: "what has a manifest stays, however its ID is spelt",
+			args:   prune, text: []string{"nothing to prune"},
+			manage: func(t *testing.T, f *fakeTemporal) { f.manage(t, strings.ToUpper(cluster), readyStatus()) },
+		},
+		"apply refused": {
+			reason: "nothing is deleted while the new spec is not taken",
+			args:   append(slices.Clone(prune), "--yes"), errs: map[string]error{strings.ToLower(cluster): &refusedError{text: "adx is being deleted"}},
+			code: exitFailed, text: []string{"refused: adx is being deleted", "nothing was pruned"},
+		},
+		"detaches": {
+			reason: "the list says what stays in Azure",
+			args:   prune, asks: true, answer: "n\n", code: exitFailed, text: []string{vnet + "  (policy detach-on-delete: it stays in Azure)"}, quiet: true,
+			manage: func(t *testing.T, f *fakeTemporal) {
+				f.manage(t, vnet, readyStatus())
+				f.change(t, vnet, func(r *record) { r.Policy = resource.PolicyDetachOnDelete })
+			},
+		},
+		"no selector":   {reason: "without labels everything would go", args: []string{"apply", "-f", "DIR", "--prune"}, code: exitBadInput, text: []string{"--prune needs -l"}, quiet: true},
+		"selector only": {reason: "it would choose nothing", args: []string{"apply", "-f", "DIR", "-l", "stack=prod"}, code: exitBadInput, text: []string{"-l says what --prune may delete"}, quiet: true},
+		"once":          {reason: "nothing stays managed to compare with", args: append(slices.Clone(prune), "--once"), code: exitBadInput, text: []string{"choose one"}, quiet: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			if tc.manage == nil {
+				tc.manage = func(t *testing.T, f *fakeTemporal) {
+					f.manage(t, vnet, readyStatus())
+					f.manage(t, vnet+"/subnets/a", readyStatus())
+					f.manage(t, cluster, readyStatus())
+				}
+			}
+			tc.manage(t, w.temporal)
+			w.asks, w.in, w.temporal.errs = tc.asks, strings.NewReader(tc.answer), tc.errs
+			w.temporal.answers = map[string]any{
+				strings.ToLower(cluster): workflows.ApplyResult{Generation: 1, Changed: true}, strings.ToLower(vnet): workflows.DeleteResult{Changed: true},
+			}
+			if tc.labels == "" {
+				tc.labels = "{stack: prod}"
+			}
+			folder := labelled(t, tc.labels)
+			for file, text := range tc.files {
+				folder = manifests(t, map[string]string{"adx.yaml": "type: A.B/c@2020-01-01\nname: x\nowner: " + group + "\nbody: {}\nlabels: {stack: prod}\n", file: text})
+			}
+			args := slices.Clone(tc.args)
+			for i, arg := range args {
+				args[i] = strings.ReplaceAll(arg, "DIR", folder)
+			}
+			if code := w.run(args...); code != tc.code {
+				t.Errorf("%s: exit code %d, want %d: %s", tc.reason, code, tc.code, w.err)
+			}
+			if diff := cmp.Diff(tc.sent, w.temporal.sent); diff != "" {
+				t.Errorf("%s: sent (-want +got):\n%s", tc.reason, diff)
+			}
+			if tc.quiet && len(w.temporal.started) > 0 {
+				t.Errorf("%s: started %v", tc.reason, w.temporal.started)
+			}
+			for _, text := range tc.text {
+				if !strings.Contains(w.out.String()+w.err.String(), text) {
+					t.Errorf("%s: output lacks %q:\n%s%s", tc.reason, text, w.out, w.err)
+				}
+			}
+		})
+	}
+}
+
+// TestApplyUsesNoList holds that a thousand applies never touch the limit of
+// visibility requests.
+func TestApplyUsesNoList(t *testing.T) {
+	w := newWorld()
+	if code := w.run("apply", "-f", adx(t)); code != exitOK || len(w.temporal.queries) > 0 {
+		t.Errorf("exit code %d, lists %v: %s", code, w.temporal.queries, w.err)
+	}
+}
+
+func TestDeletionWaves(t *testing.T) {
+	at := func(id string, needs ...string) record {
+		r := record{ID: mustID(t, id)}
+		for _, need := range needs {
+			r.Needs = append(r.Needs, workflows.WaitingKey(mustID(t, need)))
+		}
+		return r
+	}
+	cases := map[string]struct {
+		reason  string
+		records []record
+		want    [][]int
+	}{
+		"owners":  {reason: "what is owned goes first, whatever the order", records: []record{at(cluster), at(database), at(group)}, want: [][]int{{1}, {0}, {2}}},
+		"needs":   {reason: "so does what depends by $ref or dependsOn", records: []record{at(vnet), at(account, vnet), at(endpoint, account, vnet)}, want: [][]int{{2}, {1}, {0}}},
+		"at once": {reason: "what is free goes together", records: []record{at(vnet), at(account), at(cluster)}, want: [][]int{{0, 1, 2}}},
+		"ring":    {reason: "what cannot be ordered is sent all the same", records: []record{at(vnet, account), at(account, vnet), at(vnet+"/subnets/a", vnet)}, want: [][]int{{2}, {0, 1}}},
+		"outside": {reason: "what is not here orders nothing", records: []record{at(database, cluster), at(account, endpoint)}, want: [][]int{{0, 1}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, deletionWaves(tc.records)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
