@@ -68,6 +68,7 @@ const (
 	ReasonOperationTimeout          Reason = "OperationTimeout"
 	ReasonOperationFailed           Reason = "OperationFailed"
 	ReasonChangeNotTaken            Reason = "ChangeNotTaken"
+	ReasonContested                 Reason = "Contested"
 	ReasonThrottled                 Reason = "Throttled"
 	ReasonArmUnreachable            Reason = "ArmUnreachable"
 	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
@@ -103,6 +104,7 @@ func Reasons() []Reason {
 		ReasonOperationTimeout,
 		ReasonOperationFailed,
 		ReasonChangeNotTaken,
+		ReasonContested,
 		ReasonThrottled,
 		ReasonArmUnreachable,
 		ReasonContainsUnmanaged,
@@ -122,7 +124,7 @@ func (r Reason) Class() RetryClass {
 	switch r {
 	case ReasonWaitingForOwner, ReasonReferenceNotFound, ReasonReferenceNotReady, ReasonSecretNotFound:
 		return RetryFast
-	case ReasonDeletionNotSupported, ReasonChangeNotTaken, ReasonContainsProtected:
+	case ReasonDeletionNotSupported, ReasonChangeNotTaken, ReasonContested, ReasonContainsProtected:
 		return RetryVerySlow
 	}
 	return RetrySlow
@@ -147,6 +149,9 @@ type Verdict struct {
 	Differences []Difference `json:"differences,omitempty"`
 	// More counts the differences beyond the bound.
 	More int `json:"more,omitempty"`
+	// Drops names what others set and the PUT takes away, at most about
+	// MaxDifferences.
+	Drops []string `json:"drops,omitempty"`
 	// WaitingFor names the resources whose change would lift a Block.
 	WaitingFor []ID `json:"waitingFor,omitempty"`
 	// RequestID is ARM's x-ms-request-id of the answer that decided.
