@@ -41,6 +41,9 @@ type Options struct {
 	OwnerMaxAge time.Duration
 	// HashKey makes the hashes in memory keyed ones.
 	HashKey []byte
+	// Rotation says that HashKey is secret: then memory holds keyed hashes of
+	// secrets too, and a rotated one is a difference.
+	Rotation bool
 	// OverdueAfter is how long a resource may be blocked or not ready before its
 	// condition is an error; default 1 h, negative never. While it, or its owner,
 	// rests in one of OverdueExempt (words of ARM in any case), it never is.

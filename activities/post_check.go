@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,12 +34,8 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 // a success.
 func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
 	options := request.Comparison()
-	if in.Put && request.Object.Exists() && !a.Registry.InFlight(in.Desired.ID.Type(), request.Object.ProvisioningState()) {
-		for _, difference := range in.Differences {
-			options.Reasons = append(options.Reasons, difference.Path)
-		}
-		options.Memory = drift.Remember(request.Object.Desired, request.Object.Observed, options)
-		if encoded, err := json.Marshal(options.Memory); err == nil {
+	if a.remember(in, request, &options) {
+		if encoded, err := json.Marshal(options.Memory); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
 		}
 	}
@@ -51,4 +48,22 @@ func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request e
 	if failed := a.Registry.Success(ctx, request); failed != nil {
 		result.Verdict = *failed
 	}
+}
+
+// remember renews the memory after a PUT, and where a comparison finds the
+// resource in sync: at first contact, after an edit that asks for what is there,
+// under another api-version. A skip of an extension that overlooks a difference
+// is not remembered, nor is a state in between.
+func (a *Activities) remember(in PostCheckInput, request extensions.Request, options *drift.Options) bool {
+	object := request.Object
+	switch {
+	case !object.Exists() || a.Registry.InFlight(in.Desired.ID.Type(), object.ProvisioningState()):
+		return false
+	case in.Put:
+		options.Put, options.Reasons = true, in.Differences
+	case !drift.Compare(object.Desired, object.Observed, *options).InSync:
+		return false
+	}
+	options.Memory = drift.Remember(object.Desired, object.Observed, *options)
+	return true
 }

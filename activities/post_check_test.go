@@ -29,7 +29,8 @@ func TestPostCheck(t *testing.T) {
 		notTaken    bool
 	}{
 		"Ready": {
-			reason: "in sync and at rest", observed: thingBody, action: resource.ActionSuccess, why: resource.ReasonSucceeded,
+			reason: "in sync and at rest; what the manifest states is remembered, so that a removal is seen later",
+			observed: thingBody, action: resource.ActionSuccess, why: resource.ReasonSucceeded, remembers: true,
 		},
 		"ReadyAfterPut": {
 			reason: "a PUT that took hold leaves an empty memory", observed: thingBody, put: true, differences: size,

@@ -20,7 +20,11 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 		return PreCheckResult{Verdict: a.observed("PreCheck", *stop)}, nil
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
-	verdict := a.overdue(in.Desired.ID, a.Registry.PreCheck(ctx, request), in.NotReadyFor, request.Object)
+	verdict := a.Registry.PreCheck(ctx, request)
+	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
+		verdict.Message += "; whether its secrets were rotated is not seen, because the worker has no mask-key"
+	}
+	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Object)
 	turn, _ := a.Registry.Serialised(in.Desired.ID)
 	return PreCheckResult{Verdict: a.observed("PreCheck", verdict), Turn: turn}, nil
 }
@@ -51,11 +55,28 @@ func (a *Activities) knownRequest(
 		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
 		return request, &verdict
 	}
+	request.Now, request.Secrets = a.now(), a.rotating(ctx, desired)
 	if request.Object.Desired, err = a.owners.resolveReferences(ctx, request.Object.Desired); err != nil {
 		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
 		return request, &verdict
 	}
 	return request, nil
+}
+
+// rotating are the values behind the resource's $secret references, by reference,
+// for keyed hashes of them: nil without a key that is secret. What cannot be read
+// now is left out, and then not compared.
+func (a *Activities) rotating(ctx context.Context, desired resource.Desired) map[string]string {
+	if !a.options.Rotation || len(desired.SecretRefs) == 0 {
+		return nil
+	}
+	known := make(map[string]string, len(desired.SecretRefs))
+	for _, reference := range desired.SecretRefs {
+		if values, all := a.values(ctx, []string{reference}); all && len(values) == 1 {
+			known[reference] = values[0]
+		}
+	}
+	return known
 }
 
 // decodeMemory reads what PostCheck wrote.

@@ -16,35 +16,81 @@ const (
 	ruleNotEmpty    = "not-empty"
 	ruleListLength  = "list-length"
 	ruleItemMissing = "item-missing"
+	ruleItemAdded   = "item-added"
+	ruleRemoved     = "removed"
 	ruleMasked      = "masked"
+	ruleRotated     = "rotated"
 )
 
-// Compare reports where observed is not as desired. It changes neither.
-func Compare(desired, observed map[string]any, opts Options) Result {
-	var result Result
-	for _, d := range differences(desired, observed, opts) {
-		if entry, remembered := opts.Memory.holds(d, opts); remembered {
-			result.Remembered = append(result.Remembered, d.path.String())
-			if entry.NotTaken {
-				result.NotTaken = append(result.NotTaken, d.path.String())
-			}
-			continue
-		}
-		if len(result.Differences) == resource.MaxDifferences {
-			result.More++
-			continue
-		}
-		result.Differences = append(result.Differences, d.show())
-	}
-	result.InSync = len(result.Differences) == 0
-	return result
+// place is one place of the desired body with what stands there in observed.
+type place struct {
+	path     resource.Path
+	desired  any
+	observed any
+	// present is false where observed has nothing, not even null.
+	present bool
+	// free is set below names under which people choose keys and values.
+	free bool
+	// rights is set below a property that says what somebody may do.
+	rights bool
+	// of is the resource.
+	of *subject
 }
 
-// differences are all of them, in the order of their paths, memory left aside.
-func differences(desired, observed map[string]any, opts Options) []difference {
-	w := &walker{id: opts.ID}
-	w.compare(place{desired: desired, observed: observed, present: observed != nil}, parsePaths(opts.Ignore))
-	sort.SliceStable(w.found, func(i, j int) bool { return w.found[i].path.String() < w.found[j].path.String() })
+// at is the place of a member or element of p.
+func (p place) at(step resource.Step, desired, observed any, present bool) place {
+	return place{
+		path: p.path.With(step), desired: desired, observed: observed, present: present, of: p.of,
+		free: p.free || peoplesWord(step.Name), rights: p.rights || resource.RightsName(step.Name),
+	}
+}
+
+// placeOf is the place of a value that is looked at on its own.
+func placeOf(path resource.Path, value any) place {
+	p := place{path: path, desired: value, of: &subject{}}
+	for _, step := range path {
+		p.free, p.rights = p.free || peoplesWord(step.Name), p.rights || resource.RightsName(step.Name)
+	}
+	return p
+}
+
+// absent reports whether observed has nothing here, or null.
+func (p place) absent() bool { return !p.present || p.observed == nil }
+
+// subject is the resource that is compared.
+type subject struct {
+	id resource.ID
+	// read is set when observed is the answer of a GET: it names the resource.
+	read      bool
+	typeRows  []typeRow
+	writeOnly map[string]bool
+}
+
+// walker collects the differences of two bodies.
+type walker struct {
+	of    *subject
+	found []difference
+	// known is what is remembered, nil without memory.
+	known *applied
+	// stated, when not nil, takes the paths that desired states, with their
+	// depths; every added list item is then a difference.
+	stated map[pathHash]int
+	// extras makes a difference of every added list item and every member of a
+	// map of people's words that desired does not have.
+	extras bool
+	// probe stops at the first difference: only whether there is one counts.
+	probe bool
+}
+
+// differences are all of them, in the order of their paths, and the places that
+// no comparison can see.
+func (w *walker) differences(desired, observed map[string]any, ignore []string) []difference {
+	root := place{desired: desired, observed: observed, present: observed != nil, of: w.of}
+	w.compare(root, parsePaths(ignore))
+	for i := range w.found {
+		w.found[i].text = w.found[i].path.String()
+	}
+	sort.SliceStable(w.found, func(i, j int) bool { return w.found[i].text < w.found[j].text })
 	return w.found
 }
 
@@ -59,31 +105,23 @@ func parsePaths(texts []string) []resource.Path {
 	return paths
 }
 
-// place is one place of the desired body with what stands there in observed.
-type place struct {
-	path     resource.Path
-	desired  any
-	observed any
-	// present is false where observed has nothing, not even null.
-	present bool
-	// id is the resource's own, for relative IDs.
-	id resource.ID
-}
-
-// walker collects the differences of two bodies.
-type walker struct {
-	id    resource.ID
-	found []difference
-}
-
 // compare descends from one place. ignore are the rests of the paths that are
 // not compared below it.
 func (w *walker) compare(p place, ignore []resource.Path) {
-	p.id = w.id
-	for _, rule := range rules() {
-		if rule.equal(p) {
+	if w.probe && len(w.found) > 0 {
+		return
+	}
+	w.state(p)
+	if equal(p) {
+		w.notStatedAnyMore(p)
+		return
+	}
+	if rule := unseen(p); rule != "" {
+		if w.probe {
 			return
 		}
+		w.found = append(w.found, difference{path: p.path, desired: p.desired, rule: rule, unseen: true})
+		return
 	}
 	switch desired := p.desired.(type) {
 	case map[string]any:
@@ -95,9 +133,16 @@ func (w *walker) compare(p place, ignore []resource.Path) {
 	}
 }
 
+// state notes that desired states a place.
+func (w *walker) state(p place) {
+	if w.stated != nil && len(p.path) > 0 && (!statesNothing(p.desired) || isMarker(p.desired)) {
+		w.stated[hashPath(p.path)] = len(p.path)
+	}
+}
+
 func (w *walker) compareScalar(p place) {
 	switch {
-	case !p.present || p.observed == nil:
+	case p.absent():
 		w.differ(p, ruleAbsent)
 	case resource.Masked(p.observed):
 		w.differ(p, ruleMasked)
@@ -109,92 +154,30 @@ func (w *walker) compareScalar(p place) {
 func (w *walker) compareMap(p place, desired map[string]any, ignore []resource.Path) {
 	observed, isMap := p.observed.(map[string]any)
 	switch {
-	case (!p.present || p.observed == nil) && len(ignore) == 0 && len(p.path) > 0:
+	case p.absent() && len(ignore) == 0 && len(p.path) > 0:
 		w.differ(p, ruleAbsent)
 		return
-	case p.present && p.observed != nil && !isMap:
+	case !p.absent() && !isMap:
 		w.differ(p, ruleShape)
 		return
 	case len(desired) == 0 && len(observed) > 0:
-		if !filledByServer(p) {
+		if !w.unstatedMembers(p, nil, observed, ignore) && !filledByServer(p) {
 			w.differ(p, ruleNotEmpty)
 		}
 		return
 	}
+	members := memberIndex{members: observed, free: p.free}
 	for _, name := range sortedKeys(desired) {
-		step := resource.Step{Name: name}
 		rest, ignored := advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		if ignored {
 			continue
 		}
-		path := p.path.With(step)
-		value, present := lookup(observed, name, path)
-		w.compare(place{path: path, desired: desired[name], observed: value, present: present}, rest)
-	}
-}
-
-func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
-	observed, isList := p.observed.([]any)
-	switch {
-	case !p.present || p.observed == nil:
-		w.differ(p, ruleAbsent)
-		return
-	case !isList:
-		w.differ(p, ruleShape)
-		return
-	case len(desired) == 0:
-		// An observed empty list was equal by a rule.
-		w.differ(p, ruleNotEmpty)
-		return
-	}
-	if !allObjects(desired) {
-		w.compareOrdered(p, desired, observed, ignore)
-		return
-	}
-	matched := matchItems(desired, observed, func(a, b any) bool { return w.equalItems(p.path, a, b) })
-	for i, item := range desired {
-		step := matched.step(i, item)
-		at := matched.observed[i]
-		rest, ignored := advance(ignore, func(s resource.Step) bool {
-			return s.MatchesElement(i, item) || at >= 0 && s.Key != "" && s.MatchesElement(at, observed[at])
-		})
-		if ignored {
-			continue
-		}
-		next := place{path: p.path.With(step), desired: item}
-		if at < 0 {
-			if !statesNothing(item) {
-				w.differ(next, ruleItemMissing)
-			}
-			continue
-		}
-		next.observed, next.present = observed[at], true
+		next := p.at(resource.Step{Name: name}, desired[name], nil, false)
+		members.free = next.free
+		next.observed, next.present = members.get(name)
 		w.compare(next, rest)
 	}
-}
-
-// compareOrdered compares a list of scalars (or of lists, or a mixed one):
-// order counts, and so does every element.
-func (w *walker) compareOrdered(p place, desired, observed []any, ignore []resource.Path) {
-	if len(desired) != len(observed) {
-		w.differ(p, ruleListLength)
-		return
-	}
-	for i, item := range desired {
-		rest, ignored := advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
-		if ignored {
-			continue
-		}
-		path := p.path.With(resource.Step{Index: i, IsIndex: true})
-		w.compare(place{path: path, desired: item, observed: observed[i], present: true}, rest)
-	}
-}
-
-// equalItems compares two list elements on their own.
-func (w *walker) equalItems(path resource.Path, desired, observed any) bool {
-	probe := &walker{id: w.id}
-	probe.compare(place{path: path.With(resource.Step{Any: true}), desired: desired, observed: observed, present: true}, nil)
-	return len(probe.found) == 0
+	w.unstatedMembers(p, desired, observed, ignore)
 }
 
 // advance follows one step down: what is left of the paths that match it, and
@@ -212,21 +195,31 @@ func advance(paths []resource.Path, matches func(resource.Step) bool) (rest []re
 	return rest, false
 }
 
-// lookup finds a property: exactly, else ignoring case where ARM does (property
-// names and IDs as keys, but no keys that people choose).
-func lookup(observed map[string]any, name string, path resource.Path) (any, bool) {
-	if value, ok := observed[name]; ok {
+// memberIndex finds a property: exactly, else ignoring case where ARM does
+// (property names and IDs as keys, but no keys that people choose).
+type memberIndex struct {
+	members map[string]any
+	folded  map[string]string
+	free    bool
+}
+
+func (m *memberIndex) get(name string) (any, bool) {
+	if value, ok := m.members[name]; ok {
 		return value, true
 	}
-	if chosenByPeople(path) {
+	if m.free || len(m.members) == 0 {
 		return nil, false
 	}
-	for _, other := range sortedKeys(observed) {
-		if strings.EqualFold(other, name) {
-			return observed[other], true
+	if m.folded == nil {
+		m.folded = make(map[string]string, len(m.members))
+		for _, other := range sortedKeys(m.members) {
+			if lower := strings.ToLower(other); m.folded[lower] == "" {
+				m.folded[lower] = other
+			}
 		}
 	}
-	return nil, false
+	other, ok := m.folded[strings.ToLower(name)]
+	return m.members[other], ok
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"time"
+
 	"github.com/armature-io/armature/resource"
 )
 
@@ -15,11 +17,25 @@ type Options struct {
 	Ignore []string
 	// Memory of earlier PUTs.
 	Memory Memory
-	// Reasons are the paths that were the reason for the PUT that Remember
-	// looks back on.
-	Reasons []string
-	// Key makes the hashes of Memory keyed ones.
+	// Key makes the hashes of Memory keyed ones. Without one nothing about
+	// literal secrets is remembered.
 	Key []byte
+	// Secrets are the values behind $secret references, as far as they could be
+	// read: Memory keeps keyed hashes of them. Leave it nil without a key that
+	// is secret, then no rotation is detected.
+	Secrets map[string]string
+	// Put says that Remember looks back on a PUT, Reasons are the differences
+	// for which it was made.
+	Put     bool
+	Reasons []resource.Difference
+	// Now is the time of the PUT; differences that are put back again and again
+	// are counted by it.
+	Now time.Time
+}
+
+func (o Options) subject(observed map[string]any) *subject {
+	_, named := observed["id"]
+	return &subject{id: o.ID, read: named, typeRows: typeRowsOf(o.Type), writeOnly: writeOnlyOf(o.Type)}
 }
 
 // Result is the answer of Compare.
@@ -29,11 +45,44 @@ type Result struct {
 	Differences []resource.Difference
 	// More counts the differences beyond the bound.
 	More int
-	// InSync means that there is no difference.
+	// InSync means that there is no difference, not even a contested one.
 	InSync bool
 	// Remembered are the paths that differ as they did after the last good PUT.
 	Remembered []string
 	// NotTaken are those of Remembered that were the reason for a PUT: a change
 	// that Azure did not take.
 	NotTaken []string
+	// Contested are differences that were put back ContestedAfter times against
+	// the same foreign value: another PUT would be undone like the others.
+	Contested []resource.Difference
+	// Rebaselined is set when only the api-version changed since the last PUT
+	// and what the new one shows otherwise was taken as it is; Remember it.
+	Rebaselined bool
+	// Drops names what others set and a PUT would take away: members of the
+	// envelope, keys of free maps, list items. Not tags, which are kept.
+	Drops []string
+}
+
+// Compare reports where observed is not as desired. It changes neither.
+func Compare(desired, observed map[string]any, opts Options) Result {
+	var result Result
+	recall := opts.Memory.recall(desired, opts)
+	w := &walker{of: opts.subject(observed), known: recall.known}
+	found := recall.removedUnseen(desired, w.differences(desired, observed, opts.Ignore))
+	for _, d := range recall.unexplained(found, &result) {
+		shown := d.show()
+		switch {
+		case recall.contested(shown):
+			result.Contested = append(result.Contested, shown)
+		case len(result.Differences) == resource.MaxDifferences:
+			result.More++
+		default:
+			result.Differences = append(result.Differences, shown)
+		}
+	}
+	result.InSync = len(result.Differences)+len(result.Contested) == 0
+	if len(result.Differences) > 0 {
+		result.Drops = drops(desired, observed, opts)
+	}
+	return result
 }

@@ -143,7 +143,7 @@ func keyOf(item any, key string) string {
 // ARM, and a key may be a location.
 func normalKey(name, value string) string {
 	value = strings.ToLower(value)
-	if lower := strings.ToLower(name); strings.Contains(lower, "location") || strings.Contains(lower, "region") {
+	if isLocationName(name) {
 		return strings.ReplaceAll(value, " ", "")
 	}
 	return value

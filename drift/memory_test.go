@@ -16,7 +16,7 @@ func TestMemory(t *testing.T) {
 	const desired = `{"properties":{"mode":"recover","sku":"a","rules":[{"name":"r","p":1}]}}`
 	const observed = `{"properties":{"sku":"b","rules":[{"name":"r","p":2}]}}`
 	memory := drift.Remember(body(t, []byte(desired)), body(t, []byte(observed)), drift.Options{
-		APIVersion: "2024-01-01", Reasons: []string{"properties.sku"},
+		APIVersion: "2024-01-01", Put: true, Reasons: []resource.Difference{{Path: "properties.sku"}},
 	})
 	cases := map[string]struct {
 		reason            string
@@ -25,6 +25,7 @@ func TestMemory(t *testing.T) {
 		want              []string
 		remembered        int
 		notTaken          []string
+		rebaselined       bool
 	}{
 		"nothing changed": {
 			reason:  "what stayed after a good PUT is Azure's will: no PUT again",
@@ -47,9 +48,19 @@ func TestMemory(t *testing.T) {
 			want: []string{"properties.rules[name=r].p"}, remembered: 2, notTaken: []string{"properties.sku"},
 		},
 		"other api-version": {
-			reason:  "another api-version may show the same thing otherwise",
+			reason:  "another api-version may show the same thing otherwise: that is no drift",
 			desired: desired, observed: observed, apiVersion: "2025-01-01",
-			want: []string{"properties.mode", "properties.rules[name=r].p", "properties.sku"},
+			remembered: 3, notTaken: []string{"properties.sku"}, rebaselined: true,
+		},
+		"other api-version shows less": {
+			reason:  "what the other api-version does not show, or shows in another form, is taken as it is once",
+			desired: desired, observed: `{"properties":{"sku":{"name":"b"},"rules":[]}}`, apiVersion: "2025-01-01",
+			remembered: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
+		},
+		"other api-version and a new wish": {
+			reason:  "what the manifest asks for anew is put, under any api-version",
+			desired: strings.Replace(desired, `"p":1`, `"p":3`, 1), observed: observed, apiVersion: "2025-01-01",
+			want: []string{"properties.rules[name=r].p"}, remembered: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
 		},
 	}
 	for name, c := range cases {
@@ -74,6 +85,9 @@ func TestMemory(t *testing.T) {
 			}
 			if len(result.Remembered) != c.remembered {
 				t.Errorf("%s: remembered %v, want %d", c.reason, result.Remembered, c.remembered)
+			}
+			if result.Rebaselined != c.rebaselined {
+				t.Errorf("%s: Rebaselined = %v", c.reason, result.Rebaselined)
 			}
 			if diff := cmp.Diff(c.notTaken, result.NotTaken); diff != "" {
 				t.Errorf("%s: not taken %s", c.reason, diff)

@@ -17,16 +17,14 @@ func lastName(path resource.Path) string {
 	return ""
 }
 
-// chosenByPeople reports whether keys and values below a path are free text of
+// peoplesWord reports whether keys and values below a property are free text of
 // the user: tags, labels, settings and their kin, also appSettings and
 // nodeLabels. There every letter counts.
-func chosenByPeople(path resource.Path) bool {
-	for _, step := range path {
-		lower := strings.ToLower(step.Name)
-		for _, word := range [...]string{"tags", "labels", "annotations", "settings", "metadata", "parameters", "variables", "env"} {
-			if strings.HasSuffix(lower, word) {
-				return true
-			}
+func peoplesWord(name string) bool {
+	lower := strings.ToLower(name)
+	for _, word := range [...]string{"tags", "labels", "annotations", "settings", "metadata", "parameters", "variables", "env"} {
+		if strings.HasSuffix(lower, word) {
+			return true
 		}
 	}
 	return false

@@ -95,8 +95,8 @@ func carryElements(desired, observed []any, path resource.Path) {
 		}
 		return
 	}
-	probe := &walker{}
-	matched := matchItems(desired, observed, func(a, b any) bool { return probe.equalItems(nil, a, b) })
+	probe := &walker{of: &subject{}}
+	matched := matchItems(desired, observed, func(a, b any) bool { return probe.equalItems(place{of: probe.of}, a, b) })
 	for i, item := range desired {
 		at := matched.observed[i]
 		if at < 0 || !path[0].MatchesElement(i, item) {

@@ -23,6 +23,10 @@ type difference struct {
 	observed any
 	present  bool
 	rule     string
+	// text is the path for people.
+	text string
+	// unseen is set where a GET says nothing: the rule says why.
+	unseen bool
 }
 
 func (w *walker) differ(p place, rule string) {

@@ -3,8 +3,8 @@ package drift
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -14,18 +14,23 @@ import (
 func texts(p place) (desired, observed string, ok bool) {
 	desired, okD := p.desired.(string)
 	observed, okO := p.observed.(string)
-	return desired, observed, okD && okO && !resource.Masked(observed) && !chosenByPeople(p.path)
+	return desired, observed, okD && okO && !resource.Masked(observed) && !p.free
 }
 
 // isSameLocation: "westus2" is "West US 2", in any property that holds a
 // location or region.
 func isSameLocation(p place) bool {
 	a, b, ok := texts(p)
-	name := strings.ToLower(lastName(p.path))
-	if !ok || !strings.Contains(name, "location") && !strings.Contains(name, "region") {
+	if !ok || !isLocationName(lastName(p.path)) {
 		return false
 	}
 	return strings.EqualFold(strings.ReplaceAll(a, " ", ""), strings.ReplaceAll(b, " ", ""))
+}
+
+// isLocationName reports whether a property holds a location by its name.
+func isLocationName(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.Contains(lower, "location") || strings.Contains(lower, "region")
 }
 
 // isSameResourceID: ARM compares IDs ignoring case.
@@ -43,7 +48,7 @@ func isFullID(text string) bool {
 // owners.
 func isRelativeID(p place) bool {
 	a, b, ok := texts(p)
-	if !ok || p.id.IsZero() || isFullID(a) == isFullID(b) {
+	if !ok || p.of.id.IsZero() || isFullID(a) == isFullID(b) {
 		return false
 	}
 	relative, full := a, b
@@ -54,12 +59,19 @@ func isRelativeID(p place) bool {
 		return false
 	}
 	relative = "/" + strings.Trim(relative, "/")
-	for at := p.id; !at.IsZero(); at = at.Owner() {
+	for at := p.of.id; !at.IsZero(); at = at.Owner() {
 		if strings.EqualFold(at.String()+relative, strings.TrimSuffix(full, "/")) {
 			return true
 		}
 	}
 	return false
+}
+
+// isSameResourceType: namespaces, types and the operations on them ignore case
+// in ARM, whatever the property is called.
+func isSameResourceType(p place) bool {
+	a, b, ok := texts(p)
+	return ok && strings.EqualFold(a, b) && resourceType.MatchString(a)
 }
 
 // isSameURL: scheme and host ignore case, an empty path is "/", a default port
@@ -92,17 +104,6 @@ func isSamePath(p place) bool {
 		strings.Trim(a, "/") != "" && strings.Trim(a, "/") == strings.Trim(b, "/")
 }
 
-// isSameTime: one instant has many spellings.
-func isSameTime(p place) bool {
-	a, b, ok := texts(p)
-	if !ok || len(a) < len("2006-01-02T15:04:05Z") {
-		return false
-	}
-	atA, errA := time.Parse(time.RFC3339Nano, a)
-	atB, errB := time.Parse(time.RFC3339Nano, b)
-	return errA == nil && errB == nil && atA.Equal(atB)
-}
-
 // isSameMarkup: markup comes back with other white space between its tags.
 func isSameMarkup(p place) bool {
 	a, b, ok := texts(p)
@@ -125,6 +126,30 @@ func isSameEnum(p place) bool {
 	return ok && a != b && strings.EqualFold(a, b) && enumWord.MatchString(a) && !namesSomething(p.path)
 }
 
+// isSameEnumWords: a set of words in one string ("SystemAssigned, UserAssigned")
+// comes back with other spaces and in the order of the provider's flags.
+func isSameEnumWords(p place) bool {
+	a, b, ok := texts(p)
+	if !ok || !strings.Contains(a, ",") || namesSomething(p.path) {
+		return false
+	}
+	wordsA, okA := enumWords(a)
+	wordsB, okB := enumWords(b)
+	return okA && okB && slices.Equal(wordsA, wordsB)
+}
+
+func enumWords(text string) ([]string, bool) {
+	words := strings.Split(strings.ToLower(text), ",")
+	for i, word := range words {
+		words[i] = strings.TrimSpace(word)
+		if !plainWord.MatchString(words[i]) {
+			return nil, false
+		}
+	}
+	slices.Sort(words)
+	return words, true
+}
+
 // isSameGUID: hex digits have no case.
 func isSameGUID(p place) bool {
 	a, b, ok := texts(p)
@@ -138,9 +163,11 @@ func isSameBoolean(p place) bool {
 }
 
 var (
-	spaces   = regexp.MustCompile(`\s+`)
-	tagGaps  = regexp.MustCompile(`\s*([<>])\s*`)
-	slashGap = regexp.MustCompile(`\s+/>`)
-	enumWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.+-]{0,63}$`)
-	guid     = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	spaces       = regexp.MustCompile(`\s+`)
+	tagGaps      = regexp.MustCompile(`\s*([<>])\s*`)
+	slashGap     = regexp.MustCompile(`\s+/>`)
+	enumWord     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.+-]{0,63}$`)
+	plainWord    = regexp.MustCompile(`^[a-z]+$`)
+	resourceType = regexp.MustCompile(`^[A-Za-z]+(\.[A-Za-z]+)+(/[A-Za-z]+)+$`)
+	guid         = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )

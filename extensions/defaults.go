@@ -77,15 +77,21 @@ func (d defaultPreChecker) PreReconcileCheck(
 		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
+	if d.request.Force {
+		found.Differences, found.Contested = append(found.Differences, found.Contested...), nil
+	}
 	if resource.Broken(state) {
 		found.Differences = append([]resource.Difference{{
 			Path: "properties.provisioningState", Desired: `"Succeeded"`, Observed: strconv.Quote(state), Rule: failedStateRule,
 		}}, found.Differences...)
 	}
-	if len(found.Differences) == 0 {
-		return inSync(found), nil
+	switch {
+	case len(found.Differences) > 0:
+		return differing(found), nil
+	case len(found.Contested) > 0:
+		return contested(found, obj), nil
 	}
-	return differing(found), nil
+	return inSync(found), nil
 }
 
 // inSync names what still differs and is not put again: a change that Azure did
@@ -100,6 +106,23 @@ func inSync(found drift.Result) PreReconcileCheckResult {
 		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + listed(found.Remembered))
 	}
 	result.compared = true
+	return result
+}
+
+// contested leaves to people what somebody else changes again after every PUT.
+func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult {
+	first := found.Contested[0]
+	message := fmt.Sprintf("%s was put back %d times and is %s again, wanted %s", first.Path, drift.ContestedAfter, first.Observed, first.Desired)
+	if others := len(found.Contested) - 1; others > 0 {
+		message += fmt.Sprintf(" (and %d more)", others)
+	}
+	if who, known := obj.StringAt("systemData.lastModifiedBy"); known {
+		message += "; the resource was last modified by " + who
+	}
+	message += "; stop the other writer, state its value or ignore the path; armature reconcile --force puts it back once"
+	result := BlockReconcile(message, WithReason(resource.ReasonContested))
+	result.compared = true
+	result.verdict.Differences = found.Contested
 	return result
 }
 
@@ -121,8 +144,12 @@ func differing(found drift.Result) PreReconcileCheckResult {
 	if others := len(found.Differences) - 1 + found.More; others > 0 {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
+	if len(found.Drops) > 0 {
+		message += "; the PUT takes away what the manifest does not state: " + listed(found.Drops)
+	}
 	result := proceedSaying(message)
 	result.compared = true
+	result.verdict.Drops = found.Drops
 	result.verdict.Reason = resource.ReasonDrift
 	result.verdict.Differences, result.verdict.More = found.Differences, found.More
 	return result

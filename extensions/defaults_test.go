@@ -163,24 +163,59 @@ func TestPreCheckRemembers(t *testing.T) {
 	obj := object(t, storageID, `{"properties":{"a":1,"b":1,"c":1,"d":1}}`, `{"properties":{"a":2,"b":2,"c":2,"d":2}}`)
 	cases := map[string]struct {
 		reason  string
-		reasons []string
+		reasons []resource.Difference
 		want    resource.Verdict
 	}{
 		"kept": {"what stayed after a good PUT gets no PUT again", nil, resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
 			Message: "In sync, but for what Azure keeps since the last PUT: properties.a, properties.b, properties.c and 1 more"}},
-		"not taken": {"nor does a change that Azure did not take, but it is named", []string{"properties.b"}, resource.Verdict{
+		"not taken": {"nor does a change that Azure did not take, but it is named", []resource.Difference{{Path: "properties.b"}}, resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonChangeNotTaken, Severity: resource.SeverityWarning, Class: resource.RetryVerySlow,
 			Message: "Azure accepted the last PUT and kept its own value of properties.b"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			memory := drift.Remember(obj.Desired, obj.Observed, drift.Options{APIVersion: obj.APIVersion, Reasons: c.reasons})
+			memory := drift.Remember(obj.Desired, obj.Observed, drift.Options{APIVersion: obj.APIVersion, Put: true, Reasons: c.reasons})
 			got := registry(t).PreCheck(t.Context(), extensions.Request{Object: obj, Memory: memory})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 			}
 		})
+	}
+}
+
+func TestPreCheckContested(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	good := object(t, storageID, `{"properties":{"a":1,"b":1}}`, `{"properties":{"a":1,"b":1}}`)
+	foreign := object(t, storageID, `{"properties":{"a":1,"b":1}}`, `{"properties":{"a":7,"b":1},"systemData":{"lastModifiedBy":"policy"}}`)
+	req := extensions.Request{Object: good, Now: now}
+	for range 1 + drift.ContestedAfter {
+		options := req.Comparison()
+		options.Put, options.Reasons = true, drift.Compare(foreign.Desired, foreign.Observed, options).Differences
+		req.Memory = drift.Remember(good.Desired, good.Observed, options)
+	}
+	req.Object = foreign
+	got := registry(t).PreCheck(t.Context(), req)
+	if got.Action != resource.ActionBlock || got.Reason != resource.ReasonContested || got.Class != resource.RetryVerySlow ||
+		!strings.Contains(got.Message, "properties.a was put back 3 times and is 7 again, wanted 1") || !strings.Contains(got.Message, "last modified by policy") {
+		t.Errorf("a contested path is left to people, with who and what: got %+v", got)
+	}
+	forced := req
+	forced.Force = true
+	if got := registry(t).PreCheck(t.Context(), forced); got.Action != resource.ActionProceed {
+		t.Errorf("a person may put it back: got %+v", got)
+	}
+	req.Object = object(t, storageID, `{"properties":{"a":1,"b":1}}`, `{"properties":{"a":7,"b":2}}`)
+	if got := registry(t).PreCheck(t.Context(), req); got.Action != resource.ActionProceed || got.Differences[0].Path != "properties.b" {
+		t.Errorf("another difference is put all the same: got %+v", got)
+	}
+}
+
+func TestPreCheckNamesWhatAPutDrops(t *testing.T) {
+	got := registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, `{"properties":{"a":1}}`,
+		`{"identity":{"type":"SystemAssigned"},"properties":{"a":2},"tags":{"t":"kept"}}`)})
+	if diff := cmp.Diff([]string{"identity"}, got.Drops); diff != "" || !strings.Contains(got.Message, "takes away what the manifest does not state: identity") {
+		t.Errorf("what the PUT takes away is named: %+v", got)
 	}
 }
 

@@ -156,6 +156,11 @@ type Request struct {
 	Ignore []string
 	// HashKey makes the hashes in Memory keyed ones.
 	HashKey []byte
+	// Secrets are the values behind $secret references whose rotation is a
+	// difference, by reference; nil where none is.
+	Secrets map[string]string
+	// Now is the time of the pass.
+	Now time.Time
 	// Force is a person's wish to pass the owner check and the guards of
 	// operations in flight, once.
 	Force bool
@@ -186,6 +191,7 @@ func (r Request) Comparison() drift.Options {
 	return drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
 		Ignore: r.Ignore, Memory: r.Memory, Key: r.HashKey,
+		Secrets: r.Secrets, Now: r.Now,
 	}
 }
 

@@ -66,7 +66,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 		return nil, refuse(faults)
 	}
 	if settings.MaskKey == "" && settings.Azure.Credential != config.CredentialNone {
-		log.Warn("mask-key is not set: who reads histories could test guesses of short secret values against their masks")
+		log.Warn("mask-key is not set: who reads histories could test guesses of short secret values against their masks, and rotated secrets are not detected")
 	}
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
@@ -83,7 +83,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 			Fleet:    colleagues, Waker: colleagues, Turns: colleagues,
 			Log: log,
 		}, activities.Options{
-			RereadWindow: settings.RereadWindow, HashKey: maskKey, Observe: measured.verdict,
+			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure),

@@ -1,0 +1,110 @@
+package drift
+
+import (
+	"fmt"
+
+	"github.com/armature-io/armature/resource"
+)
+
+func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
+	observed, isList := p.observed.([]any)
+	switch {
+	case p.absent():
+		w.differ(p, ruleAbsent)
+		return
+	case !isList:
+		w.differ(p, ruleShape)
+		return
+	case len(desired) == 0:
+		// An observed empty list was equal by a rule.
+		w.differ(p, ruleNotEmpty)
+		return
+	}
+	if !allObjects(desired) {
+		w.compareOrdered(p, desired, observed, ignore)
+		return
+	}
+	matched := matchItems(desired, observed, func(a, b any) bool { return w.equalItems(p, a, b) })
+	for i, item := range desired {
+		at := matched.observed[i]
+		rest, ignored := advance(ignore, func(s resource.Step) bool {
+			return s.MatchesElement(i, item) || at >= 0 && s.Key != "" && s.MatchesElement(at, observed[at])
+		})
+		if ignored {
+			continue
+		}
+		next := p.at(matched.step(i, item), item, nil, false)
+		if at < 0 {
+			w.state(next)
+			if !statesNothing(item) {
+				w.differ(next, ruleItemMissing)
+			}
+			continue
+		}
+		next.observed, next.present = observed[at], true
+		w.lostKey(p, next)
+		w.compare(next, rest)
+	}
+	w.addedItems(p, matched, observed, ignore)
+}
+
+// addedItems reports the elements that desired does not have. Without memory
+// they are the server's; with one, those that were not there after the last PUT
+// are somebody's.
+func (w *walker) addedItems(p place, matched matching, observed []any, ignore []resource.Path) {
+	all := w.extras || w.stated != nil
+	if w.probe || !all && (w.known == nil || !w.known.states(p.path)) {
+		return
+	}
+	taken := make(map[int]bool, len(matched.observed))
+	for _, at := range matched.observed {
+		taken[at] = true
+	}
+	extra := 0
+	for i, item := range observed {
+		if taken[i] {
+			continue
+		}
+		extra++
+		if _, ignored := advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) }); ignored {
+			continue
+		}
+		step := matched.step(i, item)
+		if step.IsIndex {
+			// Elements without a key have no identity: their number counts.
+			step = resource.Step{Name: fmt.Sprintf("+%d", extra)}
+		}
+		next := p.at(step, nil, item, true)
+		switch {
+		case all:
+			w.differ(next, ruleItemAdded)
+		case w.known.states(next.path):
+			w.differ(next, ruleRemoved)
+		case !w.known.crowded && !w.known.added(next.path):
+			w.differ(next, ruleItemAdded)
+		}
+	}
+}
+
+// compareOrdered compares a list of scalars (or of lists, or a mixed one):
+// order counts, and so does every element.
+func (w *walker) compareOrdered(p place, desired, observed []any, ignore []resource.Path) {
+	if len(desired) != len(observed) {
+		w.differ(p, ruleListLength)
+		return
+	}
+	for i, item := range desired {
+		rest, ignored := advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
+		if ignored {
+			continue
+		}
+		w.compare(p.at(resource.Step{Index: i, IsIndex: true}, item, observed[i], true), rest)
+	}
+}
+
+// equalItems compares two list elements on their own.
+func (w *walker) equalItems(p place, desired, observed any) bool {
+	probe := &walker{of: w.of, probe: true}
+	probe.compare(p.at(resource.Step{Any: true}, desired, observed, true), nil)
+	return len(probe.found) == 0
+}

@@ -1,0 +1,71 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// envelope are the members at the top that a PUT replaces as a whole. Tags are
+// not among them: they are kept (KeptTags).
+var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
+
+// drops are the paths that a PUT of desired would take away from observed
+// although nobody asked for it.
+func drops(desired, observed map[string]any, opts Options) []string {
+	var paths []string
+	for _, name := range envelope {
+		_, value, present := property(observed, name)
+		if _, _, stated := property(desired, name); present && !stated && !isEmpty(value) {
+			paths = append(paths, name)
+		}
+	}
+	w := &walker{of: opts.subject(observed), extras: true}
+	for _, d := range w.differences(desired, observed, opts.Ignore) {
+		if d.rule == ruleItemAdded && len(paths) < resource.MaxDifferences && !strings.HasPrefix(strings.ToLower(d.text), "tags") {
+			paths = append(paths, d.text)
+		}
+	}
+	return paths
+}
+
+// KeptTags adds to a payload the tags that observed has and that Armature did
+// not set: a PUT without them would take them away. It reports whether it added
+// any. observed must be unmasked. Tag names ignore case in ARM.
+func KeptTags(payload, desired, observed map[string]any, memory Memory) bool {
+	name, value, _ := property(observed, "tags")
+	theirs, isMap := value.(map[string]any)
+	if !isMap || len(theirs) == 0 {
+		return false
+	}
+	stated := map[string]bool{}
+	if _, value, found := property(desired, "tags"); found {
+		ours, isMap := value.(map[string]any)
+		if value != nil && (!isMap || len(ours) == 0) {
+			return false // the manifest says that there are none
+		}
+		for tag := range ours {
+			stated[strings.ToLower(tag)] = true
+		}
+	}
+	if own, _, found := property(payload, "tags"); found {
+		name = own
+	}
+	before := memory.Applied.decoded()
+	tags, isMap := payload[name].(map[string]any)
+	if !isMap {
+		tags = map[string]any{}
+	}
+	added := false
+	for tag, text := range theirs {
+		path := resource.Path{{Name: "tags"}, {Name: tag}}
+		if stated[strings.ToLower(tag)] || before.has(path) {
+			continue
+		}
+		tags[tag], added = cloneValue(text), true
+	}
+	if added {
+		payload[name] = tags
+	}
+	return added
+}

@@ -1,0 +1,186 @@
+package drift
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// hasher makes the hashes of Memory.
+type hasher struct{ key []byte }
+
+// sum is the first 16 bytes of the keyed hash of a value, in hex. Maps are
+// encoded with sorted keys, so equal values have equal hashes.
+func (h hasher) sum(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return "unknown"
+	}
+	mac := hmac.New(sha256.New, h.key)
+	mac.Write(raw)
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// canonical is one form of the desired value of a place for all harmless
+// spellings of it. Without a key, literal secrets are left out: a hash that
+// everybody can compute would be a way to guess them.
+func (h hasher) canonical(p place) any {
+	switch v := p.desired.(type) {
+	case map[string]any:
+		same := make(map[string]any, len(v))
+		for name, member := range v {
+			next := p.at(resource.Step{Name: name}, member, nil, false)
+			same[canonicalName(name, p.free)] = h.canonical(next)
+		}
+		return same
+	case []any:
+		same := make([]any, len(v))
+		for i, item := range v {
+			same[i] = h.canonical(p.at(resource.Step{Index: i, IsIndex: true}, item, nil, false))
+		}
+		return same
+	case string:
+		if len(h.key) == 0 && isSecret(p) {
+			return maskedText
+		}
+		return canonicalText(p, v)
+	}
+	if n, ok := number(p.desired); ok {
+		return n.RatString()
+	}
+	return p.desired
+}
+
+func canonicalName(name string, free bool) string {
+	if isFullID(name) || !free {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+func canonicalText(p place, text string) string {
+	switch {
+	case p.free:
+	case isFullID(text):
+		return strings.ToLower(strings.TrimSuffix(text, "/"))
+	case isLocationName(lastName(p.path)):
+		return strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	}
+	return text
+}
+
+// secrets is the keyed hash of the values behind the $secret references of a
+// value; "" where there are none, where one could not be read, or without a key.
+func (h hasher) secrets(value any, opts Options) string {
+	if len(h.key) == 0 || len(opts.Secrets) == 0 {
+		return ""
+	}
+	var values []string
+	if !collectSecrets(value, opts.Secrets, &values) || len(values) == 0 {
+		return ""
+	}
+	return h.sum(values)
+}
+
+// collectSecrets appends the values in the order of their properties; false when
+// one is unknown.
+func collectSecrets(value any, known map[string]string, values *[]string) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		if isMarker(v) {
+			reference, _ := v[resource.SecretMarker].(string)
+			secret, found := known[reference]
+			*values = append(*values, secret)
+			return found
+		}
+		for _, name := range sortedKeys(v) {
+			if !collectSecrets(v[name], known, values) {
+				return false
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if !collectSecrets(item, known, values) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pathHash stands for a path in a PathSet.
+type pathHash [6]byte
+
+// hashPath is the hash of a path, the same for all spellings of it.
+func hashPath(path resource.Path) pathHash {
+	var b strings.Builder
+	for _, step := range path {
+		switch {
+		case step.Key != "":
+			b.WriteString("[" + strings.ToLower(step.Key) + "=" + normalKey(step.Key, step.Value))
+		case step.IsIndex:
+			fmt.Fprintf(&b, "[%d", step.Index)
+		default:
+			b.WriteString("." + strings.ToLower(step.Name))
+		}
+		b.WriteByte(0)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return pathHash(sum[:6])
+}
+
+// PathSet is a set of paths: their hashes of 6 bytes in order, in base64.
+type PathSet string
+
+// newPathSet keeps at most limit paths, those of the least depth first. The
+// values are the depths.
+func newPathSet(depths map[pathHash]int, limit int) PathSet {
+	hashes := make([]pathHash, 0, len(depths))
+	for hash := range depths {
+		hashes = append(hashes, hash)
+	}
+	before := func(a, b pathHash) bool { return bytes.Compare(a[:], b[:]) < 0 }
+	if len(hashes) > limit {
+		sort.Slice(hashes, func(i, j int) bool {
+			a, b := depths[hashes[i]], depths[hashes[j]]
+			return a < b || a == b && before(hashes[i], hashes[j])
+		})
+		hashes = hashes[:limit]
+	}
+	sort.Slice(hashes, func(i, j int) bool { return before(hashes[i], hashes[j]) })
+	raw := make([]byte, 0, len(hashes)*len(pathHash{}))
+	for _, hash := range hashes {
+		raw = append(raw, hash[:]...)
+	}
+	return PathSet(base64.RawStdEncoding.EncodeToString(raw))
+}
+
+// decoded is the set in a form that can be searched; a text that is none is
+// empty.
+func (s PathSet) decoded() decodedSet {
+	raw, err := base64.RawStdEncoding.DecodeString(string(s))
+	if err != nil || len(raw)%len(pathHash{}) != 0 {
+		return nil
+	}
+	return raw
+}
+
+type decodedSet []byte
+
+func (s decodedSet) has(path resource.Path) bool {
+	if len(s) == 0 {
+		return false
+	}
+	hash := hashPath(path)
+	const size = len(hash)
+	at := sort.Search(len(s)/size, func(i int) bool { return bytes.Compare(s[i*size:(i+1)*size], hash[:]) >= 0 })
+	return at < len(s)/size && bytes.Equal(s[at*size:(at+1)*size], hash[:])
+}

@@ -1,0 +1,190 @@
+package drift_test
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+// scoreMutations changes one thing after a good PUT, in what Azure shows (drift)
+// or in the manifest (a new wish), and asks whether Compare sees it. One line an
+// operator; what no comparison can see is counted apart, with the reason.
+func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
+	total := &score{name: "mutations"}
+	byName, classes := map[string]*score{}, tally{}
+	var names []string
+	for _, p := range pairs {
+		opts := comparison(p.ID, p.Type, p.APIVersion)
+		desired, observed := body(t, p.PutBody), body(t, p.GetBody)
+		opts.Memory = drift.Remember(desired, observed, afterPut(opts))
+		for _, site := range sites(desired, observed) {
+			for _, m := range site.mutations() {
+				if m.invisible != "" {
+					classes.add(m.operator + ": " + m.invisible)
+					continue
+				}
+				result := drift.Compare(m.desired, m.observed, opts)
+				if byName[m.operator] == nil {
+					byName[m.operator] = &score{name: "mutations." + m.operator}
+					names = append(names, m.operator)
+				}
+				byName[m.operator].count(!result.InSync, "%s %s (%s)", p.Type, site.path, m.side)
+				total.count(!result.InSync, "")
+			}
+		}
+	}
+	sort.Strings(names)
+	scores := []*score{total}
+	for _, name := range names {
+		logMissed(t, byName[name])
+		scores = append(scores, byName[name])
+	}
+	for _, class := range classes.top(len(classes)) {
+		t.Logf("cannot be seen: %s", class)
+	}
+	return scores
+}
+
+// site is one place that desired states, with what stands there in observed.
+type site struct {
+	path  resource.Path
+	roots [2]map[string]any // desired, observed
+	// at are the steps to the place in each of them: element numbers differ.
+	at     [2]resource.Path
+	values [2]any
+	shown  bool
+}
+
+// sites walks both bodies side by side.
+func sites(desired, observed map[string]any) []site {
+	var found []site
+	var walk func(s site)
+	walk = func(s site) {
+		if len(s.path) > 0 {
+			found = append(found, s)
+		}
+		switch d := s.values[0].(type) {
+		case map[string]any:
+			o, _ := s.values[1].(map[string]any)
+			for _, name := range names(d) {
+				other, value, shown := member(o, name)
+				walk(s.below(resource.Step{Name: name}, resource.Step{Name: other}, d[name], value, shown))
+			}
+		case []any:
+			o, _ := s.values[1].([]any)
+			for i, item := range d {
+				at := counterpart(d, o, i)
+				next := s.below(resource.Step{Index: i, IsIndex: true}, resource.Step{Index: at, IsIndex: true}, item, nil, false)
+				if at >= 0 {
+					next.values[1], next.shown = o[at], true
+				}
+				walk(next)
+			}
+		}
+	}
+	walk(site{roots: [2]map[string]any{desired, observed}, values: [2]any{desired, observed}, shown: true})
+	return found
+}
+
+func (s site) below(own, other resource.Step, desired, observed any, shown bool) site {
+	return site{
+		path: s.path.With(own), roots: s.roots, at: [2]resource.Path{s.at[0].With(own), s.at[1].With(other)},
+		values: [2]any{desired, observed}, shown: shown && s.shown,
+	}
+}
+
+func names(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+func member(m map[string]any, name string) (string, any, bool) {
+	if value, ok := m[name]; ok {
+		return name, value, true
+	}
+	for _, other := range names(m) {
+		if strings.EqualFold(other, name) {
+			return other, m[other], true
+		}
+	}
+	return name, nil, false
+}
+
+// counterpart finds the element of observed that stands for desired[i]: the one
+// of the same name or ID, else the one at the same place of a list of the same
+// length; -1 for none.
+func counterpart(desired, observed []any, i int) int {
+	object, _ := desired[i].(map[string]any)
+	keyed := false
+	for _, key := range append([]string{"name", "id"}, names(object)...) {
+		text, ok := object[key].(string)
+		if lower := strings.ToLower(key); !ok || !strings.HasSuffix(lower, "name") && !strings.HasSuffix(lower, "id") {
+			continue
+		}
+		keyed = true
+		found := -1
+		for at, item := range observed {
+			other, _ := item.(map[string]any)
+			if named, _ := other[key].(string); strings.EqualFold(named, text) {
+				if found >= 0 {
+					found = -1
+					break
+				}
+				found = at
+			}
+		}
+		if found >= 0 {
+			return found
+		}
+	}
+	if !keyed && len(desired) == len(observed) {
+		return i
+	}
+	return -1
+}
+
+// edited is a copy of a root in which change replaced the value at a path; a
+// second result of false takes it away.
+func edited(root map[string]any, path resource.Path, change func(any) (any, bool)) map[string]any {
+	return edit(drift.Clone(root), path, change).(map[string]any)
+}
+
+func edit(value any, path resource.Path, change func(any) (any, bool)) any {
+	step := path[0]
+	var old any
+	switch at := value.(type) {
+	case map[string]any:
+		old = at[step.Name]
+	case []any:
+		old = at[step.Index]
+	}
+	replacement, keep := any(nil), true
+	if len(path) > 1 {
+		replacement = edit(old, path[1:], change)
+	} else {
+		replacement, keep = change(old)
+	}
+	switch at := value.(type) {
+	case map[string]any:
+		at[step.Name] = replacement
+		if !keep {
+			delete(at, step.Name)
+		}
+	case []any:
+		at[step.Index] = replacement
+		if !keep {
+			return append(at[:step.Index], at[step.Index+1:]...)
+		}
+	default:
+		panic(fmt.Sprintf("no container at %v", path))
+	}
+	return value
+}
