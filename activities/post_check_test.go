@@ -29,7 +29,7 @@ func TestPostCheck(t *testing.T) {
 		notTaken    bool
 	}{
 		"Ready": {
-			reason: "in sync and at rest; what the manifest states is remembered, so that a removal is seen later",
+			reason:   "in sync and at rest; what the manifest states is remembered, so that a removal is seen later",
 			observed: thingBody, action: resource.ActionSuccess, why: resource.ReasonSucceeded, remembers: true,
 		},
 		"ReadyAfterPut": {
