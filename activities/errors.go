@@ -51,13 +51,6 @@ func isAnswer(err error) bool {
 	return errors.As(err, &failure)
 }
 
-// isHeldBack reports a request that this client did not send, to keep within the
-// budget.
-func isHeldBack(err error) bool {
-	var failure *arm.Error
-	return errors.As(err, &failure) && failure.Code == arm.CodeThrottled
-}
-
 // isForbidden reports a 403.
 func isForbidden(err error) bool {
 	var failure *arm.Error

@@ -67,7 +67,7 @@ func (p *poll) judged(ctx context.Context, err error) resource.Verdict {
 		verdict.Message = p.withoutSecrets(ctx, verdict.Message, p.in.SecretRefs)
 		p.progress.Answer = &verdict
 	}
-	if isHeldBack(err) {
+	if arm.IsHeldBack(err) {
 		p.progress.Answer = before // nothing that ARM said
 	}
 	return verdict

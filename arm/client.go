@@ -44,7 +44,7 @@ type Options struct {
 	// none: 60 s for Location (ARM's contract), else 15 s.
 	PollInterval time.Duration
 	// Throttle, when set, sees every request last before it leaves and its
-	// answer first: the place for a client-side budget.
+	// answer first: the place for a client-side budget (see NewThrottle).
 	Throttle policy.Policy
 	// Observer is told of every request that left, at once and from many
 	// goroutines.

@@ -30,6 +30,9 @@ func newError(method string, status int, header http.Header, payload []byte, wai
 		e.Message = describe(header.Get("Content-Type"), payload)
 	}
 	e.classify(method)
+	if e.RetryAfter == 0 && (e.Class == ClassThrottled || e.Class == ClassConflict) {
+		e.RetryAfter = retryAfterIn(e.Message)
+	}
 	return e
 }
 

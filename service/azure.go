@@ -57,6 +57,7 @@ func newAzure(settings config.Azure, version string, observe func(arm.Request)) 
 	}
 	client, err := arm.NewClient(arm.Options{
 		Cloud: configuration, Credential: credential, Transport: transport, Version: version, Observer: observe,
+		Throttle: arm.NewThrottle(arm.ThrottleOptions{}),
 	})
 	if err != nil {
 		return nil, err

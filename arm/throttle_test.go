@@ -1,0 +1,386 @@
+package arm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+)
+
+const otherSubscription = "22222222-2222-2222-2222-222222222222"
+
+// inMemory hands requests to a server without a network, so that the fake time
+// of a bubble goes on; every request takes a while.
+type inMemory struct {
+	http.Handler
+	latency time.Duration
+}
+
+func (m inMemory) Do(request *http.Request) (*http.Response, error) {
+	if m.latency > 0 {
+		<-time.After(m.latency)
+	}
+	if request.Body == nil {
+		request.Body = http.NoBody
+	}
+	recorder := httptest.NewRecorder()
+	m.ServeHTTP(recorder, request)
+	response := recorder.Result()
+	response.Request = request
+	return response, nil
+}
+
+// worker is one client with a Throttle of its own.
+func throttled(t *testing.T, server http.Handler) *Client {
+	t.Helper()
+	return clientFor(t, "http://127.0.0.1:1", func(o *Options) {
+		o.Transport = inMemory{server, 50 * time.Millisecond}
+		o.Throttle = NewThrottle(ThrottleOptions{})
+	})
+}
+
+func thingID(subscription string, n int) string {
+	return fmt.Sprintf("/subscriptions/%s/resourceGroups/rg1/providers/Contoso.Things/things/t%d", subscription, n)
+}
+
+// armBudget is ARM's own.
+var armBudget = armsim.Throttle{
+	Reads: armsim.Bucket{Capacity: 250, RefillPerSecond: 25}, Writes: armsim.Bucket{Capacity: 200, RefillPerSecond: 10},
+	Deletes: armsim.Bucket{Capacity: 200, RefillPerSecond: 10},
+}
+
+// Three workers that know nothing of each other create a thousand resources at
+// once: they wait for their turns, and ARM refuses hardly anything.
+func TestThrottlePacesAStorm(t *testing.T) {
+	const creations, workers = 1000, 3
+	synctest.Test(t, func(t *testing.T) {
+		sim := armsim.New(armsim.Options{Throttle: armBudget})
+		if err := sim.Put("/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg1", map[string]any{"location": "westus2"}); err != nil {
+			t.Fatal(err)
+		}
+		var clients []*Client
+		for range workers {
+			clients = append(clients, throttled(t, sim))
+		}
+		started := time.Now()
+		var mu sync.Mutex
+		var most, refusals int
+		var all sync.WaitGroup
+		for n := range creations {
+			all.Go(func() {
+				tries, refused := create(t, clients[n%workers], n)
+				mu.Lock()
+				defer mu.Unlock()
+				most, refusals = max(most, tries), refusals+refused
+			})
+		}
+		all.Wait()
+		took := time.Since(started)
+		requests := len(sim.Requests())
+		t.Logf("%d creations took %s, %d requests, %d refused by ARM, at most %d tries", creations, took, requests, refusals, most)
+		if refusals*10 > requests {
+			t.Errorf("%d of %d requests were refused: more than 10 %%", refusals, requests)
+		}
+		if took > 3*time.Minute {
+			t.Errorf("it took %s; the budget alone needs 80 s", took)
+		}
+		if most > 12 {
+			t.Errorf("a creation needed %d tries", most)
+		}
+	})
+}
+
+// create tries as a workflow does: it comes back when it is told to.
+func create(t *testing.T, client *Client, n int) (tries, refusals int) {
+	for tries = 1; ; tries++ {
+		_, err := client.Put(context.Background(), parseID(t, thingID("11111111-1111-1111-1111-111111111111", n)), apiVersion, []byte(`{"location":"westus2"}`), PutOptions{})
+		if err == nil {
+			return tries, refusals
+		}
+		var answer *Error
+		if !errors.As(err, &answer) || answer.Class != ClassThrottled || answer.RetryAfter <= 0 {
+			t.Errorf("creation %d: %v, which is no wait for a turn", n, err)
+			return tries, refusals
+		}
+		if !IsHeldBack(err) {
+			refusals++
+		}
+		<-time.After(answer.RetryAfter)
+	}
+}
+
+// gate is a server that answers what the case says and counts.
+type gate struct {
+	mu     sync.Mutex
+	answer func(r *http.Request, w http.ResponseWriter) bool
+	seen   []string
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.seen = append(g.seen, r.Method+" "+r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	if g.answer != nil && g.answer(r, w) {
+		return
+	}
+	_, _ = w.Write([]byte(`{"properties":{}}`))
+}
+
+func refuse(w http.ResponseWriter, header map[string]string, body string) bool {
+	for name, value := range header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(http.StatusTooManyRequests)
+	_, _ = w.Write([]byte(body))
+	return true
+}
+
+// What one 429 slows down, and what goes on.
+func TestThrottleSlowsOnlyWhatWasRefused(t *testing.T) {
+	const one, subscriptionBudget = "11111111-1111-1111-1111-111111111111", `{"error":{"code":"SubscriptionRequestsThrottled","message":"m"}}`
+	const message = `{"error":{"code":"SubscriptionRequestsThrottled","message":"Please try again after '40' seconds after additional tokens are available."}}`
+	fortySeconds := map[string]string{"Retry-After": "40"}
+	thing, vault := thingID(one, 1), "/subscriptions/"+one+"/resourceGroups/rg1/providers/Contoso.Vaults/vaults/v1"
+	cases := map[string]struct {
+		reason string
+		header map[string]string
+		body   string
+		// Whether each of these waits after the PUT of a thing was refused.
+		put, get, otherProvider, otherSubscription bool
+	}{
+		"Subscription": {reason: "(subscription, verb)", header: fortySeconds, body: subscriptionBudget, put: true, otherProvider: true},
+		"MessageOnly":  {reason: "the wait stands in the message only", body: message, put: true, otherProvider: true},
+		"Provider":     {reason: "(subscription, provider, verb)", header: fortySeconds, body: `{"error":{"code":"TooManyRequests","message":"m"}}`, put: true},
+		"NoCode":       {reason: "a provider that says nothing", header: fortySeconds, body: ``, put: true},
+		"Conflict":     {reason: "a 429 that is a conflict slows nothing", header: fortySeconds, body: `{"error":{"code":"RetryableErrorDueToAnotherOperation","message":"m"}}`},
+		"WrappedConflict": {
+			reason: "nor does a wrapped one",
+			body:   `{"error":{"code":"RetryableError","message":"m","details":[{"code":"ReferencedResourceNotProvisioned"}]}}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &gate{answer: func(_ *http.Request, w http.ResponseWriter) bool { return refuse(w, tc.header, tc.body) }}
+				client := throttled(t, server)
+				_, err := client.Put(t.Context(), parseID(t, thing), apiVersion, []byte(`{}`), PutOptions{})
+				if answer := asError(t, err); answer.Status != http.StatusTooManyRequests {
+					t.Fatalf("got %v", err)
+				}
+				server.answer = nil
+				put := func(id string) error {
+					_, err := client.Put(t.Context(), parseID(t, id), apiVersion, []byte(`{}`), PutOptions{})
+					return err
+				}
+				_, getErr := client.Get(t.Context(), parseID(t, thing), apiVersion)
+				for what, got := range map[string]struct {
+					err   error
+					waits bool
+				}{
+					"the same":           {put(thing), tc.put},
+					"another verb":       {getErr, tc.get},
+					"another provider":   {put(vault), tc.otherProvider},
+					"other subscription": {put(thingID(otherSubscription, 1)), tc.otherSubscription},
+				} {
+					if IsHeldBack(got.err) != got.waits || !got.waits && got.err != nil {
+						t.Errorf("%s: %s: error %v, want held back: %t", tc.reason, what, got.err, got.waits)
+					}
+					if got.waits && asError(t, got.err).RetryAfter < 39*time.Second {
+						t.Errorf("%s: %s comes back after %s", tc.reason, what, asError(t, got.err).RetryAfter)
+					}
+				}
+				<-time.After(41 * time.Second)
+				if err := put(thing); err != nil {
+					t.Errorf("%s: after the wait: %v", tc.reason, err)
+				}
+			})
+		})
+	}
+}
+
+// A short wait is waited in the request, a long one is given back unsent.
+func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &gate{answer: func(_ *http.Request, w http.ResponseWriter) bool {
+			w.Header().Set("x-ms-ratelimit-remaining-subscription-writes", "0") // half a request a second
+			return false
+		}}
+		client := throttled(t, server)
+		var mu sync.Mutex
+		longest, held := time.Duration(0), 0
+		put := func(n int) {
+			started := time.Now()
+			_, err := client.Put(t.Context(), parseID(t, thingID(otherSubscription, n)), apiVersion, []byte(`{}`), PutOptions{})
+			mu.Lock()
+			defer mu.Unlock()
+			longest = max(longest, time.Since(started))
+			if IsHeldBack(err) {
+				held++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		for n := range 12 { // empties the bucket
+			put(n)
+		}
+		var all sync.WaitGroup
+		for n := range 8 {
+			all.Go(func() { put(12 + n) })
+		}
+		all.Wait()
+		if longest < time.Second || longest > throttleWaitMax+100*time.Millisecond {
+			t.Errorf("the longest request took %s, want about 2 s", longest)
+		}
+		if held == 0 || held+len(server.seen) != 20 {
+			t.Errorf("%d held back and %d sent of 20", held, len(server.seen))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := client.Put(ctx, parseID(t, thingID(otherSubscription, 99)), apiVersion, []byte(`{}`), PutOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the end of the context", err)
+		}
+	})
+}
+
+// A poll that is held back says nothing about the operation.
+func TestThrottledPollKeepsTheOperation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &gate{answer: func(r *http.Request, w http.ResponseWriter) bool {
+			if r.Method == http.MethodPut {
+				w.Header().Set("Azure-AsyncOperation", "http://127.0.0.1:1/subscriptions/"+otherSubscription+"/providers/Contoso.Things/locations/l/operations/1?api-version=1")
+				w.WriteHeader(http.StatusAccepted)
+				return true
+			}
+			return refuse(w, map[string]string{"Retry-After": "60"}, ``)
+		}}
+		client := throttled(t, server)
+		op, err := client.Put(t.Context(), parseID(t, thingID(otherSubscription, 1)), apiVersion, []byte(`{}`), PutOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, held := range []bool{false, true} {
+			poll, err := client.Poll(t.Context(), op.Token)
+			if IsHeldBack(err) != held || asError(t, err).RetryAfter < 50*time.Second || poll.Outcome != "" {
+				t.Errorf("poll %d: got %+v, %v", i, poll, err)
+			}
+		}
+		if len(server.seen) != 2 {
+			t.Errorf("requests %v", server.seen)
+		}
+	})
+}
+
+func TestScopeOf(t *testing.T) {
+	cases := map[string]struct {
+		reason, method, path string
+		want                 scope
+	}{
+		"Resource":  {"its provider", "PUT", "/subscriptions/S1/resourceGroups/g/providers/Contoso.Things/things/t", scope{"s1", "contoso.things", "writes"}},
+		"Extension": {"the provider of the extension counts", "DELETE", "/subscriptions/s1/resourceGroups/g/providers/A.B/c/d/providers/Contoso.Locks/locks/l", scope{"s1", "contoso.locks", "deletes"}},
+		"Group":     {"ARM itself", "HEAD", "/subscriptions/s1/resourceGroups/g", scope{"s1", "microsoft.resources", "reads"}},
+		"Operation": {"a poll is a read of its provider", "GET", "/subscriptions/s1/providers/Contoso.Things/locations/l/operations/1", scope{"s1", "contoso.things", "reads"}},
+		"Tenant":    {"no subscription", "POST", "/providers/Microsoft.Management/managementGroups/m", scope{"", "microsoft.management", "writes"}},
+		"Cut":       {"a path that ends too soon", "GET", "/subscriptions", scope{"", "microsoft.resources", "reads"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			request := httptest.NewRequest(tc.method, "http://127.0.0.1:1"+tc.path, nil)
+			if got := scopeOf(request); got != tc.want {
+				t.Errorf("%s: got %+v, want %+v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestBudgetHeaders(t *testing.T) {
+	header := http.Header{}
+	header.Set("x-ms-ratelimit-remaining-subscription-writes", "120")
+	header.Set("x-ms-ratelimit-remaining-subscription-global-writes", "90")
+	header.Set("x-ms-ratelimit-remaining-subscription-reads", "3")
+	header.Set("x-ms-ratelimit-remaining-tenant-writes", "no number")
+	if left, told := remaining(header, "writes"); !told || left != 90 {
+		t.Errorf("got %v, %t, want the least of what counts writes", left, told)
+	}
+	if _, told := remaining(header, "deletes"); told {
+		t.Error("a budget was made up")
+	}
+	header.Set("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM;3,Microsoft.Compute/PutVMResource;11")
+	if exhausted(header) {
+		t.Error("3 and 11 are not used up")
+	}
+	header.Add("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM30Min;0")
+	if !exhausted(header) {
+		t.Error("0 is used up")
+	}
+}
+
+// The less is left, the slower; a provider that refused recovers.
+func TestBuckets(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	b := newBucket("writes")
+	last := 1e9
+	for _, left := range []float64{199, 100, 50, 25, 5, 0} {
+		b.adjust(now, left)
+		if got := float64(b.limiter.Limit()); got >= last || got < float64(slowest) {
+			t.Errorf("%v left: %v requests a second, after %v", left, got, last)
+		} else {
+			last = got
+		}
+	}
+	for range 300 {
+		b.adjust(now, 199)
+	}
+	if b.limiter.Limit() < 300 {
+		t.Errorf("a budget that stays full allows %v a second", b.limiter.Limit())
+	}
+	if b.adjust(now, 149); b.limiter.Limit() > 25 {
+		t.Errorf("one that shrinks allows %v a second", b.limiter.Limit())
+	}
+	p := unlimited()
+	if p.due(now) != 0 {
+		t.Error("a provider of which nothing is known is limited")
+	}
+	p.refuse(now, 0)
+	if got := p.due(now); got != refusedWait {
+		t.Errorf("a refusal without a wait holds for %s", got)
+	}
+	later := now.Add(time.Minute)
+	for range burst {
+		p.take(later)
+	}
+	if p.due(later) == 0 {
+		t.Error("a provider that refused is not paced")
+	}
+	for range 400 {
+		p.speedUp(later)
+	}
+	if p.due(later) != 0 {
+		t.Error("a provider that goes on answering stays slow")
+	}
+	p.pace(later)
+	if p.limiter.Limit() != providerPace {
+		t.Error("a budget that is called used up changes nothing")
+	}
+}
+
+func TestRetryAfterInMessages(t *testing.T) {
+	for message, want := range map[string]time.Duration{
+		"Please try again after '7' seconds after additional tokens are available.": 7 * time.Second,
+		"Try again in 2 minutes.":          2 * time.Minute,
+		"Please retry after 30 second(s).": 30 * time.Second,
+		"Please try again later.":          0,
+		"5 seconds have passed":            0,
+	} {
+		if got := retryAfterIn(message); got != want {
+			t.Errorf("%q: got %s, want %s", message, got, want)
+		}
+	}
+}
