@@ -40,16 +40,22 @@ type app struct {
 func newApp() *app {
 	a := &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		terminal: term.IsTerminal(int(os.Stdout.Fd())),
-		environ:  os.Environ(),
-		now:      time.Now, after: time.After,
+		environ: os.Environ(),
+		now:     time.Now, after: time.After,
 		connect: connectTemporal,
 		by:      actor(),
 	}
-	a.asks = a.terminal && term.IsTerminal(int(os.Stdin.Fd()))
-	_, noColor := a.lookup("NO_COLOR")
-	a.color = a.terminal && !noColor
+	kind, _ := a.lookup("TERM")
+	a.terminal = term.IsTerminal(int(os.Stdout.Fd())) && kind != "dumb"
+	a.asks = term.IsTerminal(int(os.Stdout.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
+	a.color = a.terminal && a.wantsColor()
 	return a
+}
+
+// wantsColor reports whether NO_COLOR is not set, or empty (no-color.org).
+func (a *app) wantsColor() bool {
+	set, _ := a.lookup("NO_COLOR")
+	return set == ""
 }
 
 // actor is user@host.

@@ -9,6 +9,8 @@ type outcome struct {
 	// and why.
 	done     bool
 	hopeless string
+	// looks counts how often it was looked at.
+	looks int
 }
 
 func (o outcome) settled() bool { return o.done || o.hopeless != "" }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 )
 
@@ -53,43 +54,68 @@ func (p *progress) state(o outcome) string {
 	return summary(o.view, p.app.now())
 }
 
-// brief is state for a line of a terminal, where the message needs the room of
-// the reason.
+// brief is state for a line of a terminal: since when, whom it waits for, and
+// the message, where the room of the reason goes.
 func (p *progress) brief(o outcome) string {
-	message := o.view.condition(p.app.now()).Message
-	if o.hopeless != "" {
+	v, now := o.view, p.app.now()
+	line := phaseWord(v)
+	if o.done {
+		return line
+	}
+	c := v.condition(now)
+	if v.Operation != "" && !v.Gone {
+		c.LastTransitionTime, c.Message = v.OperationSince, "its "+v.Operation+" goes on in Azure"
+	}
+	if !c.LastTransitionTime.IsZero() && !v.Gone {
+		line += " " + span(now.Sub(c.LastTransitionTime))
+	}
+	message := c.Message
+	switch {
+	case o.hopeless != "":
 		message = o.hopeless
+	case len(v.WaitingFor) > 0 && v.Operation == "":
+		line += ", waits for " + v.WaitingFor[0].Short()
+		if more := len(v.WaitingFor) - 1; more > 0 {
+			line += fmt.Sprintf(" and %d more", more)
+		}
 	}
-	if message == "" || o.done {
-		return phaseWord(o.view)
+	if message == "" {
+		return line
 	}
-	return phaseWord(o.view) + ": " + message
+	return line + ": " + message
 }
 
-// draw replaces the block: first what is not settled, as much as fits.
+// draw replaces the block: a tree by owner of as much as fits, first of all what
+// holds others up.
 func (p *progress) draw(outcomes []outcome) {
 	width, height := p.size()
-	nameWidth := 0
-	done := 0
+	room := max(1, height-3)
+	rows := tree(outcomes, chosen(outcomes, room))
+	done, nameWidth := 0, 0
 	for _, o := range outcomes {
-		nameWidth = max(nameWidth, len([]rune(described(o.view.ID))))
 		if o.done {
 			done++
 		}
 	}
-	nameWidth = min(nameWidth, width/2)
-	var lines []string
-	for _, settled := range []bool{false, true} {
-		for _, o := range outcomes {
-			if o.settled() != settled {
-				continue
-			}
-			name := fmt.Sprintf("%-*s  ", nameWidth, cut(described(o.view.ID), nameWidth))
-			lines = append(lines, name+p.app.paint(cut(p.brief(o), max(10, width-nameWidth-3)), o.view))
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		id := outcomes[r.at].view.ID
+		names[i] = described(id)
+		if r.owned {
+			names[i] = kind(id) + " " + id.Name()
 		}
+		names[i] = r.prefix + names[i]
+		nameWidth = max(nameWidth, text.StringWidth(names[i]))
 	}
-	if room := max(1, height-3); len(lines) > room {
-		lines = append(lines[:room], fmt.Sprintf("… and %d more", len(lines)-room))
+	nameWidth = min(nameWidth, width/2)
+	lines := make([]string, 0, len(rows)+2)
+	for i, r := range rows {
+		o := outcomes[r.at]
+		name := text.Pad(fit(names[i], nameWidth), nameWidth, ' ')
+		lines = append(lines, name+"  "+p.app.paint(fit(p.brief(o), max(10, width-nameWidth-3)), o.view))
+	}
+	if hidden := len(outcomes) - len(rows); hidden > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", hidden))
 	}
 	lines = append(lines, fmt.Sprintf("%d of %d %s", done, len(outcomes), p.goal.word()))
 	up := ""
@@ -98,6 +124,12 @@ func (p *progress) draw(outcomes []outcome) {
 	}
 	p.app.printf("%s\x1b[J%s\n", up, strings.Join(lines, "\n"))
 	p.drawn = len(lines)
+}
+
+// fit shortens a text to so many columns of a terminal: wide characters take
+// two.
+func fit(line string, columns int) string {
+	return text.Snip(visible(line), max(1, columns), "…")
 }
 
 // size is the size of the terminal in characters.

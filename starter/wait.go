@@ -163,36 +163,6 @@ func (a *app) wait(ctx context.Context, b *backend, list []awaited, g goal, time
 	}
 }
 
-// look refreshes what is not settled yet. While Temporal is out of reach the
-// wait goes on with what it knew.
-func (a *app) look(ctx context.Context, b *backend, list []awaited, outcomes []outcome, g goal) error {
-	viewer := &viewer{reader: b}
-	err := each(ctx, len(list), parallel, func(ctx context.Context, i int) error {
-		if outcomes[i].settled() {
-			return nil
-		}
-		v, err := viewer.refresh(ctx, list[i].record)
-		if err != nil {
-			return err
-		}
-		outcomes[i] = judge(list[i], v, g)
-		return nil
-	})
-	if exitCode(err) == exitUnreachable {
-		return nil
-	}
-	return err
-}
-
-func settled(outcomes []outcome) bool {
-	for _, o := range outcomes {
-		if !o.settled() {
-			return false
-		}
-	}
-	return true
-}
-
 // verdict is the end of a wait: one sentence, and what did not reach the goal.
 func verdict(a *app, outcomes []outcome, g goal, took time.Duration) error {
 	var missing []string
@@ -228,7 +198,7 @@ func summary(v view, now time.Time) string {
 		line += "  " + string(c.Reason)
 	}
 	if c.Message != "" {
-		line += ": " + strings.Join(strings.Fields(c.Message), " ")
+		line += ": " + visible(strings.Join(strings.Fields(c.Message), " "))
 	}
 	return line
 }

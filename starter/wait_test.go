@@ -88,7 +88,7 @@ func TestWaitLive(t *testing.T) {
 	if code := w.run("wait"); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
-	if !strings.Contains(w.out.String(), "Blocked: the cluster adx is Updating; a database…") {
+	if !strings.Contains(w.out.String(), "Blocked 2m10s, waits for adx: the cluster adx is…") {
 		t.Errorf("a narrow line does not say why it waits:\n%q", w.out)
 	}
 	if !strings.Contains(w.out.String(), "\x1b[2A\r\x1b[J") {

@@ -105,9 +105,20 @@ func clock(t, now time.Time) string {
 	return t.Format(time.DateTime)
 }
 
+// visible is a text on one line without what moves a terminal's cursor: some
+// texts come from Azure.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "\t", " "))
+}
+
 // cut shortens a text for one line of at most n characters.
 func cut(text string, n int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = visible(strings.Join(strings.Fields(text), " "))
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
