@@ -77,12 +77,12 @@ func (e *Error) Unregistered(own string) string {
 	if !registration {
 		return ""
 	}
-	for _, detail := range append([]Detail{{Code: e.Code, Message: e.Message, Target: e.Target}}, e.Details...) {
-		if regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`).MatchString(detail.Target) {
-			return detail.Target
-		}
+	for _, detail := range append([]Detail{{Message: e.Message}}, e.Details...) {
 		if found := regexp.MustCompile(`namespace '([A-Za-z0-9]+(?:\.[A-Za-z0-9]+)+)'`).FindStringSubmatch(detail.Message); found != nil {
 			return found[1]
+		}
+		if regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`).MatchString(detail.Target) {
+			return detail.Target
 		}
 	}
 	return own
