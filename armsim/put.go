@@ -75,8 +75,8 @@ func (s *Simulator) write(q *request, body, sent object) *answer {
 	if a := s.failLate(q, r, verb); a != nil {
 		return a
 	}
-	s.takeOff(q)
 	spec := s.specFor(q.resourceType, t.id, verb)
+	s.takeOff(q, spec)
 	before := object{}
 	if r != nil {
 		before = r.body
