@@ -49,9 +49,6 @@ type Options struct {
 	// rests in one of OverdueExempt (words of ARM in any case), it never is.
 	OverdueAfter  time.Duration
 	OverdueExempt []string
-	// KeepUnregistered makes RegisterProvider ask for no registration: it says
-	// what to run.
-	KeepUnregistered bool
 	// Observe, when set, sees every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now.
@@ -62,9 +59,8 @@ type Options struct {
 // activities.
 type Activities struct {
 	Dependencies
-	options       Options
-	owners        *ownerReader
-	registrations registrations
+	options Options
+	owners  *ownerReader
 }
 
 // New puts the activities together.

@@ -128,9 +128,6 @@ type PutResourceResult struct {
 	// Unknown is set when the activity gave up on a PUT that ARM may have
 	// accepted: the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
-	// Unregistered is the provider for which the subscription is not registered
-	// when that is why ARM refused: RegisterProvider comes next.
-	Unregistered string `json:"unregistered,omitempty"`
 }
 
 // PollOperationInput names the operation to wait for.

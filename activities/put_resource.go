@@ -231,10 +231,6 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 		return PutResourceResult{}, again
 	}
 	result := p.refused(verdict)
-	var failure *arm.Error
-	if errors.As(err, &failure) {
-		result.Unregistered = failure.Unregistered(p.in.Desired.ID.Provider())
-	}
 	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
 	return result, nil
 }

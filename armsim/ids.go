@@ -23,7 +23,6 @@ const (
 	kindAction         kind = "action"
 	kindOperation      kind = "operation"
 	kindToken          kind = "token"
-	kindMetadata       kind = "metadata"
 )
 
 const groupType = "Microsoft.Resources/resourceGroups"

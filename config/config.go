@@ -63,9 +63,6 @@ type Azure struct {
 	// DisableInstanceDiscovery keeps the authority from being checked against
 	// Microsoft's list. It is on by itself for [CloudCustom].
 	DisableInstanceDiscovery bool `mapstructure:"disable-instance-discovery"`
-	// RegisterProviders registers a provider in a subscription that lacks it; off,
-	// the resource says what to run.
-	RegisterProviders bool `mapstructure:"register-providers"`
 	// Credential is one of the Credential constants.
 	Credential string
 	TenantID   string `mapstructure:"tenant-id"`

@@ -32,7 +32,6 @@ func keys() []key {
 		{"azure.authority-host", "", "token authority of a custom cloud, as https://host[:port]"},
 		{"azure.ca-file", "", "PEM file of certificate authorities to trust beside the system's"},
 		{"azure.disable-instance-discovery", "false", "do not ask Microsoft about the authority; on by itself for a custom cloud"},
-		{"azure.register-providers", "true", "register a resource provider in a subscription that lacks it; off, the resource says what to run"},
 		{"azure.credential", CredentialDefault, "default, client-secret, or none (loopback only)"},
 		{"azure.tenant-id", "", "tenant of the client-secret credential; else AZURE_TENANT_ID"},
 		{"azure.client-id", "", "client of the client-secret credential; else AZURE_CLIENT_ID"},

@@ -85,7 +85,6 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 		}, activities.Options{
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
-			KeepUnregistered: !settings.Azure.RegisterProviders,
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure),
 	}, nil
