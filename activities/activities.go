@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
+	"golang.org/x/time/rate"
 )
 
 // Dependencies are what the activities need; all are required.
@@ -21,6 +22,7 @@ type Dependencies struct {
 	Fleet    Fleet
 	Waker    Waker
 	Turns    Turns
+	Freezer  Freezer
 	Log      *slog.Logger
 }
 
@@ -44,11 +46,16 @@ type Options struct {
 	// Rotation says that HashKey is secret: then memory holds keyed hashes of
 	// secrets too, and a rotated one is a difference.
 	Rotation bool
+	// PutBudget bounds the PUTs of an hour that correct drift; 0 = no bound.
+	PutBudget int
 	// OverdueAfter is how long a resource may be blocked or not ready before its
 	// condition is an error; default 1 h, negative never. While it, or its owner,
 	// rests in one of OverdueExempt (words of ARM in any case), it never is.
 	OverdueAfter  time.Duration
 	OverdueExempt []string
+	// KeepUnregistered makes RegisterProvider ask for no registration: it says
+	// what to run.
+	KeepUnregistered bool
 	// Observe, when set, sees every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now.
@@ -59,8 +66,10 @@ type Options struct {
 // activities.
 type Activities struct {
 	Dependencies
-	options Options
-	owners  *ownerReader
+	options       Options
+	owners        *ownerReader
+	registrations registrations
+	budget        *rate.Limiter
 }
 
 // New puts the activities together.
@@ -76,7 +85,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &Activities{Dependencies: dependencies, options: options}
+	a := &Activities{Dependencies: dependencies, options: options, budget: newBudget(options.PutBudget)}
 	a.owners = newOwnerReader(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now)
 	return a
 }

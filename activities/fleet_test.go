@@ -21,6 +21,9 @@ type fakeFleet struct {
 	told    []resource.ID
 	place   Place
 	ended   []Turn
+	// freeze holds what has the label stack=prod, once frozen.
+	freeze Freeze
+	frozen bool
 }
 
 func (w *world) Dependents(context.Context, resource.ID) (Dependents, error) {
@@ -63,4 +66,8 @@ func (w *world) manages(text string, managed Managed) {
 	}
 	managed.ID = id(w.t, text)
 	w.fleet.managed[managed.ID.Key()] = managed
+}
+
+func (w *world) Frozen(_ context.Context, labels map[string]string) (Freeze, bool, error) {
+	return w.fleet.freeze, w.fleet.frozen && labels["stack"] == "prod", w.fleet.err
 }

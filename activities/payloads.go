@@ -78,6 +78,8 @@ type PreCheckInput struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// Force skips the guard of operations in flight.
 	Force bool `json:"force,omitempty"`
+	// Applied is set once this workflow wrote the resource or found it Ready.
+	Applied bool `json:"applied,omitempty"`
 	// BlockedFor is how long that guard has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// Changes and NotReadyFor are those of CheckOwnerInput.
@@ -88,6 +90,8 @@ type PreCheckInput struct {
 // PreCheckResult says whether a PUT is due, and why.
 type PreCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
+	// Adopt asks PostCheck to remember the differences: they stay.
+	Adopt bool `json:"adopt,omitempty"`
 	// Turn is the parent whose turn a PUT needs, none where ARM takes changes of
 	// siblings in parallel.
 	Turn resource.ID `json:"turn,omitzero"`
@@ -107,6 +111,10 @@ type PutResourceInput struct {
 	Uncompared bool `json:"uncompared,omitempty"`
 	// Force joins no operation in flight: it is what --force is for.
 	Force bool `json:"force,omitempty"`
+	// Create is set when the resource is absent, Correction when nobody asked for
+	// the PUT: this spec was Ready before.
+	Create     bool `json:"create,omitempty"`
+	Correction bool `json:"correction,omitempty"`
 	// Changes are those of CheckOwnerInput: a $ref path is not read from before.
 	Changes  []Change `json:"changes,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
@@ -128,6 +136,9 @@ type PutResourceResult struct {
 	// Unknown is set when the activity gave up on a PUT that ARM may have
 	// accepted: the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
+	// Unregistered is the provider for which the subscription is not registered
+	// when that is why ARM refused: RegisterProvider comes next.
+	Unregistered string `json:"unregistered,omitempty"`
 }
 
 // PollOperationInput names the operation to wait for.

@@ -20,13 +20,13 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 		return PreCheckResult{Verdict: a.observed("PreCheck", *stop)}, nil
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
-	verdict := a.Registry.PreCheck(ctx, request)
+	verdict, adopt := adopted(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
 		verdict.Message += "; whether its secrets were rotated is not seen, because the worker has no mask-key"
 	}
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Object)
 	turn, _ := a.Registry.Serialised(in.Desired.ID)
-	return PreCheckResult{Verdict: a.observed("PreCheck", verdict), Turn: turn}, nil
+	return PreCheckResult{Verdict: a.observed("PreCheck", verdict), Turn: turn, Adopt: adopt}, nil
 }
 
 // fullRequest is what the extension points know after the GET, the owner too.

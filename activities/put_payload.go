@@ -21,6 +21,9 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 		return nil, nil, notResolved(err)
 	}
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
+	if desired.Put == resource.PutMerge {
+		body = drift.Merge(body, p.request.Object.Observed)
+	}
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.cachedOwner(ctx, &p.request, desired)
 		request := p.request

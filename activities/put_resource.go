@@ -98,7 +98,7 @@ func (p *put) mustRead() bool {
 // takesFromObserved reports whether the payload holds values that only a fresh,
 // unmasked read can give.
 func (p *put) takesFromObserved() bool {
-	return len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
+	return p.in.Desired.Put == resource.PutMerge || len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
 }
 
 // reread reads the resource, unmasked, into the request. It ends the activity
@@ -171,14 +171,29 @@ func (p *put) finished(message string) *PutResourceResult {
 	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.observed("PutResource", resource.Proceed(message))}
 }
 
+// held is the verdict that keeps this PUT from being sent, nil when none does.
+func (p *put) held(ctx context.Context) *resource.Verdict {
+	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
+		return stop
+	}
+	return p.overBudget(p.in.Correction && !p.repeated)
+}
+
 // send builds the payload and makes the request.
 func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	payload, values, stop := p.payload(ctx)
 	if stop != nil {
 		return p.refused(*stop), nil
 	}
+	if stop := p.held(ctx); stop != nil {
+		p.unsent()
+		return p.refused(*stop), nil
+	}
 	p.sending = true
 	options := arm.PutOptions{}
+	if p.in.Create && p.in.Desired.Adopt == resource.AdoptNever && !p.repeated {
+		options.IfNoneMatch = "*"
+	}
 	if p.takesFromObserved() {
 		options.IfMatch = p.etag
 	}
@@ -231,6 +246,10 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 		return PutResourceResult{}, again
 	}
 	result := p.refused(verdict)
+	var failure *arm.Error
+	if errors.As(err, &failure) {
+		result.Unregistered = failure.Unregistered(p.in.Desired.ID.Provider())
+	}
 	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
 	return result, nil
 }

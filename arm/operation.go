@@ -29,6 +29,9 @@ const (
 type PutOptions struct {
 	// IfMatch is the ETag that the resource must still have (else 412).
 	IfMatch string
+	// IfNoneMatch is "*" for a resource that must not exist yet; providers that do
+	// not honour it ignore it.
+	IfNoneMatch string
 }
 
 // Operation is an accepted PUT or DELETE. Three forms:
@@ -58,6 +61,9 @@ type Operation struct {
 // accepted it, unless it is an *Error below 500: read before another PUT.
 func (c *Client) Put(ctx context.Context, id resource.ID, apiVersion string, body []byte, options PutOptions) (Operation, error) {
 	header := http.Header{}
+	if options.IfNoneMatch != "" {
+		header.Set("If-None-Match", options.IfNoneMatch)
+	}
 	if options.IfMatch != "" {
 		header.Set("If-Match", options.IfMatch)
 	}

@@ -13,16 +13,17 @@ const aksType = "microsoft.containerservice/managedclusters"
 func aksRows() []typeRule {
 	cluster := typeRule{
 		pattern: aksType,
-		create:  OperationSpec{Shape: ShapeAsync, Seconds: 256},
-		update:  OperationSpec{Shape: ShapeAsync, Seconds: 138},
-		delete:  OperationSpec{Shape: ShapeBoth, Seconds: 190},
+		create: OperationSpec{Shape: ShapeAsync, Seconds: 256, StatusWords: []string{"InProgress", "ProvisioningControlPlane",
+			"ProvisioningNetworkResources", "CreatingAgentPools: 0/1 nodes completed", "ReconcilingDNS", "ReconcilingAddons"}},
+		update: OperationSpec{Shape: ShapeAsync, Seconds: 138},
+		delete: OperationSpec{Shape: ShapeBoth, Seconds: 190},
 		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, first: object{"mode": "System"}, // the pool of the cluster's own services
 			keepAbsent: func(string) bool { return true }}},
 		defaults: aksDefaults, changing: aksChanging, actions: powerActions("powerState.code"),
 	}
 	pool := typeRule{
 		pattern:  aksType + "/agentpools",
-		create:   OperationSpec{Shape: ShapeAsync, Seconds: 196},
+		create:   OperationSpec{Shape: ShapeAsync, Seconds: 196, StatusWords: []string{"InProgress", "CreatingAgentPool", "CreatingAgentPool: 0/1 nodes completed"}},
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 14},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 18},
 		defaults: aksPoolDefaults, changing: aksPoolChanging, keep: keepLastPool,

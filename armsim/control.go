@@ -21,7 +21,8 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 		"requests": s.controlReports, "writes": s.controlReports, "secrets": s.controlSecrets,
 		"resources": s.controlResources, "state": s.controlState, "faults": s.controlFaults,
 		"operations": s.controlOperations, "holds": s.controlHolds, "providers": s.controlProviders,
-		"deny": s.controlDeny, "connections": s.controlConnections, "throttle": s.controlThrottle, "options": s.controlOptions,
+		"deny": s.controlDeny, "connections": s.controlConnections,
+		"policies": s.controlPolicies, "types": s.controlTypes, "throttle": s.controlThrottle, "options": s.controlOptions,
 	}
 	route := routes[strings.ToLower(name)]
 	if route == nil {
@@ -93,6 +94,7 @@ func (s *Simulator) controlReset(r *http.Request, _ []byte, _ string) *answer {
 		s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
 		s.active = map[string]*operation{}
 		s.operationRules = append([]OperationRule(nil), s.options.Operations...)
+		s.policies, s.limits, s.flights = append([]Policy(nil), s.options.Policies...), nil, map[string]int{}
 		s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 		s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
 	}

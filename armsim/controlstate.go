@@ -163,6 +163,41 @@ func (s *Simulator) controlConnections(r *http.Request, data []byte, _ string) *
 	return decode(data, func(a Approval) *answer { return resultOf(s.Approve(a)) })
 }
 
+func (s *Simulator) controlPolicies(r *http.Request, data []byte, rest string) *answer {
+	switch r.Method {
+	case http.MethodGet:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return newAnswer(http.StatusOK, append([]Policy{}, s.policies...))
+	case http.MethodPost:
+		return decode(data, func(p Policy) *answer {
+			if effect := strings.ToLower(p.Effect); p.Name == "" || effect != "modify" && effect != "deny" {
+				return badControl("a policy needs a name and the effect modify or deny")
+			}
+			s.AddPolicy(p)
+			return okControl()
+		})
+	case http.MethodDelete:
+		s.RemovePolicy(rest)
+		return okControl()
+	}
+	return nil
+}
+
+func (s *Simulator) controlTypes(r *http.Request, data []byte, _ string) *answer {
+	switch r.Method {
+	case http.MethodPost:
+		return decode(data, func(l TypeLimit) *answer {
+			s.LimitType(l)
+			return okControl()
+		})
+	case http.MethodDelete:
+		s.UnlimitTypes()
+		return okControl()
+	}
+	return nil
+}
+
 // SetReadAfterWrite sets how long (simulated) GETs lag behind writes.
 func (s *Simulator) SetReadAfterWrite(d time.Duration) {
 	s.mu.Lock()

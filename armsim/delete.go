@@ -39,8 +39,8 @@ func (s *Simulator) handleDelete(q *request) *answer {
 	if a := s.keeps(q, r); a != nil {
 		return a
 	}
-	s.takeOff(q)
 	spec := s.specFor(r.typ, t.id, "delete")
+	s.takeOff(q, spec)
 	s.log.wrote(s.clock.now(), q, r, "delete", spec.Status, nil)
 	if spec.Shape == ShapeSync || spec.Shape == ShapeSelf {
 		body := s.render(r)

@@ -61,6 +61,20 @@
 // stays; the operation ends with 409 ResourceGroupDeletionBlocked, and the group
 // is Succeeded again.
 //
+// # Recordings
+//
+// Options.Recordings hold what Azure answered once: a PUT of a recorded ID is
+// answered with the recorded PUT response, and GETs show the recorded body when
+// the operation is done. A recording with the same putBody wins; else the first
+// of the ID answers the first body and its repeats. A body that differs from
+// that later meets the server's own rules.
+//
+// # Other paths
+//
+// /metadata/endpoints describes the cloud to clients that are given a host only.
+// Types without GET (405, recorded for two of API Management) exist by HEAD and
+// by their parent's list.
+//
 // # Control API
 //
 // Everything under /_sim/ takes and answers JSON and needs no token. Globs
@@ -72,7 +86,7 @@
 //	PUT    /_sim/time                      {"scale":60} and/or {"advanceSeconds":600}
 //	POST   /_sim/reset                     forget requests, counters and writes; ?all=true also resources, faults, rules
 //
-//	GET    /_sim/counters                  Counters
+//	GET    /_sim/counters                  Counters, with siblingRefusals
 //	GET    /_sim/requests                  [Request], oldest first; ?method= &type= &id= &kind= (type and id are globs)
 //	GET    /_sim/writes                    [Write]: accepted PUT, PATCH and DELETE; ?id= glob
 //	GET    /_sim/secrets                   {"values":[...]}: every secret value that the server made or was given
@@ -100,6 +114,11 @@
 //	DELETE /_sim/deny                      allow everything again
 //	PUT    /_sim/throttle                  Throttle; {} switches it off
 //	PUT    /_sim/options                   {"readAfterWriteSeconds":5,"approvalSeconds":20}: what is left out stays
+//	GET    /_sim/policies                  [Policy]
+//	POST   /_sim/policies                  Policy: a modify policy adds tags to what is put, a deny policy refuses it
+//	DELETE /_sim/policies[/{name}]         remove
+//	POST   /_sim/types                     TypeLimit: unknown types, api-versions and locations that are not offered
+//	DELETE /_sim/types                     offer everything again
 //	POST   /_sim/connections               Approval: {"id","connection","status","description"} of a private endpoint;
 //	                                       automatic connections are Approved after approvalSeconds, manual ones wait for this
 package armsim

@@ -144,6 +144,14 @@ func errMethod(method string) *answer {
 		"The requested resource does not support http method '%s'.", method)
 }
 
+// errNoGet is a provider's 405 of a GET, in its own form (recorded).
+func errNoGet() *answer {
+	a := newAnswer(http.StatusMethodNotAllowed, object{"Message": "The requested resource does not support http method 'GET'."})
+	a.header.Set("Allow", "HEAD,PUT,DELETE")
+	a.code = "MethodNotAllowed"
+	return a
+}
+
 // write sends the answer, or cuts the connection.
 func (a *answer) write(w http.ResponseWriter, head bool) {
 	h := w.Header()

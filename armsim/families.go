@@ -129,7 +129,10 @@ func (s *Simulator) familyConflict(t target) (*family, conflict, bool) {
 
 // takeOff counts a synchronous write of a family that takes time as in flight,
 // until land.
-func (s *Simulator) takeOff(q *request) {
+func (s *Simulator) takeOff(q *request, spec OperationSpec) {
+	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
+		return // its operation is in flight
+	}
 	if f, c := s.familyOf(q.target); f != nil && f.takes > 0 {
 		q.flight, q.takes = key(c.root), seconds(f.takes)
 		s.flights[q.flight]++

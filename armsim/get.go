@@ -9,6 +9,9 @@ import (
 func (s *Simulator) handleGet(q *request) *answer {
 	t := q.target
 	r := s.find(t.id)
+	if q.r.Method == http.MethodGet && s.ruleFor(q.resourceType).noGet {
+		return errNoGet()
+	}
 	if a := s.placed(q, "read"); a != nil {
 		return a
 	}
@@ -25,6 +28,9 @@ func (s *Simulator) handleGet(q *request) *answer {
 	}
 	a := newAnswer(http.StatusOK, body)
 	s.setETag(a, r)
+	if none := q.r.Header.Get("If-None-Match"); none != "" && a.header.Get("ETag") != "" && sameETag(none, r.etag()) {
+		a.status, a.body = http.StatusNotModified, nil
+	}
 	return a
 }
 

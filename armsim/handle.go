@@ -9,8 +9,11 @@ import (
 
 // handle runs ARM's own checks in its order, then the method. The lock is held.
 func (s *Simulator) handle(q *request) *answer {
+	if q.target.kind == kindMetadata {
+		return s.metadata(q)
+	}
 	for _, check := range []func(*request) *answer{
-		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkDenied, s.checkThrottle, s.checkLocks,
+		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkType, s.checkDenied, s.checkThrottle, s.checkLocks,
 	} {
 		if a := check(q); a != nil {
 			return a

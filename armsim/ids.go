@@ -23,6 +23,7 @@ const (
 	kindAction         kind = "action"
 	kindOperation      kind = "operation"
 	kindToken          kind = "token"
+	kindMetadata       kind = "metadata"
 )
 
 const groupType = "Microsoft.Resources/resourceGroups"

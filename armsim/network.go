@@ -54,6 +54,7 @@ func dnsRows() []typeRule {
 		delete: OperationSpec{Shape: ShapeBoth, Seconds: 35, RetryAfter: []float64{30}},
 		etag:   true,
 	}
+	slow.create.PollStatus, slow.update.PollStatus, slow.delete.PollStatus = http.StatusAccepted, http.StatusAccepted, http.StatusAccepted
 	zone, link := slow, slow
 	zone.pattern, zone.nested = "microsoft.network/privatednszones", true
 	link.pattern = "microsoft.network/privatednszones/virtualnetworklinks"

@@ -84,7 +84,11 @@ func (s *Simulator) operationPaths(op *operation, t target, q *request) {
 	if word == "" {
 		word = "operations"
 	}
-	query := "?api-version=" + q.apiVersion + "&t=" + strings.ReplaceAll(op.name, "-", "") + "&s=" + s.keyValue(op.name, "operation")
+	version := op.spec.OperationAPIVersion
+	if version == "" {
+		version = q.apiVersion
+	}
+	query := "?api-version=" + version + "&t=" + strings.ReplaceAll(op.name, "-", "") + "&s=" + s.keyValue(op.name, "operation")
 	if n := op.spec.URLPadding; n > 0 {
 		query += "&c=" + strings.Repeat("x", n)
 	}
@@ -118,7 +122,7 @@ func (s *Simulator) announce(a *answer, op *operation, q *request) {
 	if op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth {
 		a.header.Set("Location", origin+op.location)
 	}
-	s.clock.setRetryAfter(a.header, op.spec.retryAfter(0))
+	s.setRetryAfter(a.header, op, 0)
 }
 
 func (s *Simulator) held(op *operation) bool {
@@ -187,6 +191,10 @@ func (s *Simulator) complete(op *operation) {
 // settled lets the type's table add what the server knows only afterwards.
 func (s *Simulator) settled(r *resource) {
 	s.inlineState(r, "Succeeded")
+	if r.recording != nil {
+		r.body = r.recordedBody()
+		return
+	}
 	if row := s.ruleFor(r.typ); row.defaults != nil {
 		row.defaults(r, r.body)
 	}

@@ -1,6 +1,9 @@
 package armsim
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Shape is how the server tells a client that it is not done yet.
 type Shape string
@@ -53,6 +56,21 @@ type OperationSpec struct {
 	UnderResource bool `json:"underResource,omitempty"`
 	// URLPadding makes operation URLs so many bytes longer: clients must take 4 KB.
 	URLPadding int `json:"urlPadding,omitempty"`
+	// StatusWords are the words of the operation poll by poll, instead of
+	// StatusWord; the last one repeats.
+	StatusWords []string `json:"statusWords,omitempty"`
+	// PollStatus is the HTTP status of a read of the Azure-AsyncOperation URL
+	// meanwhile; default 200.
+	PollStatus int `json:"pollStatus,omitempty"`
+	// FinalStatus is the HTTP status of the Location URL in the end; default 204
+	// for a delete, else 200. EmptyFinal leaves its body out.
+	FinalStatus int  `json:"finalStatus,omitempty"`
+	EmptyFinal  bool `json:"emptyFinal,omitempty"`
+	// OperationAPIVersion is the api-version in the operation's URLs; default the
+	// request's.
+	OperationAPIVersion string `json:"operationApiVersion,omitempty"`
+	// RetryAfterDate sends Retry-After as an HTTP date.
+	RetryAfterDate bool `json:"retryAfterDate,omitempty"`
 	// EmptyBody leaves the body out of the first answer.
 	EmptyBody bool `json:"emptyBody,omitempty"`
 }
@@ -115,6 +133,15 @@ func fillSpec(spec, base OperationSpec, on string) OperationSpec {
 	}
 	if spec.ErrorStatus == 0 {
 		spec.ErrorStatus = 400
+	}
+	if spec.StatusWords == nil {
+		spec.StatusWords = base.StatusWords
+	}
+	if spec.PollStatus == 0 {
+		spec.PollStatus = base.PollStatus
+	}
+	if spec.PollStatus == 0 {
+		spec.PollStatus = http.StatusOK
 	}
 	return spec
 }

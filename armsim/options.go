@@ -41,6 +41,14 @@ type Options struct {
 	Throttle Throttle
 	// Operations shape long-running operations, before the built-in table.
 	Operations []OperationRule
+	// Recordings answer PUTs of their IDs, and the GETs after them.
+	Recordings []Recording
+	// Policies change or refuse bodies.
+	Policies []Policy
+	// RequireRegistration lets every subscription start without registered
+	// providers but those that ARM itself brings (Microsoft.Resources and
+	// Microsoft.Authorization).
+	RequireRegistration bool
 	// Secrets add server-made keys to the GET of a type.
 	Secrets []SecretRule
 }

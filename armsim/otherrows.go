@@ -13,6 +13,9 @@ func otherRows() []typeRule {
 	} {
 		rows = append(rows, typeRule{pattern: pattern, noDelete: true, etag: true})
 	}
+	for _, pattern := range []string{"microsoft.apimanagement/service/products/apis", "microsoft.apimanagement/service/products/groups"} {
+		rows = append(rows, typeRule{pattern: pattern, noGet: true, noState: true})
+	}
 	return append(rows, []typeRule{{
 		pattern: "microsoft.keyvault/vaults",
 		create:  OperationSpec{Shape: ShapeState, Status: http.StatusOK, Seconds: 5, State: "RegisteringDns"},

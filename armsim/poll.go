@@ -24,7 +24,7 @@ func (s *Simulator) pollOperation(op *operation, q *request) *answer {
 	if byLocation {
 		return s.pollLocation(op, q)
 	}
-	body := object{"id": path, "name": op.name, "status": op.status, "startTime": stamp(op.start)}
+	body := object{"id": path, "name": op.name, "status": op.word(), "startTime": stamp(op.start)}
 	if op.done {
 		body["endTime"], body["percentComplete"] = stamp(op.end), 100
 	}
@@ -33,7 +33,8 @@ func (s *Simulator) pollOperation(op *operation, q *request) *answer {
 	}
 	a := newAnswer(http.StatusOK, body)
 	if !op.done {
-		s.clock.setRetryAfter(a.header, op.spec.retryAfter(op.polls))
+		a.status = op.spec.PollStatus
+		s.setRetryAfter(a.header, op, op.polls)
 	}
 	return a
 }
@@ -64,21 +65,42 @@ func (s *Simulator) pollLocation(op *operation, q *request) *answer {
 		a.header.Del("Azure-AsyncOperation")
 		a.header.Del("Retry-After")
 		a.header.Del("Retry-After-Ms")
-		s.clock.setRetryAfter(a.header, op.spec.retryAfter(op.polls))
+		s.setRetryAfter(a.header, op, op.polls)
 		return a
 	case op.status != "Succeeded":
 		a := armError(op.spec.ErrorStatus, op.spec.ErrorCode, "%s", op.spec.ErrorMessage)
 		a.body = object{"error": op.failure()}
 		return a
-	case op.verb == "delete" && op.resource.typ == groupType:
-		return newAnswer(http.StatusOK, nil)
-	case op.verb == "delete":
-		return newAnswer(http.StatusNoContent, nil)
 	}
-	if r := s.find(op.resource.id); r != nil {
-		return newAnswer(http.StatusOK, s.render(r))
+	a := newAnswer(http.StatusOK, nil)
+	switch r := s.find(op.resource.id); {
+	case op.verb == "delete" && op.resource.typ != groupType:
+		a.status = http.StatusNoContent
+	case op.verb != "delete" && r != nil && !op.spec.EmptyFinal:
+		a.body = s.render(r)
 	}
-	return newAnswer(http.StatusOK, nil)
+	if op.spec.FinalStatus != 0 {
+		a.status = op.spec.FinalStatus
+	}
+	return a
+}
+
+// word is the operation's status: free text while it goes on.
+func (o *operation) word() string {
+	if words := o.spec.StatusWords; !o.done && len(words) > 0 {
+		return words[min(max(o.polls-1, 0), len(words)-1)]
+	}
+	return o.status
+}
+
+// setRetryAfter sends the wait before the n-th poll.
+func (s *Simulator) setRetryAfter(h http.Header, op *operation, n int) {
+	wait := op.spec.retryAfter(n)
+	if op.spec.RetryAfterDate && wait > 0 {
+		h.Set("Retry-After", s.options.Clock().Add(time.Duration(float64(wait)/s.clock.scale)).UTC().Format(http.TimeFormat))
+		return
+	}
+	s.clock.setRetryAfter(h, wait)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000Z") }

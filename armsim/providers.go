@@ -38,12 +38,19 @@ func (s *Simulator) checkProvider(q *request) *answer {
 func (s *Simulator) registrationState(namespace string) string {
 	r, known := s.registrations[strings.ToLower(namespace)]
 	switch {
+	case !known && s.options.RequireRegistration && !builtIn(namespace):
+		return "NotRegistered"
 	case !known:
 		return "Registered"
 	case r.state == "Registering" && !s.clock.now().Before(r.until):
 		return "Registered"
 	}
 	return r.state
+}
+
+// builtIn are the namespaces that every subscription has.
+func builtIn(namespace string) bool {
+	return strings.EqualFold(namespace, "Microsoft.Resources") || strings.EqualFold(namespace, "Microsoft.Authorization")
 }
 
 // handleProvider: GET one or all providers, POST register and unregister.

@@ -75,8 +75,8 @@ func (s *Simulator) write(q *request, body, sent object) *answer {
 	if a := s.failLate(q, r, verb); a != nil {
 		return a
 	}
-	s.takeOff(q)
 	spec := s.specFor(q.resourceType, t.id, verb)
+	s.takeOff(q, spec)
 	before := object{}
 	if r != nil {
 		before = r.body
@@ -106,7 +106,9 @@ func (s *Simulator) finishSync(r *resource) {
 
 func (s *Simulator) written(r *resource, op *operation, spec OperationSpec, q *request) *answer {
 	shown := s.render(r)
-	if op != nil {
+	if r.recording != nil && r.recording.PutResponse != nil {
+		shown = cloneObject(r.recording.PutResponse)
+	} else if op != nil {
 		properties(shown)["provisioningState"] = spec.FirstState
 	}
 	a := newAnswer(spec.Status, shown)
@@ -140,6 +142,14 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *answer {
 		return a
 	}
 	if a := s.checkLocation(t, r, body); a != nil {
+		return a
+	}
+	if r == nil {
+		if a := s.checkOffered(t, text(body, "location")); a != nil {
+			return a
+		}
+	}
+	if a := s.applyPolicies(t, body); a != nil {
 		return a
 	}
 	if p, ok := body["properties"]; ok && p != nil {

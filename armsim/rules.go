@@ -31,6 +31,7 @@ type typeRule struct {
 	fullName               bool   // name is "parent/child"
 	deleteAnswersBody      bool   // DELETE answers what was there
 	noDelete               bool   // DELETE is 405
+	noGet                  bool   // GET is 405; HEAD and the list are not
 	nested                 bool   // is not deleted while it has children
 	inherited              bool   // a list at a scope shows what is above and below, too
 	operationsPath         string // segment of Azure-AsyncOperation URLs
@@ -87,6 +88,7 @@ func typeRows() []typeRule {
 	rows = append(rows, computeRows()...)
 	rows = append(rows, identityRows()...)
 	rows = append(rows, authorizationRows()...)
+	rows = append(rows, documentRows()...)
 	rows = append(rows, otherRows()...)
 	return append(rows, typeRule{pattern: "*", etag: true})
 }

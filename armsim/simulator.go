@@ -39,13 +39,21 @@ type Simulator struct {
 	registrations  map[string]registration
 	throttle       Throttle
 	buckets        map[string]*bucket
+	recordings     map[string][]Recording // by lower-cased ID
+	policies       []Policy
+	limits         []TypeLimit
 	log            *recorder
 }
 
 // New makes a simulator with no resources.
 func New(options Options) *Simulator {
 	options = options.withDefaults()
+	recordings := map[string][]Recording{}
+	for _, r := range options.Recordings {
+		recordings[key(r.ID)] = append(recordings[key(r.ID)], r)
+	}
 	return &Simulator{
+		recordings: recordings, policies: append([]Policy(nil), options.Policies...),
 		options: options, clock: newClock(options.Clock, options.TimeScale), rows: typeRows(),
 		families: familyRows(), uses: useRows(), flights: map[string]int{},
 		random:    rand.New(rand.NewSource(options.Seed)),
@@ -96,6 +104,24 @@ func (q *request) origin() string {
 		scheme = "https"
 	}
 	return scheme + "://" + q.r.Host
+}
+
+// principal is who asks, by the token's own word; "" for nobody in particular.
+func (q *request) principal() string {
+	_, token, _ := strings.Cut(q.r.Header.Get("Authorization"), " ")
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	data, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return ""
+	}
+	claims, err := decodeObject(data)
+	if err != nil {
+		return ""
+	}
+	return text(claims, "oid")
 }
 
 // ServeHTTP answers ARM calls, the token endpoint and the control API.
@@ -150,6 +176,10 @@ func (s *Simulator) read(w http.ResponseWriter, r *http.Request) (*request, *ans
 		return q, errPath(r.URL.Path)
 	}
 	if s.asOperation(q, segments) {
+		return q, nil
+	}
+	if len(segments) == 2 && strings.EqualFold(segments[0], "metadata") && strings.EqualFold(segments[1], "endpoints") {
+		q.target.kind = kindMetadata
 		return q, nil
 	}
 	if q.target, ok = parseTarget(segments); !ok {

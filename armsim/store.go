@@ -37,6 +37,10 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 		r.version++
 	}
 	r.body = body
+	if s.record(r, sent); r.recording != nil {
+		r.body = r.recordedBody()
+		return r
+	}
 	if row.displayLocation && text(body, "location") != "" {
 		body["location"] = displayLocation(text(body, "location"))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,12 +15,32 @@ type Bucket struct {
 	RefillPerSecond float64 `json:"refillPerSecond"`
 }
 
-// Throttle holds the buckets of one subscription. ARM's own numbers are 250 and
-// 25 for reads, 200 and 10 for writes and deletes.
+// Throttle holds ARM's buckets for one principal in one subscription, and those
+// of providers. The zero value throttles nothing.
 type Throttle struct {
 	Reads   Bucket `json:"reads"`
 	Writes  Bucket `json:"writes"`
 	Deletes Bucket `json:"deletes"`
+	// Global is how many times larger the subscription's buckets over all
+	// principals are; 0 means 15, as ARM has it.
+	Global float64 `json:"global,omitempty"`
+	// Providers limit the requests to one provider in a subscription, beside
+	// ARM's own buckets.
+	Providers []ProviderLimit `json:"providers,omitempty"`
+}
+
+// ProviderLimit are the buckets of a provider (429 ResourceRequestsThrottled).
+type ProviderLimit struct {
+	Namespace string `json:"namespace"` // glob
+	Reads     Bucket `json:"reads"`
+	Writes    Bucket `json:"writes"`
+	Deletes   Bucket `json:"deletes"`
+}
+
+// ARMThrottle is ARM's own throttling as published: 250 reads, 200 writes and
+// 200 deletes, refilled by 25, 10 and 10 a second.
+func ARMThrottle() Throttle {
+	return Throttle{Reads: Bucket{250, 25}, Writes: Bucket{200, 10}, Deletes: Bucket{200, 10}}
 }
 
 // bucket is the level of one bucket.
@@ -39,47 +60,92 @@ func verbClass(method string) string {
 	return "writes"
 }
 
-func (t Throttle) of(class string) Bucket {
+// of picks the bucket of a class.
+func of(class string, reads, writes, deletes Bucket) Bucket {
 	switch class {
 	case "reads":
-		return t.Reads
+		return reads
 	case "deletes":
-		return t.Deletes
+		return deletes
 	}
-	return t.Writes
+	return writes
 }
 
-// checkThrottle takes a token or answers 429 with the time until there is one.
-func (s *Simulator) checkThrottle(q *request) *answer {
+// budget is one bucket that a request takes a token from.
+type budget struct {
+	name  string // of the level
+	limit Bucket
+	// provider is the namespace whose own limit it is, "" for ARM's.
+	provider string
+}
+
+// budgets are those of a request: the principal's, the subscription's, the
+// provider's.
+func (s *Simulator) budgets(q *request) []budget {
 	class := verbClass(q.r.Method)
-	limit := s.throttle.of(class)
-	if limit.Capacity <= 0 {
-		return nil
+	subscription := key(q.target.subscription)
+	var out []budget
+	if limit := of(class, s.throttle.Reads, s.throttle.Writes, s.throttle.Deletes); limit.Capacity > 0 {
+		global := s.throttle.Global
+		if global == 0 {
+			global = 15
+		}
+		out = append(out, budget{name: subscription + "|" + class + "|" + q.principal(), limit: limit},
+			budget{name: subscription + "|" + class, limit: Bucket{limit.Capacity * global, limit.RefillPerSecond * global}})
 	}
-	b := s.level(key(q.target.subscription), class, limit)
-	if b.tokens >= 1 {
-		b.tokens--
-		return nil
+	for _, p := range s.throttle.Providers {
+		if limit := of(class, p.Reads, p.Writes, p.Deletes); limit.Capacity > 0 && q.target.namespace != "" && globMatch(p.Namespace, q.target.namespace) {
+			out = append(out, budget{name: subscription + "|" + class + "|" + strings.ToLower(p.Namespace) + "|", limit: limit, provider: p.Namespace})
+		}
 	}
-	wait := time.Hour
-	if limit.RefillPerSecond > 0 {
-		wait = time.Duration((1 - b.tokens) / limit.RefillPerSecond * float64(time.Second))
-	}
-	a := gatewayError(http.StatusTooManyRequests, "SubscriptionRequestsThrottled",
-		"Number of '%s' requests for subscription '%s' actor '00000000-0000-0000-0000-000000000000' exceeded. Please try again after '%d' seconds after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.",
-		class, q.target.subscription, int(math.Ceil(wait.Seconds())))
-	s.clock.setRetryAfter(a.header, wait)
-	return a
+	return out
 }
 
-func (s *Simulator) level(subscription, class string, limit Bucket) *bucket {
-	name, now := subscription+"|"+class, s.clock.now()
-	b := s.buckets[name]
-	if b == nil {
-		b = &bucket{tokens: limit.Capacity, filled: now}
-		s.buckets[name] = b
+// checkThrottle takes a token of every budget, or answers 429 with the time until
+// there is one; then it takes none.
+func (s *Simulator) checkThrottle(q *request) *answer {
+	budgets := s.budgets(q)
+	for _, b := range budgets {
+		level := s.level(b)
+		if level.tokens >= 1 {
+			continue
+		}
+		wait := time.Hour
+		if b.limit.RefillPerSecond > 0 {
+			wait = time.Duration((1 - level.tokens) / b.limit.RefillPerSecond * float64(time.Second))
+		}
+		a := s.errThrottled(q, b, wait)
+		s.clock.setRetryAfter(a.header, wait)
+		return a
 	}
-	b.tokens = math.Min(limit.Capacity, b.tokens+now.Sub(b.filled).Seconds()*limit.RefillPerSecond)
+	for _, b := range budgets {
+		s.level(b).tokens--
+	}
+	return nil
+}
+
+func (s *Simulator) errThrottled(q *request, b budget, wait time.Duration) *answer {
+	class := verbClass(q.r.Method)
+	if b.provider != "" {
+		a := armError(http.StatusTooManyRequests, "ResourceRequestsThrottled",
+			"Number of %s for provider '%s' in subscription '%s' exceeded its limit. Please try again after '%d' seconds.",
+			class, q.target.namespace, q.target.subscription, int(math.Ceil(wait.Seconds())))
+		a.header.Set("X-Ms-Failure-Cause", "service")
+		return a
+	}
+	return gatewayError(http.StatusTooManyRequests, "SubscriptionRequestsThrottled",
+		"Number of '%s' requests for subscription '%s' actor '%s' exceeded. Please try again after '%d' seconds after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.",
+		class, q.target.subscription, q.principal(), int(math.Ceil(wait.Seconds())))
+}
+
+func (s *Simulator) level(from budget) *bucket {
+	now := s.clock.now()
+	b := s.buckets[from.name]
+	if b == nil {
+		b = &bucket{tokens: from.limit.Capacity, filled: now}
+		s.buckets[from.name] = b
+	}
+	b.tokens = math.Min(from.limit.Capacity, b.tokens+now.Sub(b.filled).Seconds()*from.limit.RefillPerSecond)
 	b.filled = now
 	return b
 }
@@ -89,9 +155,16 @@ func (s *Simulator) remaining(h http.Header, q *request) {
 	class := verbClass(q.r.Method)
 	left := map[string]float64{"reads": 249, "writes": 199, "deletes": 199}[class]
 	global := left * 15 // the subscription's budget over all principals
-	if limit := s.throttle.of(class); limit.Capacity > 0 {
-		left = s.level(key(q.target.subscription), class, limit).tokens
-		global = left
+	for i, b := range s.budgets(q) {
+		level := s.level(b).tokens
+		switch {
+		case b.provider != "":
+			h.Add("X-Ms-Ratelimit-Remaining-Resource", q.target.namespace+"/"+class+";"+strconv.Itoa(int(level)))
+		case i == 0:
+			left = level
+		default:
+			global = level
+		}
 	}
 	scope := "subscription"
 	if q.target.subscription == "" {

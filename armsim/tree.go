@@ -20,6 +20,8 @@ type resource struct {
 	stale         object    // what GETs show until staleUntil; nil = absent
 	staleUntil    time.Time // zero = no delay
 	created       time.Time
+	recording     *Recording        // what answers GETs; nil = the server's own rules
+	recordedFor   object            // the body that met the recording
 	decided       map[string]object // connection states that were set, by lower-cased name
 }
 
@@ -95,6 +97,9 @@ func (s *Simulator) remove(id string) {
 func (s *Simulator) render(r *resource) object { return s.renderBody(r, r.body) }
 
 func (s *Simulator) renderBody(r *resource, stored object) object {
+	if r.recording != nil {
+		return r.showRecorded(stored)
+	}
 	body := cloneObject(stored)
 	body["id"], body["name"], body["type"] = r.id, r.name, r.typ
 	row := s.ruleFor(r.typ)

@@ -24,6 +24,9 @@ type Config struct {
 	RereadWindow time.Duration `mapstructure:"reread-window"`
 	// StopTimeout is how long activities in flight may go on at a stop.
 	StopTimeout time.Duration `mapstructure:"stop-timeout"`
+	// PutBudget bounds the PUTs of one worker and hour that correct drift; 0 = no
+	// bound.
+	PutBudget int `mapstructure:"put-budget"`
 	// OverdueAfter is how long a resource may be blocked or not ready before its
 	// condition is an error, a metric and a log event; 0 = never.
 	OverdueAfter time.Duration `mapstructure:"overdue-after"`
@@ -63,6 +66,9 @@ type Azure struct {
 	// DisableInstanceDiscovery keeps the authority from being checked against
 	// Microsoft's list. It is on by itself for [CloudCustom].
 	DisableInstanceDiscovery bool `mapstructure:"disable-instance-discovery"`
+	// RegisterProviders registers a provider in a subscription that lacks it; off,
+	// the resource says what to run.
+	RegisterProviders bool `mapstructure:"register-providers"`
 	// Credential is one of the Credential constants.
 	Credential string
 	TenantID   string `mapstructure:"tenant-id"`

@@ -20,6 +20,8 @@ var (
 	_ activities.Fleet = (*Fleet)(nil)
 	_ activities.Waker = (*Fleet)(nil)
 	_ activities.Turns = (*Fleet)(nil)
+
+	_ activities.Freezer = (*Fleet)(nil)
 )
 
 // Temporal is what the fleet needs of a client.Client.
@@ -51,6 +53,7 @@ type Fleet struct {
 	temporal   Temporal
 	options    Options
 	lists      *rate.Limiter
+	freezes    freezes
 	wakes      collector[activities.Change, int]
 	dependents collector[resource.ID, activities.Dependents]
 	targets    collector[target, bool]

@@ -60,8 +60,8 @@ func (l *loader) at(d *draft, line int, path, format string, args ...any) {
 // yet is refused with a sentence, so that no accepted field is without effect.
 var (
 	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
-	reconcileFields = []string{"policy", "interval", "ignore", "dependsOn", "timeout"}
-	unbuiltFields   = []string{"adopt", "recreate", "put", "credential"}
+	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "timeout"}
+	unbuiltFields   = []string{"credential"}
 )
 
 // apiVersion is ARM's form: a date, then for previews a word.

@@ -46,15 +46,19 @@ func TestFieldFaults(t *testing.T) {
 			reason: "the fields of reconcile too",
 			yaml:   account + "body: {}\nreconcile: {intervall: 1h, zzz: 1}\n",
 			want: "m.yaml:5: reconcile.intervall: unknown field; did you mean interval?\n" +
-				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, interval, ignore, dependsOn, timeout",
+				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, adopt, recreate, interval, ignore, put, dependsOn, timeout",
 		},
 		"NotBuilt": {
 			reason: "no accepted field is without effect",
-			yaml:   account + "body: {}\nreconcile:\n  adopt: never\n  recreate: never\n  put: merge\n  credential: c\n",
-			want: "m.yaml:6: reconcile.adopt: is not built yet; remove it\n" +
-				"m.yaml:7: reconcile.recreate: is not built yet; remove it\n" +
-				"m.yaml:8: reconcile.put: is not built yet; remove it\n" +
-				"m.yaml:9: reconcile.credential: is not built yet; remove it",
+			yaml:   account + "body: {}\nreconcile:\n  credential: c\n",
+			want:   "m.yaml:6: reconcile.credential: is not built yet; remove it",
+		},
+		"Words": {
+			reason: "a word that is not known would be taken for the default",
+			yaml:   account + "body: {}\nreconcile:\n  adopt: newer\n  recreate: [never]\n  put: 1\n",
+			want: `m.yaml:6: reconcile.adopt: unknown word "newer"; allowed: always, as-is, never, only` + "\n" +
+				"m.yaml:7: reconcile.recreate: found a list; allowed: always, never\n" +
+				"m.yaml:8: reconcile.put: found a number; allowed: replace, merge",
 		},
 		"NoType": {
 			reason: "the type is required",
@@ -176,7 +180,7 @@ func TestFieldFaults(t *testing.T) {
 		"ReconcileList": {
 			reason: "reconcile is a mapping",
 			yaml:   account + "body: {}\nreconcile: [manage]\n",
-			want:   "m.yaml:5: reconcile: found a list; it is a mapping of policy, interval, ignore, dependsOn, timeout",
+			want:   "m.yaml:5: reconcile: found a list; it is a mapping of policy, adopt, recreate, interval, ignore, put, dependsOn, timeout",
 		},
 		"LabelNumber": {
 			reason: "a label is a text",

@@ -31,6 +31,9 @@ func (l *loader) readReconcile(d *draft) {
 	if policy := section.get("policy"); policy != nil {
 		l.readPolicy(d, policy)
 	}
+	readWord(l, d, section, "adopt", &d.desired.Adopt, resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly)
+	readWord(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever)
+	readWord(l, d, section, "put", &d.desired.Put, resource.PutReplace, resource.PutMerge)
 	if interval := section.get("interval"); interval != nil {
 		value, ok := l.duration(d, "reconcile.interval", interval)
 		if ok && value != 0 && value < resource.MinInterval {
@@ -47,6 +50,28 @@ func (l *loader) readReconcile(d *draft) {
 	}
 	if ignore := section.get("ignore"); ignore != nil {
 		l.readIgnore(d, ignore)
+	}
+}
+
+// readWord reads a field that is one of a few words; the first is the default,
+// which stays unwritten.
+func readWord[W ~string](l *loader, d *draft, section *node, name string, into *W, words ...W) {
+	value := section.get(name)
+	if value == nil {
+		return
+	}
+	allowed := make([]string, len(words))
+	for i, word := range words {
+		allowed[i] = string(word)
+	}
+	at := slices.Index(allowed, value.text)
+	switch {
+	case value.kind != kindText:
+		l.at(d, value.line, "reconcile."+name, "%s; allowed: %s", value.found(), strings.Join(allowed, ", "))
+	case at < 0:
+		l.at(d, value.line, "reconcile."+name, "unknown word %q; allowed: %s", value.text, strings.Join(allowed, ", "))
+	case at > 0:
+		*into = words[at]
 	}
 }
 

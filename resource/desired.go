@@ -15,6 +15,37 @@ const (
 	PolicyDetachOnDelete Policy = "detach-on-delete"
 )
 
+// Adopt says what to do with a resource that exists and was never applied here.
+type Adopt string
+
+// The ways to adopt. As-is keeps its differences as they are, and PUTs only what
+// the manifest changes later; only never creates.
+const (
+	AdoptAlways Adopt = "always"
+	AdoptAsIs   Adopt = "as-is"
+	AdoptNever  Adopt = "never"
+	AdoptOnly   Adopt = "only"
+)
+
+// Recreate says what to do with a resource that somebody else deleted.
+type Recreate string
+
+// The ways to take a disappearance.
+const (
+	RecreateAlways Recreate = "always"
+	RecreateNever  Recreate = "never"
+)
+
+// Put says what a PUT carries.
+type Put string
+
+// PutReplace carries the manifest's body; PutMerge lays it over what the last GET
+// showed, so that what nobody states stays.
+const (
+	PutReplace Put = "replace"
+	PutMerge   Put = "merge"
+)
+
 // Defaults and limits of a manifest.
 const (
 	DefaultInterval = time.Hour
@@ -56,6 +87,10 @@ type Desired struct {
 	// name them.
 	DependsOn []Reference `json:"dependsOn,omitempty"`
 	Policy    Policy      `json:"policy"`
+	// Adopt, Recreate and Put are "" for always, always and replace.
+	Adopt    Adopt    `json:"adopt,omitempty"`
+	Recreate Recreate `json:"recreate,omitempty"`
+	Put      Put      `json:"put,omitempty"`
 	// Interval is the time between two passes of a Ready resource; 0 = never.
 	Interval time.Duration `json:"interval"`
 	// Ignore are paths that are neither compared nor written.

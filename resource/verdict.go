@@ -76,6 +76,10 @@ const (
 	ReasonWaitingForDependents      Reason = "WaitingForDependents"
 	ReasonWaitingForOwnerDelete     Reason = "WaitingForOwnerDelete"
 	ReasonWaitingForSibling         Reason = "WaitingForSibling"
+	ReasonFrozen                    Reason = "Frozen"
+	ReasonHeld                      Reason = "Held"
+	ReasonDisappeared               Reason = "Disappeared"
+	ReasonAlreadyExists             Reason = "AlreadyExists"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
@@ -112,6 +116,10 @@ func Reasons() []Reason {
 		ReasonWaitingForDependents,
 		ReasonWaitingForOwnerDelete,
 		ReasonWaitingForSibling,
+		ReasonFrozen,
+		ReasonHeld,
+		ReasonDisappeared,
+		ReasonAlreadyExists,
 		ReasonDeletionNotSupported,
 		ReasonFailed,
 		ReasonUnknownError,

@@ -80,11 +80,13 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 			Registry: registry,
 			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir}),
 			Masker:   secrets.NewMasker(maskKey),
-			Fleet:    colleagues, Waker: colleagues, Turns: colleagues,
+			Fleet:    colleagues, Waker: colleagues, Turns: colleagues, Freezer: colleagues,
 			Log: log,
 		}, activities.Options{
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict,
+			PutBudget:    settings.PutBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
+			KeepUnregistered: !settings.Azure.RegisterProviders,
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure),
 	}, nil

@@ -111,6 +111,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 	root.AddCommand(
 		a.applyCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
+		a.freezeCommand(), a.unfreezeCommand(),
 		a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	for _, c := range root.Commands() {

@@ -54,6 +54,7 @@ func (a *app) getViews(ctx context.Context, s selection) ([]view, error) {
 		return nil, err
 	}
 	a.noteStale(views)
+	a.noteFrozen(ctx, b)
 	return views, nil
 }
 

@@ -1,25 +1,24 @@
 package main
 
 import (
+	"maps"
 	"slices"
-	"strings"
+
+	"github.com/armature-io/armature/resource"
 )
 
 // label is one term of a selector: key=value.
 type label struct{ key, value string }
 
-// readSelector reads k=v,k=v; all of them are meant.
+// readSelector reads k=v,k=v, sorted by key; all of them are meant.
 func readSelector(selector string) ([]label, error) {
+	parsed, err := resource.ParseSelector(selector)
+	if err != nil {
+		return nil, badInput("%w", err)
+	}
 	var labels []label
-	for _, term := range strings.Split(selector, ",") {
-		key, value, found := strings.Cut(strings.TrimSpace(term), "=")
-		switch {
-		case !found || key == "" || strings.HasPrefix(value, "=") || strings.HasSuffix(key, "!"):
-			return nil, badInput("read selector %q: %q is not key=value; write -l key=value,key=value", selector, term)
-		case strings.ContainsAny(term, `'"\`):
-			return nil, badInput("read selector %q: quotes and backslashes are not allowed in it", selector)
-		}
-		labels = append(labels, label{key, value})
+	for _, key := range slices.Sorted(maps.Keys(parsed)) {
+		labels = append(labels, label{key, parsed[key]})
 	}
 	return labels, nil
 }

@@ -81,7 +81,7 @@ func TestShow(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, command := range []string{"", "apply", "get", "describe", "why", "wait", "reconcile", "pause", "resume", "delete", "setup", "version", "completion"} {
+	for _, command := range []string{"", "apply", "get", "describe", "why", "wait", "reconcile", "pause", "resume", "delete", "freeze", "unfreeze", "setup", "version", "completion"} {
 		t.Run("armature "+command, func(t *testing.T) {
 			w := newWorld()
 			args := append(strings.Fields(command), "--help")

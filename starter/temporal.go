@@ -49,6 +49,7 @@ type reader interface {
 type backend struct {
 	messenger
 	reader
+	fridge
 	operator  searchattr.Operator
 	namespace string
 	close     func()
@@ -89,7 +90,7 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 			options.HostPort, dialReason(err))
 	}
 	t := &temporalClient{client: c, namespace: options.Namespace, taskQueue: a.taskQueue}
-	return &backend{messenger: t, reader: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
+	return &backend{messenger: t, reader: t, fridge: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
 }
 
 // environment lets envconfig read the app's environment.

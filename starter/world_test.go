@@ -53,6 +53,7 @@ type fakeTemporal struct {
 	// asked counts the status queries.
 	asked   int
 	listErr error
+	freezes []workflows.Freeze
 	// selected are what lists with a label find; all when empty.
 	selected []string
 }
@@ -168,7 +169,7 @@ func newWorld() *world {
 		in: w.stdin, out: w.out, err: w.err, by: "ana@laptop",
 		now: func() time.Time { return w.clock },
 		connect: func(context.Context, *app) (*backend, error) {
-			return &backend{messenger: w.temporal, reader: w.temporal, namespace: "default", close: func() {}}, nil
+			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, namespace: "default", close: func() {}}, nil
 		},
 	}
 	w.after = w.wait

@@ -41,6 +41,7 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	}
 	r.state.Attempts, r.state.FailedPuts, r.state.WaitingFor = 0, 0, nil
 	r.state.Syncs++
+	r.state.Settled = p.generation
 	r.state.PutUnknown = false
 	reason, message := resource.ReasonSucceeded, "in sync"
 	if verdict.Reason != "" && verdict.Reason != resource.ReasonInSync {

@@ -33,6 +33,7 @@ type script struct {
 	dependents func(activities.CheckDependentsInput) resource.Verdict
 	turn       func(activities.TakeTurnInput) resource.Verdict
 	serialised resource.ID
+	adopt      bool
 	wakes      []activities.WakeDependentsInput
 	delete     func(activities.DeleteResourceInput) activities.DeleteResourceResult
 }
@@ -113,7 +114,7 @@ func (r *run) register() {
 		},
 		"PreCheck": func(_ context.Context, in activities.PreCheckInput) (activities.PreCheckResult, error) {
 			r.called("PreCheck")
-			return activities.PreCheckResult{Verdict: r.script.pre(in), Turn: r.script.serialised}, nil
+			return activities.PreCheckResult{Verdict: r.script.pre(in), Turn: r.script.serialised, Adopt: r.script.adopt}, nil
 		},
 		"PutResource": func(_ context.Context, in activities.PutResourceInput) (activities.PutResourceResult, error) {
 			r.called("PutResource")

@@ -23,14 +23,15 @@ func TestNames(t *testing.T) {
 			lines = append(lines, kind+" "+name)
 		}
 	}
-	add("workflow", workflows.ReconcileResourceWorkflow)
-	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate)
-	add("signal", workflows.WakeSignal)
+	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow)
+	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate,
+		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate)
+	add("signal", workflows.WakeSignal, workflows.EndTurnSignal)
 	add("query", workflows.StatusQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
 	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce)
-	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy)
+	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen)
 	attributes := workflows.SearchAttributes()
 	var names []string
 	for name, kind := range attributes {

@@ -19,6 +19,8 @@ type pass struct {
 	got        activities.GetResourceResult
 	pre        resource.Verdict
 	put        bool
+	// adopt is set when the differences are to stay.
+	adopt bool
 	// read is set once the resource was read in this pass.
 	read bool
 	// turn is the parent whose turn a change needs.
@@ -118,10 +120,11 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	ctx = checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Force: p.forced(), BlockedFor: r.blockedFor(ctx),
+		Applied: r.state.Wrote || r.state.Settled > 0,
+		Force:   p.forced(), BlockedFor: r.blockedFor(ctx),
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
-	p.turn = result.Turn
+	p.turn, p.adopt = result.Turn, result.Adopt
 	p.pre = verdictOf(result.Verdict, err)
 	return p.pre
 }
@@ -141,13 +144,22 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	ctx = checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.PostCheck, activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.put, Differences: p.pre.Differences,
+		Put: p.put || p.adopt, Differences: differencesPut(p),
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	if result.Memory != nil {
 		r.state.Memory = result.Memory
 	}
 	return verdictOf(result.Verdict, err)
+}
+
+// differencesPut are the reasons of the PUT, none when the pass adopted: nothing
+// was asked of Azure that it did not take.
+func differencesPut(p *pass) []resource.Difference {
+	if p.adopt {
+		return nil
+	}
+	return p.pre.Differences
 }
 
 // named is how a summary calls the resource.

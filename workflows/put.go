@@ -35,8 +35,10 @@ func (r *reconciler) write(ctx workflow.Context, p *pass) resource.Verdict {
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,
+		Create: p.pre.Create, Correction: r.state.Settled == p.generation,
 	}).Get(ctx, &result)
 	p.put = result.Sent
+	r.state.Wrote = r.state.Wrote || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

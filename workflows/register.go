@@ -23,6 +23,10 @@ func Register(registry Registry) {
 		Name:               ReconcileResourceWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,
 	})
+	registry.RegisterWorkflowWithOptions(HoldFreeze, workflow.RegisterOptions{
+		Name:               HoldFreezeWorkflow,
+		VersioningBehavior: workflow.VersioningBehaviorPinned,
+	})
 	registry.RegisterWorkflowWithOptions(SerializeSiblings, workflow.RegisterOptions{
 		Name:               SerializeSiblingsWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,

@@ -32,6 +32,11 @@ type State struct {
 	FailedPuts int   `json:"failedPuts,omitempty"`
 	Syncs      int64 `json:"syncs,omitempty"`
 
+	// Settled is the last generation that was Ready; Wrote is set once a PUT may
+	// have been sent.
+	Settled int64 `json:"settled,omitempty"`
+	Wrote   bool  `json:"wrote,omitempty"`
+
 	// Wanted is set when a message asks for a pass; Force goes with it.
 	Wanted bool            `json:"wanted,omitempty"`
 	Force  *ReconcileInput `json:"force,omitempty"`

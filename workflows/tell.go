@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -11,8 +10,6 @@ type Told struct {
 	Ready  bool   `json:"ready,omitempty"`
 	Exists bool   `json:"exists,omitempty"`
 	State  string `json:"state,omitempty"`
-	// Released is set once a deletion holds its owner up no longer.
-	Released bool `json:"released,omitempty"`
 }
 
 // The states of a change that are no provisioning state.
@@ -21,8 +18,6 @@ const (
 	toldAbsent  = "absent"
 	toldDeleted = "Deleted"
 	toldWritten = "written"
-	// toldReleased: ARM lets it go only with its owner, which need not wait for it.
-	toldReleased = "left to the deletion of its owner"
 )
 
 // tell wakes those who wait for the resource when the pass changed what they
@@ -35,12 +30,7 @@ func (r *reconciler) tell(ctx workflow.Context, p *pass) {
 		now.Exists, now.State = p.got.Exists, p.got.State
 		r.state.Leaf = p.got.Leaf
 	}
-	now.Released = r.state.Delete != nil && r.state.Condition.Reason == resource.ReasonWaitingForOwnerDelete
 	r.state.Told = now
-	if now.Released && !before.Released {
-		r.wakeDependents(ctx, activities.WakeDependentsInput{State: toldReleased, Needed: r.state.Desired.Needs(), Once: true})
-		return
-	}
 	var what string
 	switch {
 	case now.Ready && !before.Ready:

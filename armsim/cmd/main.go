@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ func main() {
 // settings are what the flags say.
 type settings struct {
 	probe     bool
+	bodies    string // file of recordings
 	simulator armsim.Options
 	listen    armsim.ListenOptions
 }
@@ -34,6 +36,9 @@ type settings struct {
 func run(ctx context.Context, args []string, getenv func(string) string, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	set, err := parse(args, getenv, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0 // parse printed it
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "armsim:", err)
 		return 2
@@ -50,6 +55,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 		fmt.Fprintln(stderr, "armsim:", err)
 		return 1
 	}
+	if set.bodies != "" {
+		log.Info("answering recorded bodies", "file", set.bodies, "recordings", len(set.simulator.Recordings))
+	}
 	log.Info("serving simulated Azure Resource Manager", "url", server.URL(), "ca", server.CAFile(), "auth", set.simulator.RequireAuth)
 	select {
 	case <-ctx.Done():
@@ -65,9 +73,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	var set settings
-	var caDir, hosts, subscriptions string
+	var caDir, hosts, subscriptions, policyTags string
+	var throttle bool
 	flags := flag.NewFlagSet("armsim", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	flags.Usage = func() { usage(flags, stderr) }
 	flags.StringVar(&set.listen.Address, "listen", "127.0.0.1:4545", "host:port to listen on")
 	flags.BoolVar(&set.listen.AllowRemote, "allow-remote", false, "listen beyond loopback: whoever reaches the port owns the simulator")
 	flags.BoolVar(&set.listen.TLS, "https", false, "serve HTTPS with a certificate of a CA made at the start")
@@ -83,6 +93,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.StringVar(&set.simulator.ClientID, "client-id", "", "the one application; empty: any")
 	flags.StringVar(&set.simulator.Audience, "audience", "", "the one audience of tokens; empty: any")
 	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "how long (simulated) reads lag behind writes")
+	flags.StringVar(&set.bodies, "bodies", "", "file of recorded answers, one JSON object a line, plain or gzip: a PUT of a recorded ID is answered by them")
+	flags.BoolVar(&throttle, "throttle", false, "throttle as ARM does: 250 reads, 200 writes, 200 deletes, refilled by 25, 10 and 10 a (simulated) second")
+	flags.BoolVar(&set.simulator.RequireRegistration, "require-registration", false, "no provider is registered at first, as in a new subscription")
+	flags.StringVar(&policyTags, "policy-tags", "", "name=value,...: a policy adds these tags at every PUT of a group or top-level resource")
 	if err := flags.Parse(args); err != nil {
 		return set, fmt.Errorf("read flags: %w", err)
 	}
@@ -95,6 +109,25 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	// The secret comes from the environment: arguments show in process lists.
 	set.simulator.ClientSecret = getenv("ARMSIM_CLIENT_SECRET")
 	set.simulator.Subscriptions = list(subscriptions)
+	if throttle {
+		set.simulator.Throttle = armsim.ARMThrottle()
+	}
+	if tags := list(policyTags); len(tags) > 0 {
+		policy := armsim.Policy{Name: "add-tags", Effect: "modify", Tags: map[string]string{}}
+		for _, tag := range tags {
+			name, value, ok := strings.Cut(tag, "=")
+			if !ok || name == "" {
+				return set, fmt.Errorf("read flags: --policy-tags %q is not name=value", tag)
+			}
+			policy.Tags[name] = value
+		}
+		set.simulator.Policies = []armsim.Policy{policy}
+	}
+	if set.bodies != "" {
+		if err := readBodies(&set); err != nil {
+			return set, err
+		}
+	}
 	set.listen.Hosts = list(hosts)
 	if caDir != "" && set.listen.CAFile == "" {
 		set.listen.CAFile = filepath.Join(caDir, "ca.pem")

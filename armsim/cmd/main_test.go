@@ -81,3 +81,37 @@ func TestServesUntilStopped(t *testing.T) {
 		t.Errorf("log is off: %s", out.String())
 	}
 }
+
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	if code := run(context.Background(), []string{"-h"}, func(string) string { return "" }, &out); code != 0 {
+		t.Errorf("asking for help ends with %d, want 0", code)
+	}
+	for _, word := range []string{"simulated Azure Resource Manager", "--ca-out ca.pem", "/_sim/", "ARMSIM_CLIENT_SECRET", "-bodies", "-policy-tags"} {
+		if !strings.Contains(out.String(), word) {
+			t.Errorf("the help does not name %s:\n%s", word, out.String())
+		}
+	}
+}
+
+func TestBodiesFlag(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bodies.jsonl")
+	if err := os.WriteFile(file, []byte(`{"id":"/subscriptions/s/resourceGroups/g","getBody":{"tags":{}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	none := func(string) string { return "" }
+	set, err := parse([]string{"--bodies", file, "--throttle", "--policy-tags", "a=b,c=d"}, none, &out)
+	if err != nil || len(set.simulator.Recordings) != 1 || set.simulator.Throttle.Reads.Capacity != 250 || set.simulator.Policies[0].Tags["c"] != "d" {
+		t.Errorf("settings %+v, %v", set.simulator, err)
+	}
+	if err := os.WriteFile(file, []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{"recording 1": {"--bodies", file}, "no such file": {"--bodies", file + "2"}, "name=value": {"--policy-tags", "a"}} {
+		out.Reset()
+		if code := run(context.Background(), args, none, &out); code != 2 || !strings.Contains(out.String(), name) {
+			t.Errorf("%v ends with %d and %q, want 2 and %q", args, code, out.String(), name)
+		}
+	}
+}

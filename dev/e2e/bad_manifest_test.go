@@ -47,8 +47,8 @@ func badManifests() map[string]badInput {
 		},
 		"field that is not built": {
 			reason: "no accepted field is without effect",
-			yaml:   badAccount + "body: {}\nreconcile: {adopt: never}\n",
-			want:   []string{"m.yaml:5: reconcile.adopt: is not built yet; remove it"},
+			yaml:   badAccount + "body: {}\nreconcile: {credential: c}\n",
+			want:   []string{"m.yaml:5: reconcile.credential: is not built yet; remove it"},
 		},
 		"missing api-version": {
 			reason: "the version decides what a body means",

@@ -1,0 +1,162 @@
+package activities
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// What is frozen gets no PUT and no DELETE, and the reads go on; what has other
+// labels is not held.
+func TestFrozen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(thingText, thingBody)
+	w.fleet.frozen = true
+	w.fleet.freeze = Freeze{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: w.now()}
+	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"}}`)
+	d.Labels = map[string]string{"stack": "prod"}
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+	want(t, put.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow,
+		"ada@host froze every resource with stack=prod", "INC-42", "armature unfreeze -l stack=prod")
+	if put.Sent || put.Unknown {
+		t.Errorf("result %+v, want a PUT that was not sent", put)
+	}
+	deleted, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
+	want(t, deleted.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow)
+	got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	if !got.Exists {
+		t.Errorf("a read of a frozen resource says %+v", got.Verdict)
+	}
+	if n := w.puts(thingText); n != 0 {
+		t.Errorf("%d writes of a frozen resource", n)
+	}
+	d.Labels = map[string]string{"stack": "dev"}
+	put, _ = finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+	if !put.Sent {
+		t.Errorf("another stack is held too: %+v", put.Verdict)
+	}
+}
+
+// A worker releases a budget of corrections an hour; what a person asked for is
+// not held.
+func TestPutBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) { s.options.PutBudget = 2 })
+	w.put(thingText, thingBody)
+	correct := func(tag string, correction bool) PutResourceResult {
+		in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`), ObservedAt: w.now(), Correction: correction}
+		result, _ := finish(w, w.acts.PutResource, in)
+		return result
+	}
+	for _, tag := range []string{"a", "b"} {
+		if got := correct(tag, true); !got.Sent {
+			t.Fatalf("a PUT within the budget was held: %+v", got.Verdict)
+		}
+	}
+	got := correct("c", true)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow, "put back 2 resources")
+	if got.Verdict.RetryAfter != 30*time.Minute || got.Sent || got.Unknown {
+		t.Errorf("result %+v, want nothing sent and a try in 30 min", got)
+	}
+	if got := correct("d", false); !got.Sent {
+		t.Errorf("a new spec was held: %+v", got.Verdict)
+	}
+	w.advance(31 * time.Minute)
+	if got := correct("e", true); !got.Sent {
+		t.Errorf("after half an hour one more may go: %+v", got.Verdict)
+	}
+}
+
+func TestAdoptAndRecreate(t *testing.T) {
+	t.Parallel()
+	const differs, same = `{"location":"westus2","tags":{"a":"1"}}`, `{"location":"westus2"}`
+	cases := map[string]struct {
+		reason   string
+		adopt    resource.Adopt
+		recreate resource.Recreate
+		observed string
+		applied  bool
+		action   resource.Action
+		why      resource.Reason
+		class    resource.RetryClass
+		create   bool
+		keeps    bool
+		parts    []string
+	}{
+		"always, differs": {reason: "a resource that exists is taken over", observed: same, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"as-is, differs":  {reason: "its differences become the baseline", adopt: resource.AdoptAsIs, observed: same, action: resource.ActionSkip, why: resource.ReasonInSync, keeps: true, parts: []string{"differences from the manifest (1)"}},
+		"as-is, later":    {reason: "once applied, a difference is drift", adopt: resource.AdoptAsIs, observed: same, applied: true, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"as-is, in sync":  {reason: "nothing to keep", adopt: resource.AdoptAsIs, observed: differs, action: resource.ActionSkip, why: resource.ReasonInSync},
+		"as-is, absent":   {reason: "what does not exist is created", adopt: resource.AdoptAsIs, action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
+		"never, exists":   {reason: "somebody else's resource is not touched", adopt: resource.AdoptNever, observed: same, action: resource.ActionError, why: resource.ReasonAlreadyExists, class: resource.RetryNone, parts: []string{"adopt: never"}},
+		"never, in sync":  {reason: "not even when nothing differs", adopt: resource.AdoptNever, observed: differs, action: resource.ActionError, why: resource.ReasonAlreadyExists, class: resource.RetryNone},
+		"never, ours":     {reason: "what this workflow wrote is its own", adopt: resource.AdoptNever, observed: same, applied: true, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"never, absent":   {reason: "it is created", adopt: resource.AdoptNever, action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
+		"only, absent":    {reason: "it is never created", adopt: resource.AdoptOnly, action: resource.ActionBlock, why: resource.ReasonNotFound, class: resource.RetryVerySlow},
+		"only, exists":    {reason: "it is kept as the manifest says", adopt: resource.AdoptOnly, observed: same, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"vanished":        {reason: "it is created again, and the reason says why", applied: true, action: resource.ActionProceed, why: resource.ReasonDisappeared, create: true},
+		"vanished, never": {reason: "its deletion is respected", applied: true, recreate: resource.RecreateNever, action: resource.ActionBlock, why: resource.ReasonDisappeared, class: resource.RetryVerySlow, parts: []string{"recreate: never"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := desired(t, thingText, differs)
+			d.Adopt, d.Recreate = c.adopt, c.recreate
+			in := PreCheckInput{Desired: d, Applied: c.applied}
+			if c.observed != "" {
+				in.Observed = json.RawMessage(c.observed)
+			}
+			got := local(w, w.acts.PreCheck, in)
+			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
+			if got.Verdict.Create != c.create || got.Adopt != c.keeps {
+				t.Errorf("%s: create %t, adopt %t", c.reason, got.Verdict.Create, got.Adopt)
+			}
+		})
+	}
+}
+
+// What was adopted as it is stays: PostCheck remembers the differences, and the
+// next comparison is in sync.
+func TestAdoptAsIsIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"},"properties":{"size":"small"}}`)
+	d.Adopt = resource.AdoptAsIs
+	observed := json.RawMessage(`{"location":"westus2","properties":{"size":"large"}}`)
+	first := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: observed})
+	if !first.Adopt {
+		t.Fatalf("verdict %+v", first.Verdict)
+	}
+	kept := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: observed, Put: true})
+	second := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: observed, Applied: true, Memory: kept.Memory})
+	want(t, second.Verdict, resource.ActionSkip, resource.ReasonInSync, "")
+	changed := json.RawMessage(`{"location":"westus2","properties":{"size":"huge"}}`)
+	third := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: changed, Applied: true, Memory: kept.Memory})
+	want(t, third.Verdict, resource.ActionProceed, resource.ReasonDrift, "")
+}
+
+// put: merge writes the manifest over what is there, under the ETag of the read.
+func TestPutMerge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(thingText, `{"location":"westus2","tags":{"b":"2"},"properties":{"size":"small","count":3}}`)
+	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"},"properties":{"size":"large"}}`)
+	d.Put = resource.PutMerge
+	result, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+	if !result.Sent {
+		t.Fatalf("nothing was sent: %+v", result.Verdict)
+	}
+	got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	var now struct {
+		Tags       map[string]string
+		Properties map[string]any
+	}
+	must(t, json.Unmarshal(got.Observed, &now))
+	if now.Tags["a"] != "1" || now.Tags["b"] != "2" || now.Properties["size"] != "large" || now.Properties["count"] != 3.0 {
+		t.Errorf("after the merge the resource is %s", got.Observed)
+	}
+}

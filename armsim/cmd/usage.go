@@ -1,0 +1,54 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/armature-io/armature/armsim"
+)
+
+const intro = `armsim serves a simulated Azure Resource Manager: resource groups, resources
+and extension resources of any type, long-running operations in every shape that
+Azure uses, throttling, provider registration, locks, and the refusals of
+providers. It keeps everything in memory. The Azure SDK and other ARM clients
+work against it unchanged.
+
+Start it over HTTPS, with a token endpoint that takes any application:
+
+    armsim --https --ca-out ca.pem --require-auth
+
+Endpoint, audience and authority host of the clients are then all
+https://localhost:4545; they have to trust ca.pem. Let ten minutes pass in a
+second with --time-scale 600.
+
+What happens beside the requests is told to the control API, without a token:
+
+    curl --cacert ca.pem https://localhost:4545/_sim/counters
+    curl --cacert ca.pem https://localhost:4545/_sim/faults -d \
+      '{"method":"PUT","status":503,"code":"ServiceUnavailable","count":2}'
+
+The client's secret, if only one is to be taken, comes from ARMSIM_CLIENT_SECRET.
+
+Flags:
+`
+
+// usage explains the tool, then lists the flags.
+func usage(flags *flag.FlagSet, out io.Writer) {
+	fmt.Fprint(out, intro)
+	flags.PrintDefaults()
+}
+
+// readBodies reads the recordings of --bodies.
+func readBodies(set *settings) error {
+	file, err := os.Open(set.bodies)
+	if err != nil {
+		return fmt.Errorf("read flags: --bodies: %w", err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	if set.simulator.Recordings, err = armsim.ReadRecordings(file); err != nil {
+		return fmt.Errorf("read flags: --bodies %s: %w", set.bodies, err)
+	}
+	return nil
+}

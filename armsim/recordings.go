@@ -1,0 +1,128 @@
+package armsim
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// Recording is what Azure answered to one PUT: the PUT's own answer and the
+// next GET. PutBody may be nil: then any PUT of the ID meets it.
+type Recording struct {
+	ID          string         `json:"id"`
+	PutBody     map[string]any `json:"putBody"`
+	PutResponse map[string]any `json:"putResponse"`
+	GetBody     map[string]any `json:"getBody"`
+	// Get is another name of GetBody.
+	Get map[string]any `json:"get"`
+}
+
+// ReadRecordings reads recordings, one JSON object after the other, plain or
+// gzip. Other fields of an object are ignored. Each needs an ID and a GET body.
+func ReadRecordings(from io.Reader) ([]Recording, error) {
+	buffered := bufio.NewReader(from)
+	source := io.Reader(buffered)
+	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("read recordings: %w", err)
+		}
+		source = unzipped
+	}
+	d := json.NewDecoder(source)
+	d.UseNumber()
+	var out []Recording
+	for {
+		var r Recording
+		err := d.Decode(&r)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read recording %d: %w", len(out)+1, err)
+		}
+		if r.GetBody == nil {
+			r.GetBody = r.Get
+		}
+		if t, ok := parseID(r.ID); !ok || t.kind != kindResource && t.kind != kindGroup || r.GetBody == nil {
+			return nil, fmt.Errorf("read recording %d: it needs an id (a resource ID, not %q) and a getBody", len(out)+1, r.ID)
+		}
+		out = append(out, r)
+	}
+}
+
+// record chooses the recording that answers a PUT from now on. One with the same
+// body wins; else the first of the ID answers the first body and its repeats,
+// for clients add and leave out what recorded ones did not. Another body later
+// is a change that nobody recorded: the server's own rules answer it.
+func (s *Simulator) record(r *resource, sent object) {
+	list := s.recordings[key(r.id)]
+	for i := range list {
+		if list[i].PutBody != nil && sameBody(list[i].PutBody, sent) {
+			r.recording, r.recordedFor = &list[i], cloneObject(sent)
+			return
+		}
+	}
+	switch {
+	case len(list) > 0 && r.recordedFor == nil:
+		r.recording, r.recordedFor = &list[0], cloneObject(sent)
+	case !sameBody(r.recordedFor, sent):
+		r.recording = nil
+	}
+}
+
+// sameBody compares what two clients sent: null is absent, and a top-level name,
+// ID and type say what the URL says.
+func sameBody(a, b object) bool { return reflect.DeepEqual(essence(a), essence(b)) }
+
+func essence(body object) any {
+	out := cloneObject(body)
+	for _, name := range []string{"id", "name", "type"} {
+		delete(out, name)
+	}
+	return withoutNulls(out)
+}
+
+func withoutNulls(value any) any {
+	switch v := value.(type) {
+	case object:
+		for name, item := range v {
+			if item == nil {
+				delete(v, name)
+				continue
+			}
+			v[name] = withoutNulls(item)
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutNulls(v[i])
+		}
+	}
+	return value
+}
+
+// recordedBody is what is stored of a recording.
+func (r *resource) recordedBody() object {
+	body := cloneObject(r.recording.GetBody)
+	delete(body, "etag")
+	return body
+}
+
+// showRecorded is a recorded resource as a GET shows it: as recorded, with the
+// server's own ETag, and what changed behind its back.
+func (r *resource) showRecorded(stored object) object {
+	body := cloneObject(stored)
+	for name, value := range map[string]string{"id": r.id, "name": r.name, "type": r.typ} {
+		if body[name] == nil {
+			body[name] = value
+		}
+	}
+	if _, recorded := r.recording.GetBody["etag"]; recorded {
+		body["etag"] = r.etag()
+	}
+	return body
+}

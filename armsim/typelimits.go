@@ -1,0 +1,85 @@
+package armsim
+
+import (
+	"net/http"
+	"strings"
+)
+
+// TypeLimit says what the provider offers of a type; without a limit everything
+// is offered, for the simulator has no catalogue.
+type TypeLimit struct {
+	Type string `json:"type"` // glob over the resource type
+	// Unknown: the provider has no such type (404 InvalidResourceType).
+	Unknown bool `json:"unknown,omitempty"`
+	// APIVersions and Locations that are offered; empty = all.
+	APIVersions []string `json:"apiVersions,omitempty"`
+	Locations   []string `json:"locations,omitempty"`
+}
+
+// LimitType adds a limit.
+func (s *Simulator) LimitType(l TypeLimit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limits = append(s.limits, l)
+}
+
+// UnlimitTypes removes all limits.
+func (s *Simulator) UnlimitTypes() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limits = nil
+}
+
+func (s *Simulator) limitOf(resourceType string) *TypeLimit {
+	for i := range s.limits {
+		if resourceType != "" && globMatch(s.limits[i].Type, resourceType) {
+			return &s.limits[i]
+		}
+	}
+	return nil
+}
+
+// checkType refuses types and api-versions that the provider does not offer.
+func (s *Simulator) checkType(q *request) *answer {
+	if q.target.kind == kindOperation {
+		return nil
+	}
+	l := s.limitOf(q.resourceType)
+	switch {
+	case l == nil:
+	case l.Unknown:
+		return gatewayError(http.StatusNotFound, "InvalidResourceType",
+			"The resource type '%s' could not be found in the namespace '%s' for api version '%s'. The supported api-versions are '%s'.",
+			strings.Join(q.target.types, "/"), q.target.namespace, q.apiVersion, strings.Join(l.APIVersions, ","))
+	case len(l.APIVersions) > 0 && !contains(l.APIVersions, q.apiVersion):
+		return gatewayError(http.StatusBadRequest, "NoRegisteredProviderFound",
+			"No registered resource provider found for API version '%s' for type '%s'. The supported api-versions are '%s'. The supported locations are '%s'.",
+			q.apiVersion, strings.Join(q.target.types, "/"), strings.Join(l.APIVersions, ", "), strings.Join(l.Locations, ", "))
+	}
+	return nil
+}
+
+// checkOffered refuses a new resource in a location that is not offered.
+func (s *Simulator) checkOffered(t target, location string) *answer {
+	l := s.limitOf(t.resourceType())
+	if l == nil || len(l.Locations) == 0 || location == "" {
+		return nil
+	}
+	for _, offered := range l.Locations {
+		if sameLocation(offered, location) {
+			return nil
+		}
+	}
+	return gatewayError(http.StatusBadRequest, "LocationNotAvailableForResourceType",
+		"The provided location '%s' is not available for resource type '%s'. List of available regions for the resource type is '%s'.",
+		location, t.resourceType(), strings.Join(l.Locations, ","))
+}
+
+func contains(list []string, value string) bool {
+	for _, item := range list {
+		if strings.EqualFold(item, value) {
+			return true
+		}
+	}
+	return false
+}

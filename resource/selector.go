@@ -1,0 +1,39 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Selector chooses resources by labels: all of its pairs must match. The empty
+// one chooses all.
+type Selector map[string]string
+
+// ParseSelector reads k=v,k=v.
+func ParseSelector(text string) (Selector, error) {
+	if text == "" {
+		return Selector{}, nil
+	}
+	selector := Selector{}
+	for _, term := range strings.Split(text, ",") {
+		key, value, found := strings.Cut(strings.TrimSpace(term), "=")
+		switch {
+		case !found || key == "" || strings.HasPrefix(value, "=") || strings.HasSuffix(key, "!"):
+			return nil, fmt.Errorf("read selector %q: %q is not key=value; write key=value,key=value", text, term)
+		case strings.ContainsAny(term, `'"\`):
+			return nil, fmt.Errorf("read selector %q: quotes and backslashes are not allowed in it", text)
+		}
+		selector[key] = value
+	}
+	return selector, nil
+}
+
+// Matches reports whether labels hold every pair.
+func (s Selector) Matches(labels map[string]string) bool {
+	for key, value := range s {
+		if found, ok := labels[key]; !ok || found != value {
+			return false
+		}
+	}
+	return true
+}

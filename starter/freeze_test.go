@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/workflows"
+)
+
+func (f *fakeTemporal) freeze(_ context.Context, m message) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started = append(f.started, m.name)
+	f.inputs = append(f.inputs, m.input)
+	return f.answer(workflows.FreezeWorkflowID, m)
+}
+
+func (f *fakeTemporal) frozen(context.Context) ([]workflows.Freeze, error) { return f.freezes, nil }
+
+func TestFreeze(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		answer workflows.FreezeResult
+		fault  error
+		exit   int
+		want   string
+		sent   workflows.Freeze
+	}{
+		"everything": {
+			reason: "without a selector the whole fleet stands still",
+			args:   []string{"freeze", "--reason", "a bad release"}, answer: workflows.FreezeResult{Changed: true},
+			want: "everything  frozen: no PUT and no DELETE leaves any more (within 5 s), reads go on; `armature unfreeze` ends it",
+			sent: workflows.Freeze{By: "ana@laptop", Reason: "a bad release"},
+		},
+		"labels": {
+			reason: "a selector freezes a part, and the end of it needs the same one",
+			args:   []string{"freeze", "-l", "stack=prod"},
+			answer: workflows.FreezeResult{Changed: true, Frozen: []workflows.Freeze{{Selector: "stack=dev", By: "bob@host", Since: noon()}, {Selector: "stack=prod"}}},
+			want:   "`armature unfreeze -l stack=prod` ends it\n  frozen too: stack=dev, by bob@host since 2026-11-21 12:00:00Z",
+			sent:   workflows.Freeze{By: "ana@laptop", Selector: "stack=prod"},
+		},
+		"again": {
+			reason: "a freeze may be repeated", args: []string{"freeze"}, want: "everything  is frozen already",
+			sent: workflows.Freeze{By: "ana@laptop"},
+		},
+		"not a selector": {reason: "nothing is sent", args: []string{"freeze", "-l", "prod"}, exit: exitBadInput, want: `"prod" is not key=value`},
+		"thaw": {
+			reason: "what waits goes on", args: []string{"unfreeze"}, answer: workflows.FreezeResult{Changed: true},
+			want: "everything  not frozen any more", sent: workflows.Freeze{By: "ana@laptop"},
+		},
+		"nothing to thaw": {
+			reason: "no workflow holds a freeze: that is what was asked for", args: []string{"unfreeze"}, fault: errNotManaged,
+			want: "everything  was not frozen", sent: workflows.Freeze{By: "ana@laptop"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.answers = map[string]any{workflows.FreezeWorkflowID: c.answer}
+			w.temporal.errs = map[string]error{workflows.FreezeWorkflowID: c.fault}
+			exit := w.run(c.args...)
+			if out := w.out.String() + w.err.String(); exit != c.exit || !strings.Contains(out, c.want) {
+				t.Errorf("%s: exit %d and\n%s\nwant exit %d and %q", c.reason, exit, out, c.exit, c.want)
+			}
+			if c.exit != 0 {
+				if len(w.temporal.inputs) > 0 {
+					t.Errorf("sent %v", w.temporal.inputs)
+				}
+			} else if len(w.temporal.inputs) != 1 || w.temporal.inputs[0] != c.sent {
+				t.Errorf("sent %+v, want %+v", w.temporal.inputs, c.sent)
+			}
+		})
+	}
+}
+
+// A list of resources that are Ready and asleep must not hide that nothing could
+// be put back.
+func TestGetSaysWhatIsFrozen(t *testing.T) {
+	w := newWorld()
+	w.temporal.freezes = []workflows.Freeze{{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: noon()}}
+	w.run("get")
+	if want := "note: frozen: stack=prod, by ada@host since 2026-11-21 12:00:00Z: INC-42; reads go on, no PUT and no DELETE leaves; `armature unfreeze -l stack=prod` ends it"; !strings.Contains(w.err.String(), want) {
+		t.Errorf("get says beside the list\n%s\nwant %s", w.err.String(), want)
+	}
+}

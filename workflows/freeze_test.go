@@ -1,0 +1,82 @@
+package workflows_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+)
+
+// freezes is a run of HoldFreeze.
+type freezes struct {
+	*testsuite.TestWorkflowEnvironment
+	t *testing.T
+}
+
+func newFreezes(t *testing.T) *freezes {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	f := &freezes{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
+	f.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflows.FreezeWorkflowID})
+	workflows.Register(f)
+	return f
+}
+
+func (f *freezes) at(delay time.Duration, update, selector string) *answer {
+	got := &answer{}
+	f.RegisterDelayedCallback(func() {
+		f.UpdateWorkflow(update, "", got.callbacks(), workflows.Freeze{Selector: selector, By: "ada@host"})
+	}, delay)
+	return got
+}
+
+// The workflow lives while anything is frozen, over days, and ends with the last
+// freeze.
+func TestHoldFreeze(t *testing.T) {
+	f := newFreezes(t)
+	first := f.at(0, workflows.FreezeUpdate, "stack=prod")
+	again := f.at(time.Hour, workflows.FreezeUpdate, "stack=prod")
+	all := f.at(2*time.Hour, workflows.FreezeUpdate, "")
+	bad := f.at(3*time.Hour, workflows.FreezeUpdate, "prod")
+	other := f.at(4*time.Hour, workflows.UnfreezeUpdate, "stack=dev")
+	part := f.at(50*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
+	last := f.at(51*time.Hour, workflows.UnfreezeUpdate, "")
+	begun := f.Now()
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {
+		t.Fatalf("the run ended with %v", err)
+	}
+	if took := f.Now().Sub(begun); took < 51*time.Hour {
+		t.Errorf("the run ended after %s, while everything was frozen", took)
+	}
+	for name, want := range map[string]struct {
+		got     *answer
+		changed bool
+		frozen  int
+	}{
+		"first": {first, true, 1}, "again": {again, false, 1}, "everything": {all, true, 2},
+		"another one thawed": {other, false, 2}, "thawed": {part, true, 1}, "the last": {last, true, 0},
+	} {
+		result, _ := want.got.result.(workflows.FreezeResult)
+		if !want.got.complete || result.Changed != want.changed || len(result.Frozen) != want.frozen {
+			t.Errorf("%s: answered %+v (%v, %v), want changed %t and %d frozen", name, result, want.got.rejected, want.got.err, want.changed, want.frozen)
+		}
+	}
+	if bad.rejected == nil {
+		t.Error("a selector that is none was taken: it would freeze nothing")
+	}
+}
+
+// A run whose first freeze was refused ends: nothing is frozen.
+func TestHoldFreezeWithoutAFreezeEnds(t *testing.T) {
+	f := newFreezes(t)
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {
+		t.Errorf("the run ended with %v", err)
+	}
+}
