@@ -19,6 +19,7 @@ type Config struct {
 	HTTP      HTTP   `mapstructure:"http"`
 	Azure     Azure  `mapstructure:"azure"`
 	Secrets   Secrets
+	Rules     Rules
 	// RereadWindow is how long a repeated PUT activity reads before it believes
 	// a 404. Tests shorten it.
 	RereadWindow time.Duration `mapstructure:"reread-window"`
@@ -85,6 +86,14 @@ type Secrets struct {
 	EnvPrefix string `mapstructure:"env-prefix"`
 	// Dir is the one folder whose files manifests may name; "" allows none.
 	Dir string
+}
+
+// Rules says where the worker's rule files are.
+type Rules struct {
+	// Path is a rule file or a folder of them; "" is no rules.
+	Path string
+	// Reload is how often they are looked at again; 0 never does.
+	Reload time.Duration
 }
 
 // Clouds that azure.cloud may name.

@@ -39,6 +39,8 @@ func keys() []key {
 		{"azure.client-secret", "", "where its secret is: env:NAME or file:PATH; else AZURE_CLIENT_SECRET"},
 		{"secrets.env-prefix", envPrefix + "SECRET_", "variables that $secret env: may name begin so; empty allows none"},
 		{"secrets.dir", "", "the one folder that $secret file: may read; empty allows none"},
+		{"rules.path", "", "rule file, or folder of rule files (*.yaml), for checks without Go; empty is none"},
+		{"rules.reload", "10s", "how often rule files are looked at again; 0s never does"},
 		{"reread-window", "60s", "how long a repeated PUT reads before it believes a 404"},
 		{"stop-timeout", "30s", "how long activities in flight may go on at a stop"},
 		{"put-budget", "200", "how many resources this worker may put back in an hour without being asked (drift); 0 for no bound"},

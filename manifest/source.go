@@ -57,7 +57,8 @@ func (l *loader) folder(root string) []string {
 			l.fault(Fault{File: path, Message: unreadable(err)})
 			return nil
 		}
-		hidden := path != root && strings.HasPrefix(entry.Name(), ".")
+		// Rules for the worker may lie beside the manifests.
+		hidden := path != root && (strings.HasPrefix(entry.Name(), ".") || !entry.IsDir() && isRules(entry.Name()))
 		switch {
 		case entry.IsDir() && hidden:
 			return filepath.SkipDir
@@ -77,6 +78,12 @@ func (l *loader) folder(root string) []string {
 		l.fault(Fault{File: root, Message: "the folder holds no *.yaml, *.yml or *.json file"})
 	}
 	return files
+}
+
+// isRules reports whether a file is one of rules by its name, x.rules.yaml.
+func isRules(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.HasSuffix(lower, ".rules.yaml") || strings.HasSuffix(lower, ".rules.yml")
 }
 
 // content is the bytes of one file or of stdin.

@@ -13,6 +13,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
@@ -30,6 +31,7 @@ type parts struct {
 	deployment worker.DeploymentOptions
 	activities *activities.Activities
 	health     *health
+	rules      *rules.Set // nil for none
 }
 
 // assemble builds everything, top to bottom, and tells all faults at once.
@@ -44,7 +46,9 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	fault(err)
 	azure, err := newAzure(settings.Azure, options.Version, measured.request)
 	fault(err)
-	registry, err := extensions.New(options.Extensions...)
+	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
+	fault(err)
+	registry, err := extensions.New(entries...)
 	fault(err)
 	connection, err := temporalOptions(options.Temporal, log, measured.sdk)
 	fault(err)
@@ -73,7 +77,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	}
 	colleagues := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue})
 	return &parts{
-		settings: settings, log: log, listener: listener, metrics: measured,
+		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: measured,
 		temporal: temporal, namespace: connection.Namespace, deployment: deployment,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,

@@ -31,6 +31,9 @@ func (w *parts) serve(ctx context.Context) error {
 	defer stopBackground()
 	group.Go(func() { w.serveHTTP(background) })
 	group.Go(func() { w.health.watch(background) })
+	if w.rules != nil && w.settings.Rules.Reload > 0 {
+		group.Go(func() { w.rules.Watch(background, w.settings.Rules.Reload, w.log) })
+	}
 	w.log.Info("worker starts", "namespace", w.namespace, "taskQueue", w.settings.TaskQueue,
 		"cloud", w.settings.Azure.Cloud, "credential", w.settings.Azure.Credential)
 	said := ""

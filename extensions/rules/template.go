@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"context"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+)
+
+// template is a message with expressions in it: Parent ${ownerName} is gone.
+type template struct {
+	// parts are texts and expressions in turn, a text first.
+	texts       []string
+	expressions []expression
+}
+
+// newTemplate compiles a message. Problems are at places of the message.
+func newTemplate(env *cel.Env, text string) (template, []problem) {
+	var t template
+	var problems []problem
+	rest, offset := text, 0
+	for {
+		start := strings.Index(rest, "${")
+		if start < 0 {
+			break
+		}
+		end := closing(rest[start+2:])
+		if end < 0 {
+			return t, append(problems, problem{line: 1, column: offset + start + 1, message: "${ is not closed by }"})
+		}
+		t.texts = append(t.texts, rest[:start])
+		inside := rest[start+2 : start+2+end]
+		compiled, faults := compile(env, inside, nil)
+		for _, fault := range faults {
+			line, column := place(text, offset+start+2)
+			if fault.line == 1 {
+				fault.column += column
+			}
+			fault.line += line
+			problems = append(problems, fault)
+		}
+		t.expressions = append(t.expressions, compiled)
+		offset += start + 2 + end + 1
+		rest = rest[start+2+end+1:]
+	}
+	t.texts = append(t.texts, rest)
+	return t, problems
+}
+
+// place is how many lines, and columns of the last one, stand before an offset.
+func place(text string, offset int) (line, column int) {
+	before := text[:offset]
+	return strings.Count(before, "\n"), len(before) - strings.LastIndex(before, "\n") - 1
+}
+
+// closing is where the } of an expression is: braces and texts in it count.
+func closing(text string) int {
+	depth, quote := 0, byte(0)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote && text[i-1] != '\\' {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}' && depth == 0:
+			return i
+		case c == '}':
+			depth--
+		}
+	}
+	return -1
+}
+
+// render fills the message.
+func (t template) render(ctx context.Context, vars map[string]any) (string, error) {
+	var b strings.Builder
+	for i, compiled := range t.expressions {
+		b.WriteString(t.texts[i])
+		value, _, err := compiled.program.ContextEval(ctx, vars)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(shown(value))
+	}
+	b.WriteString(t.texts[len(t.texts)-1])
+	return b.String(), nil
+}

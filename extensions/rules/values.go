@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+)
+
+// adapter turns bodies into values of CEL: objects whose property names ignore
+// case, exact numbers.
+type adapter struct{}
+
+// NativeToValue implements types.Adapter.
+func (a adapter) NativeToValue(value any) ref.Val {
+	switch v := value.(type) {
+	case nil:
+		return types.NullValue
+	case ref.Val:
+		return v
+	case map[string]any:
+		if v == nil {
+			return types.NullValue
+		}
+		return object{Mapper: types.NewStringInterfaceMap(a, v), members: v}
+	case []any:
+		return types.NewDynamicList(a, v)
+	case json.Number:
+		if whole, err := v.Int64(); err == nil {
+			return types.Int(whole)
+		}
+		if float, err := v.Float64(); err == nil {
+			return types.Double(float)
+		}
+		return types.String(v.String())
+	}
+	return types.DefaultTypeAdapter.NativeToValue(value)
+}
+
+// object is a body or a part of one.
+type object struct {
+	traits.Mapper
+	members map[string]any
+}
+
+// Find implements traits.Mapper: exactly first, then ignoring case, as ARM's
+// property names do.
+func (o object) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
+	if !ok {
+		return nil, false
+	}
+	if value, found := o.members[string(name)]; found {
+		return adapter{}.NativeToValue(value), true
+	}
+	for member, value := range o.members {
+		if strings.EqualFold(member, string(name)) {
+			return adapter{}.NativeToValue(value), true
+		}
+	}
+	return nil, false
+}
+
+// Get implements traits.Indexer.
+func (o object) Get(key ref.Val) ref.Val {
+	value, found := o.Find(key)
+	if !found {
+		return types.NullValue
+	}
+	return value
+}
+
+// Contains implements traits.Container: the operator in.
+func (o object) Contains(key ref.Val) ref.Val {
+	_, found := o.Find(key)
+	return types.Bool(found)
+}
+
+// shown is how a message shows a value.
+func shown(value ref.Val) string {
+	switch v := value.(type) {
+	case types.String:
+		return string(v)
+	case types.Null:
+		return "null"
+	}
+	if native, err := value.ConvertToNative(reflect.TypeFor[any]()); err == nil {
+		if text, ok := native.(fmt.Stringer); ok {
+			return text.String()
+		}
+	}
+	if text, ok := value.ConvertToType(types.StringType).(types.String); ok {
+		return string(text)
+	}
+	return fmt.Sprint(value.Value())
+}
