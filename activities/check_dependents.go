@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/activity"
 )
 
 // CheckDependents blocks a deletion while managed resources need this one: they
@@ -20,6 +21,9 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	found, err := a.Fleet.Dependents(requests, in.ID)
 	if err == nil && in.Cascade {
 		err = a.cascade(requests, in, found)
+	}
+	if err == nil {
+		err = a.takeAlong(requests, in.ID, found)
 	}
 	if err != nil {
 		progress := heart.progress()
@@ -46,6 +50,25 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 		if err := a.Fleet.Delete(ctx, dependent.ID, in.By); err != nil {
 			return fmt.Errorf("tell %s to go: %w", dependent.ID.Short(), err)
 		}
+	}
+	return nil
+}
+
+// takeAlong tells the dependents that ARM does not delete, and that found no
+// owner in deletion when they tried, that their owner goes now.
+func (a *Activities) takeAlong(ctx context.Context, id resource.ID, found Dependents) error {
+	var refused []resource.ID
+	for _, dependent := range found.Listed {
+		if dependent.Refused && Contains(id, dependent.ID) {
+			refused = append(refused, dependent.ID)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	change := Change{ID: id, State: "Deleting", At: activity.GetInfo(ctx).ScheduledTime}
+	if _, err := a.Waker.WakeDeleting(ctx, change, refused); err != nil {
+		return fmt.Errorf("tell %s that its owner goes: %w", refused[0].Short(), err)
 	}
 	return nil
 }

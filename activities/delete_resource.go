@@ -36,7 +36,11 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	})
 	switch {
 	case err != nil && refused == nil && says(err) != nil:
-		return DeleteResourceResult{Verdict: a.observed("DeleteResource", *says(err))}, nil
+		verdict := *says(err)
+		if verdict.Reason == resource.ReasonDeletionNotSupported {
+			verdict = a.leftToOwner(ctx, in.Desired.ID, verdict)
+		}
+		return DeleteResourceResult{Verdict: a.observed("DeleteResource", verdict)}, nil
 	case err != nil && (refused != nil || isAnswer(err)):
 		return a.deleteFailed(ctx, in, heart, err)
 	case err != nil:
@@ -73,27 +77,51 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 	switch {
 	case !errors.As(err, &failure):
 	case failure.Status == http.StatusMethodNotAllowed:
-		verdict = a.notDeletable(ctx, in.Desired.ID, verdict)
+		verdict = a.leftToOwner(ctx, in.Desired.ID, notDeletable(verdict))
 	case isLock(failure):
 		verdict = a.explainLocks(ctx, in.Desired.ID, verdict)
+	case stays(failure):
+		verdict = a.leftToOwner(ctx, in.Desired.ID, verdict)
 	}
 	return DeleteResourceResult{Verdict: a.observed("DeleteResource", verdict)}, nil
 }
 
-// notDeletable is the verdict of a resource that ARM does not delete by itself.
-func (a *Activities) notDeletable(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
-	going, err := a.ownerIsGoing(ctx, id)
-	switch {
-	case err != nil:
-		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
-			"ARM does not delete this resource by itself (%s), and Temporal could not tell whether its owner is being deleted: %v", refusal.Message, err))
-	case going:
-		return waitForOwnerDelete(id.Owner(), refusal.Message)
+// stays reports whether ARM refuses a DELETE because of what the resource is to
+// others: the last pool of a cluster, a subnet in use. It does not wait for
+// somebody's right, and not for an operation that goes on.
+func stays(failure *arm.Error) bool {
+	switch failure.Status {
+	case http.StatusBadRequest:
+		return true
+	case http.StatusConflict:
+		return failure.Class != arm.ClassConflict && failure.Class != arm.ClassThrottled
 	}
+	return false
+}
+
+// notDeletable is the verdict of a type that ARM does not delete.
+func notDeletable(refusal resource.Verdict) resource.Verdict {
 	verdict := resource.Block(resource.ReasonDeletionNotSupported,
 		"ARM does not delete this resource by itself: "+refusal.Message+". It ends with its owner; to let go of it and leave it in Azure, cancel its workflow in Temporal")
 	verdict.RequestID = refusal.RequestID
 	return verdict
+}
+
+// leftToOwner leaves a resource that is not let go to the DELETE of its owner,
+// which takes it along, while the owner is being deleted; else the refusal
+// stands.
+func (a *Activities) leftToOwner(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
+	going, err := a.ownerIsGoing(ctx, id)
+	switch {
+	case err != nil:
+		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
+			"ARM does not delete this resource (%s), and Temporal could not tell whether its owner is being deleted: %v", refusal.Message, err))
+	case going:
+		verdict := waitForOwnerDelete(id.Owner(), refusal.Message)
+		verdict.RequestID = refusal.RequestID
+		return verdict
+	}
+	return refusal
 }
 
 // ownerIsGoing reports whether an owner, near or far, is managed and being

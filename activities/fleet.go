@@ -17,6 +17,11 @@ type Managed struct {
 	// when ARM lets it go only with its owner: it holds the owner up no longer.
 	Deleting bool
 	Released bool
+	// Refused is set on top when ARM has no DELETE for it and its owner was not
+	// being deleted when that was found. Gone is set when the deletion is done
+	// and the run is about to end.
+	Refused bool
+	Gone    bool
 	// RunID is the current run.
 	RunID string
 }

@@ -17,9 +17,39 @@ import (
 const dependentsListed = 100
 
 // Dependents are the managed resources that need id. Questions of a moment share
-// one list.
+// one list. The last ones are asked for one by one: a list lags behind, and
+// nobody tells the waiting resource again that its last dependent went.
 func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Dependents, error) {
-	return f.dependents.do(ctx, id)
+	found, err := f.dependents.do(ctx, id)
+	if err != nil || found.Holding > dependentsConfirmed {
+		return found, err
+	}
+	return f.confirm(ctx, id, found)
+}
+
+// dependentsConfirmed is how many dependents are asked for one by one.
+const dependentsConfirmed = 10
+
+// confirm drops the dependents that ended, and frees those that were let go,
+// since the list was written.
+func (f *Fleet) confirm(ctx context.Context, id resource.ID, listed activities.Dependents) (activities.Dependents, error) {
+	var found activities.Dependents
+	var released []activities.Managed
+	for _, dependent := range listed.Listed {
+		if dependent.Released {
+			released = append(released, dependent)
+			continue
+		}
+		now, known, err := f.Managed(ctx, dependent.ID)
+		if err != nil {
+			return activities.Dependents{}, err
+		}
+		if known && !now.Gone {
+			add(&found, &released, id, now)
+		}
+	}
+	found.Listed = append(found.Listed, released...)
+	return found, nil
 }
 
 func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activities.Dependents, error) {

@@ -66,6 +66,9 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 		Ready:    phase == string(workflows.PhaseReady),
 		Deleting: phase == string(workflows.PhaseDeleting),
 		Released: reason == string(resource.ReasonWaitingForOwnerDelete),
+		Refused:  reason == string(resource.ReasonDeletionNotSupported),
+		Gone: phase == string(workflows.PhaseDeleting) &&
+			(reason == string(resource.ReasonDeleted) || reason == string(resource.ReasonDetached)),
 	}
 	// A memo that does not parse is somebody else's: the run has no ID then.
 	managed.ID, _ = resource.ParseID(id)

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -10,6 +11,8 @@ type Told struct {
 	Ready  bool   `json:"ready,omitempty"`
 	Exists bool   `json:"exists,omitempty"`
 	State  string `json:"state,omitempty"`
+	// Released is set once a deletion holds its owner up no longer.
+	Released bool `json:"released,omitempty"`
 }
 
 // The states of a change that are no provisioning state.
@@ -18,6 +21,8 @@ const (
 	toldAbsent  = "absent"
 	toldDeleted = "Deleted"
 	toldWritten = "written"
+	// toldReleased: ARM lets it go only with its owner, which need not wait for it.
+	toldReleased = "left to the deletion of its owner"
 )
 
 // tell wakes those who wait for the resource when the pass changed what they
@@ -30,7 +35,12 @@ func (r *reconciler) tell(ctx workflow.Context, p *pass) {
 		now.Exists, now.State = p.got.Exists, p.got.State
 		r.state.Leaf = p.got.Leaf
 	}
+	now.Released = r.state.Delete != nil && r.state.Condition.Reason == resource.ReasonWaitingForOwnerDelete
 	r.state.Told = now
+	if now.Released && !before.Released {
+		r.wakeDependents(ctx, activities.WakeDependentsInput{State: toldReleased, Needed: r.state.Desired.Needs(), Once: true})
+		return
+	}
 	var what string
 	switch {
 	case now.Ready && !before.Ready:

@@ -1,0 +1,94 @@
+package activities
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// TestDeleteLeftToOwner: what ARM does not let go by itself goes with its owner,
+// if that is being deleted.
+func TestDeleteLeftToOwner(t *testing.T) {
+	t.Parallel()
+	const service = groupText + "/providers/Microsoft.Storage/storageAccounts/a1/blobServices/default"
+	cases := map[string]struct {
+		reason string
+		text   string
+		fault  armsim.Fault
+		owner  Managed
+		why    resource.Reason
+		class  resource.RetryClass
+	}{
+		"NoMethod": {
+			reason: "a type without DELETE", text: thingText, fault: armsim.Fault{Status: 405, Code: "MethodNotAllowed"}, owner: Managed{Deleting: true},
+			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
+		},
+		"NoMethodKnown": {
+			reason: "the same, where an extension knows it", text: service, owner: Managed{Deleting: true},
+			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
+		},
+		"NoMethodKnownOwnerStays": {
+			reason: "nothing takes it along", text: service, owner: Managed{},
+			why: resource.ReasonDeletionNotSupported, class: resource.RetryVerySlow,
+		},
+		"Last": {
+			reason: "the last pool of a cluster", text: thingText, fault: armsim.Fault{Status: 400, Code: "OperationNotAllowed"}, owner: Managed{Deleting: true},
+			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
+		},
+		"LastOwnerStays": {
+			reason: "ARM's own words, tried again", text: thingText, fault: armsim.Fault{Status: 400, Code: "OperationNotAllowed"}, owner: Managed{},
+			why: "OperationNotAllowed", class: resource.RetrySlow,
+		},
+		"InUse": {
+			reason: "its user goes with the owner too", text: thingText, fault: armsim.Fault{Status: 400, Code: "InUseSubnetCannotBeDeleted"}, owner: Managed{Deleting: true},
+			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
+		},
+		"Busy": {
+			reason: "an operation ends by itself", text: thingText, fault: armsim.Fault{Status: 409, Code: "AnotherOperationInProgress"}, owner: Managed{Deleting: true},
+			why: "AnotherOperationInProgress", class: resource.RetrySlow,
+		},
+		"Denied": {
+			reason: "a right is somebody's to give", text: thingText, fault: armsim.Fault{Status: 403, Code: "AuthorizationFailed"}, owner: Managed{Deleting: true},
+			why: "AuthorizationFailed", class: resource.RetrySlow,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := putWorld(t, func(s *setup) { s.entries = extensions.BuiltIn() })
+			w.put(c.text, thingBody)
+			if c.fault.Status != 0 {
+				c.fault.Method, c.fault.Message = http.MethodDelete, "What ARM says."
+				w.sim.AddFault(c.fault)
+			}
+			w.manages(id(t, c.text).Owner().String(), c.owner)
+			got, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, c.text, thingBody)})
+			must(t, err)
+			if got.Verdict.Reason != c.why || got.Verdict.Class != c.class {
+				t.Errorf("%s: %+v, want %s and %s", c.reason, got.Verdict, c.why, c.class)
+			}
+		})
+	}
+}
+
+// TestCheckDependentsTakesAlong: a dependent that ARM does not delete, and that
+// found no owner in deletion, hears of it.
+func TestCheckDependentsTakesAlong(t *testing.T) {
+	t.Parallel()
+	w, _ := putWorld(t)
+	w.fleet.dependents = Dependents{Holding: 3, Listed: []Managed{
+		{ID: id(t, databaseText), Deleting: true, Refused: true},
+		{ID: id(t, clusterText+"/databases/db2"), Deleting: true},
+		{ID: id(t, thingText), Deleting: true, Refused: true},
+	}}
+	_, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText)})
+	must(t, err)
+	if diff := cmp.Diff([]resource.ID{id(t, databaseText)}, w.fleet.told, cmp.Comparer(resource.ID.Equal)); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
