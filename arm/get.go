@@ -29,15 +29,24 @@ type Response struct {
 	// RetryAfter is the wait that the service asks for, 0 when it asks for
 	// none.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// ExistenceOnly is set when the type has no GET: Body is what HEAD or the
+	// owner's list shows, which may be no more than ID and name.
+	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 }
 
 // Get reads a resource. An absent one is an *Error of ClassAbsent (IsAbsent).
+// Where the GET leaves open whether it exists, HEAD and the list of its owner
+// are asked too.
 func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Response, error) {
 	target, err := c.url(id, "", apiVersion)
 	if err != nil {
 		return Response{}, fmt.Errorf("get %s: %w", id, err)
 	}
 	response, err := c.read(ctx, CallGet, id.Type(), target)
+	var refused *Error
+	if errors.As(err, &refused) && refused.doubtful() {
+		response, err = c.existence(ctx, id, apiVersion, refused)
+	}
 	if err != nil {
 		return Response{}, fmt.Errorf("get %s: %w", id, err)
 	}
