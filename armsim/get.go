@@ -23,7 +23,7 @@ func (s *Simulator) handleGet(q *request) *answer {
 	if q.r.Method == http.MethodHead {
 		return newAnswer(http.StatusNoContent, nil)
 	}
-	for _, name := range s.secretNames(r.typ) {
+	for _, name := range s.secretNames(r) {
 		properties(body)[name] = s.secretValue(r, name)
 	}
 	a := newAnswer(http.StatusOK, body)

@@ -55,11 +55,15 @@ func lastWord(name string) string {
 	return strings.ToLower(string(runes[start:]))
 }
 
-// secretNames are the server-made keys that a GET of the type returns.
-func (s *Simulator) secretNames(resourceType string) []string {
-	names := append([]string(nil), s.ruleFor(resourceType).secrets...)
+// secretNames are the server-made keys that a GET returns; a recorded body has
+// those of its type already, or they were masked.
+func (s *Simulator) secretNames(r *resource) []string {
+	var names []string
+	if r.recording == nil {
+		names = append(names, s.ruleFor(r.typ).secrets...)
+	}
 	for _, rule := range s.secretRules {
-		if globMatch(rule.Type, resourceType) {
+		if globMatch(rule.Type, r.typ) {
 			names = append(names, rule.Properties...)
 		}
 	}
