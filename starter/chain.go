@@ -99,7 +99,13 @@ func (l *link) waits(v view) bool {
 // holdsUp reports whether other holds up the deletion of l because nobody
 // deletes it: then it does not matter what it waits for itself.
 func (l *link) holdsUp(other *link) bool {
-	return l.Reason == resource.ReasonWaitingForDependents && !other.deleting
+	return holdsDeletion(l.Reason) && !other.deleting
+}
+
+// holdsDeletion reports whether a deletion with this reason waits for others to
+// go, or to be released.
+func holdsDeletion(reason resource.Reason) bool {
+	return reason == resource.ReasonWaitingForDependents || reason == resource.ReasonContainsProtected
 }
 
 // targets are what a view waits for; unknown counts what only a key tells of.

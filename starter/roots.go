@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -73,7 +72,7 @@ func (s stack) causes(start string) []cause {
 // undeleted reports whether a deletion waits for a resource that nobody deletes.
 func (s stack) undeleted(r record, dependent string) bool {
 	other, managed := s.known[dependent]
-	return r.Reason == resource.ReasonWaitingForDependents && managed && other.Phase != workflows.PhaseDeleting
+	return holdsDeletion(r.Reason) && managed && other.Phase != workflows.PhaseDeleting
 }
 
 // ring is the names of a ring, from the smallest on, so that all who are in it

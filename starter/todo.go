@@ -35,6 +35,7 @@ func todos() map[resource.Reason]string {
 		resource.ReasonContainsUnmanaged:    "delete what it holds, or `armature delete NAME --cascade`",
 		resource.ReasonContainsProtected:    "change the policy of what the message names, or delete the others one by one",
 		resource.ReasonDeletionNotSupported: "give it the policy detach-on-delete, apply, and delete it again",
+		resource.Reason("ScopeLocked"):      "take the lock away that the message names, or leave the resource",
 		resource.Reason("Frozen"):           "writes are frozen: lift the freeze",
 	}
 }
@@ -56,9 +57,12 @@ func (l *link) seenBy(waiter *link, now time.Time) {
 		l.Saw = waiter.Message
 	case l.State == stateNotManaged:
 		l.Saw, l.Todo = waiter.Message, again
+	case waiter.holdsUp(l) && waiter.Reason == resource.ReasonContainsProtected:
+		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "its policy keeps it in Azure"
+		l.Todo = "move it, or give it another policy and apply"
 	case waiter.holdsUp(l):
 		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "nobody deletes it"
-		l.Todo = "delete it too: `armature delete " + l.Name + "`"
+		l.Todo = "delete it too: `armature delete " + l.Name + "`, or all that needs " + waiter.Name + ": `armature delete " + waiter.Name + " --cascade`"
 	case l.deleting && !waiter.deleting:
 		l.Todo = "wait until it is gone, then apply it again"
 	case l.Clear:

@@ -140,6 +140,10 @@ func TestWhy(t *testing.T) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, deleting(operating("DELETE")))
 		}},
+		"protected": {reason: "what a manifest keeps in Azure holds up its owner", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, cluster, deleting(waiting(t, resource.ReasonContainsProtected, "it would take adx/telemetry along", database)))
+			f.manage(t, database, readyStatus())
+		}},
 		"owner deletes": {reason: "an owner that goes", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx is Deleting", cluster))
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
