@@ -33,7 +33,7 @@ func (a *app) deleteCommand() *cobra.Command {
 longer has the resource. What is not managed is not touched, unless -f names its
 manifest. A resource that still holds others is not deleted (reason
 WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascade.
-`+"`armature why NAME`"+` tells what a deletion waits for.`,
+` + "`armature why NAME`" + ` tells what a deletion waits for.`,
 		Example:           "  armature delete -f examples --wait\n  armature delete adx/telemetry",
 		ValidArgsFunction: a.completeNames,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -92,8 +92,13 @@ func (a *app) sendNamed(ctx context.Context, s selection, prepare func(b *backen
 	send := prepare(b, records)
 	return b, a.sendAll(ctx, ids, parallel, func(ctx context.Context, i int) (string, error) {
 		answer, err := send(ctx, i)
-		if errors.Is(err, errNotManaged) {
+		var noWorker *noWorkerError
+		switch {
+		case errors.Is(err, errNotManaged):
 			err = failed("it is not managed (any more); nothing was started")
+		case errors.As(err, &noWorker) && records[i].TaskQueue != "":
+			// The workflow's own queue counts, not that of the flag.
+			err = &noWorkerError{taskQueue: records[i].TaskQueue}
 		}
 		return answer, err
 	})

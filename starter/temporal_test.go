@@ -114,3 +114,15 @@ func TestMessagesNeedARunningWorkflow(t *testing.T) {
 		})
 	}
 }
+
+// TestNoWorkerNamesTheWorkflowsQueue holds that people start the worker that is
+// missing, not one of the flag's queue.
+func TestNoWorkerNamesTheWorkflowsQueue(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, readyStatus())
+	w.temporal.change(t, cluster, func(r *record) { r.TaskQueue = "q7" })
+	w.temporal.errs = map[string]error{strings.ToLower(cluster): &noWorkerError{taskQueue: "armature"}}
+	if code := w.run("resume", "adx"); code != exitUnreachable || !strings.Contains(w.err.String(), "no worker answers on task queue q7") {
+		t.Errorf("exit code %d: %s", code, w.err)
+	}
+}

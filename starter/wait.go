@@ -123,6 +123,9 @@ func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s selec
 		if err != nil {
 			return err
 		}
+		if len(records) == 0 && s.selector != "" && g == goalReady {
+			return failed("find resources with %s: none is managed, so none is Ready", s.selector)
+		}
 		list = awaitAll(records)
 	}
 	return a.wait(ctx, b, list, g, timeout)

@@ -137,3 +137,32 @@ func TestReconcileWait(t *testing.T) {
 		t.Errorf("sent %+v, want %+v", w.temporal.inputs[0], want)
 	}
 }
+
+// TestWaitSelector holds that a selector that chooses nothing is no success of a
+// pipeline, and none of a deletion that is over.
+func TestWaitSelector(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		args   []string
+		code   int
+		text   string
+	}{
+		"chosen":        {reason: "only what has the labels", args: []string{"wait", "-l", "team=data"}, code: exitOK, text: "1 resource Ready"},
+		"none ready":    {reason: "a typo in the selector", args: []string{"wait", "-l", "stack=prdo"}, code: exitFailed, text: "none is managed"},
+		"none deleted":  {reason: "all is gone already", args: []string{"wait", "-l", "stack=prdo", "--for", "deleted"}, code: exitOK, text: "nothing to wait for"},
+		"bad selector":  {reason: "shows the form", args: []string{"wait", "-l", "prod"}, code: exitBadInput, text: "key=value"},
+		"name and file": {reason: "one or the other", args: []string{"wait", "-l", "a=b", "-f", "x"}, code: exitBadInput, text: "not by both"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			status := readyStatus()
+			status.Labels = map[string]string{"team": "data"}
+			w.temporal.manage(t, cluster, status)
+			w.temporal.manage(t, vnet, blockedStatus(t))
+			w.temporal.change(t, vnet, func(r *record) { r.Labels = []string{"stack=prod"} })
+			if code := w.run(tc.args...); code != tc.code || !strings.Contains(w.out.String()+w.err.String(), tc.text) {
+				t.Errorf("%s: exit code %d, want %d and %q:\n%s%s", tc.reason, code, tc.code, tc.text, w.out, w.err)
+			}
+		})
+	}
+}
