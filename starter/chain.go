@@ -166,7 +166,7 @@ func (c *chain) next(ctx context.Context, id resource.ID, above []*link) (*link,
 		if waiter.holdsUp(l) {
 			return &link{ID: l.ID, Name: l.Name, State: l.State, Since: l.Since}, nil
 		}
-		return &link{ID: l.ID, Name: l.Name, State: l.State, Cycle: names(above[i:])}, nil
+		return &link{ID: l.ID, Name: l.Name, State: l.State, Cycle: names(above[i:]), deleting: waiter.deleting}, nil
 	}
 	if known := c.seen[id.Key()]; known != nil {
 		again := *known
@@ -187,10 +187,12 @@ func names(links []*link) []string {
 	return list
 }
 
-// roots are the ends of a chain, each once, in the order of the chain.
+// roots are the ends of a chain, each once, in the order of the chain. Of those
+// that hold a deletion up because nobody deletes them, the first stands for all.
 func (l *link) roots() []*link {
 	var found []*link
 	known := map[string]bool{}
+	alike := map[string]*link{}
 	var visit func(l *link)
 	visit = func(l *link) {
 		for _, next := range l.WaitsFor {
@@ -201,6 +203,13 @@ func (l *link) roots() []*link {
 			return
 		}
 		known[key] = true
+		if first := alike[l.waiter]; first != nil && l.undeleted {
+			first.Alike++
+			return
+		}
+		if l.undeleted {
+			alike[l.waiter] = l
+		}
 		found = append(found, l)
 	}
 	visit(l)

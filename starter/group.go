@@ -135,13 +135,16 @@ func (c *causeAsker) explain(ctx context.Context, g *causeGroup, ask bool) (expl
 		e.Resources = append(e.Resources, r.ID)
 	}
 	if len(g.cause.ring) > 0 {
-		e.Cause = &link{Name: g.cause.ring[0], Cycle: g.cause.ring}
+		e.Cause = &link{Name: g.cause.ring[0], Cycle: g.cause.ring, deleting: g.cause.deleting}
 		e.Text = fmt.Sprintf("%s held up by %s", isAre(e.Count, "resource"), c.app.rootText(e.Cause, ": "))
 		return e, nil
 	}
 	var err error
 	if e.Cause, err = c.root(ctx, g, ask); err != nil {
 		return e, err
+	}
+	if e.Cause != nil {
+		e.Cause.Alike = g.cause.alike
 	}
 	switch {
 	case e.Cause == nil:

@@ -52,6 +52,19 @@ func TestWhyMany(t *testing.T) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx is Deleting", cluster))
 		}},
+		"deletion of a group": {reason: "sixty that nobody deletes are one cause", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+			var ids []string
+			for i := range 60 {
+				ids = append(ids, fmt.Sprintf("%s%d", account, i))
+				f.manage(t, ids[i], readyStatus())
+			}
+			f.manage(t, group, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds 60", ids...)))
+		}},
+		"deletion cycle": {reason: "who waits for a ring has its cause", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, group, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds 2", vnet, account)))
+			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
+			f.manage(t, vnet, deleting(waiting(t, resource.ReasonWaitingForDependents, "sa1 needs it", account)))
+		}},
 		"no worker": {reason: "lists are enough to name the root", args: []string{"why"}, stderr: "no worker answers on task queue armature", manage: func(t *testing.T, f *fakeTemporal) {
 			manyDatabases(t, f, 3)
 			f.manage(t, cluster, operating("PUT"))

@@ -37,11 +37,15 @@ type link struct {
 	// Cycle names the resources that wait for each other in a ring, where this
 	// link closes one.
 	Cycle []string `json:"cycle,omitempty"`
+	// Alike counts others that hold the same resource up in the same way.
+	Alike int `json:"alike,omitempty"`
 	// Cut says why the chain is not followed beyond this link.
 	Cut string `json:"cut,omitempty"`
 
 	// deleting: it waits in a deletion, so what it waits for must go.
 	deleting bool
+	// undeleted: it holds a deletion up, because nobody deletes it.
+	undeleted bool
 	// waiter is the name of the resource that waits for it.
 	waiter string
 }

@@ -18,6 +18,10 @@ type stack struct {
 type cause struct {
 	key  string
 	ring []string
+	// deleting: the ring is one of deletions. alike counts what holds the same
+	// deletion up beside the key, because nobody deletes it either.
+	deleting bool
+	alike    int
 }
 
 func (c cause) id() string { return c.key + strings.Join(c.ring, "\n") }
@@ -53,13 +57,16 @@ func (s stack) causes(start string) []cause {
 		}
 		seen[key] = true
 		path = append(slices.Clone(path), key)
+		undeleted := slices.DeleteFunc(slices.Clone(r.WaitingFor), func(next string) bool { return !s.undeleted(r, next) })
+		if len(undeleted) > 0 {
+			add(cause{key: undeleted[0], alike: len(undeleted) - 1})
+		}
 		for _, next := range r.WaitingFor {
 			at := slices.Index(path, next)
 			switch {
-			case s.undeleted(r, next):
-				add(cause{key: next})
+			case slices.Contains(undeleted, next):
 			case at >= 0:
-				add(cause{ring: s.ring(path[at:])})
+				add(cause{ring: s.ring(path[at:]), deleting: r.Phase == workflows.PhaseDeleting})
 			case !seen[next]:
 				visit(next, path)
 			}

@@ -61,6 +61,7 @@ func (l *link) seenBy(waiter *link, now time.Time) {
 		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "its policy keeps it in Azure"
 		l.Todo = "move it, or give it another policy and apply"
 	case waiter.holdsUp(l):
+		l.undeleted = true
 		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "nobody deletes it"
 		l.Todo = "delete it too: `armature delete " + l.Name + "`, or all that needs " + waiter.Name + ": `armature delete " + waiter.Name + " --cascade`"
 	case l.deleting && !waiter.deleting:

@@ -190,20 +190,22 @@ func reasonAnd(reason, message string) string {
 // rootText is the sentence about a root: what it is and what to do. between
 // stands between its name and its state.
 func (a *app) rootText(l *link, between string) string {
-	switch len(l.Cycle) {
-	case 0:
-	case 1:
-		return l.Name + " waits for itself; take the reference out of its manifest and apply it"
-	default:
-		return "a cycle: " + ring(l.Cycle) + "; take one of these references out of its manifest and apply it"
+	if len(l.Cycle) > 0 {
+		return ring(l)
+	}
+	if between == " " && (l.State == stateNotManaged || l.State == stateDeleted || l.State == stateEnded) {
+		between = " is "
 	}
 	text := described(l.ID) + between + a.standing(l)
-	switch {
-	case l.State == string(workflows.PhasePaused):
+	switch paused := l.State == string(workflows.PhasePaused); {
+	case l.Reason != "" && paused:
 	case l.Reason != "" && !l.Stale:
 		text += " (" + string(l.Reason) + ")"
 	case l.Message != "":
 		text += ", " + cut(l.Message, lineMax)
+	}
+	if l.Alike > 0 {
+		text += fmt.Sprintf(", nor %d more", l.Alike)
 	}
 	if l.Saw != "" {
 		text += ", and " + l.waiter + " saw: " + cut(l.Saw, lineMax)
@@ -217,16 +219,23 @@ func (a *app) rootText(l *link, between string) string {
 	return text
 }
 
-// ring is "a waits for b, b waits for a".
-func ring(names []string) string {
-	text := ""
-	for i, name := range names {
+// ring is the sentence about resources that wait for each other.
+func ring(l *link) string {
+	text, way := "", "take one of these references out of its manifest and apply it"
+	for i, name := range l.Cycle {
 		if i > 0 {
 			text += ", "
 		}
-		text += name + " waits for " + names[(i+1)%len(names)]
+		text += name + " waits for " + l.Cycle[(i+1)%len(l.Cycle)]
 	}
-	return text
+	if l.deleting {
+		// Nobody may apply to what is being deleted.
+		way = "cancel the workflow of one in Temporal, which leaves it in Azure, and delete it there"
+	}
+	if len(l.Cycle) == 1 {
+		return strings.Replace(text, " waits for "+l.Cycle[0], " waits for itself", 1) + "; take the reference out of its manifest and apply it"
+	}
+	return "a cycle: " + text + "; " + way
 }
 
 // printJSON writes a value for machines.

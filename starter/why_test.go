@@ -140,6 +140,16 @@ func TestWhy(t *testing.T) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, deleting(operating("DELETE")))
 		}},
+		"deletion of a group": {reason: "what nobody deletes is one cause, the first stands for all", name: "rg1", manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, group, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds 3", vnet, account, cluster)))
+			f.manage(t, vnet, paused(readyStatus()))
+			f.manage(t, account, readyStatus())
+			f.manage(t, cluster, deleting(operating("DELETE")))
+		}},
+		"deletion cycle": {reason: "an apply would be refused", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
+			f.manage(t, vnet, deleting(waiting(t, resource.ReasonWaitingForDependents, "sa1 needs it", account)))
+		}},
 		"protected": {reason: "what a manifest keeps in Azure holds up its owner", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonContainsProtected, "it would take adx/telemetry along", database)))
 			f.manage(t, database, readyStatus())
