@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,10 +97,22 @@ func (a *app) sendNamed(ctx context.Context, s selection, prepare func(b *backen
 		switch {
 		case errors.Is(err, errNotManaged):
 			err = failed("it is not managed (any more); nothing was started")
-		case errors.As(err, &noWorker) && records[i].TaskQueue != "":
-			// The workflow's own queue counts, not that of the flag.
-			err = &noWorkerError{taskQueue: records[i].TaskQueue}
+		case errors.As(err, &noWorker):
+			err = b.silence(ctx, records[i], noWorker)
 		}
 		return answer, err
 	})
+}
+
+// silence says why a workflow does not answer: its worker fails, or none is there
+// on the workflow's own task queue, which need not be that of the flag.
+func (b *backend) silence(ctx context.Context, r record, noWorker *noWorkerError) error {
+	fresh, err := b.record(ctx, r.WorkflowID)
+	switch {
+	case err == nil && fresh.Stuck != "":
+		return unreachable("%s: a worker on task queue %s takes it and cannot go on; its log says why", fresh.Stuck, cmp.Or(fresh.TaskQueue, noWorker.taskQueue))
+	case r.TaskQueue != "":
+		return &noWorkerError{taskQueue: r.TaskQueue}
+	}
+	return noWorker
 }

@@ -126,3 +126,20 @@ func TestNoWorkerNamesTheWorkflowsQueue(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 }
+
+// TestStuckIsNotSilent holds that a list, which tells late of a failing workflow
+// task, is not believed where nobody answers.
+func TestStuckIsNotSilent(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, readyStatus())
+	w.temporal.described = "its workflow task fails (attempt 3)"
+	w.temporal.silent = true
+	w.temporal.errs = map[string]error{strings.ToLower(cluster): &noWorkerError{taskQueue: "armature"}}
+	if code := w.run("get"); code != exitOK || !strings.Contains(w.out.String()+w.err.String(), "1 resource is stuck") || strings.Contains(w.err.String(), "no worker answers") {
+		t.Errorf("get: exit code %d:\n%s%s", code, w.out, w.err)
+	}
+	w.err.Reset()
+	if code := w.run("resume", "adx"); code != exitUnreachable || !strings.Contains(w.err.String(), "its workflow task fails (attempt 3): a worker on task queue") {
+		t.Errorf("resume: exit code %d: %s", code, w.err)
+	}
+}

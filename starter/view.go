@@ -99,7 +99,7 @@ func (w *viewer) view(ctx context.Context, r record) (view, error) {
 		return v, nil
 	}
 	v.Stale = true
-	if r.Stuck != "" || w.silent.Load() >= cmp.Or(w.patience, silentQueries) {
+	if r.Stuck != "" || !w.asks() {
 		return v, nil
 	}
 	status, err := w.reader.status(ctx, r.WorkflowID)
@@ -140,8 +140,26 @@ func (w *viewer) refresh(ctx context.Context, last record) (view, error) {
 
 // views are the states of many, in order.
 func (w *viewer) views(ctx context.Context, records []record) ([]view, error) {
-	return w.all(ctx, records, w.view)
+	return w.all(ctx, records, w.listed)
 }
+
+// listed is the state of one resource from a list. A list tells late that a
+// workflow task fails, so where nobody answers, the description is read too.
+func (w *viewer) listed(ctx context.Context, r record) (view, error) {
+	asks := w.asks()
+	v, err := w.view(ctx, r)
+	if err != nil || !asks || !v.Stale || v.Gone || v.known.Stuck != "" {
+		return v, err
+	}
+	if fresh, err := w.reader.record(ctx, r.WorkflowID); err == nil && fresh.Stuck != "" {
+		w.silent.Add(-1)
+		v.known.Stuck = fresh.Stuck
+	}
+	return v, nil
+}
+
+// asks reports whether workflows are still asked.
+func (w *viewer) asks() bool { return w.silent.Load() < cmp.Or(w.patience, silentQueries) }
 
 // described are the states of a few, their records read again: only the
 // description of a workflow tells of a workflow task that fails since a short

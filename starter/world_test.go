@@ -56,6 +56,8 @@ type fakeTemporal struct {
 	freezes []workflows.Freeze
 	// selected are what lists with a label find; all when empty.
 	selected []string
+	// described is the Stuck of every record that is read alone.
+	described string
 }
 
 func (f *fakeTemporal) update(_ context.Context, workflowID string, m message) error {
@@ -107,6 +109,7 @@ func (f *fakeTemporal) record(_ context.Context, workflowID string) (record, err
 	defer f.mu.Unlock()
 	for _, r := range f.records {
 		if r.WorkflowID == workflowID {
+			r.Stuck += f.described
 			return r, nil
 		}
 	}
@@ -212,33 +215,6 @@ func golden(t *testing.T, name, got string) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
-}
-
-// manifests writes files into a new folder and returns it.
-func manifests(t *testing.T, files map[string]string) string {
-	t.Helper()
-	folder := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
-
-// adx is a folder with a cluster and its database.
-func adx(t *testing.T) string {
-	t.Helper()
-	return manifests(t, map[string]string{"adx.yaml": `type: Microsoft.Kusto/clusters@2023-08-15
-name: adx
-owner: ` + group + `
-body: {location: westus2, sku: {name: Standard_E2d_v5, tier: Standard}}
----
-type: Microsoft.Kusto/clusters/databases@2023-08-15
-name: telemetry
-owner: adx
-body: {location: westus2, kind: ReadWrite}
-`})
 }
 
 // end closes every workflow with a last status.
