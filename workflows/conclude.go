@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -40,6 +41,7 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 		return
 	}
 	r.state.Attempts, r.state.FailedPuts, r.state.WaitingFor = 0, 0, nil
+	r.state.Ended = activities.Repeated{}
 	r.state.Syncs++
 	r.state.Settled = p.generation
 	r.state.PutUnknown = false
@@ -103,6 +105,10 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 		r.state.NotReadySince = now
 	}
 	r.state.Overdue = verdict.Overdue
+	if r.state.Ended.Reason != verdict.Reason {
+		r.state.Ended = activities.Repeated{Reason: verdict.Reason}
+	}
+	r.state.Ended.Times++
 	r.state.WaitingFor = verdict.WaitingFor
 	r.state.Condition.Set(resource.Condition{
 		Severity: severity, Reason: verdict.Reason, Message: verdict.Words(), ObservedGeneration: p.generation,

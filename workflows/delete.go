@@ -127,7 +127,9 @@ func (r *reconciler) remove(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	var result activities.DeleteResourceResult
 	request := requestOptions(ctx, "DELETE "+named(p.desired))
-	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{Desired: p.desired}).Get(ctx, &result)
+	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{
+		Desired: p.desired, Repeated: r.state.Ended,
+	}).Get(ctx, &result)
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {
 		return verdict

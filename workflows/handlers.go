@@ -71,6 +71,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		r.state.Desired = &in.Desired
 		r.state.Generation++
 		r.state.Attempts, r.state.FailedPuts = 0, 0
+		r.state.Ended = activities.Repeated{}
 		r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 		r.upsertIdentity(ctx)
 		if r.state.Generation == 1 {

@@ -32,6 +32,7 @@ type script struct {
 	// WakeDependents, which runs beside the passes and is not in calls.
 	dependents func(activities.CheckDependentsInput) resource.Verdict
 	turn       func(activities.TakeTurnInput) resource.Verdict
+	provider   func(activities.RegisterProviderInput) resource.Verdict
 	serialised resource.ID
 	adopt      bool
 	wakes      []activities.WakeDependentsInput
@@ -139,6 +140,10 @@ func (r *run) register() {
 		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
 			r.called("TakeTurn")
 			return activities.TakeTurnResult{Verdict: r.script.turn(in)}, nil
+		},
+		"RegisterProvider": func(_ context.Context, in activities.RegisterProviderInput) (activities.RegisterProviderResult, error) {
+			r.called("RegisterProvider")
+			return activities.RegisterProviderResult{Verdict: r.script.provider(in)}, nil
 		},
 		"EndTurn": func(context.Context, activities.EndTurnInput) (activities.EndTurnResult, error) {
 			r.called("EndTurn")

@@ -106,7 +106,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 	ctx = requestOptions(ctx, "GET "+named(p.desired))
 	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
-		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect,
+		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect, Repeated: r.state.Ended,
 	}).Get(ctx, &p.got)
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()

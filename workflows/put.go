@@ -25,8 +25,29 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 	return r.read(ctx, p, activities.ExpectPresent)
 }
 
-// write sends the PUT and waits for its operation.
+// write sends the PUT and waits for its operation. A provider that the
+// subscription is not registered for is registered first; then the PUT is sent
+// again.
 func (r *reconciler) write(ctx workflow.Context, p *pass) resource.Verdict {
+	result, verdict := r.sendPut(ctx, p)
+	if result.Unregistered != "" && ctx.Err() == nil {
+		if verdict = r.registerProvider(ctx, p, result.Unregistered); verdict.Stops() || ctx.Err() != nil {
+			return verdict
+		}
+		r.decided(ctx, p, "RegisterProvider", verdict)
+		result, verdict = r.sendPut(ctx, p)
+	}
+	if verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	r.decided(ctx, p, "PutResource", verdict)
+	if result.Done {
+		return verdict
+	}
+	return r.poll(ctx, p, operation{"PUT", result.Token, result.RetryAfter})
+}
+
+func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {
 	var a *activities.Activities
 	var result activities.PutResourceResult
 	put := requestOptions(ctx, putSummary(p))
@@ -36,19 +57,24 @@ func (r *reconciler) write(ctx workflow.Context, p *pass) resource.Verdict {
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,
 		Create: p.pre.Create, Correction: r.state.Settled == p.generation,
+		Repeated: r.state.Ended,
 	}).Get(ctx, &result)
 	p.put = result.Sent
 	r.state.Wrote = r.state.Wrote || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
-	verdict := verdictOf(result.Verdict, err)
-	if verdict.Stops() || ctx.Err() != nil {
-		return verdict
-	}
-	r.decided(ctx, p, "PutResource", verdict)
-	if result.Done {
-		return verdict
-	}
-	return r.poll(ctx, p, operation{"PUT", result.Token, result.RetryAfter})
+	return result, verdictOf(result.Verdict, err)
+}
+
+// registerProvider registers the provider whose absence refused the PUT; it is
+// one request for the whole subscription.
+func (r *reconciler) registerProvider(ctx workflow.Context, p *pass, namespace string) resource.Verdict {
+	var a *activities.Activities
+	var result activities.RegisterProviderResult
+	options := requestOptions(ctx, "register "+namespace+" in the subscription")
+	err := workflow.ExecuteActivity(options, a.RegisterProvider, activities.RegisterProviderInput{
+		ID: p.desired.ID, Namespace: namespace, Repeated: r.state.Ended,
+	}).Get(ctx, &result)
+	return verdictOf(result.Verdict, err)
 }
 
 // wasReset reports whether the run goes on from the middle of another one: a
@@ -73,7 +99,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	poll := pollOptions(ctx, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	err := workflow.ExecuteActivity(poll, a.PollOperation, activities.PollOperationInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: o.token, RetryAfter: o.retryAfter,
-		SecretRefs: p.desired.SecretRefs, Delete: o.method == "DELETE",
+		SecretRefs: p.desired.SecretRefs, Delete: o.method == "DELETE", Repeated: r.state.Ended,
 	}).Get(ctx, &result)
 	r.state.Operation = ""
 	verdict := pollVerdict(result.Verdict, err, p.desired)

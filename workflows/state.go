@@ -31,6 +31,9 @@ type State struct {
 	Attempts   int   `json:"attempts,omitempty"`
 	FailedPuts int   `json:"failedPuts,omitempty"`
 	Syncs      int64 `json:"syncs,omitempty"`
+	// Ended is the reason with which the last pass ended, Times the number of
+	// passes in a row that ended with it.
+	Ended activities.Repeated `json:"ended,omitzero"`
 
 	// Settled is the last generation that was Ready; Wrote is set once a PUT may
 	// have been sent.
