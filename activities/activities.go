@@ -23,6 +23,7 @@ type Dependencies struct {
 	Waker    Waker
 	Turns    Turns
 	Freezer  Freezer
+	Recaller Recaller
 	Log      *slog.Logger
 }
 

@@ -14,7 +14,9 @@ type fakeFleet struct {
 	// lists.
 	managed    map[string]Managed
 	dependents Dependents
-	err        error
+	// memories are what the workflows remember, by ID key.
+	memories map[string]Recollection
+	err      error
 	// deleted, woken and told are what was asked for.
 	deleted []resource.ID
 	woken   []Change
@@ -70,4 +72,10 @@ func (w *world) manages(text string, managed Managed) {
 
 func (w *world) Frozen(_ context.Context, labels map[string]string) (Freeze, bool, error) {
 	return w.fleet.freeze, w.fleet.frozen && labels["stack"] == "prod", w.fleet.err
+}
+
+// Recall is what the workflow of a managed resource would say.
+func (w *world) Recall(_ context.Context, id resource.ID) (Recollection, bool, error) {
+	memory, known := w.fleet.memories[id.Key()]
+	return memory, known, w.fleet.err
 }

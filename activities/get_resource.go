@@ -25,6 +25,11 @@ type readProgress struct {
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
+	return a.getResource(ctx, in, heart)
+}
+
+// getResource is GetResource as part of an activity.
+func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart *heart[readProgress]) (GetResourceResult, error) {
 	started := a.now()
 	requests, cancel := forARM(ctx)
 	defer cancel()

@@ -14,10 +14,17 @@ import (
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
+	result := a.preCheck(ctx, in)
+	a.observed("PreCheck", result.Verdict)
+	return result, nil
+}
+
+// preCheck is PreCheck as part of an activity.
+func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckResult {
 	a.owners.heard(in.Changes)
 	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
-		return PreCheckResult{Verdict: a.observed("PreCheck", *stop)}, nil
+		return PreCheckResult{Verdict: *stop}
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
 	verdict, adopt := adopted(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
@@ -26,7 +33,7 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	}
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Object)
 	turn, _ := a.Registry.Serialised(in.Desired.ID)
-	return PreCheckResult{Verdict: a.observed("PreCheck", verdict), Turn: turn, Adopt: adopt}, nil
+	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt}
 }
 
 // fullRequest is what the extension points know after the GET, the owner too.

@@ -93,7 +93,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	registry, err := extensions.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
-		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w,
+		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Recaller: w,
 		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_"}),
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"golang.org/x/time/rate"
 )
 
@@ -21,13 +22,15 @@ var (
 	_ activities.Waker = (*Fleet)(nil)
 	_ activities.Turns = (*Fleet)(nil)
 
-	_ activities.Freezer = (*Fleet)(nil)
+	_ activities.Freezer  = (*Fleet)(nil)
+	_ activities.Recaller = (*Fleet)(nil)
 )
 
 // Temporal is what the fleet needs of a client.Client.
 type Temporal interface {
 	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
+	QueryWorkflow(ctx context.Context, workflowID, runID, queryType string, args ...any) (converter.EncodedValue, error)
 	SignalWorkflow(ctx context.Context, workflowID, runID, signal string, input any) error
 	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
 	UpdateWithStartWorkflow(ctx context.Context, options client.UpdateWithStartWorkflowOptions) (client.WorkflowUpdateHandle, error)

@@ -84,7 +84,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 			Registry: registry,
 			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir}),
 			Masker:   secrets.NewMasker(maskKey),
-			Fleet:    colleagues, Waker: colleagues, Turns: colleagues, Freezer: colleagues,
+			Fleet:    colleagues, Waker: colleagues, Turns: colleagues, Freezer: colleagues, Recaller: colleagues,
 			Log: log,
 		}, activities.Options{
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict,

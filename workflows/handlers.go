@@ -34,6 +34,9 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (Status, error) { return r.state.status(), nil }); err != nil {
 		return fmt.Errorf("set query handler %s: %w", StatusQuery, err)
 	}
+	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {
+		return fmt.Errorf("set query handler %s: %w", MemoryQuery, err)
+	}
 	workflow.Go(ctx, r.receiveWakes)
 	return nil
 }

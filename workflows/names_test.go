@@ -23,11 +23,11 @@ func TestNames(t *testing.T) {
 			lines = append(lines, kind+" "+name)
 		}
 	}
-	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow)
+	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.PlanResourceWorkflow)
 	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate,
 		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate)
 	add("signal", workflows.WakeSignal, workflows.EndTurnSignal)
-	add("query", workflows.StatusQuery)
+	add("query", workflows.StatusQuery, workflows.MemoryQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
 	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce)

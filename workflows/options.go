@@ -21,6 +21,8 @@ const (
 	// wakeTimeout is as long as the longest wait that a wake cuts short, with some
 	// room.
 	wakeTimeout = 5 * time.Minute
+	// planTimeout is how long a plan of one resource may wait for ARM.
+	planTimeout = 4 * time.Minute
 )
 
 // retries are unlimited for the server: the activities count their faults and
@@ -66,6 +68,18 @@ func pollOptions(ctx workflow.Context, summary string, timeout time.Duration) wo
 func wakeOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: wakeTimeout,
+		HeartbeatTimeout:       heartbeatTimeout,
+		RetryPolicy:            retries(),
+		Summary:                cut(summary),
+	})
+}
+
+// planOptions are those of an activity of a dry run, for whose result somebody
+// waits.
+func planOptions(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: planTimeout,
+		StartToCloseTimeout:    requestTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            retries(),
 		Summary:                cut(summary),

@@ -31,6 +31,10 @@ func Register(registry Registry) {
 		Name:               SerializeSiblingsWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,
 	})
+	registry.RegisterWorkflowWithOptions(PlanResource, workflow.RegisterOptions{
+		Name:               PlanResourceWorkflow,
+		VersioningBehavior: workflow.VersioningBehaviorPinned,
+	})
 }
 
 // RegisterActivities registers every activity.
