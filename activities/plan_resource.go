@@ -162,7 +162,7 @@ func (p *planning) end(observed map[string]any, verdict resource.Verdict) (PlanR
 	result := PlanResourceResult{
 		Action: planned(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Words(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed,
-		Differences: verdict.Differences, More: verdict.More,
+		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	if p.memory.Paused && result.Action != PlanNone && result.Action != PlanError {

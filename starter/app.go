@@ -76,7 +76,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	if err != nil && err.Error() != "" {
 		fmt.Fprintf(a.err, "%s: %v\n", root.Name(), err)
 	}
 	return exitCode(err)
@@ -109,7 +109,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 		return badInput("%v; see `%s --help`", err, c.CommandPath())
 	})
 	root.AddCommand(
-		a.applyCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
+		a.applyCommand(), a.planCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.setupCommand(), a.versionCommand(), a.completionCommand(),

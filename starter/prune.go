@@ -79,15 +79,10 @@ func (p *pruning) find(ctx context.Context, a *app, b *backend, set manifest.Set
 	if !p.on {
 		return nil, nil
 	}
-	records, err := b.running(ctx, p.selector)
-	if err != nil {
-		return nil, err
-	}
-	stale := slices.DeleteFunc(records, func(r record) bool {
-		_, named := set.Sources[r.ID.Key()]
-		return named || r.ID.IsZero() || r.Phase == workflows.PhaseDeleting
-	})
+	stale, err := p.stale(ctx, b, set)
 	switch {
+	case err != nil:
+		return nil, err
 	case len(stale) == 0:
 		a.note("nothing to prune: every managed resource with %s has a manifest", p.selector)
 		return nil, nil
@@ -96,6 +91,18 @@ func (p *pruning) find(ctx context.Context, a *app, b *backend, set manifest.Set
 			count(len(stale), "resource"), p.most, p.selector, strings.Join(pruneLines(stale, p.most+1), "\n  "))
 	}
 	return stale, p.confirm(a, stale)
+}
+
+// stale are the managed resources with the labels that no manifest names.
+func (p *pruning) stale(ctx context.Context, b *backend, set manifest.Set) ([]record, error) {
+	records, err := b.running(ctx, p.selector)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(r record) bool {
+		_, named := set.Sources[r.ID.Key()]
+		return named || r.ID.IsZero() || r.Phase == workflows.PhaseDeleting
+	}), nil
 }
 
 // pruneLines are the lines of a list of what a prune deletes, at most so many.

@@ -50,6 +50,7 @@ type backend struct {
 	messenger
 	reader
 	fridge
+	planner
 	operator  searchattr.Operator
 	namespace string
 	close     func()
@@ -90,7 +91,7 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 			options.HostPort, dialReason(err))
 	}
 	t := &temporalClient{client: c, namespace: options.Namespace, taskQueue: a.taskQueue}
-	return &backend{messenger: t, reader: t, fridge: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
+	return &backend{messenger: t, reader: t, fridge: t, planner: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
 }
 
 // environment lets envconfig read the app's environment.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,9 @@ type fakeTemporal struct {
 	sent, started []string
 	inputs        []any
 	queries       []string
+	// plans are what workers answer, by resource name; runs the workflow IDs.
+	plans map[string]activities.PlanResourceResult
+	runs  []string
 	// asked counts the status queries.
 	asked   int
 	listErr error
@@ -172,7 +176,7 @@ func newWorld() *world {
 		in: w.stdin, out: w.out, err: w.err, by: "ana@laptop",
 		now: func() time.Time { return w.clock },
 		connect: func(context.Context, *app) (*backend, error) {
-			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, namespace: "default", close: func() {}}, nil
+			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, planner: w.temporal, namespace: "default", close: func() {}}, nil
 		},
 	}
 	w.after = w.wait

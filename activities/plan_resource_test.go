@@ -1,0 +1,200 @@
+package activities
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+const plannedBody = `{"location":"westus2","properties":{"size":1}}`
+
+func TestPlanResource(t *testing.T) {
+	t.Parallel()
+	const reference = `{"properties":{"size":1,"net":{"$ref":"` + netText + `","path":"properties.count","apiVersion":"2023-08-15"}}}`
+	cases := map[string]struct {
+		reason   string
+		observed string
+		body     string
+		group    bool
+		together []string
+		ref      bool
+		memory   *Recollection
+		state    string
+		want     PlanResourceResult
+		requests []string
+	}{
+		"Create": {
+			reason: "nothing there", group: true,
+			want: PlanResourceResult{Action: PlanCreate, Reason: resource.ReasonNotFound}, requests: []string{"GET rg1", "GET t1"},
+		},
+		"CreateAfterOwner": {
+			reason:   "an owner that the plan creates is no block, and what is in it does not exist",
+			together: []string{groupText}, want: PlanResourceResult{Action: PlanCreate, Reason: resource.ReasonNotFound, After: []resource.ID{id(t, groupText)}},
+			requests: []string{"GET rg1"},
+		},
+		"OwnerAbsent": {
+			reason: "an owner that nobody creates blocks",
+			want:   PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonWaitingForOwner, WaitingFor: []resource.ID{id(t, groupText)}}, requests: []string{"GET rg1"},
+		},
+		"CreateAfterReference": {
+			reason: "a value that comes with what is created first is not known, and no block", group: true, ref: true, body: reference, together: []string{netText},
+			want: PlanResourceResult{Action: PlanCreate, After: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1", "GET t1"},
+		},
+		"ReferenceAbsent": {
+			reason: "a reference that nobody creates blocks, and the resource is not read", group: true, ref: true, body: reference,
+			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonReferenceNotFound, WaitingFor: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1"},
+		},
+		"Update": {
+			reason: "each path with its values, and what the PUT takes away", group: true,
+			observed: `{"location":"westus2","identity":{"type":"SystemAssigned"},"properties":{"size":7}}`,
+			want: PlanResourceResult{
+				Action: PlanUpdate, Reason: resource.ReasonDrift, Drops: []string{"identity"},
+				Differences: []resource.Difference{{Path: "properties.size", Desired: "1", Observed: "7", Rule: "value"}},
+			}, requests: []string{"GET rg1", "GET t1"},
+		},
+		"InSync": {
+			reason: "spelling is no change", group: true, observed: `{"location":"West US 2","properties":{"size":1}}`,
+			want: PlanResourceResult{Action: PlanNone, Reason: resource.ReasonInSync}, requests: []string{"GET rg1", "GET t1"},
+		},
+		"InFlight": {
+			reason: "an operation in flight blocks", group: true, observed: `{"location":"westus2","properties":{"size":7,"provisioningState":"Updating"}}`,
+			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonOperationInProgress}, requests: []string{"GET rg1", "GET t1"},
+		},
+		"Deleting": {
+			reason: "what is being deleted takes no new spec", group: true, memory: &Recollection{Generation: 1, Deleting: true},
+			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonDeleting, Managed: true}, requests: []string{},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.group {
+				w.put(groupText, `{"location":"westus2"}`)
+			}
+			if c.observed != "" {
+				w.put(thingText, c.observed)
+			}
+			if c.body == "" {
+				c.body = plannedBody
+			}
+			if c.memory != nil {
+				w.fleet.memories = map[string]Recollection{id(t, thingText).Key(): *c.memory}
+			}
+			d := desired(t, thingText, c.body)
+			if c.ref {
+				d.References = []resource.Reference{{ID: id(t, netText), APIVersion: "2023-08-15"}}
+			}
+			in := PlanResourceInput{Desired: d}
+			for _, text := range c.together {
+				in.Together = append(in.Together, id(t, text))
+			}
+			got, err := run(w, w.acts.PlanResource, in)
+			must(t, err)
+			if got.Fingerprint == "" || got.APIVersion != "2023-08-15" {
+				t.Errorf("no fingerprint or api-version: %+v", got)
+			}
+			got.Fingerprint, got.APIVersion, got.Message, got.Severity = "", "", "", ""
+			if diff := cmp.Diff(c.want, got, cmp.Comparer(resource.ID.Equal)); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+			}
+			if diff := cmp.Diff(c.requests, slices.Compact(w.requests())); diff != "" {
+				t.Errorf("%s: requests (-want +got)\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// A plan shows no PUT for what Azure keeps by its own will: it asks the workflow
+// for its memory.
+func TestPlanRemembers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const shown = `{"location":"westus2","properties":{"size":7,"provisioningState":"Succeeded"}}`
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, shown)
+	d := desired(t, thingText, plannedBody)
+	put, err := run(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	must(t, err)
+	post := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: put.Observed, Put: true})
+	before, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+	must(t, err)
+	w.fleet.memories = map[string]Recollection{d.ID.Key(): {Generation: 1, Memory: post.Memory}}
+	after, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+	must(t, err)
+	if before.Action != PlanUpdate || after.Action != PlanNone || !after.Managed {
+		t.Errorf("without memory %+v, with it %+v; want an update and then none", before, after)
+	}
+}
+
+// The fingerprint moves with what the manifest speaks of, and with nothing else.
+func TestPlanFingerprint(t *testing.T) {
+	t.Parallel()
+	const body = `{"properties":{"size":1,"note":"x","rules":[{"name":"a","port":1},{"name":"b","port":2}]}}`
+	const shown = `{"etag":"1","properties":{"size":7,"note":"x","rules":[{"name":"a","port":1,"etag":"1"},{"name":"b","port":2,"etag":"2"}],"used":3}}`
+	fingerprint := func(observed string, ignore ...string) string {
+		w := newWorld(t)
+		w.put(groupText, `{"location":"westus2"}`)
+		w.put(thingText, observed)
+		d := desired(t, thingText, body)
+		d.Ignore = ignore
+		got, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+		must(t, err)
+		return got.Fingerprint
+	}
+	base := fingerprint(shown)
+	cases := map[string]struct {
+		reason, old, new string
+		moves            bool
+	}{
+		"Value":     {"the value that is changed is another one by now", `"size":7`, `"size":8`, true},
+		"InSyncNow": {"somebody did it already", `"size":7`, `"size":1`, true},
+		"Element":   {"so is one in a list", `"port":2`, `"port":3`, true},
+		"Added":     {"somebody added an element, which the PUT would take away", `"rules":[`, `"rules":[{"name":"c"},`, true},
+		"Unstated":  {"what the manifest does not state moves by itself", `"used":3`, `"used":4`, false},
+		"InElement": {"also within a list", `"etag":"2"`, `"etag":"3"`, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if moved := fingerprint(strings.Replace(shown, c.old, c.new, 1)) != base; moved != c.moves {
+				t.Errorf("%s: moved is %v", c.reason, moved)
+			}
+		})
+	}
+	ignoring := fingerprint(shown, "properties.rules[*].port")
+	if ignoring != fingerprint(strings.Replace(shown, `"port":2`, `"port":9`, 1), "properties.rules[*].port") {
+		t.Error("an ignored path moves the fingerprint")
+	}
+}
+
+// A plan waits for ARM's budget instead of calling the resource unplannable, and
+// an answer that is final is an error of the plan.
+func TestPlanRefused(t *testing.T) {
+	t.Parallel()
+	d := desired(t, thingText, plannedBody)
+	for name, c := range map[string]struct {
+		fault  armsim.Fault
+		want   PlanAction
+		reason resource.Reason
+	}{
+		"Throttled": {armsim.Fault{Method: http.MethodGet, Path: thingText, Status: http.StatusTooManyRequests, Code: "TooManyRequests", Headers: map[string]string{"Retry-After": "7"}, Count: 2}, PlanCreate, resource.ReasonNotFound},
+		"Forbidden": {armsim.Fault{Method: http.MethodGet, Path: thingText, Status: http.StatusForbidden, Code: "AuthorizationFailed"}, PlanError, "AuthorizationFailed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			w.sim.AddFault(c.fault)
+			got, _ := finish(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+			if got.Action != c.want || got.Reason != c.reason {
+				t.Errorf("got %+v, want %s %s", got, c.want, c.reason)
+			}
+		})
+	}
+}
