@@ -45,6 +45,9 @@ type PlanResourceResult struct {
 	// WaitingFor are the resources that block.
 	WaitingFor []resource.ID `json:"waitingFor,omitempty"`
 	RequestID  string        `json:"requestID,omitempty"`
+	// Held says why nothing is written for now although something is due: a pause
+	// or a freeze.
+	Held string `json:"held,omitempty"`
 	// Fingerprint is a keyed hash of the decision and of what was observed where
 	// the spec says something; it is another one when the world moved.
 	Fingerprint string `json:"fingerprint,omitempty"`

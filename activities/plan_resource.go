@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -40,32 +39,32 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 	defer cancel()
 	var err error
 	if p.memory, p.managed, err = a.Recaller.Recall(requests, in.Desired.ID); err != nil {
-		return p.notRecalled(err)
+		return p.notRecalled(requests, err)
 	}
 	if p.memory.Deleting {
-		return p.end(nil, resource.Block(resource.ReasonDeleting, "it is being deleted; plan again when it is gone"))
+		return p.end(requests, nil, resource.Block(resource.ReasonDeleting, "it is being deleted; plan again when it is gone"))
 	}
 	verdict, ownerComes := p.checkOwner(requests)
 	switch {
 	case verdict.Stops():
-		return p.end(nil, verdict)
+		return p.end(requests, nil, verdict)
 	case ownerComes:
 		// Nothing exists in what does not exist: no request tells more.
-		return p.end(nil, resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonNotFound, Create: true})
+		return p.end(requests, nil, resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonNotFound, Create: true})
 	}
 	return p.compare(ctx, requests)
 }
 
 // notRecalled asks once more for what the workflow remembers: without it, what
 // Azure keeps by its own will would look like a change.
-func (p *planning) notRecalled(err error) (PlanResourceResult, error) {
+func (p *planning) notRecalled(requests context.Context, err error) (PlanResourceResult, error) {
 	progress := p.heart.progress()
 	progress.Faults++
 	p.heart.record(progress)
 	if again, retry := fault(err, progress.Faults); retry {
 		return PlanResourceResult{}, again
 	}
-	return p.end(nil, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+	return p.end(requests, nil, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 		"the workflow of the resource does not say what it remembers: "+err.Error()))
 }
 
@@ -82,21 +81,23 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		if again := p.heldBack(got.Verdict); again != nil {
 			return PlanResourceResult{}, again
 		}
-		return p.end(nil, got.Verdict)
+		return p.end(requests, nil, got.Verdict)
 	}
 	checks, cancel := context.WithTimeout(requests, readBudget)
 	defer cancel()
 	observed, err := resource.DecodeBody(got.Observed)
 	if err != nil {
-		return p.end(nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
+		return p.end(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	pre := p.preCheck(checks, PreCheckInput{Desired: desired, Observed: got.Observed, Memory: p.memory.Memory}).Verdict
+	pre := p.preCheck(checks, PreCheckInput{
+		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied,
+	}).Verdict
 	if pre.Action == resource.ActionBlock && pre.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref comes with what is created first.
 		pre = resource.Proceed("what it takes from " + names(listed(p.after)) + " is not known before that is created")
 		pre.Create = !got.Exists
 	}
-	return p.end(observed, pre)
+	return p.end(requests, observed, pre)
 }
 
 // checkOwner is the owner check. What the same plan creates is taken as there;
@@ -158,15 +159,15 @@ func (p *planning) heldBack(verdict resource.Verdict) error {
 }
 
 // end turns the verdict with which a pass would go on, or stop, into the plan.
-func (p *planning) end(observed map[string]any, verdict resource.Verdict) (PlanResourceResult, error) {
+func (p *planning) end(ctx context.Context, observed map[string]any, verdict resource.Verdict) (PlanResourceResult, error) {
 	result := PlanResourceResult{
 		Action: planned(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Words(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
-	if p.memory.Paused && result.Action != PlanNone && result.Action != PlanError {
-		result.Message = strings.TrimPrefix(result.Message+"; it is paused: nothing starts until a resume", "; ")
+	if result.Action == PlanCreate || result.Action == PlanUpdate {
+		result.Held = p.held(ctx)
 	}
 	var err error
 	if result.Fingerprint, err = p.fingerprint(result, p.in.Desired, observed); err != nil {
@@ -174,6 +175,17 @@ func (p *planning) end(observed map[string]any, verdict resource.Verdict) (PlanR
 	}
 	p.observed("PlanResource", verdict)
 	return result, nil
+}
+
+// held says what keeps a write back for now.
+func (p *planning) held(ctx context.Context) string {
+	if p.memory.Paused {
+		return "it is paused: nothing starts until armature resume"
+	}
+	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
+		return stop.Message
+	}
+	return ""
 }
 
 // planned is the action that follows from a verdict of owner check, GET or

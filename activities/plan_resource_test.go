@@ -133,6 +133,54 @@ func TestPlanRemembers(t *testing.T) {
 	}
 }
 
+// What is due and held back for now says so.
+func TestPlanHeld(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		memory Recollection
+		frozen bool
+		want   string
+	}{
+		"Paused": {memory: Recollection{Generation: 1, Paused: true}, want: "paused"},
+		"Frozen": {frozen: true, want: "armature unfreeze"},
+		"Free":   {memory: Recollection{Generation: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			d := desired(t, thingText, plannedBody)
+			d.Labels = map[string]string{"stack": "prod"}
+			w.fleet.frozen = c.frozen
+			w.fleet.memories = map[string]Recollection{d.ID.Key(): c.memory}
+			got, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+			must(t, err)
+			if got.Action != PlanCreate || !strings.Contains(got.Held, c.want) || c.want == "" && got.Held != "" {
+				t.Errorf("got %+v, want a create held by %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A resource that exists and was never applied is judged by adopt, one that
+// vanished by recreate.
+func TestPlanAdopts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, `{"location":"westus2","properties":{"size":7}}`)
+	d := desired(t, thingText, plannedBody)
+	d.Adopt = resource.AdoptAsIs
+	first, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+	must(t, err)
+	w.fleet.memories = map[string]Recollection{d.ID.Key(): {Generation: 1, Applied: true}}
+	later, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+	must(t, err)
+	if first.Action != PlanNone || len(first.Differences) != 1 || later.Action != PlanUpdate {
+		t.Errorf("as-is: first %+v, later %+v; want differences that are kept, then an update", first, later)
+	}
+}
+
 // The fingerprint moves with what the manifest speaks of, and with nothing else.
 func TestPlanFingerprint(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,8 @@ type Recollection struct {
 	Policy     resource.Policy `json:"policy,omitempty"`
 	Paused     bool            `json:"paused,omitempty"`
 	Deleting   bool            `json:"deleting,omitempty"`
+	// Applied is that of PreCheckInput.
+	Applied bool `json:"applied,omitempty"`
 	// Memory is what PostCheck remembered.
 	Memory json.RawMessage `json:"memory,omitempty"`
 }

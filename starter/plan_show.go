@@ -44,7 +44,7 @@ func (a *app) showPlan(o outline) {
 
 // quiet reports whether there is nothing to say but that it is in sync.
 func (c change) quiet() bool {
-	return c.Action == activities.PlanNone && c.Severity == resource.SeverityNone
+	return c.Action == activities.PlanNone && c.Severity == resource.SeverityNone && len(c.Differences) == 0
 }
 
 func (a *app) showChange(c change) {
@@ -74,8 +74,11 @@ func (c change) words() string {
 			words += ", after " + shortNames(c.After)
 		}
 		// What the verdict says of an update stands in its differences.
-		if len(c.Differences) == 0 && c.Action == activities.PlanUpdate || strings.Contains(c.Message, "paused") {
+		if len(c.Differences) == 0 && c.Action == activities.PlanUpdate {
 			words += ": " + c.Message
+		}
+		if c.Held != "" {
+			words += "; held: " + c.Held
 		}
 		return words
 	case activities.PlanBlocked:

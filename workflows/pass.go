@@ -120,7 +120,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	ctx = checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Applied: r.state.Wrote || r.state.Settled > 0,
+		Applied: r.applied(),
 		Force:   p.forced(), BlockedFor: r.blockedFor(ctx),
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
@@ -166,3 +166,6 @@ func differencesPut(p *pass) []resource.Difference {
 func named(desired resource.Desired) string {
 	return desired.ID.Short() + " " + desired.APIVersion
 }
+
+// applied reports whether this workflow wrote the resource or found it Ready.
+func (r *reconciler) applied() bool { return r.state.Wrote || r.state.Settled > 0 }

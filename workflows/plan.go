@@ -35,7 +35,8 @@ func PlanResource(ctx workflow.Context, in activities.PlanResourceInput) (activi
 // recollect answers MemoryQuery.
 func (r *reconciler) recollect() (activities.Recollection, error) {
 	memory := activities.Recollection{
-		Generation: r.state.Generation, Paused: r.state.Paused, Deleting: r.state.Delete != nil, Memory: r.state.Memory,
+		Generation: r.state.Generation, Paused: r.state.Paused, Deleting: r.state.Delete != nil,
+		Applied: r.applied(), Memory: r.state.Memory,
 	}
 	if r.state.Desired != nil {
 		memory.Policy = r.state.Desired.Policy
