@@ -76,7 +76,7 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 	var failure *arm.Error
 	switch {
 	case !errors.As(err, &failure):
-	case failure.Status == http.StatusMethodNotAllowed:
+	case failure.NotDeletable():
 		verdict = a.leftToOwner(ctx, in.Desired.ID, notDeletable(verdict))
 	case isLock(failure):
 		verdict = a.explainLocks(ctx, in.Desired.ID, verdict)
