@@ -16,27 +16,31 @@ type cascade struct {
 // ends with the resource that comes first by ID.
 func (s *Simulator) newCascade(group string) *cascade {
 	below := s.below(group)
-	c, state := &cascade{}, map[string]bool{}
-	var visit func(r *resource)
-	visit = func(r *resource) {
-		if _, seen := state[key(r.id)]; seen {
+	keys := make([]string, len(below))
+	for i, r := range below {
+		keys[i] = key(r.id)
+	}
+	c, seen := &cascade{}, make([]bool, len(below))
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
 			return
 		}
-		state[key(r.id)] = true
-		rule := s.useRuleFor(r.typ)
-		for _, other := range below {
-			before := other != r && under(other.id, r.id)
+		seen[i] = true
+		rule := s.useRuleFor(below[i].typ)
+		for j, other := range below {
+			before := strings.HasPrefix(keys[j], keys[i]) && strings.HasPrefix(keys[j][len(keys[i]):], "/")
 			if !before && rule != nil {
-				_, before = usePlace(rule, other, r.id)
+				_, before = usePlace(rule, other, below[i].id)
 			}
 			if before {
-				visit(other)
+				visit(j)
 			}
 		}
-		c.order = append(c.order, r.id)
+		c.order = append(c.order, below[i].id)
 	}
-	for _, r := range below {
-		visit(r)
+	for i := range below {
+		visit(i)
 	}
 	return c
 }

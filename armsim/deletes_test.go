@@ -37,7 +37,7 @@ func TestInUse(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, armsim.Options{})
-			for _, id := range []string{test.used, test.user} {
+			for _, id := range []string{test.used, test.user, subnet, address} {
 				if err := h.Put(id, map[string]any{"location": "westus2"}); err != nil {
 					t.Fatal(err)
 				}
@@ -81,6 +81,7 @@ func TestInlineDelete(t *testing.T) {
 		return got
 	}
 	h.want(put(version, two), 201, "")
+	h.pass(time.Minute)
 	h.want(h.do("PUT", networkRP+"privateEndpoints/p"+version, fmt.Sprintf(`{"location":"westus2","properties":{"subnet":{"id":%q}}}`, vnet+"/subnets/b")), 201, "")
 	h.want(put(version, one), 400, "InUseSubnetCannotBeDeleted")
 	h.want(h.do("GET", vnet+"/subnets/b"+version, ""), 200, "")

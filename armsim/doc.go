@@ -35,6 +35,10 @@
 // with ServerIsBusy (the server itself: ProvisioningServerBusy). Counters hold
 // siblingRefusals, per type of the parent.
 //
+// References: Network wants what a body names to be there (400
+// InvalidResourceReference) and at rest (429 RetryableError with the detail
+// ReferencedResourceNotProvisioned, without Retry-After).
+//
 // Use: what another resource names by ID is not deleted, nor is its parent (400
 // InUseSubnetCannotBeDeleted, PublicIPAddressCannotBeDeleted, NicInUse, ...),
 // also not by a parent's list that leaves it out. A Kubernetes cluster keeps its

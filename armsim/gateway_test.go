@@ -216,3 +216,22 @@ func TestDocumentStates(t *testing.T) {
 		t.Error("a refusal was counted")
 	}
 }
+
+// TestReferences: Network wants what a body names to be there and at rest.
+func TestReferences(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	subnet, endpoint := vnet+"/subnets/a", networkRP+"privateEndpoints/p"
+	body := fmt.Sprintf(`{"location":"westus2","properties":{"subnet":{"id":%q}}}`, subnet)
+	h.want(h.do("PUT", endpoint+version, body), 400, "InvalidResourceReference")
+	h.want(h.do("PUT", vnet+version, located), 201, "")
+	h.pass(time.Minute)
+	h.want(h.do("PUT", subnet+version, `{}`), 201, "")
+	busy := h.do("PUT", endpoint+version, body)
+	h.want(busy, 429, "RetryableError")
+	if !strings.Contains(busy.raw, `"ReferencedResourceNotProvisioned"`) || !strings.Contains(busy.raw, "PutSubnetOperation") || busy.header.Get("Retry-After") != "" {
+		t.Errorf("the answer is not as recorded: %s %v", busy.raw, busy.header)
+	}
+	h.pass(time.Minute)
+	h.want(h.do("PUT", endpoint+version, body), 201, "")
+}

@@ -152,6 +152,9 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *answer {
 	if a := s.applyPolicies(t, body); a != nil {
 		return a
 	}
+	if a := s.checkReferences(t, body); a != nil {
+		return a
+	}
 	if p, ok := body["properties"]; ok && p != nil {
 		if _, ok := p.(object); !ok {
 			return errContent("The value of 'properties' is no object")

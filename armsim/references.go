@@ -1,0 +1,65 @@
+package armsim
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// checkReferences is the Network provider's look at what a body names: it has to
+// be there (400 InvalidResourceReference) and at rest (429 RetryableError with the
+// detail ReferencedResourceNotProvisioned and without Retry-After, recorded).
+func (s *Simulator) checkReferences(t target, body object) *answer {
+	if !strings.EqualFold(t.namespace, "Microsoft.Network") || s.recordings[key(t.id)] != nil {
+		return nil // a recording says that Azure took it
+	}
+	for _, rule := range s.uses {
+		for _, by := range rule.by {
+			if !strings.EqualFold(by[0], t.resourceType()) {
+				continue
+			}
+			for _, id := range referencesAt(body, strings.Split(by[1], ".")) {
+				if a := s.checkReference(t, id); a != nil {
+					return a
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Simulator) checkReference(t target, id string) *answer {
+	r := s.find(id)
+	if r == nil || r.hidden {
+		return armError(http.StatusBadRequest, "InvalidResourceReference",
+			"Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, t.id)
+	}
+	if state := r.state(); state == "" || strings.EqualFold(state, "Succeeded") {
+		return nil
+	}
+	last := r.typ[strings.LastIndexByte(r.typ, '/')+1:]
+	return armErrorDetail(http.StatusTooManyRequests, "RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned",
+		fmt.Sprintf("Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in %s state and the last operation that updated/is updating the resource is Put%sOperation.",
+			r.id, t.id, r.state(), strings.TrimSuffix(strings.ToUpper(last[:1])+last[1:], "s")))
+}
+
+// referencesAt reads the strings at a path; "name[*]" stands for every item.
+func referencesAt(value any, path []string) []string {
+	if len(path) == 0 {
+		if id, ok := value.(string); ok && id != "" {
+			return []string{id}
+		}
+		return nil
+	}
+	o, _ := value.(object)
+	name, each := strings.CutSuffix(path[0], "[*]")
+	if !each {
+		return referencesAt(o[name], path[1:])
+	}
+	var out []string
+	items, _ := o[name].([]any)
+	for _, item := range items {
+		out = append(out, referencesAt(item, path[1:])...)
+	}
+	return out
+}
