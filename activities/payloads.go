@@ -111,8 +111,9 @@ type PutResourceInput struct {
 	Uncompared bool `json:"uncompared,omitempty"`
 	// Force joins no operation in flight: it is what --force is for.
 	Force bool `json:"force,omitempty"`
-	// Create is set when the resource is absent, Correction when nobody asked for
-	// the PUT: this spec was Ready before.
+	// Create is set when the resource is absent: there are no tags of others that
+	// the PUT must keep. Correction is set when nobody asked for the PUT: this
+	// spec was Ready before.
 	Create     bool `json:"create,omitempty"`
 	Correction bool `json:"correction,omitempty"`
 	// Changes are those of CheckOwnerInput: a $ref path is not read from before.

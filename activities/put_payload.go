@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// payload is body + references + secrets + ignored paths as observed, then the
-// modifiers. Secrets come before what was observed: a marker that somebody wrote
+// payload is body + references + secrets + ignored paths and the tags of others
+// as observed, then the modifiers. Secrets come before what was observed: a marker that somebody wrote
 // into the resource must not fetch a secret of the worker. The secret values are
 // answered too, so that they can be scrubbed from what ARM says.
 func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict) {
@@ -24,6 +24,7 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	if desired.Put == resource.PutMerge {
 		body = drift.Merge(body, p.request.Object.Observed)
 	}
+	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Memory)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.cachedOwner(ctx, &p.request, desired)
 		request := p.request

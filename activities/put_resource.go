@@ -47,8 +47,10 @@ type put struct {
 	// lost is set when an attempt before this one may have sent a PUT, repeated
 	// also in a run that was reset, sending when one is sent now.
 	lost, repeated, sending bool
-	request                 extensions.Request
-	etag                    string
+	// keptTags is set when the payload carries tags that others set.
+	keptTags bool
+	request  extensions.Request
+	etag     string
 }
 
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt
@@ -90,9 +92,10 @@ func deref(result *PutResourceResult) PutResourceResult {
 	return *result
 }
 
-// mustRead reports whether the read of the pass is not good enough.
+// mustRead reports whether the read of the pass is not good enough. A PUT of what
+// exists keeps the tags that others set.
 func (p *put) mustRead() bool {
-	return p.repeated || p.now().Sub(p.in.ObservedAt) > observationMaxAge || p.takesFromObserved()
+	return !p.in.Create || p.repeated || p.now().Sub(p.in.ObservedAt) > observationMaxAge || p.takesFromObserved()
 }
 
 // takesFromObserved reports whether the payload holds values that only a fresh,
@@ -161,7 +164,8 @@ func (p *put) settled(ctx context.Context) *PutResourceResult {
 	object := *p.request.Object
 	object.Observed = p.mask(ctx, object.Observed, hidden{p.in.Desired.Plain, p.in.Desired.Secret, p.in.Desired.SecretRefs})
 	compared.Object = &object
-	if found := drift.Compare(object.Desired, object.Observed, compared.Comparison()); len(found.Differences) > 0 {
+	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
+	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
 		return nil
 	}
 	return p.finished("in sync meanwhile: no PUT")
@@ -194,7 +198,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if p.in.Create && p.in.Desired.Adopt == resource.AdoptNever && !p.repeated {
 		options.IfNoneMatch = "*"
 	}
-	if p.takesFromObserved() {
+	if p.takesFromObserved() || p.keptTags {
 		options.IfMatch = p.etag
 	}
 	operation, err := p.Client.Put(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)

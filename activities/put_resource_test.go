@@ -19,7 +19,7 @@ func putWorld(t *testing.T, change ...func(*setup)) (*world, PutResourceInput) {
 	t.Helper()
 	w := newWorld(t, change...)
 	w.put(groupText, `{"location":"westus2"}`)
-	return w, PutResourceInput{Desired: desired(t, thingText, thingBody), ObservedAt: w.now()}
+	return w, PutResourceInput{Desired: desired(t, thingText, thingBody), ObservedAt: w.now(), Create: true}
 }
 
 // long makes PUTs of things long-running.

@@ -7,7 +7,7 @@ import (
 )
 
 // envelope are the members at the top that a PUT replaces as a whole. Tags are
-// not among them: they are kept (KeptTags).
+// not among them: they are kept (KeepTags).
 var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
 
 // drops are the paths that a PUT of desired would take away from observed
@@ -29,10 +29,10 @@ func drops(desired, observed map[string]any, opts Options) []string {
 	return paths
 }
 
-// KeptTags adds to a payload the tags that observed has and that Armature did
+// KeepTags adds to a payload the tags that observed has and that Armature did
 // not set: a PUT without them would take them away. It reports whether it added
 // any. observed must be unmasked. Tag names ignore case in ARM.
-func KeptTags(payload, desired, observed map[string]any, memory Memory) bool {
+func KeepTags(payload, desired, observed map[string]any, memory Memory) bool {
 	name, value, _ := property(observed, "tags")
 	theirs, isMap := value.(map[string]any)
 	if !isMap || len(theirs) == 0 {
