@@ -52,12 +52,14 @@ func (a *Activities) knownRequest(
 	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
 	request := a.request(desired)
-	body, err := resource.DecodeBody(observed)
+	var err error
+	if request.Object.Desired, err = drift.Decode("desired", desired.Body); err == nil {
+		request.Object.Observed, err = drift.Decode("observed", observed)
+	}
 	if err != nil {
 		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
 		return request, &verdict
 	}
-	request.Object.Observed = body
 	if request.Memory, err = decodeMemory(memory); err != nil {
 		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
 		return request, &verdict

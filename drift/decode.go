@@ -1,0 +1,143 @@
+package drift
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// The bounds of a body. ARM refuses requests of more than 4 MB, and its .NET
+// services read JSON at most 64 deep; nothing that is larger can be right.
+const (
+	MaxBodyBytes = 4 << 20
+	MaxDepth     = 100
+)
+
+// Decode decodes one JSON object with exact numbers (json.Number), as Compare
+// takes it. It refuses what could be compared only by luck: text that is no
+// object, two members of one name in an object (names that differ by case are
+// two), more than MaxDepth levels, more than MaxBodyBytes. what is how errors
+// call the body ("desired", "observed"). Empty input is a nil map: absent.
+func Decode(what string, raw []byte) (map[string]any, error) {
+	if len(raw) > MaxBodyBytes {
+		return nil, fmt.Errorf("decode %s body: it has %d bytes, more than %d", what, len(raw), MaxBodyBytes)
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, nil
+	}
+	if first := bytes.TrimSpace(raw)[0]; first != '{' {
+		return nil, fmt.Errorf("decode %s body: it is %s, not a JSON object", what, kindOf(first))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := checkMembers(decoder); err != nil {
+		return nil, fmt.Errorf("decode %s body: %w", what, err)
+	}
+	body, err := resource.DecodeBody(raw)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s body: %w", what, err)
+	}
+	return body, nil
+}
+
+func kindOf(first byte) string {
+	switch {
+	case first == '[':
+		return "a list"
+	case first == '"':
+		return "a string"
+	case first == 'n':
+		return "null"
+	case first == 't' || first == 'f':
+		return "a boolean"
+	case first == '-' || first >= '0' && first <= '9':
+		return "a number"
+	}
+	return "no JSON"
+}
+
+// level is one open object or list of a document.
+type level struct {
+	// names are the members so far, nil in a list.
+	names map[string]bool
+	// value is set when the next token is the value of a member.
+	value bool
+	name  string
+}
+
+// checkMembers reads all tokens and refuses doubled names and too many levels.
+func checkMembers(decoder *json.Decoder) error {
+	var open []level
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) && len(open) == 0 {
+			return nil
+		}
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		if closes(token) {
+			open = open[:len(open)-1]
+			continue
+		}
+		if err := enter(open, token); err != nil {
+			return err
+		}
+		if delimiter, isDelimiter := token.(json.Delim); isDelimiter {
+			if len(open) == MaxDepth {
+				return fmt.Errorf("it is more than %d levels deep at %s", MaxDepth, where(open[:4]))
+			}
+			next := level{}
+			if delimiter == '{' {
+				next.names = map[string]bool{}
+			}
+			open = append(open, next)
+		}
+	}
+}
+
+func closes(token json.Token) bool {
+	delimiter, isDelimiter := token.(json.Delim)
+	return isDelimiter && (delimiter == '}' || delimiter == ']')
+}
+
+// enter takes a token into the innermost level: a name, or the start of a value.
+func enter(open []level, token json.Token) error {
+	if len(open) == 0 || open[len(open)-1].names == nil {
+		return nil
+	}
+	at := &open[len(open)-1]
+	if at.value {
+		at.value = false
+		return nil
+	}
+	at.name, at.value = token.(string), true
+	if at.names[at.name] {
+		return fmt.Errorf("%s is stated twice", where(open))
+	}
+	at.names[at.name] = true
+	return nil
+}
+
+// where names the members that lead to the place.
+func where(open []level) string {
+	var names []string
+	for _, at := range open {
+		if at.names != nil {
+			names = append(names, at.name)
+		}
+	}
+	shown := []rune(strings.Join(names, "."))
+	if len(shown) > maxShown {
+		shown = append(shown[:maxShown-1], '…')
+	}
+	return fmt.Sprintf("%q", string(shown))
+}

@@ -1,0 +1,51 @@
+package drift_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/drift"
+)
+
+func TestDecodeRefuses(t *testing.T) {
+	nested := func(depth int) string {
+		return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
+	}
+	cases := map[string]struct {
+		reason, text string
+		// want is part of the error, "" for none.
+		want string
+	}{
+		"Object":     {"the plain case", `{"a":[{"b":1},{"b":2}],"c":{"b":3}}`, ""},
+		"Empty":      {"an absent resource has no body", "  \n", ""},
+		"List":       {"a body is an object", `[{"a":1}]`, "decode desired body: it is a list, not a JSON object"},
+		"String":     {"also when it is text", ` "a"`, "it is a string, not a JSON object"},
+		"Number":     {"or a number", `-1`, "it is a number"},
+		"Null":       {"or null", `null`, "it is null"},
+		"Boolean":    {"or a boolean", `true`, "it is a boolean"},
+		"HTML":       {"what a proxy answers", `<html>`, "it is no JSON"},
+		"Twice":      {"which of the two would count is luck", `{"a":1,"a":2}`, `"a" is stated twice`},
+		"TwiceBelow": {"at any depth, in lists too", `{"x":[{"y":{"a":1,"b":[],"a":{}}}]}`, `"x.y.a" is stated twice`},
+		"OtherCase":  {"tags may differ by case alone", `{"a":1,"A":2}`, ""},
+		"SameApart":  {"one name in two objects", `{"a":{"n":1},"b":{"n":1}}`, ""},
+		"Cut":        {"half a body", `{"a":[1`, "unexpected EOF"},
+		"After":      {"more than one document", `{"a":1}{"b":2}`, "after the JSON object"},
+		"Depth":      {"as deep as ARM could ever answer", nested(drift.MaxDepth), ""},
+		"Depth1000":  {"deeper than anything that can be right", nested(1000), `more than 100 levels deep at "a.a.a.a"`},
+		"Lists1000":  {"lists count as well", `{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}", "more than 100 levels deep"},
+		"10MB":       {"larger than ARM takes", `{"a":"` + strings.Repeat("x", 10<<20) + `"}`, "it has 10485768 bytes, more than 4194304"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			decoded, err := drift.Decode("desired", []byte(c.text))
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("%s: refused: %v", c.reason, err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%s: error %.200v, want %q", c.reason, err, c.want)
+			case err != nil && (decoded != nil || len(err.Error()) > 300):
+				t.Errorf("%s: a body of %d members with an error of %d bytes", c.reason, len(decoded), len(err.Error()))
+			}
+		})
+	}
+}
