@@ -15,6 +15,7 @@ const (
 	ruleShape       = "shape"
 	ruleNotEmpty    = "not-empty"
 	ruleListLength  = "list-length"
+	ruleListChanged = "list-changed"
 	ruleItemMissing = "item-missing"
 	ruleItemAdded   = "item-added"
 	ruleRemoved     = "removed"
@@ -60,6 +61,8 @@ func (p place) absent() bool { return !p.present || p.observed == nil }
 // subject is the resource that is compared.
 type subject struct {
 	id resource.ID
+	// key is that of the hashes.
+	key []byte
 	// read is set when observed is the answer of a GET: it names the resource.
 	read      bool
 	typeRows  []typeRow
@@ -135,7 +138,7 @@ func (w *walker) compare(p place, ignore []resource.Path) {
 
 // state notes that desired states a place.
 func (w *walker) state(p place) {
-	if w.stated != nil && len(p.path) > 0 && (!statesNothing(p.desired) || isMarker(p.desired)) {
+	if w.stated != nil && len(p.path) > 0 && !statesNothing(p.desired) {
 		w.stated[hashPath(p.path)] = len(p.path)
 	}
 }
@@ -213,13 +216,17 @@ func (m *memberIndex) get(name string) (any, bool) {
 	if m.folded == nil {
 		m.folded = make(map[string]string, len(m.members))
 		for _, other := range sortedKeys(m.members) {
-			if lower := strings.ToLower(other); m.folded[lower] == "" {
+			lower := strings.ToLower(other)
+			if _, taken := m.folded[lower]; !taken {
 				m.folded[lower] = other
 			}
 		}
 	}
 	other, ok := m.folded[strings.ToLower(name)]
-	return m.members[other], ok
+	if !ok {
+		return nil, false
+	}
+	return m.members[other], true
 }
 
 func sortedKeys(m map[string]any) []string {

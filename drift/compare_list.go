@@ -35,10 +35,7 @@ func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
 		}
 		next := p.at(matched.step(i, item), item, nil, false)
 		if at < 0 {
-			w.state(next)
-			if !statesNothing(item) {
-				w.differ(next, ruleItemMissing)
-			}
+			w.missing(next)
 			continue
 		}
 		next.observed, next.present = observed[at], true
@@ -46,6 +43,37 @@ func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
 		w.compare(next, rest)
 	}
 	w.addedItems(p, matched, observed, ignore)
+	if matched.key == "" && len(ignore) == 0 {
+		w.changedList(p)
+	}
+}
+
+// changedList looks at a list whose elements have no key. Which element a member
+// was taken from cannot be told, so the list as a whole is remembered, and
+// another one is a difference.
+func (w *walker) changedList(p place) {
+	if w.probe || w.stated == nil && w.known == nil {
+		return
+	}
+	whole := p.path.With(resource.Step{Name: "=" + hasher{w.of.key}.sum(hasher{w.of.key}.canonical(p))})
+	switch {
+	case w.stated != nil:
+		w.stated[hashPath(whole)] = 0 // kept where the list is
+	case w.known.states(p.path) && !w.known.states(whole):
+		w.differ(p, ruleListChanged)
+	}
+}
+
+// missing is an element that observed does not have.
+func (w *walker) missing(p place) {
+	w.state(p)
+	switch rule := unseen(p); {
+	case statesNothing(p.desired):
+	case rule == "":
+		w.differ(p, ruleItemMissing)
+	case !w.probe:
+		w.found = append(w.found, difference{path: p.path, desired: p.desired, rule: rule, unseen: true})
+	}
 }
 
 // addedItems reports the elements that desired does not have. Without memory

@@ -35,7 +35,7 @@ type Options struct {
 
 func (o Options) subject(observed map[string]any) *subject {
 	_, named := observed["id"]
-	return &subject{id: o.ID, read: named, typeRows: typeRowsOf(o.Type), writeOnly: writeOnlyOf(o.Type)}
+	return &subject{id: o.ID, key: o.Key, read: named, typeRows: typeRowsOf(o.Type), writeOnly: writeOnlyOf(o.Type)}
 }
 
 // Result is the answer of Compare.

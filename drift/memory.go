@@ -48,7 +48,7 @@ type Memory struct {
 // the difference is Azure's will.
 type Entry struct {
 	Desired string `json:"desired,omitempty"`
-	// Observed is "absent" where the GET has nothing, and empty where it is not
+	// Observed is "absent" where the GET has nothing, null, [] or {}, and empty where it is not
 	// looked at: a secret, or a property that a GET never shows.
 	Observed string `json:"observed,omitempty"`
 	// Secret is the keyed hash of the values behind $secret references.
@@ -167,7 +167,7 @@ func (d difference) entry(opts Options) Entry {
 	entry := Entry{Desired: h.sum(h.canonical(placeOf(d.path, d.desired))), Secret: h.secrets(d.desired, opts)}
 	switch {
 	case d.unseen:
-	case !d.present || d.observed == nil:
+	case !d.present || isEmpty(d.observed):
 		entry.Observed = absentText
 	case d.rule == ruleItemAdded:
 		// That it is there counts, not what is in it.

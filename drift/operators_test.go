@@ -251,7 +251,12 @@ func says(value any) bool {
 		}
 		return false
 	case []any:
-		return len(v) > 0
+		for _, item := range v {
+			if says(item) {
+				return true
+			}
+		}
+		return false
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"sort"
+	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -74,7 +75,20 @@ func (r *recall) unexplained(found []difference, result *Result) []difference {
 		}
 		return nil
 	}
-	return left
+	return withoutRepeats(left)
+}
+
+// withoutRepeats leaves out that a list changed where a difference in it says
+// more. The differences are in the order of their paths.
+func withoutRepeats(found []difference) []difference {
+	var kept []difference
+	for i, d := range found {
+		if d.rule == ruleListChanged && i+1 < len(found) && strings.HasPrefix(found[i+1].text, d.text) {
+			continue
+		}
+		kept = append(kept, d)
+	}
+	return kept
 }
 
 // explains reports whether a difference is as it was remembered.
@@ -138,7 +152,7 @@ func (r *recall) removedUnseen(desired map[string]any, found []difference) []dif
 		if err != nil || seen[text] || isIgnored(path, ignored) {
 			continue
 		}
-		if value, stated := path.Get(desired); !stated || statesNothing(value) && !isMarker(value) {
+		if value, stated := path.Get(desired); !stated || statesNothing(value) {
 			found = append(found, difference{path: path, text: text, rule: ruleRemoved})
 		}
 	}

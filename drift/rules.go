@@ -102,7 +102,7 @@ func statesNothing(value any) bool {
 		return len(v) == 0
 	case map[string]any:
 		if isMarker(v) {
-			return true
+			return false
 		}
 		for _, member := range v {
 			if !statesNothing(member) {

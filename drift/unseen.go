@@ -45,7 +45,7 @@ func unseenMembers(p place, object map[string]any) string {
 	reason := ""
 	for _, name := range sortedKeys(object) {
 		member := p.at(resource.Step{Name: name}, object[name], nil, false)
-		if statesNothing(member.desired) && !isMarker(member.desired) {
+		if statesNothing(member.desired) {
 			continue
 		}
 		found := unseen(member)

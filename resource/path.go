@@ -147,12 +147,16 @@ func (s Step) property(at map[string]any) (any, bool) {
 	if value, ok := at[s.Name]; ok {
 		return value, true
 	}
-	for name, value := range at {
-		if strings.EqualFold(name, s.Name) {
-			return value, true
+	// Of several names that differ by case alone the first one is taken, so that
+	// the answer is always the same.
+	found := ""
+	for name := range at {
+		if strings.EqualFold(name, s.Name) && (found == "" || name < found) {
+			found = name
 		}
 	}
-	return nil, false
+	value, ok := at[found]
+	return value, ok && found != ""
 }
 
 func (s Step) element(at []any) (any, bool) {
