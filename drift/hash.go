@@ -53,10 +53,28 @@ func (h hasher) canonical(p place) any {
 		}
 		return canonicalText(p, v)
 	}
-	if n, ok := number(p.desired); ok {
-		return n.RatString()
+	if n, ok := number(p.desired); ok && !plainInteger(p.desired) {
+		if n.IsInt() {
+			return json.Number(n.RatString())
+		}
+		return "number " + n.RatString()
 	}
 	return p.desired
+}
+
+// plainInteger reports whether a number is written in the one way that is its
+// canonical form.
+func plainInteger(value any) bool {
+	text, isNumber := value.(json.Number)
+	if !isNumber || text == "" || len(text) > 1 && text[0] == '0' {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 func canonicalName(name string, free bool) string {

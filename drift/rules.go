@@ -54,6 +54,10 @@ func equal(p place) bool {
 		if observed, ok := p.observed.(bool); ok && observed == desired {
 			return true
 		}
+	case json.Number:
+		if observed, ok := p.observed.(json.Number); ok && observed == desired {
+			return true
+		}
 	}
 	for i := range rules {
 		if rules[i].equal(p) {
