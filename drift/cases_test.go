@@ -74,6 +74,7 @@ func options(t *testing.T, raw []byte) drift.Options {
 	t.Helper()
 	var stated struct {
 		ID     resource.ID `json:"id"`
+		Type   string      `json:"type"`
 		Ignore []string    `json:"ignore"`
 	}
 	if len(raw) > 0 {
@@ -81,5 +82,5 @@ func options(t *testing.T, raw []byte) drift.Options {
 			t.Fatal(err)
 		}
 	}
-	return drift.Options{ID: stated.ID, Ignore: stated.Ignore}
+	return drift.Options{ID: stated.ID, Type: stated.Type, Ignore: stated.Ignore}
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -102,6 +104,7 @@ func (s *score) String() string { return fmt.Sprintf("score drift.%s %d/%d", s.n
 // right answer without one.
 func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, unexplained tally) []*score {
 	inSync, differs := &score{name: "cold.insync"}, &score{name: "cold.changes"}
+	providers := map[string]*score{}
 	judge := func(expected string, id, kind string, desired, observed json.RawMessage, opts drift.Options) {
 		if expected != "insync" && expected != "differs" {
 			return
@@ -112,6 +115,11 @@ func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, une
 			return
 		}
 		inSync.count(result.InSync, "%s: %v", id, result.Differences)
+		provider, _, _ := strings.Cut(kind, "/")
+		if providers[provider] == nil {
+			providers[provider] = &score{name: "cold.insync." + provider}
+		}
+		providers[provider].count(result.InSync, "")
 		for _, d := range result.Differences {
 			unexplained.add(kind + " " + d.Path + " (" + d.Rule + ")")
 		}
@@ -123,6 +131,9 @@ func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, une
 		judge(c.Expected, c.ID, c.Type, c.NewPut, c.OldGet, comparison(c.ID, c.Type, c.APIVersion))
 	}
 	logMissed(t, inSync, differs)
+	for _, provider := range sortedNames(providers) {
+		t.Log(providers[provider])
+	}
 	return []*score{inSync, differs}
 }
 
@@ -140,6 +151,8 @@ func logMissed(t *testing.T, scores ...*score) {
 		}
 	}
 }
+
+func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 // tally counts names.
 type tally map[string]int

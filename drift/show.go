@@ -36,7 +36,7 @@ func (w *walker) differ(p place, rule string) {
 // show gives the form for people: masked and cut.
 func (d difference) show() resource.Difference {
 	shown := resource.Difference{Path: d.path.String(), Rule: d.rule, Observed: absentText}
-	secret := resource.SecretName(lastName(d.path)) || resource.Masked(d.observed)
+	secret := resource.SecretName(lastName(d.path)) && !placeOf(d.path, nil).rights || resource.Masked(d.observed)
 	shown.Desired = text(mask(d.desired, secret))
 	if d.present {
 		shown.Observed = text(mask(d.observed, secret))
