@@ -80,6 +80,11 @@ gcc:
 		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends gcc libc6-dev >/dev/null; \
 	}
 
+.PHONY: chaos
+chaos: ## kill 200 workers during 100 creations against a faulty ARM; CHAOS_SEED repeats a run
+	cd dev && CHAOS_RESOURCES=$${CHAOS_RESOURCES:-100} CHAOS_KILLS=$${CHAOS_KILLS:-200} \
+		$(GO) test -count=1 -timeout 30m -v -run 'TestChaos' ./e2e/...
+
 .PHONY: histories
 histories: ## record the histories of the replay tests anew
 	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecord' ./e2e/...
