@@ -51,7 +51,7 @@ func (l *link) seenBy(waiter *link, now time.Time) {
 	absent := l.State == stateNotManaged || l.State == stateDeleted
 	switch {
 	case len(l.WaitsFor) > 0 || len(l.Cycle) > 0 || l.Cut != "" || l.Stale:
-	case absent && waiter.deleting:
+	case waiter.deleting && (absent || l.State == stateEnded || l.State == stateDetached):
 		l.Todo = again
 	case absent && notThere(waiter.Reason):
 		l.Saw = waiter.Message

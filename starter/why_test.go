@@ -146,6 +146,11 @@ func TestWhy(t *testing.T) {
 			f.manage(t, account, readyStatus())
 			f.manage(t, cluster, deleting(operating("DELETE")))
 		}},
+		"deletion goes on": {reason: "what nobody manages any more holds no deletion up for long", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
+			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
+			f.manage(t, database, readyStatus())
+			f.change(t, database, func(r *record) { r.Running, r.Ended, r.EndedAt = false, "Terminated", noon().Add(-time.Hour) })
+		}},
 		"deletion cycle": {reason: "an apply would be refused", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
 			f.manage(t, vnet, deleting(waiting(t, resource.ReasonWaitingForDependents, "sa1 needs it", account)))
