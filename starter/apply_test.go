@@ -94,6 +94,36 @@ func sortedLines(text string) []string {
 	return lines
 }
 
+// TestApplyIsPatient holds that one silence among many answers does not end an
+// apply: the worker is busy, and every message may be repeated.
+func TestApplyIsPatient(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason  string
+		silent  int
+		code    int
+		started int
+	}{
+		"busy":    {reason: "the second try is answered", silent: 1, code: exitOK, started: 3},
+		"missing": {reason: "the tries are bounded", silent: 99, code: exitUnreachable, started: 1 + sendTries},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			tries := 0
+			ids := []resource.ID{mustID(t, cluster), mustID(t, database)}
+			err := w.sendWaves(t.Context(), ids, [][]int{{0}, {1}}, 1, func(_ context.Context, i int) (string, error) {
+				tries++
+				if i == 1 && tries <= 1+tc.silent {
+					return "", &noWorkerError{taskQueue: "armature"}
+				}
+				return "created", nil
+			})
+			if got := exitCode(err); got != tc.code || tries != tc.started {
+				t.Errorf("%s: exit code %d after %d messages, want %d after %d", tc.reason, got, tries, tc.code, tc.started)
+			}
+		})
+	}
+}
+
 func TestApplyInput(t *testing.T) {
 	w := newWorld()
 	w.in = strings.NewReader("type: Microsoft.Resources/resourceGroups@2021-04-01\nname: rg1\nbody: {location: westus2}\n")

@@ -17,6 +17,9 @@ import (
 // otherwise: more is a wrong folder rather than a wish.
 const pruneMax = 20
 
+// pruneNamed is how many of too many a refusal names.
+const pruneNamed = 8
+
 // pruning is what the user asked for beside an apply: delete what has the labels
 // and no manifest any more.
 type pruning struct {
@@ -88,7 +91,7 @@ func (p *pruning) find(ctx context.Context, a *app, b *backend, set manifest.Set
 		return nil, nil
 	case len(stale) > p.most:
 		return nil, failed("refuse to prune %s, nothing was started: more than --prune-max %d have %s and no manifest; is the folder complete?\n  %s",
-			count(len(stale), "resource"), p.most, p.selector, strings.Join(pruneLines(stale, p.most+1), "\n  "))
+			count(len(stale), "resource"), p.most, p.selector, strings.Join(pruneLines(stale, pruneNamed), "\n  "))
 	}
 	return stale, p.confirm(a, stale)
 }

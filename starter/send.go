@@ -24,13 +24,33 @@ func (a *app) sendAll(ctx context.Context, ids []resource.ID, limit int, send se
 	return a.sendWaves(ctx, ids, [][]int{all}, limit, send)
 }
 
+// sendTries is how often a message is sent that a busy worker did not answer in
+// time; every message may be repeated.
+const sendTries = 3
+
 // sendWaves is sendAll in waves of positions: each begins when the one before
 // was answered.
 func (a *app) sendWaves(ctx context.Context, ids []resource.ID, waves [][]int, limit int, send sender) error {
 	var printing sync.Mutex
 	done, refusals := 0, 0
+	// Where somebody answered, a silence means a busy worker and not a missing one.
+	patient := func(ctx context.Context, i int) (answer string, err error) {
+		for range sendTries {
+			var noWorker *noWorkerError
+			if answer, err = send(ctx, i); !errors.As(err, &noWorker) {
+				break
+			}
+			printing.Lock()
+			answered := done + refusals
+			printing.Unlock()
+			if answered == 0 {
+				break
+			}
+		}
+		return answer, err
+	}
 	one := func(ctx context.Context, i int) error {
-		answer, err := send(ctx, i)
+		answer, err := patient(ctx, i)
 		printing.Lock()
 		defer printing.Unlock()
 		var refusal *refusedError
