@@ -112,7 +112,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 		a.applyCommand(), a.planCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
-		a.setupCommand(), a.versionCommand(), a.completionCommand(),
+		a.rulesCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	for _, c := range root.Commands() {
 		wrapErrors(c)

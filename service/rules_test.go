@@ -1,0 +1,49 @@
+package service_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/service"
+)
+
+const rule = "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters\n    when: observed.a == 1\n    block: x\n"
+
+func TestRulesRefuseTheWorker(t *testing.T) {
+	c := settings(answering(t))
+	c.Rules.Path = write(t, "r.yaml", strings.Replace(rule, "observed.a == 1", "observed.a +", 1))
+	err := service.Run(t.Context(), c, service.Options{Stderr: &log{}})
+	if refused := (*service.ConfigError)(nil); !errors.As(err, &refused) || !has(err.Error(), "r.yaml:4:23: when: Syntax error") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRulesReload(t *testing.T) {
+	c := settings(answering(t))
+	c.Rules.Path = write(t, "r.yaml", strings.Replace(rule, "clusters", "clustrs", 1))
+	c.Rules.Reload = time.Second
+	r := start(t, c, listenTemporal(t, &fakeTemporal{mayRegister: true}, "127.0.0.1:0"))
+	eventually(t, "the rules are loaded", func() bool { return has(r.log.String(), "rules loaded", "knows no type") })
+	replace := func(text string) {
+		next := filepath.Join(t.TempDir(), "next")
+		if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(next, c.Rules.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(strings.Replace(rule, "observed.a", "obsrved.a", 1))
+	eventually(t, "the fault is told and the worker lives", func() bool {
+		return has(r.log.String(), "rules not reloaded: the old ones stay in force", "undeclared reference")
+	})
+	replace(rule)
+	eventually(t, "the new rules are in force", func() bool { return has(r.log.String(), "rules reloaded") })
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+}
