@@ -253,6 +253,3 @@ func (r *ownerReader) Resolve(ctx context.Context, reference resource.Reference)
 	got := r.read(ctx, reference.ID, reference.APIVersion, time.Time{})
 	return got.resolution(), got.err
 }
-
-// errNotObserved is the error of a $ref whose path shows nothing.
-var errNotObserved = errors.New("not observed")

@@ -66,7 +66,7 @@ func (a *Activities) knownRequest(
 	}
 	request.Now, request.Secrets = a.now(), a.rotating(ctx, desired)
 	if request.Object.Desired, err = a.owners.resolveReferences(ctx, request.Object.Desired); err != nil {
-		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
+		verdict := refVerdict(err)
 		return request, &verdict
 	}
 	return request, nil

@@ -92,6 +92,9 @@ func TestPreCheck(t *testing.T) {
 					t.Errorf("%s: difference %+v", c.reason, got.Differences[i])
 				}
 			}
+			if waits := c.why == resource.ReasonReferenceNotReady; waits != (len(got.WaitingFor) == 1 && got.WaitingFor[0].Equal(id(t, netText))) {
+				t.Errorf("%s: waits for %v: a change of the referenced resource has to wake it", c.reason, got.WaitingFor)
+			}
 			w.leaks(planted, got)
 		})
 	}

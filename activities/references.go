@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/armature-io/armature/resource"
@@ -59,16 +60,35 @@ func (r *ownerReader) valueOf(ctx context.Context, marker map[string]any) (any, 
 	}
 	found, err := r.Resolve(ctx, resource.Reference{ID: id, APIVersion: apiVersion})
 	if err != nil {
-		return nil, fmt.Errorf("resolve $ref to %s: %w", id.Short(), err)
+		return nil, &unresolved{id: id, err: fmt.Errorf("resolve $ref to %s: %w", id.Short(), err)}
 	}
 	value, ok := found.Object.At(path)
 	if !ok || value == nil {
-		return nil, fmt.Errorf("resolve $ref: %s does not show %s: %w", id.Short(), path, errNotObserved)
+		return nil, &unresolved{id: id, err: fmt.Errorf("resolve $ref: %s does not show %s yet", id.Short(), path)}
 	}
 	if holdsMask(value) {
-		return nil, fmt.Errorf("resolve $ref: %s of %s is a secret, which a manifest cannot read; use $secret", path, id.Short())
+		return nil, &unresolved{id: id, err: fmt.Errorf("resolve $ref: %s of %s is a secret, which a manifest cannot read; use $secret", path, id.Short())}
 	}
 	return value, nil
+}
+
+// unresolved is the error of a $ref whose value cannot be had from a resource.
+type unresolved struct {
+	id  resource.ID
+	err error
+}
+
+func (e *unresolved) Error() string { return e.err.Error() }
+func (e *unresolved) Unwrap() error { return e.err }
+
+// refVerdict blocks for a $ref, and names the resource whose change lifts it.
+func refVerdict(err error) resource.Verdict {
+	verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
+	var missing *unresolved
+	if errors.As(err, &missing) {
+		verdict.WaitingFor = []resource.ID{missing.id}
+	}
+	return verdict
 }
 
 // holdsMask reports whether a mask is anywhere in a value.
