@@ -73,7 +73,7 @@ func (p *page) condition() {
 	}
 	p.line("Ready", "%s", p.app.paint(line, v))
 	if v.Condition.Message != "" {
-		p.line("", "%s", v.Condition.Message)
+		p.line("", "%s", visible(v.Condition.Message))
 	}
 	phase := p.app.phase(v)
 	switch {
@@ -125,6 +125,9 @@ func (p *page) waiting() {
 			line += "  since " + p.at(v.WaitingSince)
 		}
 		p.line(label, "%s\n  %s", line, id)
+	}
+	if len(v.WaitingFor) > 0 {
+		p.line("", "down to the root with `armature why %s`", v.called())
 	}
 	switch {
 	case v.Stale:

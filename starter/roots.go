@@ -41,39 +41,52 @@ func (r record) held() bool {
 
 // causes are the roots of one resource, each once.
 func (s stack) causes(start string) []cause {
-	var found []cause
-	seen := map[string]bool{}
-	add := func(c cause) {
-		if !slices.ContainsFunc(found, func(other cause) bool { return other.id() == c.id() }) {
-			found = append(found, c)
+	w := &rootWalk{stack: s, seen: map[string]bool{}, at: map[string]int{}}
+	w.visit(start)
+	return w.found
+}
+
+// rootWalk is the way from one resource to its roots: path is what was passed,
+// at the position of each in it.
+type rootWalk struct {
+	stack
+	found []cause
+	seen  map[string]bool
+	path  []string
+	at    map[string]int
+}
+
+func (w *rootWalk) add(c cause) {
+	if !slices.ContainsFunc(w.found, func(other cause) bool { return other.id() == c.id() }) {
+		w.found = append(w.found, c)
+	}
+}
+
+func (w *rootWalk) visit(key string) {
+	r, managed := w.known[key]
+	if !managed || !r.held() {
+		w.add(cause{key: key})
+		return
+	}
+	w.seen[key] = true
+	w.at[key] = len(w.path)
+	w.path = append(w.path, key)
+	undeleted := slices.DeleteFunc(slices.Clone(r.WaitingFor), func(next string) bool { return !w.undeleted(r, next) })
+	if len(undeleted) > 0 {
+		w.add(cause{key: undeleted[0], alike: len(undeleted) - 1})
+	}
+	for _, next := range r.WaitingFor {
+		at, passed := w.at[next]
+		switch {
+		case slices.Contains(undeleted, next):
+		case passed:
+			w.add(cause{ring: w.ring(w.path[at:]), deleting: r.Phase == workflows.PhaseDeleting})
+		case !w.seen[next]:
+			w.visit(next)
 		}
 	}
-	var visit func(key string, path []string)
-	visit = func(key string, path []string) {
-		r, managed := s.known[key]
-		if !managed || !r.held() {
-			add(cause{key: key})
-			return
-		}
-		seen[key] = true
-		path = append(slices.Clone(path), key)
-		undeleted := slices.DeleteFunc(slices.Clone(r.WaitingFor), func(next string) bool { return !s.undeleted(r, next) })
-		if len(undeleted) > 0 {
-			add(cause{key: undeleted[0], alike: len(undeleted) - 1})
-		}
-		for _, next := range r.WaitingFor {
-			at := slices.Index(path, next)
-			switch {
-			case slices.Contains(undeleted, next):
-			case at >= 0:
-				add(cause{ring: s.ring(path[at:]), deleting: r.Phase == workflows.PhaseDeleting})
-			case !seen[next]:
-				visit(next, path)
-			}
-		}
-	}
-	visit(start, nil)
-	return found
+	w.path = w.path[:len(w.path)-1]
+	delete(w.at, key)
 }
 
 // undeleted reports whether a deletion waits for a resource that nobody deletes.

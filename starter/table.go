@@ -117,6 +117,8 @@ type shown struct {
 	Interval string `json:"interval"`
 	// Stale: from search attributes, because no worker answered.
 	Stale bool `json:"stale,omitempty"`
+	// Stuck says in words that its workflow task fails.
+	Stuck string `json:"stuck,omitempty"`
 	// Ended is how the workflow ended, where it does not run any more.
 	Ended string `json:"ended,omitempty"`
 }
@@ -124,7 +126,7 @@ type shown struct {
 func (a *app) json(views []view) error {
 	out := make([]shown, len(views))
 	for i, v := range views {
-		out[i] = shown{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Ended: v.Ended}
+		out[i] = shown{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: v.known.Stuck, Ended: v.Ended}
 	}
 	return a.printJSON(out)
 }

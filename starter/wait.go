@@ -145,7 +145,7 @@ func (a *app) wait(ctx context.Context, b *backend, list []awaited, g goal, time
 	begun := a.now()
 	outcomes := make([]outcome, len(list))
 	for i, w := range list {
-		outcomes[i].view = view{Status: w.status(), Stale: true}
+		outcomes[i].view = view{Status: w.status(), Stale: true, known: w.record}
 	}
 	shown := newProgress(a, g)
 	for {
