@@ -12,9 +12,15 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 )
 
-// dependentsListed is how many dependents an answer names, and where counting
-// ends with the page.
-const dependentsListed = 100
+const (
+	// dependentsListed is how many dependents an answer names.
+	dependentsListed = 100
+	// dependentsCounted is where counting ends, with the page: five pages of the
+	// default size.
+	dependentsCounted = 5000
+	// dependentsConfirmed is how many dependents are asked for one by one.
+	dependentsConfirmed = 10
+)
 
 // Dependents are the managed resources that need id. Questions of a moment share
 // one list. The last ones are asked for one by one: a list lags behind, and
@@ -27,37 +33,32 @@ func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Depe
 	return f.confirm(ctx, id, found)
 }
 
-// dependentsConfirmed is how many dependents are asked for one by one.
-const dependentsConfirmed = 10
-
 // confirm drops the dependents that ended, and frees those that were let go,
 // since the list was written.
 func (f *Fleet) confirm(ctx context.Context, id resource.ID, listed activities.Dependents) (activities.Dependents, error) {
-	var found activities.Dependents
-	var released []activities.Managed
+	found := tally{id: id}
 	for _, dependent := range listed.Listed {
 		if dependent.Released {
-			released = append(released, dependent)
+			found.add(dependent)
 			continue
 		}
 		now, known, err := f.Managed(ctx, dependent.ID)
 		if err != nil {
 			return activities.Dependents{}, err
 		}
-		if known && !now.Gone {
-			add(&found, &released, id, now)
+		if known {
+			found.add(now)
 		}
 	}
-	found.Listed = append(found.Listed, released...)
-	return found, nil
+	return found.answer(), nil
 }
 
 func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activities.Dependents, error) {
-	found := make([]activities.Dependents, len(ids))
-	released := make([][]activities.Managed, len(ids))
+	tallies := make([]tally, len(ids))
 	at := map[string][]int{}
 	var keys []string
 	for i, id := range ids {
+		tallies[i].id = id
 		key := workflows.WaitingKey(id)
 		if at[key] == nil {
 			keys = append(keys, key)
@@ -75,31 +76,52 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 			}
 			for _, key := range keysIn(info, attributeNeeds) {
 				for _, i := range at[key] {
-					add(&found[i], &released[i], ids[i], managed)
+					tallies[i].add(managed)
 				}
 			}
 		}
-		return !slices.ContainsFunc(found, func(d activities.Dependents) bool { return d.Holding < dependentsListed })
+		return !slices.ContainsFunc(tallies, func(t tally) bool { return t.count < dependentsCounted })
 	})
-	for i := range found {
-		found[i].More = found[i].Holding >= dependentsListed
-		room := dependentsListed - len(found[i].Listed)
-		found[i].Listed = append(found[i].Listed, released[i][:min(room, len(released[i]))]...)
+	found := make([]activities.Dependents, len(ids))
+	for i := range tallies {
+		found[i] = tallies[i].answer()
 	}
 	return found, errors.Join(err, unknown)
 }
 
-// add counts one dependent of id. Only what is within id may be left to it.
-func add(found *activities.Dependents, released *[]activities.Managed, id resource.ID, managed activities.Managed) {
-	if managed.Released && activities.Contains(id, managed.ID) {
-		if len(*released) < dependentsListed {
-			*released = append(*released, managed)
-		}
+// tally counts the dependents of id.
+type tally struct {
+	id    resource.ID
+	count int
+	// kept are those within id that are to stay in Azure, holding the others that
+	// hold it up, released those that do not.
+	kept, holding, released []activities.Managed
+}
+
+// add counts one dependent. Only what is within id may be left to it; what is
+// gone, and only tells the others, holds nothing up, nor does anything itself.
+func (t *tally) add(managed activities.Managed) {
+	within := activities.Contains(t.id, managed.ID)
+	switch {
+	case managed.Gone, managed.ID.Equal(t.id):
+		return
+	case managed.Released && within:
+		t.released = append(t.released, managed)
 		return
 	}
 	managed.Released = false
-	found.Holding++
-	if len(found.Listed) < dependentsListed {
-		found.Listed = append(found.Listed, managed)
+	t.count++
+	if within && managed.Policy != resource.PolicyManage {
+		t.kept = append(t.kept, managed)
+	} else {
+		t.holding = append(t.holding, managed)
+	}
+}
+
+// answer names those first that refuse a cascade.
+func (t *tally) answer() activities.Dependents {
+	listed := slices.Concat(t.kept, t.holding, t.released)
+	return activities.Dependents{
+		Holding: t.count, More: t.count >= dependentsCounted, Listed: listed[:min(len(listed), dependentsListed)],
 	}
 }

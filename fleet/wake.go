@@ -18,8 +18,9 @@ import (
 // signalsAtOnce bounds the signals that are on their way.
 const signalsAtOnce = 16
 
-// Wake signals who waits for a resource. Wakes of a moment share one list, and a
-// workflow that waits for several of them gets one signal.
+// Wake signals who waits for a resource. Wakes of a moment share one list. A
+// workflow that waits for several of them hears of each: what it does not hear of
+// it would read from before the change.
 func (f *Fleet) Wake(ctx context.Context, change activities.Change) (int, error) {
 	return f.wakes.do(ctx, change)
 }
@@ -30,44 +31,47 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 	var keys []string
 	for i, change := range changes {
 		key := workflows.WaitingKey(change.ID)
-		if _, known := at[key]; !known {
+		last, known := at[key]
+		if !known {
 			keys = append(keys, key)
 		}
-		at[key] = i // the later change of one resource counts
+		if !known || change.At.After(changes[last].At) {
+			at[key] = i
+		}
 	}
 	woken := make([]int, len(changes))
 	var mu sync.Mutex
-	signals, signaling := errgroup.WithContext(ctx)
+	// Not bound together: who cannot be told must not keep the others asleep.
+	var signals errgroup.Group
 	signals.SetLimit(signalsAtOnce)
 	err := f.pages(ctx, attributeWaitingFor, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
-			i := changed(info, at)
-			if i < 0 {
-				continue
+			for _, i := range changed(info, at) {
+				signals.Go(func() error {
+					told, err := f.signal(ctx, info.GetExecution().GetWorkflowId(), changes[i])
+					if told {
+						mu.Lock()
+						woken[i]++
+						mu.Unlock()
+					}
+					return err
+				})
 			}
-			signals.Go(func() error {
-				told, err := f.signal(signaling, info.GetExecution().GetWorkflowId(), changes[i])
-				if told {
-					mu.Lock()
-					woken[i]++
-					mu.Unlock()
-				}
-				return err
-			})
 		}
-		return signaling.Err() != nil
+		return ctx.Err() != nil
 	})
 	return woken, errors.Join(err, signals.Wait())
 }
 
-// changed is the first change for which a workflow waits, -1 for none.
-func changed(info *workflowpb.WorkflowExecutionInfo, at map[string]int) int {
+// changed are the changes for which a workflow waits.
+func changed(info *workflowpb.WorkflowExecutionInfo, at map[string]int) []int {
+	var found []int
 	for _, key := range keysIn(info, attributeWaitingFor) {
 		if i, known := at[key]; known {
-			return i
+			found = append(found, i)
 		}
 	}
-	return -1
+	return found
 }
 
 // signal tells one workflow; false when it ended meanwhile.
@@ -107,25 +111,27 @@ func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, need
 	return int(told.Load()), err
 }
 
+// tellDeleting tells each resource once, of the latest change: an older one may
+// be known there, and what is known wakes nobody.
 func (f *Fleet) tellDeleting(ctx context.Context, targets []target) ([]bool, error) {
-	told := make([]bool, len(targets))
-	done := map[string]bool{}
-	for i := len(targets) - 1; i >= 0; i-- {
-		key := targets[i].id.Key()
-		if done[key] {
-			continue
-		}
-		done[key] = true
-		managed, known, err := f.Managed(ctx, targets[i].id)
-		if err != nil {
-			return nil, err
-		}
-		if !known || !managed.Deleting {
-			continue
-		}
-		if told[i], err = f.signal(ctx, targets[i].id.WorkflowID(), targets[i].change); err != nil {
-			return nil, err
+	last := map[string]int{}
+	for i, t := range targets {
+		if known, ok := last[t.id.Key()]; !ok || t.change.At.After(targets[known].change.At) {
+			last[t.id.Key()] = i
 		}
 	}
-	return told, nil
+	told := make([]bool, len(targets))
+	var all errgroup.Group
+	all.SetLimit(signalsAtOnce)
+	for _, i := range last {
+		all.Go(func() error {
+			managed, known, err := f.Managed(ctx, targets[i].id)
+			if err != nil || !known || !managed.Deleting {
+				return err
+			}
+			told[i], err = f.signal(ctx, targets[i].id.WorkflowID(), targets[i].change)
+			return err
+		})
+	}
+	return told, all.Wait()
 }

@@ -1,0 +1,334 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	updatepb "go.temporal.io/api/update/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
+)
+
+// server is a Temporal that keeps what the fleet asks for. Visibility is what
+// listed says; the runs are what a description says, and both may differ.
+type server struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+	t *testing.T
+
+	mu      sync.Mutex
+	listed  []*workflowpb.WorkflowExecutionInfo
+	running map[string]*workflowpb.WorkflowExecutionInfo
+	// broken are the workflows that take no signal, with the error.
+	broken map[string]error
+	// listFails is the error of a list.
+	listFails error
+	// place and updateFails answer an update.
+	place       activities.Place
+	updateFails error
+
+	queries   []string
+	pages     int
+	described []string
+	signals   []signal
+	updates   []update
+}
+
+// signal is one that arrived.
+type signal struct {
+	workflowID, name string
+	wake             workflows.WakeInput
+	turn             activities.Turn
+}
+
+// update is one that arrived; start is the workflow that came with it.
+type update struct {
+	workflowID, name, start, taskQueue string
+	args                               []*commonpb.Payload
+}
+
+func newServer(t *testing.T) *server {
+	return &server{t: t, running: map[string]*workflowpb.WorkflowExecutionInfo{}, broken: map[string]error{}}
+}
+
+// run is a resource with a workflow.
+type run struct {
+	id           string
+	policy       resource.Policy
+	phase        workflows.Phase
+	reason       resource.Reason
+	needs, waits []string
+	// unlisted is one that visibility does not show, noMemo one without a memo.
+	unlisted, noMemo bool
+	ended            bool
+}
+
+func (s *server) add(runs ...run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range runs {
+		id := parse(s.t, r.id)
+		memo := map[string]*commonpb.Payload{}
+		if r.policy == "" {
+			r.policy = resource.PolicyManage
+		}
+		if !r.noMemo {
+			memo[workflows.MemoID] = encode(s.t, id.String())
+			memo[workflows.MemoPolicy] = encode(s.t, string(r.policy))
+		}
+		status := enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+		if r.ended {
+			status = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
+		}
+		info := &workflowpb.WorkflowExecutionInfo{
+			Execution: &commonpb.WorkflowExecution{WorkflowId: id.WorkflowID(), RunId: "run of " + id.Name()}, Status: status,
+			Memo: &commonpb.Memo{Fields: memo},
+			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{
+				attributePhase: encode(s.t, string(r.phase)), attributeReason: encode(s.t, string(r.reason)),
+				attributeNeeds: encode(s.t, keysOf(s.t, r.needs)), attributeWaitingFor: encode(s.t, keysOf(s.t, r.waits)),
+			}},
+		}
+		if !r.unlisted {
+			s.listed = append(s.listed, info)
+		}
+		s.running[id.WorkflowID()] = info
+	}
+}
+
+func keysOf(t *testing.T, ids []string) []string {
+	keys := []string{}
+	for _, id := range ids {
+		keys = append(keys, workflows.WaitingKey(parse(t, id)))
+	}
+	return keys
+}
+
+func encode(t *testing.T, value any) *commonpb.Payload {
+	t.Helper()
+	encoded, err := payload.DataConverter().ToPayload(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
+}
+
+func parse(t *testing.T, text string) resource.ID {
+	t.Helper()
+	id, err := resource.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+const (
+	groupText   = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg"
+	clusterText = groupText + "/providers/Microsoft.Kusto/clusters/c"
+)
+
+// database is a child of the cluster.
+func database(n int) string { return fmt.Sprintf("%s/databases/d%04d", clusterText, n) }
+
+func (s *server) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+// asked is the one shape of query that the fleet sends.
+var asked = regexp.MustCompile(`^(\w+) IN \('([\w-]{22}(?:', '[\w-]{22})*)'\) AND ExecutionStatus = 'Running'$`)
+
+func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages++
+	if len(in.GetNextPageToken()) == 0 {
+		s.queries = append(s.queries, in.GetQuery())
+	}
+	if s.listFails != nil {
+		return nil, s.listFails
+	}
+	parts := asked.FindStringSubmatch(in.GetQuery())
+	if parts == nil {
+		return nil, serviceerror.NewInvalidArgument("no query of the fleet: " + in.GetQuery())
+	}
+	keys := strings.Split(parts[2], "', '")
+	var found []*workflowpb.WorkflowExecutionInfo
+	for _, info := range s.listed {
+		if slices.ContainsFunc(keysIn(info, parts[1]), func(key string) bool { return slices.Contains(keys, key) }) {
+			found = append(found, info)
+		}
+	}
+	from, _ := strconv.Atoi(string(in.GetNextPageToken()))
+	to := min(len(found), from+int(in.GetPageSize()))
+	answer := &workflowservice.ListWorkflowExecutionsResponse{Executions: found[from:to]}
+	if to < len(found) {
+		answer.NextPageToken = []byte(strconv.Itoa(to))
+	}
+	return answer, nil
+}
+
+func (s *server) DescribeWorkflowExecution(_ context.Context, in *workflowservice.DescribeWorkflowExecutionRequest) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := in.GetExecution().GetWorkflowId()
+	s.described = append(s.described, id)
+	if err := s.broken[id]; err != nil {
+		return nil, err
+	}
+	info := s.running[id]
+	if info == nil {
+		return nil, serviceerror.NewNotFound("no workflow " + id)
+	}
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: info}, nil
+}
+
+func (s *server) SignalWorkflowExecution(_ context.Context, in *workflowservice.SignalWorkflowExecutionRequest) (*workflowservice.SignalWorkflowExecutionResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := in.GetWorkflowExecution().GetWorkflowId()
+	if err := s.broken[id]; err != nil {
+		return nil, err
+	}
+	if info := s.running[id]; info == nil || info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil, serviceerror.NewNotFound("workflow execution already completed")
+	}
+	got := signal{workflowID: id, name: in.GetSignalName()}
+	into := any(&got.wake)
+	if got.name == workflows.EndTurnSignal {
+		into = &got.turn
+	}
+	if err := payload.DataConverter().FromPayloads(in.GetInput(), into); err != nil {
+		return nil, err
+	}
+	s.signals = append(s.signals, got)
+	return &workflowservice.SignalWorkflowExecutionResponse{}, nil
+}
+
+func (s *server) UpdateWorkflowExecution(_ context.Context, in *workflowservice.UpdateWorkflowExecutionRequest) (*workflowservice.UpdateWorkflowExecutionResponse, error) {
+	return s.updated(in, update{})
+}
+
+func (s *server) updated(in *workflowservice.UpdateWorkflowExecutionRequest, got update) (*workflowservice.UpdateWorkflowExecutionResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got.workflowID, got.name = in.GetWorkflowExecution().GetWorkflowId(), in.GetRequest().GetInput().GetName()
+	got.args = in.GetRequest().GetInput().GetArgs().GetPayloads()
+	s.updates = append(s.updates, got)
+	if s.updateFails != nil {
+		return nil, s.updateFails
+	}
+	if got.start == "" && s.running[got.workflowID] == nil {
+		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
+	}
+	return &workflowservice.UpdateWorkflowExecutionResponse{
+		UpdateRef: &updatepb.UpdateRef{
+			WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: got.workflowID, RunId: "r"}, UpdateId: in.GetRequest().GetMeta().GetUpdateId(),
+		},
+		Stage: enumspb.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED,
+		Outcome: &updatepb.Outcome{Value: &updatepb.Outcome_Success{
+			Success: &commonpb.Payloads{Payloads: []*commonpb.Payload{encode(s.t, s.place)}},
+		}},
+	}, nil
+}
+
+func (s *server) ExecuteMultiOperation(_ context.Context, in *workflowservice.ExecuteMultiOperationRequest) (*workflowservice.ExecuteMultiOperationResponse, error) {
+	start, request := in.GetOperations()[0].GetStartWorkflow(), in.GetOperations()[1].GetUpdateWorkflow()
+	if policy := start.GetWorkflowIdConflictPolicy(); policy != enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING {
+		return nil, serviceerror.NewInvalidArgument("conflict policy " + policy.String())
+	}
+	answer, err := s.updated(request, update{start: start.GetWorkflowType().GetName(), taskQueue: start.GetTaskQueue().GetName()})
+	if err != nil {
+		return nil, err
+	}
+	return &workflowservice.ExecuteMultiOperationResponse{Responses: []*workflowservice.ExecuteMultiOperationResponse_Response{
+		{Response: &workflowservice.ExecuteMultiOperationResponse_Response_StartWorkflow{
+			StartWorkflow: &workflowservice.StartWorkflowExecutionResponse{RunId: "r", Started: true},
+		}},
+		{Response: &workflowservice.ExecuteMultiOperationResponse_Response_UpdateWorkflow{UpdateWorkflow: answer}},
+	}}, nil
+}
+
+// dial is a fleet that talks to the server as a worker does.
+func (s *server) dial() *Fleet {
+	s.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	serving := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		answer, err := next(ctx, in)
+		if err != nil {
+			err = serviceerror.ToStatus(err).Err()
+		}
+		return answer, err
+	}))
+	workflowservice.RegisterWorkflowServiceServer(serving, s)
+	go func() { _ = serving.Serve(listener) }()
+	s.t.Cleanup(serving.Stop)
+	temporal, err := client.NewLazyClient(client.Options{
+		HostPort: listener.Addr().String(), DataConverter: payload.DataConverter(),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(temporal.Close)
+	return New(temporal, Options{Namespace: "n", TaskQueue: "q", Collect: 50 * time.Millisecond, ListsPerSecond: 1000})
+}
+
+// direct calls the server without a wire, where time is not real.
+type direct struct {
+	Temporal
+	*server
+}
+
+func (d direct) ListWorkflow(ctx context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	return d.ListWorkflowExecutions(ctx, in)
+}
+
+func (d direct) DescribeWorkflowExecution(ctx context.Context, workflowID, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return d.server.DescribeWorkflowExecution(ctx, &workflowservice.DescribeWorkflowExecutionRequest{
+		Execution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
+	})
+}
+
+func (d direct) SignalWorkflow(ctx context.Context, workflowID, _, name string, input any) error {
+	encoded, err := converter.DataConverter(payload.DataConverter()).ToPayloads(input)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err = d.SignalWorkflowExecution(ctx, &workflowservice.SignalWorkflowExecutionRequest{
+		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID}, SignalName: name, Input: encoded,
+	})
+	return err
+}
+
+// signaled are "workflow name: changed state", sorted.
+func (s *server) signaled() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := []string{}
+	for _, got := range s.signals {
+		found = append(found, fmt.Sprintf("%s %s %s", got.workflowID[strings.LastIndex(got.workflowID, "/")+1:], got.wake.ID.Name(), got.wake.State))
+	}
+	slices.Sort(found)
+	return found
+}
