@@ -58,9 +58,6 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.schedule(now, r.resync(), "ready")
 	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 	r.setPhase(ctx, PhaseReady, reason)
-	if !r.state.Queued.IsZero() {
-		r.endTurn(ctx, r.state.Queued)
-	}
 	r.tell(ctx, p)
 }
 
@@ -114,7 +111,8 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 		Severity: severity, Reason: verdict.Reason, Message: verdict.Words(), ObservedGeneration: p.generation,
 	}, now)
 	wait := r.backoff(class, verdict.RetryAfter)
-	if changed && len(verdict.WaitingFor) > 0 && wait > 0 {
+	// Whose turn it is comes by a message, not from a list.
+	if changed && len(verdict.WaitingFor) > 0 && wait > 0 && verdict.Reason != resource.ReasonWaitingForSibling {
 		wait = max(min(wait, firstTimer), verdict.RetryAfter)
 	}
 	r.state.Attempts++

@@ -149,8 +149,6 @@ func (r *reconciler) gone(ctx workflow.Context, reason resource.Reason, message 
 	}, now)
 	r.state.NextTry, r.state.WaitingFor = now, nil
 	r.setPhase(ctx, PhaseDeleting, reason)
-	if !r.state.Queued.IsZero() {
-		r.endTurn(ctx, r.state.Queued)
-	}
+	r.leaveQueue(ctx)
 	r.wakeDependents(ctx, activities.WakeDependentsInput{State: toldDeleted, Needed: r.state.Desired.Needs(), Once: true})
 }

@@ -181,6 +181,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	r.state.Delete = &in
 	if changed {
 		r.state.Attempts = 0
+		r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 	}
 	message := "by " + in.By
 	if in.Cascade {
@@ -207,9 +208,7 @@ func (r *reconciler) receiveWakes(ctx workflow.Context) {
 // run ends. A signal that came with this very task is already in the hands of
 // receiveWakes, which has not run yet: it must first.
 func (r *reconciler) drainWakes(ctx workflow.Context) error {
-	others := false
-	workflow.Go(ctx, func(workflow.Context) { others = true })
-	if err := workflow.Await(ctx, func() bool { return others }); err != nil {
+	if err := letOthersRun(ctx); err != nil {
 		return err
 	}
 	channel := workflow.GetSignalChannel(ctx, WakeSignal)
@@ -220,6 +219,13 @@ func (r *reconciler) drainWakes(ctx workflow.Context) error {
 		}
 		r.wake(ctx, in)
 	}
+}
+
+// letOthersRun waits until every other coroutine of the run had its turn.
+func letOthersRun(ctx workflow.Context) error {
+	ran := false
+	workflow.Go(ctx, func(workflow.Context) { ran = true })
+	return workflow.Await(ctx, func() bool { return ran })
 }
 
 func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {

@@ -14,7 +14,10 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+
+	"github.com/stretchr/testify/mock"
 )
 
 // script answers the activities of one run by functions that a test replaces;
@@ -36,7 +39,10 @@ type script struct {
 	serialised resource.ID
 	adopt      bool
 	wakes      []activities.WakeDependentsInput
-	delete     func(activities.DeleteResourceInput) activities.DeleteResourceResult
+	// wake answers WakeDependents, turns are the inputs of TakeTurn and EndTurn.
+	wake   func(activities.WakeDependentsInput) error
+	turns  []activities.Turn
+	delete func(activities.DeleteResourceInput) activities.DeleteResourceResult
 }
 
 func newScript() *script {
@@ -60,6 +66,7 @@ func newScript() *script {
 		contents:   func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
 		dependents: func(activities.CheckDependentsInput) resource.Verdict { return resource.Proceed("") },
 		turn:       func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
+		wake:       func(activities.WakeDependentsInput) error { return nil },
 		delete: func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 			return activities.DeleteResourceResult{Verdict: resource.Proceed("accepted"), Done: true}
 		},
@@ -84,7 +91,9 @@ type run struct {
 	t      *testing.T
 	script *script
 	timers []time.Duration
-	input  workflows.ReconcileResourceInput
+	// watched are search attributes whose lists are noted.
+	watched []watched
+	input   workflows.ReconcileResourceInput
 }
 
 func newRun(t *testing.T) *run {
@@ -139,19 +148,21 @@ func (r *run) register() {
 		},
 		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
 			r.called("TakeTurn")
+			r.script.turns = append(r.script.turns, in.Turn)
 			return activities.TakeTurnResult{Verdict: r.script.turn(in)}, nil
 		},
 		"RegisterProvider": func(_ context.Context, in activities.RegisterProviderInput) (activities.RegisterProviderResult, error) {
 			r.called("RegisterProvider")
 			return activities.RegisterProviderResult{Verdict: r.script.provider(in)}, nil
 		},
-		"EndTurn": func(context.Context, activities.EndTurnInput) (activities.EndTurnResult, error) {
+		"EndTurn": func(_ context.Context, in activities.EndTurnInput) (activities.EndTurnResult, error) {
 			r.called("EndTurn")
+			r.script.turns = append(r.script.turns, in.Turn)
 			return activities.EndTurnResult{}, nil
 		},
 		"WakeDependents": func(_ context.Context, in activities.WakeDependentsInput) (activities.WakeDependentsResult, error) {
 			r.script.wakes = append(r.script.wakes, in)
-			return activities.WakeDependentsResult{}, nil
+			return activities.WakeDependentsResult{}, r.script.wake(in)
 		},
 		"DeleteResource": func(_ context.Context, in activities.DeleteResourceInput) (activities.DeleteResourceResult, error) {
 			r.called("DeleteResource")
@@ -257,4 +268,28 @@ func desired() resource.Desired {
 		Owner: id.Owner(), OwnerAPIVersion: resource.ResourceGroupAPIVersion,
 		Policy: resource.PolicyManage, Interval: time.Hour, Timeout: resource.DefaultTimeout,
 	}
+}
+
+// lists notes what is written to a search attribute that holds a list.
+func (r *run) lists(name string) *[][]string {
+	r.watched = append(r.watched, watched{temporal.NewSearchAttributeKeyKeywordList(name), &[][]string{}})
+	if len(r.watched) == 1 {
+		r.OnUpsertTypedSearchAttributes(mock.Anything).Return(nil).Run(func(args mock.Arguments) {
+			written := args.Get(0).(temporal.SearchAttributes)
+			for _, w := range r.watched {
+				if list, ok := written.GetKeywordList(w.key); ok {
+					*w.lists = append(*w.lists, list)
+				}
+			}
+		})
+	}
+	return r.watched[len(r.watched)-1].lists
+}
+
+// keys are what is written to ReconcileWaitingFor.
+func (r *run) keys() *[][]string { return r.lists("ReconcileWaitingFor") }
+
+type watched struct {
+	key   temporal.SearchAttributeKeyKeywordList
+	lists *[][]string
 }

@@ -12,6 +12,7 @@ import (
 // waits for the operation, and reads the resource again.
 func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict {
 	if p.pre.Action == resource.ActionSkip {
+		r.leaveQueue(ctx)
 		return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
 	}
 	if verdict := r.takeTurn(ctx, p, p.turn); verdict.Stops() || ctx.Err() != nil {

@@ -86,6 +86,7 @@ func (r *reconciler) due(ctx workflow.Context) bool {
 func (r *reconciler) runPass(ctx workflow.Context) {
 	r.state.Wanted, r.elapsed = false, false
 	r.passing = true
+	r.state.forget(workflow.Now(ctx))
 	if r.state.Delete != nil {
 		r.deletePass(ctx)
 	} else {

@@ -65,6 +65,10 @@ func SerializeSiblings(ctx workflow.Context, input SerializeSiblingsInput) error
 		return fmt.Errorf("set update handler %s: %w", TakeTurnUpdate, err)
 	}
 	workflow.Go(ctx, s.receive)
+	if holder := s.state.Holder; holder != nil && !holder.Came {
+		// The run before may have ended before its signal left.
+		s.tell(ctx, holder)
+	}
 	for ctx.Err() == nil {
 		info := workflow.GetInfo(ctx)
 		again := info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
@@ -96,7 +100,9 @@ func (s *siblings) end(ctx workflow.Context, again bool) (bool, error) {
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 		return true, err
 	}
-	s.drain(ctx)
+	if err := s.drain(ctx); err != nil {
+		return true, err
+	}
 	if again {
 		return true, workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 			InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
@@ -105,9 +111,9 @@ func (s *siblings) end(ctx workflow.Context, again bool) (bool, error) {
 	return !s.wanted(), nil
 }
 
-// watch waits for a message. Meanwhile it looks after a holder for whom others
-// wait: one who does not come, or who ended without giving the turn back, loses
-// it.
+// watch waits for a message. Meanwhile it looks after the holder, often while
+// others wait: one who does not come, or who ended without giving the turn back,
+// loses it.
 func (s *siblings) watch(ctx workflow.Context) error {
 	holder := s.state.Holder
 	most := longestTimer
@@ -122,7 +128,10 @@ func (s *siblings) watch(ctx workflow.Context) error {
 	if err := sleep(ctx, most, cut(summary), func() bool { return s.messages != seen }); err != nil || s.messages != seen {
 		return err
 	}
-	if holder.Came && (len(s.state.Queue) == 0 || s.holds(ctx, holder)) {
+	if len(s.state.Queue) > 0 {
+		holder.Looks++
+	}
+	if holder.Came && s.holds(ctx, holder) {
 		return nil
 	}
 	if s.state.Holder == holder {
@@ -133,7 +142,6 @@ func (s *siblings) watch(ctx workflow.Context) error {
 
 // holds asks whether the holder's run still runs.
 func (s *siblings) holds(ctx workflow.Context, holder *HeldTurn) bool {
-	holder.Looks++
 	var a *activities.Activities
 	var result activities.CheckTurnResult
 	options := requestOptions(ctx, "is "+holder.Turn.ID.Short()+" still at it?")
@@ -177,13 +185,17 @@ func (s *siblings) receive(ctx workflow.Context) {
 	}
 }
 
-// drain takes the signals that arrived with the last task.
-func (s *siblings) drain(ctx workflow.Context) {
+// drain takes the signals that arrived with the last task. One of them may be in
+// the hands of receive, which has not run yet: it must first.
+func (s *siblings) drain(ctx workflow.Context) error {
+	if err := letOthersRun(ctx); err != nil {
+		return err
+	}
 	channel := workflow.GetSignalChannel(ctx, EndTurnSignal)
 	for {
 		var turn activities.Turn
 		if !channel.ReceiveAsync(&turn) {
-			return
+			return nil
 		}
 		s.ended(ctx, turn)
 	}
@@ -210,6 +222,11 @@ func (s *siblings) next(ctx workflow.Context) {
 	}
 	holder := &HeldTurn{Turn: s.state.Queue[0]}
 	s.state.Holder, s.state.Queue = holder, slices.Delete(slices.Clone(s.state.Queue), 0, 1)
+	s.tell(ctx, holder)
+}
+
+// tell tells somebody that it is his turn.
+func (s *siblings) tell(ctx workflow.Context, holder *HeldTurn) {
 	told := workflow.SignalExternalWorkflow(ctx, holder.Turn.WorkflowID, "", WakeSignal, WakeInput{
 		ID: holder.Turn.ID, State: "next: it has the turn in " + holder.Turn.Parent.Short(), At: workflow.Now(ctx),
 	})

@@ -1,6 +1,9 @@
 package workflows
 
 import (
+	"slices"
+	"time"
+
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
@@ -21,6 +24,7 @@ const (
 	toldAbsent  = "absent"
 	toldDeleted = "Deleted"
 	toldWritten = "written"
+	toldChanged = "changed"
 	// toldReleased: ARM lets it go only with its owner, which need not wait for it.
 	toldReleased = "left to the deletion of its owner"
 )
@@ -47,8 +51,10 @@ func (r *reconciler) tell(ctx workflow.Context, p *pass) {
 		what = toldReady
 	case before.Exists && !now.Exists:
 		what = toldAbsent
-	case now.State != before.State:
+	case now.State != before.State && now.State != "":
 		what = now.State
+	case now.State != before.State, now.Exists && !before.Exists && !p.put:
+		what = toldChanged
 	case p.put:
 		what = toldWritten
 	}
@@ -89,6 +95,15 @@ func (s *State) learn(next activities.Change) bool {
 	return true
 }
 
-// changesKept bounds the changes that are remembered: those of the others are in
-// no worker's cache any more.
-const changesKept = 64
+// forget drops the changes that are so old that no worker keeps a reading from
+// before them. Their times and now are the server's.
+func (s *State) forget(now time.Time) {
+	s.Changes = slices.DeleteFunc(slices.Clone(s.Changes), func(c activities.Change) bool { return now.Sub(c.At) > changesMatter })
+}
+
+// Bounds of the changes that are remembered: of more, the oldest are dropped.
+// Workers keep readings for half a minute.
+const (
+	changesKept   = 64
+	changesMatter = 10 * time.Minute
+)

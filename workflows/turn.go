@@ -19,10 +19,21 @@ func (r *reconciler) takeTurn(ctx workflow.Context, p *pass, parent resource.ID)
 	err := workflow.ExecuteActivity(options, a.TakeTurn, activities.TakeTurnInput{Turn: turn}).Get(ctx, &result)
 	verdict := verdictOf(result.Verdict, err)
 	r.state.Queued = resource.ID{}
-	if verdict.Stops() {
+	switch {
+	case ctx.Err() != nil:
+		// The answer may be on its way: nobody stays in a queue for a run that ends.
+		r.endTurn(ctx, parent)
+	case verdict.Stops():
 		r.state.Queued = parent
 	}
 	return verdict
+}
+
+// leaveQueue gives the place in a queue back that a pass does not need any more.
+func (r *reconciler) leaveQueue(ctx workflow.Context) {
+	if !r.state.Queued.IsZero() {
+		r.endTurn(ctx, r.state.Queued)
+	}
 }
 
 func (r *reconciler) turn(ctx workflow.Context, parent resource.ID) activities.Turn {

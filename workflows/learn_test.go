@@ -1,0 +1,57 @@
+package workflows
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+)
+
+// TestLearn holds that each resource stands once in the changes, with its newest
+// change, the newest last, and that there are never more than the bound.
+func TestLearn(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	change := func(n int, upper bool, at time.Duration) activities.Change {
+		text := fmt.Sprintf("/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/g%d", n)
+		if upper {
+			text = fmt.Sprintf("/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/G%d", n)
+		}
+		id, err := resource.ParseID(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return activities.Change{ID: id, At: noon.Add(at)}
+	}
+	var s State
+	for i, c := range []struct {
+		change activities.Change
+		news   bool
+	}{
+		{change(1, false, 0), true}, {change(1, true, 0), false}, {change(1, false, -1), false},
+		{change(2, false, 0), true}, {change(1, true, 1), true}, {change(1, false, 0), false},
+	} {
+		if got := s.learn(c.change); got != c.news {
+			t.Errorf("step %d: news %t, want %t", i, got, c.news)
+		}
+	}
+	if len(s.Changes) != 2 || s.Changes[1].ID.Name() != "G1" || !s.Changes[1].At.Equal(noon.Add(1)) {
+		t.Errorf("changes %v, want two, the newest of g1 last", s.Changes)
+	}
+	kept := s.Changes
+	for i := range 200 {
+		s.learn(change(i+10, false, time.Duration(i)*time.Minute))
+	}
+	if len(s.Changes) != changesKept || s.Changes[changesKept-1].ID.Name() != "g209" || s.Changes[0].ID.Name() != "g146" {
+		t.Errorf("%d changes from %s to %s, want the last %d", len(s.Changes), s.Changes[0].ID.Name(), s.Changes[len(s.Changes)-1].ID.Name(), changesKept)
+	}
+	if kept[0].ID.Name() != "g2" {
+		t.Errorf("learning changed a list that was handed out: %v", kept)
+	}
+	handed := s.Changes
+	s.forget(noon.Add(199*time.Minute + changesMatter))
+	if len(s.Changes) != 1 || handed[0].ID.Name() != "g146" {
+		t.Errorf("%d changes are left, want the one that is not older than %s, and no change of the list handed out", len(s.Changes), changesMatter)
+	}
+}

@@ -1,0 +1,401 @@
+package workflows_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/temporal"
+)
+
+const vnetText = group + "/providers/Microsoft.Network/virtualNetworks/v1"
+
+// serialised makes every change need the turn of the network.
+func (s *script) inTurn() { s.serialised = mustID(vnetText) }
+
+// waitTurn blocks until it is the turn after so many questions.
+func waitTurn(questions int) func(activities.TakeTurnInput) resource.Verdict {
+	return func(activities.TakeTurnInput) resource.Verdict {
+		if questions--; questions >= 0 {
+			verdict := resource.Fail(resource.ReasonWaitingForSibling, resource.RetryVerySlow, "v1/a has the turn")
+			verdict.Action = resource.ActionBlock
+			verdict.WaitingFor = []resource.ID{mustID(vnetText + "/subnets/a")}
+			return verdict
+		}
+		return resource.Proceed("")
+	}
+}
+
+func TestTurn(t *testing.T) {
+	long := func(s *script) {
+		s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+			return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
+		}
+	}
+	endless := func(s *script) {
+		s.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", activities.ErrorNotYet,
+				temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		script func(*script)
+		delete bool
+		want   []string
+	}{
+		"in sync": {
+			reason: "who changes nothing needs no turn", script: func(*script) {},
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "PostCheck"},
+		},
+		"create": {
+			reason: "the turn ends with the PUT, before the rest of the pass", script: func(s *script) { s.pre = create },
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn", "GetResource", "PostCheck"},
+		},
+		"operation": {
+			reason: "ARM is busy until the operation ends", script: func(s *script) { s.pre = create; long(s) },
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "PollOperation", "EndTurn", "GetResource", "PostCheck"},
+		},
+		"refused": {
+			reason: "a refused PUT keeps nothing",
+			script: func(s *script) {
+				s.pre = create
+				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+					return activities.PutResourceResult{Verdict: resource.Fail("BadRequest", resource.RetryVerySlow, "400")}, nil
+				}
+			},
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn"},
+		},
+		"given up": {
+			reason: "nor does an activity that gave up",
+			script: func(s *script) {
+				s.pre = create
+				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+					return activities.PutResourceResult{}, temporal.NewNonRetryableApplicationError("broken", "Panic", nil)
+				}
+			},
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn"},
+		},
+		"failed operation": {
+			reason: "nor a failed operation",
+			script: func(s *script) {
+				s.pre = create
+				long(s)
+				s.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+					return activities.PollOperationResult{Verdict: resource.Fail("Conflict", resource.RetryVerySlow, "it failed")}, nil
+				}
+			},
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "PollOperation", "EndTurn"},
+		},
+		"canceled": {
+			reason: "who is canceled in the middle gives it back",
+			script: func(s *script) { s.pre = create; long(s); endless(s) },
+			want:   []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "PollOperation", "EndTurn"},
+		},
+		"waiting": {
+			reason: "without the turn there is no request", script: func(s *script) {
+				s.pre, s.turn = create, waitTurn(9)
+			},
+			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn"},
+		},
+		"deletion": {
+			reason: "a DELETE too", delete: true, script: func(s *script) { s.get = goneAfter(1) },
+			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn", "DeleteResource", "EndTurn", "GetResource"},
+		},
+		"deletion refused": {
+			reason: "and it keeps nothing when it is refused", delete: true, script: func(s *script) {
+				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+					return activities.DeleteResourceResult{Verdict: resource.Fail("ScopeLocked", resource.RetryVerySlow, "locked")}
+				}
+			},
+			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn", "DeleteResource", "EndTurn"},
+		},
+		"deletion canceled": {
+			reason: "nor when it is canceled", delete: true, script: func(s *script) {
+				endless(s)
+				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
+				}
+			},
+			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn", "DeleteResource", "PollOperation", "EndTurn"},
+		},
+		"deletion waiting": {
+			reason: "and it waits for its turn", delete: true, script: func(s *script) {
+				s.turn = func(activities.TakeTurnInput) resource.Verdict {
+					return resource.Fail(resource.ReasonWaitingForSibling, resource.RetryVerySlow, "v1/a has the turn")
+				}
+			},
+			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.inTurn()
+			c.script(r.script)
+			spec := desired()
+			if c.delete {
+				r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
+			} else {
+				r.apply(spec)
+			}
+			end := 30 * time.Second
+			if name == "deletion" {
+				end = 0
+			}
+			r.start(end)
+			if name == "given up" { // which is tried again soon
+				r.script.calls = r.script.calls[:min(len(r.script.calls), len(c.want))]
+			}
+			if !slices.Equal(r.script.calls, c.want) {
+				t.Errorf("%s: activities ran as\n%v, want\n%v", c.reason, r.script.calls, c.want)
+			}
+			for _, turn := range r.script.turns {
+				if !turn.Parent.Equal(mustID(vnetText)) || !turn.ID.Equal(spec.ID) || turn.WorkflowID != spec.ID.WorkflowID() || turn.RunID == "" {
+					t.Errorf("turn %+v, want the parent, the resource and its run", turn)
+				}
+			}
+		})
+	}
+}
+
+// TestTurnCanceledWhileAsked holds that nobody stays in a queue for a run that
+// was canceled while it asked: the answer may be on its way.
+func TestTurnCanceledWhileAsked(t *testing.T) {
+	for name, deleting := range map[string]bool{"PUT": false, "DELETE": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.inTurn()
+			r.script.pre = create
+			r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
+				r.RegisterDelayedCallback(r.CancelWorkflow, 0)
+				return resource.Proceed("")
+			}
+			spec := desired()
+			if deleting {
+				r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
+			} else {
+				r.apply(spec)
+			}
+			r.start(time.Minute)
+			if r.count("TakeTurn") != 1 || r.count("EndTurn") != 1 {
+				t.Errorf("activities %v, want the turn given back", r.script.calls)
+			}
+		})
+	}
+}
+
+// TestTurnWaiting holds how a wait for a turn looks, that it ends with a wake,
+// and that the queue is left by who needs no turn any more.
+func TestTurnWaiting(t *testing.T) {
+	t.Run("woken", func(t *testing.T) {
+		r := newRun(t)
+		r.script.inTurn()
+		r.script.pre, r.script.turn = create, waitTurn(1)
+		keys := r.keys()
+		r.apply(desired())
+		r.RegisterDelayedCallback(func() {
+			r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
+		}, 10*time.Second)
+		before, after := r.look(5*time.Second), r.look(15*time.Second)
+		r.start(20 * time.Second)
+		if before.Condition.Reason != resource.ReasonWaitingForSibling || before.Phase != workflows.PhaseBlocked ||
+			len(before.WaitingFor) != 1 || before.WaitingFor[0].Name() != "a" || before.WaitingSince.IsZero() {
+			t.Errorf("phase %s, %s for %v since %s; want who has the turn", before.Phase, before.Condition.Reason, before.WaitingFor, before.WaitingSince)
+		}
+		if after.Phase != workflows.PhaseReady || r.count("EndTurn") != 1 || r.count("PutResource") != 1 {
+			t.Errorf("after the wake: phase %s, activities %v", after.Phase, r.script.calls)
+		}
+		for _, list := range *keys {
+			if len(list) > 0 {
+				t.Errorf("ReconcileWaitingFor held %v: the holder would wake the whole queue whenever it is Ready", list)
+			}
+		}
+	})
+	leaves := map[string]func(*script){
+		"in sync meanwhile": func(*script) {},
+		"and not ready": func(s *script) {
+			s.post = func(activities.PostCheckInput) activities.PostCheckResult {
+				return activities.PostCheckResult{Verdict: resource.Fail(resource.ReasonPostReconciliationFailure, resource.RetryVerySlow, "not yet")}
+			}
+		},
+	}
+	for name, change := range leaves {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.inTurn()
+			change(r.script)
+			r.script.turn = waitTurn(1)
+			r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+				if r.count("PreCheck") == 1 {
+					return create(in)
+				}
+				return resource.Verdict{Action: resource.ActionSkip}
+			}
+			r.apply(desired())
+			r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+			r.at(20*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+			r.start(30 * time.Second)
+			if r.count("TakeTurn") != 1 || r.count("EndTurn") != 1 {
+				t.Errorf("activities %v, want the queue left, once: its turn would come and nobody would", r.script.calls)
+			}
+		})
+	}
+	t.Run("gone meanwhile", func(t *testing.T) {
+		r := newRun(t)
+		r.script.inTurn()
+		r.script.turn = waitTurn(9)
+		r.script.get = goneAfter(1)
+		spec := desired()
+		r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
+		r.start(0)
+		if last := len(r.script.calls) - 1; r.script.calls[last] != "EndTurn" || r.count("DeleteResource") != 0 {
+			t.Errorf("activities %v, want the queue left at the end", r.script.calls)
+		}
+	})
+}
+
+// TestNeedsFollowTheSpec holds that ReconcileNeeds names what the newest spec
+// needs: deletions go by it.
+func TestNeedsFollowTheSpec(t *testing.T) {
+	r := newRun(t)
+	needs := r.lists("ReconcileNeeds")
+	spec := desired()
+	spec.References = []resource.Reference{{ID: mustID(vnetText), APIVersion: "1"}}
+	r.apply(desired())
+	r.at(10*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
+	r.at(20*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
+	status := r.look(30 * time.Second)
+	r.at(40*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+	r.start(50 * time.Second)
+	owner, both := []string{workflows.WaitingKey(spec.Owner)}, []string{workflows.WaitingKey(spec.Owner), workflows.WaitingKey(mustID(vnetText))}
+	slices.Sort(both)
+	if want := fmt.Sprint([][]string{both, owner}); fmt.Sprint(*needs) != want {
+		t.Errorf("ReconcileNeeds was written as %v, want %v, and not where nothing changed", *needs, want)
+	}
+	if len(status.Needs) != 2 {
+		t.Errorf("the status names %v, want owner and reference", status.Needs)
+	}
+}
+
+// TestManyWaitedFor holds that what the server takes of a search attribute is
+// never exceeded: it would terminate the workflow.
+func TestManyWaitedFor(t *testing.T) {
+	for _, many := range []int{40, 5000} {
+		t.Run(fmt.Sprint(many), func(t *testing.T) {
+			r := newRun(t)
+			keys := r.keys()
+			var all []resource.ID
+			for i := range many {
+				all = append(all, mustID(fmt.Sprintf("%s/subnets/s%d", vnetText, i)))
+			}
+			r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+				verdict := resource.Block(resource.ReasonReferenceNotFound, "many are absent")
+				verdict.WaitingFor = all
+				return activities.CheckOwnerResult{Verdict: verdict}
+			}
+			spec := desired()
+			for _, id := range all {
+				spec.References = append(spec.References, resource.Reference{ID: id, APIVersion: "1"})
+			}
+			needs := r.lists("ReconcileNeeds")
+			r.apply(desired())
+			r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
+			r.start(time.Minute)
+			if len(*keys) != 1 || len((*keys)[0]) != 32 {
+				t.Errorf("ReconcileWaitingFor was written %d times, want once, with 32 keys", len(*keys))
+			}
+			if len(*needs) != 1 || len((*needs)[0]) != min(many+1, 64) {
+				t.Errorf("ReconcileNeeds was written %d times, want once, with at most 64 keys", len(*needs))
+			}
+		})
+	}
+}
+
+// TestOverdue holds that an overdue verdict is an error whose retries go on, and
+// what ends it.
+func TestOverdue(t *testing.T) {
+	late := func(s *script, class resource.RetryClass) {
+		s.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+			verdict := resource.Block(resource.ReasonReconciliationBlocked, "stopped")
+			verdict.Class = class
+			if in.NotReadyFor > time.Hour {
+				verdict.Overdue, verdict.Severity = true, resource.SeverityError
+			}
+			return activities.CheckOwnerResult{Verdict: verdict}
+		}
+	}
+	cases := map[string]struct {
+		reason  string
+		arrange func(*run)
+		overdue bool
+		since   time.Duration
+		ready   bool
+	}{
+		"overdue": {"two hours are longer than one", func(*run) {}, true, 0, false},
+		"applied": {"a new spec gets its time", func(r *run) {
+			spec := desired()
+			spec.Body = []byte(`{"location":"westus3"}`)
+			r.at(90*time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
+		}, false, 90 * time.Minute, false},
+		"applied again": {"the same spec does not", func(r *run) {
+			r.at(90*time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+		}, true, 0, false},
+		"resumed": {"a pause was no wait", func(r *run) {
+			r.at(time.Minute, workflows.PauseUpdate, workflows.PauseInput{})
+			r.at(90*time.Minute, workflows.ResumeUpdate, workflows.PauseInput{})
+		}, false, 90 * time.Minute, false},
+		"deleted": {"nor is a deletion that was asked for just now overdue", func(r *run) {
+			r.at(90*time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
+		}, false, 90 * time.Minute, false},
+		"ready": {"Ready ends it", func(r *run) {
+			r.RegisterDelayedCallback(func() {
+				r.script.owner = newScript().owner
+			}, 90*time.Minute)
+		}, false, 0, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			late(r.script, resource.RetrySlow)
+			c.arrange(r)
+			r.apply(desired())
+			status := r.look(2 * time.Hour)
+			r.start(2*time.Hour + time.Second)
+			want := resource.SeverityWarning
+			switch {
+			case c.overdue:
+				want = resource.SeverityError
+			case c.ready:
+				want = resource.SeverityNone
+			}
+			if status.Overdue != c.overdue || status.Condition.Severity != want || status.Condition.Ready != c.ready {
+				t.Errorf("overdue %t, severity %q, ready %t; want %t, %q: %s", status.Overdue, status.Condition.Severity, status.Condition.Ready, c.overdue, want, c.reason)
+			}
+			if since := status.NotReadySince.Sub(startTime); !c.ready && (since < c.since || since > c.since+time.Minute) || c.ready != status.NotReadySince.IsZero() {
+				t.Errorf("not ready since %s after the start, want %s", since, c.since)
+			}
+			if !c.ready && (status.NextTry.IsZero() || status.Phase == workflows.PhaseFailed) {
+				t.Errorf("phase %s, next try %s: an overdue resource is tried on", status.Phase, status.NextTry)
+			}
+		})
+	}
+	t.Run("plain error", func(t *testing.T) {
+		r := newRun(t)
+		r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+			verdict := resource.Block("X", "x")
+			verdict.Severity = resource.SeverityError
+			return activities.CheckOwnerResult{Verdict: verdict}
+		}
+		r.apply(desired())
+		status := r.look(time.Minute)
+		r.start(2 * time.Minute)
+		if status.Condition.Severity != resource.SeverityWarning {
+			t.Errorf("severity %s of what is tried again and not overdue, want a warning", status.Condition.Severity)
+		}
+	})
+}
