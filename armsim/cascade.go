@@ -57,17 +57,17 @@ func (s *Simulator) advanceCascades() {
 			continue
 		}
 		due := int(float64(len(op.cascade.order)) * min(1, past.Seconds()/whole.Seconds()))
-		s.advanceCascade(op.cascade, op.resource.id, due)
+		s.advanceCascade(op.cascade, due)
 	}
 }
 
-func (s *Simulator) advanceCascade(c *cascade, group string, due int) {
+func (s *Simulator) advanceCascade(c *cascade, due int) {
 	for ; c.gone < due; c.gone++ {
 		r := s.find(c.order[c.gone])
 		if r == nil {
 			continue
 		}
-		if s.usedFromOutside(r, group) == nil {
+		if s.inUse(r) == nil {
 			s.remove(r.id)
 		}
 	}
@@ -78,11 +78,11 @@ func (s *Simulator) advanceCascade(c *cascade, group string, due int) {
 func (s *Simulator) completeGroup(op *operation) {
 	group := op.resource
 	if op.cascade != nil {
-		s.advanceCascade(op.cascade, group.id, len(op.cascade.order))
+		s.advanceCascade(op.cascade, len(op.cascade.order))
 	}
 	var kept, reasons []string
 	for _, r := range s.below(group.id) {
-		if user, rule := s.userOf(r, group.id); rule != nil {
+		if user, rule := s.userOf(r); rule != nil {
 			kept = append(kept, r.id)
 			reasons = append(reasons, rule.refuse(r.id, user).message)
 		}

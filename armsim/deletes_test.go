@@ -135,9 +135,10 @@ func TestNoDelete(t *testing.T) {
 func TestGroupCascade(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
-	subnet, endpoint := vnet+"/subnets/a", networkRP+"privateEndpoints/p"
+	subnet, endpoint, rules := vnet+"/subnets/a", networkRP+"privateEndpoints/p", networkRP+"networkSecurityGroups/n"
 	for id, body := range map[string]map[string]any{
-		subnet: {}, aks + "/agentPools/p": {"properties": map[string]any{"vnetSubnetID": subnet}},
+		rules:  {"location": "westus2"},
+		subnet: {"properties": map[string]any{"networkSecurityGroup": map[string]any{"id": rules}}}, aks + "/agentPools/p": {"properties": map[string]any{"vnetSubnetID": subnet}},
 		endpoint: {"location": "westus2", "properties": map[string]any{"subnet": map[string]any{"id": subnet}}},
 	} {
 		if err := h.Put(id, body); err != nil {
@@ -155,6 +156,9 @@ func TestGroupCascade(t *testing.T) {
 				t.Errorf("the subnet went before %s", user)
 			}
 		}
+		if exists(subnet) && !exists(rules) {
+			t.Error("the security group went before the subnet that uses it")
+		}
 		piecemeal = piecemeal || !exists(aks) && exists(vnet)
 	}
 	if !piecemeal {
@@ -171,8 +175,9 @@ func TestGroupHeldUp(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	outside := root + "/resourceGroups/rg2/providers/Microsoft.Network/privateEndpoints/p"
+	rules := networkRP + "networkSecurityGroups/n"
 	for id, body := range map[string]map[string]any{
-		vnet + "/subnets/a": {}, plain: {"location": "westus2"},
+		rules: {"location": "westus2"}, vnet + "/subnets/a": {"properties": map[string]any{"networkSecurityGroup": map[string]any{"id": rules}}}, plain: {"location": "westus2"},
 		outside: {"location": "westus2", "properties": map[string]any{"subnet": map[string]any{"id": vnet + "/subnets/a"}}},
 	} {
 		if err := h.Put(id, body); err != nil {
@@ -187,7 +192,9 @@ func TestGroupHeldUp(t *testing.T) {
 		t.Errorf("the error does not say what holds it up: %s", end.raw)
 	}
 	h.wantAt(h.do("GET", group+version, ""), "properties.provisioningState", "Succeeded")
-	h.want(h.do("GET", vnet+"/subnets/a"+version, ""), 200, "")
+	for _, kept := range []string{vnet + "/subnets/a", rules} { // the subnet that stays uses its rules
+		h.want(h.do("GET", kept+version, ""), 200, "")
+	}
 	h.want(h.do("GET", plain+version, ""), 404, "ResourceNotFound")
 	h.Delete(outside)
 	h.want(h.do("DELETE", group+version, ""), 202, "")

@@ -104,7 +104,11 @@ func TestBusyServer(t *testing.T) {
 	}
 	h.want(h.do("GET", postgres+"/databases/a"+version, ""), 200, "")
 	h.want(h.do("GET", postgres+"/firewallRules/b"+version, ""), 404, "ResourceNotFound")
+	if state := h.Resources(postgres, "")[0].State; state != "Succeeded" {
+		t.Errorf("the refused update left the server %s", state)
+	}
 	h.want(h.do("PUT", postgres+"/firewallRules/b"+version, `{}`), 202, "")
+	h.want(h.do("GET", postgres+"/firewallRules/b"+version, ""), 404, "ResourceNotFound")
 	h.pass(time.Hour)
 	h.want(h.do("GET", postgres+"/firewallRules/b"+version, ""), 200, "")
 	if n := h.Counters().SiblingRefusals["microsoft.dbforpostgresql/flexibleservers"]; n != 2 {

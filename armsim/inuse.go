@@ -2,33 +2,25 @@ package armsim
 
 import "strings"
 
-// inUse refuses to delete a resource that something outside of what would go
-// with it still refers to.
+// inUse refuses to delete a resource that another one still refers to, or to
+// something below it.
 func (s *Simulator) inUse(r *resource) *answer {
-	return s.usedFromOutside(r, r.id)
-}
-
-// usedFromOutside looks at a resource and everything below it.
-func (s *Simulator) usedFromOutside(r *resource, outside string) *answer {
 	for _, gone := range append(s.below(r.id), r) {
-		if user, rule := s.userOf(gone, outside); rule != nil {
+		if user, rule := s.userOf(gone); rule != nil {
 			return rule.refuse(gone.id, user)
 		}
 	}
 	return nil
 }
 
-// userOf finds who uses a resource, outside of one that goes as a whole.
-func (s *Simulator) userOf(used *resource, outside string) (string, *useRule) {
+// userOf finds who uses a resource.
+func (s *Simulator) userOf(used *resource) (string, *useRule) {
 	rule := s.useRuleFor(used.typ)
 	if rule == nil {
 		return "", nil
 	}
 	found := ""
 	for _, r := range s.resources {
-		if under(r.id, outside) {
-			continue
-		}
 		if place, ok := usePlace(rule, r, used.id); ok && (found == "" || place < found) {
 			found = place // the first in order, so that the answer does not vary
 		}
