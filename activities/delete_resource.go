@@ -23,7 +23,11 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	if err := stopping(ctx); err != nil {
 		return DeleteResourceResult{}, err
 	}
-	if stop := a.frozen(ctx, in.Desired); stop != nil {
+	stop := forbidden(in.Desired, "DELETE")
+	if stop == nil {
+		stop = a.frozen(ctx, in.Desired)
+	}
+	if stop != nil {
 		return DeleteResourceResult{Verdict: a.observed("DeleteResource", *stop)}, nil
 	}
 	requests, cancel := forARM(ctx)

@@ -192,6 +192,8 @@ func (p *planning) held(ctx context.Context) string {
 // pre-check. Drift that a policy only reports changes nothing.
 func planned(verdict resource.Verdict) PlanAction {
 	switch {
+	case verdict.Reason == resource.ReasonDriftDetected:
+		return PlanNone
 	case verdict.Action == resource.ActionBlock:
 		return PlanBlocked
 	case verdict.Stops():

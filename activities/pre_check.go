@@ -32,6 +32,7 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 		verdict.Message += "; whether its secrets were rotated is not seen, because the worker has no mask-key"
 	}
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Object)
+	verdict = reported(verdict, in.Desired)
 	turn, _ := a.Registry.Serialised(in.Desired.ID)
 	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt}
 }

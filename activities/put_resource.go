@@ -65,6 +65,9 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if progress.Accepted {
 		return p.accepted(resource.Proceed("ARM accepted the PUT before the worker was lost"), progress), nil
 	}
+	if stop := forbidden(in.Desired, "PUT"); stop != nil {
+		return p.refused(*stop), nil
+	}
 	p.lost = p.attempt-1 > progress.Unsent
 	p.repeated = in.Reset || p.lost
 	requests, cancel := forARM(ctx)

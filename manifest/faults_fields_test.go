@@ -133,12 +133,7 @@ func TestFieldFaults(t *testing.T) {
 		"Policy": {
 			reason: "an unknown policy",
 			yaml:   account + "body: {}\nreconcile: {policy: mange}\n",
-			want:   "m.yaml:5: reconcile.policy: unknown policy \"mange\"; allowed: manage, detach-on-delete",
-		},
-		"PolicyNotBuilt": {
-			reason: "a policy of a later issue",
-			yaml:   account + "body: {}\nreconcile: {policy: observe}\n",
-			want:   "m.yaml:5: reconcile.policy: observe is not built yet; allowed: manage, detach-on-delete",
+			want:   "m.yaml:5: reconcile.policy: unknown policy \"mange\"; allowed: manage, observe, detach-on-delete, protect",
 		},
 		"IntervalBelow": {
 			reason: "a pass a second would eat the budget",

@@ -66,6 +66,16 @@ func TestLoad(t *testing.T) {
 				d.Ignore, d.Labels = []string{"properties.x", "tags['a.b/c']"}, map[string]string{"stack": "prod"}
 			})},
 		},
+		"Observe": {
+			reason: "drift is reported and nothing is written",
+			yaml:   account + "body: {}\nreconcile: {policy: observe}\n",
+			want:   []resource.Desired{acc("{}", func(d *resource.Desired) { d.Policy = resource.PolicyObserve })},
+		},
+		"Protect": {
+			reason: "a delete is refused",
+			yaml:   account + "body: {}\nreconcile: {policy: protect}\n",
+			want:   []resource.Desired{acc("{}", func(d *resource.Desired) { d.Policy = resource.PolicyProtect })},
+		},
 		"Numbers": {
 			reason: "numbers are exact, traps of YAML 1.1 and dates are texts, keys are sorted",
 			yaml:   account + "body: {z: 12345678901234567890123, y: 1.0, x: 1, w: on, v: yes, u: 2001-02-03, t: 1e3, s: -0, r: '017', q: ~, p: TRUE, o: <&>, 1: one, off: no}\n",

@@ -76,15 +76,14 @@ func readWord[W ~string](l *loader, d *draft, section *node, name string, into *
 }
 
 func (l *loader) readPolicy(d *draft, policy *node) {
+	const allowed = "manage, observe, detach-on-delete, protect"
 	switch {
-	case policy.kind == kindText && slices.Contains([]resource.Policy{resource.PolicyManage, resource.PolicyDetachOnDelete}, resource.Policy(policy.text)):
+	case policy.kind == kindText && slices.Contains(resource.Policies(), resource.Policy(policy.text)):
 		d.desired.Policy = resource.Policy(policy.text)
-	case policy.kind == kindText && (policy.text == "observe" || policy.text == "protect"):
-		l.at(d, policy.line, "reconcile.policy", "%s is not built yet; allowed: manage, detach-on-delete", policy.text)
 	case policy.kind == kindText:
-		l.at(d, policy.line, "reconcile.policy", "unknown policy %q; allowed: manage, detach-on-delete", policy.text)
+		l.at(d, policy.line, "reconcile.policy", "unknown policy %q; allowed: "+allowed, policy.text)
 	default:
-		l.at(d, policy.line, "reconcile.policy", "%s; allowed: manage, detach-on-delete", policy.found())
+		l.at(d, policy.line, "reconcile.policy", "%s; allowed: "+allowed, policy.found())
 	}
 }
 

@@ -9,10 +9,14 @@ import (
 // Policy says what Armature may do with a resource.
 type Policy string
 
-// The policies that are built; observe and protect come with the safety set.
+// The policies: keep it as the manifest says; report differences and write
+// nothing; keep it, but leave it in Azure when it is no longer managed; keep it
+// and refuse its deletion.
 const (
 	PolicyManage         Policy = "manage"
+	PolicyObserve        Policy = "observe"
 	PolicyDetachOnDelete Policy = "detach-on-delete"
+	PolicyProtect        Policy = "protect"
 )
 
 // Adopt says what to do with a resource that exists and was never applied here.
@@ -45,6 +49,18 @@ const (
 	PutReplace Put = "replace"
 	PutMerge   Put = "merge"
 )
+
+// Policies are all of them.
+func Policies() []Policy {
+	return []Policy{PolicyManage, PolicyObserve, PolicyDetachOnDelete, PolicyProtect}
+}
+
+// Leaves reports whether a delete only ends the management: the resource stays
+// in Azure.
+func (p Policy) Leaves() bool { return p == PolicyDetachOnDelete || p == PolicyObserve }
+
+// Spares reports whether a delete does not end in a DELETE.
+func (p Policy) Spares() bool { return p.Leaves() || p == PolicyProtect }
 
 // Defaults and limits of a manifest.
 const (

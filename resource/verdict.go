@@ -68,11 +68,13 @@ const (
 	ReasonOperationTimeout          Reason = "OperationTimeout"
 	ReasonOperationFailed           Reason = "OperationFailed"
 	ReasonChangeNotTaken            Reason = "ChangeNotTaken"
+	ReasonDriftDetected             Reason = "DriftDetected"
 	ReasonContested                 Reason = "Contested"
 	ReasonThrottled                 Reason = "Throttled"
 	ReasonArmUnreachable            Reason = "ArmUnreachable"
 	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
 	ReasonContainsProtected         Reason = "ContainsProtected"
+	ReasonProtected                 Reason = "Protected"
 	ReasonWaitingForDependents      Reason = "WaitingForDependents"
 	ReasonWaitingForOwnerDelete     Reason = "WaitingForOwnerDelete"
 	ReasonWaitingForSibling         Reason = "WaitingForSibling"
@@ -108,11 +110,13 @@ func Reasons() []Reason {
 		ReasonOperationTimeout,
 		ReasonOperationFailed,
 		ReasonChangeNotTaken,
+		ReasonDriftDetected,
 		ReasonContested,
 		ReasonThrottled,
 		ReasonArmUnreachable,
 		ReasonContainsUnmanaged,
 		ReasonContainsProtected,
+		ReasonProtected,
 		ReasonWaitingForDependents,
 		ReasonWaitingForOwnerDelete,
 		ReasonWaitingForSibling,
@@ -132,7 +136,7 @@ func (r Reason) Class() RetryClass {
 	switch r {
 	case ReasonWaitingForOwner, ReasonReferenceNotFound, ReasonReferenceNotReady, ReasonSecretNotFound:
 		return RetryFast
-	case ReasonDeletionNotSupported, ReasonChangeNotTaken, ReasonContested, ReasonContainsProtected:
+	case ReasonDeletionNotSupported, ReasonProtected, ReasonChangeNotTaken, ReasonDriftDetected, ReasonContested, ReasonContainsProtected:
 		return RetryVerySlow
 	}
 	return RetrySlow

@@ -130,7 +130,7 @@ func (a *app) sendDelete(d deletion, send func(message) error, desired *resource
 	case !result.Changed:
 		return "is being deleted already", err
 	case result.Detached:
-		return "no longer managed; it stays in Azure (policy detach-on-delete)", err
+		return "no longer managed; it stays in Azure (its policy)", err
 	}
 	return "deleting", err
 }

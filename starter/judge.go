@@ -1,6 +1,9 @@
 package main
 
-import "github.com/armature-io/armature/workflows"
+import (
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
 
 // outcome is how far one resource of a wait is.
 type outcome struct {
@@ -36,6 +39,8 @@ func judge(w awaited, v view, g goal) outcome {
 		o.hopeless = "it is being deleted"
 	case v.Paused:
 		o.hopeless = "it is paused; `armature resume` goes on"
+	case c.Reason == resource.ReasonDriftDetected && current:
+		o.hopeless = "policy observe reports its drift and changes nothing"
 	case v.Phase == workflows.PhaseFailed && current:
 		o.hopeless = "it is not tried again until somebody acts"
 	}

@@ -188,8 +188,12 @@ func together(desired resource.Desired, set manifest.Set) []resource.ID {
 func pruned(r record) change {
 	c := change{ID: r.ID, Name: r.Name}
 	c.Action, c.APIVersion, c.Managed = activities.PlanDelete, r.APIVersion, true
-	if r.Policy == resource.PolicyDetachOnDelete {
+	switch {
+	case r.Policy.Leaves():
 		c.Message = "it stays in Azure and is no longer managed (policy " + string(r.Policy) + ")"
+	case r.Policy == resource.PolicyProtect:
+		c.Action, c.Reason = activities.PlanBlocked, resource.ReasonProtected
+		c.Message = "no manifest names it any more, but its policy is protect: the deletion would be refused"
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
 )
 
 // plan answers what a worker would, by resource name; in sync where nothing is
@@ -177,5 +178,35 @@ func TestPlanColors(t *testing.T) {
 	w.run("plan", "-f", labelledAdx(t))
 	if !strings.Contains(w.out.String(), "\x1b[32m+ kusto cluster adx") {
 		t.Errorf("no color in %q", w.out)
+	}
+}
+
+// What a policy makes of a deletion is said before it happens.
+func TestPlanPrunesByPolicy(t *testing.T) {
+	for policy, want := range map[resource.Policy]string{
+		resource.PolicyManage:         "- kusto cluster old  delete\n",
+		resource.PolicyDetachOnDelete: "- kusto cluster old  delete: it stays in Azure and is no longer managed (policy detach-on-delete)\n",
+		resource.PolicyObserve:        "- kusto cluster old  delete: it stays in Azure and is no longer managed (policy observe)\n",
+		resource.PolicyProtect:        "! kusto cluster old  blocked: no manifest names it any more, but its policy is protect: the deletion would be refused\n",
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			w := newWorld()
+			w.temporal.manage(t, group+"/providers/Microsoft.Kusto/clusters/old")
+			w.temporal.records[0].Labels, w.temporal.records[0].Policy = []string{"stack=prod"}, policy
+			if code := w.run("plan", "-f", labelledAdx(t), "--prune", "-l", "stack=prod"); code != 2 || !strings.HasPrefix(w.out.String(), want) {
+				t.Errorf("exit code %d, said\n%s want\n%s", code, w.out, want)
+			}
+		})
+	}
+}
+
+// Nobody waits for what is only observed and has drifted.
+func TestWaitForObserved(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, workflows.Status{Phase: workflows.PhaseNotReady, Generation: 1, Condition: resource.Condition{
+		Reason: resource.ReasonDriftDetected, Severity: resource.SeverityWarning, ObservedGeneration: 1,
+	}})
+	if code := w.run("wait", "adx"); code != 1 || !strings.Contains(w.out.String()+w.err.String(), "policy observe reports its drift and changes nothing") {
+		t.Errorf("exit code %d, said %s %s", code, w.out, w.err)
 	}
 }

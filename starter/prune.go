@@ -116,8 +116,11 @@ func pruneLines(stale []record, most int) []string {
 			return append(lines, "… and "+count(len(stale)-i, "other"))
 		}
 		line := r.ID.String()
-		if r.Policy == resource.PolicyDetachOnDelete {
-			line += "  (policy detach-on-delete: it stays in Azure)"
+		switch {
+		case r.Policy.Leaves():
+			line += "  (policy " + string(r.Policy) + ": it stays in Azure)"
+		case r.Policy == resource.PolicyProtect:
+			line += "  (policy protect: the deletion will be refused)"
 		}
 		lines = append(lines, line)
 	}

@@ -34,6 +34,7 @@ func todos() map[resource.Reason]string {
 		resource.ReasonSecretNotFound:       "give the worker the secret that the message names; it is tried again by itself",
 		resource.ReasonContainsUnmanaged:    "delete what it holds, or `armature delete NAME --cascade`",
 		resource.ReasonContainsProtected:    "change the policy of what the message names, or delete the others one by one",
+		resource.ReasonDriftDetected:        "write what Azure has into the manifest, or give it the policy manage, and apply",
 		resource.ReasonDeletionNotSupported: "give it the policy detach-on-delete, apply, and delete it again",
 		resource.Reason("ScopeLocked"):      "take the lock away that the message names, or leave the resource",
 		resource.Reason("Frozen"):           "writes are frozen: lift the freeze",

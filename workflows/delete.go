@@ -13,9 +13,9 @@ import (
 // tried again for ever: it never becomes fatal.
 func (r *reconciler) deletePass(ctx workflow.Context) {
 	p := r.newPass()
-	if p.desired.Policy == resource.PolicyDetachOnDelete {
-		r.decided(ctx, p, "DeleteResource", resource.Proceed("policy detach-on-delete: no request is made"))
-		r.gone(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy detach-on-delete)")
+	if policy := p.desired.Policy; policy.Leaves() {
+		r.decided(ctx, p, "DeleteResource", resource.Proceed("policy "+string(policy)+": no request is made"))
+		r.gone(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy "+string(policy)+")")
 		return
 	}
 	if !r.state.DeleteBegun {

@@ -58,6 +58,12 @@ func TestDelete(t *testing.T) {
 			script: func(*script) {},
 			ended:  resource.ReasonDetached,
 		},
+		"observe": {
+			reason: "what is only observed is only let go",
+			spec:   func(d *resource.Desired) { d.Policy = resource.PolicyObserve },
+			script: func(*script) {},
+			ended:  resource.ReasonDetached,
+		},
 		"cascade": {
 			reason: "--cascade does not look into it",
 			script: func(s *script) { s.get = goneAfter(1) },

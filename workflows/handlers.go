@@ -158,16 +158,28 @@ func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error 
 	if known := r.state.Desired; known != nil {
 		// The applied policy decides. A manifest that wants to keep the resource
 		// must not delete it because nobody applied it yet.
-		if in.Desired != nil && in.Desired.Policy == resource.PolicyDetachOnDelete && known.Policy != in.Desired.Policy {
+		if in.Desired != nil && in.Desired.Policy.Spares() && known.Policy != in.Desired.Policy {
 			return refused(RefusedInvalid, "the manifest of %s says policy %s, but %s was applied: apply the manifest first, or delete by name",
 				known.ID.Short(), in.Desired.Policy, known.Policy)
 		}
-		return nil
+		return validateProtection(*known)
 	}
 	if in.Desired == nil {
 		return r.validateManaged()
 	}
+	if err := validateProtection(*in.Desired); err != nil {
+		return err
+	}
 	return r.validateApply(ctx, ApplyInput{Desired: *in.Desired})
+}
+
+// validateProtection refuses to delete what the policy protects.
+func validateProtection(desired resource.Desired) error {
+	if desired.Policy != resource.PolicyProtect {
+		return nil
+	}
+	return refused(RefusedProtected, "%s is protected (policy protect), so nothing deletes it: apply its manifest with policy manage first, or detach-on-delete to let go of it",
+		desired.ID.Short())
 }
 
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
@@ -188,7 +200,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		message += ", with everything in it"
 	}
 	r.want(ctx, DeleteUpdate, message)
-	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy == resource.PolicyDetachOnDelete}, nil
+	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Leaves()}, nil
 }
 
 // receiveWakes notes that another resource changed: a blocked resource tries

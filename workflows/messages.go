@@ -30,6 +30,7 @@ const (
 	RefusedOnce       = "OnceOnManaged"
 	RefusedInvalid    = "InvalidDesired"
 	RefusedNotManaged = "NotManaged"
+	RefusedProtected  = "Protected"
 )
 
 // FatalError is the type of the application error with which a run of `--once`

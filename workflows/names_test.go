@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 	add("query", workflows.StatusQuery, workflows.MemoryQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
-	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce)
+	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected)
 	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen)
 	attributes := workflows.SearchAttributes()
 	var names []string

@@ -81,6 +81,9 @@ func (r *reconciler) backoff(class resource.RetryClass, least time.Duration) tim
 		return 0
 	case resource.RetryVerySlow:
 		wait = max(r.state.Desired.Interval, verySlowMin)
+		if r.state.Desired.Policy == resource.PolicyObserve && r.state.Desired.Interval > 0 {
+			wait = r.state.Desired.Interval // a report costs one GET
+		}
 	case resource.RetryFast:
 		wait = exponential(r.state.Attempts, fastCap)
 	default:

@@ -1,0 +1,80 @@
+package activities
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// What is observed is compared like everything else, and nothing is due.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, observed string
+		action           resource.Action
+		why              resource.Reason
+		class            resource.RetryClass
+		says             string
+		paths            int
+	}{
+		"InSync":   {"nothing to report", `{"location":"westus2","properties":{"size":1}}`, resource.ActionSkip, resource.ReasonInSync, "", "", 0},
+		"Drift":    {"a warning that names path and values", `{"location":"westus2","properties":{"size":7}}`, resource.ActionFailure, resource.ReasonDriftDetected, resource.RetryVerySlow, "properties.size is 7, wanted 1", 1},
+		"Absent":   {"an absence is reported, and nothing is created", "", resource.ActionFailure, resource.ReasonDriftDetected, resource.RetryVerySlow, "does not exist in Azure", 0},
+		"InFlight": {"an operation in flight is waited for", `{"properties":{"provisioningState":"Updating"}}`, resource.ActionBlock, resource.ReasonOperationInProgress, resource.RetrySlow, "", 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := desired(t, thingText, plannedBody)
+			d.Policy = resource.PolicyObserve
+			got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(c.observed)}).Verdict
+			want(t, got, c.action, c.why, c.class, c.says)
+			if len(got.Differences) != c.paths || got.Create {
+				t.Errorf("%s: %+v", c.reason, got)
+			}
+		})
+	}
+}
+
+// The last guard: a write that the policy does not allow is not sent, whatever
+// asks for it.
+func TestPolicyForbids(t *testing.T) {
+	t.Parallel()
+	for policy, allowed := range map[resource.Policy][]string{
+		resource.PolicyManage:         {http.MethodPut, http.MethodDelete},
+		resource.PolicyDetachOnDelete: {http.MethodPut},
+		resource.PolicyProtect:        {http.MethodPut},
+		resource.PolicyObserve:        {},
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			w.put(thingText, `{"location":"westus2","properties":{"size":7}}`)
+			d := desired(t, thingText, plannedBody)
+			d.Policy = policy
+			put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+			must(t, err)
+			deleted, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
+			must(t, err)
+			var sent []string
+			for _, method := range allowed {
+				sent = append(sent, method+" t1")
+			}
+			if got := w.requests(); !slices.Equal(got, sent) {
+				t.Errorf("requests %v, allowed %v", got, allowed)
+			}
+			for method, verdict := range map[string]resource.Verdict{http.MethodPut: put.Verdict, http.MethodDelete: deleted.Verdict} {
+				stopped := verdict.Reason == resource.ReasonProtected
+				if stopped == strings.Contains(strings.Join(allowed, " "), method) {
+					t.Errorf("%s: %+v", method, verdict)
+				}
+			}
+		})
+	}
+}
