@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 // Bounds of what CheckContents looks at and names.
@@ -30,6 +32,10 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 		return CheckContentsResult{Verdict: resource.Proceed("not looked into: --cascade by " + in.By), Turn: turn}, nil
 	}
 	unmanaged, err := a.contents(requests, in)
+	if err != nil && a.closed(requests, in, err) {
+		return CheckContentsResult{Turn: turn, Verdict: resource.Proceed(
+			"not looked into, for ARM refuses to; what Armature manages in it goes with it: " + secrets.Text(err.Error(), nil))}, nil
+	}
 	if err != nil {
 		return a.contentsFailed(heart, err, a.contentsVerdict(ctx, in, err))
 	}
@@ -40,6 +46,18 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 			in.ID.Short(), names(unmanaged)))
 	}
 	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict), Turn: turn}, nil
+}
+
+// closed reports whether a parent at rest, such as a stopped cluster, shows
+// nothing of what it holds, while a managed child of it is left to its deletion.
+// Without such a child nobody said that anything in it may go.
+func (a *Activities) closed(ctx context.Context, in CheckContentsInput, err error) bool {
+	var failure *arm.Error
+	if !errors.As(err, &failure) || failure.Class != arm.ClassConflict {
+		return false
+	}
+	found, err := a.Fleet.Dependents(ctx, in.ID)
+	return err == nil && slices.ContainsFunc(found.Listed, func(m Managed) bool { return m.Released && Contains(in.ID, m.ID) })
 }
 
 // temporalError is a fault of Temporal, not of ARM.

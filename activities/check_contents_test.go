@@ -84,6 +84,19 @@ func TestCheckContents(t *testing.T) {
 			},
 			action: resource.ActionBlock, why: "", class: resource.RetrySlow,
 		},
+		"Resting": {
+			reason: "a cluster at rest shows nothing, and a database that is managed goes with it", resource: clusterText,
+			given: func(w *world) {
+				w.put(clusterText, `{"location":"westus2","properties":{"state":"Stopped"}}`)
+				w.fleet.dependents = Dependents{Listed: []Managed{{ID: id(w.t, databaseText), Deleting: true, Released: true}}}
+			},
+			action: resource.ActionProceed, parts: []string{"not looked into"},
+		},
+		"RestingUnknown": {
+			reason: "of what it holds nobody knows", resource: clusterText,
+			given:  func(w *world) { w.put(clusterText, `{"location":"westus2","properties":{"state":"Stopped"}}`) },
+			action: resource.ActionBlock, why: "", class: resource.RetrySlow,
+		},
 		"OtherType": {reason: "a type of which nothing is known asks nothing", resource: thingText, action: resource.ActionProceed},
 		"Forbidden": {
 			reason: "what may not be looked into is not deleted", resource: groupText, given: func(w *world) {

@@ -35,7 +35,23 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 		return CheckDependentsResult{Verdict: a.observed("CheckDependents", resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("Temporal could not tell what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))}, nil
 	}
-	return CheckDependentsResult{Verdict: a.observed("CheckDependents", dependentsVerdict(in, found))}, nil
+	verdict := dependentsVerdict(in, found)
+	if verdict.Reason == resource.ReasonWaitingForDependents && a.goWithOwner(requests, in.ID, found) {
+		verdict = waitForOwnerDelete(in.ID.Owner(), "what needs it goes with that too, and not before: "+names(listed(verdict.WaitingFor)))
+	}
+	return CheckDependentsResult{Verdict: a.observed("CheckDependents", verdict)}, nil
+}
+
+// goWithOwner reports whether everything that needs a resource is left to the
+// deletion of the resource's own owner: they would wait for each other.
+func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Dependents) bool {
+	for _, dependent := range found.Listed {
+		if !dependent.Released || !Contains(id.Owner(), dependent.ID) {
+			return false
+		}
+	}
+	going, err := a.ownerIsGoing(ctx, id)
+	return err == nil && going && !found.More
 }
 
 // cascade tells the dependents to go that do not go yet.

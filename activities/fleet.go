@@ -31,8 +31,8 @@ type Dependents struct {
 	// Listed are some of them, at most 100, those that hold the other one up
 	// first.
 	Listed []Managed
-	// Holding counts those that are not Released; More says that the count was
-	// broken off.
+	// Holding counts those that hold it up: all but those within it that are
+	// Released. More says that the count was broken off.
 	Holding int
 	More    bool
 }

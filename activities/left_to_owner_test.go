@@ -92,3 +92,35 @@ func TestCheckDependentsTakesAlong(t *testing.T) {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
+
+// TestCheckDependentsGoWithOwner: a network security group whose subnet goes only
+// with the resource group must not wait for it: the group waits for both.
+func TestCheckDependentsGoWithOwner(t *testing.T) {
+	t.Parallel()
+	const other = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg2/providers/Contoso.Things/things/t1"
+	released := func(text string) Managed { return Managed{ID: id(t, text), Deleting: true, Released: true} }
+	cases := map[string]struct {
+		reason  string
+		owner   Managed
+		holding []Managed
+		why     resource.Reason
+	}{
+		"all go with it":     {"they end together", Managed{Deleting: true}, []Managed{released(databaseText)}, resource.ReasonWaitingForOwnerDelete},
+		"the owner stays":    {"nothing takes them along", Managed{}, []Managed{released(databaseText)}, resource.ReasonWaitingForDependents},
+		"one goes by itself": {"it is waited for", Managed{Deleting: true}, []Managed{released(databaseText), {ID: id(t, clusterText), Deleting: true}}, resource.ReasonWaitingForDependents},
+		"one is elsewhere":   {"the owner does not take it along", Managed{Deleting: true}, []Managed{released(other)}, resource.ReasonWaitingForDependents},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := putWorld(t)
+			w.fleet.dependents = Dependents{Holding: len(c.holding), Listed: c.holding}
+			w.manages(groupText, c.owner)
+			got, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, thingText)})
+			must(t, err)
+			if got.Verdict.Reason != c.why {
+				t.Errorf("%s: %+v, want %s", c.reason, got.Verdict, c.why)
+			}
+		})
+	}
+}

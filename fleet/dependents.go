@@ -38,7 +38,7 @@ func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Depe
 func (f *Fleet) confirm(ctx context.Context, id resource.ID, listed activities.Dependents) (activities.Dependents, error) {
 	found := tally{id: id}
 	for _, dependent := range listed.Listed {
-		if dependent.Released {
+		if dependent.Released && activities.Contains(id, dependent.ID) {
 			found.add(dependent)
 			continue
 		}
@@ -109,7 +109,6 @@ func (t *tally) add(managed activities.Managed) {
 		t.released = append(t.released, managed)
 		return
 	}
-	managed.Released = false
 	t.count++
 	if within && managed.Policy != resource.PolicyManage {
 		t.kept = append(t.kept, managed)
