@@ -12,6 +12,9 @@ type collector[In, Out any] struct {
 	moment time.Duration
 	// most bounds the calls of one batch.
 	most int
+	// slot waits until a batch may run, nil for at once. The batch stays open
+	// meanwhile: under pressure batches grow, not their number.
+	slot func(ctx context.Context) error
 	// run answers a batch, in its order. It is bounded by runTimeout.
 	run func(ctx context.Context, batch []In) ([]Out, error)
 
@@ -60,13 +63,18 @@ func (c *collector[In, Out]) join(in In) (*batch[In, Out], int) {
 }
 
 func (c *collector[In, Out]) serve(b *batch[In, Out]) {
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
+	defer cancel()
+	defer close(b.done)
+	if c.slot != nil {
+		b.err = c.slot(ctx)
+	}
 	c.mu.Lock()
 	if c.open == b {
 		c.open = nil
 	}
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
-	defer cancel()
-	b.out, b.err = c.run(ctx, b.in)
-	close(b.done)
+	if b.err == nil {
+		b.out, b.err = c.run(ctx, b.in)
+	}
 }

@@ -77,8 +77,8 @@ func New(temporal Temporal, options Options) *Fleet {
 		options.PageSize = 1000
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: rate.NewLimiter(rate.Limit(options.ListsPerSecond), 2)}
-	f.wakes = collector[activities.Change, int]{moment: options.Collect, most: keysMost, run: f.wakeAll}
-	f.dependents = collector[resource.ID, activities.Dependents]{moment: options.Collect, most: keysMost, run: f.dependentsOf}
+	f.wakes = collector[activities.Change, int]{moment: options.Collect, most: keysMost, slot: f.lists.Wait, run: f.wakeAll}
+	f.dependents = collector[resource.ID, activities.Dependents]{moment: options.Collect, most: keysMost, slot: f.lists.Wait, run: f.dependentsOf}
 	f.targets = collector[target, bool]{moment: options.Collect, most: keysMost, run: f.tellDeleting}
 	return f
 }

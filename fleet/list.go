@@ -24,15 +24,13 @@ const (
 )
 
 // pages calls visit for the running workflows with one of the keys in an
-// attribute, page by page, until it answers that it has enough.
+// attribute, page by page, until it answers that it has enough. The caller waited
+// for the slot of the first page.
 func (f *Fleet) pages(ctx context.Context, attribute string, keys []string, visit func([]*workflowpb.WorkflowExecutionInfo) (enough bool)) error {
 	// Without ExecutionStatus a list also returns runs that continued as new.
 	query := attribute + " IN ('" + strings.Join(keys, "', '") + "') AND ExecutionStatus = 'Running'"
 	var token []byte
 	for {
-		if err := f.lists.Wait(ctx); err != nil {
-			return fmt.Errorf("list %s: %w", attribute, err)
-		}
 		page, err := f.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: f.options.Namespace, Query: query, PageSize: f.options.PageSize, NextPageToken: token,
 		})
@@ -42,6 +40,9 @@ func (f *Fleet) pages(ctx context.Context, attribute string, keys []string, visi
 		token = page.GetNextPageToken()
 		if visit(page.GetExecutions()) || len(token) == 0 {
 			return nil
+		}
+		if err := f.lists.Wait(ctx); err != nil {
+			return fmt.Errorf("list %s: %w", attribute, err)
 		}
 	}
 }
