@@ -54,7 +54,7 @@ func TestDependents(t *testing.T) {
 		"ReleasedElsewhere": {
 			reason:  "what is not in it does not go with it, whatever it waits for",
 			runs:    []run{{id: farText, needs: needs, phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForOwnerDelete}},
-			listed:  []string{"t deleting"},
+			listed:  []string{"t deleting released"},
 			holding: 1,
 		},
 		"Gone": {
