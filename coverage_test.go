@@ -1,0 +1,40 @@
+package armature_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every test that docs/spec-coverage.md names exists, and so does every file.
+func TestSpecCoverageNamesWhatExists(t *testing.T) {
+	page, err := os.ReadFile("docs/spec-coverage.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "grep", "-h", "-o", "^func Test[A-Za-z0-9_]*", "--", "*_test.go").Output()
+	if err != nil {
+		t.Fatalf("list tests: %v", err)
+	}
+	known := map[string]bool{}
+	for _, line := range strings.Fields(string(out)) {
+		known[line] = true
+	}
+	named := regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*`).FindAllString(string(page), -1)
+	if len(named) < 100 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	for _, name := range named {
+		if !known[name] {
+			t.Errorf("no test is called %s", name)
+		}
+	}
+	folders := map[string]string{"E": "extensions", "A": "activities", "W": "workflows"}
+	for _, match := range regexp.MustCompile(`\b([EAW])/([a-z_]+\.go)`).FindAllStringSubmatch(string(page), -1) {
+		if _, err := os.Stat(folders[match[1]] + "/" + match[2]); err != nil {
+			t.Errorf("no file is called %s", match[0])
+		}
+	}
+}
