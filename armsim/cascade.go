@@ -8,39 +8,16 @@ import (
 
 // cascade is how a resource group goes: one resource after the other.
 type cascade struct {
-	order []string // IDs: users before what they use, children before parents
-	gone  int
+	left []string // IDs, children before their parents
+	all  int
 }
 
-// newCascade orders everything in a group for deletion. A cycle of references
-// ends with the resource that comes first by ID.
+// newCascade lists everything in a group for deletion.
 func (s *Simulator) newCascade(group string) *cascade {
 	below := s.below(group)
-	keys := make([]string, len(below))
-	for i, r := range below {
-		keys[i] = key(r.id)
-	}
-	c, seen := &cascade{}, make([]bool, len(below))
-	var visit func(i int)
-	visit = func(i int) {
-		if seen[i] {
-			return
-		}
-		seen[i] = true
-		rule := s.useRuleFor(below[i].typ)
-		for j, other := range below {
-			before := strings.HasPrefix(keys[j], keys[i]) && strings.HasPrefix(keys[j][len(keys[i]):], "/")
-			if !before && rule != nil {
-				_, before = usePlace(rule, other, below[i].id)
-			}
-			if before {
-				visit(j)
-			}
-		}
-		c.order = append(c.order, below[i].id)
-	}
-	for i := range below {
-		visit(i)
+	c := &cascade{all: len(below)}
+	for i := len(below) - 1; i >= 0; i-- { // a child's ID sorts behind its parent's
+		c.left = append(c.left, below[i].id)
 	}
 	return c
 }
@@ -56,20 +33,36 @@ func (s *Simulator) advanceCascades() {
 		if whole <= 0 {
 			continue
 		}
-		due := int(float64(len(op.cascade.order)) * min(1, past.Seconds()/whole.Seconds()))
-		s.advanceCascade(op.cascade, due)
+		s.advanceCascade(op.cascade, int(float64(op.cascade.all)*min(1, past.Seconds()/whole.Seconds())))
 	}
 }
 
+// advanceCascade removes resources until so many are gone, users before what
+// they use: it goes over the rest again and again while something goes.
 func (s *Simulator) advanceCascade(c *cascade, due int) {
-	for ; c.gone < due; c.gone++ {
-		r := s.find(c.order[c.gone])
-		if r == nil {
-			continue
+	for before := -1; before != len(c.left) && c.all-len(c.left) < due; {
+		before = len(c.left)
+		var kept []string
+		parents := map[string]bool{} // of what stays
+		for i, id := range c.left {
+			if c.all-(len(kept)+len(c.left)-i) >= due {
+				kept = append(kept, c.left[i:]...)
+				break
+			}
+			r := s.find(id)
+			if r == nil {
+				continue
+			}
+			if _, rule := s.userOf(r); rule == nil && !parents[key(id)] {
+				s.drop(r)
+				continue
+			}
+			kept = append(kept, id)
+			for up := key(id); up != ""; up = up[:strings.LastIndexByte(up, '/')] {
+				parents[up] = true
+			}
 		}
-		if s.inUse(r) == nil {
-			s.remove(r.id)
-		}
+		c.left = kept
 	}
 }
 
@@ -78,7 +71,7 @@ func (s *Simulator) advanceCascade(c *cascade, due int) {
 func (s *Simulator) completeGroup(op *operation) {
 	group := op.resource
 	if op.cascade != nil {
-		s.advanceCascade(op.cascade, len(op.cascade.order))
+		s.advanceCascade(op.cascade, op.cascade.all)
 	}
 	var kept, reasons []string
 	for _, r := range s.below(group.id) {

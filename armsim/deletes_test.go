@@ -159,7 +159,7 @@ func TestGroupCascade(t *testing.T) {
 		if exists(subnet) && !exists(rules) {
 			t.Error("the security group went before the subnet that uses it")
 		}
-		piecemeal = piecemeal || !exists(aks) && exists(vnet)
+		piecemeal = piecemeal || !exists(endpoint) && exists(vnet)
 	}
 	if !piecemeal {
 		t.Error("everything went at once, want one after the other")

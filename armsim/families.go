@@ -111,13 +111,19 @@ func (s *Simulator) familyConflict(t target) (*family, conflict, bool) {
 	if s.flights[key(c.root)] > 0 {
 		return f, c, true
 	}
-	for _, r := range s.below(c.root) {
-		if p, ok := parseID(r.id); !ok || r.op == nil || r.op.done || key(r.id) == key(t.id) {
+	for _, op := range s.active {
+		id := op.resource.id
+		if op.done || op.detached || key(id) == key(t.id) || !under(id, c.root) || c.op != nil && key(id) > key(c.op.resource.id) {
 			continue
-		} else if member, _ := s.familyOf(p); member == f {
-			c.op = r.op
-			return f, c, true
 		}
+		if p, ok := parseID(id); ok {
+			if member, _ := s.familyOf(p); member == f {
+				c.op = op // the first by ID, so that answers do not vary
+			}
+		}
+	}
+	if c.op != nil {
+		return f, c, true
 	}
 	root := s.find(c.root)
 	if root == nil || f.rootFree || key(root.id) == key(t.id) {

@@ -86,11 +86,16 @@ func (s *Simulator) remove(id string) {
 		if r == nil {
 			continue
 		}
-		if r.op != nil && !r.op.done {
-			r.op.finish(s.clock.now(), "Canceled")
-		}
-		delete(s.resources, key(r.id))
+		s.drop(r)
 	}
+}
+
+// drop takes one resource out and ends its operation.
+func (s *Simulator) drop(r *resource) {
+	if r.op != nil && !r.op.done {
+		r.op.finish(s.clock.now(), "Canceled")
+	}
+	delete(s.resources, key(r.id))
 }
 
 // render is the resource as a GET shows it.
