@@ -20,12 +20,13 @@ func (wrongSignature) PreReconcileOwnerCheck(context.Context, *resource.Object) 
 func TestHazard06ChecksSurviveAnotherAPIVersion(t *testing.T) {
 	const provider = groupID + "/providers/"
 	for id, owner := range map[string]string{
-		databaseID: `{"properties":{"provisioningState":"Updating"}}`,
-		provider + "Microsoft.ContainerService/managedClusters/c/agentPools/p":       `{"properties":{"provisioningState":"Updating"}}`,
-		provider + "Microsoft.DBforPostgreSQL/flexibleServers/s/databases/d":         `{"properties":{"state":"Updating"}}`,
-		provider + "Microsoft.DBforPostgreSQL/flexibleServers/s/firewallRules/r":     `{"properties":{"state":"Updating"}}`,
-		provider + "Microsoft.DocumentDB/cassandraClusters/c/dataCenters/d":          `{"properties":{"provisioningState":"Updating"}}`,
-		provider + "microsoft.documentdb/CASSANDRACLUSTERS/c/datacenters/other-case": `{"properties":{"provisioningState":"Updating"}}`,
+		// States that the innermost check lets pass: only the type's own refuses.
+		databaseID: `{"properties":{"provisioningState":"Succeeded","state":"Stopped"}}`,
+		provider + "Microsoft.ContainerService/managedClusters/c/agentPools/p":       `{"properties":{"provisioningState":"UpgradingNodeImageVersion"}}`,
+		provider + "Microsoft.DBforPostgreSQL/flexibleServers/s/databases/d":         `{"properties":{"state":"Stopped"}}`,
+		provider + "Microsoft.DBforPostgreSQL/flexibleServers/s/firewallRules/r":     `{"properties":{"state":"Stopped"}}`,
+		provider + "Microsoft.DocumentDB/cassandraClusters/c/dataCenters/d":          `{"properties":{"provisioningState":"Failed"}}`,
+		provider + "microsoft.documentdb/CASSANDRACLUSTERS/c/datacenters/other-case": `{"properties":{"provisioningState":"Failed"}}`,
 	} {
 		for _, version := range []string{"2020-01-01", "2099-12-31-preview"} {
 			check := func(observed string) resource.Verdict {
