@@ -34,6 +34,9 @@ func TestPolicies(t *testing.T) {
 	if rest := h.do("GET", "/_sim/policies", ""); !strings.Contains(rest.raw, "cost") || strings.Contains(rest.raw, "owner") {
 		t.Errorf("policies left: %s", rest.raw)
 	}
+	h.want(h.do("DELETE", "/_sim/policies", ""), 200, "")
+	h.want(h.do("PUT", plain+"9"+version, located), 201, "")
+	h.wantAt(h.do("GET", plain+"9"+version, ""), "tags", nil)
 	for _, bad := range []string{`{"effect":"deny"}`, `{"name":"x","effect":"audit"}`} {
 		if got := h.do("POST", "/_sim/policies", bad); got.status != 400 {
 			t.Errorf("%s is taken", bad)

@@ -94,8 +94,8 @@ func (s *Simulator) handleAction(q *request) *answer {
 	if s.visible(r) == nil {
 		return errNotFound(q.target)
 	}
-	switch action := strings.ToLower(q.target.action); {
-	case action == "listkeys":
+	switch action := strings.ToLower(q.target.action); action {
+	case "listkeys":
 		keys := []any{}
 		for _, name := range []string{"key1", "key2"} {
 			keys = append(keys, object{"keyName": name, "value": s.secretValue(r, name), "permissions": "FULL"})

@@ -50,7 +50,9 @@ func TestRecordingOfAnOperation(t *testing.T) {
 	h.makeGroup()
 	for range 2 {
 		h.do("PUT", vnet+version, located)
-		h.wantAt(h.do("GET", vnet+version, ""), "properties.provisioningState", "Updating")
+		during := h.do("GET", vnet+version, "")
+		h.wantAt(during, "properties.provisioningState", "Updating")
+		h.wantAt(during, "properties.subnets", "[as recorded]")
 		h.pass(time.Minute)
 		got := h.do("GET", vnet+version, "")
 		h.wantAt(got, "properties.subnets", "[as recorded]")

@@ -185,3 +185,27 @@ func TestReadAfterWriteDelay(t *testing.T) {
 	h.pass(5 * time.Second)
 	h.wantAt(h.do("GET", group+version, ""), "tags.a", "b")
 }
+
+// TestAbsent: ARM's front door knows tracked resources; a provider says itself
+// that a child is not there, in its own words.
+func TestAbsent(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	for _, id := range []string{aks, vnet, networkRP + "routeTables/r", postgres} {
+		if err := h.Put(id, map[string]any{"location": "westus2"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, code := range map[string]string{
+		aks + "2": "ResourceNotFound", aks + "/agentPools/p": "NotFound", vnet + "/subnets/s": "ResourceNotFound",
+		vnet + "/virtualNetworkPeerings/p": "NotFound", networkRP + "routeTables/r/routes/x": "NotFound",
+		postgres + "/databases/d": "ResourceNotFound", vnet + "2/subnets/s": "ParentResourceNotFound",
+		group + "/providers/Microsoft.Authorization/roleAssignments/aaaaaaaa-0000-0000-0000-000000000001": "RoleAssignmentNotFound",
+	} {
+		h.want(h.do("GET", id+version, ""), 404, code)
+		h.want(h.do("PATCH", id+version, `{}`), 404, code)
+	}
+	pool := h.do("GET", aks+"/agentPools/p"+version, "")
+	if !strings.Contains(pool.raw, `"details":[{"code":"Unspecified"`) || !strings.Contains(pool.raw, "resourceName: aks1") {
+		t.Errorf("the pool's absence is not as recorded: %s", pool.raw)
+	}
+}
