@@ -33,10 +33,26 @@ func isLocationName(name string) bool {
 	return strings.Contains(lower, "location") || strings.Contains(lower, "region")
 }
 
-// isSameResourceID: ARM compares IDs ignoring case.
+// isSameResourceID: ARM compares IDs ignoring case. A definition that comes with
+// Azure lies in the tenant and is seen from every subscription, so both IDs name
+// it: role and policy definitions.
 func isSameResourceID(p place) bool {
 	a, b, ok := texts(p)
-	return ok && isFullID(a) && strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
+	if !ok || !isFullID(a) {
+		return false
+	}
+	a, b = strings.ToLower(strings.Trim(a, "/")), strings.ToLower(strings.Trim(b, "/"))
+	oneInTenant := strings.HasPrefix(a, "providers/") != strings.HasPrefix(b, "providers/")
+	return a == b || oneInTenant && underTenant(a) == underTenant(b)
+}
+
+// underTenant takes the subscription from the ID of a resource right below it.
+func underTenant(id string) string {
+	parts := strings.SplitN(id, "/", 3)
+	if len(parts) == 3 && parts[0] == "subscriptions" && strings.HasPrefix(parts[2], "providers/microsoft.authorization/") {
+		return parts[2]
+	}
+	return id
 }
 
 func isFullID(text string) bool {
