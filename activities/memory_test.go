@@ -114,6 +114,44 @@ func TestMemoryOfAContestedPath(t *testing.T) {
 	want(t, p.pre(foreign), resource.ActionProceed, resource.ReasonDrift, "")
 }
 
+// A skip that an extension decides says nothing about the differences.
+func TestMemoryLeavesOutWhatAnExtensionSkips(t *testing.T) {
+	t.Parallel()
+	p := newPasses(t, thingBody)
+	const foreign = `{"location":"westus2","properties":{"size":7}}`
+	p.post(thingBody, true, nil)
+	before := string(p.memory)
+	p.post(foreign, false, nil)
+	if string(p.memory) != before {
+		t.Errorf("a difference that nobody put is remembered: %s", p.memory)
+	}
+	want(t, p.pre(foreign), resource.ActionProceed, resource.ReasonDrift, "", "properties.size")
+}
+
+// What --force is for: the PUT that the fight over a path holds back.
+func TestPutResourceForcesAContestedPath(t *testing.T) {
+	t.Parallel()
+	const foreign = `{"location":"westus2","properties":{"size":7}}`
+	for name, force := range map[string]bool{"forced": true, "not forced": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, in := putWorld(t)
+			p := &passes{world: w, desired: in.Desired}
+			p.post(thingBody, true, nil)
+			for range drift.ContestedAfter {
+				p.post(thingBody, true, p.pre(foreign).Differences)
+			}
+			w.put(thingText, foreign)
+			in.Create, in.Force, in.Memory = false, force, p.memory
+			got, err := run(w, w.acts.PutResource, in)
+			must(t, err)
+			if got.Sent != force {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
 func TestMemoryOfSecrets(t *testing.T) {
 	t.Parallel()
 	const body = `{"properties":{"size":1,"adminPassword":{"$secret":"file:password"}}}`

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,22 +17,24 @@ func TestPutResourceKeepsTags(t *testing.T) {
 		body   string
 		before string
 		want   map[string]any
+		// ifMatch: what was read has to be what is overwritten.
+		ifMatch bool
 	}{
 		"None stated": {
 			reason: "a manifest without tags takes none away",
 			body:   `{"location":"westus2","properties":{"size":1}}`,
-			want:   map[string]any{"Env": "portal", "team": "data", "hidden-link": "x"},
+			want:   map[string]any{"Env": "portal", "team": "data", "hidden-link": "x"}, ifMatch: true,
 		},
 		"Some stated": {
 			reason: "what the manifest states wins, in any case of the name",
 			body:   `{"location":"westus2","tags":{"env":"prod"},"properties":{"size":1}}`,
-			want:   map[string]any{"env": "prod", "team": "data", "hidden-link": "x"},
+			want:   map[string]any{"env": "prod", "team": "data", "hidden-link": "x"}, ifMatch: true,
 		},
 		"Stated before": {
 			reason: "a tag that was in the manifest and is not any more goes",
 			body:   `{"location":"westus2","tags":{"env":"prod"},"properties":{"size":1}}`,
 			before: `{"location":"westus2","tags":{"env":"prod","team":"data"},"properties":{"size":1}}`,
-			want:   map[string]any{"env": "prod", "hidden-link": "x"},
+			want:   map[string]any{"env": "prod", "hidden-link": "x"}, ifMatch: true,
 		},
 		"Emptied": {
 			reason: "tags: {} says that there are none",
@@ -42,7 +45,8 @@ func TestPutResourceKeepsTags(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, in := putWorld(t)
+			var header string
+			w, in := putWorld(t, func(s *setup) { s.handler = ifMatch(&header) })
 			if c.before != "" {
 				in.Desired.Body = json.RawMessage(c.before)
 				in.Memory = local(w, w.acts.PostCheck, PostCheckInput{Desired: in.Desired, Observed: json.RawMessage(c.before), Put: true}).Memory
@@ -55,9 +59,24 @@ func TestPutResourceKeepsTags(t *testing.T) {
 				t.Fatalf("%s: no PUT: %+v", c.reason, got)
 			}
 			tags, _ := w.lastPut()["tags"].(map[string]any)
+			if (header != "") != c.ifMatch {
+				t.Errorf("%s: If-Match is %q", c.reason, header)
+			}
 			if diff := cmp.Diff(c.want, tags); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 			}
+		})
+	}
+}
+
+// ifMatch notes the header of the last PUT.
+func ifMatch(header *string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				*header = r.Header.Get("If-Match")
+			}
+			next.ServeHTTP(answer, r)
 		})
 	}
 }

@@ -31,6 +31,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"Cut":        {"half a body", `{"a":[1`, "unexpected EOF"},
 		"After":      {"more than one document", `{"a":1}{"b":2}`, "after the JSON object"},
 		"Depth":      {"as deep as ARM could ever answer", nested(drift.MaxDepth), ""},
+		"TooDeep":    {"one level more", nested(drift.MaxDepth + 1), "more than 100 levels deep"},
 		"Depth1000":  {"deeper than anything that can be right", nested(1000), `more than 100 levels deep at "a.a.a.a"`},
 		"Lists1000":  {"lists count as well", `{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}", "more than 100 levels deep"},
 		"10MB":       {"larger than ARM takes", `{"a":"` + strings.Repeat("x", 10<<20) + `"}`, "it has 10485768 bytes, more than 4194304"},

@@ -1,0 +1,145 @@
+package drift_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+func TestContested(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	good, foreign := map[string]any{"a": "1", "b": "1"}, map[string]any{"a": "2", "b": "1"}
+	const month = 30 * 24 * time.Hour
+	cases := map[string]struct {
+		reason      string
+		puts        int
+		every, then time.Duration
+		last        string
+		want        bool
+	}{
+		"three times":     {"the fourth PUT would be undone like the others", 3, time.Hour, time.Hour, "2", true},
+		"twice":           {"twice may be chance", 2, time.Hour, time.Hour, "2", false},
+		"another value":   {"another foreign value is another matter", 3, time.Hour, time.Hour, "3", false},
+		"once in a while": {"who changes it monthly is put back each time", 5, month, time.Hour, "2", false},
+		"long ago":        {"an old fight is over", 3, time.Hour, month, "2", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true, Now: start}
+			opts.Memory = drift.Remember(good, good, opts)
+			for range c.puts {
+				opts.Now = opts.Now.Add(c.every)
+				opts.Reasons = drift.Compare(good, foreign, opts).Differences
+				opts.Memory = stored(t, drift.Remember(good, good, opts))
+			}
+			opts.Now = opts.Now.Add(c.then)
+			result := drift.Compare(good, map[string]any{"a": c.last, "b": "1"}, opts)
+			if contested := len(result.Contested) == 1 && len(result.Differences) == 0; contested != c.want || result.InSync {
+				t.Errorf("%s: got %+v", c.reason, result)
+			}
+			if both := drift.Compare(good, map[string]any{"a": c.last, "b": "7"}, opts); len(both.Differences) == 0 {
+				t.Errorf("%s: another path is put all the same: %+v", c.reason, both)
+			}
+		})
+	}
+}
+
+func TestContestedCountsFightsOnly(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	foreign := map[string]any{"a": "2"}
+	memory := drift.Memory{}
+	for _, want := range []string{"1", "3", "1", "3", "1", "3"} {
+		desired := map[string]any{"a": want}
+		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Memory: memory}
+		opts.Reasons = drift.Compare(desired, foreign, opts).Differences
+		memory = drift.Remember(desired, desired, opts)
+	}
+	if len(memory.Fights) != 0 {
+		t.Errorf("a new wish fights nobody: %+v", memory.Fights)
+	}
+	desired := map[string]any{"a": "1"}
+	for range 4 {
+		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Memory: memory, Reasons: []resource.Difference{{Path: "a", Desired: `"1"`, Observed: `"2"`}}}
+		memory = drift.Remember(desired, foreign, opts)
+	}
+	if len(memory.Fights) != 0 || !memory.Baseline["a"].NotTaken {
+		t.Errorf("what Azure does not take is nobody's fight: %+v", memory)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	desired := body(t, []byte(`{"p":{"auth":{"password":{"$secret":"env:P"},"user":"u"}}}`))
+	cases := map[string]struct {
+		reason        string
+		key           string
+		before, after map[string]string
+		want          []string
+	}{
+		"rotated":     {"another value behind the same reference", "k", map[string]string{"env:P": "a"}, map[string]string{"env:P": "b"}, []string{"p.auth.password rotated"}},
+		"same":        {"the same value", "k", map[string]string{"env:P": "a"}, map[string]string{"env:P": "a"}, nil},
+		"not read":    {"a secret that cannot be read now is not compared", "k", map[string]string{"env:P": "a"}, nil, nil},
+		"without key": {"without a key nothing of it is kept", "", map[string]string{"env:P": "a"}, map[string]string{"env:P": "b"}, nil},
+	}
+	for name, c := range cases {
+		for _, shown := range []string{`{"p":{"auth":{"user":"u"}}}`, `{"p":{"auth":{"user":"u","password":"(masked) 00"}}}`} {
+			t.Run(name, func(t *testing.T) {
+				observed := body(t, []byte(shown))
+				opts := drift.Options{Key: []byte(c.key), Put: true, Secrets: c.before}
+				opts.Memory = drift.Remember(desired, observed, opts)
+				opts.Secrets = c.after
+				var found []string
+				for _, d := range drift.Compare(desired, observed, opts).Differences {
+					found = append(found, d.Path+" "+d.Rule)
+				}
+				if diff := cmp.Diff(c.want, found); diff != "" {
+					t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+				}
+				if c.key == "" && opts.Memory.Baseline["p.auth.password"].Secret != "" {
+					t.Error("a hash without a key lets guesses be tested")
+				}
+			})
+		}
+	}
+	observed := body(t, []byte(`{"p":{"auth":{"user":"u"}}}`))
+	late := drift.Options{Key: []byte("k"), Put: true}
+	late.Memory = drift.Remember(desired, observed, late)
+	late.Put, late.Secrets = false, map[string]string{"env:P": "a"}
+	late.Memory = drift.Remember(desired, observed, late)
+	late.Secrets = map[string]string{"env:P": "b"}
+	if drift.Compare(desired, observed, late).InSync {
+		t.Error("a secret that is first read after the PUT is remembered from then on")
+	}
+}
+
+func TestRememberedValuesComeAndGo(t *testing.T) {
+	desired, without := map[string]any{"a": "1", "b": "1"}, map[string]any{"b": "1"}
+	opts := drift.Options{Key: []byte("k"), Put: true}
+	opts.Memory = drift.Remember(desired, without, opts)
+	opts.Put = false
+	opts.Memory = drift.Remember(desired, desired, opts)
+	if result := drift.Compare(desired, without, opts); !result.InSync {
+		t.Errorf("it was absent after the PUT, too: %+v", result)
+	}
+}
+
+func TestRemovalThatAzureIgnores(t *testing.T) {
+	before, after := map[string]any{"a": "1", "b": "1"}, map[string]any{"b": "1"}
+	for observed, taken := range map[string]bool{"1": false, "default": true} {
+		opts := drift.Options{Key: []byte("k"), Put: true}
+		opts.Memory = drift.Remember(before, before, opts)
+		opts.Reasons = drift.Compare(after, before, opts).Differences
+		shown := map[string]any{"a": observed, "b": "1"}
+		opts.Memory = drift.Remember(after, shown, opts)
+		result := drift.Compare(after, shown, opts)
+		if !result.InSync || (len(result.NotTaken) == 0) != taken {
+			t.Errorf("Azure shows %q after the removal: %+v", observed, result)
+		}
+		if other := drift.Compare(after, map[string]any{"a": "2", "b": "1"}, opts); other.InSync != taken {
+			t.Errorf("a later change after %q: %+v", observed, other)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package drift_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/drift"
+)
+
+func TestKeepTags(t *testing.T) {
+	cases := map[string]struct{ reason, desired, before, observed, want string }{
+		"none stated":     {"a manifest without tags takes none away", `{}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
+		"null":            {"null is not stated", `{"tags":null}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
+		"stated":          {"names of tags ignore case", `{"tags":{"A":"2"}}`, ``, `{"Tags":{"a":"1","b":"3"}}`, `{"tags":{"A":"2","b":"3"}}`},
+		"stated before":   {"what left the manifest goes", `{"tags":{"b":"1"}}`, `{"tags":{"a":"1","b":"1"}}`, `{"tags":{"A":"1","b":"1","c":"1"}}`, `{"tags":{"b":"1","c":"1"}}`},
+		"emptied":         {"tags: {} says that there are none", `{"tags":{}}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{}}`},
+		"nothing to keep": {"without tags there is nothing to add", `{"x":1}`, ``, `{}`, `{"x":1}`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var memory drift.Memory
+			if c.before != "" {
+				memory = drift.Remember(body(t, []byte(c.before)), body(t, []byte(c.before)), drift.Options{Put: true})
+			}
+			desired := body(t, []byte(c.desired))
+			payload := drift.Clone(desired)
+			added := drift.KeepTags(payload, desired, body(t, []byte(c.observed)), memory)
+			if diff := cmp.Diff(body(t, []byte(c.want)), payload); diff != "" || added != (c.want != c.desired) {
+				t.Errorf("%s: added %v (-want +got)\n%s", c.reason, added, diff)
+			}
+		})
+	}
+}
+
+func TestDrops(t *testing.T) {
+	desired := body(t, []byte(`{"properties":{"a":1,"labels":{"own":"1"},"rules":[{"name":"own"}]},"tags":{"own":"1"}}`))
+	observed := body(t, []byte(`{"id":"/x","sku":{"name":"S"},"identity":{"type":"SystemAssigned"},"zones":[],"etag":"e",
+		"properties":{"a":2,"b":3,"labels":{"own":"1","theirs":"2"},"rules":[{"name":"own"},{"name":"theirs"}]},"tags":{"own":"1","theirs":"2"}}`))
+	want := []string{"identity", "sku", "properties.labels.theirs", "properties.rules[name=theirs]"}
+	if diff := cmp.Diff(want, drift.Compare(desired, observed, drift.Options{}).Drops); diff != "" {
+		t.Errorf("a PUT drops what others set, but for tags and what only the server sets (-want +got)\n%s", diff)
+	}
+	if drops := drift.Compare(desired, desired, drift.Options{}).Drops; drops != nil {
+		t.Errorf("without a PUT nothing is dropped: %v", drops)
+	}
+}
