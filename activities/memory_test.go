@@ -119,6 +119,10 @@ func TestMemoryLeavesOutWhatAnExtensionSkips(t *testing.T) {
 	t.Parallel()
 	p := newPasses(t, thingBody)
 	const foreign = `{"location":"westus2","properties":{"size":7}}`
+	p.post(foreign, false, nil)
+	if p.memory != nil {
+		t.Errorf("a difference at first contact is remembered: %s", p.memory)
+	}
 	p.post(thingBody, true, nil)
 	before := string(p.memory)
 	p.post(foreign, false, nil)

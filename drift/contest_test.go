@@ -143,3 +143,18 @@ func TestRemovalThatAzureIgnores(t *testing.T) {
 		}
 	}
 }
+
+func TestIgnoredRemoval(t *testing.T) {
+	opts := drift.Options{Key: []byte("k"), Put: true}
+	opts.Memory = drift.Remember(body(t, []byte(`{"l":[{"name":"x","directive":"d"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`)), opts)
+	without, shown := body(t, []byte(`{"l":[{"name":"x"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`))
+	if drift.Compare(without, shown, opts).InSync {
+		t.Error("a directive that left the manifest is seen")
+	}
+	for _, path := range []string{"l[*].directive", "l[name=X].directive", "l"} {
+		opts.Ignore = []string{path}
+		if result := drift.Compare(without, shown, opts); !result.InSync {
+			t.Errorf("ignored by %s, it is not: %+v", path, result.Differences)
+		}
+	}
+}

@@ -105,9 +105,6 @@ func statesNothing(value any) bool {
 	case []any:
 		return len(v) == 0
 	case map[string]any:
-		if isMarker(v) {
-			return false
-		}
 		for _, member := range v {
 			if !statesNothing(member) {
 				return false
