@@ -52,7 +52,10 @@ func (s *Simulator) handleDelete(q *request) *answer {
 		return a
 	}
 	op := s.begin(t, r, "delete", spec, q)
-	a := newAnswer(spec.Status, nil)
+	a := newAnswer(spec.Status, s.operationBody(r.typ))
+	if spec.DeleteBody {
+		a.body = s.render(r)
+	}
 	s.announce(a, op, q)
 	return a
 }

@@ -71,6 +71,8 @@ type OperationSpec struct {
 	OperationAPIVersion string `json:"operationApiVersion,omitempty"`
 	// RetryAfterDate sends Retry-After as an HTTP date.
 	RetryAfterDate bool `json:"retryAfterDate,omitempty"`
+	// DeleteBody lets the first answer of a DELETE show the resource.
+	DeleteBody bool `json:"deleteBody,omitempty"`
 	// EmptyBody leaves the body out of the first answer.
 	EmptyBody bool `json:"emptyBody,omitempty"`
 }
