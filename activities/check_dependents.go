@@ -19,6 +19,7 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	requests, cancel := forARM(ctx)
 	defer cancel()
 	found, err := a.Fleet.Dependents(requests, in.ID)
+	found = withoutMutual(in, found)
 	if err == nil && in.Cascade {
 		err = a.cascade(requests, in, found)
 	}
@@ -40,6 +41,22 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 		verdict = waitForOwnerDelete(in.ID.Owner(), "what needs it goes with that too, and not before: "+names(listed(verdict.WaitingFor)))
 	}
 	return CheckDependentsResult{Verdict: a.observed("CheckDependents", verdict)}, nil
+}
+
+// withoutMutual leaves out the dependents that are being deleted too and that
+// this resource needs in turn: they would wait for each other for ever. ARM says
+// which of them it lets go first.
+func withoutMutual(in CheckDependentsInput, found Dependents) Dependents {
+	listed := make([]Managed, 0, len(found.Listed))
+	for _, dependent := range found.Listed {
+		if dependent.Deleting && slices.ContainsFunc(in.Needs, dependent.ID.Equal) {
+			found.Holding--
+			continue
+		}
+		listed = append(listed, dependent)
+	}
+	found.Listed = listed
+	return found
 }
 
 // goWithOwner reports whether everything that needs a resource is left to the

@@ -192,6 +192,8 @@ type PostCheckResult struct {
 // CheckDependentsInput asks which managed resources go before this one.
 type CheckDependentsInput struct {
 	ID resource.ID `json:"id"`
+	// Needs are the resources that this one depends on.
+	Needs []resource.ID `json:"needs,omitempty"`
 	// Cascade tells them to go, By is who asked for it.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
