@@ -27,7 +27,7 @@ func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Des
 		}
 	}
 	raw, err := json.Marshal(map[string]any{
-		"action": result.Action, "apiVersion": desired.APIVersion, "exists": observed != nil,
+		"action": result.Action, "apiVersion": desired.APIVersion, "exists": observed != nil, "generation": result.Generation,
 		"differences": result.Differences, "more": result.More, "drops": result.Drops,
 		"observed": project(body, observed, ignore),
 	})

@@ -33,8 +33,10 @@ type PlanResourceResult struct {
 	Severity   resource.Severity `json:"severity,omitempty"`
 	Message    string            `json:"message,omitempty"`
 	APIVersion string            `json:"apiVersion"`
-	// Managed is set when a workflow keeps the resource already.
-	Managed bool `json:"managed,omitempty"`
+	// Managed is set when a workflow keeps the resource already, with the spec of
+	// Generation.
+	Managed    bool  `json:"managed,omitempty"`
+	Generation int64 `json:"generation,omitempty"`
 	// Differences and More are those of resource.Verdict.
 	Differences []resource.Difference `json:"differences,omitempty"`
 	More        int                   `json:"more,omitempty"`
@@ -48,7 +50,8 @@ type PlanResourceResult struct {
 	// Held says why nothing is written for now although something is due: a pause
 	// or a freeze.
 	Held string `json:"held,omitempty"`
-	// Fingerprint is a keyed hash of the decision and of what was observed where
-	// the spec says something; it is another one when the world moved.
+	// Fingerprint is a keyed hash of the decision, of the generation and of what
+	// was observed where the spec says something; it is another one when the world
+	// moved.
 	Fingerprint string `json:"fingerprint,omitempty"`
 }

@@ -162,7 +162,7 @@ func (p *planning) heldBack(verdict resource.Verdict) error {
 func (p *planning) end(ctx context.Context, observed map[string]any, verdict resource.Verdict) (PlanResourceResult, error) {
 	result := PlanResourceResult{
 		Action: planned(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Words(),
-		APIVersion: p.in.Desired.APIVersion, Managed: p.managed,
+		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}

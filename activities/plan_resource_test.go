@@ -68,7 +68,7 @@ func TestPlanResource(t *testing.T) {
 		},
 		"Deleting": {
 			reason: "what is being deleted takes no new spec", group: true, memory: &Recollection{Generation: 1, Deleting: true},
-			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonDeleting, Managed: true}, requests: []string{},
+			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonDeleting, Managed: true, Generation: 1}, requests: []string{},
 		},
 	}
 	for name, c := range cases {

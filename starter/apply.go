@@ -51,8 +51,9 @@ type application struct {
 
 func (a *app) applyCommand() *cobra.Command {
 	var (
-		from sources
-		how  application
+		from     sources
+		how      application
+		planFile string
 	)
 	c := &cobra.Command{
 		Use:   "apply -f PATH...",
@@ -65,16 +66,23 @@ once; owners, references and dependsOn order what follows.
 With --prune -l SELECTOR it then deletes what has the labels of the selector and
 no manifest any more. All manifests must have these labels.
 
+With --plan-file FILE it applies exactly what plan --out FILE showed. It plans once
+more first, and starts nothing when anything is different by now.
+
 ` + exitHelp,
 		Example: "  armature apply -f examples --wait\n  armature apply -f stack --prune -l stack=prod\n" +
+			"  armature plan -f stack --out stack.plan; armature apply --plan-file stack.plan --wait\n" +
 			"  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if len(from.files) == 0 {
-				return badInput("apply needs -f PATH (a file, a folder, or - for stdin)")
-			}
 			if how.timeout < 0 {
 				return badInput("--timeout %s is negative; 0 means no limit", how.timeout)
+			}
+			if planFile != "" {
+				return a.applyPlan(c.Context(), c.Flags(), planFile, how)
+			}
+			if len(from.files) == 0 {
+				return badInput("apply needs -f PATH (a file, a folder, or - for stdin)")
 			}
 			if err := how.prune.check(how.once); err != nil {
 				return err
@@ -90,6 +98,7 @@ no manifest any more. All manifests must have these labels.
 	c.Flags().BoolVar(&how.once, "once", false, "end when Ready, keep nothing managed")
 	c.Flags().BoolVar(&how.wait, "wait", false, "wait until everything is Ready")
 	c.Flags().DurationVar(&how.timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
+	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
 	how.prune.add(c.Flags())
 	return c
 }
@@ -107,9 +116,13 @@ func (a *app) apply(ctx context.Context, set manifest.Set, how application) erro
 	if err != nil {
 		return err
 	}
-	resources := set.Resources
+	return a.start(ctx, b, set.Resources, stale, how)
+}
+
+// start sends the specs, then deletes what is stale, and waits where it is to.
+func (a *app) start(ctx context.Context, b *backend, resources []resource.Desired, stale []record, how application) error {
 	results := make([]workflows.ApplyResult, len(resources))
-	err = a.sendAll(ctx, idsOf(resources), parallelStarts, func(ctx context.Context, i int) (string, error) {
+	err := a.sendAll(ctx, idsOf(resources), parallelStarts, func(ctx context.Context, i int) (string, error) {
 		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
 		err := b.updateWithStart(ctx, resources[i], message{name: workflows.ApplyUpdate, input: input, result: &results[i]})
 		return applied(results[i]), err

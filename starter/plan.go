@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -32,6 +33,8 @@ type change struct {
 	ID   resource.ID `json:"id"`
 	Name string      `json:"name"`
 	activities.PlanResourceResult
+	// policy is that of what is to be deleted.
+	policy resource.Policy
 }
 
 // outline is a whole plan: the resources of the manifests in dependency order,
@@ -46,6 +49,7 @@ func (a *app) planCommand() *cobra.Command {
 		from   sources
 		prune  pruning
 		output string
+		file   string
 	)
 	c := &cobra.Command{
 		Use:   "plan -f PATH...",
@@ -53,10 +57,11 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `plan asks a worker what a pass would do with each manifest: create, update (each
 path with its old and new value, and what the PUT takes away), nothing, or wait
 for whom. It sends no PUT and no DELETE, and touches no running workflow. With
---prune -l SELECTOR it also lists what apply --prune would delete.
+--prune -l SELECTOR it also lists what apply --prune would delete. With --out FILE
+it writes the plan, for apply --plan-file: the manifests, without any secret.
 
 ` + planExitHelp,
-		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json",
+		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan",
 		RunE: func(c *cobra.Command, args []string) error {
 			return planFault(func() error {
 				switch {
@@ -74,7 +79,7 @@ for whom. It sends no PUT and no DELETE, and touches no running workflow. With
 				if err != nil {
 					return err
 				}
-				return a.plan(c.Context(), set, prune, output)
+				return a.plan(c.Context(), set, planned{prune: prune, output: output, file: file})
 			}())
 		},
 	}
@@ -85,6 +90,7 @@ for whom. It sends no PUT and no DELETE, and touches no running workflow. With
 	c.Flags().BoolVar(&prune.on, "prune", false, "show also what apply --prune would delete (needs -l)")
 	c.Flags().StringVarP(&prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value")
 	c.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	c.Flags().StringVar(&file, "out", "", "write the plan to a `file`, for apply --plan-file")
 	return c
 }
 
@@ -97,8 +103,14 @@ func planFault(err error) error {
 	return &fault{code: exitFailed, err: err}
 }
 
-func (a *app) plan(ctx context.Context, set manifest.Set, prune pruning, output string) error {
-	if err := prune.checkLabels(set); err != nil {
+// planned is what the user asked for.
+type planned struct {
+	prune        pruning
+	output, file string
+}
+
+func (a *app) plan(ctx context.Context, set manifest.Set, how planned) error {
+	if err := how.prune.checkLabels(set); err != nil {
 		return err
 	}
 	b, err := a.connect(ctx, a)
@@ -106,11 +118,11 @@ func (a *app) plan(ctx context.Context, set manifest.Set, prune pruning, output 
 		return err
 	}
 	defer b.close()
-	o, err := b.outline(ctx, set, prune)
+	o, err := b.outline(ctx, set, how.prune)
 	if err != nil {
 		return err
 	}
-	if output == "json" {
+	if how.output == "json" {
 		err = a.printJSON(o)
 	} else {
 		a.showPlan(o)
@@ -118,7 +130,11 @@ func (a *app) plan(ctx context.Context, set manifest.Set, prune pruning, output 
 	if err != nil {
 		return err
 	}
-	return o.verdict()
+	verdict := o.verdict()
+	if how.file != "" {
+		err = a.writePlan(how.file, set, o)
+	}
+	return cmp.Or(err, verdict)
 }
 
 // verdict is the exit code of a plan.
@@ -186,7 +202,7 @@ func together(desired resource.Desired, set manifest.Set) []resource.ID {
 // pruned is the plan of what no manifest names any more. Its policy decides what
 // a deletion means.
 func pruned(r record) change {
-	c := change{ID: r.ID, Name: r.Name}
+	c := change{ID: r.ID, Name: r.Name, policy: r.Policy}
 	c.Action, c.APIVersion, c.Managed = activities.PlanDelete, r.APIVersion, true
 	switch {
 	case r.Policy.Leaves():
