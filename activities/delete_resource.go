@@ -32,12 +32,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	requests, cancel := forARM(ctx)
 	defer cancel()
-	var operation arm.Operation
-	var refused error
-	err := a.Registry.Delete(requests, a.request(in.Desired), func(ctx context.Context) error {
-		operation, refused = a.Client.Delete(ctx, in.Desired.ID, in.Desired.APIVersion)
-		return refused
-	})
+	operation, refused, err := a.deleteThrough(requests, in.Desired)
 	switch {
 	case err != nil && refused == nil && says(err) != nil:
 		verdict := *says(err)
@@ -149,6 +144,30 @@ func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
 		"it goes with %s, which is being deleted: %s", owner.Short(), because))
 	verdict.WaitingFor = []resource.ID{owner}
 	return verdict
+}
+
+// deleteThrough sends the DELETE through the extensions: what ARM answered to it,
+// and what the extensions made of that. One that is given up may go on behind.
+func (a *Activities) deleteThrough(ctx context.Context, desired resource.Desired) (operation arm.Operation, refused, err error) {
+	type answer struct {
+		operation arm.Operation
+		refused   error
+	}
+	answers := make(chan answer, 1)
+	err = a.Registry.Delete(ctx, a.request(desired), func(ctx context.Context) error {
+		sent, refused := a.Client.Delete(ctx, desired.ID, desired.APIVersion)
+		select {
+		case answers <- answer{sent, refused}:
+		default: // an extension that deletes twice: the first answer counts
+		}
+		return refused
+	})
+	select {
+	case got := <-answers:
+		return got.operation, got.refused, err
+	default:
+		return operation, nil, err
+	}
 }
 
 // says is the verdict that an extension put into its error, nil for none.

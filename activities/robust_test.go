@@ -23,8 +23,8 @@ func (m misbehaving) PreReconcileCheck(ctx context.Context, obj, owner *resource
 ) (extensions.PreReconcileCheckResult, error) {
 	switch m.how {
 	case "panics":
-		var none map[string]any
-		none["x"] = 1
+		var none []int
+		return extensions.BlockReconcile(string(rune(none[len(m.how)]))), nil
 	case "blocks":
 		select {
 		case <-m.release:

@@ -33,6 +33,8 @@ func actorSeeds() map[string]func(t *testing.T) {
 	rows["alias cancels"] = judgeAlias
 	rows["product with subscriptions"] = judgeProduct
 	rows["no DELETE"] = judgeNoDelete
+	rows["createMode is for the creation"] = judgeCreateMode
+	rows["role by name in sync"] = judgeRoleInSync
 	rows["long subnet"] = judgeLongSubnet
 	return rows
 }
@@ -283,4 +285,28 @@ func judgeLongSubnet(t *testing.T) {
 	if short := read(2); short["ipConfigurations"] == nil {
 		t.Error("a short list stays")
 	}
+}
+
+func judgeCreateMode(t *testing.T) {
+	w := newWorld(t)
+	d := desired(t, idOfType("Microsoft.KeyVault/vaults"), `{"location":"westus2","properties":{"createMode":"createOrRecover","x":1}}`)
+	check := func(observed string) resource.Verdict {
+		return local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(observed)}).Verdict
+	}
+	want(t, check(`{"location":"westus2","properties":{"x":1}}`), resource.ActionSkip, resource.ReasonInSync, "")
+	want(t, check(`{"location":"westus2","properties":{"x":2}}`), resource.ActionProceed, resource.ReasonDrift, "")
+	want(t, check(``), resource.ActionProceed, resource.ReasonNotFound, "")
+}
+
+func judgeRoleInSync(t *testing.T) {
+	w := newWorld(t, func(s *setup) {
+		s.handler = listing("/roleDefinitions", `{"id":"/x/roleDefinitions/ABC","properties":{"roleName":"Reader"}}`)
+	})
+	d := desired(t, idOfType("Microsoft.Authorization/roleAssignments"), `{"properties":{"roleDefinitionId":"Reader","principalId":"p1"}}`)
+	check := func(role string) resource.Verdict {
+		observed := fmt.Sprintf(`{"properties":{"roleDefinitionId":%q,"principalId":"p1"}}`, role)
+		return local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(observed)}).Verdict
+	}
+	want(t, check("/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/abc"), resource.ActionSkip, resource.ReasonInSync, "", "the role Reader")
+	want(t, check("/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/other"), resource.ActionProceed, resource.ReasonDrift, "")
 }

@@ -65,7 +65,16 @@ func (RoleAssignment) PreReconcileCheck(
 				principal, scope.Short(), other), WithReason("RoleAssignmentExists"), WithRetry(resource.RetryVerySlow)), nil
 		}
 	}
-	return next(ctx, obj, owner, resolver, client, log)
+	result, err := next(ctx, obj, owner, resolver, client, log)
+	if err != nil || !obj.Exists() || strings.Contains(role, "/") || !onlyDiffersAt(result, "properties.roleDefinitionId") {
+		return result, err
+	}
+	// The manifest names the role, Azure shows its ID.
+	meant, err := roleByName(ctx, scope, role, client)
+	if err == nil && strings.EqualFold(lastSegment(meant), lastSegment(textAt(obj.At("properties.roleDefinitionId")))) {
+		return result.inSync("In sync: Azure has the role " + role), nil
+	}
+	return result, err
 }
 
 // otherAssignment is the ID of an assignment of the same role and principal on

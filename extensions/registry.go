@@ -55,6 +55,8 @@ func New(entries ...Entry) (*Registry, error) {
 		case entry.states() && entry.Type == AllTypes:
 			return nil, fmt.Errorf("register extension %T: Leaf and Serialises are facts about one type, not about all", entry.Link)
 		case entry.Link == nil && entry.states():
+		case saysFacts(entry.Link) != nil:
+			return nil, fmt.Errorf("register extension %T for %s: %w", entry.Link, entry.Type, saysFacts(entry.Link))
 		case !implementsPoint(entry.Link):
 			return nil, fmt.Errorf("register extension %T for %s: it implements no extension point", entry.Link, entry.Type)
 		}
@@ -72,6 +74,30 @@ func implementsPoint(link any) bool {
 		return true
 	}
 	return false
+}
+
+// saysFacts asks a link for what it states about its type: a panic there would
+// hurt every pass, so it is an error before the first one.
+func saysFacts(link any) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("it panics when asked for its facts: %v", value)
+		}
+	}()
+	if lister, ok := link.(ChildLister); ok {
+		lister.Children()
+	}
+	if stater, ok := link.(RestingStater); ok {
+		stater.RestingStates()
+	}
+	if trimmer, ok := link.(ObservationTrimmer); ok {
+		for _, path := range trimmer.TrimObserved() {
+			if _, err := resource.ParsePath(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // links are the links of a type in order.

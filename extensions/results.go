@@ -3,6 +3,7 @@ package extensions
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -23,6 +24,20 @@ func (r PreReconcileCheckResult) Message() string { return r.verdict.Message }
 
 // Differences are what the default found, for a link that acts after it.
 func (r PreReconcileCheckResult) Differences() []resource.Difference { return r.verdict.Differences }
+
+// onlyDiffersAt reports whether the default asks for a PUT for one path alone.
+func onlyDiffersAt(result PreReconcileCheckResult, path string) bool {
+	differences := result.Differences()
+	return result.Action() == resource.ActionProceed && len(differences) == 1 && result.verdict.More == 0 &&
+		strings.EqualFold(differences[0].Path, path)
+}
+
+// inSync is the answer of the default without its differences.
+func (r PreReconcileCheckResult) inSync(message string) PreReconcileCheckResult {
+	skipped := SkipReconcile(message)
+	skipped.compared = r.compared
+	return skipped
+}
 
 // PostReconcileCheckResult is the answer of a post-check. Make it with
 // PostReconcileCheckResultSuccess or PostReconcileCheckResultFailure.

@@ -1,6 +1,7 @@
 package extensions_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
@@ -59,5 +60,19 @@ func TestFactsOfAllTypes(t *testing.T) {
 		if _, err := extensions.New(entry); err == nil {
 			t.Errorf("%s: a fact about all types is accepted", name)
 		}
+	}
+}
+
+// panicky panics when asked for its facts.
+type panicky struct{}
+
+func (panicky) Children() []string {
+	var none []string
+	return none[1:2]
+}
+
+func TestFactsThatPanic(t *testing.T) {
+	if _, err := extensions.New(extensions.Entry{Type: "Contoso.Things/things", Link: panicky{}}); err == nil || !strings.Contains(err.Error(), "panicky") {
+		t.Errorf("got %v", err)
 	}
 }
