@@ -38,13 +38,13 @@ func follow(answer *http.Response, method string) (via, where string) {
 		}
 		return viaNothing, ""
 	case method == http.MethodDelete:
-		if status == http.StatusAccepted || resource.InFlight(provisioningStateOf(answer)) {
+		if status == http.StatusAccepted || goesOn(provisioningStateOf(answer)) {
 			return viaUnknown, ""
 		}
 		return viaNothing, ""
 	case location != "" && !locatesItself(location, answer.Request.URL):
 		return viaLocation, location
-	case status == http.StatusAccepted || resource.InFlight(provisioningStateOf(answer)):
+	case status == http.StatusAccepted || goesOn(provisioningStateOf(answer)):
 		return viaResource, ""
 	}
 	return viaNothing, ""
@@ -82,6 +82,15 @@ func provisioningState(body []byte) string {
 		return ""
 	}
 	return view.Properties.ProvisioningState
+}
+
+// goesOn reports whether the state of a resource that was just written means
+// that the operation goes on: a word of the closed table, or another one that
+// says so by its form ("Validating"). Running is where machines and clusters
+// rest. The table alone decides where nobody knows of an operation: there a word
+// that is misread would block for ever.
+func goesOn(state string) bool {
+	return resource.InFlight(state) || strings.HasSuffix(strings.ToLower(state), "ing") && !strings.EqualFold(state, "Running")
 }
 
 // outcomeOf reads a word at the end of an operation.

@@ -352,6 +352,18 @@ func TestPoll(t *testing.T) {
 			reply: reply{200, nil, `{"properties":{}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
+		"ResourceUnknownWord": {
+			reason: "a word outside of the closed table that says so by its form",
+			via:    viaResource, uri: self,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Validating"}}`},
+			want:  Poll{State: "Validating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
+		},
+		"ResourceRunning": {
+			reason: "where machines rest",
+			via:    viaResource, uri: self,
+			reply: reply{200, nil, `{"properties":{"provisioningState":"Running"}}`},
+			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Running", RequestID: "request-1"},
+		},
 		"ResourceRestingWord": {
 			reason: "a word outside of the closed table ends it",
 			via:    viaResource, uri: self,

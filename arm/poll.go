@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-
-	"github.com/armature-io/armature/resource"
 )
 
 // Poll is what one poll told.
@@ -131,13 +129,13 @@ func (s step) word() string {
 }
 
 // done is azcore's judgement, with one addition: where the answer is the
-// resource, only the closed table of words means "go on". A service whose
-// resources rest in a word of their own ("Ready") would be polled for ever.
+// resource, only words that say so mean "go on". A service whose resources rest
+// in a word of their own ("Ready") would be polled for ever.
 func (s step) done(word string) bool {
 	if s.poller.Done() {
 		return true
 	}
-	return s.held.Via != viaAsync && s.status != http.StatusAccepted && !resource.InFlight(word)
+	return s.held.Via != viaAsync && s.status != http.StatusAccepted && !goesOn(word)
 }
 
 func (c *Client) unreadablePoll(poll Poll) Poll {

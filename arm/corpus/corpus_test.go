@@ -39,6 +39,23 @@ func read[T any](t *testing.T, name string) []T {
 	return lines
 }
 
+// text is a recorded string. What providers made a number stays readable.
+type text string
+
+// UnmarshalJSON takes any JSON; null is "".
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var s string
+	switch err := json.Unmarshal(raw, &s); {
+	case string(raw) == "null":
+		*t = ""
+	case err == nil:
+		*t = text(s)
+	default:
+		*t = text(raw)
+	}
+	return nil
+}
+
 // score prints one result where scripts find it.
 func score(name string, good, all int) { fmt.Printf("score %s %d/%d\n", name, good, all) }
 

@@ -18,9 +18,8 @@ import (
 type recordedError struct {
 	Via, Method, Type, APIVersion, Observed string
 	Status, Count                           int
-	Code                                    *string
-	Message, BodyShape, Body                string
-	Headers                                 map[string]string
+	Code, Message, BodyShape, Body          text
+	Headers                                 map[string]text
 	EventuallySucceeded                     bool
 }
 
@@ -102,10 +101,10 @@ func (a *tally) add(t *testing.T, line recordedError, failure *arm.Error) {
 // provoke makes the client meet an error where it was recorded.
 func (w *world) provoke(t *testing.T, line recordedError) (*arm.Error, error) {
 	t.Helper()
-	answers := []reply{{status: line.Status, header: line.Headers, body: line.text()}}
+	answers := []reply{{status: line.Status, header: line.Headers, body: line.answer()}}
 	switch line.Via {
 	case "lro-poll":
-		answers = append([]reply{{status: http.StatusAccepted, header: map[string]string{"Azure-AsyncOperation": w.server.URL + "/operations/1"}}}, answers...)
+		answers = append([]reply{{status: http.StatusAccepted, header: map[string]text{"Azure-AsyncOperation": text(w.server.URL + "/operations/1")}}}, answers...)
 	case "resource-state":
 		line.Method = http.MethodPut // the answer shows the state that the GET showed
 	}
@@ -131,16 +130,16 @@ func (w *world) meet(t *testing.T, line recordedError) (*arm.Error, error) {
 	var err error
 	switch line.Method {
 	case http.MethodPut, http.MethodPatch:
-		op, err = w.client.Put(ctx, id, line.APIVersion, []byte(`{}`), arm.PutOptions{})
+		op, err = w.client.Put(ctx, id, versionOf(line.APIVersion), []byte(`{}`), arm.PutOptions{})
 	case http.MethodDelete:
-		op, err = w.client.Delete(ctx, id, line.APIVersion)
+		op, err = w.client.Delete(ctx, id, versionOf(line.APIVersion))
 		if err == nil && op.Status == http.StatusNotFound {
 			return &arm.Error{Status: op.Status, Class: arm.ClassAbsent}, nil
 		}
 	case http.MethodPost:
-		op, err = w.client.Post(ctx, id, "action", line.APIVersion, nil)
+		op, err = w.client.Post(ctx, id, "action", versionOf(line.APIVersion), nil)
 	default:
-		_, err = w.client.Get(ctx, id, line.APIVersion)
+		_, err = w.client.Get(ctx, id, versionOf(line.APIVersion))
 	}
 	if err != nil || op.Token == "" {
 		return op.Err, err
@@ -149,21 +148,21 @@ func (w *world) meet(t *testing.T, line recordedError) (*arm.Error, error) {
 	return poll.Err, err
 }
 
-// text is the recorded body; one that was cut is made anew from what is known.
-func (e recordedError) text() string {
-	if e.Code == nil || e.BodyShape == "html/text" || json.Valid([]byte(e.Body)) {
-		return e.Body
+// answer is the recorded body; one that was cut is made anew from what is known.
+func (e recordedError) answer() string {
+	if e.Code == "" || e.BodyShape == "html/text" || json.Valid([]byte(e.Body)) {
+		return string(e.Body)
 	}
-	raw, err := json.Marshal(map[string]any{"error": map[string]any{"code": *e.Code, "message": e.Message}})
+	raw, err := json.Marshal(map[string]any{"status": "Failed", "error": map[string]any{"code": e.Code, "message": e.Message}})
 	if err != nil {
-		return e.Body
+		return string(e.Body)
 	}
 	return string(raw)
 }
 
 type reply struct {
 	status int
-	header map[string]string
+	header map[string]text
 	body   string
 }
 
@@ -179,7 +178,7 @@ func (p *replies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	for name, value := range next.header {
 		if !strings.EqualFold(name, "Content-Length") {
-			w.Header().Set(name, value)
+			w.Header().Set(name, string(value))
 		}
 	}
 	w.WriteHeader(next.status)
