@@ -13,8 +13,10 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// Bounds of what CheckContents looks at and names.
+// Bounds of what CheckContents looks at, counts and names. What is managed and
+// goes along may fill the first pages, so it looks on behind it.
 const (
+	contentsSeen   = 5000
 	contentsListed = 100
 	contentsNamed  = 10
 )
@@ -91,7 +93,7 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]str
 	}
 	var found []string
 	for _, collection := range collections {
-		items, err := a.Client.List(ctx, in.ID, collection, apiVersion, contentsListed)
+		items, err := a.Client.List(ctx, in.ID, collection, apiVersion, contentsSeen)
 		if arm.IsAbsent(err) {
 			continue
 		}
@@ -103,8 +105,11 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]str
 			if err != nil {
 				return nil, err
 			}
-			if !managed {
-				found = append(found, name)
+			if managed {
+				continue
+			}
+			if found = append(found, name); len(found) >= contentsListed {
+				return found, nil
 			}
 		}
 	}

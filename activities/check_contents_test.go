@@ -68,6 +68,19 @@ func TestCheckContents(t *testing.T) {
 			},
 			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"and at least 90 more"},
 		},
+		"BehindTheManaged": {
+			reason: "what goes along may fill the first pages", resource: groupText,
+			given: func(w *world) {
+				for i := range 120 {
+					text := fmt.Sprintf("%s/providers/Contoso.Things/things/t%03d", groupText, i)
+					w.put(text, thingBody)
+					if i < 119 {
+						w.manages(text, Managed{Deleting: true, Released: true})
+					}
+				}
+			},
+			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"does not manage: t119 (Contoso.Things/things);"},
+		},
 		"Databases": {
 			reason: "a group's list does not show them, and the cluster takes them along", resource: clusterText,
 			given: func(w *world) {

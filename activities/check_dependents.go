@@ -37,8 +37,8 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 			fmt.Sprintf("Temporal could not tell what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))}, nil
 	}
 	verdict := dependentsVerdict(in, found)
-	if verdict.Reason == resource.ReasonWaitingForDependents && a.goWithOwner(requests, in.ID, found) {
-		verdict = waitForOwnerDelete(in.ID.Owner(), "what needs it goes with that too, and not before: "+names(listed(verdict.WaitingFor)))
+	if owner, goes := a.goWithOwner(requests, in.ID, found); goes && verdict.Reason == resource.ReasonWaitingForDependents {
+		verdict = waitForOwnerDelete(owner, "what needs it goes with that too, and not before: "+names(listed(verdict.WaitingFor)))
 	}
 	return CheckDependentsResult{Verdict: a.observed("CheckDependents", verdict)}, nil
 }
@@ -59,16 +59,19 @@ func withoutMutual(in CheckDependentsInput, found Dependents) Dependents {
 	return found
 }
 
-// goWithOwner reports whether everything that needs a resource is left to the
-// deletion of the resource's own owner: they would wait for each other.
-func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Dependents) bool {
+// goWithOwner is the owner of a resource to whose deletion everything that needs
+// the resource is left, if it is: they would wait for each other.
+func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Dependents) (resource.ID, bool) {
+	if found.Holding == 0 || found.More {
+		return resource.ID{}, false
+	}
 	for _, dependent := range found.Listed {
 		if !dependent.Released || !Contains(id.Owner(), dependent.ID) {
-			return false
+			return resource.ID{}, false
 		}
 	}
-	going, err := a.ownerIsGoing(ctx, id)
-	return err == nil && going && !found.More
+	owner, going, err := a.ownerIsGoing(ctx, id)
+	return owner, err == nil && going
 }
 
 // cascade tells the dependents to go that do not go yet.
@@ -112,7 +115,7 @@ func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdi
 		verdict := resource.Block(resource.ReasonContainsProtected, fmt.Sprintf(
 			"a DELETE of %s would take along what its manifest keeps in Azure: %s; move that, or give it another policy, first",
 			in.ID.Short(), names(listed(kept))))
-		verdict.WaitingFor = kept
+		verdict.WaitingFor = kept[:min(len(kept), waitingForMost)]
 		return verdict
 	}
 	if found.Holding == 0 {

@@ -28,6 +28,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	if in.Deleting {
 		verdict = a.endsWithOwner(ctx, verdict, request)
 	}
+	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), waitingForMost)]
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Owner)
 	return CheckOwnerResult{
 		Verdict:     a.observed("CheckOwner", verdict),
@@ -43,10 +44,11 @@ func (a *Activities) endsWithOwner(ctx context.Context, verdict resource.Verdict
 	if !verdict.Stops() || !owner.Exists() || a.Registry.InFlight(owner.ID.Type(), owner.ProvisioningState()) {
 		return verdict
 	}
-	if going, err := a.ownerIsGoing(ctx, request.Object.ID); err != nil || !going {
+	goes, going, err := a.ownerIsGoing(ctx, request.Object.ID)
+	if err != nil || !going {
 		return verdict
 	}
-	return waitForOwnerDelete(owner.ID, verdict.Message)
+	return waitForOwnerDelete(goes, verdict.Message)
 }
 
 // request is what the extension points know of a resource before any read.

@@ -110,32 +110,32 @@ func notDeletable(refusal resource.Verdict) resource.Verdict {
 // which takes it along, while the owner is being deleted; else the refusal
 // stands.
 func (a *Activities) leftToOwner(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
-	going, err := a.ownerIsGoing(ctx, id)
+	owner, going, err := a.ownerIsGoing(ctx, id)
 	switch {
 	case err != nil:
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
 			"ARM does not delete this resource (%s), and Temporal could not tell whether its owner is being deleted: %v", refusal.Message, err))
 	case going:
-		verdict := waitForOwnerDelete(id.Owner(), refusal.Message)
+		verdict := waitForOwnerDelete(owner, refusal.Message)
 		verdict.RequestID = refusal.RequestID
 		return verdict
 	}
 	return refusal
 }
 
-// ownerIsGoing reports whether an owner, near or far, is managed and being
-// deleted: its DELETE takes along what it holds.
-func (a *Activities) ownerIsGoing(ctx context.Context, id resource.ID) (bool, error) {
+// ownerIsGoing finds the nearest owner that is managed, and reports whether it is
+// being deleted: its DELETE takes along what it holds.
+func (a *Activities) ownerIsGoing(ctx context.Context, id resource.ID) (resource.ID, bool, error) {
 	for owner := id.Owner(); !owner.IsZero(); owner = owner.Owner() {
 		managed, known, err := a.Fleet.Managed(ctx, owner)
 		if err != nil {
-			return false, fmt.Errorf("look up owner %s: %w", owner.Short(), err)
+			return resource.ID{}, false, fmt.Errorf("look up owner %s: %w", owner.Short(), err)
 		}
 		if known {
-			return managed.Deleting, nil
+			return owner, managed.Deleting, nil
 		}
 	}
-	return false, nil
+	return resource.ID{}, false, nil
 }
 
 // waitForOwnerDelete is the verdict of a resource that goes with its owner.

@@ -18,6 +18,7 @@ const errorTurn = "TurnFailed"
 // change at a time. It blocks while a sibling has it, and whoever blocks is
 // woken when the turn is his.
 func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnResult, error) {
+	defer startHeart[struct{}](ctx).stop()
 	place, err := a.Turns.Take(ctx, in.Turn)
 	if err != nil {
 		return TakeTurnResult{}, turnFailed("take", in.Turn, err)
@@ -36,6 +37,7 @@ func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnRe
 
 // EndTurn gives a turn back. It is tried again until Temporal takes it.
 func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResult, error) {
+	defer startHeart[struct{}](ctx).stop()
 	if err := a.Turns.End(ctx, in.Turn); err != nil {
 		return EndTurnResult{}, turnFailed("end", in.Turn, err)
 	}
@@ -45,6 +47,7 @@ func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResul
 // CheckTurn asks whether the run that holds a turn still runs: a run that was
 // terminated gives nothing back.
 func (a *Activities) CheckTurn(ctx context.Context, in CheckTurnInput) (CheckTurnResult, error) {
+	defer startHeart[struct{}](ctx).stop()
 	managed, known, err := a.Fleet.Managed(ctx, in.Turn.ID)
 	if err != nil {
 		return CheckTurnResult{}, turnFailed("check", in.Turn, err)

@@ -14,6 +14,10 @@ import (
 // workflow that began to wait just before the first is visible by then.
 const secondSweep = 5 * time.Second
 
+// wakeFaults bounds the doublings of the delay after a fault: 16 s at most, for
+// a wake that is too late is none.
+const wakeFaults = 4
+
 // errorWake is the type of a fault while waking; it lives in histories.
 const errorWake = "WakeFailed"
 
@@ -39,7 +43,7 @@ func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput)
 		heart.record(progress)
 		return WakeDependentsResult{}, temporal.NewApplicationErrorWithOptions(
 			"wake those who wait for "+in.ID.Short()+": "+secrets.Text(err.Error(), nil), errorWake,
-			temporal.ApplicationErrorOptions{NextRetryDelay: max(time.Second, secondSweep/time.Duration(activity.GetInfo(ctx).Attempt))})
+			temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay << min(activity.GetInfo(ctx).Attempt-1, wakeFaults)})
 	}
 	progress.Sweeps++
 	heart.record(progress)

@@ -1,0 +1,145 @@
+package activities
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// databases are managed children of the cluster.
+func databases(t *testing.T, n int, each Managed) []Managed {
+	var all []Managed
+	for i := range n {
+		one := each
+		one.ID = id(t, fmt.Sprintf("%s/databases/d%03d", clusterText, i))
+		all = append(all, one)
+	}
+	return all
+}
+
+func TestCheckDependents(t *testing.T) {
+	t.Parallel()
+	stays := Managed{Policy: resource.PolicyManage}
+	goes := Managed{Policy: resource.PolicyManage, Deleting: true}
+	released := Managed{Policy: resource.PolicyManage, Deleting: true, Released: true}
+	kept := Managed{Policy: resource.PolicyDetachOnDelete}
+	cases := map[string]struct {
+		reason  string
+		cascade bool
+		found   Dependents
+		action  resource.Action
+		why     resource.Reason
+		class   resource.RetryClass
+		parts   []string
+		waits   int
+		deleted int
+	}{
+		"None": {reason: "nobody needs it", action: resource.ActionProceed},
+		"Holding": {
+			reason: "who is to act, and on what", found: Dependents{Holding: 2, Listed: databases(t, 2, stays)},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2,
+			parts: []string{"Armature manages what needs c1: c1/d000 (Microsoft.Kusto/clusters/databases), c1/d001", "delete that first, or delete with --cascade"},
+		},
+		"Going": {
+			reason: "nobody has to act", found: Dependents{Holding: 2, Listed: databases(t, 2, goes)},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2,
+			parts: []string{"their deletion is under way"},
+		},
+		"Released": {
+			reason: "what goes along holds nothing up", found: Dependents{Listed: databases(t, 3, released)}, action: resource.ActionProceed,
+		},
+		"SomeReleased": {
+			reason: "only who holds it is named",
+			found:  Dependents{Holding: 1, Listed: append(databases(t, 1, goes), Managed{ID: id(t, clusterText+"/databases/r1"), Deleting: true, Released: true})},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1, parts: []string{"c1/d000"},
+		},
+		"Many": {
+			reason: "ten are named, the rest is counted, 32 are waited for", found: Dependents{Holding: 250, Listed: databases(t, 100, stays)},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 32, parts: []string{"c1/d009 (", " and 240 more;"},
+		},
+		"VeryMany": {
+			reason: "where counting ended, it says so", found: Dependents{Holding: 5000, More: true, Listed: databases(t, 100, stays)},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 32, parts: []string{" and at least 4990 more;"},
+		},
+		"Cascade": {
+			reason: "with --cascade they are told to go, but those that go already", cascade: true,
+			found:  Dependents{Holding: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true})},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 3, deleted: 2,
+			parts: []string{"their deletion is under way"},
+		},
+		"CascadeOverKept": {
+			reason: "a child that is to stay refuses the cascade, and nobody was told to go", cascade: true,
+			found:  Dependents{Holding: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyDetachOnDelete})},
+			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
+			parts: []string{"would take along what its manifest keeps in Azure: c1/db1"},
+		},
+		"CascadeOverManyKept": {
+			reason: "also many, bounded", cascade: true, found: Dependents{Holding: 80, Listed: databases(t, 80, kept)},
+			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 32, parts: []string{"and 70 more"},
+		},
+		"CascadeOverUnknownPolicy": {
+			reason: "what does not say that it may go, stays", cascade: true, found: Dependents{Holding: 1, Listed: databases(t, 1, Managed{})},
+			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
+		},
+		"KeptElsewhere": {
+			reason: "what is not in it is not taken along, and lets go by itself", cascade: true,
+			found:  Dependents{Holding: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyDetachOnDelete}}},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1, deleted: 1,
+		},
+		"KeptWithoutCascade": {
+			reason: "without --cascade it is waited for like any other", found: Dependents{Holding: 1, Listed: databases(t, 1, kept)},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.fleet.dependents = c.found
+			got, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText), Cascade: c.cascade, By: "ada@host"})
+			must(t, err)
+			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
+			if len(got.Verdict.WaitingFor) != c.waits || len(w.fleet.deleted) != c.deleted {
+				t.Errorf("%s: waits for %d, told %d to go; want %d and %d", c.reason, len(got.Verdict.WaitingFor), len(w.fleet.deleted), c.waits, c.deleted)
+			}
+			if len(w.requests()) != 0 {
+				t.Errorf("requests %v: Temporal knows who needs it", w.requests())
+			}
+		})
+	}
+}
+
+func TestCheckDependentsFault(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fleet.err = errors.New("Temporal is away")
+	got, failures := finish(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText)})
+	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "Temporal is away", "not deleted")
+	if len(failures) != 3 {
+		t.Errorf("%d attempts before the verdict, want 3", len(failures))
+	}
+}
+
+func TestContains(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		outer, inner string
+		want         bool
+	}{
+		"child":     {clusterText, databaseText, true},
+		"group":     {groupText, databaseText, true},
+		"any case":  {strings.ToUpper(groupText[:60]) + groupText[60:], databaseText, true},
+		"itself":    {clusterText, clusterText, false},
+		"owner":     {databaseText, clusterText, false},
+		"namesake":  {groupText, groupText + "2/providers/Contoso.Things/things/t1", false},
+		"extension": {clusterText, clusterText + "/providers/Microsoft.Authorization/locks/l1", true},
+	}
+	for name, c := range cases {
+		if got := Contains(id(t, c.outer), id(t, c.inner)); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}

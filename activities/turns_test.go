@@ -1,0 +1,89 @@
+package activities
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+)
+
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	turn := Turn{Parent: id(t, clusterText), ID: id(t, databaseText), WorkflowID: id(t, databaseText).WorkflowID(), RunID: "run 1"}
+	cases := map[string]struct {
+		place  Place
+		action resource.Action
+		why    resource.Reason
+		class  resource.RetryClass
+		parts  []string
+		not    string
+	}{
+		"Granted": {place: Place{Granted: true}, action: resource.ActionProceed},
+		"Next": {
+			place: Place{Holder: id(t, clusterText+"/databases/a"), Ahead: 1}, action: resource.ActionBlock, why: resource.ReasonWaitingForSibling, class: resource.RetrySlow,
+			parts: []string{"Azure changes one thing at a time in c1: c1/a has the turn"}, not: "more come first",
+		},
+		"Queue": {
+			place: Place{Holder: id(t, clusterText+"/databases/a"), Ahead: 4}, action: resource.ActionBlock, why: resource.ReasonWaitingForSibling, class: resource.RetrySlow,
+			parts: []string{"c1/a has the turn, 3 more come first"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.fleet.place = c.place
+			got, err := run(w, w.acts.TakeTurn, TakeTurnInput{Turn: turn})
+			must(t, err)
+			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
+			if c.not != "" && strings.Contains(got.Verdict.Message, c.not) {
+				t.Errorf("%q says %q of the next one", got.Verdict.Message, c.not)
+			}
+			if blocks := c.action == resource.ActionBlock; blocks != (len(got.Verdict.WaitingFor) == 1) {
+				t.Errorf("waits for %v", got.Verdict.WaitingFor)
+			}
+		})
+	}
+}
+
+func TestTurnsFaultsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	turn := Turn{Parent: id(t, clusterText), ID: id(t, databaseText), RunID: "run 1"}
+	w := newWorld(t)
+	w.fleet.err = errors.New("Temporal is away")
+	_, take := run(w, w.acts.TakeTurn, TakeTurnInput{Turn: turn})
+	_, end := run(w, w.acts.EndTurn, EndTurnInput{Turn: turn})
+	_, check := run(w, w.acts.CheckTurn, CheckTurnInput{Turn: turn})
+	for verb, err := range map[string]error{"take": take, "end": end, "check": check} {
+		if failure := applicationError(t, err); failure.Type() != errorTurn || !strings.Contains(failure.Message(), verb+" turn of c1/db1 in c1") || failure.NonRetryable() {
+			t.Errorf("%s failed with %v, want it tried again, with resource and parent", verb, failure)
+		}
+	}
+	w.fleet.err = nil
+	if _, err := run(w, w.acts.EndTurn, EndTurnInput{Turn: turn}); err != nil || len(w.fleet.ended) != 2 || w.fleet.ended[1].RunID != "run 1" {
+		t.Errorf("ended %v, %v", w.fleet.ended, err)
+	}
+}
+
+func TestCheckTurn(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		managed *Managed
+		held    bool
+	}{
+		"Running":   {&Managed{RunID: "run 1"}, true},
+		"Ended":     {nil, false},
+		"ColdStart": {&Managed{RunID: "run 2"}, false},
+	}
+	for name, c := range cases {
+		w := newWorld(t)
+		if c.managed != nil {
+			w.manages(databaseText, *c.managed)
+		}
+		got, err := run(w, w.acts.CheckTurn, CheckTurnInput{Turn: Turn{ID: id(t, databaseText), RunID: "run 1"}})
+		if err != nil || got.Held != c.held {
+			t.Errorf("%s: held %t, %v; want %t", name, got.Held, err, c.held)
+		}
+	}
+}

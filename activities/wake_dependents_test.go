@@ -1,0 +1,86 @@
+package activities
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+)
+
+const leafText = groupText + "/providers/Microsoft.Network/routeTables/r1/routes/x"
+
+func TestWakeDependents(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		id     string
+		once   bool
+		needed []string
+		sweeps int
+		told   int
+		woken  int
+	}{
+		"TwoSweeps":  {reason: "who began to wait just before is found by the second", id: clusterText, sweeps: 2, woken: 2},
+		"Once":       {reason: "a run that ends has no time for it", id: clusterText, once: true, sweeps: 1, woken: 1},
+		"Deleted":    {reason: "what it needed may wait for its end", id: clusterText, once: true, needed: []string{groupText, thingText}, sweeps: 1, told: 2, woken: 3},
+		"Leaf":       {reason: "nobody waits for a leaf", id: leafText, once: true},
+		"LeafIsGone": {reason: "but its owner does, while both are deleted", id: leafText, once: true, needed: []string{groupText}, told: 1, woken: 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			in := WakeDependentsInput{ID: id(t, c.id), State: "Ready", At: w.now(), Once: c.once}
+			for _, text := range c.needed {
+				in.Needed = append(in.Needed, id(t, text))
+			}
+			start := w.now()
+			got, failures := finish(w, w.acts.WakeDependents, in)
+			if len(w.fleet.woken) != c.sweeps || len(w.fleet.told) != c.told || got.Woken != c.woken {
+				t.Errorf("%s: %d sweeps, %d told, counted %d; want %d, %d, %d", c.reason, len(w.fleet.woken), len(w.fleet.told), got.Woken, c.sweeps, c.told, c.woken)
+			}
+			for _, change := range w.fleet.woken {
+				if !change.At.Equal(start) || change.State != "Ready" || !change.ID.Equal(in.ID) {
+					t.Errorf("told %+v, want the same change at each sweep: it is known then", change)
+				}
+			}
+			if c.sweeps == 2 && (len(failures) != 1 || failures[0].Type() != ErrorNotYet || failures[0].NextRetryDelay() != 5*time.Second) {
+				t.Errorf("between the sweeps: %v, want one benign wait of 5 s", failures)
+			}
+		})
+	}
+}
+
+// TestWakeDependentsFaults holds that a fault is tried again, less and less often,
+// and that the sweep before it is not repeated.
+func TestWakeDependentsFaults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := WakeDependentsInput{ID: id(t, clusterText), State: "Ready", At: w.now(), Needed: []resource.ID{id(t, groupText)}}
+	_, err := run(w, w.acts.WakeDependents, in)
+	if failure := applicationError(t, err); failure.Type() != ErrorNotYet {
+		t.Fatalf("after the first sweep: %v", failure)
+	}
+	w.fleet.err = errors.New("visibility is away")
+	var delays []time.Duration
+	for range 6 {
+		_, err := run(w, w.acts.WakeDependents, in)
+		failure := applicationError(t, err)
+		if failure.Type() != errorWake || !strings.Contains(failure.Message(), "c1") {
+			t.Errorf("fault %q of type %s, want the resource in it", failure.Message(), failure.Type())
+		}
+		delays = append(delays, failure.NextRetryDelay())
+	}
+	for i := range delays[1:] {
+		if delays[i+1] < delays[i] || delays[i+1] > 16*time.Second {
+			t.Errorf("delays %v, want them to grow to 16 s: the storm that caused the fault grows with each try", delays)
+			break
+		}
+	}
+	w.fleet.err, w.fleet.woken = nil, nil
+	if _, err := run(w, w.acts.WakeDependents, in); err != nil || len(w.fleet.woken) != 1 {
+		t.Errorf("after the faults: %v, %d more sweeps; want the second sweep only", err, len(w.fleet.woken))
+	}
+}
