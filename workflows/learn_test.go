@@ -36,7 +36,13 @@ func TestLearn(t *testing.T) {
 			t.Errorf("step %d: news %t, want %t", i, got, c.news)
 		}
 	}
-	if len(s.Changes) != 2 || s.Changes[1].ID.Name() != "G1" || !s.Changes[1].At.Equal(noon.Add(1)) {
+	older := s.Changes
+	s.learn(change(2, false, 1))
+	s.learn(change(1, true, 2))
+	if len(older) != 2 || older[0].ID.Name() != "g2" || older[1].ID.Name() != "G1" {
+		t.Errorf("learning changed a list that was handed out: %v", older)
+	}
+	if len(s.Changes) != 2 || s.Changes[1].ID.Name() != "G1" || !s.Changes[1].At.Equal(noon.Add(2)) {
 		t.Errorf("changes %v, want two, the newest of g1 last", s.Changes)
 	}
 	kept := s.Changes

@@ -275,6 +275,16 @@ func TestWakeOfARun(t *testing.T) {
 			}
 			r.at(time.Second, workflows.DeleteUpdate, workflows.DeleteInput{})
 		}, 3},
+		"passing while ready": {"a resync read before the change, too", func(r *run) {
+			get := r.script.get
+			r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+				if r.count("GetResource") == 2 {
+					r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Ready", At: startTime})
+				}
+				return get(in)
+			}
+			r.at(time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+		}, 3},
 		"passing": {"the pass read before the change: another one follows", func(r *run) {
 			polls := 0
 			r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
