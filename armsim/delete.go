@@ -44,7 +44,7 @@ func (s *Simulator) handleDelete(q *request) *answer {
 	s.log.wrote(s.clock.now(), q, r, "delete", spec.Status, nil)
 	if spec.Shape == ShapeSync || spec.Shape == ShapeSelf {
 		body := s.render(r)
-		s.remove(t.id)
+		s.deleted(r)
 		a := newAnswer(spec.Status, nil)
 		if s.ruleFor(r.typ).deleteAnswersBody {
 			a.body = body

@@ -58,6 +58,14 @@
 // list leaves out is deleted. A body without the list deletes them all, but not
 // for agentPoolProfiles, nor for virtual networks from api-version 2023-09-01 on.
 //
+// # Private endpoints
+//
+// An automatic connection is Pending for a while after the endpoint was created
+// (Options.Approval) and then Approved; a manual one is Pending until the control
+// API decides. Options.PrivateEndpointInterfaces adds the network interface that
+// Azure makes for an endpoint: a resource that nobody asked for, which cannot be
+// deleted by itself (400 NicInUseWithPrivateEndpoint) and goes with the endpoint.
+//
 // # Deleting a resource group
 //
 // Its resources go one after the other while the operation goes on: users before

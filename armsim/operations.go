@@ -172,7 +172,7 @@ func (s *Simulator) complete(op *operation) {
 	case op.spec.Outcome == "Succeeded" && op.verb == "delete" && r.typ == groupType:
 		s.completeGroup(op)
 	case op.spec.Outcome == "Succeeded" && op.verb == "delete":
-		s.remove(r.id)
+		s.deleted(r)
 	case op.spec.Outcome == "Succeeded":
 		r.hidden = false
 		r.setState("Succeeded")
@@ -188,6 +188,14 @@ func (s *Simulator) complete(op *operation) {
 	}
 }
 
+// deleted removes a resource at the end of its DELETE.
+func (s *Simulator) deleted(r *resource) {
+	s.remove(r.id)
+	if row := s.ruleFor(r.typ); row.gone != nil {
+		row.gone(s, r)
+	}
+}
+
 // settled lets the type's table add what the server knows only afterwards.
 func (s *Simulator) settled(r *resource) {
 	s.inlineState(r, "Succeeded")
@@ -195,7 +203,11 @@ func (s *Simulator) settled(r *resource) {
 		r.body = r.recordedBody()
 		return
 	}
-	if row := s.ruleFor(r.typ); row.defaults != nil {
+	row := s.ruleFor(r.typ)
+	if row.defaults != nil {
 		row.defaults(r, r.body)
+	}
+	if row.after != nil {
+		row.after(s, r)
 	}
 }

@@ -37,6 +37,9 @@ type Options struct {
 	// Approval is how long (simulated) an automatic connection of a private
 	// endpoint is Pending; 0 means 20 s.
 	Approval time.Duration
+	// PrivateEndpointInterfaces lets a private endpoint bring the network interface
+	// that Azure makes for it: a resource that nobody asked for, in the same group.
+	PrivateEndpointInterfaces bool
 	// Throttle holds the token buckets; the zero value throttles nothing.
 	Throttle Throttle
 	// Operations shape long-running operations, before the built-in table.

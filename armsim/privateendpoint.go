@@ -114,3 +114,31 @@ func (s *Simulator) SetApproval(d time.Duration) {
 	defer s.mu.Unlock()
 	s.options.Approval = d
 }
+
+// interfaceID is the network interface that comes with a private endpoint.
+func interfaceID(endpoint *resource) string {
+	scope := scopeOf(endpoint.id)
+	return scope + "/providers/Microsoft.Network/networkInterfaces/" + endpoint.name + ".nic." + endpoint.guid
+}
+
+func makeInterface(s *Simulator, endpoint *resource) {
+	if !s.options.PrivateEndpointInterfaces {
+		return
+	}
+	id := interfaceID(endpoint)
+	properties(endpoint.body)["networkInterfaces"] = []any{object{"id": id}}
+	t, ok := parseID(id)
+	if !ok || s.find(id) != nil {
+		return
+	}
+	r := s.newResource(t)
+	s.resources[key(id)] = r
+	r.body = object{"location": endpoint.body["location"], "properties": object{
+		"provisioningState": "Succeeded", "privateEndpoint": object{"id": endpoint.id},
+		"ipConfigurations": []any{object{"name": "privateEndpointIpConfig." + endpoint.guid, "properties": object{
+			"subnet": object{"id": text(endpoint.body, "properties.subnet.id")}, "privateIPAddress": "10.0.0.4",
+		}}},
+	}}
+}
+
+func removeInterface(s *Simulator, endpoint *resource) { s.remove(interfaceID(endpoint)) }

@@ -44,6 +44,8 @@ type typeRule struct {
 	// operation is done; show changes what is shown, without storing it.
 	defaults func(*resource, object)
 	show     func(*Simulator, *resource, object)
+	// after runs when a write is done, gone when the resource was deleted.
+	after, gone func(*Simulator, *resource)
 	// changing names the state and status word of an update; "" = the table's.
 	changing func(old, body object) (state, word string)
 	check    func(*Simulator, target, object) *answer

@@ -121,6 +121,33 @@ func TestServerDefaults(t *testing.T) {
 	}
 }
 
+// TestPrivateEndpointInterface: the interface comes and goes with the endpoint,
+// and is in the group's list.
+func TestPrivateEndpointInterface(t *testing.T) {
+	h := newHarness(t, armsim.Options{PrivateEndpointInterfaces: true})
+	h.makeGroup()
+	endpoint, subnet := networkRP+"privateEndpoints/p", vnet+"/subnets/a"
+	if err := h.Put(subnet, map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	h.want(h.do("PUT", endpoint+version, `{"location":"westus2","properties":{"subnet":{"id":"`+subnet+`"}}}`), 201, "")
+	h.pass(time.Hour)
+	list, _ := h.do("GET", endpoint+version, "").at("properties.networkInterfaces").([]any)
+	if len(list) != 1 {
+		t.Fatalf("the endpoint has %d interfaces, want 1", len(list))
+	}
+	nic := list[0].(map[string]any)["id"].(string)
+	h.want(h.do("GET", nic+version, ""), 200, "")
+	if items := h.do("GET", group+"/resources"+version, "").at("value").([]any); len(items) != 3 {
+		t.Errorf("the group lists %d resources, want network, endpoint and interface", len(items))
+	}
+	h.want(h.do("DELETE", nic+version, ""), 400, "NicInUseWithPrivateEndpoint")
+	h.want(h.do("DELETE", endpoint+version, ""), 202, "")
+	h.pass(time.Hour)
+	h.want(h.do("GET", nic+version, ""), 404, "ResourceNotFound")
+	h.want(h.do("DELETE", subnet+version, ""), 202, "")
+}
+
 func TestPrivateEndpoint(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()

@@ -96,9 +96,8 @@ func networkUses() []useRule {
 		refuse: refuseUse(http.StatusBadRequest, "InUseNatGatewayCannotBeDeleted", "NAT gateway {name} is in use by {user} and cannot be deleted."),
 	}, {
 		target: networkPrefix + "networkinterfaces",
-		by:     [][2]string{{machineType, "properties.networkProfile.networkInterfaces[*].id"}},
-		refuse: refuseUse(http.StatusBadRequest, "NicInUse",
-			"Network Interface {used} is used by existing resource {user}. In order to delete the network interface, it must be dissociated from the resource. To learn more, see aka.ms/deletenic."),
+		by:     append(network("privateendpoints", "properties.networkInterfaces[*].id"), [2]string{machineType, "properties.networkProfile.networkInterfaces[*].id"}),
+		refuse: refuseInterface,
 	}, {
 		target: networkPrefix + "loadbalancers",
 		by: [][2]string{{scaleSetType, scaleSetConfig + "loadBalancerBackendAddressPools[*].id"},
@@ -106,6 +105,16 @@ func networkUses() []useRule {
 		refuse: refuseUse(http.StatusBadRequest, "LoadBalancerInUseByVirtualMachineScaleSet",
 			"Cannot delete load balancer {used} since its child resources are in use by virtual machine scale set {user}."),
 	}}
+}
+
+// refuseInterface tells a private endpoint's own interface from a machine's.
+func refuseInterface(used, user string) *answer {
+	code := "NicInUse"
+	if t, ok := parseID(user); ok && strings.EqualFold(t.resourceType(), privateEndpointType) {
+		code = "NicInUseWithPrivateEndpoint"
+	}
+	return refuseUse(http.StatusBadRequest, code,
+		"Network Interface {used} is used by existing resource {user}. In order to delete the network interface, it must be dissociated from the resource. To learn more, see aka.ms/deletenic.")(used, user)
 }
 
 // refuseUse words a refusal: {used} and {user} stand for IDs, {name} and {by} for
