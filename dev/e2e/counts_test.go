@@ -11,6 +11,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/armature-io/armature/dev/internal/harness"
 	"github.com/armature-io/armature/dev/internal/histories"
 )
 
@@ -28,12 +29,12 @@ const (
 
 // untilWoken waits until the wakes of a resource that just changed are over: the
 // second sweep comes 5 s after the first.
-func (s scenarios) untilWoken(r thing) {
-	s.T.Helper()
-	s.Until(30*time.Second, "everybody was woken", func() (bool, string) {
+func untilWoken(w *harness.World, id string) {
+	w.T.Helper()
+	w.Until(30*time.Second, "everybody was woken", func() (bool, string) {
 		begun, over := 0, 0
 		scheduled := map[int64]bool{}
-		for _, event := range s.History(r.id()).GetEvents() {
+		for _, event := range w.History(id).GetEvents() {
 			if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "WakeDependents" {
 				scheduled[event.GetEventId()] = true
 				begun++
@@ -82,7 +83,7 @@ func hold(t *testing.T, what string, got, most int) {
 // countSteadyPass holds the cost of a pass in sync: 14 events, one GET, no PUT.
 func countSteadyPass(t *testing.T, s scenarios, r thing) {
 	t.Helper()
-	s.untilWoken(r)
+	untilWoken(s.World, r.id())
 	pass := between(s.History(r.id()))
 	hold(t, "events of a pass in sync", len(pass), steadyEvents)
 	hold(t, "bytes of a pass in sync", size(pass), steadyBytes)
@@ -110,7 +111,7 @@ func countBlockedPass(t *testing.T, s scenarios, r thing) {
 // countCreate holds the cost of a creation with a long-running operation.
 func countCreate(t *testing.T, s scenarios, r thing) {
 	t.Helper()
-	s.untilWoken(r)
+	untilWoken(s.World, r.id())
 	counts := histories.Count(s.History(r.id()), 0)
 	hold(t, "events of a create with an operation", counts.Events, createEvents)
 	hold(t, "bytes of a create with an operation", counts.Bytes, createBytes)

@@ -84,6 +84,8 @@ labels: {stack: demo}
 `), "--wait", "--timeout", "60s")
 	k.Sim.Patch(demoDatabase, map[string]any{"properties": map[string]any{"softDeletePeriod": "P1D"}})
 	k.MustCLI("reconcile", demoDatabase, "--wait", "--timeout", "60s")
+	// A late sweep would tell the databases of a change that they knew nothing of.
+	untilWoken(k.World, demoCluster)
 	k.holdUpdate()
 	return k
 }

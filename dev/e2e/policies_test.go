@@ -150,7 +150,7 @@ func playDependents(t *testing.T, s scenarios, r thing) {
 		t.Errorf("the group got %d DELETEs while a dependent is managed", deletes)
 	}
 	s.MustCLI("delete", r.id(), "--yes", "--wait", "--timeout", "30s")
-	s.MustCLI("delete", owner, "--yes", "--wait", "--timeout", "60s")
+	s.MustCLI("wait", owner, "--for", "deleted", "--timeout", "60s")
 	if left := stored(s.World, owner+"*"); len(left) != 0 {
 		t.Errorf("the deletion left %+v", left)
 	}
