@@ -30,11 +30,13 @@ type family struct {
 	told []string
 	// dead are the members whose runs ended; looked is how often a holder was
 	// looked at, at which second the last time.
-	dead     map[string]bool
-	looked   int
-	lookedAt []time.Duration
-	onLook   func()
-	places   map[string]*answer
+	dead   map[string]bool
+	looked int
+	// lookedRun is the run that was looked at last.
+	lookedRun string
+	lookedAt  []time.Duration
+	onLook    func()
+	places    map[string]*answer
 }
 
 func newFamily(t *testing.T) *family {
@@ -46,6 +48,7 @@ func newFamily(t *testing.T) *family {
 	workflows.Register(f)
 	f.RegisterActivityWithOptions(func(_ context.Context, in activities.CheckTurnInput) (activities.CheckTurnResult, error) {
 		f.looked++
+		f.lookedRun = in.Turn.RunID
 		f.lookedAt = append(f.lookedAt, f.since())
 		if f.onLook != nil {
 			f.onLook()
@@ -264,8 +267,8 @@ func TestSiblingsAColdStartKeepsTheTurn(t *testing.T) {
 		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", again.callbacks(), turnOf("a", "run 2"))
 	}, second)
 	f.run(10*second, workflows.SerializeSiblingsInput{})
-	if got, _ := again.result.(activities.Place); !got.Granted || len(f.told) != 0 {
-		t.Errorf("the new run got %+v, told %v; want the turn", got, f.told)
+	if got, _ := again.result.(activities.Place); !got.Granted || len(f.told) != 0 || f.lookedRun != "run 2" {
+		t.Errorf("the new run got %+v, told %v, looked at %s; want the turn", got, f.told, f.lookedRun)
 	}
 }
 

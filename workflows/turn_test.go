@@ -172,7 +172,7 @@ func TestTurnCanceledWhileAsked(t *testing.T) {
 			r.script.inTurn()
 			r.script.pre = create
 			r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
-				r.RegisterDelayedCallback(r.CancelWorkflow, 0)
+				r.CancelWorkflow()
 				return resource.Proceed("")
 			}
 			spec := desired()
@@ -182,8 +182,8 @@ func TestTurnCanceledWhileAsked(t *testing.T) {
 				r.apply(spec)
 			}
 			r.start(time.Minute)
-			if r.count("TakeTurn") != 1 || r.count("EndTurn") != 1 {
-				t.Errorf("activities %v, want the turn given back", r.script.calls)
+			if r.count("TakeTurn") != 1 || r.count("EndTurn") != 1 || r.count("PutResource")+r.count("DeleteResource") != 0 {
+				t.Errorf("activities %v, want the turn given back and no request", r.script.calls)
 			}
 		})
 	}
