@@ -83,6 +83,9 @@ type walker struct {
 	extras bool
 	// probe stops at the first difference: only whether there is one counts.
 	probe bool
+	// children are the elements that came after the last PUT and are resources
+	// of their own.
+	children []string
 }
 
 // differences are all of them, in the order of their paths, and the places that

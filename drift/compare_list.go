@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -108,10 +109,32 @@ func (w *walker) addedItems(p place, matched matching, observed []any, ignore []
 			w.differ(next, ruleItemAdded)
 		case w.known.states(next.path):
 			w.differ(next, ruleRemoved)
-		case !w.known.crowded && !w.known.added(next.path):
+		case w.known.crowded || w.known.added(next.path):
+		case isChild(next):
+			w.children = append(w.children, next.path.String())
+		default:
 			w.differ(next, ruleItemAdded)
 		}
 	}
+}
+
+// isChild reports whether an element is a resource of its own that ARM shows in
+// its parent, too: its ID lies right below the parent's, or the type's row says
+// so. It may be another manifest's, and a PUT without it may delete it.
+func isChild(p place) bool {
+	for _, row := range p.of.typeRows {
+		if row.children && row.path == pattern(p.path[:len(p.path)-1]) {
+			return true
+		}
+	}
+	item, _ := p.observed.(map[string]any)
+	_, value, _ := property(item, "id")
+	id, isText := value.(string)
+	own := p.of.id.String() + "/"
+	if !isText || p.of.id.IsZero() || len(id) <= len(own) || !strings.EqualFold(id[:len(own)], own) {
+		return false
+	}
+	return strings.Count(strings.Trim(id[len(own):], "/"), "/") == 1
 }
 
 // compareOrdered compares a list of scalars (or of lists, or a mixed one):

@@ -55,6 +55,9 @@ type Result struct {
 	// Contested are differences that were put back ContestedAfter times against
 	// the same foreign value: another PUT would be undone like the others.
 	Contested []resource.Difference
+	// Children are list elements that came after the last PUT and are resources
+	// of their own: no differences, since another manifest may own them.
+	Children []string
 	// Rebaselined is set when only the api-version changed since the last PUT
 	// and what the new one shows otherwise was taken as it is; Remember it.
 	Rebaselined bool
@@ -80,6 +83,7 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 			result.Differences = append(result.Differences, shown)
 		}
 	}
+	result.Children = w.children[:min(len(w.children), resource.MaxDifferences)]
 	result.InSync = len(result.Differences)+len(result.Contested) == 0
 	if len(result.Differences) > 0 {
 		result.Drops = drops(desired, observed, opts)

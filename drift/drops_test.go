@@ -1,11 +1,13 @@
 package drift_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
 )
 
 func TestKeepTags(t *testing.T) {
@@ -28,6 +30,38 @@ func TestKeepTags(t *testing.T) {
 			added := drift.KeepTags(payload, desired, body(t, []byte(c.observed)), memory)
 			if diff := cmp.Diff(body(t, []byte(c.want)), payload); diff != "" || added != (c.want != c.desired) {
 				t.Errorf("%s: added %v (-want +got)\n%s", c.reason, added, diff)
+			}
+		})
+	}
+}
+
+// A list item that is a resource of its own may have a manifest of its own: a PUT
+// of its parent, for its sake, could delete it.
+func TestChildren(t *testing.T) {
+	const net = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/v"
+	id, err := resource.ParseID(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason, resourceType, list, item string
+		child                            bool
+	}{
+		"child":             {"its ID lies right below the parent's", "", "subnets", `{"name":"b","id":"` + strings.ToUpper(net) + `/subnets/b"}`, true},
+		"grandchild":        {"a part of a child is none", "", "subnets", `{"name":"b","id":"` + net + `/subnets/a/parts/b"}`, false},
+		"another's":         {"nor is what lies elsewhere", "", "subnets", `{"name":"b","id":"` + net + `2/subnets/b"}`, false},
+		"no ID":             {"nor what has no ID", "", "rules", `{"name":"b"}`, false},
+		"agent pool":        {"the cluster shows its pools without IDs", "Microsoft.ContainerService/managedClusters", "agentPoolProfiles", `{"name":"b"}`, true},
+		"no pool of theirs": {"of that list alone", "Microsoft.ContainerService/managedClusters", "rules", `{"name":"b"}`, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			desired := body(t, []byte(`{"properties":{"`+c.list+`":[{"name":"a"}]}}`))
+			opts := drift.Options{ID: id, Type: c.resourceType, Key: []byte("k"), Put: true}
+			opts.Memory = drift.Remember(desired, desired, opts)
+			result := drift.Compare(desired, body(t, []byte(`{"properties":{"`+c.list+`":[{"name":"a"},`+c.item+`]}}`)), opts)
+			if (len(result.Children) == 1) != c.child || result.InSync != c.child {
+				t.Errorf("%s: %+v", c.reason, result)
 			}
 		})
 	}

@@ -2,8 +2,7 @@ package drift
 
 import "strings"
 
-// typeRow is what is known of one property of one type at first contact, when
-// nothing is remembered. A row needs evidence: a published default, a documented
+// typeRow is what is known of one property of one type. A row needs evidence: a published default, a documented
 // form. What is merely often seen belongs into the memory.
 type typeRow struct {
 	resourceType string
@@ -13,6 +12,8 @@ type typeRow struct {
 	leftOut string
 	// alias reports whether observed is another form of desired.
 	alias func(desired, observed string) bool
+	// children says that the list's elements are resources of their own, too.
+	children bool
 }
 
 // typeRows is the table.
@@ -21,6 +22,8 @@ var typeRows = [...]typeRow{
 	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.type", leftOut: "http"},
 	// "Revision of the API": a number; the portal writes v1, the GET shows 1.
 	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.apirevision", alias: withoutLetterV},
+	// Agent pools are managedClusters/agentPools; the cluster shows them without IDs.
+	{resourceType: "microsoft.containerservice/managedclusters", path: "properties.agentpoolprofiles", children: true},
 }
 
 func typeRowsOf(resourceType string) []typeRow {

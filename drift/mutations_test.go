@@ -24,7 +24,7 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 		for _, site := range sites(desired, observed) {
 			for _, m := range site.mutations() {
 				if m.invisible != "" {
-					classes.add(m.operator + ": " + m.invisible)
+					classes.add(m.operator + " cannot be seen: " + m.invisible)
 					continue
 				}
 				result := drift.Compare(m.desired, m.observed, opts)
@@ -32,8 +32,12 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 					byName[m.operator] = &score{name: "mutations." + m.operator}
 					names = append(names, m.operator)
 				}
-				byName[m.operator].count(!result.InSync, "%s %s (%s)", p.Type, site.path, m.side)
-				total.count(!result.InSync, "")
+				seen := !result.InSync || len(result.Children) > 0 // told, and not fought
+				byName[m.operator].count(seen, "%s %s (%s)", p.Type, site.path, m.side)
+				total.count(seen, "")
+				if result.InSync && seen {
+					classes.add(m.operator + " is named and no reason for a PUT: a child resource")
+				}
 			}
 		}
 	}
@@ -44,7 +48,7 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 		scores = append(scores, byName[name])
 	}
 	for _, class := range classes.top(len(classes)) {
-		t.Logf("cannot be seen: %s", class)
+		t.Logf("apart: %s", class)
 	}
 	return scores
 }

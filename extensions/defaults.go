@@ -105,6 +105,9 @@ func inSync(found drift.Result) PreReconcileCheckResult {
 	case len(found.Remembered) > 0:
 		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + listed(found.Remembered))
 	}
+	if len(found.Children) > 0 {
+		result.verdict.Message += "; it has children that its manifest does not state: " + listed(found.Children)
+	}
 	result.compared = true
 	return result
 }

@@ -211,6 +211,19 @@ func TestPreCheckContested(t *testing.T) {
 	}
 }
 
+func TestPreCheckNamesChildren(t *testing.T) {
+	good := object(t, storageID, `{"properties":{"l":[{"name":"a"}]}}`, `{"properties":{"l":[{"name":"a"}]}}`)
+	req := extensions.Request{Object: good}
+	options := req.Comparison()
+	options.Put = true
+	req.Memory = drift.Remember(good.Desired, good.Observed, options)
+	req.Object = object(t, storageID, `{"properties":{"l":[{"name":"a"}]}}`, `{"properties":{"l":[{"name":"a"},{"name":"b","id":"`+storageID+`/parts/b"}]}}`)
+	got := registry(t).PreCheck(t.Context(), req)
+	if got.Action != resource.ActionSkip || !strings.Contains(got.Message, "children that its manifest does not state: properties.l[name=b]") {
+		t.Errorf("a child that came is named and not fought: %+v", got)
+	}
+}
+
 func TestPreCheckNamesWhatAPutDrops(t *testing.T) {
 	got := registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, `{"properties":{"a":1}}`,
 		`{"identity":{"type":"SystemAssigned"},"properties":{"a":2},"tags":{"t":"kept"}}`)})
