@@ -193,7 +193,7 @@ func TestCost(t *testing.T) {
 	if got.Action != resource.ActionError || got.Reason != resource.ReasonCheckFailed || !strings.Contains(got.Message, "rule r (") || !strings.Contains(got.Message, "cost limit") {
 		t.Errorf("got %s %s %q", got.Action, got.Reason, got.Message)
 	}
-	if took := time.Since(started); took > 2*time.Second {
+	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
