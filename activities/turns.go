@@ -14,6 +14,34 @@ import (
 // back; it lives in histories.
 const errorTurn = "TurnFailed"
 
+// TakeTurnInput asks for the turn to change what is below a parent.
+type TakeTurnInput struct {
+	Turn Turn `json:"turn"`
+}
+
+// TakeTurnResult blocks while a sibling has the turn.
+type TakeTurnResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+}
+
+// EndTurnInput gives a turn back.
+type EndTurnInput struct {
+	Turn Turn `json:"turn"`
+}
+
+// EndTurnResult is empty: a turn that cannot be given back is tried again.
+type EndTurnResult struct{}
+
+// CheckTurnInput asks whether the holder of a turn still runs.
+type CheckTurnInput struct {
+	Turn Turn `json:"turn"`
+}
+
+// CheckTurnResult is false for a run that ended, whatever ended it.
+type CheckTurnResult struct {
+	Held bool `json:"held"`
+}
+
 // TakeTurn asks for the turn to change what is below a parent that takes one
 // change at a time. It blocks while a sibling has it, and whoever blocks is
 // woken when the turn is his.

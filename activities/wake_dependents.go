@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
@@ -20,6 +21,24 @@ const wakeFaults = 4
 
 // errorWake is the type of a fault while waking; it lives in histories.
 const errorWake = "WakeFailed"
+
+// WakeDependentsInput names a resource that changed.
+type WakeDependentsInput struct {
+	ID    resource.ID `json:"id"`
+	State string      `json:"state"`
+	// At is when the workflow saw the change.
+	At time.Time `json:"at"`
+	// Needed are the resources that a deleted one needed: if they are being
+	// deleted, it may have held them up.
+	Needed []resource.ID `json:"needed,omitempty"`
+	// Once leaves the second sweep out: the run is about to end.
+	Once bool `json:"once,omitempty"`
+}
+
+// WakeDependentsResult counts the signals.
+type WakeDependentsResult struct {
+	Woken int `json:"woken"`
+}
 
 // WakeDependents tells the workflows that wait for a resource that it changed,
 // twice: the second sweep is another attempt, so it takes no slot meanwhile and
