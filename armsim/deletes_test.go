@@ -176,9 +176,12 @@ func TestGroupHeldUp(t *testing.T) {
 	h.makeGroup()
 	outside := root + "/resourceGroups/rg2/providers/Microsoft.Network/privateEndpoints/p"
 	rules := networkRP + "networkSecurityGroups/n"
+	other, nic := vnet+"2/subnets/b", networkRP+"networkInterfaces/n" // nobody outside needs these two
 	for id, body := range map[string]map[string]any{
 		rules: {"location": "westus2"}, vnet + "/subnets/a": {"properties": map[string]any{"networkSecurityGroup": map[string]any{"id": rules}}}, plain: {"location": "westus2"},
 		outside: {"location": "westus2", "properties": map[string]any{"subnet": map[string]any{"id": vnet + "/subnets/a"}}},
+		other:   {}, nic: {"location": "westus2", "properties": map[string]any{"ipConfigurations": []any{
+			map[string]any{"properties": map[string]any{"subnet": map[string]any{"id": other}}}}}},
 	} {
 		if err := h.Put(id, body); err != nil {
 			t.Fatal(err)
@@ -195,7 +198,9 @@ func TestGroupHeldUp(t *testing.T) {
 	for _, kept := range []string{vnet + "/subnets/a", rules} { // the subnet that stays uses its rules
 		h.want(h.do("GET", kept+version, ""), 200, "")
 	}
-	h.want(h.do("GET", plain+version, ""), 404, "ResourceNotFound")
+	for _, gone := range []string{plain, nic, vnet + "2"} {
+		h.want(h.do("GET", gone+version, ""), 404, "ResourceNotFound")
+	}
 	h.Delete(outside)
 	h.want(h.do("DELETE", group+version, ""), 202, "")
 	h.pass(time.Hour)

@@ -139,6 +139,14 @@ func TestConcurrentCredentials(t *testing.T) {
 	}
 }
 
+// TestOnlySynchronousWritesTakeTime: a write with an operation answers at once, or
+// this test would last for days.
+func TestOnlySynchronousWritesTakeTime(t *testing.T) {
+	h := newHarness(t, armsim.Options{TimeScale: 1e-6})
+	h.makeGroup()
+	h.want(h.do("PUT", group+"/providers/Microsoft.DocumentDB/databaseAccounts/a"+version, located), 200, "")
+}
+
 // await looks until a condition holds, at most ten seconds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()

@@ -197,6 +197,8 @@ func TestOperationDetails(t *testing.T) {
 	if end.status != 201 || end.raw != "" {
 		t.Errorf("Location ends with %d %q, want 201 without a body", end.status, end.raw)
 	}
+	h.AddOperationRule(armsim.OperationRule{On: "delete", Spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, DeleteBody: true}})
+	h.wantAt(h.do("DELETE", plain+version, ""), "id", plain)
 }
 
 func TestDocumentStates(t *testing.T) {
