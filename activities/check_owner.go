@@ -57,6 +57,7 @@ func (a *Activities) request(desired resource.Desired) extensions.Request {
 	return extensions.Request{
 		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion, Desired: body},
 		Resolver: a.owners, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
+		Merge: desired.Put == resource.PutMerge,
 	}
 }
 

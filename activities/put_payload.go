@@ -23,6 +23,7 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
 	if desired.Put == resource.PutMerge {
 		body = drift.Merge(body, p.request.Object.Observed)
+		drift.TakeAway(body, p.request.Object.Desired, desired.Ignore, p.request.Memory)
 	}
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Memory)
 	if p.Registry.Modifies(desired.ID.Type()) {

@@ -15,6 +15,9 @@ type Options struct {
 	APIVersion string
 	// Ignore are paths that are not compared, in resource.Path syntax.
 	Ignore []string
+	// Merge says that a PUT lays desired over observed: elements that others add
+	// to a list are then welcome.
+	Merge bool
 	// Memory of earlier PUTs.
 	Memory Memory
 	// Key makes the hashes of Memory keyed ones. Without one nothing about

@@ -13,6 +13,9 @@ var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "ext
 // drops are the paths that a PUT of desired would take away from observed
 // although nobody asked for it.
 func drops(desired, observed map[string]any, opts Options) []string {
+	if opts.Merge {
+		return nil
+	}
 	var paths []string
 	for _, name := range envelope {
 		_, value, present := property(observed, name)

@@ -40,7 +40,7 @@ func (m Memory) recall(desired map[string]any, opts Options) *recall {
 	r.moved = m.APIVersion != opts.APIVersion
 	r.same = m.Body == h.sum(h.canonical(place{desired: desired}))
 	// Another api-version may show other elements.
-	r.known = &applied{paths: m.Applied.decoded(), extra: m.Added.decoded(), crowded: m.Crowded || r.moved}
+	r.known = &applied{paths: m.Applied.decoded(), extra: m.Added.decoded(), crowded: m.Crowded || r.moved || opts.Merge}
 	r.entries = make(map[pathHash]Entry, len(m.Baseline))
 	for text, entry := range m.Baseline {
 		if path, err := resource.ParsePath(text); err == nil {

@@ -182,6 +182,8 @@ type Request struct {
 	Ignore []string
 	// HashKey makes the hashes in Memory keyed ones.
 	HashKey []byte
+	// Merge says that a PUT lays desired over observed.
+	Merge bool
 	// Secrets are the values behind $secret references whose rotation is a
 	// difference, by reference; nil where none is.
 	Secrets map[string]string
@@ -217,7 +219,7 @@ func (r Request) Comparison() drift.Options {
 	return drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
 		Ignore: r.Ignore, Memory: r.Memory, Key: r.HashKey,
-		Secrets: r.Secrets, Now: r.Now,
+		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge,
 	}
 }
 

@@ -1,0 +1,87 @@
+package drift
+
+import "github.com/armature-io/armature/resource"
+
+// TakeAway takes from a merged payload what the last applied body stated and
+// desired does not state any more: merged from observed, it would stay for ever.
+// What others set, and what is ignored, stays.
+func TakeAway(payload, desired map[string]any, ignore []string, memory Memory) {
+	t := taker{applied: memory.Applied.decoded(), ignore: parsePaths(ignore)}
+	if len(t.applied) > 0 {
+		t.members(payload, desired, nil)
+	}
+}
+
+type taker struct {
+	applied decodedSet
+	ignore  []resource.Path
+}
+
+func (t taker) members(payload, desired map[string]any, path resource.Path) {
+	for _, name := range sortedKeys(payload) {
+		below := path.With(resource.Step{Name: name})
+		_, stated, _ := property(desired, name)
+		if isIgnored(below, t.ignore) || stated == nil && !t.applied.has(below) {
+			continue
+		}
+		left := t.value(payload[name], stated, below)
+		if stated == nil && isEmpty(left) {
+			delete(payload, name)
+			continue
+		}
+		payload[name] = left
+	}
+}
+
+// value is what is left of a value; nil where desired states nothing and nobody
+// else has a part in it.
+func (t taker) value(payload, stated any, path resource.Path) any {
+	switch value := payload.(type) {
+	case map[string]any:
+		own, isMap := stated.(map[string]any)
+		if isMap || stated == nil {
+			t.members(value, own, path)
+		}
+		return value
+	case []any:
+		own, isList := stated.([]any)
+		if isList || stated == nil {
+			return t.items(value, own, path)
+		}
+	}
+	if stated == nil {
+		return nil
+	}
+	return payload
+}
+
+// items looks at those that a key identifies; other lists are desired's.
+func (t taker) items(payload, desired []any, path resource.Path) []any {
+	key := identifyingKey(desired, payload)
+	if desired == nil {
+		key = identifyingKey(payload, payload)
+	}
+	if key == "" {
+		if desired == nil {
+			return nil
+		}
+		return payload
+	}
+	own := make(map[int]any, len(desired))
+	for i, at := range matchByKey(desired, payload, key) {
+		own[at] = desired[i]
+	}
+	kept := make([]any, 0, len(payload))
+	for at, item := range payload {
+		below := path.With(resource.Step{Key: key, Value: keyOf(item, key)})
+		stated, found := own[at]
+		if !found && t.applied.has(below) {
+			continue
+		}
+		if found {
+			item = t.value(item, stated, below)
+		}
+		kept = append(kept, item)
+	}
+	return kept
+}
