@@ -254,7 +254,7 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	}
 	result := p.refused(verdict)
 	var failure *arm.Error
-	if errors.As(err, &failure) {
+	if errors.As(err, &failure) && p.in.Desired.ID.Subscription() != "" {
 		result.Unregistered = failure.Unregistered(p.in.Desired.ID.Provider())
 	}
 	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)

@@ -76,6 +76,9 @@ func (t table) row(e *Error) Row {
 	if !known {
 		row = t.byStatus(e.Status)
 	}
+	if row.Class == ClassNone && e.refusesContent() && t.speaksOfState(e) {
+		row.Class, row.Reason = ClassVerySlow, row.Reason+"; but the message speaks of the state of something"
+	}
 	if row.Class == ClassAbsent && e.Status != http.StatusNotFound {
 		row.Class, row.Reason = ClassSlow, "something that the request names is missing"
 	}
@@ -115,6 +118,13 @@ func (t table) byWords(e *Error) (Row, bool) {
 	if known && !row.Vague || !e.refusesContent() {
 		return row, known
 	}
+	if found, ok := t.phrase(e); ok {
+		return found, true
+	}
+	return row, known
+}
+
+func (t table) phrase(e *Error) (Row, bool) {
 	message := strings.ToLower(e.Message)
 	for _, detail := range e.Details {
 		message += "\n" + strings.ToLower(detail.Message)
@@ -124,7 +134,14 @@ func (t table) byWords(e *Error) (Row, bool) {
 			return found, true
 		}
 	}
-	return row, known
+	return Row{}, false
+}
+
+// speaksOfState reports whether the message of a code that is final elsewhere
+// names something that may pass: then it is not final here.
+func (t table) speaksOfState(e *Error) bool {
+	found, ok := t.phrase(e)
+	return ok && found.Class == ClassSlow
 }
 
 func (t table) word(e *Error) (Row, bool) {

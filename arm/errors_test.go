@@ -194,6 +194,8 @@ func TestClassifyByMessage(t *testing.T) {
 		"Operation":   {"an operation that failed", 200, "BadRequest", "The name must be shorter.", ClassVerySlow},
 		"Invalid":     {"invalid is a state as often as a value", 400, "InvalidRequest", "The server is not ready.", ClassSlow},
 		"Telling":     {"a telling code is not overruled", 400, "ThingUnsupported", "The server is not ready.", ClassVerySlow},
+		"Final":       {"a final code is final", 400, "MissingRequiredParameter", "The parameter sku is missing.", ClassNone},
+		"FinalNot":    {"unless its message names what may pass", 400, "InvalidRequestContent", "The referenced workspace was not found.", ClassVerySlow},
 		"OtherStatus": {"a message decides nothing elsewhere", 404, "Oops", "The name must be shorter.", ClassSlow},
 		"Server":      {"nor where the service failed", 500, "", "The value must be set.", ClassSlow},
 	}
