@@ -176,10 +176,12 @@ func TestGroupHeldUp(t *testing.T) {
 	h.makeGroup()
 	outside := root + "/resourceGroups/rg2/providers/Microsoft.Network/privateEndpoints/p"
 	rules := networkRP + "networkSecurityGroups/n"
-	other, nic := vnet+"2/subnets/b", networkRP+"networkInterfaces/n" // nobody outside needs these two
+	// Nobody outside needs these three, of which each uses the next one.
+	machine, nic, other := group+"/providers/Microsoft.Compute/virtualMachines/m", networkRP+"networkInterfaces/n", vnet+"2/subnets/b"
 	for id, body := range map[string]map[string]any{
 		rules: {"location": "westus2"}, vnet + "/subnets/a": {"properties": map[string]any{"networkSecurityGroup": map[string]any{"id": rules}}}, plain: {"location": "westus2"},
 		outside: {"location": "westus2", "properties": map[string]any{"subnet": map[string]any{"id": vnet + "/subnets/a"}}},
+		machine: {"location": "westus2", "properties": map[string]any{"networkProfile": map[string]any{"networkInterfaces": []any{map[string]any{"id": nic}}}}},
 		other:   {}, nic: {"location": "westus2", "properties": map[string]any{"ipConfigurations": []any{
 			map[string]any{"properties": map[string]any{"subnet": map[string]any{"id": other}}}}}},
 	} {
@@ -198,7 +200,7 @@ func TestGroupHeldUp(t *testing.T) {
 	for _, kept := range []string{vnet + "/subnets/a", rules} { // the subnet that stays uses its rules
 		h.want(h.do("GET", kept+version, ""), 200, "")
 	}
-	for _, gone := range []string{plain, nic, vnet + "2"} {
+	for _, gone := range []string{plain, machine, nic, vnet + "2"} {
 		h.want(h.do("GET", gone+version, ""), 404, "ResourceNotFound")
 	}
 	h.Delete(outside)
