@@ -63,7 +63,7 @@ func lockAt(item json.RawMessage, scope, id resource.ID) (string, bool) {
 		return "", false
 	}
 	on := parsed.Owner()
-	if !on.Equal(scope) && !(scope.Equal(id) && Contains(id, on)) {
+	if below := scope.Equal(id) && Contains(id, on); !on.Equal(scope) && !below {
 		return "", false
 	}
 	text := fmt.Sprintf("%q (%s) on %s", lock.Name, lock.Properties.Level, on)

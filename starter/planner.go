@@ -49,7 +49,7 @@ func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflo
 	case <-slow.C:
 		if t.untouched(ctx, run) {
 			stop()
-			<-answered
+			_ = <-answered // canceled: what it says does not matter any more
 			_ = t.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up") // it ends by itself too
 			return &noWorkerError{taskQueue: t.taskQueue}
 		}
