@@ -1,0 +1,99 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/extensiontest"
+	"github.com/armature-io/armature/extensions/rules"
+	"github.com/armature-io/armature/resource"
+)
+
+const example = "../../examples/rules/built-in.rules.yaml"
+
+// The example file says what the Go checks say, in every state of every type.
+func TestRulesAgreeWithGo(t *testing.T) {
+	set, warnings, err := rules.Load(example)
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	inRules := registry(t, set)
+	inGo, err := extensions.New(extensions.BuiltIn()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []string{
+		group + "Microsoft.ContainerService/managedClusters/x1", group + "Microsoft.ContainerService/managedClusters/x1/agentPools/y1",
+		group + "Microsoft.Kusto/clusters/x1", group + "Microsoft.Kusto/clusters/x1/databases/y1",
+		group + "Microsoft.DBforPostgreSQL/flexibleServers/x1", group + "Microsoft.DBforPostgreSQL/flexibleServers/x1/databases/y1",
+		group + "Microsoft.DBforPostgreSQL/flexibleServers/x1/firewallRules/y1", group + "Microsoft.DocumentDB/cassandraClusters/x1/dataCenters/y1",
+		group + "Microsoft.DocumentDB/databaseAccounts/x1", group + "Microsoft.RedHatOpenShift/hcpOpenShiftClusters/x1",
+	}
+	words := []string{
+		"", "Succeeded", "Failed", "Canceled", "Running", "Ready", "Creating", "Updating", "Deleting", "Upgrading", "Scaling", "Moving", "Starting", "Stopping", "Stopped",
+		"Disabled", "Dropping", "Inaccessible", "Provisioning", "Restarting", "Accepted", "Odd", "sTOPPED", "DELETING", "null", "number",
+	}
+	tried := 0
+	for _, text := range ids {
+		for _, property := range []string{"provisioningState", "state"} {
+			for _, word := range words {
+				value := fmt.Sprintf("%q", word)
+				switch word {
+				case "null":
+					value = "null"
+				case "number":
+					value = "7"
+				}
+				body := fmt.Sprintf(`{"properties":{%q:%s}}`, property, value)
+				if word == "" {
+					body = `{}`
+				}
+				for _, desired := range []string{`{}`, `{"tags":{"a":"1"}}`} {
+					for _, force := range []bool{false, true} {
+						tried++
+						agree(t, inGo, inRules, text, body, desired, force)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d situations agree", tried)
+}
+
+func agree(t *testing.T, inGo, inRules *extensions.Registry, text, body, desired string, force bool) {
+	t.Helper()
+	id := extensiontest.ID(t, text)
+	owner := extensiontest.Object(t, id.Owner().String(), "", body)
+	request := extensions.Request{Object: extensiontest.Object(t, text, desired, body), Owner: owner, Force: force}
+	same := cmpopts.IgnoreFields(resource.Verdict{}, "Freshness")
+	if diff := cmp.Diff(inGo.PreCheck(t.Context(), request), inRules.PreCheck(t.Context(), request), same); diff != "" {
+		t.Errorf("pre-check of %s in %s (desired %s, force %v) (-Go +rules)\n%s", id.Type(), body, desired, force, diff)
+	}
+	if id.IsChild() {
+		if diff := cmp.Diff(inGo.CheckOwner(t.Context(), request), inRules.CheckOwner(t.Context(), request), same); diff != "" {
+			t.Errorf("owner check of %s in %s (-Go +rules)\n%s", id.Type(), body, diff)
+		}
+	}
+}
+
+func TestExampleCases(t *testing.T) {
+	outcomes, _, err := rules.Test(t.Context(), example)
+	if err != nil || len(outcomes) == 0 {
+		t.Fatal(outcomes, err)
+	}
+	for _, outcome := range outcomes {
+		if outcome.Fault != "" {
+			t.Errorf("%s: %s: %s", outcome.Place, outcome.Case.Name, outcome.Fault)
+		}
+	}
+	text := one("when: observed.a == 1", "block: x") + "tests:\n  - {name: t, rule: r, observed: {a: 1}, want: pass}\n  - {name: m, rule: r, observed: {a: 1}, want: block, message: y}\n"
+	outcomes, _, err = rules.Test(t.Context(), write(t, map[string]string{"r.yaml": text}))
+	if err != nil || len(outcomes) != 2 || !strings.Contains(outcomes[0].Fault, `got block "x", want pass`) || !strings.Contains(outcomes[1].Fault, `message "x", want "y"`) {
+		t.Errorf("got %+v, %v", outcomes, err)
+	}
+}
