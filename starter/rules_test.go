@@ -17,7 +17,7 @@ func TestRules(t *testing.T) {
 		stdout, stderr string
 	}{
 		"good":          {"a file that a worker takes", rule, "check", exitOK, "r.yaml: 1 rule, no faults", ""},
-		"type error":    {"line and column", strings.Replace(rule, "observed.a == 1", "observed.a + 1", 1), "check", exitBadInput, "", "r.yaml:4:11: when: it is"},
+		"type error":    {"line and column", strings.Replace(rule, "observed.a == 1", "observed.a + 1", 1), "check", exitBadInput, "", "r.yaml:4:11: when: it gives"},
 		"unknown name":  {"line and column", strings.Replace(rule, "observed.a", "obsrved.a", 1), "check", exitBadInput, "", "r.yaml:4:11: when: undeclared reference to 'obsrved'"},
 		"unknown field": {"what is meant", strings.Replace(rule, "block:", "blok:", 1), "check", exitBadInput, "", `unknown field "blok" (is block meant?)`},
 		"duplicate":     {"both places", rule + rule[len("rules:\n"):], "check", exitBadInput, "", "stands twice: first in"},

@@ -142,7 +142,7 @@ func compile(env *cel.Env, text string, want *cel.Type) (expression, []problem) 
 		return expression{}, problems
 	}
 	if got := checked.OutputType(); want != nil && !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
-		return expression{}, []problem{{line: 1, column: 1, message: fmt.Sprintf("it is a %s, and a %s is wanted", got, want)}}
+		return expression{}, []problem{{line: 1, column: 1, message: fmt.Sprintf("it gives %s, and %s is wanted", got, want)}}
 	}
 	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.InterruptCheckFrequency(checkEvery), cel.CustomDecoratorV2(decorateLenient))
 	if err != nil {

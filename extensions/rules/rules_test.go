@@ -128,7 +128,7 @@ func TestFaults(t *testing.T) {
 		want         []string
 	}{
 		"type error":        {"checked at load", one(`when: observed.x + 1 == "a" && "a" + 1`, "block: x"), []string{`r.yaml:4:40: when: found no matching overload for '_+_'`}},
-		"not a truth":       {"a condition is true or false", one(`when: '"text"'`, "block: x"), []string{`r.yaml:4:12: when: it is a string, and a bool is wanted`}},
+		"not a truth":       {"a condition is true or false", one(`when: '"text"'`, "block: x"), []string{`r.yaml:4:12: when: it gives string, and bool is wanted`}},
 		"syntax":            {"with its place", one("when: observed.x ==", "block: x"), []string{`r.yaml:4:24: when: Syntax error`}},
 		"literal block":     {"in a block too", one("when: |", "  true &&", "  nothing", "block: x"), []string{`r.yaml:6:7: when: undeclared reference to 'nothing'`}},
 		"message":           {"messages are checked", one("when: 'true'", "block: a ${desired.x} ${what} b"), []string{`r.yaml:5:29: the message: undeclared reference to 'what'`}},
