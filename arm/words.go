@@ -77,7 +77,7 @@ func valueWords() []Row {
 	const wrong, taken = "a value is wrong until somebody changes it", "the name is taken or reserved"
 	const elsewhere = "the region or the offer does not have it"
 	return []Row{
-		{Word: "invalid", Vague: true, Class: ClassVerySlow, Reason: wrong, Source: srcRecorded},
+		{Word: "invalid", Vague: true, Class: ClassVerySlow, Reason: wrong, Source: srcASO},
 		{Word: "malformed", Class: ClassVerySlow, Reason: wrong, Source: srcErrors},
 		{Word: "unsupported", Class: ClassVerySlow, Reason: wrong, Source: srcErrors},
 		{Word: "notsupported", Class: ClassVerySlow, Reason: wrong, Source: srcErrors},
