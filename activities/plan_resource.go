@@ -78,7 +78,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		return PlanResourceResult{}, err
 	}
 	if got.Verdict.Stops() {
-		if again := p.heldBack(got.Verdict); again != nil {
+		if again := p.heldBack(p.heart, got.Verdict); again != nil {
 			return PlanResourceResult{}, again
 		}
 		return p.end(requests, nil, got.Verdict)
@@ -143,16 +143,16 @@ func (p *planning) together(id resource.ID) bool {
 }
 
 // heldBack asks for another attempt while ARM wants it later, for a while.
-func (p *planning) heldBack(verdict resource.Verdict) error {
+func (a *Activities) heldBack(heart *heart[readProgress], verdict resource.Verdict) error {
 	if verdict.RetryAfter <= 0 || verdict.RetryAfter > planPatience || verdict.Action != resource.ActionBlock {
 		return nil
 	}
-	progress := p.heart.progress()
+	progress := heart.progress()
 	if progress.Since.IsZero() {
-		progress.Since = p.now()
-		p.heart.record(progress)
+		progress.Since = a.now()
+		heart.record(progress)
 	}
-	if p.now().Sub(progress.Since) >= planPatience {
+	if a.now().Sub(progress.Since) >= planPatience {
 		return nil
 	}
 	return notYet("ARM wants the read later: "+verdict.Message, verdict.RetryAfter)

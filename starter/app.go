@@ -109,7 +109,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 		return badInput("%v; see `%s --help`", err, c.CommandPath())
 	})
 	root.AddCommand(
-		a.applyCommand(), a.planCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
+		a.applyCommand(), a.planCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.rulesCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),

@@ -185,10 +185,13 @@ func (b *backend) outline(ctx context.Context, set manifest.Set, prune pruning) 
 }
 
 // planRun begins the workflow IDs of one plan.
-func planRun() string {
+func planRun() string { return workflows.PlanIDPrefix + randomHex() }
+
+// randomHex tells two runs of a command apart.
+func randomHex() string {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	return workflows.PlanIDPrefix + hex.EncodeToString(random[:])
+	return hex.EncodeToString(random[:])
 }
 
 // together are the manifests of a set that a resource needs.

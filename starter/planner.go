@@ -18,6 +18,8 @@ const dryTimeout = 5 * time.Minute
 type planner interface {
 	// plan runs a PlanResource workflow.
 	plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
+	// importResource runs an ImportResource workflow.
+	importResource(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
 }
 
 func (t *temporalClient) plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {

@@ -52,8 +52,9 @@ type fakeTemporal struct {
 	inputs        []any
 	queries       []string
 	// plans are what workers answer, by resource name; runs the workflow IDs.
-	plans map[string]activities.PlanResourceResult
-	runs  []string
+	plans   map[string]activities.PlanResourceResult
+	imports map[string]activities.ImportResourceResult
+	runs    []string
 	// asked counts the status queries.
 	asked   int
 	listErr error

@@ -23,7 +23,7 @@ func TestNames(t *testing.T) {
 			lines = append(lines, kind+" "+name)
 		}
 	}
-	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.PlanResourceWorkflow)
+	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow)
 	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate,
 		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate)
 	add("signal", workflows.WakeSignal, workflows.EndTurnSignal)

@@ -32,6 +32,23 @@ func PlanResource(ctx workflow.Context, in activities.PlanResourceInput) (activi
 	return result, err
 }
 
+// ImportResourceWorkflow says what a manifest of an existing resource would.
+const ImportResourceWorkflow = "ImportResource"
+
+// ImportIDPrefix begins the ID of such a run.
+const ImportIDPrefix = "import:"
+
+// ImportResource reads one resource and ends with what its manifest says.
+func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
+	var a *activities.Activities
+	var result activities.ImportResourceResult
+	err := workflow.ExecuteActivity(planOptions(ctx, "import "+in.ID.Short()), a.ImportResource, in).Get(ctx, &result)
+	if err != nil && ctx.Err() == nil {
+		return activities.ImportResourceResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}, nil
+	}
+	return result, err
+}
+
 // recollect answers MemoryQuery.
 func (r *reconciler) recollect() (activities.Recollection, error) {
 	memory := activities.Recollection{

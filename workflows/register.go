@@ -35,6 +35,10 @@ func Register(registry Registry) {
 		Name:               PlanResourceWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,
 	})
+	registry.RegisterWorkflowWithOptions(ImportResource, workflow.RegisterOptions{
+		Name:               ImportResourceWorkflow,
+		VersioningBehavior: workflow.VersioningBehaviorPinned,
+	})
 }
 
 // RegisterActivities registers every activity.

@@ -1,0 +1,102 @@
+package activities
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+// What is imported is named as Azure does, planned as in sync, and holds no
+// secret.
+func TestImportResource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(clusterText, `{"location":"westus2","sku":{"name":"S"},"properties":{"a":1,"accessKey":"`+planted+`","provisioningState":"Succeeded"}}`)
+	w.put(databaseText, `{"location":"westus2","kind":"ReadWrite"}`)
+	got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, strings.ToLower(clusterText)), APIVersion: "2023-08-15", Children: true})
+	must(t, err)
+	if got.Verdict.Stops() || !got.ID.Equal(id(t, clusterText)) || !strings.Contains(got.ID.String(), "Microsoft.Kusto/Clusters/") || strings.Contains(string(got.Body), "provisioningState") || !strings.Contains(string(got.Body), `"a":1`) {
+		t.Errorf("imported %+v with body %s", got, got.Body)
+	}
+	if diff := cmp.Diff([]string{"properties.accessKey"}, got.Secrets); diff != "" {
+		t.Errorf("secrets (-want +got)\n%s", diff)
+	}
+	if len(got.Children) != 1 || !got.Children[0].Equal(id(t, databaseText)) || got.ChildAPIVersion != "2023-08-15" {
+		t.Errorf("children %v read with %q", got.Children, got.ChildAPIVersion)
+	}
+	w.leaks(planted, got)
+	plan, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: desired(t, clusterText, string(got.Body))})
+	must(t, err)
+	if plan.Action != PlanNone {
+		t.Errorf("the plan of an import is %+v", plan)
+	}
+}
+
+// A group names what is in it, each with the api-version of its own type.
+func TestImportGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, plannedBody)
+	w.put(clusterText, `{"location":"westus2"}`)
+	got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, groupText), Children: true})
+	must(t, err)
+	if got.APIVersion != resource.ResourceGroupAPIVersion || len(got.Children) != 2 || got.ChildAPIVersion != "" {
+		t.Errorf("imported %+v", got)
+	}
+}
+
+func TestImportFails(t *testing.T) {
+	t.Parallel()
+	provider := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/providers/Contoso.Things") {
+				_, _ = w.Write([]byte(`{"resourceTypes":[{"resourceType":"things","apiVersions":["2023-08-15","2024-01-01-preview"]}]}`))
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+	cases := map[string]struct {
+		reason  string
+		id      string
+		version string
+		exists  bool
+		change  []func(*setup)
+		fault   *armsim.Fault
+		action  resource.Action
+		why     resource.Reason
+		says    string
+	}{
+		"Newest":    {reason: "the newest stable api-version is taken", id: thingText, exists: true, change: []func(*setup){func(s *setup) { s.handler = provider }}, action: resource.ActionProceed},
+		"Unknown":   {reason: "nobody tells an api-version", id: thingText, exists: true, action: resource.ActionError, why: resource.ReasonFailed, says: "write ID@api-version"},
+		"Absent":    {reason: "it does not exist", id: thingText, version: "2023-08-15", action: resource.ActionError, why: resource.ReasonNotFound, says: "does not exist"},
+		"Forbidden": {reason: "no right", id: thingText, version: "2023-08-15", exists: true, fault: &armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 403, Code: "AuthorizationFailed"}, action: resource.ActionError, why: "AuthorizationFailed"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.change...)
+			w.put(groupText, `{"location":"westus2"}`)
+			if c.exists {
+				w.put(c.id, plannedBody)
+			}
+			if c.fault != nil {
+				w.sim.AddFault(*c.fault)
+			}
+			got, _ := finish(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, c.id), APIVersion: c.version})
+			if got.Verdict.Action != c.action || got.Verdict.Reason != c.why || !strings.Contains(got.Verdict.Message, c.says) {
+				t.Errorf("%s: %+v", c.reason, got.Verdict)
+			}
+			if c.action == resource.ActionProceed && got.APIVersion != "2023-08-15" {
+				t.Errorf("%s: read with %s", c.reason, got.APIVersion)
+			}
+		})
+	}
+}

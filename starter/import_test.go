@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
+	"github.com/google/go-cmp/cmp"
+)
+
+// importResource answers what a worker would, by resource name.
+func (f *fakeTemporal) importResource(_ context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inputs = append(f.inputs, in)
+	f.runs = append(f.runs, workflowID)
+	result, known := f.imports[in.ID.Name()]
+	if !known {
+		result.Verdict = resource.Fail(resource.ReasonNotFound, resource.RetryNone, "it does not exist in Azure")
+	}
+	result.ID, result.APIVersion = in.ID, in.APIVersion
+	if result.APIVersion == "" {
+		result.APIVersion = "2023-08-15"
+	}
+	return result, nil
+}
+
+const importedBody = `{"location":"West US 2","kind":"x","properties":{"on":"yes","count":12345678901234567890,"share":1.50,"list":[{"b":1,"a":"2001-02-03"},[]],
+	"null":null,"text":"two\nlines: and more","empty":""},"sku":{"name":"S1"},"aa":true,"tags":{"a.b/c":"017"}}`
+
+func importWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld()
+	w.temporal.imports = map[string]activities.ImportResourceResult{
+		"adx": {
+			Body: json.RawMessage(importedBody), Secrets: []string{"properties.adminPassword"},
+			Children: []resource.ID{mustID(t, database), mustID(t, cluster+"/databases/builtin")}, ChildAPIVersion: "2022-02-01",
+		},
+		"telemetry": {Body: json.RawMessage(`{}`)},
+		"builtin":   {Skipped: "the service makes it by itself"},
+	}
+	return w
+}
+
+// What is written is read again as it was, digit by digit.
+func TestImport(t *testing.T) {
+	w := importWorld(t)
+	if code := w.run("import", cluster+"@2023-08-15", "--children"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	golden(t, "import.txt", w.out.String())
+	if !strings.Contains(w.err.String(), "builtin  left out: the service makes it by itself") {
+		t.Errorf("stderr %q", w.err)
+	}
+	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(w.out.String())}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Resources) != 2 || !set.Resources[0].ID.Equal(mustID(t, cluster)) || set.Resources[1].APIVersion != "2022-02-01" {
+		t.Fatalf("read back %+v", set.Resources)
+	}
+	var want, got any
+	if json.Unmarshal([]byte(importedBody), &want) != nil || json.Unmarshal(set.Resources[0].Body, &got) != nil || !cmp.Equal(want, got) ||
+		!strings.Contains(string(set.Resources[0].Body), "12345678901234567890") {
+		t.Errorf("read back %s", set.Resources[0].Body)
+	}
+	first := w.out.String()
+	again := importWorld(t)
+	if again.run("import", cluster+"@2023-08-15", "--children"); again.out.String() != first {
+		t.Error("the same answer gives another text")
+	}
+	if runs := w.temporal.runs; len(slices.Compact(slices.Sorted(slices.Values(runs)))) != 3 || !strings.HasPrefix(runs[0], "import:") {
+		t.Errorf("workflow IDs %v", runs)
+	}
+}
+
+func TestImportIntoAFolder(t *testing.T) {
+	w := importWorld(t)
+	folder := filepath.Join(t.TempDir(), "new")
+	if code := w.run("import", cluster, "--children", "-o", folder); code != 0 {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 2 || entries[0].Name() != "kusto-cluster-adx.yaml" || entries[1].Name() != "kusto-database-adx-telemetry.yaml" {
+		t.Errorf("files %v, %v", entries, err)
+	}
+	if code := w.run("import", cluster, "-o", folder); code != 1 || !strings.Contains(w.err.String(), "nothing is overwritten") {
+		t.Errorf("exit code %d: %s", code, w.err)
+	}
+}
+
+func TestImportFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		args   []string
+		code   int
+		says   string
+	}{
+		"NoID":   {"a name means nothing here", []string{"adx"}, 2, "it must start with /"},
+		"None":   {"nothing is imported by accident", nil, 2, "requires at least 1 arg"},
+		"Absent": {"what does not exist is named, the rest is written", []string{cluster, group + "/providers/Microsoft.Kusto/clusters/none"}, 1, "clusters none  NotFound: it does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := importWorld(t)
+			code := w.run(append([]string{"import"}, c.args...)...)
+			if code != c.code || !strings.Contains(strings.ReplaceAll(w.err.String(), "cluster none", "clusters none"), c.says) {
+				t.Errorf("%s: exit code %d, said %s", c.reason, code, w.err)
+			}
+			if c.code == 1 && !strings.Contains(w.out.String(), "name: adx") {
+				t.Errorf("%s: wrote %s", c.reason, w.out)
+			}
+		})
+	}
+}
+
+func TestOwnerText(t *testing.T) {
+	for id, want := range map[string]string{
+		cluster:  group,
+		database: cluster,
+		group:    "/subscriptions/11111111-2222-3333-4444-555555555555",
+		cluster + "/providers/Microsoft.Authorization/locks/l1":                                                     cluster + "@2023-08-15",
+		"/providers/Microsoft.Management/managementGroups/m1":                                                       "/",
+		"/subscriptions/11111111-2222-3333-4444-555555555555/providers/Microsoft.Authorization/policyDefinitions/p": "/subscriptions/11111111-2222-3333-4444-555555555555",
+	} {
+		result := activities.ImportResourceResult{ID: mustID(t, id), APIVersion: "2020-01-01", Body: json.RawMessage(`{}`)}
+		if strings.Contains(id, "locks") {
+			result.OwnerAPIVersion = "2023-08-15"
+		}
+		if got := ownerText(result); got != want {
+			t.Errorf("%s: owner %q, want %q", id, got, want)
+		}
+		text, err := manifestText(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, "-")
+		if err != nil || !set.Resources[0].ID.Equal(mustID(t, id)) {
+			t.Errorf("%s: %v of\n%s", id, err, text)
+		}
+	}
+}
