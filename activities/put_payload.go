@@ -35,6 +35,9 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 			stop.Message = secrets.Text(stop.Message, values)
 			return nil, nil, stop
 		}
+		// A modifier that keeps what Azure shows must not keep what the manifest
+		// once stated and states no more.
+		drift.TakeAway(modified, p.request.Object.Desired, desired.Ignore, p.request.Memory)
 		body = modified
 	}
 	if holdsMask(body) {

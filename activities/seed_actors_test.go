@@ -33,6 +33,7 @@ func actorSeeds() map[string]func(t *testing.T) {
 	rows["alias cancels"] = judgeAlias
 	rows["product with subscriptions"] = judgeProduct
 	rows["no DELETE"] = judgeNoDelete
+	rows["child taken out of the manifest"] = judgeTakenOut
 	rows["createMode is for the creation"] = judgeCreateMode
 	rows["role by name in sync"] = judgeRoleInSync
 	rows["long subnet"] = judgeLongSubnet
@@ -309,4 +310,31 @@ func judgeRoleInSync(t *testing.T) {
 	}
 	want(t, check("/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/abc"), resource.ActionSkip, resource.ReasonInSync, "", "the role Reader")
 	want(t, check("/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/other"), resource.ActionProceed, resource.ReasonDrift, "")
+}
+
+// judgeTakenOut: a child that the manifest stated and states no more goes; one
+// that somebody else made stays.
+func judgeTakenOut(t *testing.T) {
+	network := idOfType("Microsoft.Network/virtualNetworks")
+	subnets := func(names ...string) map[string]any {
+		list := []any{}
+		for _, name := range names {
+			list = append(list, map[string]any{"name": name, "properties": map[string]any{"addressPrefix": "10.0.0.0/24"}})
+		}
+		return map[string]any{"location": "westus2", "properties": map[string]any{"subnets": list}}
+	}
+	encoded := func(body map[string]any) json.RawMessage {
+		raw, err := json.Marshal(body)
+		must(t, err)
+		return raw
+	}
+	var sent map[string]any
+	w := newWorld(t, func(s *setup) { s.handler = answering(network, subnets("mine", "old", "foreign"), &sent) })
+	before := desired(t, network, string(encoded(subnets("mine", "old"))))
+	memory := local(w, w.acts.PostCheck, PostCheckInput{Desired: before, Observed: encoded(subnets("mine", "old", "foreign")), Put: true}).Memory
+	now := desired(t, network, string(encoded(subnets("mine"))))
+	_, _ = finish(w, w.acts.PutResource, PutResourceInput{Desired: now, Memory: memory, ObservedAt: w.now(), Uncompared: true})
+	if diff := cmp.Diff(subnets("mine", "foreign")["properties"], sent["properties"]); diff != "" {
+		t.Errorf("sent (-want +got)\n%s", diff)
+	}
 }
