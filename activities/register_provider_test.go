@@ -77,6 +77,9 @@ func TestRegisterProviderOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if _, err := w.acts.register(ctx, in); err != nil { // later, but soon
+		t.Error(err)
+	}
 	if n := len(w.requests()); n != 2 {
 		t.Errorf("%d requests of one worker, want GET and POST", n)
 	}
