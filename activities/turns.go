@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -42,6 +43,10 @@ type CheckTurnResult struct {
 	Held bool `json:"held"`
 }
 
+// askAgain is how soon a place in the queue is asked for again. Whoever has the
+// turn next is told, so this is only for a queue that got lost.
+const askAgain = time.Minute
+
 // TakeTurn asks for the turn to change what is below a parent that takes one
 // change at a time. It blocks while a sibling has it, and whoever blocks is
 // woken when the turn is his.
@@ -59,7 +64,7 @@ func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnRe
 	if place.Ahead > 1 {
 		verdict.Message += fmt.Sprintf(", %d more come first", place.Ahead-1)
 	}
-	verdict.WaitingFor = []resource.ID{place.Holder}
+	verdict.WaitingFor, verdict.RetryAfter = []resource.ID{place.Holder}, askAgain
 	return TakeTurnResult{Verdict: a.observed("TakeTurn", verdict)}, nil
 }
 

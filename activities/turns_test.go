@@ -40,6 +40,9 @@ func TestTurns(t *testing.T) {
 			if c.not != "" && strings.Contains(got.Verdict.Message, c.not) {
 				t.Errorf("%q says %q of the next one", got.Verdict.Message, c.not)
 			}
+			if blocks := c.action == resource.ActionBlock; blocks != (got.Verdict.RetryAfter == askAgain) {
+				t.Errorf("asks again in %s; who is told asks rarely", got.Verdict.RetryAfter)
+			}
 			if blocks := c.action == resource.ActionBlock; blocks != (len(got.Verdict.WaitingFor) == 1) {
 				t.Errorf("waits for %v", got.Verdict.WaitingFor)
 			}
