@@ -21,9 +21,20 @@ func (w *World) Record(id, scenario string) {
 // RecordRun is Record for one run.
 func (w *World) RecordRun(id, runID, scenario string) {
 	w.T.Helper()
+	w.RecordWorkflow(w.WorkflowID(id), runID, scenario)
+}
+
+// RecordWorkflow is Record for one run, the latest without a run ID, of a
+// workflow that belongs to no resource.
+func (w *World) RecordWorkflow(workflowID, runID, scenario string) {
+	w.T.Helper()
 	folder := os.Getenv(HistoriesVariable)
 	if folder == "" {
 		return
+	}
+	history, err := histories.Fetch(w.T.Context(), w.Client, workflowID, runID)
+	if err != nil {
+		w.T.Fatal(err)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		w.T.Fatal(err)
@@ -32,7 +43,7 @@ func (w *World) RecordRun(id, runID, scenario string) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	if err := histories.Write(file, w.HistoryOf(id, runID)); err != nil {
+	if err := histories.Write(file, history); err != nil {
 		w.T.Fatal(err)
 	}
 	if err := file.Close(); err != nil {

@@ -1,0 +1,235 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// TestTearDown deletes whole stacks: nothing stays, and nobody meets a refusal
+// that is not the last word about a resource that goes with its owner.
+func TestTearDown(t *testing.T) {
+	t.Parallel()
+	world := harness.New(t, binaries, harness.Options{})
+	sideBySide(t, 3, map[string]func(*testing.T){
+		"by manifests":            func(t *testing.T) { tearDownFiles(newStack(t, world, "files"), false) },
+		"by manifests and a kill": func(t *testing.T) { tearDownFiles(newStack(t, world, "killed"), true) },
+		"by cascade":              func(t *testing.T) { tearDownCascade(newStack(t, world, "cascaded")) },
+	})
+}
+
+// stack is a tall stack in a branch of its own.
+type stack struct {
+	*harness.World
+	group   string
+	members []member
+	folder  string
+}
+
+func newStack(t *testing.T, world *harness.World, name string) stack {
+	t.Helper()
+	s := stack{World: world.Branch(t, "stack-"+name, harness.Options{Simulator: armsim.Options{TimeScale: 600}}),
+		group: subscription + "/resourceGroups/" + name, members: tallStack()}
+	quickPolls(s.World)
+	s.folder = writeStack(s.World, s.group, s.members)
+	return s
+}
+
+func (s stack) pool() string {
+	return s.group + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/system"
+}
+
+// tearDownFiles deletes by the manifests what exists already, with a worker that
+// is killed in the middle where that is asked for.
+func tearDownFiles(s stack, kill bool) {
+	putStack(s.World, s.group, s.members)
+	worker := s.StartWorker(harness.WorkerOptions{})
+	if kill {
+		s.StartWorker(harness.WorkerOptions{})
+		sendAll(s.World, "delete", "-f", s.folder, "--yes")
+		s.Until(60*time.Second, "a third is gone", func() (bool, string) { return len(stored(s.World, s.group+"*")) < 40, "" })
+		worker.Kill()
+	}
+	sendAll(s.World, "delete", "-f", s.folder, "--yes", "--wait", "--timeout", "150s")
+	s.nothingStays(map[string]string{s.pool(): "OperationNotAllowed"})
+}
+
+// tearDownCascade applies the stack and deletes its group alone, while somebody
+// else's network interface uses a subnet.
+func tearDownCascade(s stack) {
+	s.StartWorker(harness.WorkerOptions{})
+	sendAll(s.World, "apply", "-f", s.folder, "--wait", "--timeout", "150s")
+	network := s.group + "/providers/Microsoft.Network/"
+	subnet := network + "virtualNetworks/net/subnets/s0"
+	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": network + "networkInterfaces/foreign", "body": map[string]any{
+		"location":   "westus2",
+		"properties": map[string]any{"ipConfigurations": []any{map[string]any{"name": "a", "properties": map[string]any{"subnet": map[string]any{"id": subnet}}}}},
+	}}, nil)
+	sendAll(s.World, "delete", s.group, "--cascade", "--yes", "--wait", "--timeout", "150s")
+	s.nothingStays(map[string]string{
+		s.pool(): "OperationNotAllowed", subnet: "InUseSubnetCannotBeDeleted",
+		network + "virtualNetworks/net": "InUseSubnetCannotBeDeleted",
+	})
+}
+
+// sendAll is MustCLI for a message to many resources: where a busy machine lets
+// some of them go unanswered in time, it is repeated, as the CLI says.
+func sendAll(w *harness.World, args ...string) {
+	w.T.Helper()
+	for try := 1; ; try++ {
+		result := w.CLI(args...)
+		if result.Code == 0 {
+			return
+		}
+		if result.Code != 3 || try == 5 {
+			w.T.Fatalf("want exit code 0 of %s", result)
+		}
+		w.T.Logf("repeated, because a worker did not answer in time: armature %s", strings.Join(args, " "))
+	}
+}
+
+// nothingStays: nothing in Azure, no workflow that manages, and no refusal but
+// the ones that are known, by ID.
+func (s stack) nothingStays(known map[string]string) {
+	s.T.Helper()
+	if left := stored(s.World, s.group+"*"); len(left) != 0 {
+		s.T.Errorf("%d resources stay: %+v", len(left), left)
+	}
+	s.Until(60*time.Second, "nothing is managed", func() (bool, string) {
+		list := s.MustCLI("get", "-o", "json").Out
+		return !strings.Contains(list, s.group+"/"), list
+	})
+	for _, r := range s.Sim.Requests("") {
+		if r.Status >= 400 && r.Status != http.StatusNotFound && known[r.ID] != r.Code {
+			s.T.Errorf("a refusal that is nobody's last word: %s %s: %d %s", r.Method, r.ID, r.Status, r.Code)
+		}
+	}
+	if refusals := s.Sim.Counters().SiblingRefusals; len(refusals) != 0 {
+		s.T.Errorf("siblings were changed at the same time: %v", refusals)
+	}
+	for id := range known {
+		if lines := s.HistoryLines(id); !strings.Contains(lines, string(resource.ReasonWaitingForOwnerDelete)+": it goes with ") {
+			s.T.Errorf("%s does not tell that it goes with its owner:\n%s", id, lines)
+		}
+	}
+}
+
+// TestDeleteAnything deletes what is blocked, paused, polling, locked or stopped.
+func TestDeleteAnything(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{})
+	w.StartWorker(harness.WorkerOptions{})
+	s := scenarios{w}
+	cases := map[string]func(*testing.T){}
+	for name, play := range map[string]func(*testing.T, scenarios, thing){
+		"del-blocked": playDeleteBlocked, "del-paused": playDeletePaused, "del-polling": playDeletePolling,
+		"del-locked": playDeleteLocked, "del-stopped": playDeleteStopped,
+	} {
+		s.putGroup(name)
+		cases[name] = func(t *testing.T) { play(t, scenarios{s.On(t)}, thing{group: name, name: name, interval: "1h"}) }
+	}
+	sideBySide(t, len(cases), cases)
+}
+
+// gone deletes a thing and waits until it is.
+func (s scenarios) gone(r thing) {
+	s.T.Helper()
+	s.MustCLI("delete", r.id(), "--yes", "--wait", "--timeout", "60s")
+	if left := stored(s.World, r.id()); len(left) != 0 {
+		s.T.Errorf("the deletion left %+v", left)
+	}
+}
+
+// playDeleteBlocked: what waits for something that never comes is deleted all
+// the same.
+func playDeleteBlocked(t *testing.T, s scenarios, r thing) {
+	never := thing{group: r.group, name: "never"}
+	s.applyMore(r, "small", "dependsOn: ["+never.id()+"@2024-01-01]")
+	s.UntilStatus(20*time.Second, r.id(), "waits", func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonReferenceNotFound })
+	s.gone(r)
+	if requests := s.Sim.Count(http.MethodPut, r.id()) + s.Sim.Count(http.MethodDelete, r.id()); requests != 0 {
+		t.Errorf("%d PUTs and DELETEs of what never existed, want none", requests)
+	}
+}
+
+func playDeletePaused(t *testing.T, s scenarios, r thing) {
+	playCreate(t, s, r)
+	s.MustCLI("pause", r.id(), "--reason", "incident")
+	s.gone(r)
+	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 1 {
+		t.Errorf("%d DELETEs, want one", deletes)
+	}
+}
+
+// playDeletePolling: the DELETE comes after the operation of the PUT, once.
+func playDeletePolling(t *testing.T, s scenarios, r thing) {
+	s.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{ID: r.id(), On: "put", Spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, RetryAfter: []float64{60}}}, nil)
+	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: r.id()}, nil)
+	s.apply(r, "small")
+	s.UntilStatus(20*time.Second, r.id(), "operates", func(status workflows.Status) bool { return status.Operation != "" })
+	s.MustCLI("delete", r.id(), "--yes")
+	polls := len(s.Sim.Requests("?kind=operation"))
+	s.Until(20*time.Second, "two more polls", func() (bool, string) { return len(s.Sim.Requests("?kind=operation")) >= polls+2, "" })
+	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 0 {
+		t.Errorf("%d DELETEs while the operation goes on", deletes)
+	}
+	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+	s.gone(r)
+	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 1 {
+		t.Errorf("%d DELETEs, want one", deletes)
+	}
+}
+
+// playDeleteLocked: the condition names the lock and its scope.
+func playDeleteLocked(t *testing.T, s scenarios, r thing) {
+	playCreate(t, s, r)
+	scope := subscription + "/resourceGroups/" + r.group
+	lock := scope + "/providers/Microsoft.Authorization/locks/keep-it"
+	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": lock, "body": map[string]any{
+		"properties": map[string]any{"level": "CanNotDelete", "notes": "ask the network team"},
+	}}, nil)
+	s.MustCLI("delete", r.id(), "--yes")
+	status := s.UntilStatus(20*time.Second, r.id(), "is locked", func(status workflows.Status) bool { return status.Condition.Reason == "ScopeLocked" })
+	for _, want := range []string{`"keep-it"`, "CanNotDelete", scope, "ask the network team"} {
+		if !strings.Contains(status.Condition.Message, want) {
+			t.Errorf("the condition does not name %s: %s", want, status.Condition.Message)
+		}
+	}
+	if status.NextTry.IsZero() {
+		t.Error("a locked deletion is not tried again")
+	}
+	s.Sim.Call(http.MethodDelete, "/resources?id="+lock, nil, nil)
+	s.MustCLI("reconcile", r.id())
+	s.gone(r)
+}
+
+// playDeleteStopped: a stopped cluster refuses its databases; they go with it.
+func playDeleteStopped(t *testing.T, s scenarios, r thing) {
+	scope := subscription + "/resourceGroups/" + r.group
+	adx := member{"Microsoft.Kusto/clusters@2023-08-15", "Microsoft.Kusto/clusters/stopped", "", `{"location":"westus2","sku":{"name":"Standard_D13_v2","tier":"Standard","capacity":2},"properties":{"state":"Stopped"}}`}
+	members := []member{adx}
+	for i := range 3 {
+		members = append(members, member{"Microsoft.Kusto/clusters/databases@2023-08-15", fmt.Sprintf("%s/databases/db%d", adx.path, i), adx.path,
+			`{"location":"westus2","kind":"ReadWrite","properties":{"softDeletePeriod":"P30D"}}`})
+	}
+	s.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Type: "Microsoft.Kusto/*", On: "delete", Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
+	putStack(s.World, scope, members)
+	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": adx.id(scope), "provisioningState": "Succeeded", "properties": map[string]any{"state": "Stopped"}}, nil)
+	folder := writeStack(s.World, scope, members)
+	s.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "90s")
+	if left := stored(s.World, scope+"*"); len(left) != 0 {
+		t.Errorf("the deletion left %+v", left)
+	}
+	for _, m := range members[1:] {
+		if deletes := s.Sim.Count(http.MethodDelete, m.id(scope)); deletes != 0 {
+			t.Errorf("%s got %d DELETEs, though its cluster refuses every access", m.path, deletes)
+		}
+	}
+}

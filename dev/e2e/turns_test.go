@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// subnetsShort is how many siblings take turns here; the benchmark has 100.
+const subnetsShort = 15
+
+// TestRecordTurns applies siblings that ARM changes one at a time, and records
+// the histories of the turns and of one who waited.
+func TestRecordTurns(t *testing.T) {
+	t.Parallel()
+	world := harness.New(t, binaries, harness.Options{})
+	sideBySide(t, 2, map[string]func(*testing.T){
+		"one after the other": func(t *testing.T) { playTurns(newSubnets(t, world, "turns", subnetsShort)) },
+		"the holder dies":     func(t *testing.T) { playHolderDies(newSubnets(t, world, "holder", 4)) },
+	})
+}
+
+// subnets are those of one network, in a branch of their own.
+type subnets struct {
+	*harness.World
+	group, network, folder string
+	ids                    []string
+}
+
+func newSubnets(t *testing.T, world *harness.World, name string, count int) subnets {
+	t.Helper()
+	s := subnets{World: world.Branch(t, "subnets-"+name, harness.Options{}), group: subscription + "/resourceGroups/" + name}
+	path := "Microsoft.Network/virtualNetworks/net"
+	s.network = s.group + "/providers/" + path
+	members := []member{{"Microsoft.Network/virtualNetworks@2024-01-01", path, "", `{"location":"westus2","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/8"]}}}`}}
+	for i := range count {
+		m := member{"Microsoft.Network/virtualNetworks/subnets@2024-01-01", fmt.Sprintf("%s/subnets/s%d", path, i), path,
+			fmt.Sprintf(`{"properties":{"addressPrefix":"10.%d.0.0/16"}}`, i)}
+		members = append(members, m)
+		s.ids = append(s.ids, m.id(s.group))
+	}
+	quickPolls(s.World)
+	s.folder = writeStack(s.World, s.group, members)
+	return s
+}
+
+// playTurns: nobody meets ARM's refusal, whatever the number of workers.
+func playTurns(s subnets) {
+	s.StartWorker(harness.WorkerOptions{})
+	s.StartWorker(harness.WorkerOptions{})
+	started := time.Now()
+	sendAll(s.World, "apply", "-f", s.folder, "--wait", "--timeout", "150s")
+	s.T.Logf("%d subnets took %s", len(s.ids), time.Since(started).Round(time.Second))
+	counters := s.Sim.Counters()
+	if len(counters.SiblingRefusals) != 0 || counters.ByStatus[http.StatusConflict] != 0 {
+		s.T.Errorf("ARM refused siblings %v, statuses %v; want no refusal", counters.SiblingRefusals, counters.ByStatus)
+	}
+	for _, id := range s.ids {
+		if puts := s.Sim.Count(http.MethodPut, id); puts != 1 {
+			s.T.Errorf("%s got %d PUTs, want one", id, puts)
+		}
+	}
+}
+
+// playHolderDies: the turn of a workflow that was terminated goes to the next.
+func playHolderDies(s subnets) {
+	s.StartWorker(harness.WorkerOptions{})
+	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: s.ids[0]}, nil)
+	sendAll(s.World, "apply", "-f", s.folder+"/group.yaml", "-f", s.folder+"/00.yaml", "--wait", "--timeout", "60s")
+	sendAll(s.World, "apply", "-f", s.folder+"/01.yaml")
+	s.UntilStatus(30*time.Second, s.ids[0], "has the turn and operates", func(status workflows.Status) bool { return status.Operation != "" })
+	sendAll(s.World, "apply", "-f", s.folder)
+	for _, id := range s.ids[1:] {
+		status := s.UntilStatus(30*time.Second, id, "waits for its turn", func(status workflows.Status) bool {
+			return status.Condition.Reason == "WaitingForSibling"
+		})
+		if !strings.Contains(status.Condition.Message, "net/s0 has the turn") || len(status.WaitingFor) != 1 {
+			s.T.Errorf("%s does not name who has the turn: %+v", id, status.Condition)
+		}
+	}
+	if err := s.Client.TerminateWorkflow(s.T.Context(), s.WorkflowID(s.ids[0]), "", "test: the holder of the turn dies"); err != nil {
+		s.T.Fatal(err)
+	}
+	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+	for _, id := range s.ids[1:] {
+		s.UntilPhase(60*time.Second, id, workflows.PhaseReady)
+	}
+	if refusals := s.Sim.Counters().SiblingRefusals; len(refusals) != 0 {
+		s.T.Errorf("siblings were changed at the same time: %v", refusals)
+	}
+	s.RecordWorkflow(workflows.SiblingsWorkflowID(parsed(s.T, s.network)), "", "turns")
+	s.Record(s.ids[1], "turn-waited")
+}
+
+func parsed(t testing.TB, id string) resource.ID {
+	t.Helper()
+	parsed, err := resource.ParseID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
