@@ -48,6 +48,10 @@ test: ## run all tests of both modules; needs only Go, make and git
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
 	cd dev && $(GO) test -timeout 20m ./...
 
+.PHONY: bench
+bench: ## measure; BENCH=wake for one part; writes dev/bench.json
+	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout 40m -v ./bench
+
 .PHONY: check
 check: lint layers workflowcheck replay test race ## everything that CI holds
 
