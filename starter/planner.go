@@ -51,7 +51,7 @@ func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflo
 	case <-slow.C:
 		if t.untouched(ctx, run) {
 			stop()
-			_ = <-answered // canceled: what it says does not matter any more
+			_ = <-answered                                                                           // canceled: what it says does not matter any more
 			_ = t.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up") // it ends by itself too
 			return &noWorkerError{taskQueue: t.taskQueue}
 		}
