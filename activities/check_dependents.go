@@ -13,7 +13,8 @@ import (
 // CheckDependents blocks a deletion while managed resources need this one: they
 // go first, in the reverse order of owner, $ref and dependsOn. One that ARM lets
 // go only with its owner holds nothing up. With Cascade they are told to go.
-func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (CheckDependentsResult, error) {
+func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (answer CheckDependentsResult, _ error) {
+	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	requests, cancel := forARM(ctx)

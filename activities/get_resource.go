@@ -22,7 +22,8 @@ type readProgress struct {
 
 // GetResource is step 2: the resource as ARM shows it, masked. Only an answer
 // whose code says so means that it is absent.
-func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
+func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (answer GetResourceResult, _ error) {
+	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	return a.getResource(ctx, in, heart)

@@ -17,6 +17,9 @@ func (a *Activities) overdue(
 		return verdict
 	}
 	verdict.Overdue, verdict.Severity = true, resource.SeverityError
+	if a.options.Overdue != nil {
+		a.options.Overdue(verdict)
+	}
 	a.Log.Error("resource is overdue", "id", id.String(), "reason", string(verdict.Reason),
 		"notReadyFor", notReadyFor.Round(time.Second).String(), "message", verdict.Message)
 	return verdict

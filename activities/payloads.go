@@ -51,6 +51,8 @@ type GetResourceInput struct {
 	SecretRefs []string    `json:"secretRefs,omitempty"`
 	Expect     Expectation `json:"expect,omitempty"`
 	Repeated   Repeated    `json:"repeated,omitzero"`
+	// NotReadyFor is that of CheckOwnerInput.
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -119,6 +121,8 @@ type PutResourceInput struct {
 	// Changes are those of CheckOwnerInput: a $ref path is not read from before.
 	Changes  []Change `json:"changes,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
+	// NotReadyFor is that of CheckOwnerInput.
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // PutResourceResult says what became of the PUT.
@@ -187,4 +191,7 @@ type PostCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Memory replaces what was remembered, when set.
 	Memory json.RawMessage `json:"memory,omitempty"`
+	// Kept are paths where Azure keeps another value than the manifest's and which
+	// are not fought, at most 20.
+	Kept []string `json:"kept,omitempty"`
 }

@@ -14,6 +14,8 @@ type CheckDependentsInput struct {
 	// Cascade tells them to go, By is who asked for it.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
+	// NotReadyFor is that of CheckOwnerInput.
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // CheckDependentsResult blocks while there is one.
@@ -28,6 +30,8 @@ type CheckContentsInput struct {
 	// Cascade does not look, By is who said so.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
+	// NotReadyFor is that of CheckOwnerInput.
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // CheckContentsResult blocks while there is anything.
@@ -42,6 +46,8 @@ type CheckContentsResult struct {
 type DeleteResourceInput struct {
 	Desired  resource.Desired `json:"desired"`
 	Repeated Repeated         `json:"repeated,omitzero"`
+	// NotReadyFor is that of CheckOwnerInput.
+	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // DeleteResourceResult says what became of the DELETE.

@@ -40,6 +40,7 @@ func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request e
 		}
 	}
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
+	result.Kept = found.Remembered[:min(len(found.Remembered), resource.MaxDifferences)]
 	if len(found.NotTaken) > 0 {
 		result.Verdict.Reason, result.Verdict.Severity = resource.ReasonChangeNotTaken, resource.SeverityWarning
 		result.Verdict.Message = fmt.Sprintf("Ready, but Azure accepted the PUT and kept its own value of %s; it is not written again while nothing changes",

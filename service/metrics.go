@@ -48,8 +48,8 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		}, []string{"step", "action", "reason"}),
 		overdue: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "armature_overdue_verdicts_total",
-			Help: "Verdicts on resources that have not been ready for longer than overdue-after, by step and reason.",
-		}, []string{"step", "reason"}),
+			Help: "Verdicts on resources that have not been ready for longer than overdue-after, by reason.",
+		}, []string{"reason"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.verdicts, m.overdue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -76,10 +76,10 @@ func (m *metrics) request(r arm.Request) {
 // verdict counts one verdict.
 func (m *metrics) verdict(step string, v resource.Verdict) {
 	m.verdicts.WithLabelValues(step, string(v.Action), string(v.Reason)).Inc()
-	if v.Overdue {
-		m.overdue.WithLabelValues(step, string(v.Reason)).Inc()
-	}
 }
+
+// late counts one verdict on a resource that is overdue.
+func (m *metrics) late(v resource.Verdict) { m.overdue.WithLabelValues(string(v.Reason)).Inc() }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -36,6 +36,9 @@ func (p *page) render() string {
 	p.operation()
 	p.spec()
 	p.differences()
+	if kept := p.view.Kept; len(kept) > 0 {
+		p.line("Azure keeps", "%s (another value than the manifest's, not fought; reconcile --drop-baseline writes it again)", strings.Join(kept, ", "))
+	}
 	p.decisions()
 	p.line("Web UI", "/namespaces/%s/workflows/%s", p.namespace, url.PathEscape(p.workflowID))
 	return p.text.String()

@@ -39,6 +39,7 @@ the workflow's history.`,
 		},
 	}
 	c.Flags().BoolVar(&input.Force, "force", false, "skip owner check and in-flight guard once (needs --reason)")
+	c.Flags().BoolVar(&input.DropBaseline, "drop-baseline", false, "forget the differences that Azure keeps, so that they are written again")
 	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")
 	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until that pass made it Ready")

@@ -55,10 +55,23 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.state.Condition.Set(resource.Condition{
 		Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation,
 	}, now)
-	r.schedule(now, r.resync(), "ready")
+	r.schedule(now, r.nextLook(p, reason), "ready")
 	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 	r.setPhase(ctx, PhaseReady, reason)
 	r.tell(ctx, p)
+}
+
+// changeSettles is how long Azure may take to show a change that it accepted.
+const changeSettles = 30 * time.Second
+
+// nextLook is the wait after a pass that ended Ready: once more soon, without a
+// PUT, when Azure does not show the change of a PUT that it accepted.
+func (r *reconciler) nextLook(p *pass, reason resource.Reason) time.Duration {
+	wait := r.resync()
+	if reason == resource.ReasonChangeNotTaken && p.put && (wait == 0 || wait > changeSettles) {
+		return changeSettles
+	}
+	return wait
 }
 
 // cutShort ends a pass that somebody paused or deleted after a step. Of a

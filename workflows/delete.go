@@ -43,6 +43,7 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 	ctx = requestOptions(ctx, "who needs "+p.desired.ID.Short()+"?")
 	err := workflow.ExecuteActivity(ctx, a.CheckDependents, activities.CheckDependentsInput{
 		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
+		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	return verdictOf(result.Verdict, err)
 }
@@ -96,6 +97,7 @@ func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdi
 	ctx = requestOptions(ctx, "look into "+p.desired.ID.Short())
 	err := workflow.ExecuteActivity(ctx, a.CheckContents, activities.CheckContentsInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
+		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	p.turn = result.Turn
 	return verdictOf(result.Verdict, err)
@@ -128,7 +130,7 @@ func (r *reconciler) remove(ctx workflow.Context, p *pass) resource.Verdict {
 	var result activities.DeleteResourceResult
 	request := requestOptions(ctx, "DELETE "+named(p.desired))
 	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Repeated: r.state.Ended,
+		Desired: p.desired, Repeated: r.state.Ended, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

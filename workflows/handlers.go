@@ -114,6 +114,10 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		r.state.Force = &in
 		message = "forced by " + in.By + ": " + in.Reason
 	}
+	if in.DropBaseline {
+		r.state.Memory, r.state.Kept = nil, nil
+		message += "; the baseline is dropped"
+	}
 	r.want(ctx, ReconcileUpdate, message)
 	return ReconcileResult{Pass: number, Paused: r.state.holds()}, nil
 }

@@ -66,9 +66,12 @@ type ApplyResult struct {
 // ReconcileInput is the payload of ReconcileUpdate: a pass is wanted now.
 type ReconcileInput struct {
 	// Force skips the owner check and the in-flight guard in that pass.
-	Force  bool   `json:"force,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	By     string `json:"by,omitempty"`
+	Force bool `json:"force,omitempty"`
+	// DropBaseline forgets what Azure keeps: each difference is a reason for a PUT
+	// again.
+	DropBaseline bool   `json:"dropBaseline,omitempty"`
+	Reason       string `json:"reason,omitempty"`
+	By           string `json:"by,omitempty"`
 }
 
 // ReconcileResult answers a ReconcileUpdate.
@@ -175,6 +178,9 @@ type Status struct {
 	// Differences are those of the last pass that found any, at DifferencesAt.
 	Differences   []resource.Difference `json:"differences,omitempty"`
 	DifferencesAt time.Time             `json:"differencesAt,omitzero"`
+	// Kept are paths where Azure keeps another value than the manifest's since the
+	// last good PUT, and which are not fought.
+	Kept []string `json:"kept,omitempty"`
 	// Decisions are the last ones, oldest first.
 	Decisions []Decision `json:"decisions,omitempty"`
 }

@@ -107,6 +107,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
 		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect, Repeated: r.state.Ended,
+		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &p.got)
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()
@@ -147,6 +148,9 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Put: p.put || p.adopt, Differences: differencesPut(p),
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
+	if err == nil {
+		r.state.Kept = result.Kept
+	}
 	if result.Memory != nil {
 		r.state.Memory = result.Memory
 	}

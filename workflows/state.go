@@ -73,6 +73,8 @@ type State struct {
 	Differences    []resource.Difference `json:"differences,omitempty"`
 	DifferencesAt  time.Time             `json:"differencesAt,omitzero"`
 	Decisions      []Decision            `json:"decisions,omitempty"`
+	// Kept are the paths that Azure keeps: the baseline.
+	Kept []string `json:"kept,omitempty"`
 	// Memory belongs to the activities and is opaque here.
 	Memory json.RawMessage `json:"memory,omitempty"`
 }
@@ -85,6 +87,7 @@ func (s *State) status() Status {
 		NotReadySince: s.NotReadySince, Overdue: s.Overdue,
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.gone(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
+		Kept:        s.Kept,
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {

@@ -34,6 +34,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	paused := r.state.holds()
 	if paused {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
+		r.state.Told.Ready = false // dependsOn waits while it is paused: the resume wakes
 	}
 	seen := r.messages
 	moved := func() bool { return r.messages != seen }
