@@ -42,9 +42,13 @@ func pollVerdict(verdict resource.Verdict, err error, desired resource.Desired) 
 	if !late {
 		return verdictOf(verdict, err)
 	}
-	return resource.Fail(resource.ReasonOperationTimeout, resource.RetrySlow, fmt.Sprintf(
+	message := fmt.Sprintf(
 		"the operation on %s did not end within %s (reconcile.timeout); Armature keeps reading the resource and sends no PUT while it is in flight",
-		desired.ID.Short(), desired.Timeout))
+		desired.ID.Short(), desired.Timeout)
+	if application != nil && application.Message() != "" {
+		message += ". The last poll said: " + application.Message()
+	}
+	return resource.Fail(resource.ReasonOperationTimeout, resource.RetrySlow, message)
 }
 
 // fatal is the error with which a run of --once fails.
