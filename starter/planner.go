@@ -51,8 +51,10 @@ func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflo
 	case <-slow.C:
 		if t.untouched(ctx, run) {
 			stop()
-			_ = <-answered                                                                           // canceled: what it says does not matter any more
-			_ = t.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up") // it ends by itself too
+			// Neither what a canceled wait says matters any more, nor whether the run ends
+			// now or by its timeout.
+			<-answered
+			_ = t.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up")
 			return &noWorkerError{taskQueue: t.taskQueue}
 		}
 		err = <-answered
