@@ -185,7 +185,8 @@ func TestPlanAdopts(t *testing.T) {
 func TestPlanFingerprint(t *testing.T) {
 	t.Parallel()
 	const body = `{"properties":{"size":1,"note":"x","rules":[{"name":"a","port":1},{"name":"b","port":2}]}}`
-	const shown = `{"etag":"1","properties":{"size":7,"note":"x","rules":[{"name":"a","port":1,"etag":"1"},{"name":"b","port":2,"etag":"2"}],"used":3}}`
+	long := `"` + strings.Repeat("y", 200)
+	shown := `{"etag":"1","properties":{"size":7,"note":` + long + `0","rules":[{"name":"a","port":1,"etag":"1"},{"name":"b","port":2,"etag":"2"}],"used":3}}`
 	fingerprint := func(observed string, ignore ...string) string {
 		w := newWorld(t)
 		w.put(groupText, `{"location":"westus2"}`)
@@ -206,6 +207,8 @@ func TestPlanFingerprint(t *testing.T) {
 		"Element":   {"so is one in a list", `"port":2`, `"port":3`, true},
 		"Added":     {"somebody added an element, which the PUT would take away", `"rules":[`, `"rules":[{"name":"c"},`, true},
 		"Unstated":  {"what the manifest does not state moves by itself", `"used":3`, `"used":4`, false},
+		"Reordered": {"servers reorder such lists", `{"name":"a","port":1,"etag":"1"},{"name":"b","port":2,"etag":"2"}`, `{"name":"b","port":2,"etag":"2"},{"name":"a","port":1,"etag":"1"}`, false},
+		"LongValue": {"also where the value is too long to be shown", long + `0"`, long + `1"`, true},
 		"InElement": {"also within a list", `"etag":"2"`, `"etag":"3"`, false},
 	}
 	for name, c := range cases {
