@@ -29,6 +29,9 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 		verdict = a.endsWithOwner(ctx, verdict, request)
 	}
 	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), waitingForMost)]
+	if verdict.Stops() {
+		verdict.RetryWithin = a.owners.expires(verdict.WaitingFor)
+	}
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Owner)
 	return CheckOwnerResult{
 		Verdict:     a.observed("CheckOwner", verdict),

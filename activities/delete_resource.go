@@ -102,7 +102,7 @@ func stays(failure *arm.Error) bool {
 // notDeletable is the verdict of a type that ARM does not delete.
 func notDeletable(refusal resource.Verdict) resource.Verdict {
 	verdict := resource.Block(resource.ReasonDeletionNotSupported,
-		"ARM does not delete this resource by itself: "+refusal.Message+". It ends with its owner; to let go of it and leave it in Azure, cancel its workflow in Temporal")
+		"ARM does not delete this resource by itself: "+refusal.Message+". It ends with its owner; to let go of it and leave it in Azure, apply it with policy detach-on-delete before the delete, or cancel its workflow in Temporal")
 	verdict.RequestID = refusal.RequestID
 	return verdict
 }

@@ -138,6 +138,29 @@ func (r *ownerReader) cached(key string, after time.Time) (reading, bool) {
 	return got, ok && !got.written && r.now().Sub(got.at) < r.lifetime(got) && !got.at.Before(after)
 }
 
+// freshFor is how old a reading may be and still count as made for a verdict.
+const freshFor = 2 * time.Second
+
+// expires is when the oldest of the readings of some resources is no longer kept,
+// from now; 0 when all of them are fresh. Who blocks on one that is not would
+// otherwise wait for a whole period on what may have been over before.
+func (r *ownerReader) expires(ids []resource.ID) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var oldest time.Duration
+	for _, id := range ids {
+		for key, got := range r.known {
+			if strings.HasPrefix(key, id.Key()+"?") && !got.written {
+				oldest = max(oldest, r.now().Sub(got.at))
+			}
+		}
+	}
+	if oldest < freshFor || oldest >= r.maxAge {
+		return 0
+	}
+	return r.maxAge - oldest + time.Second
+}
+
 // lifetime is how long a reading is kept: a refused one for want of budget no
 // longer than ARM asked for.
 func (r *ownerReader) lifetime(got reading) time.Duration {

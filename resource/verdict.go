@@ -170,6 +170,10 @@ type Verdict struct {
 	RequestID string `json:"requestID,omitempty"`
 	// RetryAfter is the least time to the next try that ARM asked for.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// RetryWithin is the most time to the next try, 0 for what the class says: a
+	// verdict that stands on a reading which is not fresh is looked at again when
+	// that has expired.
+	RetryWithin time.Duration `json:"retryWithin,omitempty"`
 	// Overdue is set when the resource has not been Ready for longer than the
 	// worker's overdue-after: the condition's severity is Error, the retries go on.
 	Overdue bool `json:"overdue,omitempty"`

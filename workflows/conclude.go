@@ -128,6 +128,10 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	if changed && len(verdict.WaitingFor) > 0 && wait > 0 && verdict.Reason != resource.ReasonWaitingForSibling {
 		wait = max(min(wait, firstTimer), verdict.RetryAfter)
 	}
+	if within := verdict.RetryWithin; within > 0 && wait > within {
+		// Spread, for what waits for one resource shares the reading.
+		wait = max(within+time.Duration(r.fraction()*float64(2*time.Second)), verdict.RetryAfter)
+	}
 	r.state.Attempts++
 	r.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message))
 	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)

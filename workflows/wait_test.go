@@ -217,3 +217,18 @@ func TestReconcileDuringAPassWantsTheNext(t *testing.T) {
 		t.Errorf("answered pass %d, want 2: the first one began before", result.Pass)
 	}
 }
+
+// A verdict that stands on an old reading does not wait for its whole period.
+func TestOldReadingShortensTheWait(t *testing.T) {
+	r := newRun(t)
+	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
+		verdict := resource.Block(resource.ReasonReconciliationBlocked, "Updating")
+		verdict.RetryWithin = 11 * time.Second
+		return activities.CheckOwnerResult{Verdict: verdict}
+	}
+	r.apply(desired())
+	r.start(10 * time.Minute)
+	if n := r.count("CheckOwner"); n < 50 {
+		t.Errorf("%d tries in 10 minutes, want one every 11 s", n)
+	}
+}
