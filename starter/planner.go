@@ -51,9 +51,9 @@ func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflo
 	case <-slow.C:
 		if t.untouched(ctx, run) {
 			stop()
-			// Neither what a canceled wait says matters any more, nor whether the run ends
-			// now or by its timeout.
-			<-answered
+			if err := <-answered; err == nil {
+				return nil // it was taken up after all
+			}
 			_ = t.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up")
 			return &noWorkerError{taskQueue: t.taskQueue}
 		}
