@@ -147,8 +147,8 @@ func TestDependentsOfMany(t *testing.T) {
 	cases := map[string]struct{ runs, listed, holding, pages, described int }{
 		"looked at": {runs: 10, listed: 10, holding: 10, pages: 1, described: 10},
 		"counted":   {runs: 150, listed: 100, holding: 150, pages: 1},
-		"pages":     {runs: 1500, listed: 100, holding: 1500, pages: 2},
-		"too many":  {runs: 6500, listed: 100, holding: 5000, pages: 5},
+		"pages":     {runs: 1500, listed: 100, holding: 1500, pages: 6},
+		"too many":  {runs: 6500, listed: 100, holding: 5000, pages: 20},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -157,8 +157,8 @@ func TestWakeManyOfOneMoment(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if s.pages != 3 || len(s.queries) != 1 {
-		t.Errorf("%d queries with %d pages, want one of three pages", len(s.queries), s.pages)
+	if s.pages != 10 || len(s.queries) != 1 {
+		t.Errorf("%d queries with %d pages, want one of ten pages", len(s.queries), s.pages)
 	}
 	told := map[string]int{}
 	for _, got := range s.signals {

@@ -25,8 +25,9 @@ const (
 // ExecutionStatus a list also returns runs that continued as new.
 const runningQuery = "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "' AND ExecutionStatus = 'Running'"
 
-// pageSize is the number of workflows of one list request.
-const pageSize = 500
+// pageSize is the number of workflows of one list request. On SQLite a page of
+// 250 took 50 ms, one of 500 1.5 s, and one of 1,000 over 10 s (server v1.32.1).
+const pageSize = 250
 
 // record is what the Temporal server knows of a resource without a worker: memo
 // and search attributes.
