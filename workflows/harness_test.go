@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +92,8 @@ type run struct {
 	t      *testing.T
 	script *script
 	timers []time.Duration
+	// mu guards the notes: WakeDependents runs beside the passes.
+	mu sync.Mutex
 	// watched are search attributes whose lists are noted.
 	watched []watched
 	input   workflows.ReconcileResourceInput
@@ -161,6 +164,8 @@ func (r *run) register() {
 			return activities.EndTurnResult{}, nil
 		},
 		"WakeDependents": func(_ context.Context, in activities.WakeDependentsInput) (activities.WakeDependentsResult, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			r.script.wakes = append(r.script.wakes, in)
 			return activities.WakeDependentsResult{}, r.script.wake(in)
 		},
@@ -173,7 +178,11 @@ func (r *run) register() {
 	}
 }
 
-func (r *run) called(name string) { r.script.calls = append(r.script.calls, name) }
+func (r *run) called(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.script.calls = append(r.script.calls, name)
+}
 
 // answer is how an update ended.
 type answer struct {
