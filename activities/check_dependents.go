@@ -12,7 +12,8 @@ import (
 
 // CheckDependents blocks a deletion while managed resources need this one: they
 // go first, in the reverse order of owner, $ref and dependsOn. One that ARM lets
-// go only with its owner holds nothing up. With Cascade they are told to go.
+// go only with its owner holds nothing up. With Cascade those that the resource
+// holds are told to go; who only refers to it from elsewhere is not.
 func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (answer CheckDependentsResult, _ error) {
 	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
@@ -75,13 +76,13 @@ func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Depe
 	return owner, err == nil && going
 }
 
-// cascade tells the dependents to go that do not go yet.
+// cascade tells the dependents within the resource to go that do not go yet.
 func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found Dependents) error {
 	if len(keeping(in.ID, found)) > 0 {
 		return nil
 	}
 	for _, dependent := range found.Listed {
-		if dependent.Deleting {
+		if dependent.Deleting || !Contains(in.ID, dependent.ID) {
 			continue
 		}
 		if err := a.Fleet.Delete(ctx, dependent.ID, in.By); err != nil {
@@ -122,20 +123,40 @@ func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdi
 	if found.Holding == 0 {
 		return resource.Proceed("")
 	}
-	var holding []resource.ID
-	for _, dependent := range found.Listed {
-		if !dependent.Released || !Contains(in.ID, dependent.ID) {
-			holding = append(holding, dependent.ID)
-		}
-	}
-	advice := "; delete that first, or delete with --cascade"
-	if !slices.ContainsFunc(found.Listed, func(m Managed) bool { return !m.Deleting }) || in.Cascade {
-		advice = "; their deletion is under way"
+	holding, elsewhere, staying := waitedFor(in.ID, found)
+	advice := "; their deletion is under way"
+	switch {
+	case in.Cascade && len(elsewhere) > 0:
+		advice = fmt.Sprintf("; delete that first: --cascade takes along only what %s holds, and not %s", in.ID.Short(), names(listed(elsewhere)))
+	case staying && !in.Cascade:
+		advice = "; delete that first, or delete with --cascade"
+	case len(elsewhere) > 0:
+		advice = "; delete that first"
 	}
 	verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
 		"Armature manages what needs %s: %s%s", in.ID.Short(), counted(listed(holding), found), advice))
 	verdict.WaitingFor = holding[:min(len(holding), waitingForMost)]
 	return verdict
+}
+
+// waitedFor are the dependents that hold a resource up. Of those that nobody
+// deletes, elsewhere are the ones that are not in it, and staying is set when
+// one is.
+func waitedFor(id resource.ID, found Dependents) (holding, elsewhere []resource.ID, staying bool) {
+	for _, dependent := range found.Listed {
+		within := Contains(id, dependent.ID)
+		if !dependent.Released || !within {
+			holding = append(holding, dependent.ID)
+		}
+		switch {
+		case dependent.Deleting:
+		case within:
+			staying = true
+		default:
+			elsewhere = append(elsewhere, dependent.ID)
+		}
+	}
+	return holding, elsewhere, staying
 }
 
 // waitingForMost bounds the resources that a verdict names: the rest is counted.

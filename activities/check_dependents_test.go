@@ -36,6 +36,7 @@ func TestCheckDependents(t *testing.T) {
 		parts   []string
 		waits   int
 		deleted int
+		lacks   string
 	}{
 		"None": {reason: "nobody needs it", action: resource.ActionProceed},
 		"Holding": {
@@ -85,9 +86,20 @@ func TestCheckDependents(t *testing.T) {
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
 		},
 		"KeptElsewhere": {
-			reason: "what is not in it is not taken along, and lets go by itself", cascade: true,
+			reason: "what is not in it is neither taken along nor let go of", cascade: true,
 			found:  Dependents{Holding: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyDetachOnDelete}}},
-			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1, deleted: 1,
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
+		},
+		"CascadeAndElsewhere": {
+			reason: "what only refers to it is not deleted by a cascade: who holds it up is named beside what goes", cascade: true,
+			found:  Dependents{Holding: 2, Listed: append(databases(t, 1, stays), Managed{ID: id(t, thingText), Policy: resource.PolicyManage})},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2, deleted: 1,
+			parts: []string{"delete that first: --cascade takes along only what c1 holds, and not " + id(t, thingText).Short()},
+		},
+		"Elsewhere": {
+			reason: "nor is that advised", found: Dependents{Holding: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyManage}}},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
+			parts: []string{"; delete that first"}, lacks: "--cascade",
 		},
 		"KeptWithoutCascade": {
 			reason: "without --cascade it is waited for like any other", found: Dependents{Holding: 1, Listed: databases(t, 1, kept)},
@@ -104,6 +116,9 @@ func TestCheckDependents(t *testing.T) {
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
 			if len(got.Verdict.WaitingFor) != c.waits || len(w.fleet.deleted) != c.deleted {
 				t.Errorf("%s: waits for %d, told %d to go; want %d and %d", c.reason, len(got.Verdict.WaitingFor), len(w.fleet.deleted), c.waits, c.deleted)
+			}
+			if c.lacks != "" && strings.Contains(got.Verdict.Message, c.lacks) {
+				t.Errorf("%s: %q", c.reason, got.Verdict.Message)
 			}
 			if len(w.requests()) != 0 {
 				t.Errorf("requests %v: Temporal knows who needs it", w.requests())

@@ -33,6 +33,7 @@ func (a *app) deleteCommand() *cobra.Command {
 longer has the resource. What is not managed is not touched, unless -f names its
 manifest. A resource that still holds others is not deleted (reason
 WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascade.
+What refers to it from elsewhere is never deleted with it.
 ` + "`armature why NAME`" + ` tells what a deletion waits for.`,
 		Example:           "  armature delete -f examples --wait\n  armature delete adx/telemetry",
 		ValidArgsFunction: a.completeNames,
@@ -56,7 +57,7 @@ WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascad
 	}
 	from.add(c.Flags())
 	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
-	c.Flags().BoolVar(&d.cascade, "cascade", false, "delete also what needs the resource, and what it holds, managed or not")
+	c.Flags().BoolVar(&d.cascade, "cascade", false, "delete also what the resource holds, managed or not")
 	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&d.wait, "wait", false, "wait until everything is gone")
 	c.Flags().DurationVar(&d.timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
@@ -145,7 +146,7 @@ func (a *app) confirm(ids []resource.ID, d deletion) error {
 	}
 	question := "Delete " + count(len(ids), "resource") + " in Azure"
 	if d.cascade {
-		question += " with everything in it and what needs it"
+		question += " with everything in it"
 	}
 	a.printf("%s? [y/N] ", question)
 	answer, _ := bufio.NewReader(a.in).ReadString('\n')

@@ -64,7 +64,10 @@ func (l *link) seenBy(waiter *link, now time.Time) {
 	case waiter.holdsUp(l):
 		l.undeleted = true
 		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "nobody deletes it"
-		l.Todo = "delete it too: `armature delete " + l.Name + "`, or all that needs " + waiter.Name + ": `armature delete " + waiter.Name + " --cascade`"
+		l.Todo = "delete it too: `armature delete " + l.Name + "`"
+		if strings.HasPrefix(l.ID.Key(), waiter.ID.Key()+"/") {
+			l.Todo += ", or all that " + waiter.Name + " holds: `armature delete " + waiter.Name + " --cascade`"
+		}
 	case l.deleting && !waiter.deleting:
 		l.Todo = "wait until it is gone, then apply it again"
 	case l.Clear:
