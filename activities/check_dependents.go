@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/activity"
+	"golang.org/x/sync/errgroup"
 )
 
 // CheckDependents blocks a deletion while managed resources need this one: they
@@ -76,20 +78,41 @@ func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Depe
 	return owner, err == nil && going
 }
 
-// cascade tells the dependents within the resource to go that do not go yet.
+// told is how many dependents a cascade tells at a time.
+const told = 8
+
+// cascade tells the dependents within the resource to go that do not go yet. Of
+// thousands those are left to the next look that half of the time does not
+// suffice for.
 func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found Dependents) error {
 	if len(keeping(in.ID, found)) > 0 {
 		return nil
 	}
+	group, telling := errgroup.WithContext(ctx)
+	group.SetLimit(told)
+	enough := halfway(ctx)
 	for _, dependent := range found.Listed {
 		if dependent.Deleting || !Contains(in.ID, dependent.ID) {
 			continue
 		}
-		if err := a.Fleet.Delete(ctx, dependent.ID, in.By); err != nil {
-			return fmt.Errorf("tell %s to go: %w", dependent.ID.Short(), err)
+		if telling.Err() != nil || enough() {
+			break
 		}
+		group.Go(func() error {
+			if err := a.Fleet.Delete(telling, dependent.ID, in.By); err != nil {
+				return fmt.Errorf("tell %s to go: %w", dependent.ID.Short(), err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
+}
+
+// halfway reports whether half of the time is over that is left now.
+func halfway(ctx context.Context) func() bool {
+	deadline, bounded := ctx.Deadline()
+	half := time.Until(deadline) / 2
+	return func() bool { return bounded && time.Until(deadline) < half }
 }
 
 // takeAlong tells the dependents that ARM does not delete, and that found no

@@ -1,10 +1,12 @@
 package activities
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -124,6 +126,22 @@ func TestCheckDependents(t *testing.T) {
 				t.Errorf("requests %v: Temporal knows who needs it", w.requests())
 			}
 		})
+	}
+}
+
+// TestCascadeLeavesTime holds that a cascade over very many, at a Temporal that
+// is slow, ends within its time and says so; the next look tells the others.
+func TestCascadeLeavesTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fleet.slow = make(chan struct{})
+	found := Dependents{Holding: 100, Listed: databases(t, 100, Managed{Policy: resource.PolicyManage})}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	time.AfterFunc(600*time.Millisecond, func() { close(w.fleet.slow) })
+	must(t, w.acts.cascade(ctx, CheckDependentsInput{ID: id(t, clusterText), Cascade: true}, found))
+	if n := len(w.fleet.deleted); n == 0 || n > 2*told {
+		t.Errorf("told %d to go, want those of the first half of the time alone", n)
 	}
 }
 

@@ -28,7 +28,7 @@ type Managed struct {
 
 // Dependents are the managed resources that need another one.
 type Dependents struct {
-	// Listed are some of them, at most 100, those that hold the other one up
+	// Listed are some of them, at most 1,000, those that hold the other one up
 	// first.
 	Listed []Managed
 	// Holding counts those that hold it up: all but those within it that are

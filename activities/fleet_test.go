@@ -19,10 +19,12 @@ type fakeFleet struct {
 	err      error
 	// deleted, woken and told are what was asked for.
 	deleted []resource.ID
-	woken   []Change
-	told    []resource.ID
-	place   Place
-	ended   []Turn
+	// slow holds up who is told to go until it is closed.
+	slow  chan struct{}
+	woken []Change
+	told  []resource.ID
+	place Place
+	ended []Turn
 	// freeze holds what has the label stack=prod, once frozen.
 	freeze Freeze
 	frozen bool
@@ -38,6 +40,11 @@ func (w *world) Managed(_ context.Context, id resource.ID) (Managed, bool, error
 }
 
 func (w *world) Delete(_ context.Context, id resource.ID, _ string) error {
+	if w.fleet.slow != nil {
+		<-w.fleet.slow
+	}
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
 	w.fleet.deleted = append(w.fleet.deleted, id)
 	return w.fleet.err
 }

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// dependentsListed is how many dependents an answer names.
-	dependentsListed = 100
+	// dependentsListed is how many dependents an answer names: a cascade tells
+	// those to go, and a look at thousands takes seconds.
+	dependentsListed = 1000
 	// dependentsCounted is where counting ends, with the page: five pages of the
 	// default size.
 	dependentsCounted = 5000

@@ -146,9 +146,9 @@ func TestDependentsOfMany(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ runs, listed, holding, pages, described int }{
 		"looked at": {runs: 10, listed: 10, holding: 10, pages: 1, described: 10},
-		"counted":   {runs: 150, listed: 100, holding: 150, pages: 1},
-		"pages":     {runs: 1500, listed: 100, holding: 1500, pages: 6},
-		"too many":  {runs: 6500, listed: 100, holding: 5000, pages: 20},
+		"counted":   {runs: 150, listed: 150, holding: 150, pages: 1},
+		"pages":     {runs: 1500, listed: 1000, holding: 1500, pages: 6},
+		"too many":  {runs: 6500, listed: 1000, holding: 5000, pages: 20},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -202,8 +202,8 @@ func TestDependentsKeptAmongMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Listed[0].ID.Name() != "d1199" || len(found.Listed) != 100 {
-		t.Errorf("the first of %d named is %s, want the one that stays, of 100", len(found.Listed), found.Listed[0].ID.Name())
+	if found.Listed[0].ID.Name() != "d1199" || len(found.Listed) != 1000 {
+		t.Errorf("the first of %d named is %s, want the one that stays, of 1000", len(found.Listed), found.Listed[0].ID.Name())
 	}
 }
 

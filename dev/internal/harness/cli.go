@@ -5,13 +5,25 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// cliTimeout bounds one call of the CLI; its own --timeout should end it first.
+// cliTimeout bounds one call of the CLI beyond its own --timeout, which should
+// end it first.
 const cliTimeout = 3 * time.Minute
+
+// limit is how long a call of the CLI may take.
+func limit(args []string) time.Duration {
+	if i := slices.Index(args, "--timeout"); i >= 0 && i+1 < len(args) {
+		if own, err := time.ParseDuration(args[i+1]); err == nil {
+			return cliTimeout + own
+		}
+	}
+	return cliTimeout
+}
 
 // Result is what a call of the CLI left behind.
 type Result struct {
@@ -37,7 +49,7 @@ func (w *World) CLI(args ...string) Result {
 // overrides the world's.
 func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 	w.T.Helper()
-	ctx, cancel := context.WithTimeout(w.T.Context(), cliTimeout)
+	ctx, cancel := context.WithTimeout(w.T.Context(), limit(args))
 	defer cancel()
 	command := exec.CommandContext(ctx, w.Binaries.CLI, args...)
 	var out, err bytes.Buffer
@@ -49,7 +61,7 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
 	}
 	if ctx.Err() != nil {
-		w.T.Fatalf("armature %s did not end in %s\n%s%s", strings.Join(args, " "), cliTimeout, &out, &err)
+		w.T.Fatalf("armature %s did not end in %s\n%s%s", strings.Join(args, " "), limit(args), &out, &err)
 	}
 	return Result{Args: args, Code: command.ProcessState.ExitCode(), Out: out.String(), Err: err.String()}
 }
