@@ -16,7 +16,7 @@ const (
 	// dependentsListed is how many dependents an answer names: a cascade tells
 	// those to go, and a look at thousands takes seconds.
 	dependentsListed = 1000
-	// dependentsCounted is where counting ends, with the page: five pages of the
+	// dependentsCounted is where counting ends, with the page: twenty pages of the
 	// default size.
 	dependentsCounted = 5000
 	// dependentsConfirmed is how many dependents are asked for one by one.
