@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,23 +16,23 @@ const (
 	waitingShown   = 8
 )
 
-// describe writes the page that the Web UI shows as current details: condition,
-// waiting for whom since when, next try, last differences, last decisions.
+// describe writes the page that the Web UI shows as current details, what
+// somebody on call asks first: condition, waiting for whom since when, next try,
+// last differences, last decisions (the newest first, as in the timeline).
 func (r *reconciler) describe(ctx workflow.Context) {
 	s := &r.state
 	if s.Desired == nil {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** %s\n\n", s.Phase, plain(s.Condition.Message))
-	fmt.Fprintf(&b, "| what | value |\n|---|---|\n| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), s.Desired.ID.Type(), s.Desired.APIVersion)
-	fmt.Fprintf(&b, "| reason | %s since %s |\n| generation | %d, pass %d |\n", s.Condition.Reason, stamp(s.Condition.LastTransitionTime), s.Generation, s.Pass)
+	fmt.Fprintf(&b, "**%s**: %s\n\n| what | value |\n|---|---|\n", s.Phase, plain(s.Condition.Message))
+	fmt.Fprintf(&b, "| reason | %s since %s |\n", s.Condition.Reason, stamp(s.Condition.LastTransitionTime))
 	for i, id := range s.WaitingFor {
 		if i == waitingShown {
 			fmt.Fprintf(&b, "| | and %d more |\n", len(s.WaitingFor)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| waits for | %s since %s |\n", plain(id.Short()), stamp(s.WaitingSince))
+		fmt.Fprintf(&b, "| waits for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), stamp(s.WaitingSince))
 	}
 	if s.Operation != "" {
 		fmt.Fprintf(&b, "| operation | %s since %s |\n", s.Operation, stamp(s.OperationSince))
@@ -39,14 +40,16 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	if next := s.nextTry(); !next.IsZero() {
 		fmt.Fprintf(&b, "| next try | %s |\n", stamp(next))
 	}
+	fmt.Fprintf(&b, "| generation | %d, pass %d |\n", s.Generation, s.Pass)
+	fmt.Fprintf(&b, "| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), s.Desired.ID.Type(), s.Desired.APIVersion)
 	if len(s.Differences) > 0 {
 		fmt.Fprintf(&b, "\nLast differences (%s):\n\n| path | observed | desired |\n|---|---|---|\n", stamp(s.DifferencesAt))
 		for _, d := range s.Differences {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", plain(d.Path), plain(d.Observed), plain(d.Desired))
 		}
 	}
-	b.WriteString("\nLast decisions:\n\n")
-	for _, d := range s.Decisions[max(0, len(s.Decisions)-decisionsShown):] {
+	b.WriteString("\nLast decisions, the newest first:\n\n")
+	for _, d := range slices.Backward(s.Decisions[max(0, len(s.Decisions)-decisionsShown):]) {
 		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", stamp(d.At), d.Pass, strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason)), plain(d.Message), times(d.Count))
 	}
 	workflow.SetCurrentDetails(ctx, b.String())

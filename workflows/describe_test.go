@@ -47,12 +47,18 @@ func TestCurrentDetails(t *testing.T) {
 	paused := r.details(650 * time.Millisecond)
 	r.start(700 * time.Millisecond)
 	for _, text := range []string{
-		"**Blocked**", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waits for | o0 since", "and 22 more",
+		"**Blocked**: ", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waits for | o0 (Microsoft.Kusto/clusters) since", "and 22 more",
 		"| next try | 2026-01-02 03:00", "CheckOwner Block", `&lt;b>Updating&lt;/b> \| \*now\*`, "apply",
 	} {
 		if !strings.Contains(*blocked, text) {
 			t.Errorf("the page lacks %q:\n%s", text, *blocked)
 		}
+	}
+	if next, resource := strings.Index(*blocked, "| next try"), strings.Index(*blocked, "| resource"); next > resource {
+		t.Errorf("what is asked first does not come first:\n%s", *blocked)
+	}
+	if newest, oldest := strings.Index(*blocked, "CheckOwner Block"), strings.Index(*blocked, "apply"); newest > oldest {
+		t.Errorf("the newest decision does not come first:\n%s", *blocked)
 	}
 	if !strings.Contains(*paused, "**Paused**") || !strings.Contains(*paused, "ada@host: incident") || strings.Contains(*paused, "next try") {
 		t.Errorf("the page of a paused resource is not Paused by ada with no next try:\n%s", *paused)
