@@ -48,12 +48,29 @@ test: ## run all tests of both modules; needs only Go, make and git
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
 	cd dev && $(GO) test -timeout 20m ./...
 
+.PHONY: test-webui
+test-webui: chromium ## look at the Web UI with Chromium; installs it where missing
+	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test -count=1 -timeout 15m ./webui
+
+.PHONY: screenshots
+screenshots: chromium ## take the pictures of README and docs anew
+	@mkdir -p docs/images
+	cd dev && CHROMIUM="$$(command -v chromium)" SCREENSHOTS='$(CURDIR)/docs/images' $(GO) test -count=1 -timeout 15m ./webui
+
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { \
+		echo "the test of the Web UI needs Chromium: installing it"; \
+		sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	}
+
 .PHONY: bench
 bench: ## measure; BENCH=wake for one part; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout 40m -v ./bench
 
 .PHONY: check
-check: lint layers workflowcheck replay test race ## everything that CI holds
+check: lint layers workflowcheck replay test test-webui race ## everything that CI holds
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules

@@ -22,6 +22,9 @@ type UIOptions struct {
 	Port, CodecPort int
 	// Namespace that the Web UI opens; "" is [Namespace].
 	Namespace string
+	// NoCodec shows payloads as they are stored: the codec server runs, and the
+	// Web UI is not told of it.
+	NoCodec bool
 }
 
 // UI is a running Temporal Web UI with its codec server.
@@ -31,6 +34,7 @@ type UI struct {
 	port      int
 	codecPort int
 	namespace string
+	noCodec   bool
 }
 
 // StartUI starts the Web UI of the Temporal server at temporalAddress
@@ -40,7 +44,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 	if err != nil {
 		return nil, fmt.Errorf("start web ui: %w", err)
 	}
-	u := &UI{port: picked[0], codecPort: picked[1], namespace: options.Namespace}
+	u := &UI{port: picked[0], codecPort: picked[1], namespace: options.Namespace, noCodec: options.NoCodec}
 	if u.namespace == "" {
 		u.namespace = Namespace
 	}
@@ -61,7 +65,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 }
 
 func (u *UI) config(temporalAddress string) *uiconfig.Config {
-	return &uiconfig.Config{
+	c := &uiconfig.Config{
 		TemporalGRPCAddress: temporalAddress,
 		Host:                loopback,
 		Port:                u.port,
@@ -72,6 +76,10 @@ func (u *UI) config(temporalAddress string) *uiconfig.Config {
 		HideLogs:            true,
 		DisableNewsFetch:    true,
 	}
+	if u.noCodec {
+		c.Codec.Endpoint = ""
+	}
+	return c
 }
 
 // origins are the ways in which a browser may name the Web UI.

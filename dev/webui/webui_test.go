@@ -1,0 +1,169 @@
+package webui
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/workflows"
+)
+
+// The resources of the story, in the examples' group.
+const (
+	group    = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo"
+	cluster  = group + "/providers/Microsoft.Kusto/clusters/adx"
+	database = cluster + "/databases/telemetry"
+	firewall = group + "/providers/Microsoft.Network/networkSecurityGroups/demo-nsg"
+)
+
+// story is a world with a Web UI, looked at by a browser.
+type story struct {
+	*harness.World
+	ui *temporaldev.UI
+	b  *browser
+}
+
+// TestWebUI looks at a cluster that is Updating while its databases wait, with
+// the eyes of somebody on call.
+func TestWebUI(t *testing.T) {
+	if os.Getenv(chromiumVariable) == "" {
+		t.Skip("no browser: `make test-webui` installs Chromium and runs this test")
+	}
+	s := tell(t)
+	for name, look := range map[string]func(story){
+		"list": story.list, "timeline": story.timeline, "details": story.details,
+		"body": story.body, "body without codec server": story.noCodec,
+	} {
+		t.Run(name, func(t *testing.T) { look(s.on(t)) })
+	}
+	t.Run("ready again", func(t *testing.T) { s.on(t).release() })
+}
+
+func (s story) on(t *testing.T) story { return story{World: s.On(t), ui: s.ui, b: s.b.on(t)} }
+
+// list: the list of workflows, filtered by phase, is the list of what is blocked.
+func (s story) list() {
+	s.T.Helper()
+	s.b.open(s.ui.Address())
+	s.b.untilTrue("the Web UI runs", "document.querySelector('main') !== null")
+	// What "Configure Columns" below the table keeps in the browser.
+	evaluate[chromedp.Void](s.b, `localStorage.setItem('namespace-workflow-table-columns', JSON.stringify({
+  default: ['ReconcilePhase', 'ReconcileReason', 'Workflow ID'].map(label => ({label}))}))`)
+	s.b.resize(1860, 480)
+	s.b.open(s.ui.Address() + "/namespaces/" + temporaldev.Namespace + "/workflows?query=" + url.QueryEscape(`ReconcilePhase = "Blocked"`))
+	s.b.until("ReconciliationBlocked", "3 Workflows")
+	listed := evaluate[[]string](s.b, `[...document.querySelectorAll('main tbody tr')].map(row => row.textContent)`)
+	var got []string
+	for _, row := range listed {
+		id := regexp.MustCompile(`/subscriptions/\S+/databases/[a-z]+`).FindString(row)
+		if id == "" || !strings.Contains(row, "Blocked") {
+			s.T.Errorf("a row of the list is %q", row)
+		}
+		got = append(got, id)
+	}
+	slices.Sort(got)
+	var want []string
+	for _, name := range []string{"audit", "telemetry", "traces"} {
+		want = append(want, s.WorkflowID(cluster+"/databases/"+name))
+	}
+	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
+		s.T.Errorf("the list of what is blocked is not that of the databases (-want +got):\n%s", diff)
+	}
+	s.b.screenshot("list")
+}
+
+// timeline: each timer of a blocked resource says why it waits.
+func (s story) timeline() {
+	s.T.Helper()
+	s.b.resize(1400, 960)
+	s.b.open(s.ui.WorkflowAddress(s.WorkflowID(database)))
+	s.b.until("ReconciliationBlocked: Owning cluster is in provisioning state “Updating”; try 5", "CheckOwner")
+	s.b.screenshot("blocked")
+}
+
+// details: the page of current details answers what, why, for whom, until when.
+func (s story) details() {
+	s.T.Helper()
+	s.b.resize(1400, 1000)
+	s.b.open(s.page(database, "user-metadata"))
+	s.b.until("Current Details", "Blocked", `Owning cluster is in provisioning state “Updating”`, "waits for", "next try", "Last decisions")
+	s.b.screenshot("details")
+}
+
+// body: what was applied is readable, although it is compressed in the history.
+func (s story) body() {
+	s.T.Helper()
+	s.b.resize(1600, 1100)
+	s.b.open(s.page(firewall, fmt.Sprintf("history/events/%d", s.applied())))
+	shown := s.b.until("allow-rule-01", "destinationAddressPrefix")
+	if strings.Contains(shown, payload.Encoding) {
+		s.T.Errorf("the page shows the encoding %s of a body that it decoded", payload.Encoding)
+	}
+	s.b.screenshot("body")
+}
+
+// noCodec: without the codec server the body is not readable, so that it is the
+// codec server that the body's test tests.
+func (s story) noCodec() {
+	s.T.Helper()
+	ui, err := temporaldev.StartUI(s.T.Context(), s.Temporal.Address(), temporaldev.UIOptions{NoCodec: true})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.T.Cleanup(func() { _ = ui.Stop() })
+	s.ui = ui
+	s.b.open(s.page(firewall, fmt.Sprintf("history/events/%d", s.applied())))
+	encoded := base64.StdEncoding.EncodeToString([]byte(payload.Encoding))
+	if shown := s.b.until(encoded); strings.Contains(shown, "allow-rule-01") {
+		s.T.Errorf("the body is readable without a codec server: %s", shown)
+	}
+}
+
+// release ends the cluster's operation: the timeline tells the whole story.
+func (s story) release() {
+	s.T.Helper()
+	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+	s.UntilPhase(90*time.Second, database, workflows.PhaseReady)
+	s.Until(60*time.Second, "who waited for the database is woken", func() (bool, string) {
+		answer, err := s.Client.DescribeWorkflowExecution(s.T.Context(), s.WorkflowID(database), "")
+		return err == nil && len(answer.GetPendingActivities()) == 0, fmt.Sprint(answer.GetPendingActivities(), err)
+	})
+	s.b.resize(1400, 1600)
+	s.b.open(s.ui.WorkflowAddress(s.WorkflowID(database)))
+	s.b.until("ready: next check", "properties.softDeletePeriod “P1D” -> “P30D”", "ReconciliationBlocked")
+	s.b.screenshotFrom("timeline", "Timeline")
+}
+
+// page is a page of the Web UI about the latest run of a resource's workflow.
+func (s story) page(id, name string) string {
+	s.T.Helper()
+	return s.ui.WorkflowAddress(s.WorkflowID(id)) + "/" + s.RunID(id) + "/" + name
+}
+
+// applied is the event that holds the body of the firewall, compressed.
+func (s story) applied() int64 {
+	s.T.Helper()
+	for _, event := range s.History(firewall).GetEvents() {
+		input := event.GetWorkflowExecutionUpdateAcceptedEventAttributes().GetAcceptedRequest().GetInput()
+		for _, argument := range input.GetArgs().GetPayloads() {
+			if string(argument.GetMetadata()["encoding"]) == payload.Encoding {
+				return event.GetEventId()
+			}
+		}
+	}
+	s.T.Fatalf("no update of %s has a compressed argument", firewall)
+	return 0
+}
