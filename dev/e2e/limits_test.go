@@ -92,7 +92,7 @@ func playChildren(w *harness.World, count int) {
 		ids = append(ids, fmt.Sprintf("%s/parts/part%d", owner.id(), i))
 	}
 	file := w.Write("parts.yaml", strings.Join(documents, "---\n"))
-	sendAll(w, "apply", "-f", file)
+	sendAll(w, "apply", "-f", file, "--timeout", fmt.Sprintf("%ds", 60+count))
 	for _, id := range ids {
 		w.UntilStatus(120*time.Second, id, "waits", func(status workflows.Status) bool { return status.Phase == workflows.PhaseBlocked })
 	}
