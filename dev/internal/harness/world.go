@@ -114,6 +114,10 @@ func (w *World) environment(more ...string) []string {
 	return append(append(env, w.Env...), more...)
 }
 
+// WorkerEnvironment is what a worker of the world finds: Temporal and the
+// simulator. It is enough for the CLI too.
+func (w *World) WorkerEnvironment() []string { return w.environment(w.Sim.environment()...) }
+
 // Until asks every 100 ms until the condition holds; after the timeout the test
 // fails and says what was waited for and what the last answer was.
 func (w *World) Until(timeout time.Duration, what string, condition func() (done bool, answer string)) {

@@ -1,0 +1,78 @@
+package docs
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// masks are what may differ between a page and a run, in the order in which they
+// are put in.
+var masks = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
+	{regexp.MustCompile(`\(read (now|[^)]* ago)\)`), "(read)"},
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]?`), ""},
+	{regexp.MustCompile(`\d{1,2}:\d\d:\d\d(\.\d+)?( ?UTC|Z)?`), "TIME"},
+	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|µs|s|m|h|d))+\b`), "AGE"},
+	{regexp.MustCompile(`\b(in AGE|now|due)\b`), "SOON"},
+	{regexp.MustCompile(`\d+`), "N"},
+	{regexp.MustCompile(`\s+`), " "},
+}
+
+func masked(line string) string {
+	for _, mask := range masks {
+		line = mask.pattern.ReplaceAllString(line, mask.with)
+	}
+	return strings.TrimSpace(line)
+}
+
+// lacking is the first line that a page shows and a run did not write after the
+// lines before it, "" for none.
+func lacking(shown, written []string) string {
+	rest := written
+	for _, line := range shown {
+		want := masked(line)
+		if want == "" || want == "..." {
+			continue
+		}
+		found := false
+		for i, other := range rest {
+			if masked(other) == want {
+				rest, found = rest[i+1:], true
+				break
+			}
+		}
+		if !found {
+			return line
+		}
+	}
+	return ""
+}
+
+func TestLacking(t *testing.T) {
+	cases := map[string]struct {
+		reason         string
+		shown, written []string
+		want           string
+	}{
+		"ages":       {reason: "they differ from run to run", shown: []string{"adx  Blocked  6s  in 3s"}, written: []string{"adx Blocked 1m5s  in 200ms"}},
+		"due":        {reason: "the next try may be just now", shown: []string{"adx  6s  in 3s"}, written: []string{"adx  6s  now"}},
+		"times":      {reason: "so do times", shown: []string{"since 12:01:40"}, written: []string{"since 07:59:03"}},
+		"more lines": {reason: "pages show a part", shown: []string{"b"}, written: []string{"a", "b", "c"}},
+		"a gap":      {reason: "dots say so", shown: []string{"a", "...", "c"}, written: []string{"a", "b", "c"}},
+		"lines lack": {reason: "a page must not show what is not written", shown: []string{"a", "b"}, written: []string{"a"}, want: "b"},
+		"order":      {reason: "nor in another order", shown: []string{"b", "a"}, written: []string{"a", "b"}, want: "a"},
+		"a word":     {reason: "words are compared", shown: []string{"adx  Ready"}, written: []string{"adx  Blocked"}, want: "adx  Ready"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := lacking(tc.shown, tc.written); got != tc.want {
+				t.Errorf("lacking = %q, want %q: %s", got, tc.want, tc.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package docs
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/dev/internal/harness"
+)
+
+// notRun are the blocks that no test runs, by page; each says why on the page.
+var notRun = map[string][]string{
+	"docs/extensions.md": {"the module has no release that go could get; a test builds examples/custom-worker"},
+}
+
+// elsewhere are the targets of make that a page may name: they are too long to
+// run here, and what runs them instead.
+var elsewhere = map[string]string{
+	"demo":  "dev/local runs it",
+	"test":  "CI runs it",
+	"bench": "by hand: it measures for minutes",
+}
+
+// languages are those of blocks that are no commands, and "" for output alone.
+var languages = []string{"", "yaml", "go", "json", "text", "mermaid", "diff"}
+
+// TestPages runs the commands of every page.
+func TestPages(t *testing.T) {
+	for name, page := range pages(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, err := blocks(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reader{t: t}.read(all)
+		})
+	}
+}
+
+// TestNotRun holds the list of what is not run.
+func TestNotRun(t *testing.T) {
+	got := map[string][]string{}
+	for name, page := range pages(t) {
+		all, err := blocks(page)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, b := range all {
+			if b.notRun != "" {
+				got[name] = append(got[name], b.notRun)
+			}
+		}
+	}
+	if diff := cmp.Diff(notRun, got); diff != "" {
+		t.Errorf("the blocks that are not run are not those listed (-listed +found):\n%s", diff)
+	}
+}
+
+// pages are the pages of the repository, by name; decisions tell of the past.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	root, err := harness.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no page is %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] = string(data)
+		}
+	}
+	return found
+}
+
+// reader reads a page from top to bottom and types what it says.
+type reader struct {
+	t       *testing.T
+	session *session
+}
+
+func (r reader) read(all []block) {
+	r.t.Helper()
+	for _, b := range all {
+		if b.session != "" || r.session == nil && b.runs() {
+			world := b.session
+			if world == "" {
+				world = "demo"
+			}
+			s := newSession(r.t, world)
+			r.session = &s
+			r.writeFiles(all)
+		}
+		switch {
+		case b.runs():
+			r.runBlock(b)
+		case b.notRun != "":
+			r.checkBlock(b)
+		case !slices.Contains(languages, b.language):
+			r.t.Errorf("line %d: a block is %q; commands are sh or console, else one of %q", b.line, b.language, languages)
+		case strings.HasPrefix(b.text, "$ "):
+			r.t.Errorf("line %d: a block with commands is not marked as console", b.line)
+		}
+	}
+}
+
+// runs tells whether the commands of a block are run.
+func (b block) runs() bool {
+	return (b.language == "sh" || b.language == "console") && b.notRun == ""
+}
+
+// writeFiles puts the files that a page shows into the shell's folder.
+func (r reader) writeFiles(all []block) {
+	r.t.Helper()
+	for _, b := range all {
+		if b.file() == "" {
+			continue
+		}
+		path := filepath.Join(r.session.folder, b.file())
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(b.text), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func (r reader) runBlock(b block) {
+	r.t.Helper()
+	typed, err := b.commands()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, c := range typed {
+		if target, isMake := strings.CutPrefix(c.text, "make "); isMake {
+			r.checkTarget(c, strings.Fields(target)[0])
+			continue
+		}
+		output, exit := r.session.run(r.session.here(c))
+		if exit != c.exit {
+			r.t.Fatalf("line %d: %s\nexit code %d, want %d\n%s", c.line, c.text, exit, c.exit, strings.Join(output, "\n"))
+		}
+		if lack := lacking(c.output, output); lack != "" {
+			r.t.Errorf("line %d: %s\ndoes not write, or not in this order: %s\nbut:\n%s", c.line, c.text, lack, strings.Join(output, "\n"))
+		}
+	}
+}
+
+// checkTarget looks whether the Makefile has a target.
+func (r reader) checkTarget(c command, target string) {
+	r.t.Helper()
+	if elsewhere[target] == "" {
+		r.t.Errorf("line %d: make %s is not one of the targets %q; add it with what runs it", c.line, target, slices.Sorted(maps.Keys(elsewhere)))
+	}
+	if output, exit := r.session.run(command{text: "make -n " + target}); exit != 0 {
+		r.t.Errorf("line %d: make %s is not a target:\n%s", c.line, target, strings.Join(output, "\n"))
+	}
+}
+
+// checkBlock looks at commands that are not run: bash takes them, and where they
+// are ours, their names and flags exist.
+func (r reader) checkBlock(b block) {
+	r.t.Helper()
+	typed, err := b.commands()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, c := range typed {
+		line, _, _ := strings.Cut(c.text, " #")
+		words := strings.Fields(line)
+		if at := slices.Index(words, "armature"); at >= 0 {
+			command := exec.CommandContext(r.t.Context(), binaries.CLI, append(words[at+1:], "--help")...)
+			if said, err := command.CombinedOutput(); err != nil {
+				r.t.Errorf("line %d: %s: %v\n%s", c.line, c.text, err, said)
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package docs
+
+import (
+	"bufio"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// commandTimeout bounds one command of a page.
+const commandTimeout = 4 * time.Minute
+
+// shell is a bash in which the commands of a page run one after the other.
+type shell struct {
+	t testing.TB
+	// folder is the copy of the repository in which it began.
+	folder string
+	bash   *exec.Cmd
+	input  io.Writer
+	lines  chan string
+	// marker ends the output of a command.
+	marker string
+}
+
+// startShell starts a bash in a folder; it ends with the test, and with it what
+// it left in the background.
+func startShell(t testing.TB, folder string, environment []string) *shell {
+	t.Helper()
+	s := &shell{t: t, folder: folder, lines: make(chan string, 1000), marker: "end-" + rand.Text()}
+	s.bash = exec.Command("bash", "--noprofile", "--norc")
+	s.bash.Dir, s.bash.Env = folder, environment
+	s.bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	input, err := s.bash.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, written, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.input, s.bash.Stdout, s.bash.Stderr = input, written, written
+	if err := s.bash.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-s.bash.Process.Pid, syscall.SIGKILL)
+		_ = s.bash.Wait() // killed: the state says nothing
+		_ = written.Close()
+		for range s.lines { // until the reader is gone, so that it can go
+		}
+		_ = output.Close()
+	})
+	go func() {
+		defer close(s.lines)
+		for scanner := bufio.NewScanner(output); scanner.Scan(); {
+			s.lines <- scanner.Text()
+		}
+	}()
+	s.write("set -o pipefail\n")
+	return s
+}
+
+func (s *shell) write(text string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.input, text); err != nil {
+		s.t.Fatalf("write to the shell: %v", err)
+	}
+}
+
+// run runs one command and answers what it wrote and its exit code.
+func (s *shell) run(c command) (output []string, exit int) {
+	s.t.Helper()
+	text := c.text
+	if c.background {
+		comment := strings.LastIndex(text, "#")
+		text = strings.TrimSpace(text[:comment]) + " &"
+	}
+	// Standard input is that of the shell: no command may read it.
+	s.write("{ " + text + "\n} </dev/null\nprintf '\\n%s %d\\n' " + s.marker + " $?\n")
+	timeout := time.NewTimer(commandTimeout)
+	defer timeout.Stop()
+	for {
+		select {
+		case line, more := <-s.lines:
+			if !more {
+				s.t.Fatalf("the shell ended\n%s", strings.Join(output, "\n"))
+			}
+			if code, ended := strings.CutPrefix(line, s.marker+" "); ended {
+				exit, err := strconv.Atoi(code)
+				if err != nil {
+					s.t.Fatalf("read exit code: %v", err)
+				}
+				return output, exit
+			}
+			output = append(output, line)
+		case <-timeout.C:
+			s.t.Fatalf("the command did not end in %s:\n%s\n%s", commandTimeout, c.text, strings.Join(output, "\n"))
+		}
+	}
+}
+
+// copyRepository copies the sources into a new folder, without what was built.
+func copyRepository(root, folder string) error {
+	skipped := map[string]bool{".git": true, "bin": true, "dev/bin": true, "dev/.demo": true}
+	return filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(folder, relative)
+		switch {
+		case skipped[relative] && entry.IsDir():
+			return filepath.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("copy the repository: %w", err)
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, info.Mode().Perm())
+	})
+}

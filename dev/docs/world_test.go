@@ -1,0 +1,118 @@
+package docs
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
+)
+
+// worlds are what may run beside a shell: how they begin.
+var worlds = map[string]func(session){
+	// shell is a checkout of the repository, nothing else.
+	"shell": nil,
+	// ready has Temporal, a simulator and a worker.
+	"ready": session.startWorker,
+	// demo has the examples applied and Ready.
+	"demo": func(s session) { s.startWorker(); s.applyExamples() },
+	// waiting is the demo while its cluster is Updating and does not end: the
+	// databases are Blocked.
+	"waiting": func(s session) { s.startWorker(); s.applyExamples(); s.holdCluster() },
+}
+
+const (
+	// password is the one secret that the examples name.
+	password = "ARMATURE_SECRET_POSTGRES_PASSWORD=docs-postgres-4711"
+	cluster  = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo/providers/Microsoft.Kusto/clusters/adx"
+	// placeholder is how pages call a Temporal server of the reader's.
+	placeholder = "temporal.example.com:7233"
+)
+
+// session is a shell with what runs beside it; world is nil for a bare shell.
+type session struct {
+	*shell
+	world *harness.World
+}
+
+// newSession starts a shell in a fresh copy of the repository.
+func newSession(t testing.TB, world string) session {
+	t.Helper()
+	start, known := worlds[world]
+	if !known {
+		t.Fatalf("session %q is not known; see worlds", world)
+	}
+	root, err := harness.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "armature")
+	if err := copyRepository(root, folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(folder, os.DirFS("testdata")); err != nil { // the reader's own files
+		t.Fatal(err)
+	}
+	environment := append(goEnvironment(t), "HOME="+folder, "TZ=UTC",
+		"PATH="+filepath.Dir(binaries.CLI)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if start == nil {
+		return session{shell: startShell(t, folder, environment)}
+	}
+	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 600}})
+	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
+	s := session{world: w, shell: startShell(t, folder, append(w.WorkerEnvironment(), environment...))}
+	start(s)
+	return s
+}
+
+// goEnvironment keeps the caches of Go: the copy of the repository is new. With
+// -trimpath the folder does not matter to them.
+func goEnvironment(t testing.TB) []string {
+	t.Helper()
+	var environment []string
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}
+	out, err := exec.CommandContext(t.Context(), "go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, value := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		environment = append(environment, names[i]+"="+value)
+	}
+	return append(environment, "GOFLAGS=-buildvcs=false -trimpath")
+}
+
+func (s session) startWorker() {
+	s.t.Helper()
+	s.world.StartWorker(harness.WorkerOptions{Env: []string{password}})
+}
+
+func (s session) applyExamples() {
+	s.t.Helper()
+	s.world.MustCLI("apply", "-f", filepath.Join(s.folder, "examples"), "--wait", "--timeout", "150s")
+}
+
+func (s session) holdCluster() {
+	s.t.Helper()
+	s.world.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: cluster}, nil)
+	s.world.Sim.Patch(cluster, map[string]any{"sku": map[string]any{"capacity": 3}})
+	s.world.MustCLI("reconcile", cluster)
+	s.world.UntilPhase(60*time.Second, cluster, workflows.PhaseOperating)
+	for _, name := range []string{"telemetry", "audit", "traces"} {
+		s.world.MustCLI("reconcile", cluster+"/databases/"+name)
+		s.world.UntilPhase(60*time.Second, cluster+"/databases/"+name, workflows.PhaseBlocked)
+	}
+}
+
+// here is a command with the session's Temporal server in it.
+func (s session) here(c command) command {
+	if s.world != nil {
+		c.text = strings.ReplaceAll(c.text, placeholder, s.world.Temporal.Address())
+	}
+	return c
+}
