@@ -13,7 +13,8 @@ var masks = []struct {
 	with    string
 }{
 	{regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
-	{regexp.MustCompile(`\(read (now|[^)]* ago)\)`), "(read)"},
+	// How old a reading is: a table may cut it anywhere.
+	{regexp.MustCompile(`\s*\((r|re|rea|read[^)]*)(\)|…)`), ""},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]?`), ""},
 	{regexp.MustCompile(`\d{1,2}:\d\d:\d\d(\.\d+)?( ?UTC|Z)?`), "TIME"},
@@ -64,6 +65,7 @@ func TestLacking(t *testing.T) {
 		"times":      {reason: "so do times", shown: []string{"since 12:01:40"}, written: []string{"since 07:59:03"}},
 		"more lines": {reason: "pages show a part", shown: []string{"b"}, written: []string{"a", "b", "c"}},
 		"a gap":      {reason: "dots say so", shown: []string{"a", "...", "c"}, written: []string{"a", "b", "c"}},
+		"readings":   {reason: "how old one is differs, and a table cuts it", shown: []string{`is "Updating" (read now)`}, written: []string{`is "Updating" (rea…`}},
 		"lines lack": {reason: "a page must not show what is not written", shown: []string{"a", "b"}, written: []string{"a"}, want: "b"},
 		"order":      {reason: "nor in another order", shown: []string{"b", "a"}, written: []string{"a", "b"}, want: "a"},
 		"a word":     {reason: "words are compared", shown: []string{"adx  Ready"}, written: []string{"adx  Blocked"}, want: "adx  Ready"},
