@@ -94,7 +94,7 @@ func playChildren(w *harness.World, count int) {
 	file := w.Write("parts.yaml", strings.Join(documents, "---\n"))
 	sendAll(w, "apply", "-f", file, "--timeout", fmt.Sprintf("%ds", 60+count))
 	for _, id := range ids {
-		w.UntilStatus(120*time.Second, id, "waits", func(status workflows.Status) bool { return status.Phase == workflows.PhaseBlocked })
+		w.UntilStatus(time.Duration(120+count)*time.Second, id, "waits", func(status workflows.Status) bool { return status.Phase == workflows.PhaseBlocked })
 	}
 	sendAll(w, "apply", "-f", w.Write("owner.yaml", owner.manifest("small")), "--wait", "--timeout", "60s")
 	for _, id := range ids {
