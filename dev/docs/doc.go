@@ -4,7 +4,8 @@
 //   - A block ```sh is run command by command; each must end with exit code 0,
 //     or with the one that a comment at its end tells ("# exits 2: ...").
 //   - In a block ```console a line that begins with "$ " is a command, and what
-//     stands below it must be in its output, in this order. Times, ages, numbers
+//     stands below it must be in its output, in this order (get, describe and why
+//     are repeated until they show it). Times, ages, numbers
 //     and IDs may differ, and lines may lack.
 //   - A command whose comment says "in a terminal of its own" goes on in the
 //     background.
@@ -17,5 +18,6 @@
 //   - "not run: why" only checks the commands: their syntax, and the flags of
 //     those of ours. The test lists these blocks; there must be few.
 //
-// temporal.example.com:7233 is the Temporal server of the session.
+// temporal.example.com:7233 is the Temporal server of the session, and
+// http://127.0.0.1:8443 its simulator. The files of testdata/ are the reader's own.
 package docs

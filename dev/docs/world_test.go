@@ -31,8 +31,10 @@ const (
 	// password is the one secret that the examples name.
 	password = "ARMATURE_SECRET_POSTGRES_PASSWORD=docs-postgres-4711"
 	cluster  = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo/providers/Microsoft.Kusto/clusters/adx"
-	// placeholder is how pages call a Temporal server of the reader's.
+	// placeholder is how pages call a Temporal server of the reader's, and
+	// simulator the simulator of the demo.
 	placeholder = "temporal.example.com:7233"
+	simulator   = "http://127.0.0.1:8443"
 )
 
 // session is a shell with what runs beside it; world is nil for a bare shell.
@@ -109,10 +111,10 @@ func (s session) holdCluster() {
 	}
 }
 
-// here is a command with the session's Temporal server in it.
+// here is a command with the session's own addresses in it.
 func (s session) here(c command) command {
 	if s.world != nil {
-		c.text = strings.ReplaceAll(c.text, placeholder, s.world.Temporal.Address())
+		c.text = strings.NewReplacer(placeholder, s.world.Temporal.Address(), simulator, s.world.Sim.URL()).Replace(c.text)
 	}
 	return c
 }
