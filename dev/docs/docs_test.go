@@ -103,6 +103,7 @@ func (r reader) read(all []block) {
 	r.t.Helper()
 	for _, b := range all {
 		if b.session != "" || r.session == nil && b.runs() {
+			r.end()
 			world := b.session
 			if world == "" {
 				world = "demo"
@@ -121,6 +122,15 @@ func (r reader) read(all []block) {
 		case strings.HasPrefix(b.text, "$ "):
 			r.t.Errorf("line %d: a block with commands is not marked as console", b.line)
 		}
+	}
+	r.end()
+}
+
+// end looks whether what was to go on does.
+func (r reader) end() {
+	r.t.Helper()
+	if r.session != nil {
+		r.session.stillRunning()
 	}
 }
 

@@ -28,6 +28,8 @@ type shell struct {
 	lines  chan string
 	// marker ends the output of a command.
 	marker string
+	// background are the commands that go on.
+	background []command
 }
 
 // startShell starts a bash in a folder; it ends with the test, and with it what
@@ -81,7 +83,8 @@ func (s *shell) run(c command) (output []string, exit int) {
 	text := c.text
 	if c.background {
 		comment := strings.LastIndex(text, "#")
-		text = strings.TrimSpace(text[:comment]) + " &"
+		text = fmt.Sprintf("%s >>background-%d.log 2>&1 &\nrunning+=($!)", strings.TrimSpace(text[:comment]), len(s.background))
+		s.background = append(s.background, c)
 	}
 	// Standard input is that of the shell: no command may read it.
 	s.write("{ " + text + "\n} </dev/null\nprintf '\\n%s %d\\n' " + s.marker + " $?\n")
@@ -103,6 +106,16 @@ func (s *shell) run(c command) (output []string, exit int) {
 			output = append(output, line)
 		case <-timeout.C:
 			s.t.Fatalf("the command did not end in %s:\n%s\n%s", commandTimeout, c.text, strings.Join(output, "\n"))
+		}
+	}
+}
+
+// stillRunning fails the test where a command ended that was to go on.
+func (s *shell) stillRunning() {
+	s.t.Helper()
+	for i, c := range s.background {
+		if output, exit := s.run(command{text: fmt.Sprintf("kill -0 ${running[%d]} || { cat background-%d.log; false; }", i, i)}); exit != 0 {
+			s.t.Errorf("line %d: %s\nhas ended:\n%s", c.line, c.text, strings.Join(output, "\n"))
 		}
 	}
 }

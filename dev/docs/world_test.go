@@ -14,17 +14,29 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// worlds are what may run beside a shell: how they begin.
-var worlds = map[string]func(session){
+// world is what runs beside a shell.
+type world struct {
+	// temporal is set where Temporal and the simulator run.
+	temporal bool
+	// empty leaves Temporal as it comes, without search attributes.
+	empty bool
+	// start begins the rest; nil for nothing.
+	start func(session)
+}
+
+// worlds are those that a page may name.
+var worlds = map[string]world{
 	// shell is a checkout of the repository, nothing else.
-	"shell": nil,
-	// ready has Temporal, a simulator and a worker.
-	"ready": session.startWorker,
+	"shell": {},
+	// temporal has a Temporal server as it comes, and a simulator; no worker.
+	"temporal": {temporal: true, empty: true},
+	// ready has a worker too.
+	"ready": {temporal: true, start: session.startWorker},
 	// demo has the examples applied and Ready.
-	"demo": func(s session) { s.startWorker(); s.applyExamples() },
+	"demo": {temporal: true, start: func(s session) { s.startWorker(); s.applyExamples() }},
 	// waiting is the demo while its cluster is Updating and does not end: the
 	// databases are Blocked.
-	"waiting": func(s session) { s.startWorker(); s.applyExamples(); s.holdCluster() },
+	"waiting": {temporal: true, start: func(s session) { s.startWorker(); s.applyExamples(); s.holdCluster() }},
 }
 
 const (
@@ -44,11 +56,11 @@ type session struct {
 }
 
 // newSession starts a shell in a fresh copy of the repository.
-func newSession(t testing.TB, world string) session {
+func newSession(t testing.TB, name string) session {
 	t.Helper()
-	start, known := worlds[world]
+	beside, known := worlds[name]
 	if !known {
-		t.Fatalf("session %q is not known; see worlds", world)
+		t.Fatalf("session %q is not known; see worlds", name)
 	}
 	root, err := harness.Root(t.Context())
 	if err != nil {
@@ -63,13 +75,17 @@ func newSession(t testing.TB, world string) session {
 	}
 	environment := append(goEnvironment(t), "HOME="+folder, "TZ=UTC",
 		"PATH="+filepath.Dir(binaries.CLI)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if start == nil {
+	if !beside.temporal {
 		return session{shell: startShell(t, folder, environment)}
 	}
-	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 600}})
+	w := harness.New(t, binaries, harness.Options{
+		Simulator: armsim.Options{TimeScale: 600}, NoSearchAttributes: beside.empty,
+	})
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
-	s := session{world: w, shell: startShell(t, folder, append(w.WorkerEnvironment(), environment...))}
-	start(s)
+	s := session{world: w, shell: startShell(t, folder, append(append(w.WorkerEnvironment(), "ARMATURE_HTTP_LISTEN=127.0.0.1:0"), environment...))}
+	if beside.start != nil {
+		beside.start(s)
+	}
 	return s
 }
 
