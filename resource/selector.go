@@ -23,6 +23,9 @@ func ParseSelector(text string) (Selector, error) {
 		case strings.ContainsAny(term, `'"\`):
 			return nil, fmt.Errorf("read selector %q: quotes and backslashes are not allowed in it", text)
 		}
+		if other, twice := selector[key]; twice && other != value {
+			return nil, fmt.Errorf("read selector %q: %s cannot be both %q and %q; a selector means all of its pairs, so run the command once for each", text, key, other, value)
+		}
 		selector[key] = value
 	}
 	return selector, nil

@@ -26,6 +26,19 @@ func (s *sources) add(flags *pflag.FlagSet) {
 	flags.StringVar(&s.subscription, "subscription", "", "subscription (GUID) of manifests without owner")
 }
 
+// check refuses flags that act on manifests where none are read.
+func (s *sources) check() error {
+	switch {
+	case len(s.files) > 0:
+		return nil
+	case s.resourceGroup != "":
+		return badInput("--resource-group is for manifests; give -f PATH too, or leave it out")
+	case s.subscription != "":
+		return badInput("--subscription is for manifests; give -f PATH too, or leave it out")
+	}
+	return nil
+}
+
 // load reads the manifests. All their faults are one error, and nothing was
 // started.
 func (s *sources) load(a *app) (manifest.Set, error) {
@@ -100,6 +113,7 @@ more first, and starts nothing when anything is different by now.
 	c.Flags().DurationVar(&how.timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
 	how.prune.add(c.Flags())
+	a.completeFlag(c, "selector", a.completeLabels)
 	return c
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,11 +12,16 @@ import (
 // completionTimeout is how long a shell waits for names after Tab.
 const completionTimeout = 2 * time.Second
 
+// completer offers what may stand where the cursor is.
+type completer = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective)
+
 func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:       "completion bash|zsh|fish|powershell",
-		Short:     "Print the completion script of a shell",
-		Long:      "completion prints a script that completes commands, flags and the names of managed\nresources.",
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print the completion script of a shell",
+		Long: `completion prints a script that completes commands, flags and their values, and
+the names and labels of managed resources. Where Temporal does not answer within
+2 s, names and labels are left out.`,
 		Example:   "  source <(armature completion bash)",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
@@ -32,27 +39,70 @@ func (a *app) completionCommand() *cobra.Command {
 	}
 }
 
-// completeNames offers the names of managed resources; a Temporal that is out of
-// reach offers none.
-func (a *app) completeNames(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ctx := c.Context()
-	if ctx == nil {
-		ctx = context.Background()
+// completeFlag registers what a flag offers; each flag has one, so it never
+// fails.
+func (a *app) completeFlag(c *cobra.Command, flag string, offers completer) {
+	_ = c.RegisterFlagCompletionFunc(flag, offers)
+}
+
+// fixed offers the words of an enum.
+func fixed(words ...string) completer {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// completeNames offers the names of managed resources that are not typed yet; a
+// Temporal that is out of reach offers none.
+func (a *app) completeNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	for _, r := range a.completions(c) {
+		if !slices.Contains(args, r.called()) {
+			names = append(names, cobra.CompletionWithDesc(r.called(), r.ID.Type()))
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeLabels offers the labels of managed resources, also after a comma.
+func (a *app) completeLabels(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	counts := map[string]int{}
+	for _, r := range a.completions(c) {
+		for _, text := range r.Labels {
+			counts[text]++
+		}
+	}
+	var offers []cobra.Completion
+	for text, n := range counts {
+		key, _, _ := strings.Cut(text, "=")
+		if before == "" || !strings.Contains(","+before, ","+key+"=") {
+			offers = append(offers, cobra.CompletionWithDesc(before+text, count(n, "resource")))
+		}
+	}
+	slices.Sort(offers)
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completions are the managed resources, none where Temporal does not tell them
+// in time: a shell must not hang and has no place for an error.
+func (a *app) completions(c *cobra.Command) []record {
+	ctx, cancel := context.WithTimeout(completionContext(c), completionTimeout)
 	defer cancel()
 	b, err := a.connect(ctx, a)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
 	defer b.close()
 	records, err := b.running(ctx, "")
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
-	names := make([]cobra.Completion, len(records))
-	for i, r := range records {
-		names[i] = cobra.CompletionWithDesc(r.called(), r.ID.Type())
+	return records
+}
+
+// completionContext is the context of a completion, which cobra may leave out.
+func completionContext(c *cobra.Command) context.Context {
+	if ctx := c.Context(); ctx != nil {
+		return ctx
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return context.Background()
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -22,9 +20,9 @@ type deletion struct {
 
 func (a *app) deleteCommand() *cobra.Command {
 	var (
-		from     sources
-		selector string
-		d        deletion
+		from    sources
+		targets selection
+		d       deletion
 	)
 	c := &cobra.Command{
 		Use:   "delete NAME|ID... | -l SELECTOR | -f PATH...",
@@ -34,19 +32,27 @@ longer has the resource. What is not managed is not touched, unless -f names its
 manifest. A resource that still holds others is not deleted (reason
 WaitingForDependents or ContainsUnmanaged) until they are gone, or with --cascade.
 What refers to it from elsewhere is never deleted with it.
-` + "`armature why NAME`" + ` tells what a deletion waits for.`,
-		Example:           "  armature delete -f examples --wait\n  armature delete adx/telemetry",
-		ValidArgsFunction: a.completeNames,
+` + "`armature why NAME`" + ` tells what a deletion waits for.
+
+A terminal is asked first. Elsewhere names, IDs and -f are taken at their word,
+and -l and --all need --yes.
+
+` + exitHelp,
+		Example: "  armature delete -f examples --wait\n  armature delete adx/telemetry\n  armature delete -l stack=old --yes",
 		RunE: func(c *cobra.Command, args []string) error {
+			targets.names = args
 			switch {
 			case d.timeout < 0:
 				return badInput("--timeout %s is negative; 0 means no limit", d.timeout)
-			case len(from.files) > 0 && (len(args) > 0 || selector != ""):
+			case len(from.files) > 0 && !targets.empty():
 				return badInput("choose resources either by -f or by name and -l, not by both")
-			case len(from.files)+len(args) == 0 && selector == "":
-				return badInput("name the resources, or choose them with -l key=value or -f PATH")
+			case len(from.files) == 0 && targets.empty():
+				return badInput("name the resources, or choose them with -l key=value, -f PATH or --all; `armature get` lists them")
 			case len(from.files) == 0:
-				return a.deleteNamed(c.Context(), selection{names: args, selector: selector}, d)
+				if err := from.check(); err != nil {
+					return err
+				}
+				return a.deleteNamed(c.Context(), targets, d)
 			}
 			set, err := from.load(a)
 			if err != nil {
@@ -56,7 +62,7 @@ What refers to it from elsewhere is never deleted with it.
 		},
 	}
 	from.add(c.Flags())
-	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	a.addChooser(c, &targets, "everything that is managed")
 	c.Flags().BoolVar(&d.cascade, "cascade", false, "delete also what the resource holds, managed or not")
 	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&d.wait, "wait", false, "wait until everything is gone")
@@ -66,26 +72,18 @@ What refers to it from elsewhere is never deleted with it.
 
 func (a *app) deleteNamed(ctx context.Context, s selection, d deletion) error {
 	var expected []awaited
-	var refused error
-	b, err := a.sendNamed(ctx, s, func(b *backend, records []record) sender {
+	b, err := a.sendNamed(ctx, s, func(b *backend, records []record) (sender, error) {
 		expected = awaitAll(records)
 		ids := make([]resource.ID, len(records))
 		for i, r := range records {
 			ids[i] = r.ID
 		}
-		refused = a.confirm(ids, d)
 		return func(ctx context.Context, i int) (string, error) {
-			if refused != nil {
-				return "", refused
-			}
 			return a.sendDelete(d, func(m message) error { return b.update(ctx, records[i].WorkflowID, m) }, nil)
-		}
+		}, a.confirm(ids, d, s)
 	})
 	if b != nil {
 		defer b.close()
-	}
-	if refused != nil {
-		return refused
 	}
 	if err != nil || !d.wait {
 		return err
@@ -104,7 +102,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		expected[i] = awaitDesired(desired)
 		records[i] = expected[i].record
 	}
-	if err := a.confirm(idsOf(resources), d); err != nil {
+	if err := a.confirm(idsOf(resources), d, selection{}); err != nil {
 		return err
 	}
 	b, err := a.connect(ctx, a)
@@ -136,28 +134,17 @@ func (a *app) sendDelete(d deletion, send func(message) error, desired *resource
 	return "deleting", err
 }
 
-// confirm asks on a terminal; elsewhere the command itself is the answer.
-func (a *app) confirm(ids []resource.ID, d deletion) error {
-	if d.yes || !a.asks {
-		return nil
-	}
+// confirm asks on a terminal; elsewhere the command itself is the answer, unless
+// it names nothing: labels and --all may hit more than somebody meant.
+func (a *app) confirm(ids []resource.ID, d deletion, s selection) error {
+	q := question{yes: d.yes, must: s.several(), verb: s.words() + " deletes " + count(len(ids), "resource"), kept: "nothing was deleted"}
 	for _, id := range ids {
-		a.printf("  %s\n", id)
+		q.lines = append(q.lines, id.String())
 	}
-	question := "Delete " + count(len(ids), "resource") + " in Azure"
+	q.text = "Delete " + count(len(ids), "resource") + " in Azure"
 	if d.cascade {
-		question += " with everything in it"
+		q.text += " with everything in it and what needs it"
 	}
-	a.printf("%s? [y/N] ", question)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n')
-	if !agreed(answer) {
-		return failed("nothing was deleted: the question was not answered with y")
-	}
-	return nil
-}
-
-// agreed reports whether an answer is y or yes.
-func agreed(answer string) bool {
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	q.text += "?"
+	return a.ask(q)
 }

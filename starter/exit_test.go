@@ -45,7 +45,7 @@ func TestExitCodes(t *testing.T) {
 		"force without reason":     {reason: "the history must say why", args: []string{"reconcile", "adx", "--force"}, code: exitBadInput, stderr: []string{"--force needs --reason"}},
 		"reconcile of nothing":     {reason: "everything is never meant by accident", args: []string{"reconcile"}, code: exitBadInput, stderr: []string{"name the resources"}},
 		"delete of nothing":        {reason: "everything is never meant by accident", args: []string{"delete"}, code: exitBadInput, stderr: []string{"name the resources", "-f PATH"}},
-		"why in a table":           {reason: "a chain is no table", args: []string{"why", "-o", "yaml"}, code: exitBadInput, stderr: []string{"text, json"}},
+		"why in XML":               {reason: "the formats are those of get", args: []string{"why", "-o", "xml"}, code: exitBadInput, stderr: []string{"table, wide, json, yaml"}},
 		"why of an unknown name":   {reason: "says how to list names", args: []string{"why", "nobody"}, code: exitFailed, stderr: []string{`"nobody"`}},
 		"why of an unknown ID":     {reason: "what to do is told, and the code says that nobody manages it", args: []string{"why", group}, code: exitFailed, stderr: []string{"not managed"}},
 		"why by name and selector": {reason: "one or the other", args: []string{"why", "adx", "-l", "a=b"}, code: exitBadInput, stderr: []string{"not by both"}},

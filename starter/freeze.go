@@ -51,7 +51,8 @@ accepted goes on; reads go on; get and describe say what waits for the end of it
 		},
 	}
 	c.Flags().StringVar(&in.Reason, "reason", "", "why, for everybody who meets it")
-	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "label selector: key=value,key=value; without it everything")
+	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "label selector: key=value,key=value (all of them); without it everything")
+	a.completeFlag(c, "selector", a.completeLabels)
 	return c
 }
 
@@ -84,7 +85,27 @@ func (a *app) unfreezeCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "the selector of the freeze; without it the freeze of everything")
+	a.completeFlag(c, "selector", a.completeFrozen)
 	return c
+}
+
+// completeFrozen offers the selectors of what is frozen.
+func (a *app) completeFrozen(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(completionContext(c), completionTimeout)
+	defer cancel()
+	b, err := a.connect(ctx, a)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer b.close()
+	list, _ := b.frozen(ctx)
+	var offers []cobra.Completion
+	for _, freeze := range list {
+		if freeze.Selector != "" {
+			offers = append(offers, cobra.CompletionWithDesc(freeze.Selector, "by "+freeze.By))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp
 }
 
 // flagOf is a selector as it is written on the command line.
@@ -136,8 +157,7 @@ func frozenWords(freeze workflows.Freeze) string {
 }
 
 // noteFrozen says beside a list what is frozen. A list is not held up by it.
-func (a *app) noteFrozen(ctx context.Context, b *backend) {
-	list, err := b.frozen(ctx)
+func (a *app) noteFrozen(list []workflows.Freeze, err error) {
 	if err != nil {
 		a.note("note: what is frozen is not known: %v", err)
 	}

@@ -4,58 +4,104 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
+// phases are what --phase takes, as the list shows them.
+func phases() []string {
+	return []string{
+		string(workflows.PhasePending), string(workflows.PhaseBlocked), string(workflows.PhaseOperating), string(workflows.PhaseReady),
+		string(workflows.PhaseNotReady), string(workflows.PhaseFailed), string(workflows.PhasePaused), string(workflows.PhaseDeleting),
+	}
+}
+
 func (a *app) getCommand() *cobra.Command {
 	var (
-		output   string
-		selector string
+		targets watched
+		how     showing
+		phase   []string
 	)
 	c := &cobra.Command{
-		Use:   "get [NAME|ID]...",
+		Use:   "get [NAME|ID]... | -l SELECTOR",
 		Short: "List managed resources and where they stand",
 		Long: `get lists managed resources: all, or those named by name, by resource ID or by
 label selector. When no worker answers, it shows what the search attributes
-tell, and says so.`,
-		Example:           "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json",
-		ValidArgsFunction: a.completeNames,
+tell, and says so.
+
+json and yaml are a list of resources with all that is known of each: id, name,
+apiVersion, owner, policy, labels, generation, phase, condition, waitingFor,
+nextTry, differences, decisions and more; what is empty is left out. With --watch
+every change is one line of JSON, or one YAML document.
+
+` + exitHelp,
+		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			show, known := outputs[output]
-			if !known {
-				return badInput("output format %q is not known; allowed are table, wide, json, yaml", output)
+			for _, word := range phase {
+				if !slices.ContainsFunc(phases(), func(known string) bool { return strings.EqualFold(known, word) }) {
+					return badInput("--phase %q is not known; allowed are %s", word, strings.Join(phases(), ", "))
+				}
 			}
-			views, err := a.getViews(c.Context(), selection{names: args, selector: selector})
-			if err != nil {
+			targets.names = args
+			if err := targets.check(); err != nil {
 				return err
 			}
-			return show(a, views)
+			return a.show(c.Context(), how, func(ctx context.Context, b *backend) (frame, error) {
+				return a.getFrame(ctx, b, &targets, phase, how.output)
+			})
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "table", "output format: table, wide, json, yaml")
-	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "wide", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	a.addChooser(c, &targets.selection, "everything that is managed (the default)")
+	a.addShowing(c, &how)
+	c.Flags().StringSliceVar(&phase, "phase", nil, "only these phases: "+strings.Join(phases(), ", "))
+	a.completeFlag(c, "phase", fixed(phases()...))
 	return c
 }
 
-func (a *app) getViews(ctx context.Context, s selection) ([]view, error) {
-	b, err := a.connect(ctx, a)
+// getFrame is one list.
+func (a *app) getFrame(ctx context.Context, b *backend, targets *watched, phase []string, output format) (frame, error) {
+	views, err := targets.views(ctx, b, false)
 	if err != nil {
-		return nil, err
+		return frame{}, err
 	}
-	defer b.close()
-	records, err := b.targets(ctx, s)
-	if err != nil {
-		return nil, err
+	ended := targets.over(views)
+	if len(phase) > 0 {
+		views = slices.DeleteFunc(views, func(v view) bool {
+			return !slices.ContainsFunc(phase, func(word string) bool { return strings.EqualFold(word, phaseWord(v)) })
+		})
 	}
-	views, err := (&viewer{reader: b}).views(ctx, records)
-	if err != nil {
-		return nil, err
+	frozen, frozenErr := b.frozen(ctx)
+	render := func(a *app) error {
+		a.noteStale(views)
+		a.noteFrozen(frozen, frozenErr)
+		switch {
+		case output.machine():
+			return a.write(output, shownOf(views))
+		case len(views) == 0 && targets.selector != "":
+			a.note("nothing that is managed has the labels %s", targets.selector)
+			return nil
+		case len(views) == 0 && len(phase) > 0:
+			a.note("nothing that is managed is %s", strings.Join(phase, " or "))
+			return nil
+		}
+		return a.table(views, output == formatWide)
 	}
-	a.noteStale(views)
-	a.noteFrozen(ctx, b)
-	return views, nil
+	return frame{render: render, lines: func(a *app) []changed { return changes(a, views) }, ended: ended}, nil
+}
+
+// changes are the lines of a log of views: as a wait writes them.
+func changes(a *app, views []view) []changed {
+	lines := make([]changed, len(views))
+	for i, v := range views {
+		name := v.called()
+		if !v.ID.IsZero() {
+			name = described(v.ID)
+		}
+		lines[i] = changed{of: name, is: changeKey(outcome{view: v}), text: name + "  " + summary(v, a.now())}
+	}
+	return lines
 }
 
 // noteStale says beside the output why a view is not from its workflow: no

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -29,25 +31,28 @@ type explained struct {
 	Waiting   bool          `json:"waiting"`
 	Text      string        `json:"text"`
 	Resources []resource.ID `json:"resources"`
+
+	// first is the name of the first of them.
+	first string
 }
 
 // whyMany groups what is not Ready by root cause: lists tell who waits for whom,
 // and only the roots are asked.
-func (a *app) whyMany(ctx context.Context, b *backend, selector string, machine bool) error {
+func (a *app) whyMany(ctx context.Context, b *backend, selector string, output format) (frame, error) {
 	records, err := b.running(ctx, selector)
 	if err != nil {
-		return err
+		return frame{}, err
 	}
 	s, err := b.stackOf(ctx, records, selector)
 	if err != nil {
-		return err
+		return frame{}, err
 	}
 	list, several := s.groups(records)
-	asker := &causeAsker{app: a, stack: s, viewer: &viewer{reader: b, patience: chainPatience}}
+	asker := &causeAsker{stack: s, viewer: &viewer{reader: b, patience: chainPatience}, taskQueue: a.taskQueue, now: a.now()}
 	out := make([]explained, len(list))
 	for i, g := range list {
 		if out[i], err = asker.explain(ctx, g, i < causesAsked); err != nil {
-			return err
+			return frame{}, err
 		}
 	}
 	ready := 0
@@ -56,13 +61,29 @@ func (a *app) whyMany(ctx context.Context, b *backend, selector string, machine 
 			ready++
 		}
 	}
-	a.noteStale(asker.asked)
-	if machine {
-		return a.printJSON(map[string]any{"causes": out, "ready": ready, "total": len(records)})
+	key := fmt.Sprintln(ready, len(records))
+	for _, e := range out {
+		key += fmt.Sprintln(e.Resources, e.Waiting)
+		if e.Cause != nil {
+			key += e.Cause.key()
+		}
 	}
-	a.printGroups(out, ready, len(records), several)
-	return nil
+	return frame{key: key, render: func(a *app) error {
+		a.noteStale(asker.asked)
+		for i := range out {
+			out[i].Text = a.causeText(out[i])
+		}
+		if output.machine() {
+			return a.write(output, map[string]any{"causes": out, "ready": ready, "total": len(records)})
+		}
+		a.printGroups(out, counted{ready: ready, total: len(records), several: several}, output == formatWide)
+		return nil
+	}}, nil
 }
+
+// counted are the numbers below the causes of a stack; several counts what
+// stands under more than one cause.
+type counted struct{ ready, total, several int }
 
 // stackOf adds to what was listed the rest of what is managed, where something
 // waits for what was not listed.
@@ -86,18 +107,22 @@ func (b *backend) stackOf(ctx context.Context, records []record, selector string
 	return s, nil
 }
 
-func (a *app) printGroups(out []explained, ready, total, several int) {
+func (a *app) printGroups(out []explained, n counted, wide bool) {
+	causes, names := causesShown, namesShown
+	if wide {
+		causes, names = math.MaxInt, math.MaxInt
+	}
 	for i, e := range out {
-		if i == causesShown {
-			a.printf("… and %s more: `armature why -o json`\n", count(len(out)-i, "cause"))
+		if i == causes {
+			a.printf("… and %s more: `armature why -o wide`\n", count(len(out)-i, "cause"))
 			break
 		}
 		a.printf("%s\n", e.Text)
 		if e.Count == 1 && !e.Waiting {
 			continue
 		}
-		shown := make([]string, 0, namesShown)
-		for _, id := range e.Resources[:min(namesShown, len(e.Resources))] {
+		var shown []string
+		for _, id := range e.Resources[:min(names, len(e.Resources))] {
 			shown = append(shown, id.Short())
 		}
 		line := strings.Join(shown, ", ")
@@ -107,56 +132,58 @@ func (a *app) printGroups(out []explained, ready, total, several int) {
 		a.printf("  %s\n", line)
 	}
 	switch {
-	case total == 0:
+	case n.total == 0:
 		a.note("nothing is managed here")
 	case len(out) == 0:
-		a.printf("nothing is in the way: %s Ready\n", isAre(total, "resource"))
+		a.printf("nothing is in the way: %s Ready\n", isAre(n.total, "resource"))
 	default:
-		a.printf("%d of %s Ready\n", ready, isAre(total, "resource"))
+		a.printf("%d of %s Ready\n", n.ready, isAre(n.total, "resource"))
 	}
-	if several > 0 {
-		a.printf("%s counted under more than one cause\n", isAre(several, "resource"))
+	if n.several > 0 {
+		a.printf("%s counted under more than one cause\n", isAre(n.several, "resource"))
 	}
 }
 
 // causeAsker asks the roots of a stack, and one of those that wait for each.
 type causeAsker struct {
-	app    *app
-	stack  stack
-	viewer *viewer
-	asked  []view
+	taskQueue string
+	now       time.Time
+	stack     stack
+	viewer    *viewer
+	asked     []view
 }
 
-// explain says what a group's cause is; ask allows the few calls that this
+// explain finds what a group's cause is; ask allows the few calls that this
 // takes.
 func (c *causeAsker) explain(ctx context.Context, g *causeGroup, ask bool) (explained, error) {
-	e := explained{Count: len(g.members), Waiting: !g.alone}
+	e := explained{Count: len(g.members), Waiting: !g.alone, first: g.members[0].called()}
 	for _, r := range g.members {
 		e.Resources = append(e.Resources, r.ID)
 	}
 	if len(g.cause.ring) > 0 {
 		e.Cause = &link{Name: g.cause.ring[0], Cycle: g.cause.ring, deleting: g.cause.deleting}
-		e.Text = fmt.Sprintf("%s held up by %s", isAre(e.Count, "resource"), c.app.rootText(e.Cause, ": "))
 		return e, nil
 	}
 	var err error
-	if e.Cause, err = c.root(ctx, g, ask); err != nil {
-		return e, err
-	}
-	if e.Cause != nil {
+	if e.Cause, err = c.root(ctx, g, ask); err == nil && e.Cause != nil {
 		e.Cause.Alike = g.cause.alike
 	}
+	return e, err
+}
+
+// causeText is the sentence about a cause.
+func (a *app) causeText(e explained) string {
 	switch {
 	case e.Cause == nil:
-		e.Text = waitFor(e.Count) + " something that is not managed; `armature describe " + g.members[0].called() + "` names it"
-	case !g.alone:
-		e.Text = waitFor(e.Count) + " " + c.app.rootText(e.Cause, ": ")
+		return waitFor(e.Count) + " something that is not managed; `armature describe " + e.first + "` names it"
+	case len(e.Cause.Cycle) > 0:
+		return fmt.Sprintf("%s held up by %s", isAre(e.Count, "resource"), a.rootText(e.Cause, ": "))
+	case e.Waiting:
+		return waitFor(e.Count) + " " + a.rootText(e.Cause, ": ")
 	case e.Count == 1:
-		e.Text = "1 resource: " + c.app.rootText(e.Cause, " ")
-	default:
-		e.Text = fmt.Sprintf("%s like %s", isAre(e.Count, "resource"), c.app.rootText(e.Cause, ": "))
+		return "1 resource: " + a.rootText(e.Cause, " ")
 	}
-	return e, nil
+	return fmt.Sprintf("%s like %s", isAre(e.Count, "resource"), a.rootText(e.Cause, ": "))
 }
 
 // waitFor is "1 resource waits for", "2 resources wait for".
@@ -174,7 +201,7 @@ func (c *causeAsker) root(ctx context.Context, g *causeGroup, ask bool) (*link, 
 		if r.ID.IsZero() && r.WorkflowID == "" {
 			return nil, nil
 		}
-		l := linkOf(view{Status: r.status(), known: r, Stale: true}, c.app.taskQueue, c.app.now())
+		l := linkOf(view{Status: r.status(), known: r, Stale: true}, c.taskQueue, c.now)
 		l.Message, l.Todo = "", "`armature why "+l.Name+"` tells more"
 		return l, nil
 	}
@@ -184,7 +211,7 @@ func (c *causeAsker) root(ctx context.Context, g *causeGroup, ask bool) (*link, 
 		if err != nil {
 			return nil, err
 		}
-		waiter = linkOf(v, c.app.taskQueue, c.app.now())
+		waiter = linkOf(v, c.taskQueue, c.now)
 		for _, id := range v.WaitingFor {
 			if r.WorkflowID == "" && workflows.WaitingKey(id) == g.cause.key {
 				r = await(id).record
@@ -198,9 +225,9 @@ func (c *causeAsker) root(ctx context.Context, g *causeGroup, ask bool) (*link, 
 	if err != nil {
 		return nil, err
 	}
-	l := linkOf(v, c.app.taskQueue, c.app.now())
+	l := linkOf(v, c.taskQueue, c.now)
 	if waiter != nil && !waiter.Stale {
-		l.seenBy(waiter, c.app.now())
+		l.seenBy(waiter, c.now)
 	}
 	return l, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,38 +25,87 @@ type importing struct {
 }
 
 func (a *app) importCommand() *cobra.Command {
-	var how importing
+	var (
+		how     importing
+		targets selection
+	)
 	c := &cobra.Command{
-		Use:   "import ID[@API-VERSION]...",
+		Use:   "import ID[@API-VERSION]... | NAME... | -l SELECTOR",
 		Short: "Write manifests of what exists in Azure",
 		Long: `import asks a worker to read resources and writes a manifest of each: what can be
 stated, without read-only fields and without secrets, which a comment names. It
 changes nothing, and plan of the result says that it is in sync. Without an
-api-version it takes the newest stable one that the subscription offers.
+api-version it takes the newest stable one that the subscription offers. Names,
+-l and --all are of what is managed already, in the api-version of its manifest.
 
 ` + exitHelp,
-		Example: "  armature import /subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1 --children -o stack",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  armature import /subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1 --children -o stack\n" +
+			"  armature import -l stack=prod -o copy",
 		RunE: func(c *cobra.Command, args []string) error {
-			wanted := make([]activities.ImportResourceInput, len(args))
-			for i, arg := range args {
-				text, version, _ := strings.Cut(arg, "@")
-				id, err := resource.ParseID(text)
-				if err != nil {
-					return badInput("%w", err)
-				}
-				if version == "" {
-					version = how.apiVersion
-				}
-				wanted[i] = activities.ImportResourceInput{ID: id, APIVersion: version, Children: how.children}
+			targets.names = args
+			if targets.empty() {
+				return badInput("name what to import: a resource ID, or of what is managed a name, -l key=value or --all")
 			}
-			return a.importResources(c.Context(), wanted, how)
+			if err := targets.check(); err != nil {
+				return err
+			}
+			wanted, names, err := how.wanted(args)
+			if err != nil {
+				return err
+			}
+			targets.names = names
+			return a.importResources(c.Context(), wanted, targets, how)
 		},
 	}
+	a.addChooser(c, &targets, "everything that is managed")
 	c.Flags().StringVar(&how.apiVersion, "api-version", "", "api-version of the IDs that name none, and of their children")
 	c.Flags().BoolVar(&how.children, "children", false, "import also what is in them")
 	c.Flags().StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
 	return c
+}
+
+// wanted are the resource IDs among the arguments; names are the others.
+func (how importing) wanted(args []string) (wanted []activities.ImportResourceInput, names []string, err error) {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "/") {
+			names = append(names, arg)
+			continue
+		}
+		text, version, at := strings.Cut(arg, "@")
+		id, err := resource.ParseID(text)
+		switch {
+		case err != nil:
+			return nil, nil, badInput("%w", err)
+		case at && version == "":
+			return nil, nil, badInput("%q has no api-version behind the @; write it like @2023-08-15, or leave the @ out for the newest stable one", arg)
+		}
+		wanted = append(wanted, activities.ImportResourceInput{ID: id, APIVersion: cmp.Or(version, how.apiVersion), Children: how.children})
+	}
+	return wanted, names, nil
+}
+
+// managed are the targets of an import that are managed already.
+func (b *backend) managed(ctx context.Context, targets selection, how importing) ([]activities.ImportResourceInput, error) {
+	if targets.empty() {
+		return nil, nil
+	}
+	records, err := b.targets(ctx, targets)
+	if err != nil {
+		if exitCode(err) == exitFailed && len(targets.names) > 0 {
+			err = failed("%w; what nobody manages is imported by its resource ID", err)
+		}
+		return nil, err
+	}
+	if len(records) == 0 {
+		return nil, noneChosen(targets)
+	}
+	var wanted []activities.ImportResourceInput
+	for _, r := range records {
+		if !r.ID.IsZero() {
+			wanted = append(wanted, activities.ImportResourceInput{ID: r.ID, APIVersion: cmp.Or(how.apiVersion, r.APIVersion), Children: how.children})
+		}
+	}
+	return wanted, nil
 }
 
 func (t *temporalClient) importResource(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
@@ -66,12 +116,17 @@ func (t *temporalClient) importResource(ctx context.Context, workflowID string, 
 	return result, err
 }
 
-func (a *app) importResources(ctx context.Context, wanted []activities.ImportResourceInput, how importing) error {
+func (a *app) importResources(ctx context.Context, wanted []activities.ImportResourceInput, targets selection, how importing) error {
 	b, err := a.connect(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer b.close()
+	managed, err := b.managed(ctx, targets, how)
+	if err != nil {
+		return err
+	}
+	wanted = append(wanted, managed...)
 	found, failures, err := a.readAll(ctx, b, wanted, how)
 	if err != nil {
 		return err

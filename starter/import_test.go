@@ -103,9 +103,10 @@ func TestImportFaults(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"NoID":   {"a name means nothing here", []string{"adx"}, 2, "it must start with /"},
-		"None":   {"nothing is imported by accident", nil, 2, "requires at least 1 arg"},
-		"Absent": {"what does not exist is named, the rest is written", []string{cluster, group + "/providers/Microsoft.Kusto/clusters/none"}, 1, "clusters none  NotFound: it does not exist"},
+		"NoID":    {"a name is of what is managed", []string{"adx"}, 1, "is imported by its resource ID"},
+		"None":    {"nothing is imported by accident", nil, 2, "name what to import"},
+		"Version": {"an @ with nothing behind it is a slip", []string{cluster + "@"}, 2, "write it like @2023-08-15"},
+		"Absent":  {"what does not exist is named, the rest is written", []string{cluster, group + "/providers/Microsoft.Kusto/clusters/none"}, 1, "clusters none  NotFound: it does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := importWorld(t)
@@ -113,7 +114,7 @@ func TestImportFaults(t *testing.T) {
 			if code != c.code || !strings.Contains(strings.ReplaceAll(w.err.String(), "cluster none", "clusters none"), c.says) {
 				t.Errorf("%s: exit code %d, said %s", c.reason, code, w.err)
 			}
-			if c.code == 1 && !strings.Contains(w.out.String(), "name: adx") {
+			if name == "Absent" && !strings.Contains(w.out.String(), "name: adx") {
 				t.Errorf("%s: wrote %s", c.reason, w.out)
 			}
 		})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -145,4 +146,14 @@ func (l *link) verb() string {
 		return "goes with "
 	}
 	return "waits for "
+}
+
+// key is what a watch compares of a chain: all but ages and the times of the next
+// looks.
+func (l *link) key() string {
+	text := fmt.Sprintln(l.ID, l.State, l.Since.Unix(), l.Reason, l.Saw, l.Overdue, l.Stale, l.More, l.Cycle, l.Cut)
+	for _, next := range l.WaitsFor {
+		text += next.key()
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,7 +26,9 @@ type page struct {
 	namespace  string
 	now        time.Time
 	app        *app
-	text       strings.Builder
+	// wide cuts nothing off.
+	wide bool
+	text strings.Builder
 }
 
 func (p *page) render() string {
@@ -42,6 +45,14 @@ func (p *page) render() string {
 	p.decisions()
 	p.line("Web UI", "/namespaces/%s/workflows/%s", p.namespace, url.PathEscape(p.workflowID))
 	return p.text.String()
+}
+
+// most is a bound of the page, none where it is wide.
+func (p *page) most(bound int) int {
+	if p.wide {
+		return math.MaxInt
+	}
+	return bound
 }
 
 // line writes one labeled line; further lines of the value are indented.
@@ -119,7 +130,7 @@ func (p *page) waiting() {
 		if i > 0 {
 			label = ""
 		}
-		if i == waitingShown {
+		if i == p.most(waitingShown) {
 			p.line("", "… and %d more: `armature get %s -o yaml`", len(v.WaitingFor)-i, v.called())
 			break
 		}
@@ -197,7 +208,7 @@ func (p *page) needs() {
 	others := slices.DeleteFunc(slices.Clone(p.view.Needs), p.view.Owner.Equal)
 	label := "Needs"
 	for i, id := range others {
-		if i == waitingShown {
+		if i == p.most(waitingShown) {
 			p.line("", "… and %d more: `armature get %s -o yaml`", len(others)-i, p.view.called())
 			return
 		}

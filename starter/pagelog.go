@@ -15,17 +15,17 @@ func (p *page) differences() {
 	}
 	p.line("Differences", "of %s, observed -> desired", p.at(v.DifferencesAt))
 	for i, d := range v.Differences {
-		if i == differencesShown {
+		if i == p.most(differencesShown) {
 			p.line("", "… and %d more: `armature get %s -o yaml`", len(v.Differences)-i, v.called())
 			break
 		}
-		p.line("", "%s", "  "+difference(d))
+		p.line("", "%s", "  "+p.difference(d))
 	}
 }
 
 // difference is "path: observed -> desired".
-func difference(d resource.Difference) string {
-	return cut(d.Path+": "+orAbsent(d.Observed)+" -> "+orAbsent(d.Desired), lineMax)
+func (p *page) difference(d resource.Difference) string {
+	return cut(d.Path+": "+orAbsent(d.Observed)+" -> "+orAbsent(d.Desired), p.most(lineMax))
 }
 
 func orAbsent(value string) string {
@@ -41,8 +41,8 @@ func (p *page) decisions() {
 		return
 	}
 	p.line("Decisions", "the last ones, newest below")
-	for _, d := range decisions[max(0, len(decisions)-decisionsShown):] {
-		p.line("", "%s", "  "+cut(p.decision(d), lineMax))
+	for _, d := range decisions[max(0, len(decisions)-p.most(decisionsShown)):] {
+		p.line("", "%s", "  "+cut(p.decision(d), p.most(lineMax)))
 	}
 }
 

@@ -9,23 +9,27 @@ import (
 
 func (a *app) pauseCommand() *cobra.Command {
 	return a.pausing("pause", workflows.PauseUpdate, "Let operations end and start no step until resume",
+		`pause lets what Azure has accepted end and starts no step of the resource until
+resume; a deletion goes on. It holds single resources for as long as it takes; to
+stop every write of many at once there is freeze.`,
 		"paused", "is paused already")
 }
 
 // pausing is the command for pause and resume, which differ in words only.
-func (a *app) pausing(name, update, short, changed, unchanged string) *cobra.Command {
+func (a *app) pausing(name, update, short, long, changed, unchanged string) *cobra.Command {
 	var (
-		input    workflows.PauseInput
-		selector string
+		input   workflows.PauseInput
+		targets selection
 	)
 	c := &cobra.Command{
-		Use:               name + " NAME|ID... | -l SELECTOR",
-		Short:             short,
-		Example:           "  armature " + name + " adx --reason INC-42",
-		ValidArgsFunction: a.completeNames,
+		Use:     name + " NAME|ID... | -l SELECTOR",
+		Short:   short,
+		Long:    long + "\n\n" + exitHelp,
+		Example: "  armature " + name + " adx --reason INC-42\n  armature " + name + " -l stack=prod",
 		RunE: func(c *cobra.Command, args []string) error {
 			input.By = a.by
-			b, err := a.sendNamed(c.Context(), selection{names: args, selector: selector}, func(b *backend, records []record) sender {
+			targets.names = args
+			b, err := a.sendNamed(c.Context(), targets, func(b *backend, records []record) (sender, error) {
 				return func(ctx context.Context, i int) (string, error) {
 					var result workflows.PauseResult
 					err := b.update(ctx, records[i].WorkflowID, message{name: update, input: input, result: &result})
@@ -33,7 +37,7 @@ func (a *app) pausing(name, update, short, changed, unchanged string) *cobra.Com
 						return unchanged, err
 					}
 					return changed, err
-				}
+				}, nil
 			})
 			if b != nil {
 				b.close()
@@ -42,6 +46,6 @@ func (a *app) pausing(name, update, short, changed, unchanged string) *cobra.Com
 		},
 	}
 	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")
-	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	a.addChooser(c, &targets, "everything that is managed")
 	return c
 }

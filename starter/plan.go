@@ -23,7 +23,7 @@ const exitChanges = 2
 const planExitHelp = `Exit codes of plan:
   0  no changes
   2  changes, or a blocked resource of which nobody knows
-  1  an error: bad input, Temporal or Azure out of reach, a refused read`
+  1  an error: bad flags or manifests, Temporal or Azure out of reach, a refused read`
 
 // parallelPlans bounds the dry runs under way at one time.
 const parallelPlans = 16
@@ -48,7 +48,7 @@ func (a *app) planCommand() *cobra.Command {
 	var (
 		from   sources
 		prune  pruning
-		output string
+		output format
 		file   string
 	)
 	c := &cobra.Command{
@@ -60,6 +60,11 @@ for whom. It sends no PUT and no DELETE, and touches no running workflow. With
 --prune -l SELECTOR it also lists what apply --prune would delete. With --out FILE
 it writes the plan, for apply --plan-file: the manifests, without any secret.
 
+table leaves out what is in sync; wide names it too. json and yaml are {resources,
+summary}: of each resource id, name, action (create, update, none, delete, blocked
+or error), message, differences and what the PUT drops; of the summary how many
+have each action.
+
 ` + planExitHelp,
 		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,8 +74,6 @@ it writes the plan, for apply --plan-file: the manifests, without any secret.
 					return badInput("plan takes no arguments, only -f PATH; see `%s --help`", c.CommandPath())
 				case len(from.files) == 0:
 					return badInput("plan needs -f PATH (a file, a folder, or - for stdin)")
-				case output != "table" && output != "json":
-					return badInput("-o %s is unknown; allowed: table, json", output)
 				}
 				if err := prune.check(false); err != nil {
 					return err
@@ -88,8 +91,9 @@ it writes the plan, for apply --plan-file: the manifests, without any secret.
 	})
 	from.add(c.Flags())
 	c.Flags().BoolVar(&prune.on, "prune", false, "show also what apply --prune would delete (needs -l)")
-	c.Flags().StringVarP(&prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value")
-	c.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	c.Flags().StringVarP(&prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
+	a.completeFlag(c, "selector", a.completeLabels)
+	a.addOutput(c, &output)
 	c.Flags().StringVar(&file, "out", "", "write the plan to a `file`, for apply --plan-file")
 	return c
 }
@@ -105,8 +109,9 @@ func planFault(err error) error {
 
 // planned is what the user asked for.
 type planned struct {
-	prune        pruning
-	output, file string
+	prune  pruning
+	output format
+	file   string
 }
 
 func (a *app) plan(ctx context.Context, set manifest.Set, how planned) error {
@@ -122,10 +127,10 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planned) error {
 	if err != nil {
 		return err
 	}
-	if how.output == "json" {
-		err = a.printJSON(o)
+	if how.output.machine() {
+		err = a.write(how.output, o)
 	} else {
-		a.showPlan(o)
+		a.showPlan(o, how.output == formatWide)
 	}
 	if err != nil {
 		return err

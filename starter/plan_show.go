@@ -26,11 +26,12 @@ func marks() map[activities.PlanAction]planMark {
 	}
 }
 
-// showPlan prints what is not simply in sync, and counts the rest.
-func (a *app) showPlan(o outline) {
+// showPlan prints what is not simply in sync, and counts the rest; wide prints
+// that too.
+func (a *app) showPlan(o outline, wide bool) {
 	said := false
 	for _, c := range o.Resources {
-		if c.quiet() {
+		if c.quiet() && !wide {
 			continue
 		}
 		said = true

@@ -139,6 +139,23 @@ body: {location: westus2, kind: ReadWrite}
 `})
 }
 
+// TestPlanFormats holds the plan in each format.
+func TestPlanFormats(t *testing.T) {
+	for _, output := range formats() {
+		t.Run(output, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.plans = map[string]activities.PlanResourceResult{"telemetry": {
+				Action: activities.PlanUpdate, Reason: resource.ReasonDrift, Managed: true, Message: `sku.name is "S1", wanted "S2"`,
+				Differences: []resource.Difference{{Path: "sku.name", Desired: `"S2"`, Observed: `"S1"`, Rule: "value"}},
+			}}
+			if code := w.run("plan", "-f", labelledAdx(t), "-o", output); code != exitChanges {
+				t.Errorf("exit code %d: %s", code, w.err)
+			}
+			golden(t, "plan-as-"+output+".txt", w.out.String())
+		})
+	}
+}
+
 // Machines read the same, and workers are asked with what the plan knows.
 func TestPlanJSON(t *testing.T) {
 	w := newWorld()

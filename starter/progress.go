@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -133,8 +134,11 @@ func fit(line string, columns int) string {
 }
 
 // size is the size of the terminal in characters.
-func (p *progress) size() (width, height int) {
-	if file, ok := p.app.out.(*os.File); ok {
+func (p *progress) size() (width, height int) { return sizeOf(p.app.out) }
+
+// sizeOf is the size of the terminal behind a stream in characters.
+func sizeOf(out io.Writer) (width, height int) {
+	if file, ok := out.(*os.File); ok {
 		if width, height, err := term.GetSize(int(file.Fd())); err == nil && width > 0 && height > 0 {
 			return width, height
 		}

@@ -31,7 +31,7 @@ type pruning struct {
 
 func (p *pruning) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.on, "prune", false, "delete what has the labels of -l and no manifest (asks; needs -l)")
-	flags.StringVarP(&p.selector, "selector", "l", "", "label selector of --prune: key=value,key=value")
+	flags.StringVarP(&p.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
 	flags.IntVar(&p.most, "prune-max", pruneMax, "refuse to prune more resources than this")
 	flags.BoolVarP(&p.yes, "yes", "y", false, "do not ask before --prune deletes")
 }

@@ -7,5 +7,6 @@ import (
 
 func (a *app) resumeCommand() *cobra.Command {
 	return a.pausing("resume", workflows.ResumeUpdate, "Go on after a pause, with a pass at once",
+		"resume ends a pause and begins a pass at once. What is not paused stays as it is.",
 		"resumed", "was not paused")
 }

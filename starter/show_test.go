@@ -8,6 +8,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 )
 
 func readyStatus() workflows.Status {
@@ -59,6 +60,15 @@ func TestShow(t *testing.T) {
 		"get.json":           {reason: "for machines: full times, durations as text", args: []string{"get", "-o", "json"}},
 		"get.yaml":           {reason: "the same names as JSON", args: []string{"get", "telemetry", "-o", "yaml"}},
 		"get-silent.txt":     {reason: "search attributes when no worker answers", args: []string{"get"}, silent: true, stderr: "no worker answers"},
+		"describe-wide.txt":  {reason: "nothing is cut off", args: []string{"describe", "adx/telemetry", "-o", "wide"}},
+		"describe.json":      {reason: "get's list, and where the workflow is", args: []string{"describe", "adx/telemetry", "-o", "json"}},
+		"describe.yaml":      {reason: "the same names as JSON", args: []string{"describe", "-l", "stack=prod", "-o", "yaml"}},
+		"get-phase.txt":      {reason: "one phase, in any case of letters", args: []string{"get", "--phase", "blocked"}},
+		"why.yaml":           {reason: "the same names as JSON", args: []string{"why", "adx/telemetry", "-o", "yaml"}},
+		"why-wide.txt":       {reason: "as the table, in full length", args: []string{"why", "adx/telemetry", "-o", "wide"}},
+		"why-many.json":      {reason: "causes, for machines", args: []string{"why", "-o", "json"}},
+		"why-many.yaml":      {reason: "the same names as JSON", args: []string{"why", "--all", "-o", "yaml"}},
+		"why-many-wide.txt":  {reason: "every name of a cause", args: []string{"why", "-l", "stack=prod", "-o", "wide"}},
 		"describe.txt":       {reason: "a blocked resource on one screen", args: []string{"describe", "adx/telemetry"}},
 		"describe-ready.txt": {reason: "a ready one", args: []string{"describe", cluster}},
 	}
@@ -73,24 +83,33 @@ func TestShow(t *testing.T) {
 			if !strings.Contains(w.err.String(), tc.stderr) || tc.stderr == "" && w.err.Len() > 0 {
 				t.Errorf("%s: stderr is %q, want %q", tc.reason, w.err, tc.stderr)
 			}
-			if lines := strings.Count(w.out.String(), "\n"); strings.HasPrefix(name, "describe") && lines > 40 {
+			if lines := strings.Count(w.out.String(), "\n"); strings.HasPrefix(name, "describe") && strings.HasSuffix(name, ".txt") && lines > 40 {
 				t.Errorf("%s: %d lines are more than a screen", tc.reason, lines)
 			}
 		})
 	}
 }
 
+// TestHelp holds the help of every command; a command that is new has none yet.
 func TestHelp(t *testing.T) {
-	for _, command := range []string{"", "apply", "get", "describe", "why", "wait", "reconcile", "pause", "resume", "delete", "freeze", "unfreeze", "setup", "version", "completion"} {
-		t.Run("armature "+command, func(t *testing.T) {
+	var all func(c *cobra.Command)
+	all = func(c *cobra.Command) {
+		words := strings.Fields(c.CommandPath())[1:]
+		if len(words) > 0 && words[0] == "help" {
+			return
+		}
+		t.Run(c.CommandPath(), func(t *testing.T) {
 			w := newWorld()
-			args := append(strings.Fields(command), "--help")
-			if code := w.run(args...); code != exitOK {
+			if code := w.run(append(words, "--help")...); code != exitOK {
 				t.Errorf("exit code %d", code)
 			}
-			golden(t, strings.TrimSuffix("help-"+command, "-")+".txt", w.out.String())
+			golden(t, strings.Join(append([]string{"help"}, words...), "-")+".txt", w.out.String())
 		})
+		for _, below := range c.Commands() {
+			all(below)
+		}
 	}
+	all(newWorld().rootCommand())
 }
 
 func TestSelectorQuery(t *testing.T) {

@@ -8,20 +8,11 @@ import (
 	"github.com/armature-io/armature/workflows"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"go.yaml.in/yaml/v3"
 )
 
 // messageMax is how much of the message a table shows, in characters; wide
 // shows all of it.
 const messageMax = 60
-
-// outputs are the formats of get.
-var outputs = map[string]func(a *app, views []view) error{
-	"table": func(a *app, views []view) error { return a.table(views, false) },
-	"wide":  func(a *app, views []view) error { return a.table(views, true) },
-	"json":  (*app).json,
-	"yaml":  (*app).yaml,
-}
 
 func (a *app) table(views []view, wide bool) error {
 	if len(views) == 0 {
@@ -123,32 +114,12 @@ type shown struct {
 	Ended string `json:"ended,omitempty"`
 }
 
-func (a *app) json(views []view) error {
+func shownOf(views []view) []shown {
 	out := make([]shown, len(views))
 	for i, v := range views {
 		out[i] = shown{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: v.known.Stuck, Ended: v.Ended}
 	}
-	return a.printJSON(out)
-}
-
-// yaml is json in the other spelling, so that both have the same names.
-func (a *app) yaml(views []view) error {
-	var raw strings.Builder
-	copied := *a
-	copied.out = &raw
-	if err := copied.json(views); err != nil {
-		return err
-	}
-	var out any
-	if err := yaml.Unmarshal([]byte(raw.String()), &out); err != nil {
-		return fmt.Errorf("write YAML: %w", err)
-	}
-	encoded, err := yaml.Marshal(out)
-	if err != nil {
-		return fmt.Errorf("write YAML: %w", err)
-	}
-	a.printf("%s", encoded)
-	return nil
+	return out
 }
 
 func interval(d time.Duration) string {

@@ -16,29 +16,35 @@ type selection struct {
 	// names are names (adx, adx/telemetry) or resource IDs.
 	names    []string
 	selector string
+	// all is --all: everything that is managed.
+	all bool
 }
 
 // empty reports that nothing was named: everything, where that is allowed.
-func (s selection) empty() bool { return len(s.names) == 0 && s.selector == "" }
+func (s selection) empty() bool { return len(s.names) == 0 && s.selector == "" && !s.all }
 
-// targets finds what is meant. A name must mean one resource; what is unknown
-// is a fault that names the way out.
+// targets finds what is meant, each resource once. A name must mean one resource;
+// what is unknown is a fault that names the way out.
 func (b *backend) targets(ctx context.Context, s selection) ([]record, error) {
-	if s.selector != "" && len(s.names) > 0 {
-		return nil, badInput("choose resources either by name or by -l, not by both")
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	if len(s.names) == 0 {
 		return b.running(ctx, s.selector)
 	}
-	var all []record
-	var found []record
+	var all, found []record
+	add := func(r record) {
+		if !slices.ContainsFunc(found, func(f record) bool { return f.WorkflowID == r.WorkflowID }) {
+			found = append(found, r)
+		}
+	}
 	for _, name := range s.names {
 		if strings.HasPrefix(name, "/") {
 			r, err := b.byID(ctx, name)
 			if err != nil {
 				return nil, err
 			}
-			found = append(found, r)
+			add(r)
 			continue
 		}
 		if all == nil {
@@ -51,7 +57,7 @@ func (b *backend) targets(ctx context.Context, s selection) ([]record, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, r)
+		add(r)
 	}
 	return found, nil
 }

@@ -6,14 +6,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// built is what `armature version` tells.
+type built struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var output format
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
+		Long:  "version prints the version of this armature and of the Go that built it. json and\nyaml are {version, go, os, arch}.",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			a.printf("armature %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			v := built{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+			if output.machine() {
+				return a.write(output, v)
+			}
+			a.printf("armature %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
 			return nil
 		},
 	}
+	a.addOutput(c, &output)
+	return c
 }

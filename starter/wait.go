@@ -68,28 +68,34 @@ func awaitAll(records []record) []awaited {
 
 func (a *app) waitCommand() *cobra.Command {
 	var (
-		from     sources
-		selector string
-		target   string
-		timeout  time.Duration
+		from    sources
+		targets selection
+		target  string
+		timeout time.Duration
 	)
 	c := &cobra.Command{
 		Use:   "wait [NAME|ID]... | -l SELECTOR | -f PATH...",
 		Short: "Wait until resources are Ready or deleted",
 		Long: `wait watches resources and ends when all are Ready (or deleted), when one of them
 can only get there if somebody acts, or when the time is up. Without names it
-watches everything that is managed.`,
-		Example:           "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted",
-		ValidArgsFunction: a.completeNames,
+watches everything that is managed. A terminal shows the tree of them as it
+changes; elsewhere each change is a line.
+
+` + exitHelp,
+		Example: "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted\n  armature wait -l stack=prod",
 		RunE: func(c *cobra.Command, args []string) error {
 			g := goal(target)
+			targets.names = args
 			switch {
 			case g != goalReady && g != goalDeleted:
 				return badInput("--for %q is not known; allowed are ready and deleted", target)
 			case timeout < 0:
 				return badInput("--timeout %s is negative; 0 means no limit", timeout)
-			case len(from.files) > 0 && (len(args) > 0 || selector != ""):
+			case len(from.files) > 0 && !targets.empty():
 				return badInput("choose resources either by -f or by name and -l, not by both")
+			}
+			if err := errors.Join(from.check(), targets.check()); err != nil {
+				return err
 			}
 			var set manifest.Set
 			if len(from.files) > 0 {
@@ -98,12 +104,13 @@ watches everything that is managed.`,
 					return err
 				}
 			}
-			return a.waitFor(c.Context(), set.Resources, selection{names: args, selector: selector}, g, timeout)
+			return a.waitFor(c.Context(), set.Resources, targets, g, timeout)
 		},
 	}
 	from.add(c.Flags())
-	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
+	a.addChooser(c, &targets, "everything that is managed (the default)")
 	c.Flags().StringVar(&target, "for", string(goalReady), "what to wait for: ready, deleted")
+	a.completeFlag(c, "for", fixed(string(goalReady), string(goalDeleted)))
 	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait; 0 = no limit")
 	return c
 }

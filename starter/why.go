@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/armature-io/armature/workflows"
@@ -12,7 +13,10 @@ import (
 )
 
 func (a *app) whyCommand() *cobra.Command {
-	var output, selector string
+	var (
+		targets selection
+		how     showing
+	)
 	c := &cobra.Command{
 		Use:   "why [NAME|ID]... | -l SELECTOR",
 		Short: "Tell what holds a resource or a stack up, down to the root",
@@ -22,30 +26,28 @@ that is managed, it groups what is not Ready by root cause, the largest first.
 When no worker answers, it shows what the search attributes tell, and says so.
 It changes nothing, and an answer is exit code 0, whatever it tells.
 
+wide cuts nothing off. json and yaml are, of names, a list of chains: id, name,
+state, since, reason, message, todo, waitsFor (links alike) and roots, each with
+its sentence in text; of a stack {causes, ready, total}, each cause with count,
+cause (a link), waiting, text and resources.
+
 ` + exitHelp,
-		Example:           "  armature why adx/telemetry\n  armature why -l stack=prod\n  armature why adx -o json",
-		ValidArgsFunction: a.completeNames,
+		Example: "  armature why adx/telemetry\n  armature why -l stack=prod\n  armature why adx -o json\n  armature why --watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case output != "text" && output != "json":
-				return badInput("output format %q is not known; allowed are text, json", output)
-			case len(args) > 0 && selector != "":
-				return badInput("choose resources either by name or by -l, not by both")
-			}
-			b, err := a.connect(c.Context(), a)
-			if err != nil {
+			targets.names = args
+			if err := targets.check(); err != nil {
 				return err
 			}
-			defer b.close()
-			if len(args) == 0 {
-				return a.whyMany(c.Context(), b, selector, output == "json")
-			}
-			return a.why(c.Context(), b, args, output == "json")
+			return a.show(c.Context(), how, func(ctx context.Context, b *backend) (frame, error) {
+				if len(args) == 0 {
+					return a.whyMany(ctx, b, targets.selector, how.output)
+				}
+				return a.why(ctx, b, args, how.output)
+			})
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "output format: text, json")
-	c.Flags().StringVarP(&selector, "selector", "l", "", "label selector: key=value,key=value")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	a.addChooser(c, &targets, "everything that is managed (the default)")
+	a.addShowing(c, &how)
 	return c
 }
 
@@ -61,33 +63,44 @@ type rootCause struct {
 	Text string `json:"text"`
 }
 
-func (a *app) why(ctx context.Context, b *backend, args []string, machine bool) error {
+func (a *app) why(ctx context.Context, b *backend, args []string, output format) (frame, error) {
 	chain := newChain(a, b)
 	out := make([]reasoned, len(args))
 	for i, name := range args {
 		r, err := b.whyRecord(ctx, name)
 		if err != nil {
-			return err
+			return frame{}, err
 		}
 		l, err := chain.follow(ctx, r)
 		if err != nil {
-			return err
+			return frame{}, err
 		}
 		out[i] = reasoned{link: l, Roots: []rootCause{}}
 		for _, root := range l.roots() {
-			out[i].Roots = append(out[i].Roots, rootCause{root, a.rootText(root, " ")})
+			out[i].Roots = append(out[i].Roots, rootCause{link: root})
 		}
 	}
-	if machine {
-		return errors.Join(a.printJSON(out), neverApplied(out))
+	key := ""
+	for _, r := range out {
+		key += r.key()
 	}
-	for i, r := range out {
-		if i > 0 {
-			a.printf("\n")
+	return frame{key: key, render: func(a *app) error {
+		for _, r := range out {
+			for i := range r.Roots {
+				r.Roots[i].Text = a.rootText(r.Roots[i].link, " ")
+			}
 		}
-		a.printChain(r)
-	}
-	return neverApplied(out)
+		if output.machine() {
+			return errors.Join(a.write(output, out), neverApplied(out))
+		}
+		for i, r := range out {
+			if i > 0 {
+				a.printf("\n")
+			}
+			a.printChain(r, output == formatWide)
+		}
+		return neverApplied(out)
+	}}, nil
 }
 
 // neverApplied makes a resource that nobody manages the exit code of every other
@@ -105,14 +118,14 @@ func neverApplied(out []reasoned) error {
 // one by one.
 const rootsShown = 4
 
-func (a *app) printChain(r reasoned) {
-	a.printf("%s\n", a.linkText(r.link, true))
-	a.printCauses(r.link, "")
+func (a *app) printChain(r reasoned, wide bool) {
+	a.printf("%s\n", a.linkText(r.link, lineMax*4, wide))
+	a.printCauses(r.link, "", wide)
 	if r.Clear {
 		a.printf("nothing is in the way of %s\n", described(r.ID))
 	}
 	for i, root := range r.Roots {
-		if i == rootsShown {
+		if i == rootsShown && !wide {
 			a.printf("root: … and %d more\n", len(r.Roots)-i)
 			break
 		}
@@ -121,23 +134,27 @@ func (a *app) printChain(r reasoned) {
 }
 
 // printCauses draws what a link waits for, as branches.
-func (a *app) printCauses(l *link, indent string) {
+func (a *app) printCauses(l *link, indent string, wide bool) {
 	for i, next := range l.WaitsFor {
 		last := i == len(l.WaitsFor)-1 && l.More == 0
 		branch, below := "├ ", "│ "
 		if last {
 			branch, below = "└ ", "  "
 		}
-		a.printf("%s%s%s%s\n", indent, branch, l.verb(), a.linkText(next, len(next.WaitsFor) == 0))
-		a.printCauses(next, indent+below)
+		length := lineMax
+		if len(next.WaitsFor) == 0 {
+			length = 4 * lineMax
+		}
+		a.printf("%s%s%s%s\n", indent, branch, l.verb(), a.linkText(next, length, wide))
+		a.printCauses(next, indent+below, wide)
 	}
 	if l.More > 0 {
 		a.printf("%s└ %s%d more\n", indent, l.verb(), l.More)
 	}
 }
 
-// linkText is one line of a chain; whole shows the message in full length.
-func (a *app) linkText(l *link, whole bool) string {
+// linkText is one line of a chain, its message cut to a length unless wide.
+func (a *app) linkText(l *link, length int, wide bool) string {
 	switch {
 	case len(l.Cycle) > 0:
 		return described(l.ID) + ": a cycle"
@@ -145,10 +162,6 @@ func (a *app) linkText(l *link, whole bool) string {
 		return described(l.ID) + "  " + l.Cut
 	}
 	text := described(l.ID) + "  " + a.standing(l)
-	length := lineMax
-	if whole {
-		length = 4 * lineMax
-	}
 	words := reasonAnd(string(l.Reason), l.Message)
 	if l.Stale {
 		// The reason is the last that was written; the message is about the worker.
@@ -156,6 +169,9 @@ func (a *app) linkText(l *link, whole bool) string {
 	}
 	if l.Saw != "" {
 		words = strings.TrimPrefix(words+"; "+l.waiter+" saw: "+l.Saw, "; ")
+	}
+	if wide {
+		length = math.MaxInt
 	}
 	if words = cut(words, length); words != "" {
 		text += "  " + words

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/workflows"
+)
+
+// watching runs a command for so many looks and then presses Ctrl-C.
+func watching(t *testing.T, w *world, looks int, args ...string) int {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := 0
+	after := w.after
+	w.after = func(d time.Duration) <-chan time.Time {
+		if done++; done == looks {
+			cancel()
+			return nil
+		}
+		return after(d)
+	}
+	return run(ctx, w.app, append(args, "--watch"))
+}
+
+// changingWorld is a database that is blocked, then Ready, and a cluster.
+func changingWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld()
+	w.temporal.manage(t, database, blockedStatus(t), blockedStatus(t), readyStatus())
+	w.temporal.manage(t, cluster, readyStatus())
+	return w
+}
+
+// TestWatch holds that each change is appended once, and none that is only an
+// age.
+func TestWatch(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+	}{
+		"watch-get.txt":      {reason: "a line for each change of a resource", args: []string{"get"}},
+		"watch-describe.txt": {reason: "the page, whenever it tells something else", args: []string{"describe", "adx/telemetry"}},
+		"watch-get.json":     {reason: "a line of JSON for each change", args: []string{"get", "-o", "json"}},
+		"watch-get.yaml":     {reason: "a document for each change", args: []string{"get", "adx/telemetry", "-o", "yaml"}},
+		"watch-why.txt":      {reason: "the chain, whenever it is another one", args: []string{"why", "adx/telemetry"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := changingWorld(t)
+			if code := watching(t, w, 5, tc.args...); code != exitOK {
+				t.Errorf("%s: exit code %d, a Ctrl-C is no failure: %s", tc.reason, code, w.err)
+			}
+			if strings.Contains(w.out.String(), "\x1b") {
+				t.Errorf("%s: escape codes without a terminal", tc.reason)
+			}
+			golden(t, name, w.out.String())
+		})
+	}
+}
+
+// TestWatchRedraws holds that a terminal shows one block, cut to its size, and
+// leaves it alone while nothing changes.
+func TestWatchRedraws(t *testing.T) {
+	w := changingWorld(t)
+	w.terminal, w.color = true, true
+	if code := watching(t, w, 4, "get"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, w.err)
+	}
+	blocks := frames(w.out.String())
+	if len(blocks) < 2 || !strings.Contains(blocks[0], "Blocked") && !strings.Contains(w.out.String(), "Blocked") {
+		t.Errorf("%d blocks:\n%q", len(blocks), w.out)
+	}
+	if !strings.Contains(w.out.String(), "\x1b[3A\r") {
+		t.Errorf("the block of three lines is not replaced:\n%q", w.out)
+	}
+}
+
+// TestWatchGoesOn holds that an outage of Temporal does not end a watch, and that
+// the end of all that was named does.
+func TestWatchGoesOn(t *testing.T) {
+	t.Run("outage", func(t *testing.T) {
+		w := shownWorld(t)
+		looks := 0
+		after := w.after
+		w.after = func(d time.Duration) <-chan time.Time {
+			w.temporal.mu.Lock()
+			w.temporal.listErr = nil
+			if looks++; looks < 3 {
+				w.temporal.listErr = unreachable("reach Temporal: gone")
+			}
+			w.temporal.mu.Unlock()
+			return after(d)
+		}
+		if code := watching(t, w, 4, "get"); code != exitOK || strings.Count(w.err.String(), "the watch goes on") != 1 {
+			t.Errorf("exit code %d: %s", code, w.err)
+		}
+	})
+	t.Run("first look", func(t *testing.T) {
+		w := shownWorld(t)
+		w.temporal.listErr = unreachable("reach Temporal: gone")
+		if code := watching(t, w, 2, "get"); code != exitUnreachable {
+			t.Errorf("exit code %d: a watch that never saw anything has failed", code)
+		}
+	})
+	t.Run("the end", func(t *testing.T) {
+		w := shownWorld(t)
+		after := w.after
+		w.after = func(d time.Duration) <-chan time.Time {
+			w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
+			return after(d)
+		}
+		if code := w.run("get", cluster, "--watch"); code != exitOK || !strings.Contains(w.out.String(), "Gone") {
+			t.Errorf("exit code %d: %s%s", code, w.out, w.err)
+		}
+	})
+}
