@@ -21,23 +21,29 @@ func probe(ctx context.Context, settings config.Config, _ Options) error {
 	if err != nil {
 		return fmt.Errorf("probe worker: http.listen %q serves no health", settings.HTTP.Listen)
 	}
+	return askHealth(ctx, "worker", "http://127.0.0.1:"+port+"/readyz")
+}
+
+// askHealth asks one address of this machine. The error is what it says unless
+// it answers 200.
+func askHealth(ctx context.Context, who, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+port+"/readyz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("probe worker: %w", err)
+		return fmt.Errorf("probe %s: %w", who, err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("probe worker: %w", err)
+		return fmt.Errorf("probe %s: %w", who, err)
 	}
 	defer response.Body.Close()
 	report, err := io.ReadAll(io.LimitReader(response.Body, maxReport))
 	if err != nil {
-		return fmt.Errorf("probe worker: %w", err)
+		return fmt.Errorf("probe %s: %w", who, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("probe worker: it is not ready: %s", strings.TrimSpace(string(report)))
+		return fmt.Errorf("probe %s: it is not ready: %s", who, strings.TrimSpace(string(report)))
 	}
 	return nil
 }

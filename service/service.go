@@ -55,11 +55,18 @@ func (e *ConfigError) Unwrap() []error { return e.faults }
 // program for its health check.
 const probeCommand = "probe"
 
+// codecCommand as first argument serves the payload codec instead of a task
+// queue: its payloads are those of a worker of the same version.
+const codecCommand = "codec"
+
 // Main loads the configuration from args (without the program's name), file and
 // variables, runs until ctx is done and returns the exit code.
 func Main(ctx context.Context, args []string, options Options) int {
 	options.fill()
 	run := Run
+	if len(args) > 0 && args[0] == codecCommand {
+		return codecMain(ctx, args[1:], options)
+	}
 	if len(args) > 0 && args[0] == probeCommand {
 		args, run = args[1:], probe
 	}

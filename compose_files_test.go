@@ -1,0 +1,209 @@
+package armature_test
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/config"
+	"github.com/compose-spec/compose-go/v2/types"
+	"go.yaml.in/yaml/v3"
+)
+
+// stages are the texts of the Dockerfile's stages by name.
+func stages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, part := range strings.Split("\n"+fileText(t, "Dockerfile"), "\nFROM ")[1:] {
+		head, _, _ := strings.Cut(part, "\n")
+		if _, name, ok := strings.Cut(head, " AS "); ok {
+			found[name] = part
+		}
+	}
+	return found
+}
+
+// Our images have the targets that compose builds, start from nothing, bring no
+// shell, and have a user that is not root.
+func TestImages(t *testing.T) {
+	user := regexp.MustCompile(`(?m)^USER [1-9]\d*:[1-9]\d*$`)
+	copied := regexp.MustCompile(`(?m)^COPY --from=(\S+)`)
+	all := stages(t)
+	for name, s := range compose(t).Services {
+		if s.Build == nil {
+			continue
+		}
+		stage, found := all[s.Build.Target]
+		if !found || !user.MatchString(stage) || !strings.HasPrefix(stage, "scratch ") {
+			t.Errorf("%s: target %s is missing, runs as root, or has a base with a shell", name, s.Build.Target)
+		}
+		if !strings.Contains(stage, `ENTRYPOINT ["/`+s.Build.Target+`"]`) {
+			t.Errorf("%s: target %s starts something else", name, s.Build.Target)
+		}
+		if strings.Contains(stage, "\nRUN ") {
+			t.Errorf("%s: target %s runs a command, and has no shell", name, s.Build.Target)
+		}
+		for _, from := range copied.FindAllStringSubmatch(stage, -1) {
+			if _, found := all[from[1]]; !found {
+				t.Errorf("%s: target %s copies from %s, which is no stage", name, s.Build.Target, from[1])
+			}
+		}
+		for argument := range s.Build.Args {
+			if !strings.Contains(all["build"], "\nARG "+argument) {
+				t.Errorf("%s: the Dockerfile has no argument %s", name, argument)
+			}
+		}
+	}
+	module := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(fileText(t, "go.mod"))
+	if image := regexp.MustCompile(`^golang:(\d+\.\d+)`).FindStringSubmatch(all["build"]); image == nil || !strings.HasPrefix(module[1], image[1]) {
+		t.Errorf("the image is built with %v, the module wants Go %s", image, module[1])
+	}
+	if !strings.Contains(all["build"], "CGO_ENABLED=0") {
+		t.Error("the programs are not static: an empty image has no loader")
+	}
+}
+
+// Every file of this repository that a service mounts is there.
+func TestComposeMountsExist(t *testing.T) {
+	project := compose(t)
+	for name, s := range project.Services {
+		for _, volume := range s.Volumes {
+			switch volume.Type {
+			case types.VolumeTypeBind:
+				if _, err := os.Stat(volume.Source); err != nil || !volume.ReadOnly {
+					t.Errorf("%s: %s is not there, or not mounted read-only (%v)", name, volume.Source, err)
+				}
+			case types.VolumeTypeVolume:
+				if _, found := project.Volumes[volume.Source]; !found {
+					t.Errorf("%s: volume %s is not declared", name, volume.Source)
+				}
+			}
+		}
+	}
+	for _, path := range []string{variable(t, service(t, "temporal"), "DYNAMIC_CONFIG_FILE_PATH"), variable(t, service(t, "grafana"), "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH")} {
+		found := false
+		for _, s := range project.Services {
+			for _, volume := range s.Volumes {
+				if below, ok := strings.CutPrefix(path, volume.Target+"/"); ok && volume.Type == types.VolumeTypeBind {
+					_, err := os.Stat(filepath.Join(volume.Source, below))
+					found = found || err == nil
+				}
+			}
+		}
+		if !found {
+			t.Errorf("nothing is mounted at %s", path)
+		}
+	}
+}
+
+// A browser on this machine reaches Web UI and codec server where each says the
+// other is.
+func TestComposeWebUIReadsPayloads(t *testing.T) {
+	ui, codec := service(t, "web-ui"), service(t, "codec")
+	published := func(s types.ServiceConfig) string { return s.Ports[0].HostIP + ":" + s.Ports[0].Published }
+	if got, want := variable(t, ui, "TEMPORAL_CODEC_ENDPOINT"), "http://"+published(codec); got != want {
+		t.Errorf("the Web UI asks %s, the codec server is published at %s", got, want)
+	}
+	origins := strings.Split(flag(t, codec, "origins"), ",")
+	if want := "http://" + published(ui); !slices.Contains(origins, want) {
+		t.Errorf("the codec server answers %v, the Web UI is published at %s", origins, want)
+	}
+	if got := variable(t, ui, "TEMPORAL_CORS_ORIGINS"); got != flag(t, codec, "origins") {
+		t.Errorf("the Web UI takes %s, the codec server %s", got, flag(t, codec, "origins"))
+	}
+	_, port, _ := strings.Cut(flag(t, codec, "listen"), ":")
+	if strconv.Itoa(int(codec.Ports[0].Target)) != port || codec.HealthCheck.Test[len(codec.HealthCheck.Test)-1] != "--listen="+flag(t, codec, "listen") {
+		t.Errorf("the codec server listens at port %s; published %d, checked %v", port, codec.Ports[0].Target, codec.HealthCheck.Test)
+	}
+}
+
+// Prometheus asks the services where they serve metrics; Grafana asks Prometheus.
+func TestComposeMetricsAreScraped(t *testing.T) {
+	var scrape struct {
+		Rules []string `yaml:"rule_files"`
+		Jobs  []struct {
+			Name   string `yaml:"job_name"`
+			Static []struct{ Targets []string }
+			DNS    []struct {
+				Names []string
+				Port  int
+			} `yaml:"dns_sd_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	readYAML(t, "deploy/prometheus/prometheus.yml", &scrape)
+	targets := map[string]string{}
+	for _, job := range scrape.Jobs {
+		for _, dns := range job.DNS {
+			targets[job.Name] = dns.Names[0] + ":" + strconv.Itoa(dns.Port)
+		}
+	}
+	_, port, _ := strings.Cut(variable(t, service(t, "worker"), "ARMATURE_HTTP_LISTEN"), ":")
+	if want := "worker:" + port; targets["worker"] != want {
+		t.Errorf("the workers' metrics are at %s, scraped is %q", want, targets["worker"])
+	}
+	_, port, _ = strings.Cut(variable(t, service(t, "temporal"), "PROMETHEUS_ENDPOINT"), ":")
+	if content := fileText(t, "deploy/prometheus/prometheus.yml"); !strings.Contains(content, `"temporal:`+port+`"`) {
+		t.Errorf("Temporal's metrics at port %s are not scraped", port)
+	}
+	for _, rules := range scrape.Rules {
+		if _, err := os.Stat(filepath.Join("deploy/prometheus", rules)); err != nil {
+			t.Error(err)
+		}
+	}
+	var sources struct{ Datasources []struct{ UID, URL string } }
+	readYAML(t, "deploy/grafana/provisioning/datasources/prometheus.yml", &sources)
+	parsed, err := url.Parse(sources.Datasources[0].URL)
+	if err != nil || strconv.Itoa(int(service(t, parsed.Hostname()).Ports[0].Target)) != parsed.Port() {
+		t.Errorf("Grafana asks %s (%v)", sources.Datasources[0].URL, err)
+	}
+	for _, dashboard := range []string{"deploy/grafana/dashboards/armature.json"} {
+		if !strings.Contains(fileText(t, dashboard), `"uid": "`+sources.Datasources[0].UID+`"`) {
+			t.Errorf("%s does not use the data source %s", dashboard, sources.Datasources[0].UID)
+		}
+	}
+}
+
+// With the override for Azure nothing of the simulator is left.
+func TestComposeAzure(t *testing.T) {
+	variables := []string{"AZURE_TENANT_ID=00000000-0000-0000-0000-00000000a003", "AZURE_CLIENT_ID=00000000-0000-0000-0000-00000000a004", "CLIENT_SECRET_FILE=/c", "MASK_KEY_FILE=/m"}
+	project := composeFiles(t, variables, "docker-compose.yml", "deploy/compose.azure.yml")
+	content, err := project.MarshalYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := regexp.MustCompile(`(?i).*(armsim|simulator).*`).FindString(string(content)); at != "" {
+		t.Errorf("the simulator is left in: %s", at)
+	}
+	worker, err := project.GetService("worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range worker.Environment {
+		t.Setenv(name, *value)
+	}
+	loaded, err := config.Load(nil)
+	if err != nil {
+		t.Fatalf("the worker would end with exit code 2: %v", err)
+	}
+	if loaded.Azure.Cloud != config.CloudPublic || loaded.Azure.Endpoint != "" || !worker.ReadOnly {
+		t.Errorf("the worker talks to %s %s", loaded.Azure.Cloud, loaded.Azure.Endpoint)
+	}
+	base := service(t, "worker").Environment
+	for name := range worker.Environment {
+		if _, found := base[name]; !found {
+			t.Errorf("%s is new in the override: both files should say the same of what is no matter of Azure", name)
+		}
+	}
+}
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(fileText(t, path)), into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}

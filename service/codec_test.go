@@ -1,0 +1,96 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/service"
+	"github.com/google/go-cmp/cmp"
+	commonpb "go.temporal.io/api/common/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// The codec server reads what the workers write, for the Web UI alone.
+func TestCodecServes(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	at, ended := make(chan string, 1), make(chan int, 1)
+	go func() {
+		ended <- service.Main(ctx, []string{"codec", "--listen", "127.0.0.1:0", "--origins", "http://ui.test:8080"},
+			service.Options{OnListen: func(address string) { at <- address }, Stdout: &bytes.Buffer{}})
+	}()
+	address := <-at
+	large := &commonpb.Payload{
+		Metadata: map[string][]byte{"encoding": []byte("json/plain")},
+		Data:     []byte(`"` + strings.Repeat("a body ", 1000) + `"`),
+	}
+	stored, err := payload.Codec().Encode([]*commonpb.Payload{large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	question, err := protojson.Marshal(&commonpb.Payloads{Payloads: stored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for origin, allowed := range map[string]string{"http://ui.test:8080": "http://ui.test:8080", "http://elsewhere.test": ""} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/decode", bytes.NewReader(question))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Origin", origin)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body json.RawMessage
+		err = json.NewDecoder(response.Body).Decode(&body)
+		_ = response.Body.Close()
+		var read commonpb.Payloads
+		if err != nil || protojson.Unmarshal(body, &read) != nil || len(read.GetPayloads()) != 1 {
+			t.Fatalf("%s: %s %s", origin, response.Status, body)
+		}
+		if diff := cmp.Diff(string(large.GetData()), string(read.GetPayloads()[0].GetData())); diff != "" {
+			t.Errorf("%s (-written +read):\n%s", origin, diff)
+		}
+		if got := response.Header.Get("Access-Control-Allow-Origin"); got != allowed {
+			t.Errorf("a page of %s is told that %q may read", origin, got)
+		}
+	}
+	probe := []string{"codec", "--probe", "--listen", address}
+	if got := service.Main(t.Context(), probe, service.Options{}); got != service.ExitStopped {
+		t.Errorf("probe of a codec server that serves gave %d", got)
+	}
+	stop()
+	if got := <-ended; got != service.ExitStopped {
+		t.Errorf("a stop gave %d", got)
+	}
+	if got := service.Main(t.Context(), probe, service.Options{Stderr: &bytes.Buffer{}}); got != service.ExitFailed {
+		t.Errorf("probe of nothing gave %d", got)
+	}
+}
+
+func TestCodecRefusesFlags(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"any origin": {"a wildcard would let every site read histories", []string{"--origins", "*"}, `--origins "*" is not scheme://host[:port]`},
+		"a path":     {"browsers name an origin without a path", []string{"--origins", "http://a.test/ui"}, "is not scheme://host[:port]"},
+		"no port":    {"it would listen nowhere", []string{"--listen", "localhost"}, `--listen "localhost" is not host:port`},
+		"a word":     {"a forgotten dash must not pass silently", []string{"probe"}, `unexpected argument "probe"`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var said bytes.Buffer
+			got := service.Main(t.Context(), append([]string{"codec"}, c.args...), service.Options{Stderr: &said, Stdout: &bytes.Buffer{}})
+			if got != service.ExitConfig || !strings.Contains(said.String(), c.want) {
+				t.Errorf("%s: exit code %d, %q, want %d and %q", c.reason, got, said.String(), service.ExitConfig, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package service
+
+import (
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// described are the labels of our metrics by name.
+func described(t *testing.T) map[string][]string {
+	t.Helper()
+	m, err := newMetrics(slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(chan *prometheus.Desc, 1000)
+	m.registry.Describe(all)
+	close(all)
+	text := regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
+	found := map[string][]string{}
+	for one := range all {
+		if parts := text.FindStringSubmatch(one.String()); parts != nil && strings.HasPrefix(parts[1], "armature_") {
+			found[parts[1]] = strings.Split(parts[2], ",")
+		}
+	}
+	return found
+}
+
+// Dashboard and alerts name metrics, labels and reasons that exist. (Those of
+// the SDK, make test-postgres compares with a worker that runs.)
+func TestDashboardAndAlertsNameWhatExists(t *testing.T) {
+	metrics := described(t)
+	if len(metrics) < 4 {
+		t.Fatalf("too few metrics found: %v", metrics)
+	}
+	used := regexp.MustCompile(`\b(armature_[a-z_]+?)(_bucket|_sum|_count)?\b(?:\{([^}]*)\})?`)
+	label := regexp.MustCompile(`(\w+)(=~|!~|!=|=)\\?"([^"\\]*)`)
+	for _, path := range []string{"../deploy/grafana/dashboards/armature.json", "../deploy/prometheus/alerts.yml"} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		matches := used.FindAllStringSubmatch(strings.ReplaceAll(string(content), `\"`, `"`), -1)
+		if len(matches) == 0 {
+			t.Errorf("%s names no metric of ours", path)
+		}
+		for _, match := range matches {
+			labels, found := metrics[match[1]]
+			if !found {
+				t.Errorf("%s: no metric is called %s", path, match[1])
+			}
+			for _, one := range label.FindAllStringSubmatch(match[3], -1) {
+				if !slices.Contains(labels, one[1]) {
+					t.Errorf("%s: %s has labels %v, not %s", path, match[1], labels, one[1])
+				}
+				if one[1] != "reason" {
+					continue
+				}
+				for reason := range strings.SplitSeq(one[3], "|") {
+					if !slices.Contains(resource.Reasons(), resource.Reason(reason)) {
+						t.Errorf("%s: no verdict has the reason %s", path, reason)
+					}
+				}
+			}
+		}
+	}
+}
