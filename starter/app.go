@@ -34,6 +34,8 @@ type app struct {
 	// by is who acts: user@host.
 	by        string
 	taskQueue string
+	// workerTimeout is how long one message waits for a worker's answer.
+	workerTimeout time.Duration
 }
 
 // newApp is the real world.
@@ -93,7 +95,8 @@ The connection to Temporal is configured as for every Temporal tool:
 TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE, TEMPORAL_API_KEY,
 TEMPORAL_TLS_*, or the file temporal.toml.
 
-` + exitHelp,
+` + exitHelp + `
+  plan has codes of its own: 0 no changes, 2 changes, 1 any error`,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -105,6 +108,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 		queue = set
 	}
 	root.PersistentFlags().StringVar(&a.taskQueue, "task-queue", queue, "task queue of the workers (environment: "+taskQueueVariable+")")
+	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", workerTimeout, "how long one message waits for a worker's answer, from when it is sent")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInput("%v; see `%s --help`", err, c.CommandPath())
 	})
@@ -133,6 +137,11 @@ func wrapErrors(c *cobra.Command) {
 	}
 	runE := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if wait := c.Flag("worker-timeout"); wait != nil && wait.Changed {
+			if d, err := c.Flags().GetDuration("worker-timeout"); err == nil && d <= 0 {
+				return badInput("--worker-timeout %s leaves a worker no time; write a duration like 30s", d)
+			}
+		}
 		return asFault(runE(c, args))
 	}
 }

@@ -94,33 +94,80 @@ func sortedLines(text string) []string {
 	return lines
 }
 
-// TestApplyIsPatient holds that one silence among many answers does not end an
-// apply: the worker is busy, and every message may be repeated.
+// TestApplyIsPatient holds that silences among many answers do not end an apply:
+// the worker is busy, and every message may be repeated.
 func TestApplyIsPatient(t *testing.T) {
 	for name, tc := range map[string]struct {
-		reason  string
-		silent  int
-		code    int
-		started int
+		reason string
+		// silent is how often message 1 is not answered; busy that a worker was seen
+		// each time; first that it is the first one.
+		silent      int
+		busy, first bool
+		code, tries int
 	}{
-		"busy":    {reason: "the second try is answered", silent: 1, code: exitOK, started: 3},
-		"missing": {reason: "the tries are bounded", silent: 99, code: exitUnreachable, started: 1 + sendTries},
+		"busy":               {reason: "the second try is answered", silent: 1, code: exitOK, tries: 3},
+		"missing":            {reason: "the tries are bounded", silent: 99, code: exitUnreachable, tries: 1 + sendTries},
+		"nobody, first":      {reason: "no worker is there: once is enough", silent: 99, first: true, code: exitUnreachable, tries: 1},
+		"overloaded":         {reason: "a worker polls and has answered nobody yet", silent: 2, busy: true, first: true, code: exitOK, tries: 4},
+		"overloaded forever": {reason: "the tries are bounded", silent: 99, busy: true, first: true, code: exitUnreachable, tries: sendTries},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
-			tries := 0
+			tries, silent := 0, 0
 			ids := []resource.ID{mustID(t, cluster), mustID(t, database)}
-			err := w.sendWaves(t.Context(), ids, [][]int{{0}, {1}}, 1, func(_ context.Context, i int) (string, error) {
+			waves := [][]int{{0}, {1}}
+			if tc.first {
+				waves = [][]int{{1}, {0}}
+			}
+			err := w.sendWaves(t.Context(), ids, waves, 1, func(_ context.Context, i int) (string, error) {
 				tries++
-				if i == 1 && tries <= 1+tc.silent {
-					return "", &noWorkerError{taskQueue: "armature"}
+				if i == 1 && silent < tc.silent {
+					silent++
+					return "", &noWorkerError{taskQueue: "armature", busy: tc.busy, waited: workerTimeout}
 				}
 				return "created", nil
 			})
-			if got := exitCode(err); got != tc.code || tries != tc.started {
-				t.Errorf("%s: exit code %d after %d messages, want %d after %d", tc.reason, got, tries, tc.code, tc.started)
+			if got := exitCode(err); got != tc.code || tries != tc.tries {
+				t.Errorf("%s: exit code %d after %d messages, want %d after %d", tc.reason, got, tries, tc.code, tc.tries)
+			}
+			if tc.busy && err != nil && !strings.Contains(err.Error(), "--worker-timeout") {
+				t.Errorf("%s: said %v", tc.reason, err)
 			}
 		})
+	}
+}
+
+// TestApplyAmongAnswers holds that one message may be silent for longer than its
+// tries as long as others are answered.
+func TestApplyAmongAnswers(t *testing.T) {
+	const others, silent = 8, 2 * sendTries
+	ids := make([]resource.ID, 1+others)
+	wave := make([]int, len(ids))
+	for i := range ids {
+		ids[i], wave[i] = mustID(t, cluster), i
+	}
+	begun, goOn := make(chan struct{}, others), make(chan struct{})
+	silences := 0
+	// Two at a time: the next of the others begins when the last one was answered.
+	err := newWorld().sendWaves(t.Context(), ids, [][]int{wave}, 2, func(_ context.Context, i int) (string, error) {
+		switch {
+		case i > 0:
+			begun <- struct{}{}
+			<-goOn
+			return "created", nil
+		case silences == 0:
+			<-begun
+		case silences == silent:
+			close(goOn)
+			return "created", nil
+		}
+		silences++
+		goOn <- struct{}{}
+		<-begun
+		return "", &noWorkerError{taskQueue: "armature"}
+	})
+	if err != nil || silences != silent {
+		t.Errorf("%v after %d silences", err, silences)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -18,9 +19,20 @@ var errNotManaged = errors.New("it is not managed")
 var errInterrupted = errors.New("interrupted")
 
 // noWorkerError: the server took the message, and no worker answered in time.
-type noWorkerError struct{ taskQueue string }
+type noWorkerError struct {
+	taskQueue string
+	// busy: a worker asked for work meanwhile, so one is there; waited is how long
+	// it had.
+	busy   bool
+	waited time.Duration
+}
 
 func (e *noWorkerError) Error() string {
+	if e.busy {
+		return fmt.Sprintf("a worker is there on task queue %s and did not answer within %s: it is overloaded; "+
+			"give it longer with --worker-timeout, or start more workers, and try again: a message that was sent may still arrive, and every command may be repeated",
+			e.taskQueue, span(e.waited))
+	}
 	return fmt.Sprintf("no worker answers on task queue %s; start one (go run ./worker) or give its queue with --task-queue, then try again: "+
 		"a message that was sent may still arrive, and every command may be repeated", e.taskQueue)
 }

@@ -116,7 +116,7 @@ func readPlan(path string) (planFile, error) {
 }
 
 // planFlags are the flags of apply that go with a plan file.
-var planFlags = map[string]bool{"plan-file": true, "wait": true, "timeout": true, "task-queue": true, "yes": true}
+var planFlags = map[string]bool{"plan-file": true, "wait": true, "timeout": true, "task-queue": true, "worker-timeout": true, "yes": true}
 
 // applyPlan applies exactly the plan of a file, or nothing.
 func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, how application) error {

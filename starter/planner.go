@@ -34,7 +34,8 @@ func (t *temporalClient) plan(ctx context.Context, workflowID string, in activit
 // takes up is ended again.
 func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflowOptions, name string, in, result any) error {
 	options.TaskQueue, options.WorkflowExecutionTimeout = t.taskQueue, dryTimeout
-	deadline, cancel := context.WithTimeout(ctx, updateTimeout)
+	begun := time.Now()
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	run, err := t.client.ExecuteWorkflow(deadline, options, name, in)
 	cancel()
 	if err != nil {
@@ -44,12 +45,12 @@ func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflo
 	defer stop()
 	answered := make(chan error, 1)
 	go func() { answered <- run.Get(waiting, result) }()
-	slow := time.NewTimer(updateTimeout)
+	slow := time.NewTimer(t.patience)
 	defer slow.Stop()
 	select {
 	case err = <-answered:
 	case <-slow.C:
-		if t.untouched(ctx, run) {
+		if t.untouched(ctx, run) && !t.polledSince(ctx, begun) {
 			stop()
 			if err := <-answered; err == nil {
 				return nil // it was taken up after all

@@ -152,7 +152,7 @@ func (b *backend) silence(ctx context.Context, r record, noWorker *noWorkerError
 	switch {
 	case err == nil && fresh.Stuck != "":
 		return unreachable("%s: a worker on task queue %s takes it and cannot go on; its log says why", fresh.Stuck, cmp.Or(fresh.TaskQueue, noWorker.taskQueue))
-	case r.TaskQueue != "":
+	case r.TaskQueue != "" && r.TaskQueue != noWorker.taskQueue:
 		return &noWorkerError{taskQueue: r.TaskQueue}
 	}
 	return noWorker

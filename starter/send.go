@@ -24,8 +24,8 @@ func (a *app) sendAll(ctx context.Context, ids []resource.ID, limit int, send se
 	return a.sendWaves(ctx, ids, [][]int{all}, limit, send)
 }
 
-// sendTries is how often a message is sent that a busy worker did not answer in
-// time; every message may be repeated.
+// sendTries is how often a message is sent in a row that a busy worker did not
+// answer in time; every message may be repeated.
 const sendTries = 3
 
 // sendWaves is sendAll in waves of positions: each begins when the one before
@@ -33,21 +33,28 @@ const sendTries = 3
 func (a *app) sendWaves(ctx context.Context, ids []resource.ID, waves [][]int, limit int, send sender) error {
 	var printing sync.Mutex
 	done, refusals := 0, 0
-	// Where somebody answered, a silence means a busy worker and not a missing one.
+	answered := func() int {
+		printing.Lock()
+		defer printing.Unlock()
+		return done + refusals
+	}
+	// Where somebody was answered, or a worker is there, a silence means a busy
+	// worker and not a missing one. The tries begin anew while others are answered.
 	patient := func(ctx context.Context, i int) (answer string, err error) {
-		for range sendTries {
-			var noWorker *noWorkerError
-			if answer, err = send(ctx, i); !errors.As(err, &noWorker) {
-				break
+		for try := 1; ; try++ {
+			before := answered()
+			var silent *noWorkerError
+			if answer, err = send(ctx, i); !errors.As(err, &silent) {
+				return answer, err
 			}
-			printing.Lock()
-			answered := done + refusals
-			printing.Unlock()
-			if answered == 0 {
-				break
+			after := answered()
+			switch {
+			case after > before:
+				try = 0
+			case try == sendTries || after == 0 && !silent.busy:
+				return answer, err
 			}
 		}
-		return answer, err
 	}
 	one := func(ctx context.Context, i int) error {
 		answer, err := patient(ctx, i)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/payload"
@@ -12,17 +13,19 @@ import (
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 )
 
-// Deadlines of one call. An update waits for a worker; a query that nobody
-// answers must not hold up a list.
+// Deadlines of one call. An update waits for a worker, workerTimeout unless
+// --worker-timeout says otherwise; a query that nobody answers must not hold up a
+// list.
 const (
 	dialTimeout   = 8 * time.Second
-	updateTimeout = 10 * time.Second
+	workerTimeout = 10 * time.Second
 	queryTimeout  = 3 * time.Second
 	readTimeout   = 10 * time.Second
 )
@@ -90,7 +93,7 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 		return nil, unreachable("reach Temporal at %s: %s; start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* where it needs them)",
 			options.HostPort, dialReason(err))
 	}
-	t := &temporalClient{client: c, namespace: options.Namespace, taskQueue: a.taskQueue}
+	t := &temporalClient{client: c, namespace: options.Namespace, taskQueue: a.taskQueue, patience: a.workerTimeout}
 	return &backend{messenger: t, reader: t, fridge: t, planner: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
 }
 
@@ -105,6 +108,8 @@ type temporalClient struct {
 	client    client.Client
 	namespace string
 	taskQueue string
+	// patience is how long one message waits for its answer.
+	patience time.Duration
 }
 
 // acceptedUpdateCompleted is the type of the failure with which the server
@@ -157,9 +162,11 @@ func again(err error) bool {
 	return errors.As(err, &closing) || errors.As(err, &application) && application.Type() == acceptedUpdateCompleted
 }
 
-// send waits for the answer of one update, updateTimeout at most.
+// send waits for the answer of one update. Its time begins when it is sent,
+// however many wait for their turn.
 func (t *temporalClient) send(ctx context.Context, m message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
-	deadline, cancel := context.WithTimeout(ctx, updateTimeout)
+	begun := time.Now()
+	deadline, cancel := context.WithTimeout(ctx, t.patience)
 	defer cancel()
 	var err error
 	for range updateTries {
@@ -171,7 +178,29 @@ func (t *temporalClient) send(ctx context.Context, m message, call func(context.
 			break
 		}
 	}
-	return t.translate(ctx, err)
+	err = t.translate(ctx, err)
+	var silent *noWorkerError
+	if errors.As(err, &silent) {
+		silent.waited, silent.busy = t.patience, t.polledSince(ctx, begun)
+	}
+	return err
+}
+
+// polledSince reports whether a worker asked the task queue for work since a
+// time. One that was killed is listed for minutes, but asks no more.
+func (t *temporalClient) polledSince(ctx context.Context, since time.Time) bool {
+	if t.client == nil {
+		return false
+	}
+	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	answer, err := t.client.DescribeTaskQueue(deadline, t.taskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(answer.GetPollers(), func(p *taskqueuepb.PollerInfo) bool {
+		return p.GetLastAccessTime().AsTime().After(since)
+	})
 }
 
 func updateOptions(workflowID string, m message) client.UpdateWorkflowOptions {

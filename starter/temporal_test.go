@@ -43,7 +43,7 @@ func TestSend(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
-			err := (&temporalClient{taskQueue: "q1"}).send(t.Context(), message{}, func(context.Context) (client.WorkflowUpdateHandle, error) {
+			err := (&temporalClient{taskQueue: "q1", patience: workerTimeout}).send(t.Context(), message{}, func(context.Context) (client.WorkflowUpdateHandle, error) {
 				calls++
 				return answered{err: tc.answers[calls-1]}, nil
 			})
