@@ -96,6 +96,30 @@ func TestCodesOfAzureAreJudgedAsThePageSays(t *testing.T) {
 	}
 }
 
+// TestGlossaryHasTheWords holds that the words which the concepts set in italics
+// stand in the glossary, and that this is in order.
+func TestGlossaryHasTheWords(t *testing.T) {
+	var words []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(read(t, "docs/glossary.md"), -1)[1:] {
+		words = append(words, row[1])
+	}
+	sorted := slices.SortedFunc(slices.Values(words), func(a, b string) int {
+		return strings.Compare(strings.ToLower(a), strings.ToLower(b))
+	})
+	if diff := cmp.Diff(sorted, words); diff != "" {
+		t.Errorf("the glossary is not in order (-order +page):\n%s", diff)
+	}
+	italics := regexp.MustCompile(`(?m)(?:^|[ (])\*(\w[\w -]*)\*[ .,:;)]`).FindAllStringSubmatch(read(t, "docs/concepts.md"), -1)
+	if len(italics) < 5 {
+		t.Errorf("the concepts set %d words in italics, want their words there", len(italics))
+	}
+	for _, match := range italics {
+		if !slices.Contains(words, match[1]) && !slices.Contains(words, strings.TrimSuffix(match[1], "s")) {
+			t.Errorf("the glossary lacks %q", match[1])
+		}
+	}
+}
+
 // TestLinksLead holds that what the pages link to, or show, is there.
 func TestLinksLead(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
