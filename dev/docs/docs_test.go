@@ -164,7 +164,7 @@ func (r reader) runBlock(b block) {
 	}
 	for _, c := range typed {
 		if target, isMake := strings.CutPrefix(c.text, "make "); isMake && elsewhere[strings.Fields(target)[0]] != "" {
-			c.text = "make -n " + target // it exists, at least
+			c.text, c.background = "make -n "+target, false // it exists, at least
 		}
 		r.runCommand(r.session.here(c))
 	}
