@@ -4,6 +4,7 @@ package extensions
 // A worker of your own passes append(extensions.BuiltIn(), yours...) to New.
 func BuiltIn() []Entry {
 	entries := []Entry{
+		{Type: AllTypes, Link: childrenKept{}},
 		{Type: ContainerServiceManagedClusterType, Link: ContainerServiceManagedCluster{}},
 		{Type: ContainerServiceAgentPoolType, Link: ContainerServiceAgentPool{}},
 		{Type: KustoClusterType, Link: KustoCluster{}},
@@ -16,14 +17,9 @@ func BuiltIn() []Entry {
 		{Type: CosmosDatabaseAccountType, Link: CosmosDatabaseAccount{}},
 		{Type: HcpOpenShiftClusterType, Link: HcpOpenShiftCluster{}},
 		{Type: ScaleSetInstanceType, Link: ScaleSetInstance{}},
-		{Type: ScaleSetType, Link: VirtualMachineScaleSet{}},
 		{Type: PrivateEndpointType, Link: PrivateEndpoint{}},
 		{Type: BackupInstanceType, Link: BackupInstance{}},
 		{Type: SubnetType, Link: Subnet{}},
-		{Type: VirtualNetworkType, Link: VirtualNetwork{}},
-		{Type: RouteTableType, Link: RouteTable{}},
-		{Type: NetworkSecurityGroupType, Link: NetworkSecurityGroup{}},
-		{Type: LoadBalancerType, Link: LoadBalancer{}},
 		{Type: KeyVaultType, Link: KeyVault{}},
 		{Type: RoleAssignmentType, Link: RoleAssignment{}},
 		{Type: RoleDefinitionType, Link: RoleDefinition{}},

@@ -2,20 +2,69 @@ package extensions
 
 import (
 	"context"
+	_ "embed"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 )
 
-// keepChildren is the modifier of the types whose PUT deletes the children that
-// its body does not list: it lists those that Azure shows and the body does not
-// name, so that a PUT of the parent never deletes a child. A child that goes
-// away itself is left out. obj is what a GET shows now, unmasked.
-func keepChildren(
+var (
+	_ LinkSource          = childrenKept{}
+	_ ARMResourceModifier = childrenKeeper{}
+)
+
+// childrenKept keeps what a PUT of a parent would delete: the items of lists in
+// its body that are child resources too, such as the subnets of a network. Which
+// lists these are is read from the published descriptions of all types, not from
+// a list of services.
+type childrenKept struct{}
+
+// Links is the keeper of a type that has such lists.
+func (childrenKept) Links(resourceType string) []any {
+	if lists := inlineChildren()[strings.ToLower(resourceType)]; len(lists) > 0 {
+		return []any{childrenKeeper{lists: lists}}
+	}
+	return nil
+}
+
+// inlineList is a list in a parent's body, and the child types of its items,
+// relative to the parent ("subnets").
+type inlineList struct {
+	path  resource.Path
+	types []string
+}
+
+// inlineText has one line for each list: parent, path, child types.
+//
+//go:embed inline_children.txt
+var inlineText string
+
+// inlineChildren are the lists by parent type in lower case.
+var inlineChildren = sync.OnceValue(func() map[string][]inlineList {
+	table := map[string][]inlineList{}
+	for line := range strings.Lines(inlineText) {
+		words := strings.Fields(line)
+		if len(words) != 3 || words[0] == "#" {
+			continue
+		}
+		if path, err := resource.ParsePath(words[1]); err == nil {
+			parent := strings.ToLower(words[0])
+			table[parent] = append(table[parent], inlineList{path: path, types: strings.Split(words[2], ",")})
+		}
+	}
+	return table
+})
+
+// childrenKeeper lists in the payload the children that Azure shows and the body
+// does not name. One that goes away itself is left out.
+type childrenKeeper struct{ lists []inlineList }
+
+// ModifyARMResource adds the children; obj is what a GET shows now, unmasked.
+func (k childrenKeeper) ModifyARMResource(
 	ctx context.Context,
-	path string,
 	payload map[string]any,
 	obj *resource.Object,
 	owner *resource.Object,
@@ -24,32 +73,37 @@ func keepChildren(
 	log *slog.Logger,
 	next ARMResourceModifierFunc,
 ) (map[string]any, error) {
-	value, _ := obj.At(path)
+	for _, list := range k.lists {
+		keepChildren(payload, obj.Observed, list.path)
+	}
+	return next(ctx, payload, obj, owner, resolver, client, log)
+}
+
+// keepChildren adds to the list at a path of a payload what only observed has. A
+// body that does not state the list gets it only where its items are whole
+// resources, which ARM would otherwise take for deleted; items of another shape
+// are a view on the children, and a PUT without the list leaves them alone.
+func keepChildren(payload, observed map[string]any, path resource.Path) {
+	value, _ := path.Get(observed)
 	shown, _ := value.([]any)
-	if len(shown) == 0 {
-		return next(ctx, payload, obj, owner, resolver, client, log)
-	}
-	parsed, err := resource.ParsePath(path)
-	if err != nil {
-		return nil, err
-	}
-	held, _ := parsed.Get(payload)
+	held, _ := path.Get(payload)
 	stated, isList := held.([]any)
 	if held != nil && !isList {
-		return next(ctx, payload, obj, owner, resolver, client, log) // for ARM to refuse
+		return // for ARM to refuse
 	}
-	// A copy: the parsed path leads into obj, which stays as it is.
+	// A copy: the path leads into observed, which stays as it is.
 	kept := append([]any{}, stated...)
 	for _, child := range shown {
 		object, _ := child.(map[string]any)
 		name, _ := object["name"].(string)
-		if name == "" || named(stated, name) || leaving(object) {
+		if name == "" || named(stated, name) || leaving(object) || held == nil && object["properties"] == nil {
 			continue
 		}
 		kept = append(kept, drift.Clone(object))
 	}
-	set(payload, parsed, kept)
-	return next(ctx, payload, obj, owner, resolver, client, log)
+	if len(kept) > len(stated) {
+		set(payload, path, kept)
+	}
 }
 
 // named reports whether a list has an item of a name; ARM's names ignore case.
@@ -66,6 +120,9 @@ func named(list []any, name string) bool {
 // leaving reports whether a child is being deleted.
 func leaving(child map[string]any) bool {
 	properties, _ := child["properties"].(map[string]any)
+	if properties == nil {
+		properties = child
+	}
 	state, _ := properties["provisioningState"].(string)
 	return strings.EqualFold(state, "Deleting")
 }

@@ -65,7 +65,9 @@ func (r *Registry) serialises(parentType, below string) bool {
 		r.families[strings.ToLower(parentType)][strings.ToLower(below)]
 }
 
-// familiesOf joins the table with the rows of the authors.
+// familiesOf joins the table with the rows of the authors and with the parents
+// whose PUT lists their children: one that reads before a child is made and is
+// sent after it would delete the child, and not every type has an ETag.
 func familiesOf(entries []Entry) map[string]map[string]bool {
 	joined := map[string]map[string]bool{}
 	add := func(parent string, children []string) {
@@ -79,6 +81,11 @@ func familiesOf(entries []Entry) map[string]map[string]bool {
 	}
 	for _, row := range families() {
 		add(row.parent, row.children)
+	}
+	for parent, lists := range inlineChildren() {
+		for _, list := range lists {
+			add(parent, list.types)
+		}
 	}
 	for _, entry := range entries {
 		if len(entry.Serialises) > 0 {
