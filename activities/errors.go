@@ -57,6 +57,12 @@ func isForbidden(err error) bool {
 	return errors.As(err, &failure) && failure.Status == http.StatusForbidden
 }
 
+// isPrecondition reports that the resource had changed since it was read.
+func isPrecondition(err error) bool {
+	var failure *arm.Error
+	return errors.As(err, &failure) && failure.Status == http.StatusPreconditionFailed
+}
+
 // verdict is the one place where an error of ARM becomes a verdict: the
 // classifiers of the type decide about an answer; a fault is ArmUnreachable.
 // Conflict and throttling are blocks, for nothing is wrong with the resource.

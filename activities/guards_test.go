@@ -10,7 +10,7 @@ import (
 
 // What is frozen gets no PUT and no DELETE, and the reads go on; what has other
 // labels is not held.
-func TestFrozen(t *testing.T) {
+func TestGuardFrozen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(thingText, thingBody)
@@ -42,7 +42,7 @@ func TestFrozen(t *testing.T) {
 
 // A worker releases a budget of corrections an hour; what a person asked for is
 // not held.
-func TestPutBudget(t *testing.T) {
+func TestGuardPutBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 2 })
 	w.put(thingText, thingBody)
@@ -70,7 +70,7 @@ func TestPutBudget(t *testing.T) {
 	}
 }
 
-func TestAdoptAndRecreate(t *testing.T) {
+func TestGuardAdoptAndRecreate(t *testing.T) {
 	t.Parallel()
 	const differs, same = `{"location":"westus2","tags":{"a":"1"}}`, `{"location":"westus2"}`
 	cases := map[string]struct {
@@ -121,7 +121,7 @@ func TestAdoptAndRecreate(t *testing.T) {
 
 // What was adopted as it is stays: PostCheck remembers the differences, and the
 // next comparison is in sync.
-func TestAdoptAsIsIsRemembered(t *testing.T) {
+func TestGuardAdoptAsIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"},"properties":{"size":"small"}}`)
@@ -140,7 +140,7 @@ func TestAdoptAsIsIsRemembered(t *testing.T) {
 }
 
 // put: merge writes the manifest over what is there, under the ETag of the read.
-func TestPutMerge(t *testing.T) {
+func TestGuardPutMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(thingText, `{"location":"westus2","tags":{"b":"2"},"properties":{"size":"small","count":3}}`)

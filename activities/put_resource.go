@@ -2,9 +2,7 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/armature-io/armature/arm"
@@ -49,8 +47,11 @@ type put struct {
 	lost, repeated, sending bool
 	// keptTags is set when the payload carries tags that others set.
 	keptTags bool
-	request  extensions.Request
-	etag     string
+	// overtaken counts the PUTs of this attempt that ARM refused because the
+	// resource had changed since the read.
+	overtaken int
+	request   extensions.Request
+	etag      string
 }
 
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt
@@ -177,91 +178,4 @@ func (p *put) settled(ctx context.Context) *PutResourceResult {
 
 func (p *put) finished(message string) *PutResourceResult {
 	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.observed("PutResource", resource.Proceed(message))}
-}
-
-// held is the verdict that keeps this PUT from being sent, nil when none does.
-func (p *put) held(ctx context.Context) *resource.Verdict {
-	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
-		return stop
-	}
-	return p.overBudget(p.in.Correction && !p.repeated)
-}
-
-// send builds the payload and makes the request.
-func (p *put) send(ctx context.Context) (PutResourceResult, error) {
-	payload, values, stop := p.payload(ctx)
-	if stop != nil {
-		return p.refused(*stop), nil
-	}
-	if stop := p.held(ctx); stop != nil {
-		p.unsent()
-		return p.refused(*stop), nil
-	}
-	p.sending = true
-	options := arm.PutOptions{}
-	if p.in.Create && p.in.Desired.Adopt == resource.AdoptNever && !p.repeated {
-		options.IfNoneMatch = "*"
-	}
-	if p.takesFromObserved() || p.keptTags {
-		options.IfMatch = p.etag
-	}
-	operation, err := p.Client.Put(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
-	if err != nil {
-		var dial *net.OpError
-		if errors.As(err, &dial) && dial.Op == "dial" {
-			p.unsent()
-		}
-		return p.failed(ctx, err, values)
-	}
-	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter}
-	p.heart.record(progress)
-	p.owners.forget(p.in.Desired.ID, p.in.Desired.APIVersion)
-	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
-	verdict.RequestID = operation.RequestID
-	if operation.Err != nil {
-		verdict = p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubbed("put", p.in.Desired.ID, operation.Err, values))
-		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
-	}
-	return p.accepted(verdict, progress), nil
-}
-
-// accepted is the result after a 2xx.
-func (p *put) accepted(verdict resource.Verdict, progress putProgress) PutResourceResult {
-	return PutResourceResult{
-		Verdict: p.observed("PutResource", verdict), Sent: true, Done: progress.Done,
-		Token: progress.Token, RetryAfter: progress.RetryAfter,
-	}
-}
-
-// unsent notes that this attempt sends no PUT.
-func (p *put) unsent() {
-	if progress := p.heart.progress(); progress.Unsent == p.attempt-1 {
-		progress.Unsent = p.attempt
-		p.heart.record(progress)
-	}
-}
-
-// failed gives faults another attempt, which reads first; any other answer is a
-// verdict, scrubbed of the values that were sent.
-func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
-	progress := p.heart.progress()
-	progress.Faults++
-	clean := scrubbed("put", p.in.Desired.ID, err, values)
-	of := attempted{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, before: p.in.Repeated, values: values}
-	verdict := p.judge(ctx, of, clean, &progress.seen)
-	p.heart.record(progress)
-	if again, retry := fault(clean, progress.Faults); retry {
-		return PutResourceResult{}, again
-	}
-	result := p.refused(verdict)
-	var failure *arm.Error
-	if errors.As(err, &failure) && p.in.Desired.ID.Subscription() != "" {
-		result.Unregistered = failure.Unregistered(p.in.Desired.ID.Provider())
-	}
-	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
-	return result, nil
-}
-
-func (p *put) refused(verdict resource.Verdict) PutResourceResult {
-	return PutResourceResult{Verdict: p.observed("PutResource", verdict)}
 }

@@ -17,7 +17,8 @@ func computeRows() []typeRule {
 		create:   OperationSpec{Shape: ShapeAsync, Seconds: 67, RetryAfter: []float64{10, 61, 30}},
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
-		defaults: scaleSetDefaults, actions: machineActions(),
+		defaults: scaleSetDefaults, actions: machineActions(), etag: true,
+		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions"}},
 	}
 	part := func(pattern string) typeRule {
 		return typeRule{

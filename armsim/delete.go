@@ -22,7 +22,7 @@ func (s *Simulator) handleDelete(q *request) *answer {
 		}
 		return newAnswer(http.StatusNoContent, nil)
 	}
-	if a := checkConditions(q.r, r); a != nil {
+	if a := s.checkConditions(q.r, r); a != nil {
 		return a
 	}
 	if op := r.op; op != nil && !op.done {

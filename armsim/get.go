@@ -28,7 +28,7 @@ func (s *Simulator) handleGet(q *request) *answer {
 	}
 	a := newAnswer(http.StatusOK, body)
 	s.setETag(a, r)
-	if none := q.r.Header.Get("If-None-Match"); none != "" && a.header.Get("ETag") != "" && sameETag(none, r.etag()) {
+	if none := q.r.Header.Get("If-None-Match"); none != "" && a.header.Get("ETag") != "" && sameETag(none, s.etagOf(r)) {
 		a.status, a.body = http.StatusNotModified, nil
 	}
 	return a
@@ -36,7 +36,7 @@ func (s *Simulator) handleGet(q *request) *answer {
 
 func (s *Simulator) setETag(a *answer, r *resource) {
 	if s.ruleFor(r.typ).etag {
-		a.header.Set("ETag", r.etag())
+		a.header.Set("ETag", s.etagOf(r))
 	}
 }
 

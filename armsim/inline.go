@@ -1,10 +1,44 @@
 package armsim
 
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// holder is the object in which a body has the list, and the name of the list
+// there; nil when it is not there and not to be made.
+func (rule inlineRule) holder(body object, fill bool) (object, string) {
+	names := strings.Split("properties."+rule.property, ".")
+	last := names[len(names)-1]
+	at := body
+	for _, name := range names[:len(names)-1] {
+		below, ok := at[name].(object)
+		if !ok && !fill {
+			return nil, last
+		}
+		if !ok {
+			below = object{}
+			at[name] = below
+		}
+		at = below
+	}
+	return at, last
+}
+
+// show puts the children into a body.
+func (rule inlineRule) show(body object, list []any) {
+	// A nested list is shown where it stands; an object above it is not made up.
+	if holder, last := rule.holder(body, !strings.Contains(rule.property, ".") || len(list) > 0); holder != nil {
+		holder[last] = list
+	}
+}
+
 // inlineItems are the children that a body lists; given is false when it leaves
 // them alone.
 func inlineItems(q *request, body object, rule inlineRule) (items []any, given bool) {
-	p, _ := body["properties"].(object)
-	value, present := p[rule.property]
+	holder, last := rule.holder(body, false)
+	value, present := holder[last]
 	if !present && rule.keepAbsent != nil && rule.keepAbsent(q.apiVersion) {
 		return nil, false
 	}
@@ -39,7 +73,9 @@ func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlin
 // children, as Azure's network resources do: what the PUT leaves out is deleted.
 func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inlineRule) {
 	items, given := inlineItems(q, body, rule)
-	delete(properties(body), rule.property)
+	if holder, last := rule.holder(body, false); holder != nil {
+		delete(holder, last)
+	}
 	if !given {
 		return
 	}
@@ -118,4 +154,23 @@ func (s *Simulator) inlineList(r *resource, rule inlineRule) []any {
 		list = append(list, shown)
 	}
 	return list
+}
+
+// etagOf changes with every change of the resource and of the children that its
+// body shows.
+func (s *Simulator) etagOf(r *resource) string {
+	if r.recording != nil {
+		return r.etag()
+	}
+	sum, shown := fnv.New32a(), false
+	for _, rule := range s.ruleFor(r.typ).inline {
+		for _, child := range s.children(r.id, rule.collection) {
+			shown = true
+			fmt.Fprintf(sum, "%s %s %d\n", key(child.id), child.guid, child.version)
+		}
+	}
+	if !shown {
+		return r.etag()
+	}
+	return strings.TrimSuffix(r.etag(), `"`) + fmt.Sprintf(`-%08x"`, sum.Sum32())
 }

@@ -54,8 +54,8 @@ func (s *Simulator) handlePatch(q *request) *answer {
 		delete(body, "tags")
 	}
 	for _, inline := range s.ruleFor(r.typ).inline {
-		if p, ok := patch["properties"].(object); !ok || p[inline.property] == nil {
-			properties(body)[inline.property] = s.inlineList(r, inline)
+		if holder, last := inline.holder(patch, false); holder[last] == nil {
+			inline.show(body, s.inlineList(r, inline))
 		}
 	}
 	return s.write(q, mergePatch(body, patch), patch)
@@ -138,7 +138,7 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *answer {
 			return a
 		}
 	}
-	if a := checkConditions(q.r, r); a != nil {
+	if a := s.checkConditions(q.r, r); a != nil {
 		return a
 	}
 	if a := s.checkLocation(t, r, body); a != nil {
@@ -195,12 +195,12 @@ func (s *Simulator) busy(q *request, r *resource) *answer {
 }
 
 // checkConditions holds If-Match and If-None-Match of a write (412).
-func checkConditions(r *http.Request, stored *resource) *answer {
+func (s *Simulator) checkConditions(r *http.Request, stored *resource) *answer {
 	match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
-	if match != "" && (stored == nil || match != "*" && !sameETag(match, stored.etag())) {
+	if match != "" && (stored == nil || match != "*" && !sameETag(match, s.etagOf(stored))) {
 		return errPrecondition()
 	}
-	if none != "" && stored != nil && (none == "*" || sameETag(none, stored.etag())) {
+	if none != "" && stored != nil && (none == "*" || sameETag(none, s.etagOf(stored))) {
 		return errPrecondition()
 	}
 	return nil

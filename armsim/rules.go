@@ -54,7 +54,7 @@ type typeRule struct {
 
 // inlineRule is a child collection that the parent's body shows and replaces.
 type inlineRule struct {
-	collection, property string
+	collection, property string // the property below "properties", dotted
 	flat                 bool   // an item is name and properties in one object
 	first                object // defaults of the first item
 	// keepAbsent tells by api-version whether a body that lacks the property

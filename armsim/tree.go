@@ -109,13 +109,13 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	body["id"], body["name"], body["type"] = r.id, r.name, r.typ
 	row := s.ruleFor(r.typ)
 	if row.etag {
-		body["etag"] = r.etag()
+		body["etag"] = s.etagOf(r)
 	}
 	if row.noState {
 		delete(properties(body), "provisioningState")
 	}
 	for _, inline := range row.inline {
-		properties(body)[inline.property] = s.inlineList(r, inline)
+		inline.show(body, s.inlineList(r, inline))
 	}
 	if row.show != nil {
 		row.show(s, r, body)
