@@ -144,6 +144,32 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
+// maxPicture is how large a picture of the docs may be, in bytes.
+const maxPicture = 150_000
+
+// TestPicturesAreShown holds that each picture is small and stands on a page.
+func TestPicturesAreShown(t *testing.T) {
+	pictures, err := filepath.Glob("docs/images/*")
+	if err != nil || len(pictures) == 0 {
+		t.Fatalf("there are no pictures: %v", err)
+	}
+	for _, picture := range pictures {
+		info, err := os.Stat(picture)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > maxPicture {
+			t.Errorf("%s has %d bytes, want at most %d", picture, info.Size(), maxPicture)
+		}
+		shown := slices.ContainsFunc(docPages(t), func(page string) bool {
+			return strings.Contains(read(t, page), "images/"+filepath.Base(picture)+")")
+		})
+		if !shown {
+			t.Errorf("no page shows %s", picture)
+		}
+	}
+}
+
 // anchors are the names that GitHub gives the headings of a page.
 func anchors(page string) []string {
 	var names []string

@@ -213,12 +213,36 @@ func (r reader) checkBlock(b block) {
 	}
 	for _, c := range typed {
 		line, _, _ := strings.Cut(c.text, " #")
-		words := strings.Fields(line)
-		if at := slices.Index(words, "armature"); at >= 0 {
-			command := exec.CommandContext(r.t.Context(), binaries.CLI, append(words[at+1:], "--help")...)
-			if said, err := command.CombinedOutput(); err != nil {
-				r.t.Errorf("line %d: %s: %v\n%s", c.line, c.text, err, said)
+		checkFlags(r.t, c.line, line)
+	}
+}
+
+// checkFlags fails the test where a line names a command or a flag that armature
+// does not have.
+func checkFlags(t *testing.T, line int, text string) {
+	t.Helper()
+	words := strings.Fields(text)
+	at := slices.Index(words, "armature")
+	if at < 0 || at == len(words)-1 {
+		return
+	}
+	command := exec.CommandContext(t.Context(), binaries.CLI, append(words[at+1:], "--help")...)
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Errorf("line %d: %s: %v\n%s", line, text, err, said)
+	}
+}
+
+// TestCommandsInText holds that a command which a sentence names exists, with its
+// flags.
+func TestCommandsInText(t *testing.T) {
+	inline := regexp.MustCompile("`(armature [a-z][^`]*)`")
+	for name, page := range pages(t) {
+		t.Run(name, func(t *testing.T) {
+			for i, line := range strings.Split(page, "\n") {
+				for _, match := range inline.FindAllStringSubmatch(line, -1) {
+					checkFlags(t, i+1, match[1])
+				}
 			}
-		}
+		})
 	}
 }
