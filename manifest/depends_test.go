@@ -95,12 +95,12 @@ func TestDependsOnFaults(t *testing.T) {
 		"Cycle": {
 			reason: "owner, $ref and dependsOn together: acc waits for s, s for its owner v, v for acc",
 			yaml:   on("[s]") + "---\n" + subnetManifest + "---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
-			want:   "m.yaml:15: body.a: owners, references and dependsOn form a cycle: acc -> s -> v -> acc",
+			want:   "m.yaml:15: body.a: owners, references and dependsOn form a cycle: acc -> s -> v -> acc; take one of these out",
 		},
 		"DependsCycle": {
 			reason: "the place is the item that closes it",
 			yaml:   on("[v]") + "---\n" + vnetManifest + "reconcile:\n  dependsOn:\n    - acc\n",
-			want:   "m.yaml:13: reconcile.dependsOn[0]: owners, references and dependsOn form a cycle: acc -> v -> acc",
+			want:   "m.yaml:13: reconcile.dependsOn[0]: owners, references and dependsOn form a cycle: acc -> v -> acc; take one of these out",
 		},
 		"FaultyTarget": {
 			reason: "the fault of what is named is told once",

@@ -56,6 +56,14 @@ func (l *loader) at(d *draft, line int, path, format string, args ...any) {
 	l.fault(Fault{File: d.file, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// missing reports a field that is not there, unless it is and had a fault.
+func (l *loader) missing(d *draft, line int, path, message string) {
+	d.faulty = true
+	if !slices.Contains(d.root.broken, path) {
+		l.at(d, line, path, "%s", message)
+	}
+}
+
 // The fields of a manifest, and those of section "reconcile"; what is not built
 // yet is refused with a sentence, so that no accepted field is without effect.
 var (
@@ -90,9 +98,9 @@ func (l *loader) readManifest(file string, root *node) {
 		}
 	}
 	if body := root.get("body"); body == nil {
-		l.at(d, root.line, "body", "is missing; write body: {} for a resource without properties")
+		l.missing(d, root.line, "body", "is missing; write body: {} for a resource without properties")
 	} else if body.kind != kindObject {
-		l.at(d, body.line, "body", "%s; a body is a mapping", body.found())
+		l.at(d, body.line, "body", "%s; a body is a mapping, write it like body: {location: westus2}", body.found())
 	}
 	d.desired.Policy = resource.PolicyManage
 	d.desired.Interval, d.desired.Timeout = resource.DefaultInterval, resource.DefaultTimeout
@@ -118,7 +126,7 @@ func (l *loader) checkFields(d *draft, section *node, prefix string, known []str
 func (l *loader) readType(d *draft) {
 	value, line := d.root.get("type"), d.line("type")
 	if value == nil || value.kind != kindText {
-		l.at(d, line, "type", "is missing or no text; write type: Provider.Namespace/type@api-version")
+		l.missing(d, line, "type", "is missing or no text; write type: Provider.Namespace/type@api-version")
 		return
 	}
 	typ, version, stated := strings.Cut(value.text, "@")
@@ -135,7 +143,7 @@ func (l *loader) readType(d *draft) {
 	}
 	for _, container := range []string{resource.TypeSubscription, resource.TypeTenant} {
 		if strings.EqualFold(typ, container) {
-			l.at(d, line, "type", "%s cannot be made by a manifest", typ)
+			l.at(d, line, "type", "%s cannot be made by a manifest; name it as owner", typ)
 			return
 		}
 	}
@@ -146,7 +154,7 @@ func (l *loader) readName(d *draft) {
 	value, line := d.root.get("name"), d.line("name")
 	switch {
 	case value == nil:
-		l.at(d, line, "name", "is missing; write the resource's name")
+		l.missing(d, line, "name", "is missing; write the resource's name")
 		return
 	case value.kind != kindText:
 		l.at(d, line, "name", "%s; a name is a text, write it in quotes", value.found())

@@ -7,7 +7,7 @@ func TestBodyFaults(t *testing.T) {
 		"DuplicateKey": {
 			reason: "the second value would win silently",
 			yaml:   account + "body:\n  location: westus2\n  properties:\n    a: 1\n    a: 2\n",
-			want:   "m.yaml:8: body.properties.a: stands twice in one mapping, first in line 7",
+			want:   "m.yaml:8: body.properties.a: stands twice in one mapping, first in line 7; remove one of the two",
 		},
 		"Hex": {
 			reason: "JSON has no hexadecimal numbers",
@@ -38,14 +38,14 @@ func TestBodyFaults(t *testing.T) {
 		"Tag": {
 			reason: "YAML's own types are no JSON",
 			yaml:   account + "body: {a: !!binary aGk=, b: !foo x}\n",
-			want: "m.yaml:4: body.a: has the YAML tag !!binary; only plain values are allowed\n" +
-				"m.yaml:4: body.b: has the YAML tag !foo; only plain values are allowed",
+			want: "m.yaml:4: body.a: has the YAML tag !!binary; only plain values are allowed; remove the tag\n" +
+				"m.yaml:4: body.b: has the YAML tag !foo; only plain values are allowed; remove the tag",
 		},
 		"KeyList": {
 			reason: "a key is a text",
 			yaml:   account + "body:\n  ? [a]\n  : b\n  ~: c\n",
-			want: "m.yaml:5: body: a key is a list; keys must be texts\n" +
-				"m.yaml:7: body: a key is empty; keys must be texts",
+			want: "m.yaml:5: body: a key is a list; keys must be texts: put it in quotes\n" +
+				"m.yaml:7: body: a key is empty; keys must be texts: put it in quotes",
 		},
 		"LiteralSecret": {
 			reason: "a password in a manifest ends up in histories",
@@ -58,13 +58,13 @@ func TestBodyFaults(t *testing.T) {
 		"SecretTags": {
 			reason: "tags are public",
 			yaml:   account + "body: {tags: {a: {$secret: env:X}}}\n",
-			want:   "m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees",
+			want:   "m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees; put it elsewhere",
 		},
 		"SecretName": {
 			reason: "names and locations are public",
 			yaml:   account + "body: {location: {$secret: env:X}, properties: {name: {$secret: env:X}}}\n",
-			want: "m.yaml:4: body.location: $secret is not allowed under location, which everybody sees\n" +
-				"m.yaml:4: body.properties.name: $secret is not allowed under name, which everybody sees",
+			want: "m.yaml:4: body.location: $secret is not allowed under location, which everybody sees; put it elsewhere\n" +
+				"m.yaml:4: body.properties.name: $secret is not allowed under name, which everybody sees; put it elsewhere",
 		},
 		"SecretVault": {
 			reason: "a source of a later issue",
@@ -80,18 +80,18 @@ func TestBodyFaults(t *testing.T) {
 		"SecretEnv": {
 			reason: "a variable's name",
 			yaml:   account + "body: {a: {$secret: 'env:A B'}}\n",
-			want:   "m.yaml:4: body.a: $secret: env: takes the name of an environment variable: letters, digits and _",
+			want:   "m.yaml:4: body.a: $secret: env: takes the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X",
 		},
 		"SecretFile": {
 			reason: "a file outside of the folder",
 			yaml:   account + "body: {a: {$secret: 'file:../x'}, b: {$secret: 'file:/etc/passwd'}}\n",
-			want: "m.yaml:4: body.a: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..\n" +
-				"m.yaml:4: body.b: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..",
+			want: "m.yaml:4: body.a: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password\n" +
+				"m.yaml:4: body.b: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password",
 		},
 		"SecretBeside": {
 			reason: "what stands beside a marker would be lost",
 			yaml:   account + "body: {a: {$secret: env:X, b: c}}\n",
-			want:   "m.yaml:4: body.a: $secret stands alone; found other properties beside it",
+			want:   "m.yaml:4: body.a: $secret stands alone; remove the other properties beside it",
 		},
 		"RefUnknown": {
 			reason: "a reference to nothing",
@@ -101,7 +101,7 @@ func TestBodyFaults(t *testing.T) {
 		"RefNoID": {
 			reason: "a reference that is no ID",
 			yaml:   account + "body: {a: {$ref: /x}}\n",
-			want:   "m.yaml:4: body.a: parse resource ID \"/x\": it has not the shape of an ARM resource ID",
+			want:   "m.yaml:4: body.a: parse resource ID \"/x\": it has not the shape of an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>",
 		},
 		"RefVersion": {
 			reason: "a reference that cannot be read",
@@ -111,7 +111,7 @@ func TestBodyFaults(t *testing.T) {
 		"RefBeside": {
 			reason: "only path stands beside it",
 			yaml:   account + "body: {a: {$ref: acc, pth: x}}\n",
-			want:   "m.yaml:4: body.a: $ref stands alone or with path; found \"pth\" beside it",
+			want:   "m.yaml:4: body.a: $ref stands alone or with path; remove \"pth\" beside it",
 		},
 		"RefPath": {
 			reason: "a path must parse",
@@ -123,7 +123,7 @@ func TestBodyFaults(t *testing.T) {
 		"RefCycle": {
 			reason: "neither can be first",
 			yaml:   account + "body: {a: {$ref: v}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
-			want:   "m.yaml:9: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc",
+			want:   "m.yaml:9: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc; take one of these out",
 		},
 		"RefSelf": {
 			reason: "a resource cannot wait for itself",
@@ -160,17 +160,17 @@ func TestBodyFaults(t *testing.T) {
 		"Merge": {
 			reason: "a merge key takes mappings",
 			yaml:   account + "body: {<<: [5]}\n",
-			want:   "m.yaml:4: body: the merge key << holds a number; it takes a mapping or a list of mappings",
+			want:   "m.yaml:4: body: the merge key << holds a number; it takes a mapping or a list of mappings; write it like <<: *name",
 		},
 		"Bomb": {
 			reason: "aliases must not blow up",
 			yaml:   "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
-			want:   "m.yaml:1: f[1][5][2][3][1][4]: the document holds more than 200000 values after its aliases are laid out",
+			want:   "m.yaml:1: f[1][5][2][3][1][4]: the document holds more than 200000 values after its aliases are laid out; split it, or use fewer aliases",
 		},
 		"SelfAlias": {
 			reason: "an alias inside its anchor never ends",
 			yaml:   account + "body: &b {a: *b}\n",
-			want:   "m.yaml:4: body.a.a: values are nested deeper than 100 levels, or an alias holds itself",
+			want:   "m.yaml:4: body.a.a: values are nested deeper than 100 levels, or an alias holds itself; make it flatter, or take the alias out",
 		},
 	})
 }

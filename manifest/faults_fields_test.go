@@ -20,12 +20,12 @@ func TestFieldFaults(t *testing.T) {
 		"BrokenYAML": {
 			reason: "the line of a syntax error is told",
 			yaml:   "type: a\n  name: b\n",
-			want:   "m.yaml:2: broken YAML: mapping values are not allowed in this context",
+			want:   "m.yaml:2: broken YAML: mapping values are not allowed in this context; check indentation, quotes and brackets of this line and of those before it",
 		},
 		"BrokenFlow": {
 			reason: "a bracket that is never closed",
 			yaml:   account + "body: {a: [1, 2}\n",
-			want:   "m.yaml:3: broken YAML: did not find expected ',' or ']'",
+			want:   "m.yaml:3: broken YAML: did not find expected ',' or ']'; check indentation, quotes and brackets of this line and of those before it",
 		},
 		"NotMapping": {
 			reason: "a list is no manifest",
@@ -83,7 +83,7 @@ func TestFieldFaults(t *testing.T) {
 		"Subscription": {
 			reason: "a subscription is not made by a PUT",
 			yaml:   "type: Microsoft.Resources/subscriptions@2022-12-01\nname: a\nbody: {}\n",
-			want:   "m.yaml:1: type: Microsoft.Resources/subscriptions cannot be made by a manifest",
+			want:   "m.yaml:1: type: Microsoft.Resources/subscriptions cannot be made by a manifest; name it as owner",
 		},
 		"NoName": {
 			reason: "the name is required",
@@ -121,9 +121,9 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:1: body: is missing; write body: {} for a resource without properties",
 		},
 		"ListBody": {
-			reason: "a body is a mapping",
+			reason: "a body is a mapping, write it like body: {location: westus2}",
 			yaml:   account + "body: [a]\n",
-			want:   "m.yaml:4: body: found a list; a body is a mapping",
+			want:   "m.yaml:4: body: found a list; a body is a mapping, write it like body: {location: westus2}",
 		},
 		"MarkerBody": {
 			reason: "a body is no marker",
@@ -175,23 +175,23 @@ func TestFieldFaults(t *testing.T) {
 		"ReconcileList": {
 			reason: "reconcile is a mapping",
 			yaml:   account + "body: {}\nreconcile: [manage]\n",
-			want:   "m.yaml:5: reconcile: found a list; it is a mapping of policy, adopt, recreate, interval, ignore, put, dependsOn, timeout",
+			want:   "m.yaml:5: reconcile: found a list; write a mapping of policy, adopt, recreate, interval, ignore, put, dependsOn, timeout",
 		},
 		"LabelNumber": {
 			reason: "a label is a text",
 			yaml:   account + "body: {}\nlabels: {team: 5, 'a=b': x}\n",
 			want: "m.yaml:5: labels.team: found a number; a label is a text, write it in quotes\n" +
-				"m.yaml:5: labels.a=b: a label's name is not empty and holds no =, comma, white space or control character",
+				"m.yaml:5: labels.a=b: a label's name is not empty and holds no =, comma, white space or control character; write it like team or team.example/part",
 		},
 		"LabelsLong": {
 			reason: "the server terminates a workflow with long search attributes",
 			yaml:   account + "body: {}\nlabels: {" + labels(20, 100) + "}\n",
-			want:   "m.yaml:5: labels: the labels take 2131 bytes as they are written (a list of k=v); allowed are 1500",
+			want:   "m.yaml:5: labels: the labels take 2131 bytes as they are written (a list of k=v); allowed are 1500: make them fewer or shorter",
 		},
 		"LabelLong": {
 			reason: "a keyword holds 255 characters",
 			yaml:   account + "body: {}\nlabels: {" + labels(1, 254) + "}\n",
-			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes as it is written (k=v)",
+			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes as it is written (k=v); make it shorter",
 		},
 	})
 }

@@ -43,8 +43,8 @@ func TestOwnerFaults(t *testing.T) {
 		"OwnerType": {
 			reason: "a subnet stands in a vnet",
 			yaml:   account + "body: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: acc\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s2\nowner: " + group + "\nbody: {}\n",
-			want: "m.yaml:8: owner: the owner of Microsoft.Network/virtualNetworks/subnets is of type Microsoft.Network/virtualNetworks; acc is of type Microsoft.Storage/storageAccounts\n" +
-				"m.yaml:13: owner: the owner of Microsoft.Network/virtualNetworks/subnets is of type Microsoft.Network/virtualNetworks; " + group + " is of type Microsoft.Resources/resourceGroups",
+			want: "m.yaml:8: owner: the owner of Microsoft.Network/virtualNetworks/subnets is of type Microsoft.Network/virtualNetworks, and acc is of type Microsoft.Storage/storageAccounts; name one of the right type\n" +
+				"m.yaml:13: owner: the owner of Microsoft.Network/virtualNetworks/subnets is of type Microsoft.Network/virtualNetworks, and " + group + " is of type Microsoft.Resources/resourceGroups; name one of the right type",
 		},
 		"ChainShort": {
 			reason: "a nested type without an owner names its owners",
@@ -54,7 +54,7 @@ func TestOwnerFaults(t *testing.T) {
 		"ChainWithOwner": {
 			reason: "slashes and an owner contradict each other",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: v/s\nowner: v\nbody: {}\n",
-			want:   "m.yaml:7: name: \"v/s\" holds slashes, which stand for owners only in a nested type without an owner",
+			want:   "m.yaml:7: name: \"v/s\" holds slashes, which stand for owners only in a nested type without an owner; write its last part alone",
 		},
 		"ChainTop": {
 			reason: "a type that is not nested has one name",
@@ -69,12 +69,12 @@ func TestOwnerFaults(t *testing.T) {
 		"OwnerCycle": {
 			reason: "extension resources that own each other",
 			yaml:   "type: Contoso.Web/marks@2022-04-01\nname: a\nowner: b\nbody: {}\n---\ntype: Contoso.Web/marks@2022-04-01\nname: b\nowner: a\nbody: {}\n",
-			want:   "m.yaml:3: owner: the owners form a cycle: a -> b -> a",
+			want:   "m.yaml:3: owner: the owners form a cycle: a -> b -> a; give one of them another owner",
 		},
 		"OwnerSelf": {
 			reason: "a resource cannot own itself",
 			yaml:   "type: Contoso.Web/marks@2022-04-01\nname: a\nowner: a\nbody: {}\n",
-			want:   "m.yaml:3: owner: the owners form a cycle: a -> a",
+			want:   "m.yaml:3: owner: the owners form a cycle: a -> a; give one of them another owner",
 		},
 		"AmbiguousOwner": {
 			reason: "a name that means two manifests",
@@ -84,7 +84,7 @@ func TestOwnerFaults(t *testing.T) {
 		"SameID": {
 			reason: "two manifests would fight; IDs ignore case",
 			yaml:   account + "body: {}\n---\ntype: Microsoft.Storage/storageAccounts@2021-04-01\nname: ACC\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:7: name: the manifest in m.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/ACC",
+			want:   "m.yaml:7: name: the manifest in m.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/ACC" + "; keep one of the two",
 		},
 		"FaultyOwner": {
 			reason: "the fault of an owner is told once",

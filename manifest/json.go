@@ -24,7 +24,7 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 			return documents
 		}
 		if err != nil {
-			l.fault(Fault{File: file, Line: tree.errorLine(err), Message: fmt.Sprintf("broken JSON: %v", err)})
+			l.fault(Fault{File: file, Line: tree.errorLine(err), Message: "broken JSON: " + jsonFault(err)})
 			return documents
 		}
 		switch root.kind {
@@ -35,6 +35,20 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 			documents = append(documents, root)
 		}
 	}
+}
+
+// errDeep refuses a tree that nobody writes.
+var errDeep = fmt.Errorf("values are nested deeper than %d levels; make it flatter", maxDepth)
+
+// jsonFault is an error of the decoder and what to do about it.
+func jsonFault(err error) string {
+	switch {
+	case errors.Is(err, errDeep):
+		return err.Error()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends in the middle of a value; close its brackets and quotes, or fetch the whole file"
+	}
+	return err.Error() + "; check commas, quotes and brackets here (JSON takes no comments)"
 }
 
 // isJSON reports whether stdin holds JSON: whole values and nothing else.
@@ -90,7 +104,7 @@ func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
 		return nil, err
 	}
 	if depth > maxDepth {
-		return nil, fmt.Errorf("values are nested deeper than %d levels", maxDepth)
+		return nil, errDeep
 	}
 	leaf := &node{line: t.at()}
 	switch value := token.(type) {
@@ -139,7 +153,7 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 		}
 		if first, twice := lines[name]; twice {
 			t.loader.fault(Fault{File: t.file, Line: line, Path: at.String(),
-				Message: fmt.Sprintf("stands twice in one mapping, first in line %d", first)})
+				Message: fmt.Sprintf("stands twice in one mapping, first in line %d; remove one of the two", first)})
 			continue
 		}
 		lines[name] = line

@@ -65,7 +65,7 @@ func Load(options Options, paths ...string) (Set, error) {
 	l.checkInline()
 	ordered := l.sorted()
 	if len(l.drafts) == 0 && len(l.faults) == 0 {
-		l.fault(Fault{File: strings.Join(paths, ", "), Message: "there is no manifest in it"})
+		l.fault(Fault{File: strings.Join(paths, ", "), Message: "there is no manifest in it; write one with type, name and body, or name another file"})
 	}
 	if len(l.faults) > 0 {
 		return Set{}, l.faults.sorted(l.order)

@@ -18,7 +18,7 @@ func (l *loader) locate(d *draft) {
 		return
 	}
 	if i := slices.Index(l.locating, d); i >= 0 {
-		l.at(d, d.line("owner"), "owner", "the owners form a cycle: %s", chain(append(slices.Clone(l.locating[i:]), d)))
+		l.at(d, d.line("owner"), "owner", "the owners form a cycle: %s; give one of them another owner", chain(append(slices.Clone(l.locating[i:]), d)))
 		return
 	}
 	if d.typ == "" || d.segments == nil || d.faulty && d.root.get("owner") != nil && d.owner == "" {
@@ -58,7 +58,7 @@ func (l *loader) idOf(d *draft) (string, bool) {
 	switch {
 	case d.isType(resource.TypeResourceGroup) || d.isType(resource.TypeManagementGroup) || d.owner != "":
 		if len(d.segments) > 1 {
-			l.at(d, d.line("name"), "name", "%q holds slashes, which stand for owners only in a nested type without an owner", d.name)
+			l.at(d, d.line("name"), "name", "%q holds slashes, which stand for owners only in a nested type without an owner; write its last part alone", d.name)
 			return "", false
 		}
 	case d.parentType() != "" || len(d.segments) > 1:
@@ -69,7 +69,7 @@ func (l *loader) idOf(d *draft) (string, bool) {
 	}
 	if d.owner == tenant || d.owner == "" && d.isType(resource.TypeManagementGroup) {
 		if d.parentType() != "" {
-			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; found the tenant", d.typ, d.parentType())
+			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; found the tenant; name one of that type", d.typ, d.parentType())
 			return "", false
 		}
 		return "/providers/" + d.typ + "/" + d.name, true
@@ -159,7 +159,7 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	if strings.HasPrefix(d.owner, "/") {
 		id, version, ok := l.parseStatedID(d, d.ownerLine, "owner", d.owner)
 		if ok && d.parentType() != "" && !strings.EqualFold(id.Type(), d.parentType()) {
-			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; %s is of type %s", d.typ, d.parentType(), d.owner, id.Type())
+			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s, and %s is of type %s; name one of the right type", d.typ, d.parentType(), d.owner, id.Type())
 			return resource.ID{}, false
 		}
 		d.ownerVersion = version
@@ -173,7 +173,7 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	if parent := d.parentType(); parent != "" {
 		fitting := slices.DeleteFunc(slices.Clone(owners), func(o *draft) bool { return o.typ != "" && !o.isType(parent) })
 		if len(fitting) == 0 {
-			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; %s is of type %s", d.typ, parent, d.owner, owners[0].typ)
+			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s, and %s is of type %s; name one of the right type", d.typ, parent, d.owner, owners[0].typ)
 			return resource.ID{}, false
 		}
 		owners = fitting

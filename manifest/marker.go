@@ -26,11 +26,11 @@ func markerOf(n *node) string {
 // repeats what was found: it may be the secret itself.
 func (b *bodyReader) secret(n *node, at place) any {
 	if at.public != "" {
-		b.fault(n.line, at, "$secret is not allowed under %s, which everybody sees", at.public)
+		b.fault(n.line, at, "$secret is not allowed under %s, which everybody sees; put it elsewhere", at.public)
 		return nil
 	}
 	if len(n.fields) > 1 {
-		b.fault(n.line, at, "$secret stands alone; found other properties beside it")
+		b.fault(n.line, at, "$secret stands alone; remove the other properties beside it")
 		return nil
 	}
 	value := n.get(resource.SecretMarker)
@@ -43,11 +43,11 @@ func (b *bodyReader) secret(n *node, at place) any {
 	case source == "env" && environmentName.MatchString(name):
 		return b.secretMarker(value, at)
 	case source == "env":
-		b.fault(n.line, at, "$secret: env: takes the name of an environment variable: letters, digits and _")
+		b.fault(n.line, at, "$secret: env: takes the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X")
 	case source == "file" && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "\\\x00"):
 		return b.secretMarker(value, at)
 	case source == "file":
-		b.fault(n.line, at, "$secret: file: takes a path inside the worker's folder of secrets: relative and without ..")
+		b.fault(n.line, at, "$secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password")
 	default:
 		b.fault(n.line, at, "$secret names no source; write env:NAME or file:NAME")
 	}
@@ -69,7 +69,7 @@ func (b *bodyReader) secretMarker(value *node, at place) any {
 func (b *bodyReader) reference(n *node, at place) any {
 	for _, f := range n.fields {
 		if f.name != resource.RefMarker && f.name != "path" {
-			b.fault(f.line, at, "$ref stands alone or with path; found %q beside it", f.name)
+			b.fault(f.line, at, "$ref stands alone or with path; remove %q beside it", f.name)
 			return nil
 		}
 	}

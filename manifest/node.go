@@ -31,6 +31,8 @@ type node struct {
 	text   string
 	fields []field
 	items  []*node
+	// broken are the properties of an object whose values had a fault already.
+	broken []string
 }
 
 // field is one property of an object, in the order of the document.

@@ -24,7 +24,7 @@ func (l *loader) readReconcile(d *draft) {
 		return
 	}
 	if section.kind != kindObject {
-		l.at(d, section.line, "reconcile", "%s; it is a mapping of %s", section.found(), strings.Join(reconcileFields, ", "))
+		l.at(d, section.line, "reconcile", "%s; write a mapping of %s", section.found(), strings.Join(reconcileFields, ", "))
 		return
 	}
 	l.checkFields(d, section, "reconcile.", reconcileFields)
@@ -132,7 +132,7 @@ func (l *loader) readLabels(d *draft) {
 		return
 	}
 	if labels.kind != kindObject {
-		l.at(d, labels.line, "labels", "%s; labels are a mapping of texts", labels.found())
+		l.at(d, labels.line, "labels", "%s; labels are a mapping of texts, write them like {team: data}", labels.found())
 		return
 	}
 	written := make([]string, 0, len(labels.fields))
@@ -149,20 +149,20 @@ func (l *loader) readLabels(d *draft) {
 	}
 	// They are written as a JSON list of "k=v": its quotes and commas count.
 	if raw, err := json.Marshal(written); err != nil || len(raw) > maxLabelsBytes {
-		l.at(d, labels.line, "labels", "the labels take %d bytes as they are written (a list of k=v); allowed are %d", len(raw), maxLabelsBytes)
+		l.at(d, labels.line, "labels", "the labels take %d bytes as they are written (a list of k=v); allowed are %d: make them fewer or shorter", len(raw), maxLabelsBytes)
 	}
 }
 
 func labelFault(f field) string {
 	switch {
 	case f.name == "" || strings.ContainsFunc(f.name, func(r rune) bool { return r == '=' || r == ',' || unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return "a label's name is not empty and holds no =, comma, white space or control character"
+		return "a label's name is not empty and holds no =, comma, white space or control character; write it like team or team.example/part"
 	case f.value.kind != kindText:
 		return f.value.found() + "; a label is a text, write it in quotes"
 	case strings.ContainsFunc(f.value.text, unicode.IsControl):
-		return "a label holds no control character"
+		return "a label holds no control character; remove it"
 	case len(f.name)+1+len(f.value.text) > maxLabelBytes:
-		return "the label is longer than 255 bytes as it is written (k=v)"
+		return "the label is longer than 255 bytes as it is written (k=v); make it shorter"
 	}
 	return ""
 }

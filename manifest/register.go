@@ -15,7 +15,7 @@ func (l *loader) register() {
 		}
 		key := d.desired.ID.Key()
 		if first := l.byID[key]; first != nil {
-			l.at(d, d.line("name"), "name", "the manifest in %s has the same resource ID: %s", first.source(), d.desired.ID)
+			l.at(d, d.line("name"), "name", "the manifest in %s has the same resource ID: %s; keep one of the two", first.source(), d.desired.ID)
 			continue
 		}
 		l.byID[key] = d
@@ -78,7 +78,7 @@ func (l *loader) sorted() []*draft {
 			case done:
 			case doing:
 				cycle := append(slices.Clone(path[slices.Index(path, next.draft):]), next.draft)
-				l.at(d, next.line, next.path, "owners, references and dependsOn form a cycle: %s", chain(cycle))
+				l.at(d, next.line, next.path, "owners, references and dependsOn form a cycle: %s; take one of these out", chain(cycle))
 			default:
 				visit(next.draft)
 			}

@@ -29,8 +29,12 @@ func (l *loader) files(paths []string) []string {
 		seen[file] = true
 	}
 	for _, path := range paths {
-		if path == stdinName {
+		switch path {
+		case stdinName:
 			add(path)
+			continue
+		case "":
+			l.fault(Fault{Message: `a path is empty; is a shell variable not set? name a file, a folder, or "-" for stdin`})
 			continue
 		}
 		path = filepath.Clean(path)
@@ -75,7 +79,7 @@ func (l *loader) folder(root string) []string {
 		l.fault(Fault{File: root, Message: unreadable(err)})
 	}
 	if len(files) == 0 {
-		l.fault(Fault{File: root, Message: "the folder holds no *.yaml, *.yml or *.json file"})
+		l.fault(Fault{File: root, Message: "the folder holds no *.yaml, *.yml or *.json file; name another folder, or files"})
 	}
 	return files
 }
@@ -110,7 +114,7 @@ func (l *loader) content(file string) ([]byte, bool) {
 		l.fault(Fault{File: file, Message: unreadable(err)})
 		return nil, false
 	case len(data) > maxFileBytes:
-		l.fault(Fault{File: file, Message: fmt.Sprintf("the file is larger than %d bytes; split it", maxFileBytes)})
+		l.fault(Fault{File: file, Message: fmt.Sprintf("the file is larger than %d MiB; split it", maxFileBytes>>20)})
 		return nil, false
 	}
 	return data, true
@@ -122,5 +126,5 @@ func unreadable(err error) string {
 	if errors.As(err, &pathError) {
 		err = pathError.Err
 	}
-	return fmt.Sprintf("cannot be read: %v", err)
+	return fmt.Sprintf("cannot be read: %v; check the path and its rights", err)
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/armature-io/armature/resource"
 	"go.yaml.in/yaml/v3"
@@ -30,7 +31,7 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 			return documents
 		}
 		if err != nil {
-			l.fault(brokenYAML(file, err))
+			l.fault(brokenYAML(file, data, err))
 			return documents
 		}
 		tree := &yamlTree{loader: l, file: file, budget: maxNodes}
@@ -41,13 +42,30 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 	}
 }
 
-func brokenYAML(file string, err error) Fault {
+func brokenYAML(file string, data []byte, err error) Fault {
 	fault := Fault{File: file, Message: fmt.Sprintf("broken YAML: %v", err)}
 	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
 		fault.Line, _ = strconv.Atoi(parts[1])
 		fault.Message = "broken YAML: " + parts[2]
 	}
+	fault.Message += "; " + wayOut(data, fault.Line, err)
 	return fault
+}
+
+// wayOut is what to do about a syntax error.
+func wayOut(data []byte, line int, err error) string {
+	lines := bytes.Split(data, []byte("\n"))
+	switch text := err.Error(); {
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")), bytes.HasPrefix(data, []byte("PK")), bytes.IndexByte(data, 0) >= 0 && utf8.Valid(data):
+		return "the file is no text; name a manifest"
+	case strings.Contains(text, "UTF-8"), strings.Contains(text, "UTF-16"), strings.Contains(text, "control characters"):
+		return "save the file as UTF-8 text"
+	case strings.Contains(text, "unknown anchor"):
+		return "write the anchor (&name) before its alias (*name), or put a text that begins with * in quotes"
+	case line > 0 && line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[line-1], " "), []byte("\t")):
+		return "the line is indented with a tab; use blanks"
+	}
+	return "check indentation, quotes and brackets of this line and of those before it"
 }
 
 // yamlTree turns the nodes of one YAML document into ours: aliases and merge
@@ -68,12 +86,15 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	t.budget--
 	switch {
 	case t.budget == 0:
-		return t.fault(from.Line, path, "the document holds more than %d values after its aliases are laid out", maxNodes)
+		return t.fault(from.Line, path, "the document holds more than %d values after its aliases are laid out; split it, or use fewer aliases", maxNodes)
 	case t.budget < 0:
 		return nil
 	case depth > maxDepth:
 		t.budget = 0
-		return t.fault(from.Line, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias holds itself", maxDepth)
+		return t.fault(from.Line, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias holds itself; make it flatter, or take the alias out", maxDepth)
+	}
+	if tag := from.ShortTag(); from.Kind == yaml.MappingNode && tag != "!!map" || from.Kind == yaml.SequenceNode && tag != "!!seq" {
+		return t.fault(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
 	}
 	switch from.Kind {
 	case yaml.DocumentNode:
@@ -110,17 +131,19 @@ func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node 
 			continue
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			t.fault(key.Line, path, "a key is %s; keys must be texts", describe(key))
+			t.fault(key.Line, path, "a key is %s; keys must be texts: put it in quotes", describe(key))
 			continue
 		}
 		at := path.With(resource.Step{Name: key.Value})
 		if first, twice := lines[key.Value]; twice {
-			t.fault(key.Line, at, "stands twice in one mapping, first in line %d", first)
+			t.fault(key.Line, at, "stands twice in one mapping, first in line %d; remove one of the two", first)
 			continue
 		}
 		lines[key.Value] = key.Line
 		if read := t.node(value, at, depth+1); read != nil {
 			object.fields = append(object.fields, field{name: key.Value, line: key.Line, value: read})
+		} else {
+			object.broken = append(object.broken, key.Value)
 		}
 	}
 	for _, value := range merged {
@@ -142,7 +165,7 @@ func (t *yamlTree) merge(object *node, stated map[string]int, from *yaml.Node, p
 	}
 	for _, source := range sources {
 		if source.kind != kindObject {
-			t.fault(from.Line, path, "the merge key << holds %s; it takes a mapping or a list of mappings", source.kind)
+			t.fault(from.Line, path, "the merge key << holds %s; it takes a mapping or a list of mappings; write it like <<: *name", source.kind)
 			return
 		}
 		for _, f := range source.fields {
@@ -176,7 +199,7 @@ func (t *yamlTree) scalar(from *yaml.Node, path resource.Path) *node {
 		}
 	case "!!timestamp", "!!merge":
 	default:
-		return t.fault(from.Line, path, "has the YAML tag %s; only plain values are allowed", tag)
+		return t.fault(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
 	}
 	return leaf
 }

@@ -47,7 +47,7 @@ func ParseID(s string) (ID, error) {
 	}
 	parsed, err := azcorearm.ParseResourceID(s)
 	if err != nil {
-		return ID{}, fmt.Errorf("parse resource ID %q: it has not the shape of an ARM resource ID", s)
+		return ID{}, fmt.Errorf("parse resource ID %q: it has not the shape of an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>", s)
 	}
 	if parsed.Name == "" || parsed.ResourceType.String() == azcorearm.ProviderResourceType.String() {
 		return ID{}, fmt.Errorf("parse resource ID %q: it names a type or a provider, not a resource", s)

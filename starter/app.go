@@ -79,7 +79,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(a.err, "%s: %v\n", root.Name(), err)
+		fmt.Fprintf(a.err, "%s: %s\n", root.Name(), commandFault(root, err))
 	}
 	return exitCode(err)
 }
@@ -109,9 +109,7 @@ TEMPORAL_TLS_*, or the file temporal.toml.
 	}
 	root.PersistentFlags().StringVar(&a.taskQueue, "task-queue", queue, "task queue of the workers (environment: "+taskQueueVariable+")")
 	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", workerTimeout, "how long one message waits for a worker's answer, from when it is sent")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return badInput("%v; see `%s --help`", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return badInput("%s", flagFault(c, err)) })
 	root.AddCommand(
 		a.applyCommand(), a.planCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -46,12 +47,27 @@ func (s *sources) load(a *app) (manifest.Set, error) {
 	var faults manifest.Faults
 	switch {
 	case errors.As(err, &faults):
-		return manifest.Set{}, badInput("refuse the manifests, nothing was started (%s):\n  %s",
-			count(len(faults), "fault"), strings.ReplaceAll(faults.Error(), "\n", "\n  "))
+		return manifest.Set{}, badInput("refuse the manifests, nothing was started (%s):\n  %s", count(len(faults), "fault"), strings.Join(faultLines(faults), "\n  "))
 	case err != nil:
 		return manifest.Set{}, badInput("refuse the manifests, nothing was started: %w", err)
 	}
 	return set, nil
+}
+
+// faultsShown is how many faults of manifests are told: more is another file than
+// was meant.
+const faultsShown = 25
+
+// faultLines are the first faults, one a line.
+func faultLines(faults manifest.Faults) []string {
+	var lines []string
+	for i, fault := range faults {
+		if i == faultsShown {
+			return append(lines, fmt.Sprintf("… and %d more; mend these first", len(faults)-i))
+		}
+		lines = append(lines, fault.String())
+	}
+	return lines
 }
 
 // application is what the user asked for.
@@ -86,7 +102,7 @@ more first, and starts nothing when anything is different by now.
 		Example: "  armature apply -f examples --wait\n  armature apply -f stack --prune -l stack=prod\n" +
 			"  armature plan -f stack --out stack.plan; armature apply --plan-file stack.plan --wait\n" +
 			"  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
-		Args: cobra.NoArgs,
+		Args: none("manifests are given with -f PATH"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if how.timeout < 0 {
 				return badInput("--timeout %s is negative; 0 means no limit", how.timeout)

@@ -27,6 +27,8 @@ func (s selection) check() error {
 		return badInput("choose resources either by name or by --all, not by both")
 	case s.all && s.selector != "":
 		return badInput("-l chooses some and --all everything; give one of them")
+	case slices.ContainsFunc(s.names, func(name string) bool { return strings.Contains(name, "://") }):
+		return badInput("an address is no name and no resource ID; write the ID, which begins with /subscriptions/, or a name from `armature get`")
 	case slices.Contains(s.names, ""):
 		return badInput("a name is empty; is a shell variable not set? `armature get` lists the names")
 	}

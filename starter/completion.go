@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,12 @@ the names and labels of managed resources. Where Temporal does not answer within
 2 s, names and labels are left out.`,
 		Example:   "  source <(armature completion bash)",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(c.ValidArgs, args[0]) {
+				return fmt.Errorf("completion takes one shell, found %q; allowed are %s", strings.Join(args, " "), strings.Join(c.ValidArgs, ", "))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":

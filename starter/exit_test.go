@@ -62,7 +62,7 @@ func TestExitCodes(t *testing.T) {
 		"help":                     {reason: "help is no failure", args: []string{"--help"}, code: exitOK},
 		"completion":               {reason: "works without Temporal", args: []string{"completion", "fish"}, code: exitOK},
 		"completion of a shell that is none": {
-			reason: "an argument out of the list", args: []string{"completion", "cmd"}, code: exitBadInput, stderr: []string{"cmd"}},
+			reason: "an argument out of the list", args: []string{"completion", "cmd"}, code: exitBadInput, stderr: []string{"cmd", "bash, zsh, fish, powershell"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ accepted goes on; reads go on; get and describe say what waits for the end of it
 
 ` + exitHelp,
 		Example: "  armature freeze --reason 'release 1.4 sees drift everywhere'\n  armature freeze -l stack=prod",
-		Args:    cobra.NoArgs,
+		Args:    none("what is frozen is chosen with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := readSelector(in.Selector); err != nil {
 				return err
@@ -63,7 +63,7 @@ func (a *app) unfreezeCommand() *cobra.Command {
 		Short:   "Take a freeze back; what waits goes on by itself",
 		Long:    "unfreeze takes back the freeze with exactly this selector. What waits goes on at\nits next try, within 3 minutes, or at once with `armature reconcile`.\n\n" + exitHelp,
 		Example: "  armature unfreeze\n  armature unfreeze -l stack=prod",
-		Args:    cobra.NoArgs,
+		Args:    none("what is frozen is chosen with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := readSelector(in.Selector); err != nil {
 				return err

@@ -71,7 +71,7 @@ have each action.
 			return planFault(func() error {
 				switch {
 				case len(args) > 0:
-					return badInput("plan takes no arguments, only -f PATH; see `%s --help`", c.CommandPath())
+					return badInput("plan takes no arguments, found %q; manifests are given with -f PATH; see `%s --help`", args[0], c.CommandPath())
 				case len(from.files) == 0:
 					return badInput("plan needs -f PATH (a file, a folder, or - for stdin)")
 				}
@@ -86,9 +86,7 @@ have each action.
 			}())
 		},
 	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return failed("%v; see `%s --help`", err, c.CommandPath())
-	})
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return failed("%s", flagFault(c, err)) })
 	from.add(c.Flags())
 	c.Flags().BoolVar(&prune.on, "prune", false, "show also what apply --prune would delete (needs -l)")
 	c.Flags().StringVarP(&prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")

@@ -93,7 +93,7 @@ func (f planFile) sum() (string, error) {
 func readPlan(path string) (planFile, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return planFile{}, badInput("read the plan: %w", err)
+		return planFile{}, badInput("read the plan: %w; make one with `armature plan --out FILE`", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
@@ -104,7 +104,7 @@ func readPlan(path string) (planFile, error) {
 	}
 	switch {
 	case err != nil:
-		return planFile{}, badInput("read the plan %s: %w; write it with armature plan --out", path, err)
+		return planFile{}, badInput("read the plan %s: it is no plan (%w); make one with `armature plan --out FILE`, or give manifests with -f", path, err)
 	case file.Format != planFormat:
 		return planFile{}, badInput("read the plan %s: its format is %d, this armature reads %d; plan again", path, file.Format, planFormat)
 	}

@@ -46,7 +46,7 @@ func (p *pruning) check(once bool) error {
 	case p.on && once:
 		return badInput("--prune deletes what is managed and has no manifest, and --once keeps nothing managed; choose one")
 	case p.most < 0:
-		return badInput("--prune-max %d is negative", p.most)
+		return badInput("--prune-max %d is negative; write 0 to prune nothing, or more", p.most)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (p *pruning) checkLabels(set manifest.Set) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return badInput("refuse to prune by %s, nothing was started: every manifest must have the labels, else a later prune does not know it (%s):\n  %s",
+	return badInput("refuse to prune by %s, nothing was started: every manifest must have the labels, else a later prune does not know it; add them (%s):\n  %s",
 		p.selector, count(len(faults), "fault"), strings.Join(faults, "\n  "))
 }
 

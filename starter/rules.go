@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/armature-io/armature/extensions/rules"
@@ -23,13 +24,13 @@ worker; docs/extensions.md says how rules are written.`,
 	check := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Say whether a worker would take the files or folders",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  someFiles,
 		RunE:  func(c *cobra.Command, args []string) error { return a.checkRules(c.Context(), args) },
 	}
 	test := &cobra.Command{
 		Use:   "test FILE...",
 		Short: "Run the tests that stand beside the rules",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  someFiles,
 		RunE:  func(c *cobra.Command, args []string) error { return a.testRules(c.Context(), args) },
 	}
 	parent.AddCommand(check, test)
@@ -89,12 +90,20 @@ func (a *app) testRules(ctx context.Context, paths []string) error {
 	return nil
 }
 
+// someFiles wants a file or a folder.
+func someFiles(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s needs a file or a folder of rules; name one or more", c.CommandPath())
+	}
+	return nil
+}
+
 func refusedRules(faults error) error {
 	switch {
 	case faults == nil:
 		return nil
 	case errors.Is(faults, os.ErrNotExist):
-		return badInput("%w", faults)
+		return badInput("%w; check the path", faults)
 	}
 	return badInput("a worker would not take these rules:\n%w", faults)
 }

@@ -13,7 +13,7 @@ func (a *app) setupCommand() *cobra.Command {
 		Use:   "setup",
 		Short: "Register the search attributes in the Temporal namespace",
 		Long:  "setup registers the search attributes that workflows write. It is safe to repeat.",
-		Args:  cobra.NoArgs,
+		Args:  none(""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, err := a.connect(c.Context(), a)
 			if err != nil {

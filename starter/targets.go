@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -125,6 +126,9 @@ func byName(all []record, name string) (record, error) {
 		hint := "`armature get` lists them"
 		if near := nearest(all, name); near != "" {
 			hint = "did you mean " + near + "? " + hint
+		}
+		if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" || ext == ".json" {
+			hint = "a manifest is given with -f; " + hint
 		}
 		return record{}, failed("find %q: no managed resource has this name; %s; what ended (apply --once) is found by its resource ID", name, hint)
 	case 1:

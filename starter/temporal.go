@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/payload"
@@ -82,6 +84,9 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 	}
 	if options.Namespace == "" {
 		options.Namespace = client.DefaultNamespace
+	}
+	if _, port, err := net.SplitHostPort(options.HostPort); (err != nil || port == "" || strings.Contains(options.HostPort, "/")) && !strings.Contains(options.HostPort, ":///") {
+		return nil, badInput("read the Temporal configuration: the address %q is no host:port; write TEMPORAL_ADDRESS like temporal.example.com:7233, without a scheme", options.HostPort)
 	}
 	deadline, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

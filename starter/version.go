@@ -20,7 +20,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Long:  "version prints the version of this armature and of the Go that built it. json and\nyaml are {version, go, os, arch}.",
-		Args:  cobra.NoArgs,
+		Args:  none(""),
 		RunE: func(*cobra.Command, []string) error {
 			v := built{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 			if output.machine() {
