@@ -26,10 +26,10 @@ func Load(args []string) (Config, error) {
 	if err := flags.Parse(args); errors.Is(err, ErrHelp) {
 		return Config{}, ErrHelp
 	} else if err != nil {
-		faults = append(faults, fmt.Errorf("read flags: %w", err))
+		faults = append(faults, fmt.Errorf("read flags: %w; see `worker --help`", err))
 	}
 	if flags.NArg() > 0 {
-		faults = append(faults, fmt.Errorf("read flags: unexpected argument %q", flags.Arg(0)))
+		faults = append(faults, fmt.Errorf("read flags: unexpected argument %q; the worker takes flags only, see `worker --help`", flags.Arg(0)))
 	}
 	v := newViper()
 	for _, k := range keys() {
@@ -94,7 +94,7 @@ func readFile(v *viper.Viper, flags *pflag.FlagSet) []error {
 	}
 	v.SetConfigFile(path)
 	if err := v.ReadInConfig(); err != nil {
-		return []error{fmt.Errorf("read config file %s: %w", path, err)}
+		return []error{fileFault(path, err)}
 	}
 	var faults []error
 	known := Keys()
@@ -126,18 +126,6 @@ func unknownVariables(secretPrefix string) []error {
 	return faults
 }
 
-// nearest says which known name may have been meant: one that has the same last
-// word, or "".
-func nearest(name string, known []string) string {
-	last := name[strings.LastIndexAny(name, "._")+1:]
-	for _, candidate := range known {
-		if strings.HasSuffix(candidate, last) {
-			return " (is " + candidate + " meant?)"
-		}
-	}
-	return ""
-}
-
 // decode turns the keys into a Config. Unknown keys are told by readFile, which
 // knows the file; UnmarshalExact guards against a key of the table that no
 // field takes, and against a section that is given as a plain value.
@@ -152,7 +140,7 @@ func decode(v *viper.Viper) (Config, []error) {
 	}
 	err := exact.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeText)))
 	if err != nil {
-		return loaded, []error{err}
+		return loaded, decodeFaults(err)
 	}
 	return loaded, nil
 }
@@ -177,7 +165,7 @@ func decodeDuration(_, to reflect.Type, value any) (any, error) {
 // it would silently become a text of another form (1e3, 0x10).
 func decodeText(from, to reflect.Type, value any) (any, error) {
 	if to.Kind() == reflect.String && from.Kind() != reflect.String {
-		return nil, fmt.Errorf("%T is no text: put it in quotes", value)
+		return nil, fmt.Errorf("%s is no text: %s", words(from.Kind()), quotes(from.Kind()))
 	}
 	return value, nil
 }

@@ -33,7 +33,10 @@ func (c Config) faults() []error {
 	f.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	f.oneOf("log.format", c.Log.Format, "json", "text")
 	if c.HTTP.Listen != "" {
-		_, _, err := net.SplitHostPort(c.HTTP.Listen)
+		_, port, err := net.SplitHostPort(c.HTTP.Listen)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
 		f.unless(err == nil, "http.listen", "want host:port, not %q", c.HTTP.Listen)
 	}
 	f.unless(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "want more than 0s, at most 10m, not %s", c.RereadWindow)
@@ -98,8 +101,8 @@ func (a Azure) checkCustom(f *faults) {
 		}
 		return
 	}
-	f.unless(a.Endpoint != "", "azure.endpoint", "a custom cloud needs one")
-	f.unless(a.AuthorityHost != "" || a.Credential == CredentialNone, "azure.authority-host", "a custom cloud needs one")
+	f.unless(a.Endpoint != "", "azure.endpoint", "a custom cloud needs one; write it like https://arm.example")
+	f.unless(a.AuthorityHost != "" || a.Credential == CredentialNone, "azure.authority-host", "a custom cloud needs one; write it like https://login.example")
 	for _, address := range addresses {
 		if address.value != "" {
 			checkAddress(f, address.name, address.value)
