@@ -144,6 +144,7 @@ func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *answ
 	type input struct {
 		ReadAfterWriteSeconds *float64 `json:"readAfterWriteSeconds"`
 		ApprovalSeconds       *float64 `json:"approvalSeconds"`
+		ManualApprovalSeconds *float64 `json:"manualApprovalSeconds"`
 	}
 	return decode(data, func(in input) *answer {
 		if in.ReadAfterWriteSeconds != nil {
@@ -151,6 +152,9 @@ func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *answ
 		}
 		if in.ApprovalSeconds != nil {
 			s.SetApproval(seconds(*in.ApprovalSeconds))
+		}
+		if in.ManualApprovalSeconds != nil {
+			s.SetManualApproval(seconds(*in.ManualApprovalSeconds))
 		}
 		return okControl()
 	})

@@ -62,7 +62,7 @@
 //
 // An automatic connection is Pending for a while after the endpoint was created
 // (Options.Approval) and then Approved; a manual one is Pending until the control
-// API decides. Options.PrivateEndpointInterfaces adds the network interface that
+// API decides, or for as long as Options.ManualApproval says. Options.PrivateEndpointInterfaces adds the network interface that
 // Azure makes for an endpoint: a resource that nobody asked for, which cannot be
 // deleted by itself (400 NicInUseWithPrivateEndpoint) and goes with the endpoint.
 //
@@ -125,12 +125,13 @@
 //	POST   /_sim/deny                      {"scope":glob,"method":"*"}: 403 AuthorizationFailed for matching IDs
 //	DELETE /_sim/deny                      allow everything again
 //	PUT    /_sim/throttle                  Throttle; {} switches it off
-//	PUT    /_sim/options                   {"readAfterWriteSeconds":5,"approvalSeconds":20}: what is left out stays
+//	PUT    /_sim/options                   {"readAfterWriteSeconds":5,"approvalSeconds":20,"manualApprovalSeconds":300}: what is left out stays
 //	GET    /_sim/policies                  [Policy]
 //	POST   /_sim/policies                  Policy: a modify policy adds tags to what is put, a deny policy refuses it
 //	DELETE /_sim/policies[/{name}]         remove
 //	POST   /_sim/types                     TypeLimit: unknown types, api-versions and locations that are not offered
 //	DELETE /_sim/types                     offer everything again
 //	POST   /_sim/connections               Approval: {"id","connection","status","description"} of a private endpoint;
-//	                                       automatic connections are Approved after approvalSeconds, manual ones wait for this
+//	                                       automatic connections are Approved after approvalSeconds, manual ones wait for this,
+//	                                       or for manualApprovalSeconds where that is not 0
 package armsim

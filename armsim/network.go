@@ -20,7 +20,7 @@ func networkRows() []typeRule {
 	}
 	with := func(pattern string, defaults func(*resource, object), inline ...string) typeRule {
 		row := base
-		row.pattern, row.defaults = pattern, defaults
+		row.pattern, row.defaults, row.show = pattern, defaults, showParts
 		for _, name := range inline {
 			row.inline = append(row.inline, inlineRule{collection: name, property: name})
 		}

@@ -37,6 +37,10 @@ type Options struct {
 	// Approval is how long (simulated) an automatic connection of a private
 	// endpoint is Pending; 0 means 20 s.
 	Approval time.Duration
+	// ManualApproval is how long (simulated) a manual connection of a private
+	// endpoint is Pending until somebody approves it; 0 means for ever, until
+	// Approve.
+	ManualApproval time.Duration
 	// PrivateEndpointInterfaces lets a private endpoint bring the network interface
 	// that Azure makes for it: a resource that nobody asked for, in the same group.
 	PrivateEndpointInterfaces bool

@@ -101,8 +101,12 @@ func (s *Simulator) connectionState(r *resource, name string, automatic bool) ob
 	if decided := r.decided[strings.ToLower(name)]; decided != nil {
 		return cloneObject(decided)
 	}
-	if automatic && !s.clock.now().Before(r.created.Add(s.options.Approval)) {
+	age := s.clock.now().Sub(r.created)
+	switch {
+	case automatic && age >= s.options.Approval:
 		return object{"status": "Approved", "description": "Auto-Approved", "actionsRequired": "None"}
+	case !automatic && s.options.ManualApproval > 0 && age >= s.options.ManualApproval:
+		return object{"status": "Approved", "description": "Approved", "actionsRequired": "None"}
 	}
 	return object{"status": "Pending", "description": "Awaiting Approval", "actionsRequired": "None"}
 }
@@ -113,6 +117,14 @@ func (s *Simulator) SetApproval(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.options.Approval = d
+}
+
+// SetManualApproval sets how long (simulated) manual connections of private
+// endpoints stay Pending after the endpoint was created; 0 is for ever.
+func (s *Simulator) SetManualApproval(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.options.ManualApproval = d
 }
 
 // interfaceID is the network interface that comes with a private endpoint.

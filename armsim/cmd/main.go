@@ -95,6 +95,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "how long (simulated) reads lag behind writes")
 	flags.StringVar(&set.bodies, "bodies", "", "file of recorded answers, one JSON object a line, plain or gzip: a PUT of a recorded ID is answered by them")
 	flags.BoolVar(&set.simulator.PrivateEndpointInterfaces, "private-endpoint-interfaces", false, "private endpoints bring their network interfaces, as resources of their own")
+	flags.DurationVar(&set.simulator.ManualApproval, "approve-manual-after", 0, "how long (simulated) until somebody approves a private endpoint's manual connection; 0: the control API alone")
 	flags.BoolVar(&throttle, "throttle", false, "throttle as ARM does: 250 reads, 200 writes, 200 deletes, refilled by 25, 10 and 10 a (simulated) second")
 	flags.BoolVar(&set.simulator.RequireRegistration, "require-registration", false, "no provider is registered at first, as in a new subscription")
 	flags.StringVar(&policyTags, "policy-tags", "", "name=value,...: a policy adds these tags at every PUT of a group or top-level resource")

@@ -18,6 +18,10 @@ import (
 // defaultTimeScale lets a minute of Azure pass in a second.
 const defaultTimeScale = 60
 
+// defaultManualApproval is when (simulated) somebody approves the private
+// endpoint of the examples that asks for it.
+const defaultManualApproval = 10 * time.Minute
+
 // Sim is the running simulator, spoken to by its control API alone.
 type Sim struct {
 	t      testing.TB
@@ -31,6 +35,9 @@ func startSim(t testing.TB, folder string, options Options) *Sim {
 	set := options.Simulator
 	if set.TimeScale == 0 {
 		set.TimeScale = defaultTimeScale
+	}
+	if set.ManualApproval == 0 {
+		set.ManualApproval = defaultManualApproval
 	}
 	caFile := ""
 	if options.TLS {
