@@ -19,10 +19,14 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s comes before its owner", desired.ID)
 		}
 	}
+	if len(set.Resources) < 40 || len(types) < 12 {
+		t.Errorf("the examples are %d resources of %d types, want a stack of at least 40 of 12", len(set.Resources), len(types))
+	}
 	want := map[string]int{
-		"Microsoft.Resources/resourceGroups": 1, "Microsoft.Network/virtualNetworks": 1,
+		"Microsoft.Resources/resourceGroups": 1, "Microsoft.Network/virtualNetworks": 2, "Microsoft.Network/virtualNetworks/subnets": 3,
 		"Microsoft.Storage/storageAccounts": 1, "Microsoft.Kusto/clusters": 1,
-		"Microsoft.Kusto/clusters/databases": 3, "Microsoft.Authorization/roleAssignments": 1,
+		"Microsoft.Kusto/clusters/databases": 3, "Microsoft.Authorization/roleAssignments": 2,
+		"Microsoft.ContainerService/managedClusters/agentPools": 2, "Microsoft.Network/privateEndpoints": 2,
 	}
 	for typ, count := range want {
 		if types[typ] != count {

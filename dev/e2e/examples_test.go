@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -21,7 +22,7 @@ const (
 	demoCluster  = demoGroup + "/providers/Microsoft.Kusto/clusters/adx"
 	demoDatabase = demoCluster + "/databases/telemetry"
 	// demoCount is how many resources the examples are.
-	demoCount = 10
+	demoCount = 40
 )
 
 // demoPassword is the one secret that the examples name.
@@ -93,9 +94,10 @@ func examplesInSync(w *harness.World) {
 	if len(counters.ByID) != demoCount {
 		w.T.Errorf("%d resources got requests, want %d: %v", len(counters.ByID), demoCount, counters.ByID)
 	}
+	read := readByOthers(w.T)
 	for id, requests := range counters.ByID {
 		most := 1
-		if isRead(counters.ByID, id) {
+		if read[id] {
 			most = 2
 		}
 		if gets := requests[http.MethodGet]; gets < 1 || gets > most {
@@ -104,15 +106,26 @@ func examplesInSync(w *harness.World) {
 	}
 }
 
-// isRead tells whether a check of another resource reads this one: it is an
-// owner, or the network security group that the network names.
-func isRead(all map[string]map[string]int, id string) bool {
-	for other := range all {
-		if strings.HasPrefix(other, id+"/") {
-			return true
+// readByOthers are the keys of the resources that checks of others read: owners
+// and what bodies name.
+func readByOthers(t testing.TB) map[string]bool {
+	t.Helper()
+	root, err := harness.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := manifest.Load(manifest.Options{}, filepath.Join(root, "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	for _, desired := range set.Resources {
+		read[desired.Owner.Key()] = true
+		for _, reference := range desired.References {
+			read[reference.ID.Key()] = true
 		}
 	}
-	return strings.HasSuffix(id, "/networksecuritygroups/demo-nsg")
+	return read
 }
 
 // examplesDrift changes a property behind everybody's back: the next pass puts
@@ -157,7 +170,7 @@ func examplesHeld(w *harness.World, folder string) {
 
 // examplesDeleted waits for the deletion: it ends by itself, and nothing stays.
 func examplesDeleted(w *harness.World, folder string) {
-	w.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "120s")
+	w.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "180s")
 	if left := stored(w, demoGroup+"*"); len(left) != 0 {
 		w.T.Errorf("the deletion left %d resources behind: %+v", len(left), left)
 	}

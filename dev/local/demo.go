@@ -25,6 +25,10 @@ import (
 // passwordVariable is the one secret that the examples name.
 const passwordVariable = "ARMATURE_SECRET_POSTGRES_PASSWORD"
 
+// manualApproval is when (simulated) somebody approves the private endpoint that
+// asks for it: long enough to see why it waits.
+const manualApproval = 6 * time.Minute
+
 // demo is what runs, in the order in which it starts.
 type demo struct {
 	settings
@@ -44,7 +48,7 @@ func (d *demo) start(ctx context.Context) error {
 	if err := prepareFolder(d.folder, d.keep); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{d.startTemporal, d.startUI, d.startSimulator, d.startWorker} {
+	for _, step := range []func(context.Context) error{d.startTemporal, d.startUI, d.startSimulator, d.plant, d.startWorker} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -102,7 +106,9 @@ func (d *demo) startUI(ctx context.Context) error {
 }
 
 func (d *demo) startSimulator(context.Context) error {
-	sim, err := armsim.Listen(local(d.simPort), false, "", nil, armsim.Options{Seed: 1, TimeScale: d.timeScale})
+	sim, err := armsim.Listen(local(d.simPort), false, "", nil, armsim.Options{
+		Seed: 1, TimeScale: d.timeScale, ManualApproval: manualApproval,
+	})
 	if err != nil {
 		return fmt.Errorf("start the ARM simulator: %w", err)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // TestDemo is `make demo </dev/null` with a faster Azure: it ends by itself,
-// with everything Ready.
+// with everything Ready, after every kind of verdict.
 func TestDemo(t *testing.T) {
-	folder, code, out := runDemo(t, "--time-scale", "200", "--timeout", "4m")
+	folder, code, out := runDemo(t, "--time-scale", "60", "--timeout", "4m")
 	if code != 0 {
 		t.Fatalf("exit code %d, want 0\n%s", code, out)
 	}
@@ -22,6 +22,20 @@ func TestDemo(t *testing.T) {
 			t.Errorf("the demo does not show %q:\n%s", want, out)
 		}
 	}
+	_, table, _ := strings.Cut(out, "\nNAME ")
+	ready, types := 0, map[string]bool{}
+	for _, line := range strings.Split(table, "\n") {
+		if columns := strings.Fields(line); len(columns) > 3 && strings.HasPrefix(columns[1], "Microsoft.") {
+			types[columns[1]] = true
+			if columns[2] == "Ready" {
+				ready++
+			}
+		}
+	}
+	if ready < 40 || len(types) < 12 {
+		t.Errorf("%d resources of %d types are Ready, want at least 40 of 12:\n%s", ready, len(types), out)
+	}
+	checkVerdicts(t, folder)
 	for _, name := range []string{"temporal.db", "temporal.log", "worker.log"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Errorf("the demo's folder lacks %s: %v", name, err)

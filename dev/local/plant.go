@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/armature-io/armature/armsim"
+)
+
+// The subscription of the examples, and what others have to do with it.
+const (
+	demoGroup     = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo"
+	demoWorkspace = demoGroup + "/providers/Microsoft.OperationalInsights/workspaces/demo-logs"
+	demoAddress   = demoGroup + "/providers/Microsoft.Network/publicIPAddresses/demo-ip"
+
+	addressBody       = `{"location":"westus2","sku":{"name":"Standard"},"properties":{"publicIPAllocationMethod":"Static"}}`
+	addressAPIVersion = "2020-11-01"
+	// addressSeconds (simulated) is how long somebody else's change goes on.
+	addressSeconds = 300
+)
+
+// plant makes Azure less empty and less patient than a simulator is by itself,
+// so that the demo meets what a user meets:
+//   - a group that exists and is as its manifest says (no PUT);
+//   - a workspace that somebody made by hand, with another retention (an update);
+//   - an address that somebody is creating right now (operation in progress);
+//   - a request that is throttled (429), one that meets a conflict (409), and one
+//     for an identity that is too new (400), once each.
+//
+// Somebody approves the manual private endpoint after a while (Options). What a
+// kept demo left is not planted again.
+func (d *demo) plant(ctx context.Context) error {
+	sim := d.sim.Simulator()
+	if len(sim.Resources("*", "*")) > 0 {
+		return nil
+	}
+	for id, body := range map[string]map[string]any{
+		demoGroup: {"location": "westus2", "tags": map[string]any{"purpose": "demo"}},
+		demoWorkspace: {"location": "westus2", "properties": map[string]any{
+			"sku": map[string]any{"name": "PerGB2018"}, "retentionInDays": 90,
+		}},
+	} {
+		if err := sim.Put(id, body); err != nil {
+			return fmt.Errorf("plant what exists before: %w", err)
+		}
+	}
+	sim.AddFault(armsim.Fault{
+		Method: http.MethodPut, Path: "*/components/demo-insights", Count: 1,
+		Status: http.StatusTooManyRequests, Code: "SubscriptionRequestsThrottled", Headers: map[string]string{"Retry-After": "3"},
+		Message: "Number of requests for subscription '11111111-2222-3333-4444-555555555555' and operation 'PUT/SUBSCRIPTIONS' exceeded the limit. Please try again after '3' seconds.",
+	})
+	sim.AddFault(armsim.Fault{
+		Method: http.MethodPut, Path: "*/vaults/armature-demo-kv", Count: 1, Status: http.StatusConflict, Code: "ConflictError",
+		Message: "A conflict occurred that prevented the operation from completing. The operation failed because the state of the vault changed from within the operation. Please retry.",
+	})
+	sim.AddFault(armsim.Fault{
+		Method: http.MethodPut, Path: "*/roleAssignments/3c2f1c0a-*", Count: 1, Status: http.StatusBadRequest, Code: "PrincipalNotFound",
+		Message: "Principal does not exist in the directory. If this principal was just created, this may be a replication delay. Please try again.",
+	})
+	sim.AddOperationRule(armsim.OperationRule{ID: demoAddress, Count: 1, Spec: armsim.OperationSpec{Seconds: addressSeconds}})
+	return d.somebodyPuts(ctx, demoAddress, addressAPIVersion, addressBody)
+}
+
+// somebodyPuts is a PUT of another client.
+func (d *demo) somebodyPuts(ctx context.Context, id, apiVersion, body string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, d.sim.URL()+id+"?api-version="+apiVersion, strings.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("plant %s: %w", id, err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("plant %s: %w", id, err)
+	}
+	if err := response.Body.Close(); err != nil {
+		return fmt.Errorf("plant %s: %w", id, err)
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("plant %s: the simulator answers %s", id, response.Status)
+	}
+	return nil
+}
