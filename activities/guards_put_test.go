@@ -45,7 +45,7 @@ func TestGuardChildren(t *testing.T) {
 		"NAT rules":      {parent: network + "loadBalancers/lb", child: "inboundNatRules", body: `{"location":"westus2","properties":{"inboundNatRules":[` + rule + `]}}`},
 		"backend pools":  {parent: network + "loadBalancers/lb", child: "backendAddressPools", body: `{"location":"westus2","properties":{"backendAddressPools":[` + rule + `]}}`},
 		"extensions": {parent: set, child: "extensions",
-			body: `{"location":"westus2","properties":{"virtualMachineProfile":{"extensionProfile":{"extensions":[` + rule + `]}}}}`},
+			body: `{"location":"westus2","properties":{"virtualMachineProfile":{"extensionProfile":{"extensions":[` + rule + `]}}}}`, asView: true},
 		"agent pools": {parent: cluster, child: "agentPools", body: `{"location":"westus2","properties":{"agentPoolProfiles":[{"name":"own","count":1}]}}`, asView: true, noETag: true},
 	}
 	for name, c := range cases {

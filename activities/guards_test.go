@@ -2,6 +2,7 @@ package activities
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,4 +160,78 @@ func TestGuardPutMerge(t *testing.T) {
 	if now.Tags["a"] != "1" || now.Tags["b"] != "2" || now.Properties["size"] != "large" || now.Properties["count"] != 3.0 {
 		t.Errorf("after the merge the resource is %s", got.Observed)
 	}
+}
+
+// What somebody stopped is not started by a PUT, and not PUT in vain: the pass
+// ends with the differences and how to start it. In sync it is fine; a manifest
+// that states the power state, and a person with --force, decide otherwise.
+func TestGuardStopped(t *testing.T) {
+	t.Parallel()
+	const network, aks = groupText + "/providers/Microsoft.Network/", groupText + "/providers/Microsoft.ContainerService/managedClusters/aks"
+	code := func(word string) string { return `"powerState":{"code":"` + word + `"}` }
+	at := func(name string) func(string) string {
+		return func(word string) string { return `"` + name + `":"` + word + `"` }
+	}
+	cases := map[string]struct {
+		id, path string
+		says     func(word string) string
+		// start is part of the advice.
+		start string
+	}{
+		"AKS":                 {aks, "properties.powerState.code", code, "az aks start"},
+		"agent pool":          {aks + "/agentPools/p", "properties.powerState.code", code, "az aks nodepool start"},
+		"application gateway": {network + "applicationGateways/gw", "properties.operationalState", at("operationalState"), "az network application-gateway start"},
+		"Kusto":               {clusterText, "properties.state", at("state"), "az kusto cluster start"},
+		"PostgreSQL":          {groupText + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/pg", "properties.state", at("state"), "az postgres flexible-server start"},
+		"MySQL":               {groupText + "/providers/Microsoft.DBforMySQL/flexibleServers/my", "properties.state", at("state"), "az mysql flexible-server start"},
+		"Spring":              {groupText + "/providers/Microsoft.AppPlatform/Spring/sp", "properties.powerState", at("powerState"), "az spring start"},
+		"unknown type":        {thingText, "properties.powerState.code", code, "the start action"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(c.id, `{"location":"westus2","properties":{`+c.says("Running")+`}}`)
+			must(t, w.sim.Patch(c.id, stopAt(c.path)))
+			differs := desired(t, c.id, `{"location":"westus2","tags":{"a":"1"},"properties":{}}`)
+			got := w.wholePass(differs, false)
+			want(t, got, resource.ActionBlock, resource.ReasonStopped, resource.RetryVerySlow, c.path+` is "Stopped"`, "tags", c.start, "--force")
+			if len(got.Differences) == 0 || w.puts(c.id) != 0 {
+				t.Errorf("differences %v and %d PUTs, want some and none", got.Differences, w.puts(c.id))
+			}
+			states := desired(t, c.id, `{"location":"westus2","tags":{"a":"1"},"properties":{`+c.says("Running")+`}}`)
+			read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: states.ID, APIVersion: states.APIVersion})
+			in := PreCheckInput{Desired: states, Observed: read.Observed, Applied: true}
+			if name != "PostgreSQL" && name != "Kusto" { // which take no PUT of any kind
+				want(t, local(w, w.acts.PreCheck, in).Verdict, resource.ActionProceed, resource.ReasonDrift, "")
+			}
+			in.Desired, in.Force = differs, true
+			want(t, local(w, w.acts.PreCheck, in).Verdict, resource.ActionProceed, resource.ReasonDrift, "")
+			in.Desired, in.Force = desired(t, c.id, `{"location":"westus2"}`), false
+			want(t, local(w, w.acts.PreCheck, in).Verdict, resource.ActionSkip, resource.ReasonInSync, "")
+		})
+	}
+}
+
+// stopAt is a patch that says Stopped at a path of properties.
+func stopAt(path string) map[string]any {
+	var value any = "Stopped"
+	names := strings.Split(path, ".")
+	for i := len(names) - 1; i >= 0; i-- {
+		value = map[string]any{names[i]: value}
+	}
+	return value.(map[string]any)
+}
+
+// wholePass reads, checks and writes as a pass does, and tells the verdict that
+// ended it.
+func (w *world) wholePass(d resource.Desired, correction bool) resource.Verdict {
+	w.t.Helper()
+	read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed, Applied: true})
+	if checked.Verdict.Action != resource.ActionProceed {
+		return checked.Verdict
+	}
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: checked.Verdict.Create, Correction: correction})
+	return put.Verdict
 }

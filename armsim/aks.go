@@ -19,7 +19,7 @@ func aksRows() []typeRule {
 		delete: OperationSpec{Shape: ShapeBoth, Seconds: 190},
 		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, first: object{"mode": "System"}, // the pool of the cluster's own services
 			keepAbsent: func(string) bool { return true }}},
-		defaults: aksDefaults, changing: aksChanging, actions: powerActions("powerState.code"),
+		defaults: aksDefaults, changing: aksChanging, actions: powerActions("powerState.code"), check: stoppedCluster,
 	}
 	pool := typeRule{
 		pattern:  aksType + "/agentpools",

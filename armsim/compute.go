@@ -18,7 +18,8 @@ func computeRows() []typeRule {
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
 		defaults: scaleSetDefaults, actions: machineActions(), etag: true,
-		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions"}},
+		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions",
+			keepAbsent: func(string) bool { return true }}}, // a PUT is a PATCH to this provider, but for lists
 	}
 	part := func(pattern string) typeRule {
 		return typeRule{

@@ -41,6 +41,7 @@ func networkRows() []typeRule {
 		with("microsoft.network/virtualnetworks/subnets", subnetDefaults),
 		with("microsoft.network/routetables", guidDefaults, "routes"),
 		with("microsoft.network/networksecuritygroups", guidDefaults, "securityRules"),
+		with("microsoft.network/applicationgateways", gatewayDefaults),
 		with("microsoft.network/loadbalancers", guidDefaults, "inboundNatRules", "backendAddressPools"),
 		with("microsoft.network/*", nil),
 	)

@@ -17,7 +17,7 @@ func flexibleServerRows() []typeRule {
 	server := typeRule{
 		pattern: postgresType, create: spec(240, 60), update: spec(60, 60), delete: spec(71, 15),
 		noState: true, displayLocation: true, operation: "UpsertServerManagementOperationV2",
-		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, show: showServerState,
+		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, show: showServerState, check: stoppedServer,
 		actions: map[string]action{
 			"start":   {state: "Updating", path: "state", during: "Starting", after: "Ready"},
 			"stop":    {state: "Updating", path: "state", during: "Stopping", after: "Stopped"},

@@ -25,7 +25,6 @@ func TestStates(t *testing.T) {
 			{"PUT", aks, `{"location":"westus2","properties":{"kubernetesVersion":"1.30.0"}}`, 200, "provisioningState", "Updating", "Succeeded"},
 			{"PUT", aks, `{"location":"westus2","properties":{"kubernetesVersion":"1.31.0"}}`, 200, "provisioningState", "Upgrading", "Succeeded"},
 			{"POST", aks + "/stop", "", 202, "provisioningState", "Stopping", "Succeeded"},
-			{"PUT", aks, located, 200, "powerState.code", "Stopped", "Stopped"},
 			{"POST", aks + "/start", "", 202, "powerState.code", "Stopped", "Running"},
 		},
 		"kubernetes pool": {
@@ -40,7 +39,6 @@ func TestStates(t *testing.T) {
 			{"PUT", postgres, located, 202, "state", "<nil>", "Ready"},
 			{"PUT", postgres, located, 202, "state", "Updating", "Ready"},
 			{"POST", postgres + "/stop", "", 202, "state", "Stopping", "Stopped"},
-			{"PUT", postgres, located, 202, "state", "Updating", "Stopped"},
 			{"POST", postgres + "/start", "", 202, "state", "Starting", "Ready"},
 			{"POST", postgres + "/restart", "", 202, "state", "Restarting", "Ready"},
 			{"DELETE", postgres, "", 202, "state", "Dropping", "<nil>"},
@@ -73,6 +71,31 @@ func TestStates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStoppedTakesNoPut: a stopped cluster and a stopped server refuse a PUT; one
+// of a stopped gateway starts it.
+func TestStoppedTakesNoPut(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	for id, code := range map[string]string{aks: "OperationNotAllowed", postgres: "ServerStoppedError"} {
+		h.do("PUT", id+version, located)
+		h.pass(time.Hour)
+		h.want(h.do("POST", id+"/stop"+version, ""), 202, "")
+		h.pass(time.Hour)
+		h.want(h.do("PUT", id+version, located), 400, code)
+	}
+	gateway := networkRP + "applicationGateways/gw"
+	if err := h.Put(gateway, map[string]any{"location": "westus2"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Patch(gateway, map[string]any{"properties": map[string]any{"operationalState": "Stopped"}}); err != nil {
+		t.Fatal(err)
+	}
+	h.wantAt(h.do("GET", gateway+version, ""), "properties.operationalState", "Stopped")
+	h.want(h.do("PUT", gateway+version, located), 200, "")
+	h.pass(time.Hour)
+	h.wantAt(h.do("GET", gateway+version, ""), "properties.operationalState", "Running")
 }
 
 func lastName(path string) string {

@@ -25,10 +25,15 @@ type childrenKept struct{}
 // Links is the keeper of a type that has such lists.
 func (childrenKept) Links(resourceType string) []any {
 	if lists := inlineChildren()[strings.ToLower(resourceType)]; len(lists) > 0 {
-		return []any{childrenKeeper{lists: lists}}
+		return []any{childrenKeeper{lists: lists, patches: strings.HasPrefix(strings.ToLower(resourceType), patchingProvider)}}
 	}
 	return nil
 }
+
+// patchingProvider takes a PUT for a PATCH: what a body leaves out stays, a list
+// that it states is the whole list (learn.microsoft.com, PUT calls for creation or
+// updates on compute resources).
+const patchingProvider = "microsoft.compute/"
 
 // inlineList is a list in a parent's body, and the child types of its items,
 // relative to the parent ("subnets").
@@ -60,7 +65,11 @@ var inlineChildren = sync.OnceValue(func() map[string][]inlineList {
 
 // childrenKeeper lists in the payload the children that Azure shows and the body
 // does not name. One that goes away itself is left out.
-type childrenKeeper struct{ lists []inlineList }
+type childrenKeeper struct {
+	lists []inlineList
+	// patches says that the children stay when the body does not state the list.
+	patches bool
+}
 
 // ModifyARMResource adds the children; obj is what a GET shows now, unmasked.
 func (k childrenKeeper) ModifyARMResource(
@@ -74,16 +83,16 @@ func (k childrenKeeper) ModifyARMResource(
 	next ARMResourceModifierFunc,
 ) (map[string]any, error) {
 	for _, list := range k.lists {
-		keepChildren(payload, obj.Observed, list.path)
+		k.keep(payload, obj.Observed, list.path)
 	}
 	return next(ctx, payload, obj, owner, resolver, client, log)
 }
 
-// keepChildren adds to the list at a path of a payload what only observed has. A
+// keep adds to the list at a path of a payload what only observed has. A
 // body that does not state the list gets it only where its items are whole
 // resources, which ARM would otherwise take for deleted; items of another shape
 // are a view on the children, and a PUT without the list leaves them alone.
-func keepChildren(payload, observed map[string]any, path resource.Path) {
+func (k childrenKeeper) keep(payload, observed map[string]any, path resource.Path) {
 	value, _ := path.Get(observed)
 	shown, _ := value.([]any)
 	held, _ := path.Get(payload)
@@ -96,7 +105,7 @@ func keepChildren(payload, observed map[string]any, path resource.Path) {
 	for _, child := range shown {
 		object, _ := child.(map[string]any)
 		name, _ := object["name"].(string)
-		if name == "" || named(stated, name) || leaving(object) || held == nil && object["properties"] == nil {
+		if name == "" || named(stated, name) || leaving(object) || held == nil && (k.patches || object["properties"] == nil) {
 			continue
 		}
 		kept = append(kept, drift.Clone(object))

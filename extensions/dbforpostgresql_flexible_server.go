@@ -46,7 +46,7 @@ func (PostgreSQLFlexibleServer) PreReconcileCheck(
 	if among(state, postgreSQLResting()...) {
 		result, err := next(ctx, obj, owner, resolver, client, log)
 		if err != nil || result.Action() != resource.ActionProceed {
-			return result, err
+			return result.sayingFirst(fmt.Sprintf("Flexible Server is in state %q", state)), err
 		}
 	}
 	return BlockReconcile(fmt.Sprintf("Flexible Server is in state %q", state)), nil

@@ -87,6 +87,9 @@ func (d defaultPreChecker) PreReconcileCheck(
 	}
 	switch {
 	case len(found.Differences) > 0:
+		if row, word, rests := stopped(obj); rests && !d.request.Force {
+			return leftStopped(found, row, word), nil
+		}
 		return differing(found), nil
 	case len(found.Contested) > 0:
 		return contested(found, obj), nil

@@ -40,7 +40,7 @@ func (KustoCluster) PreReconcileCheck(
 	if strings.EqualFold(state.word, kustoStopped) {
 		result, err := next(ctx, obj, owner, resolver, client, log)
 		if err != nil || result.Action() != resource.ActionProceed {
-			return result, err
+			return result.sayingFirst("Cluster is in " + state.String()), err
 		}
 	}
 	return BlockReconcile("Cluster is in " + state.String()), nil

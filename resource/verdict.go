@@ -80,6 +80,7 @@ const (
 	ReasonWaitingForSibling         Reason = "WaitingForSibling"
 	ReasonFrozen                    Reason = "Frozen"
 	ReasonHeld                      Reason = "Held"
+	ReasonStopped                   Reason = "Stopped"
 	ReasonDisappeared               Reason = "Disappeared"
 	ReasonAlreadyExists             Reason = "AlreadyExists"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
@@ -122,6 +123,7 @@ func Reasons() []Reason {
 		ReasonWaitingForSibling,
 		ReasonFrozen,
 		ReasonHeld,
+		ReasonStopped,
 		ReasonDisappeared,
 		ReasonAlreadyExists,
 		ReasonDeletionNotSupported,
@@ -136,7 +138,7 @@ func (r Reason) Class() RetryClass {
 	switch r {
 	case ReasonWaitingForOwner, ReasonReferenceNotFound, ReasonReferenceNotReady, ReasonSecretNotFound:
 		return RetryFast
-	case ReasonDeletionNotSupported, ReasonProtected, ReasonChangeNotTaken, ReasonDriftDetected, ReasonContested, ReasonContainsProtected:
+	case ReasonDeletionNotSupported, ReasonProtected, ReasonChangeNotTaken, ReasonDriftDetected, ReasonContested, ReasonContainsProtected, ReasonStopped:
 		return RetryVerySlow
 	}
 	return RetrySlow
