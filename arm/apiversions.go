@@ -19,6 +19,10 @@ func (c *Client) APIVersion(ctx context.Context, subscription, resourceType stri
 		return "", err
 	}
 	namespace, kind, _ := strings.Cut(resourceType, "/")
+	c, err = c.For(ctx, scope)
+	if err != nil {
+		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
+	}
 	target, err := c.url(scope, "providers/"+namespace, providersAPIVersion)
 	if err != nil {
 		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)

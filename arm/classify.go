@@ -41,6 +41,7 @@ const (
 	srcContract = "resource provider contract"
 	srcRecorded = "recorded traffic"
 	srcReported = "issues of public clients"
+	srcOwn      = "this client"
 )
 
 // table is the error table, in the order in which it is asked.

@@ -51,6 +51,12 @@ type Options struct {
 	Observer func(Request)
 	// Clock is the time; nil means time.Now.
 	Clock func() time.Time
+	// AuxiliaryTenants are further tenants whose tokens go with every request,
+	// where a resource refers to one of another tenant (at most three, ARM's
+	// limit).
+	AuxiliaryTenants []string
+	// Connections are the further ways to ARM by the names of their credentials.
+	Connections map[string]Connection
 }
 
 // Call is the operation of the Client that a request belongs to.
@@ -78,9 +84,14 @@ type Request struct {
 	Duration time.Duration
 }
 
-// Client talks to one ARM endpoint with one credential. It is safe for
-// concurrent use, holds no state of resources and never tries again by itself.
+// Client talks to ARM, by its own connection or by one that WithCredential names.
+// It is safe for concurrent use, holds no state of resources and never tries
+// again by itself.
 type Client struct {
+	// name is that of the connection, "" for the client's own; connections is nil
+	// in a connection.
+	name         string
+	connections  *connections
 	endpoint     string
 	pipeline     runtime.Pipeline
 	host         *url.URL
@@ -112,7 +123,11 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure ARM client: %w", err)
 	}
-	return &Client{endpoint: endpoint, pipeline: pipeline, host: host, pollInterval: options.PollInterval, now: now}, nil
+	client := &Client{endpoint: endpoint, pipeline: pipeline, host: host, pollInterval: options.PollInterval, now: now}
+	if options.Connections != nil {
+		client.connections, err = connect(options)
+	}
+	return client, err
 }
 
 // newPipeline is azcore's, with its two retry layers off: the workflow decides
@@ -148,7 +163,7 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 		client.PerRetryPolicies = []policy.Policy{options.Throttle}
 	}
 	return armruntime.NewPipeline("armature", version, credential, runtime.PipelineOptions{},
-		&armpolicy.ClientOptions{ClientOptions: client, DisableRPRegistration: true})
+		&armpolicy.ClientOptions{ClientOptions: client, DisableRPRegistration: true, AuxiliaryTenants: options.AuxiliaryTenants})
 }
 
 type correlationKey struct{}

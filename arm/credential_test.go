@@ -163,7 +163,7 @@ func TestNewCredential(t *testing.T) {
 		options CredentialOptions
 		want    []string
 	}{
-		"Unknown": {CredentialOptions{Kind: "magic"}, []string{`credential "magic"`, "default, client-secret or none"}},
+		"Unknown": {CredentialOptions{Kind: "magic"}, []string{"credential magic", "default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, none"}},
 		"AllAtOnce": {CredentialOptions{Kind: CredentialClientSecret, CustomCloud: true},
 			[]string{"tenant ID", "client ID", "client secret", "authority host"}},
 		"BadTenant": {CredentialOptions{Kind: CredentialClientSecret, TenantID: "a/b", ClientID: "c", ClientSecret: plantedSecret}, []string{"tenant"}},

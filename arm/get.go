@@ -38,6 +38,10 @@ type Response struct {
 // Where the GET leaves open whether it exists, HEAD and the list of its owner
 // are asked too.
 func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Response, error) {
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return Response{}, fmt.Errorf("get %s: %w", id, err)
+	}
 	target, err := c.url(id, "", apiVersion)
 	if err != nil {
 		return Response{}, fmt.Errorf("get %s: %w", id, err)

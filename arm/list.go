@@ -24,6 +24,10 @@ func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersio
 
 // Find is List with ARM's $filter; "" filters nothing.
 func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+	}
 	target, err := c.url(id, collection, apiVersion)
 	if err != nil {
 		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)

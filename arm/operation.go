@@ -115,6 +115,10 @@ type write struct {
 }
 
 func (c *Client) write(ctx context.Context, x *exchange, w write) (Operation, error) {
+	c, err := c.For(ctx, w.id)
+	if err != nil {
+		return Operation{}, err
+	}
 	target, err := c.url(w.id, w.action, w.apiVersion)
 	if err != nil {
 		return Operation{}, err
@@ -192,7 +196,7 @@ func (c *Client) start(op Operation, answer *http.Response, via string, w write)
 	if err != nil || poller.Done() {
 		return c.unreadable(op)
 	}
-	token, err := encodeToken(poller, via, w.id.Type())
+	token, err := encodeToken(poller, resumeToken{Via: via, Type: w.id.Type(), Credential: c.name})
 	if err != nil {
 		return c.unreadable(op)
 	}

@@ -39,12 +39,15 @@ type Poll struct {
 // that is not 2xx (and a token of an unknown form) is no error but Unreadable,
 // with Err: what a refused operation URL or a failed Location said.
 func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
-	held, poller := c.decodeToken(token)
+	held, poller, err := c.decodeToken(token)
+	if err != nil {
+		return Poll{}, fmt.Errorf("poll operation: %w", err)
+	}
 	if poller == nil {
 		return c.unreadablePoll(Poll{}), nil
 	}
 	x := &exchange{call: CallPoll, typ: held.Type}
-	_, err := poller.Poll(withExchange(ctx, x))
+	_, err = poller.Poll(withExchange(ctx, x))
 	if x.refused || !x.sent && ctx.Err() == nil && !heldBack(err) {
 		return c.unreadablePoll(Poll{}), nil
 	}
@@ -106,7 +109,7 @@ func (c *Client) progress(poll Poll, s step) Poll {
 		}
 		return poll
 	}
-	token, err := encodeToken(s.poller, s.held.Via, s.held.Type)
+	token, err := encodeToken(s.poller, s.held)
 	if err != nil {
 		return c.unreadablePoll(poll)
 	}
@@ -162,27 +165,35 @@ type resumeToken struct {
 	Via    string `json:"via"`
 	Type   string `json:"type"`
 	Poller string `json:"poller"`
+	// Credential is the connection that made the request, "" for the client's own:
+	// the same one follows the operation.
+	Credential string `json:"credential,omitempty"`
 }
 
-func encodeToken(poller *runtime.Poller[json.RawMessage], via, typ string) (string, error) {
-	inner, err := poller.ResumeToken()
-	if err != nil {
+func encodeToken(poller *runtime.Poller[json.RawMessage], held resumeToken) (string, error) {
+	var err error
+	if held.Poller, err = poller.ResumeToken(); err != nil {
 		return "", err
 	}
-	token, err := json.Marshal(resumeToken{Via: via, Type: typ, Poller: inner})
+	token, err := json.Marshal(held)
 	return string(token), err
 }
 
 // decodeToken gives no poller for what is no token of this client: an older or
-// newer one wrote it. Errors stay here, for they hold the token's text.
-func (c *Client) decodeToken(token string) (resumeToken, *runtime.Poller[json.RawMessage]) {
+// newer one wrote it. Errors stay here, for they hold the token's text; only
+// that of a credential that is no longer configured is told.
+func (c *Client) decodeToken(token string) (resumeToken, *runtime.Poller[json.RawMessage], error) {
 	var held resumeToken
 	if json.Unmarshal([]byte(token), &held) != nil {
-		return held, nil
+		return held, nil, nil
 	}
-	poller, err := runtime.NewPollerFromResumeToken[json.RawMessage](held.Poller, c.pipeline, nil)
+	holder, err := c.connection(held.Credential)
 	if err != nil {
-		return held, nil
+		return held, nil, err
 	}
-	return held, poller
+	poller, err := runtime.NewPollerFromResumeToken[json.RawMessage](held.Poller, holder.pipeline, nil)
+	if err != nil {
+		return held, nil, nil
+	}
+	return held, poller, nil
 }

@@ -27,6 +27,10 @@ func (c *Client) ProviderState(ctx context.Context, subscription, namespace stri
 	if err != nil {
 		return "", err
 	}
+	c, err = c.For(ctx, scope)
+	if err != nil {
+		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
+	}
 	target, err := c.url(scope, "providers/"+namespace, providersAPIVersion)
 	if err != nil {
 		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)

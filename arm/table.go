@@ -121,6 +121,7 @@ func standingRows() []Row {
 		{Code: "MethodNotAllowed", Class: ClassVerySlow, Reason: "the type does not support the method", Source: srcASO},
 		{Code: "RegionDoesNotAllowProvisioning", Class: ClassVerySlow, Reason: "the subscription's offer excludes the region", Source: srcErrors},
 		{Code: "SkuNotAvailable", Class: ClassVerySlow, Reason: "the region does not offer the SKU now", Source: srcASO},
+		{Code: CodeCredentialNotUsable, Class: ClassVerySlow, Reason: "the manifest or the worker's config has to change", Source: srcOwn},
 		{Code: "FlagMustBeSetForRestore", Class: ClassVerySlow, Reason: "a deleted resource holds the name: restore or purge it", Source: srcSoft},
 	}
 }
