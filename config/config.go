@@ -18,8 +18,10 @@ type Config struct {
 	Log       Log    `mapstructure:"log"`
 	HTTP      HTTP   `mapstructure:"http"`
 	Azure     Azure  `mapstructure:"azure"`
-	Secrets   Secrets
-	Rules     Rules
+	// Credentials are further credentials by name; they come from the file only.
+	Credentials map[string]Credential `mapstructure:"credentials"`
+	Secrets     Secrets
+	Rules       Rules
 	// RereadWindow is how long a repeated PUT activity reads before it believes
 	// a 404. Tests shorten it.
 	RereadWindow time.Duration `mapstructure:"reread-window"`
@@ -55,6 +57,29 @@ type HTTP struct {
 
 // Azure says which cloud the worker talks to, and as whom.
 type Azure struct {
+	Place `mapstructure:",squash"`
+	// RegisterProviders registers a provider in a subscription that lacks it; off,
+	// the resource says what to run.
+	RegisterProviders bool `mapstructure:"register-providers"`
+	// Credential is one of the Credential constants.
+	Credential string
+	Identity   `mapstructure:",squash"`
+}
+
+// Credential is one that manifests may name. The map's key is its name.
+type Credential struct {
+	// Kind is one of the Credential constants.
+	Kind     string
+	Identity `mapstructure:",squash"`
+	// Place is the worker's own where Cloud is empty.
+	Place `mapstructure:",squash"`
+	// Subscriptions are the GUIDs that it is tied to: it serves no other, and these
+	// where a manifest names no credential. None ties it to nothing.
+	Subscriptions []string
+}
+
+// Place says where ARM and its tokens are.
+type Place struct {
 	// Cloud is one of the Cloud constants.
 	Cloud string
 	// Endpoint, Audience and AuthorityHost are those of [CloudCustom] and empty
@@ -67,16 +92,25 @@ type Azure struct {
 	// DisableInstanceDiscovery keeps the authority from being checked against
 	// Microsoft's list. It is on by itself for [CloudCustom].
 	DisableInstanceDiscovery bool `mapstructure:"disable-instance-discovery"`
-	// RegisterProviders registers a provider in a subscription that lacks it; off,
-	// the resource says what to run.
-	RegisterProviders bool `mapstructure:"register-providers"`
-	// Credential is one of the Credential constants.
-	Credential string
-	TenantID   string `mapstructure:"tenant-id"`
-	ClientID   string `mapstructure:"client-id"`
-	// ClientSecret says where the secret is; the secret itself is never part of
-	// a Config.
+}
+
+// Identity says who the worker is. The secrets themselves are never part of a
+// Config.
+type Identity struct {
+	TenantID string `mapstructure:"tenant-id"`
+	// ClientID is an application's ID; for managed-identity the client ID or the
+	// resource ID of a user-assigned one, "" for the system-assigned.
+	ClientID     string    `mapstructure:"client-id"`
 	ClientSecret Reference `mapstructure:"client-secret"`
+	// Certificate is a PEM or PKCS#12 file with its key.
+	Certificate         string
+	CertificatePassword Reference `mapstructure:"certificate-password"`
+	// SendChain sends the certificate with each token request.
+	SendChain bool `mapstructure:"send-certificate-chain"`
+	// TokenFile is the federated token of workload-identity.
+	TokenFile string `mapstructure:"token-file"`
+	// AuxiliaryTenants are those whose tokens go with each request, at most three.
+	AuxiliaryTenants []string `mapstructure:"auxiliary-tenants"`
 }
 
 // Secrets is the allow-list of $secret in manifests.
@@ -104,11 +138,15 @@ const (
 	CloudCustom     = "custom"
 )
 
-// Credentials that azure.credential may name.
+// Credentials that azure.credential and credentials.NAME.kind may name.
 const (
-	CredentialDefault      = "default"
-	CredentialClientSecret = "client-secret"
-	CredentialNone         = "none"
+	CredentialDefault           = "default"
+	CredentialWorkloadIdentity  = "workload-identity"
+	CredentialManagedIdentity   = "managed-identity"
+	CredentialClientSecret      = "client-secret"
+	CredentialClientCertificate = "client-certificate"
+	CredentialAzureCLI          = "azure-cli"
+	CredentialNone              = "none"
 )
 
 // Default is the configuration that holds when nothing is said.

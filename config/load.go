@@ -101,7 +101,7 @@ func readFile(v *viper.Viper, flags *pflag.FlagSet) []error {
 	found := v.AllKeys()
 	sort.Strings(found)
 	for _, name := range found {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && !named(name) {
 			faults = append(faults, fmt.Errorf("read config file %s: unknown key %s%s", path, name, nearest(name, known)))
 		}
 	}
@@ -134,11 +134,11 @@ func decode(v *viper.Viper) (Config, []error) {
 	known := Keys()
 	exact := viper.New()
 	for _, name := range v.AllKeys() {
-		if slices.Contains(known, name) {
+		if slices.Contains(known, name) || named(name) {
 			exact.Set(name, v.Get(name))
 		}
 	}
-	err := exact.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeText)))
+	err := exact.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeText)))
 	if err != nil {
 		return loaded, decodeFaults(err)
 	}
@@ -159,6 +159,15 @@ func decodeDuration(_, to reflect.Type, value any) (any, error) {
 		return nil, fmt.Errorf("%q is no duration with a unit: write 30s, 5m or 1h", text)
 	}
 	return d, nil
+}
+
+// decodeList takes a text with commas for a list, as variables and flags give it.
+func decodeList(_, to reflect.Type, value any) (any, error) {
+	text, isText := value.(string)
+	if !isText || to != reflect.TypeFor[[]string]() {
+		return value, nil
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }), nil
 }
 
 // decodeText refuses a list or section where a text is due, and a number where

@@ -3,19 +3,16 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
-
-// notBuilt are the credentials that the design names and a later version takes.
-var notBuilt = []string{"workload-identity", "managed-identity", "client-certificate", "azure-cli"}
 
 var (
 	guid      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
@@ -44,7 +41,7 @@ func (c Config) faults() []error {
 	f.unless(c.PutBudget >= 0, "put-budget", "want 0 for no bound, or a number of PUTs an hour, not %d", c.PutBudget)
 	f.unless(c.OverdueAfter >= 0, "overdue-after", "want 0 for never, or a duration, not %s", c.OverdueAfter)
 	f.unless(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "want 0s, or 1s to 1h, not %s", c.Rules.Reload)
-	c.Azure.check(f)
+	c.credentials(f)
 	c.Secrets.check(f)
 	c.references(f)
 	return f.list
@@ -53,8 +50,17 @@ func (c Config) faults() []error {
 // references checks the form of the worker's own secrets, and that no manifest
 // can name them.
 func (c Config) references(f *faults) {
-	own := map[string]Reference{"azure.client-secret": c.Azure.ClientSecret, "mask-key": c.MaskKey}
-	for _, name := range []string{"azure.client-secret", "mask-key"} {
+	own := map[string]Reference{"mask-key": c.MaskKey}
+	for prefix, identity := range c.identities() {
+		own[prefix+"client-secret"] = identity.ClientSecret
+		own[prefix+"certificate-password"] = identity.CertificatePassword
+		for key, path := range map[string]string{"certificate": identity.Certificate, "token-file": identity.TokenFile} {
+			if path != "" && Reference(fileScheme+path).readableBy(c.Secrets) {
+				f.add(prefix+key, "%s lies where manifests may read ($secret): move it out of secrets.dir", path)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
 		reference := own[name]
 		if reference == "" {
 			continue
@@ -67,49 +73,6 @@ func (c Config) references(f *faults) {
 			f.add(name, "%s lies where manifests may read ($secret): move it out of secrets.env-prefix and secrets.dir", reference)
 		}
 	}
-}
-
-func (a Azure) check(f *faults) {
-	f.oneOf("azure.cloud", a.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
-	a.checkCustom(f)
-	if slices.Contains(notBuilt, a.Credential) {
-		f.add("azure.credential", "%s is not built yet: use default (which finds it by itself where the environment offers it), client-secret or none", a.Credential)
-		return
-	}
-	f.oneOf("azure.credential", a.Credential, CredentialDefault, CredentialClientSecret, CredentialNone)
-	switch a.Credential {
-	case CredentialNone:
-		f.unless(a.Cloud == CloudCustom && loopback(a.Endpoint), "azure.credential",
-			"none is allowed for a custom cloud on this machine (loopback) only")
-	case CredentialClientSecret:
-		f.unless(guid.MatchString(a.Tenant()), "azure.tenant-id", "want the tenant's GUID (or AZURE_TENANT_ID) for client-secret")
-		f.unless(a.Client() != "", "azure.client-id", "want the application's ID (or AZURE_CLIENT_ID) for client-secret")
-		f.unless(a.Secret() != "", "azure.client-secret", "want env:NAME or file:PATH (or AZURE_CLIENT_SECRET) for client-secret")
-	}
-}
-
-// checkCustom checks the addresses of a custom cloud. They are refused for the
-// known clouds, so that no token of theirs goes elsewhere by a stray variable.
-func (a Azure) checkCustom(f *faults) {
-	addresses := []struct{ name, value string }{
-		{"azure.endpoint", a.Endpoint},
-		{"azure.authority-host", a.AuthorityHost},
-	}
-	if a.Cloud != CloudCustom {
-		for _, address := range append(addresses, struct{ name, value string }{"azure.audience", a.Audience}) {
-			f.unless(address.value == "", address.name, "is for azure.cloud custom only, not %s", a.Cloud)
-		}
-		return
-	}
-	f.unless(a.Endpoint != "", "azure.endpoint", "a custom cloud needs one; write it like https://arm.example")
-	f.unless(a.AuthorityHost != "" || a.Credential == CredentialNone, "azure.authority-host", "a custom cloud needs one; write it like https://login.example")
-	for _, address := range addresses {
-		if address.value != "" {
-			checkAddress(f, address.name, address.value)
-		}
-	}
-	// azidentity sends a client secret by HTTPS only, to this machine too.
-	f.unless(!strings.HasPrefix(a.AuthorityHost, "http://"), "azure.authority-host", "want https://")
 }
 
 func checkAddress(f *faults, name, value string) {
@@ -137,21 +100,6 @@ func loopback(address string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
-}
-
-// Tenant is the configured tenant, else that of AZURE_TENANT_ID.
-func (a Azure) Tenant() string { return first(a.TenantID, os.Getenv("AZURE_TENANT_ID")) }
-
-// Client is the configured client ID, else that of AZURE_CLIENT_ID.
-func (a Azure) Client() string { return first(a.ClientID, os.Getenv("AZURE_CLIENT_ID")) }
-
-// Secret is the configured place of the client secret, else
-// env:AZURE_CLIENT_SECRET when that variable is set, else "".
-func (a Azure) Secret() Reference {
-	if a.ClientSecret == "" && os.Getenv("AZURE_CLIENT_SECRET") != "" {
-		return envScheme + "AZURE_CLIENT_SECRET"
-	}
-	return a.ClientSecret
 }
 
 func first(values ...string) string {

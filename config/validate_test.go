@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/config"
+	"github.com/google/go-cmp/cmp"
 )
 
 // custom is a valid cloud of this machine.
@@ -69,10 +70,68 @@ func TestValidate(t *testing.T) {
 			change: func(c *config.Config) { c.Azure.AuthorityHost = "http://127.0.0.1:8080" },
 			want:   "azure.authority-host: want https://",
 		},
-		"a credential to come": {
-			reason: "what is not built yet says so",
-			change: func(c *config.Config) { c.Azure.Credential = "managed-identity" },
-			want:   "azure.credential: managed-identity is not built yet",
+		"an unknown credential": {
+			reason: "the kinds are named",
+			change: func(c *config.Config) { c.Azure.Credential = "magic" },
+			want:   "azure.credential: want one of default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, none",
+		},
+		"a certificate without its file": {
+			reason: "nothing could be signed",
+			change: func(c *config.Config) { c.Azure.Credential = config.CredentialClientCertificate },
+			want:   "azure.certificate: want the path of a PEM or PKCS#12 file",
+		},
+		"a certificate where manifests read": {
+			reason: "a manifest could publish the key",
+			change: func(c *config.Config) { c.Azure.Certificate, c.Secrets.Dir = "/run/secrets/app.pem", "/run/secrets" },
+			want:   "azure.certificate: /run/secrets/app.pem lies where manifests may read",
+		},
+		"four auxiliary tenants": {
+			reason: "ARM takes three",
+			change: func(c *config.Config) { c.Azure.AuxiliaryTenants = []string{tenant, tenant, tenant, tenant} },
+			want:   "azure.auxiliary-tenants: want at most 3, not 4",
+		},
+		"an auxiliary tenant by name": {
+			reason: "azidentity would ask for it as for a domain",
+			change: func(c *config.Config) { c.Azure.AuxiliaryTenants = []string{"contoso"} },
+			want:   "azure.auxiliary-tenants: want GUIDs",
+		},
+		"a named credential called default": {
+			reason: "that is the worker's own",
+			change: named("default", config.Credential{Kind: config.CredentialNone}),
+			want:   "credentials.default.: default is the name of azure.credential",
+		},
+		"a named credential without kind": {
+			reason: "nothing says who",
+			change: named("prod", config.Credential{}),
+			want:   "credentials.prod.kind: want one of",
+		},
+		"a named credential without token beyond this machine": {
+			reason: "what holds for the worker's own holds for each",
+			change: named("prod", config.Credential{Kind: config.CredentialNone, Place: config.Place{Cloud: config.CloudCustom, Endpoint: "https://arm.example"}}),
+			want:   "credentials.prod.kind: none is allowed for a custom cloud on this machine",
+		},
+		"an address without its cloud": {
+			reason: "half of a place is none",
+			change: named("prod", config.Credential{Kind: config.CredentialNone, Place: config.Place{Endpoint: "http://127.0.0.1:1"}}),
+			want:   "credentials.prod.cloud: is needed beside the other addresses",
+		},
+		"a subscription that is no GUID": {
+			reason: "it would be tied to nothing",
+			change: named("prod", config.Credential{Kind: config.CredentialNone, Subscriptions: []string{"prod"}}),
+			want:   "credentials.prod.subscriptions: want GUIDs",
+		},
+		"a subscription that is tied twice": {
+			reason: "nobody knows which one serves it",
+			change: func(c *config.Config) {
+				one := config.Credential{Kind: config.CredentialNone, Subscriptions: []string{tenant}}
+				c.Credentials = map[string]config.Credential{"a": one, "b": one}
+			},
+			want: "credentials.b.subscriptions: " + tenant + " is tied to credential a already",
+		},
+		"a secret in place of its reference": {
+			reason: "the value is not repeated",
+			change: named("prod", config.Credential{Kind: config.CredentialClientSecret, Identity: config.Identity{ClientSecret: "hunter2"}}),
+			want:   "credentials.prod.client-secret: want env:NAME or file:PATH",
 		},
 		"a literal secret": {
 			reason: "a config file is not for secrets",
@@ -152,7 +211,7 @@ func TestClientSecretFromAzureVariables(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Azure.Secret().Read(); err != nil || got != "hunter2" {
+	if got, err := c.Azure.Who().ClientSecret.Read(); err != nil || got != "hunter2" {
 		t.Errorf("read %q, %v", got, err)
 	}
 }
@@ -189,5 +248,53 @@ func TestReferenceRead(t *testing.T) {
 				t.Errorf("the secret is shown: %s", shown)
 			}
 		})
+	}
+}
+
+// named adds one named credential.
+func named(name string, credential config.Credential) func(*config.Config) {
+	return func(c *config.Config) { c.Credentials = map[string]config.Credential{name: credential} }
+}
+
+func TestNamedCredentials(t *testing.T) {
+	clean(t)
+	const subscription = "00000000-0000-0000-0000-00000000000b"
+	path := write(t, "worker.yaml", `
+credentials:
+  prod:
+    kind: client-certificate
+    tenant-id: `+tenant+`
+    client-id: app
+    certificate: /run/worker/app.pem
+    certificate-password: env:APP_PASSWORD
+    auxiliary-tenants: [`+tenant+`]
+    subscriptions: [`+subscription+`]
+  east:
+    kind: managed-identity
+    cloud: china
+`)
+	got, err := config.Load([]string{"--config=" + path, "--azure-auxiliary-tenants=" + tenant + "," + subscription})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]config.Credential{
+		"prod": {
+			Kind: config.CredentialClientCertificate, Subscriptions: []string{subscription},
+			Identity: config.Identity{
+				TenantID: tenant, ClientID: "app", Certificate: "/run/worker/app.pem",
+				CertificatePassword: "env:APP_PASSWORD", AuxiliaryTenants: []string{tenant},
+			},
+		},
+		"east": {Kind: config.CredentialManagedIdentity, Place: config.Place{Cloud: config.CloudChina}},
+	}
+	if diff := cmp.Diff(want, got.Credentials); diff != "" {
+		t.Errorf("named credentials (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{tenant, subscription}, got.Azure.AuxiliaryTenants); diff != "" {
+		t.Errorf("a text with commas is a list (-want +got):\n%s", diff)
+	}
+	wrong := write(t, "wrong.yaml", "credentials:\n  prod:\n    kind: none\n    secret: x\n")
+	if _, err := config.Load([]string{"--config=" + wrong}); err == nil || !strings.Contains(err.Error(), "unknown key credentials.prod.secret") {
+		t.Errorf("a misspelt key gave %v", err)
 	}
 }

@@ -1,0 +1,149 @@
+package config
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// credentialsKey is the section of the file that holds the named credentials.
+const credentialsKey = "credentials"
+
+// auxiliaryMost is how many auxiliary tenants ARM takes.
+const auxiliaryMost = 3
+
+var credentialName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// credentialFields are the keys of a named credential.
+func credentialFields() []string {
+	return []string{
+		"kind", "subscriptions", "tenant-id", "client-id", "client-secret", "certificate", "certificate-password",
+		"send-certificate-chain", "token-file", "auxiliary-tenants",
+		"cloud", "endpoint", "audience", "authority-host", "ca-file", "disable-instance-discovery",
+	}
+}
+
+// named reports whether a key of the file is one of a named credential.
+func named(key string) bool {
+	rest, ok := strings.CutPrefix(key, credentialsKey+".")
+	name, field, found := strings.Cut(rest, ".")
+	return ok && found && credentialName.MatchString(name) && slices.Contains(credentialFields(), field)
+}
+
+// At is where a named credential asks: its own place, else the worker's.
+func (c Credential) At(worker Azure) Place {
+	if c.Cloud == "" {
+		return worker.Place
+	}
+	return c.Place
+}
+
+// identities are all of them by the prefix of their keys.
+func (c Config) identities() map[string]Identity {
+	all := map[string]Identity{"azure.": c.Azure.Identity}
+	for name, credential := range c.Credentials {
+		all[credentialsKey+"."+name+"."] = credential.Identity
+	}
+	return all
+}
+
+// credentials checks the worker's own credential and the named ones.
+func (c Config) credentials(f *faults) {
+	c.Azure.Place.check(f, "azure.", c.Azure.Credential)
+	c.Azure.Who().check(f, "azure.", "azure.credential", c.Azure.Credential, c.Azure.Place)
+	tied := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
+		credential, prefix := c.Credentials[name], credentialsKey+"."+name+"."
+		f.unless(credentialName.MatchString(name), prefix, "want a name of lower-case letters, digits and dashes")
+		f.unless(name != CredentialDefault, prefix, "default is the name of azure.credential: choose another one")
+		place := credential.At(c.Azure)
+		if credential.Cloud != "" {
+			credential.Place.check(f, prefix, credential.Kind)
+		} else {
+			f.unless(credential.Place == Place{}, prefix+"cloud", "is needed beside the other addresses; without all of them the worker's own hold")
+		}
+		credential.Identity.check(f, prefix, prefix+"kind", credential.Kind, place)
+		for _, subscription := range credential.Subscriptions {
+			f.unless(guid.MatchString(subscription), prefix+"subscriptions", "want GUIDs, not %q", subscription)
+			other, taken := tied[strings.ToLower(subscription)]
+			f.unless(!taken, prefix+"subscriptions", "%s is tied to credential %s already", subscription, other)
+			tied[strings.ToLower(subscription)] = name
+		}
+	}
+}
+
+// check checks who: every kind by what it needs.
+func (i Identity) check(f *faults, prefix, key, kind string, at Place) {
+	f.oneOf(key, kind, CredentialDefault, CredentialWorkloadIdentity, CredentialManagedIdentity, CredentialClientSecret,
+		CredentialClientCertificate, CredentialAzureCLI, CredentialNone)
+	application := kind == CredentialClientSecret || kind == CredentialClientCertificate
+	if application {
+		f.unless(guid.MatchString(i.TenantID), prefix+"tenant-id", "want the tenant's GUID (or AZURE_TENANT_ID) for %s", kind)
+		f.unless(i.ClientID != "", prefix+"client-id", "want the application's ID (or AZURE_CLIENT_ID) for %s", kind)
+	} else {
+		f.unless(i.TenantID == "" || guid.MatchString(i.TenantID), prefix+"tenant-id", "want a GUID, not %q", i.TenantID)
+	}
+	switch kind {
+	case CredentialNone:
+		f.unless(at.Cloud == CloudCustom && loopback(at.Endpoint), key, "none is allowed for a custom cloud on this machine (loopback) only")
+	case CredentialClientSecret:
+		f.unless(i.ClientSecret != "", prefix+"client-secret", "want env:NAME or file:PATH (or AZURE_CLIENT_SECRET) for client-secret")
+	case CredentialClientCertificate:
+		f.unless(i.Certificate != "", prefix+"certificate", "want the path of a PEM or PKCS#12 file (or AZURE_CLIENT_CERTIFICATE_PATH) for client-certificate")
+	}
+	for _, tenant := range i.AuxiliaryTenants {
+		f.unless(guid.MatchString(tenant), prefix+"auxiliary-tenants", "want GUIDs, not %q", tenant)
+	}
+	f.unless(len(i.AuxiliaryTenants) <= auxiliaryMost, prefix+"auxiliary-tenants", "want at most %d, not %d", auxiliaryMost, len(i.AuxiliaryTenants))
+	f.unless(len(i.AuxiliaryTenants) == 0 || kind != CredentialManagedIdentity && kind != CredentialNone,
+		prefix+"auxiliary-tenants", "%s gets tokens of its own tenant only", kind)
+}
+
+// check checks where. Addresses are refused for the known clouds, so that no
+// token of theirs goes elsewhere by a stray variable.
+func (p Place) check(f *faults, prefix, kind string) {
+	f.oneOf(prefix+"cloud", p.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
+	addresses := []struct{ name, value string }{
+		{prefix + "endpoint", p.Endpoint},
+		{prefix + "authority-host", p.AuthorityHost},
+	}
+	if p.Cloud != CloudCustom {
+		for _, address := range append(addresses, struct{ name, value string }{prefix + "audience", p.Audience}) {
+			f.unless(address.value == "", address.name, "is for %scloud custom only, not %s", prefix, p.Cloud)
+		}
+		return
+	}
+	f.unless(p.Endpoint != "", prefix+"endpoint", "a custom cloud needs one; write it like https://arm.example")
+	f.unless(p.AuthorityHost != "" || !asksAuthority(kind), prefix+"authority-host", "a custom cloud needs one; write it like https://login.example")
+	for _, address := range addresses {
+		if address.value != "" {
+			checkAddress(f, address.name, address.value)
+		}
+	}
+	// azidentity sends a client secret by HTTPS only, to this machine too.
+	f.unless(!strings.HasPrefix(p.AuthorityHost, "http://"), prefix+"authority-host", "want https://")
+}
+
+// asksAuthority reports whether a kind gets its tokens from the authority host
+// and not from the machine.
+func asksAuthority(kind string) bool {
+	return kind != CredentialNone && kind != CredentialManagedIdentity && kind != CredentialAzureCLI
+}
+
+// Who is the worker's own identity, with what the variables add to it that every
+// Azure tool knows. Named credentials take nothing from the surroundings.
+func (a Azure) Who() Identity {
+	i := a.Identity
+	i.TenantID = first(i.TenantID, os.Getenv("AZURE_TENANT_ID"))
+	i.ClientID = first(i.ClientID, os.Getenv("AZURE_CLIENT_ID"))
+	if i.ClientSecret == "" && os.Getenv("AZURE_CLIENT_SECRET") != "" {
+		i.ClientSecret = envScheme + "AZURE_CLIENT_SECRET"
+	}
+	i.Certificate = first(i.Certificate, os.Getenv("AZURE_CLIENT_CERTIFICATE_PATH"))
+	if i.CertificatePassword == "" && os.Getenv("AZURE_CLIENT_CERTIFICATE_PASSWORD") != "" {
+		i.CertificatePassword = envScheme + "AZURE_CLIENT_CERTIFICATE_PASSWORD"
+	}
+	return i
+}
