@@ -44,7 +44,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	log := newLogger(settings.Log, options.Stderr)
 	measured, err := newMetrics(log)
 	fault(err)
-	azure, err := newAzure(settings.Azure, options.Version, measured.request)
+	azure, err := newAzure(settings, options.Version, measured.request)
 	fault(err)
 	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
 	fault(err)

@@ -6,8 +6,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -21,64 +25,91 @@ import (
 // does not answer in time is out of reach, which is no fault.
 const verifyTimeout = 10 * time.Second
 
-// azure is the ARM client and what it is made of.
+// azure is the ARM client and what its own connection is made of.
 type azure struct {
-	client     *arm.Client
-	transport  policy.Transporter
-	credential azcore.TokenCredential
-	endpoint   string
-	audience   string
+	client *arm.Client
+	own    arm.Options
 }
 
-// newAzure builds the ARM client without a request.
-func newAzure(settings config.Azure, version string, observe func(arm.Request)) (*azure, error) {
+// newAzure builds the ARM client with all its connections, without a request.
+func newAzure(settings config.Config, version string, observe func(arm.Request)) (*azure, error) {
+	known := map[string]azcore.TokenCredential{}
+	own, err := connection(known, "azure.", settings.Azure.Credential, settings.Azure.Who(), settings.Azure.Place)
+	faults := []error{err}
+	own.Connections = map[string]arm.Connection{}
+	for _, name := range slices.Sorted(maps.Keys(settings.Credentials)) {
+		credential := settings.Credentials[name]
+		options, err := connection(known, "credentials."+name+".", credential.Kind, credential.Identity, credential.At(settings.Azure))
+		faults = append(faults, err)
+		own.Connections[name] = arm.Connection{Options: options, Subscriptions: credential.Subscriptions}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	own.Version, own.Observer, own.Throttle = version, observe, arm.NewThrottle(arm.ThrottleOptions{})
+	client, err := arm.NewClient(own)
+	if err != nil {
+		return nil, err
+	}
+	return &azure{client: client, own: own}, nil
+}
+
+// connection is where and as whom requests go. Equal identities share one
+// credential, and with it its tokens.
+func connection(known map[string]azcore.TokenCredential, prefix, kind string, who config.Identity, at config.Place) (arm.Options, error) {
 	configuration, err := arm.CloudConfiguration(arm.CloudOptions{
-		Name: settings.Cloud, Endpoint: settings.Endpoint,
-		Audience: settings.Audience, AuthorityHost: settings.AuthorityHost,
+		Name: at.Cloud, Endpoint: at.Endpoint, Audience: at.Audience, AuthorityHost: at.AuthorityHost,
 	})
 	if err != nil {
-		return nil, err
+		return arm.Options{}, fmt.Errorf("%scloud: %w", prefix, err)
 	}
-	transport, transportErr := arm.NewTransport(arm.TransportOptions{CAFile: settings.CAFile, Cloud: configuration})
+	transport, transportErr := arm.NewTransport(arm.TransportOptions{CAFile: at.CAFile, Cloud: configuration})
 	if transportErr != nil {
-		transportErr = fmt.Errorf("azure.ca-file: %w", transportErr)
+		transportErr = fmt.Errorf("%sca-file: %w", prefix, transportErr)
 	}
-	secret, secretErr := clientSecret(settings)
-	if err := errors.Join(transportErr, secretErr); err != nil {
-		return nil, err
+	options := arm.CredentialOptions{
+		Kind: kind, TenantID: who.TenantID, ClientID: who.ClientID, TokenFile: who.TokenFile,
+		SendChain: who.SendChain, AuxiliaryTenants: who.AuxiliaryTenants,
+		Cloud: configuration, CustomCloud: at.Cloud == config.CloudCustom,
+		DisableInstanceDiscovery: at.DisableInstanceDiscovery, Transport: transport,
 	}
-	credential, err := arm.NewCredential(arm.CredentialOptions{
-		Kind: settings.Credential, TenantID: settings.Tenant(), ClientID: settings.Client(), ClientSecret: secret,
-		Cloud: configuration, CustomCloud: settings.Cloud == config.CloudCustom,
-		DisableInstanceDiscovery: settings.DisableInstanceDiscovery, Transport: transport,
-	})
-	if err != nil {
-		return nil, err
+	if err := errors.Join(transportErr, readSecrets(prefix, kind, who, &options)); err != nil {
+		return arm.Options{}, err
 	}
-	client, err := arm.NewClient(arm.Options{
-		Cloud: configuration, Credential: credential, Transport: transport, Version: version, Observer: observe,
-		Throttle: arm.NewThrottle(arm.ThrottleOptions{}),
-	})
-	if err != nil {
-		return nil, err
+	key := fmt.Sprintf("%q", []any{kind, who, at})
+	credential, shared := known[key]
+	if !shared {
+		if credential, err = arm.NewCredential(options); err != nil {
+			return arm.Options{}, fmt.Errorf("%s %w", strings.TrimSuffix(prefix, "."), err)
+		}
+		known[key] = credential
 	}
-	service := configuration.Services[cloud.ResourceManager]
-	return &azure{
-		client: client, transport: transport, credential: credential,
-		endpoint: service.Endpoint, audience: service.Audience,
-	}, nil
+	return arm.Options{Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants}, nil
 }
 
-func clientSecret(settings config.Azure) (string, error) {
-	if settings.Credential != config.CredentialClientSecret {
-		return "", nil
+// readSecrets reads what only the kind needs.
+func readSecrets(prefix, kind string, who config.Identity, into *arm.CredentialOptions) error {
+	var err error
+	switch kind {
+	case config.CredentialClientSecret:
+		if into.ClientSecret, err = who.ClientSecret.Read(); err != nil {
+			return fmt.Errorf("%sclient-secret: %w", prefix, err)
+		}
+	case config.CredentialClientCertificate:
+		if into.CertificatePassword, err = who.CertificatePassword.Read(); err != nil {
+			return fmt.Errorf("%scertificate-password: %w", prefix, err)
+		}
+		if into.Certificate, err = os.ReadFile(who.Certificate); err != nil {
+			return fmt.Errorf("%scertificate: %w", prefix, err)
+		}
 	}
-	secret, err := settings.Secret().Read()
-	if err != nil {
-		return "", fmt.Errorf("azure.client-secret: %w", err)
-	}
-	return secret, nil
+	return nil
 }
+
+// endpoint is where the client's own connection finds ARM, audience what its
+// tokens are for.
+func (a *azure) endpoint() string { return a.own.Cloud.Services[cloud.ResourceManager].Endpoint }
+func (a *azure) audience() string { return a.own.Cloud.Services[cloud.ResourceManager].Audience }
 
 // verify tells a wrong CA and a refused credential, which time does not mend,
 // from an endpoint that is out of reach, which is nil here.
@@ -87,10 +118,10 @@ func (a *azure) verify(ctx context.Context) error {
 	defer cancel()
 	var faults []error
 	if err := a.reach(ctx); untrusted(err) {
-		faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of %s: %w", a.endpoint, err))
+		faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of %s: %w", a.endpoint(), err))
 	}
-	if a.credential != nil {
-		_, err := a.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience + "/.default"}})
+	if a.own.Credential != nil {
+		_, err := a.own.Credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience() + "/.default"}})
 		refused := (*arm.Error)(nil)
 		switch {
 		case untrusted(err):
@@ -113,16 +144,16 @@ func untrusted(err error) bool {
 // reach asks for any answer of the endpoint: HEAD of its root, without a token,
 // so that it costs nothing of a subscription's budget.
 func (a *azure) reach(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, a.endpoint+"/", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, a.endpoint()+"/", http.NoBody)
 	if err != nil {
 		return fmt.Errorf("reach ARM: %w", err)
 	}
-	response, err := a.transport.Do(request)
+	response, err := a.own.Transport.Do(request)
 	if err != nil {
 		if inner := (*url.Error)(nil); errors.As(err, &inner) {
 			err = inner.Err
 		}
-		return fmt.Errorf("reach ARM at %s: %w", a.endpoint, err)
+		return fmt.Errorf("reach ARM at %s: %w", a.endpoint(), err)
 	}
 	return response.Body.Close()
 }

@@ -42,7 +42,7 @@ func newHealth(log *slog.Logger, hostPort string, temporal client.Client, arm *a
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
 		}},
-		{name: "arm", address: arm.endpoint, reason: "ArmUnreachable", look: arm.reach},
+		{name: "arm", address: arm.endpoint(), reason: "ArmUnreachable", look: arm.reach},
 	}}
 }
 
