@@ -25,6 +25,7 @@ const (
 // manage: whatever a group or a known kind of parent holds. What is managed and
 // goes with its owner holds nothing up.
 func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (answer CheckContentsResult, _ error) {
+	ctx = arm.WithCredential(ctx, in.Credential)
 	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -13,6 +14,7 @@ import (
 // makes no request to the resource itself, and reads the owner and the
 // references through the cache, within 3 s.
 func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckOwnerResult, error) {
+	ctx = arm.WithCredential(ctx, in.Desired.Credential)
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
 	a.owners.heard(in.Changes)

@@ -23,6 +23,7 @@ type readProgress struct {
 // GetResource is step 2: the resource as ARM shows it, masked. Only an answer
 // whose code says so means that it is absent.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (answer GetResourceResult, _ error) {
+	ctx = arm.WithCredential(ctx, in.Credential)
 	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
@@ -48,7 +49,7 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
 		return GetResourceResult{}, again
 	}
-	a.owners.learn(in.ID, in.APIVersion, masked, started)
+	a.owners.learn(ctx, in.ID, in.APIVersion, masked, started)
 	a.observed("GetResource", result.Verdict)
 	return result, nil
 }

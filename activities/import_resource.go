@@ -22,6 +22,8 @@ type ImportResourceInput struct {
 	// APIVersion reads it; "" takes the newest stable one that the subscription
 	// offers.
 	APIVersion string `json:"apiVersion,omitempty"`
+	// Credential names the one to read with, "" leaves that to the subscription.
+	Credential string `json:"credential,omitempty"`
 	// Children asks for what is in it too.
 	Children bool `json:"children,omitempty"`
 }
@@ -50,6 +52,7 @@ type ImportResourceResult struct {
 // ImportResource reads a resource and says what a manifest of it would. It never
 // writes.
 func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput) (ImportResourceResult, error) {
+	ctx = arm.WithCredential(ctx, in.Credential)
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	requests, cancel := forARM(ctx)

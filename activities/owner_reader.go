@@ -61,6 +61,12 @@ func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Dura
 		known: map[string]reading{}, changes: map[string]change{}}
 }
 
+// readingKey is that of a reading: what one credential may read is not told to
+// another one.
+func readingKey(ctx context.Context, id resource.ID, apiVersion string) string {
+	return id.Key() + "?" + apiVersion + "?" + arm.CredentialOf(ctx)
+}
+
 // resolution is the reading as an answer to a reference.
 func (got reading) resolution() extensions.Resolution {
 	if got.err != nil || !got.object.Exists() {
@@ -72,7 +78,7 @@ func (got reading) resolution() extensions.Resolution {
 // read gives a reading that is neither older than the maximal age nor from
 // before after.
 func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion string, after time.Time) reading {
-	key := id.Key() + "?" + apiVersion
+	key := readingKey(ctx, id, apiVersion)
 	after = r.since(id, after)
 	if got, ok := r.cached(key, after); ok {
 		return r.dated(got)
@@ -232,8 +238,8 @@ func (r *ownerReader) keep(key string, got reading) {
 
 // learn takes over what a step of this worker just saw of a resource that is
 // somebody's owner: the children need no GET to know it.
-func (r *ownerReader) learn(id resource.ID, apiVersion string, observed map[string]any, at time.Time) {
-	key := id.Key() + "?" + apiVersion
+func (r *ownerReader) learn(ctx context.Context, id resource.ID, apiVersion string, observed map[string]any, at time.Time) {
+	key := readingKey(ctx, id, apiVersion)
 	r.mu.Lock()
 	old, wanted := r.known[key]
 	r.mu.Unlock()
@@ -245,7 +251,7 @@ func (r *ownerReader) learn(id resource.ID, apiVersion string, observed map[stri
 // forget drops what is known of a resource that was just written: its children
 // would wait on an answer from before. The next of them reads it. A mark stays,
 // so that a read that is on its way now is not kept either.
-func (r *ownerReader) forget(id resource.ID, apiVersion string) {
+func (r *ownerReader) forget(ctx context.Context, id resource.ID, apiVersion string) {
 	mark := reading{at: r.now(), written: true}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,7 +260,7 @@ func (r *ownerReader) forget(id resource.ID, apiVersion string) {
 			r.known[key] = mark
 		}
 	}
-	r.known[id.Key()+"?"+apiVersion] = mark
+	r.known[readingKey(ctx, id, apiVersion)] = mark
 }
 
 // dated is a copy that says how fresh it is.

@@ -43,6 +43,8 @@ const (
 type GetResourceInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
+	// Credential is that of resource.Desired.
+	Credential string `json:"credential,omitempty"`
 	// Plain and Secret are the paths of resource.Desired with these names.
 	Plain  []string `json:"plain,omitempty"`
 	Secret []string `json:"secret,omitempty"`
@@ -156,6 +158,8 @@ type PollOperationInput struct {
 	// SecretRefs is that of resource.Desired: what ARM says of a failed operation
 	// may repeat the values behind them.
 	SecretRefs []string `json:"secretRefs,omitempty"`
+	// Credential is that of resource.Desired.
+	Credential string `json:"credential,omitempty"`
 	// Delete is set when the operation ends in the resource's absence.
 	Delete   bool     `json:"delete,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`

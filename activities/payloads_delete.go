@@ -11,6 +11,8 @@ type CheckDependentsInput struct {
 	ID resource.ID `json:"id"`
 	// Needs are the resources that this one depends on.
 	Needs []resource.ID `json:"needs,omitempty"`
+	// Credential is that of resource.Desired.
+	Credential string `json:"credential,omitempty"`
 	// Cascade tells them to go, By is who asked for it.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
@@ -27,6 +29,8 @@ type CheckDependentsResult struct {
 type CheckContentsInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
+	// Credential is that of resource.Desired.
+	Credential string `json:"credential,omitempty"`
 	// Cascade does not look, By is who said so.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -32,6 +33,7 @@ type planning struct {
 // PlanResource tells what a pass would do to a resource, by the same steps:
 // owner check, GET and pre-check. It never writes, whatever they say.
 func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (PlanResourceResult, error) {
+	ctx = arm.WithCredential(ctx, in.Desired.Credential)
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	p := &planning{Activities: a, in: in, heart: heart}

@@ -49,7 +49,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	}
 	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter}
 	p.heart.record(progress)
-	p.owners.forget(p.in.Desired.ID, p.in.Desired.APIVersion)
+	p.owners.forget(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {

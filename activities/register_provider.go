@@ -27,8 +27,10 @@ type RegisterProviderInput struct {
 	// ID is that of the resource whose PUT was refused.
 	ID resource.ID `json:"id"`
 	// Namespace is PutResourceResult.Unregistered; "" is the resource's provider.
-	Namespace string   `json:"namespace,omitempty"`
-	Repeated  Repeated `json:"repeated,omitzero"`
+	Namespace string `json:"namespace,omitempty"`
+	// Credential is that of resource.Desired.
+	Credential string   `json:"credential,omitempty"`
+	Repeated   Repeated `json:"repeated,omitzero"`
 }
 
 // RegisterProviderResult says how the registration stands.
@@ -57,6 +59,7 @@ type registration struct {
 // state is read first, so that of all workers few ask, and asking twice changes
 // nothing.
 func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderInput) (RegisterProviderResult, error) {
+	ctx = arm.WithCredential(ctx, in.Credential)
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	if in.Namespace == "" {

@@ -64,12 +64,10 @@ func (l *loader) missing(d *draft, line int, path, message string) {
 	}
 }
 
-// The fields of a manifest, and those of section "reconcile"; what is not built
-// yet is refused with a sentence, so that no accepted field is without effect.
+// The fields of a manifest, and those of section "reconcile".
 var (
 	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
-	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "timeout"}
-	unbuiltFields   = []string{"credential"}
+	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "timeout", "credential"}
 )
 
 // apiVersion is ARM's form: a date, then for previews a word.
@@ -113,8 +111,6 @@ func (l *loader) checkFields(d *draft, section *node, prefix string, known []str
 	for _, f := range section.fields {
 		switch {
 		case slices.Contains(known, f.name):
-		case prefix == "reconcile." && slices.Contains(unbuiltFields, f.name):
-			l.at(d, f.line, prefix+f.name, "is not built yet; remove it")
 		case Nearest(f.name, known) != "":
 			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", Nearest(f.name, known))
 		default:

@@ -46,12 +46,17 @@ func TestFieldFaults(t *testing.T) {
 			reason: "the fields of reconcile too",
 			yaml:   account + "body: {}\nreconcile: {intervall: 1h, zzz: 1}\n",
 			want: "m.yaml:5: reconcile.intervall: unknown field; did you mean interval?\n" +
-				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, adopt, recreate, interval, ignore, put, dependsOn, timeout",
+				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, adopt, recreate, interval, ignore, put, dependsOn, timeout, credential",
 		},
-		"NotBuilt": {
-			reason: "no accepted field is without effect",
-			yaml:   account + "body: {}\nreconcile:\n  credential: c\n",
-			want:   "m.yaml:6: reconcile.credential: is not built yet; remove it",
+		"CredentialOfAnotherForm": {
+			reason: "what no config takes is told here",
+			yaml:   account + "body: {}\nreconcile:\n  credential: Prod/1\n",
+			want:   `m.yaml:6: reconcile.credential: "Prod/1" is no name of a credential; write the name of a credential of the worker's config: lower-case letters, digits and dashes`,
+		},
+		"CredentialOfAnotherKind": {
+			reason: "a list is none either",
+			yaml:   account + "body: {}\nreconcile:\n  credential: [prod]\n",
+			want:   "m.yaml:6: reconcile.credential: found a list; write the name of a credential of the worker's config: lower-case letters, digits and dashes",
 		},
 		"Words": {
 			reason: "a word that is not known would be taken for the default",
@@ -175,7 +180,7 @@ func TestFieldFaults(t *testing.T) {
 		"ReconcileList": {
 			reason: "reconcile is a mapping",
 			yaml:   account + "body: {}\nreconcile: [manage]\n",
-			want:   "m.yaml:5: reconcile: found a list; write a mapping of policy, adopt, recreate, interval, ignore, put, dependsOn, timeout",
+			want:   "m.yaml:5: reconcile: found a list; write a mapping of policy, adopt, recreate, interval, ignore, put, dependsOn, timeout, credential",
 		},
 		"LabelNumber": {
 			reason: "a label is a text",

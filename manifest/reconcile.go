@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,24 @@ func (l *loader) readReconcile(d *draft) {
 	}
 	if ignore := section.get("ignore"); ignore != nil {
 		l.readIgnore(d, ignore)
+	}
+	if credential := section.get("credential"); credential != nil {
+		l.readCredential(d, credential)
+	}
+}
+
+// credentialName is what the worker's config takes for the name of a credential.
+var credentialName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+func (l *loader) readCredential(d *draft, credential *node) {
+	const write = "write the name of a credential of the worker's config: lower-case letters, digits and dashes"
+	switch {
+	case credential.kind != kindText:
+		l.at(d, credential.line, "reconcile.credential", "%s; "+write, credential.found())
+	case !credentialName.MatchString(credential.text):
+		l.at(d, credential.line, "reconcile.credential", "%q is no name of a credential; "+write, credential.text)
+	default:
+		d.desired.Credential = credential.text
 	}
 }
 

@@ -107,6 +107,9 @@ type Desired struct {
 	Adopt    Adopt    `json:"adopt,omitempty"`
 	Recreate Recreate `json:"recreate,omitempty"`
 	Put      Put      `json:"put,omitempty"`
+	// Credential names one of the worker's; "" leaves the choice to the
+	// subscription (arm.WithCredential).
+	Credential string `json:"credential,omitempty"`
 	// Interval is the time between two passes of a Ready resource; 0 = never.
 	Interval time.Duration `json:"interval"`
 	// Ignore are paths that are neither compared nor written.

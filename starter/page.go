@@ -193,6 +193,9 @@ func (p *page) spec() {
 		policy += ", checked only on a message"
 	}
 	p.line("Policy", "%s", policy)
+	if v.Credential != "" {
+		p.line("Credential", "%s", v.Credential)
+	}
 	if len(v.Labels) > 0 {
 		labels := make([]string, 0, len(v.Labels))
 		for key, value := range v.Labels {

@@ -145,6 +145,7 @@ type Status struct {
 	APIVersion string            `json:"apiVersion"`
 	Owner      resource.ID       `json:"owner"`
 	Policy     resource.Policy   `json:"policy"`
+	Credential string            `json:"credential,omitempty"`
 	Interval   time.Duration     `json:"interval"`
 	Labels     map[string]string `json:"labels,omitempty"`
 	// Needs are the resources that this one depends on: owner, references,

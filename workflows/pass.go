@@ -105,7 +105,7 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 	p.got = activities.GetResourceResult{}
 	ctx = requestOptions(ctx, "GET "+named(p.desired))
 	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion,
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential,
 		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect, Repeated: r.state.Ended,
 		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &p.got)

@@ -73,7 +73,7 @@ func (r *reconciler) registerProvider(ctx workflow.Context, p *pass, namespace s
 	var result activities.RegisterProviderResult
 	options := requestOptions(ctx, "register "+namespace+" in the subscription")
 	err := workflow.ExecuteActivity(options, a.RegisterProvider, activities.RegisterProviderInput{
-		ID: p.desired.ID, Namespace: namespace, Repeated: r.state.Ended,
+		ID: p.desired.ID, Namespace: namespace, Credential: p.desired.Credential, Repeated: r.state.Ended,
 	}).Get(ctx, &result)
 	return verdictOf(result.Verdict, err)
 }
@@ -99,7 +99,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	var result activities.PollOperationResult
 	poll := pollOptions(ctx, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	err := workflow.ExecuteActivity(poll, a.PollOperation, activities.PollOperationInput{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Token: o.token, RetryAfter: o.retryAfter,
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Token: o.token, RetryAfter: o.retryAfter,
 		SecretRefs: p.desired.SecretRefs, Delete: o.method == "DELETE", Repeated: r.state.Ended,
 	}).Get(ctx, &result)
 	r.state.Operation = ""

@@ -92,7 +92,7 @@ func (s *State) status() Status {
 	}
 	if d := s.Desired; d != nil {
 		status.ID, status.Name, status.APIVersion, status.Owner = d.ID, d.Name, d.APIVersion, d.Owner
-		status.Policy, status.Interval, status.Labels = d.Policy, d.Interval, d.Labels
+		status.Policy, status.Credential, status.Interval, status.Labels = d.Policy, d.Credential, d.Interval, d.Labels
 		status.Needs = d.Needs()
 	}
 	return status

@@ -1,0 +1,112 @@
+package arm
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// asFault reports whether an error is an answer, not a fault of the transport.
+func asFault(err error) bool {
+	var answer *Error
+	return errors.As(err, &answer)
+}
+
+// TestConnections holds by which connection a request goes.
+func TestConnections(t *testing.T) {
+	const first, second = "11111111-0000-0000-0000-000000000000", "22222222-0000-0000-0000-000000000000"
+	idIn := func(subscription string) resource.ID {
+		return parseID(t, "/subscriptions/"+subscription+"/resourceGroups/g/providers/Microsoft.Kusto/clusters/c")
+	}
+	cases := map[string]struct {
+		reason string
+		name   string
+		id     resource.ID
+		want   string // the connection, "" for none
+		parts  []string
+	}{
+		"Nothing":     {reason: "the client's own", id: idIn(first), want: "own"},
+		"Tied":        {reason: "a subscription that is tied to one is served by it", id: idIn(second), want: "tied"},
+		"TiedAnyCase": {reason: "GUIDs in any case", id: idIn(strings.ToUpper(second)), want: "tied"},
+		"Named":       {reason: "the manifest's word", name: "free", id: idIn(second), want: "free"},
+		"Default":     {reason: "the client's own by its name", name: CredentialDefaultName, id: idIn(second), want: "own"},
+		"Elsewhere": {
+			reason: "one that is tied serves no other subscription", name: "tied", id: idIn(first),
+			parts: []string{"the credential tied is tied to the subscriptions " + second, "lies in none of them"},
+		},
+		"NoSubscription": {
+			reason: "nor what lies in none", name: "tied", id: parseID(t, "/providers/Microsoft.Management/managementGroups/m"),
+			parts: []string{"the credential tied is tied to"},
+		},
+		"Unknown": {
+			reason: "the known ones are named", name: "prod", id: idIn(first),
+			parts: []string{`the worker has no credential "prod"; it has default, free, tied`},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			servers := map[string]*script{"own": newScript(t, reply{200, nil, `{}`}), "tied": newScript(t, reply{200, nil, `{}`}), "free": newScript(t, reply{200, nil, `{}`})}
+			client := servers["own"].client(t, func(o *Options) {
+				o.Connections = map[string]Connection{
+					"tied": {Options: Options{Cloud: cloudAt(servers["tied"].URL)}, Subscriptions: []string{second}},
+					"free": {Options: Options{Cloud: cloudAt(servers["free"].URL)}},
+				}
+			})
+			_, err := client.Get(WithCredential(testContext(t), c.name), c.id, apiVersion)
+			if c.want != "" && err != nil {
+				t.Fatalf("%s: %v", c.reason, err)
+			}
+			for at, server := range servers {
+				if asked := len(server.requests()) > 0; asked != (at == c.want) {
+					t.Errorf("%s: connection %s was asked: %t", c.reason, at, asked)
+				}
+			}
+			for _, part := range c.parts {
+				if refused := asError(t, err); !strings.Contains(err.Error(), part) || refused.Code != CodeCredentialNotUsable || refused.Class != ClassVerySlow {
+					t.Errorf("%s: got %v (%s), want %q in it", c.reason, err, refused.Class, part)
+				}
+			}
+		})
+	}
+}
+
+// TestOperationKeepsItsConnection holds that an operation is followed by the
+// credential that began it, whatever the context says; one that is gone from the
+// config is said.
+func TestOperationKeepsItsConnection(t *testing.T) {
+	own, other := newScript(t), newScript(t, step1(t, viaLocation), reply{200, nil, `{}`})
+	connections := map[string]Connection{"other": {Options: Options{Cloud: cloudAt(other.URL)}}}
+	client := own.client(t, func(o *Options) { o.Connections = connections })
+	op, err := client.Delete(WithCredential(testContext(t), "other"), parseID(t, clusterID), apiVersion)
+	if err != nil || op.Token == "" {
+		t.Fatalf("%+v, %v", op, err)
+	}
+	if _, err := client.Poll(testContext(t), op.Token); err != nil || len(other.requests()) != 2 || len(own.requests()) != 0 {
+		t.Errorf("%d and %d requests, %v; want the poll where the DELETE went", len(other.requests()), len(own.requests()), err)
+	}
+	changed := own.client(t, func(o *Options) { o.Connections = map[string]Connection{} })
+	if _, err := changed.Poll(testContext(t), op.Token); err == nil || !strings.Contains(err.Error(), `no credential "other"`) {
+		t.Errorf("without the credential: %v", err)
+	}
+}
+
+func TestConnectionsRefused(t *testing.T) {
+	const subscription = "11111111-0000-0000-0000-000000000000"
+	loop := Options{Cloud: cloudAt("http://127.0.0.1:1")}
+	cases := map[string]struct {
+		connections map[string]Connection
+		want        string
+	}{
+		"NoToken":   {map[string]Connection{"a": {Options: Options{Cloud: cloudAt("https://arm.example")}}}, "credential a: configure credential: none is allowed to loopback only"},
+		"TiedTwice": {map[string]Connection{"a": {Options: loop, Subscriptions: []string{subscription}}, "b": {Options: loop, Subscriptions: []string{strings.ToUpper(subscription)}}}, "is tied to credential a already"},
+	}
+	for name, c := range cases {
+		options := loop
+		options.Connections = c.connections
+		if _, err := NewClient(options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
