@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
@@ -18,7 +17,6 @@ import (
 // go only with its owner holds nothing up. With Cascade those that the resource
 // holds are told to go; who only refers to it from elsewhere is not.
 func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (answer CheckDependentsResult, _ error) {
-	ctx = arm.WithCredential(ctx, in.Credential)
 	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()

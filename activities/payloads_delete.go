@@ -11,8 +11,6 @@ type CheckDependentsInput struct {
 	ID resource.ID `json:"id"`
 	// Needs are the resources that this one depends on.
 	Needs []resource.ID `json:"needs,omitempty"`
-	// Credential is that of resource.Desired.
-	Credential string `json:"credential,omitempty"`
 	// Cascade tells them to go, By is who asked for it.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`

@@ -63,6 +63,8 @@ type setup struct {
 	options Options
 	entries []extensions.Entry
 	handler func(http.Handler) http.Handler
+	// others are further simulators by the names of their credentials.
+	others map[string]http.Handler
 }
 
 func newWorld(t *testing.T, change ...func(*setup)) *world {
@@ -88,7 +90,15 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Cleanup(func() { w.sim.RemoveFault("") })
 	cloud, err := arm.CloudConfiguration(arm.CloudOptions{Name: "custom", Endpoint: server.URL, Audience: server.URL, AuthorityHost: "https://login.invalid"})
 	must(t, err)
-	client, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now})
+	connections := map[string]arm.Connection{}
+	for name, handler := range s.others {
+		other := httptest.NewServer(handler)
+		t.Cleanup(other.Close)
+		at, err := arm.CloudConfiguration(arm.CloudOptions{Name: "custom", Endpoint: other.URL, AuthorityHost: "https://login.invalid"})
+		must(t, err)
+		connections[name] = arm.Connection{Options: arm.Options{Cloud: at}}
+	}
+	client, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now, Connections: connections})
 	must(t, err)
 	registry, err := extensions.New(s.entries...)
 	must(t, err)

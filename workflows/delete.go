@@ -42,7 +42,7 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 	var result activities.CheckDependentsResult
 	ctx = requestOptions(ctx, "who needs "+p.desired.ID.Short()+"?")
 	err := workflow.ExecuteActivity(ctx, a.CheckDependents, activities.CheckDependentsInput{
-		ID: p.desired.ID, Credential: p.desired.Credential, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
+		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
 		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	return verdictOf(result.Verdict, err)

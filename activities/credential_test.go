@@ -1,0 +1,131 @@
+package activities
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+// elsewhere is a world with another tenant's simulator behind credential "other".
+func elsewhere(t *testing.T) (*world, *armsim.Simulator) {
+	t.Helper()
+	var w *world
+	other := armsim.New(armsim.Options{})
+	w = newWorld(t, func(s *setup) { s.others = map[string]http.Handler{"other": other} })
+	return w, other
+}
+
+// TestCredentialIsUsed holds that every activity that talks to ARM does it by
+// the credential of the manifest, and by no other one.
+func TestCredentialIsUsed(t *testing.T) {
+	t.Parallel()
+	spec := func(w *world) resource.Desired {
+		d := desired(w.t, databaseText, `{"location":"westus2"}`)
+		d.Credential = "other"
+		return d
+	}
+	cases := map[string]func(w *world) error{
+		"CheckOwner": func(w *world) error {
+			local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec(w)})
+			return nil
+		},
+		"PreCheck": func(w *world) error {
+			local(w, w.acts.PreCheck, PreCheckInput{Desired: spec(w), Observed: json.RawMessage(`{}`)})
+			return nil
+		},
+		"PostCheck": func(w *world) error {
+			local(w, w.acts.PostCheck, PostCheckInput{Desired: spec(w), Observed: json.RawMessage(`{}`)})
+			return nil
+		},
+		"GetResource": func(w *world) error {
+			_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(w.t, databaseText), APIVersion: "2023-08-15", Credential: "other"})
+			return err
+		},
+		"PutResource": func(w *world) error {
+			_, err := run(w, w.acts.PutResource, PutResourceInput{Desired: spec(w), ObservedAt: w.now()})
+			return err
+		},
+		"PollOperation": func(w *world) error {
+			in := PollOperationInput{ID: id(w.t, databaseText), APIVersion: "2023-08-15", Credential: "other"}
+			_, _ = run(w, w.acts.PollOperation, in) // the first attempt only waits
+			_, _ = run(w, w.acts.PollOperation, in)
+			return nil
+		},
+		"DeleteResource": func(w *world) error {
+			_, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: spec(w)})
+			return err
+		},
+		"CheckContents": func(w *world) error {
+			_, err := run(w, w.acts.CheckContents, CheckContentsInput{ID: id(w.t, groupText), APIVersion: "2021-04-01", Credential: "other"})
+			return err
+		},
+		"RegisterProvider": func(w *world) error {
+			_, err := run(w, w.acts.RegisterProvider, RegisterProviderInput{ID: id(w.t, databaseText), Credential: "other"})
+			return err
+		},
+		"PlanResource": func(w *world) error {
+			_, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: spec(w)})
+			return err
+		},
+		"ImportResource": func(w *world) error {
+			_, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: id(w.t, clusterText), APIVersion: "2023-08-15", Credential: "other", Children: true})
+			return err
+		},
+	}
+	for name, call := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, other := elsewhere(t)
+			must(t, other.Put(clusterText, map[string]any{"location": "westus2", "properties": map[string]any{"state": "Running"}}))
+			must(t, call(w))
+			if got := w.requests(); len(got) != 0 {
+				t.Errorf("requests by another credential: %v", got)
+			}
+			if len(other.Requests()) == 0 {
+				t.Error("no request by the credential of the manifest")
+			}
+		})
+	}
+}
+
+// TestCredentialUnknown holds what a user reads of a credential that the worker
+// does not have, at every step that could meet it.
+func TestCredentialUnknown(t *testing.T) {
+	t.Parallel()
+	w, _ := elsewhere(t)
+	spec := desired(t, databaseText, `{}`)
+	spec.Credential = "prod"
+	const says = `the worker has no credential "prod"; it has default, other: correct reconcile.credential, or add it to the worker's config`
+	owner := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec})
+	want(t, owner.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
+	got, err := run(w, w.acts.GetResource, GetResourceInput{ID: spec.ID, APIVersion: spec.APIVersion, Credential: "prod"})
+	must(t, err)
+	want(t, got.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
+	put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now()})
+	must(t, err)
+	want(t, put.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
+	if put.Sent || put.Unknown || len(w.requests()) != 0 {
+		t.Errorf("%+v, requests %v: nothing was sent", put, w.requests())
+	}
+}
+
+// TestOwnerCacheKeepsCredentialsApart holds that nobody is told what another
+// credential could read.
+func TestOwnerCacheKeepsCredentialsApart(t *testing.T) {
+	t.Parallel()
+	w, other := elsewhere(t)
+	must(t, other.Put(clusterText, map[string]any{"location": "westus2", "properties": map[string]any{"state": "Running"}}))
+	spec := desired(t, databaseText, `{}`)
+	spec.Credential = "other"
+	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionProceed, "", "")
+	spec.Credential = ""
+	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
+	// What a step learnt of the owner by one credential is not told either.
+	_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15", Credential: "other"})
+	must(t, err)
+	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
+}
