@@ -96,7 +96,8 @@ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE, TEMPORAL_API_KEY,
 TEMPORAL_TLS_*, or the file temporal.toml.
 
 ` + exitHelp + `
-  plan has codes of its own: 0 no changes, 2 changes, 1 any error`,
+
+The codes of plan are its own: 0 no changes, 2 changes, 1 any error.`,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}

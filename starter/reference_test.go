@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// TestReference holds docs/cli-reference.md to the commands; `make docs` writes
+// it.
+func TestReference(t *testing.T) {
+	path := filepath.Join("..", "docs", "cli-reference.md")
+	got := reference()
+	if os.Getenv("UPDATE_DOCS") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("docs/cli-reference.md is stale; run `make docs` (-page +commands):\n%s", diff)
+	}
+}
+
+// reference is the page of all commands.
+func reference() string {
+	root := newWorld().rootCommand()
+	var page, list strings.Builder
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			fmt.Fprintf(&list, "| [`%s`](#%s) | %s |\n", c.Name(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
+			section(&page, c)
+		}
+	}
+	return "# The commands of `armature`\n\n" +
+		"<!-- Written by `make docs` from the commands themselves; a test fails when it is stale. -->\n\n" +
+		paragraphs(root.Long) + "## Everywhere\n\n" + everywhere + "\n" + flagTable(root.PersistentFlags()) +
+		"\n## Commands\n\n| command | what it does |\n|---|---|\n" + list.String() + page.String()
+}
+
+// everywhere is what all commands have in common.
+const everywhere = "**Targets** are names (`adx`, or with the chain of owners `adx/telemetry`), resource IDs, labels (`-l key=value,key=value`: all of them), or `--all`; one of these ways at a time. " +
+	"What destroys or goes past a guard asks on a terminal when it was chosen by `-l` or `--all`, and needs `--yes` elsewhere.\n\n" +
+	"**Formats** of every command that reads are `-o table` (for people), `wide` (nothing cut off), `json` and `yaml` (the same value in two spellings). " +
+	"Names of fields do not change; new ones may come. Times are RFC 3339, durations texts like `1h30m`; what is empty is left out.\n\n" +
+	"**`--watch`** redraws on a terminal. Elsewhere it appends what changed: lines for `get`, whole answers for the others; with `-o json` a line, with `-o yaml` a document for each change. Ctrl-C ends it with exit code 0.\n\n" +
+	"**Colors** and redrawing are for terminals only. `NO_COLOR=1` switches colors off, `TERM=dumb` redrawing too. Sentences beside an answer go to standard error.\n\n" +
+	"**Flags of every command:**\n"
+
+// section is one command and those below it.
+func section(page *strings.Builder, c *cobra.Command) {
+	fmt.Fprintf(page, "\n### %s\n\n%s", c.CommandPath(), paragraphs(strings.ReplaceAll(c.Long, exitHelp, "")))
+	if c.Long == "" {
+		fmt.Fprintf(page, "%s.\n\n", c.Short)
+	}
+	fmt.Fprintf(page, "```text\n%s\n```\n", c.UseLine())
+	c.InitDefaultHelpFlag()
+	if table := flagTable(c.LocalNonPersistentFlags()); table != "" {
+		fmt.Fprintf(page, "\n%s", table)
+	}
+	if c.Example != "" {
+		fmt.Fprintf(page, "\nExamples:\n\n```text\n%s\n```\n", outdent(c.Example))
+	}
+	for _, below := range c.Commands() {
+		section(page, below)
+	}
+}
+
+// paragraphs is a long help as Markdown; its table of exit codes stays one.
+func paragraphs(long string) string {
+	var b strings.Builder
+	for _, part := range strings.Split(long, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(part), "\n")
+		switch {
+		case strings.TrimSpace(part) == "":
+		case strings.HasPrefix(part, "Exit codes"):
+			b.WriteString("| exit code | meaning |\n|---|---|\n")
+			for _, line := range lines[1:] {
+				code, means, _ := strings.Cut(strings.TrimSpace(line), "  ")
+				fmt.Fprintf(&b, "| %s | %s |\n", code, means)
+			}
+			b.WriteString("\n")
+		default:
+			text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+			fmt.Fprintf(&b, "%s\n\n", escaped(text))
+		}
+	}
+	return b.String()
+}
+
+// escaped keeps Markdown from reading what is meant literally.
+func escaped(text string) string { return strings.NewReplacer("<", "&lt;", "|", "\\|").Replace(text) }
+
+// flagTable are flags as a table, "" for none.
+func flagTable(flags *pflag.FlagSet) string {
+	var b strings.Builder
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		name := "`--" + f.Name + "`"
+		if f.Shorthand != "" {
+			name = "`-" + f.Shorthand + "`, " + name
+		}
+		kind, usage := pflag.UnquoteUsage(f)
+		initial := f.DefValue
+		if initial == "[]" || initial == "false" {
+			initial = ""
+		}
+		if kind == "duration" {
+			initial = strings.Replace(initial, "m0s", "m", 1)
+		}
+		if initial != "" {
+			initial = "`" + initial + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, kind, initial, escaped(usage))
+	})
+	if b.Len() == 0 {
+		return ""
+	}
+	return "| flag | value | default | meaning |\n|---|---|---|---|\n" + b.String()
+}
+
+// outdent takes the blanks in front of lines away.
+func outdent(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, "  ")
+	}
+	return strings.Join(lines, "\n")
+}
