@@ -77,6 +77,10 @@ lint: ## run golangci-lint on both modules
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd dev && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
+.PHONY: docs
+docs: ## write the references of manifests, commands and configuration anew
+	UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestReference' ./manifest ./starter ./config
+
 .PHONY: bad-input
 bad-input: ## refuse every faulty manifest, command line and config of the tables; count them
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'

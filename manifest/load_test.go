@@ -264,9 +264,9 @@ func TestLoadManySources(t *testing.T) {
 		"Cut":       {reason: "a file that ends early", files: map[string]string{"a.json": "{\"type\": \"a\","}, want: "a.json:1: broken JSON: it ends in the middle of a value; close its brackets and quotes, or fetch the whole file"},
 	})
 	for name, paths := range map[string][]string{
-		"no manifest was named; name files, folders or \"-\" for stdin": nil,
-		"/no/such/file: cannot be read: no such file or directory; check the path and its rights":      {"/no/such/file"},
-		"-: there is no stdin to read from; name a file or a folder":    {"-"},
+		"no manifest was named; name files, folders or \"-\" for stdin":                           nil,
+		"/no/such/file: cannot be read: no such file or directory; check the path and its rights": {"/no/such/file"},
+		"-: there is no stdin to read from; name a file or a folder":                              {"-"},
 	} {
 		if _, err := Load(Options{}, paths...); err == nil || err.Error() != name {
 			t.Errorf("Load(%q) says %v, want %s", paths, err, name)
