@@ -108,7 +108,7 @@ func referenceFields() []described {
 		},
 		{
 			name: "reconcile.timeout", kind: "duration (`30m`, `6h`)", initial: func(d resource.Desired) string { return short(d.Timeout) },
-			effect:  "How long one long-running operation of Azure may take before it counts as failed.",
+			effect:  "How long one long-running operation of Azure may take. After it the reason is `OperationTimeout`: the operation is read on, and nothing is sent while it is in flight.",
 			example: "reconcile: {timeout: 2h}",
 			bad:     []string{"reconcile: {timeout: 0s}", "reconcile: {timeout: soon}"},
 		},
