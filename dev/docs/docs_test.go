@@ -232,10 +232,10 @@ func checkFlags(t *testing.T, line int, text string) {
 	}
 }
 
-// TestCommandsInText holds that a command which a sentence names exists, with its
-// flags.
+// TestCommandsInText holds that a command which a sentence or the text of a help
+// names exists, with its flags.
 func TestCommandsInText(t *testing.T) {
-	inline := regexp.MustCompile("`(armature [a-z][^`]*)`")
+	inline := regexp.MustCompile("(?:`|^ +)(armature [a-z][^`;|]*)")
 	for name, page := range pages(t) {
 		t.Run(name, func(t *testing.T) {
 			for i, line := range strings.Split(page, "\n") {
