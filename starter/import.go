@@ -21,6 +21,7 @@ import (
 type importing struct {
 	apiVersion string
 	children   bool
+	credential string
 	output     string
 }
 
@@ -60,6 +61,7 @@ api-version it takes the newest stable one that the subscription offers. Names,
 	a.addChooser(c, &targets, "everything that is managed")
 	c.Flags().StringVar(&how.apiVersion, "api-version", "", "api-version of the IDs that name none, and of their children")
 	c.Flags().BoolVar(&how.children, "children", false, "import also what is in them")
+	c.Flags().StringVar(&how.credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
 	c.Flags().StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
 	return c
 }
@@ -134,7 +136,7 @@ func (a *app) importResources(ctx context.Context, wanted []activities.ImportRes
 	slices.SortFunc(found, func(x, y activities.ImportResourceResult) int { return strings.Compare(x.ID.Key(), y.ID.Key()) })
 	texts := make([]string, len(found))
 	for i, result := range found {
-		if texts[i], err = manifestText(result); err != nil {
+		if texts[i], err = manifestText(result, how.credential); err != nil {
 			return err
 		}
 	}
@@ -163,6 +165,7 @@ func (a *app) readAll(ctx context.Context, b *backend, wanted []activities.Impor
 		results := make([]activities.ImportResourceResult, len(wanted))
 		err := each(ctx, len(wanted), parallelPlans, func(ctx context.Context, i int) error {
 			var err error
+			wanted[i].Credential = how.credential
 			results[i], err = b.importResource(ctx, fmt.Sprintf("%s:%d", run, number+i+1), wanted[i])
 			if err != nil {
 				return wrapName(described(wanted[i].ID), err)

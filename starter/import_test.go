@@ -137,7 +137,7 @@ func TestOwnerText(t *testing.T) {
 		if got := ownerText(result); got != want {
 			t.Errorf("%s: owner %q, want %q", id, got, want)
 		}
-		text, err := manifestText(result)
+		text, err := manifestText(result, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 var bodyOrder = map[string]int{"location": -4, "kind": -3, "sku": -2, "identity": -1, "tags": 1, "properties": 2}
 
 // manifestText is the manifest of an imported resource, the same for the same
-// answer.
-func manifestText(result activities.ImportResourceResult) (string, error) {
+// answer; credential is the one that it was read with, where one was named.
+func manifestText(result activities.ImportResourceResult, credential string) (string, error) {
 	body, err := resource.DecodeBody(result.Body)
 	if err != nil {
 		return "", fmt.Errorf("read the body of %s: %w", result.ID, err)
@@ -37,6 +37,9 @@ func manifestText(result activities.ImportResourceResult) (string, error) {
 		content.Style = yaml.FlowStyle
 	}
 	add("body", content)
+	if credential != "" {
+		add("reconcile", valueNode(map[string]any{"credential": credential}, 0))
+	}
 	var text bytes.Buffer
 	for _, path := range result.Secrets {
 		fmt.Fprintf(&text, "# A secret was left out: %s; write {$secret: env:NAME} there to set it.\n", path)
