@@ -123,6 +123,11 @@ func referenceFields() []described {
 			bad:     []string{"reconcile: {dependsOn: vnet1}", "reconcile: {dependsOn: [nowhere]}", "reconcile: {dependsOn: [acc1]}"},
 		},
 		{
+			name: "reconcile.credential", kind: "text", effect: "The credential for every request about the resource: a name from the section `credentials` of the worker's configuration. Without it, the one that the configuration ties to its subscription, else `azure.credential`.",
+			example: "reconcile: {credential: prod-eu}",
+			bad:     []string{"reconcile: {credential: Prod EU}", "reconcile: {credential: 5}"},
+		},
+		{
 			name: "labels", kind: "mapping of texts", effect: fmt.Sprintf("By these `-l key=value` chooses, in the CLI and in Temporal's lists (`ReconcileLabels`). A label takes at most %d bytes as key=value, all of them %d.", maxLabelBytes, maxLabelsBytes),
 			example: "labels: {stack: prod, team: data}",
 			bad:     []string{"labels: [prod]", "labels: {rank: 5}", "labels: {'a,b': x}"},
