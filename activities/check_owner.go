@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
 	}
-	verdict := a.Registry.CheckOwner(ctx, request)
+	verdict := namesVersions(a.Registry.CheckOwner(ctx, request), in, request.Owner, newestTaken(request.References, in))
 	if in.Deleting {
 		verdict = a.endsWithOwner(ctx, verdict, request)
 	}
@@ -77,7 +78,11 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		after = a.now()
 	}
 	got := a.owners.read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, after)
+	var unknown *unknownVersion
 	switch {
+	case errors.As(got.err, &unknown):
+		verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetryVerySlow, "the owner cannot be read: "+unknown.Error())
+		return &verdict
 	case isForbidden(got.err):
 		request.OwnerNote = "not readable, not checked"
 	case got.err != nil:
@@ -91,6 +96,19 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		request.Owner = got.object
 	}
 	return nil
+}
+
+// newestTaken are the references of which nobody states the api-version, with the
+// one that was taken.
+func newestTaken(resolved []extensions.ResolvedReference, in CheckOwnerInput) []resource.Reference {
+	stated := append(in.Desired.References[:len(in.Desired.References):len(in.Desired.References)], in.Desired.DependsOn...)
+	var taken []resource.Reference
+	for i, reference := range resolved {
+		if i < len(stated) && stated[i].APIVersion == "" && reference.Resolution.Object != nil {
+			taken = append(taken, resource.Reference{ID: reference.Reference.ID, APIVersion: reference.Resolution.Object.APIVersion})
+		}
+	}
+	return taken
 }
 
 // readReferences looks up what the body names, and dependsOn.

@@ -141,7 +141,12 @@ func (a *Activities) newest(ctx context.Context, id resource.ID) (string, error)
 	if id.Subscription() == "" {
 		return "", nil
 	}
-	return a.Client.APIVersion(ctx, id.Subscription(), id.Type())
+	version, err := a.owners.versions.of(ctx, id)
+	var unknown *unknownVersion
+	if errors.As(err, &unknown) {
+		return "", nil
+	}
+	return version, err
 }
 
 // children lists what is in a resource: everything in a group, the known

@@ -52,17 +52,22 @@ func TestImportGroup(t *testing.T) {
 	}
 }
 
-func TestImportFails(t *testing.T) {
-	t.Parallel()
-	provider := func(h http.Handler) http.Handler {
+// offering answers for the list of the provider of things.
+func offering(list string) func(http.Handler) http.Handler {
+	return func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/providers/Contoso.Things") {
-				_, _ = w.Write([]byte(`{"resourceTypes":[{"resourceType":"things","apiVersions":["2023-08-15","2024-01-01-preview"]}]}`))
+				_, _ = w.Write([]byte(list))
 				return
 			}
 			h.ServeHTTP(w, r)
 		})
 	}
+}
+
+func TestImportFails(t *testing.T) {
+	t.Parallel()
+	provider := offering(`{"resourceTypes":[{"resourceType":"things","apiVersions":["2023-08-15","2024-01-01-preview"]}]}`)
 	cases := map[string]struct {
 		reason  string
 		id      string
@@ -75,7 +80,7 @@ func TestImportFails(t *testing.T) {
 		says    string
 	}{
 		"Newest":    {reason: "the newest stable api-version is taken", id: thingText, exists: true, change: []func(*setup){func(s *setup) { s.handler = provider }}, action: resource.ActionProceed},
-		"Unknown":   {reason: "nobody tells an api-version", id: thingText, exists: true, action: resource.ActionError, why: resource.ReasonFailed, says: "write ID@api-version"},
+		"Unknown":   {reason: "nobody tells an api-version", id: thingText, exists: true, change: []func(*setup){func(s *setup) { s.handler = offering(`{}`) }}, action: resource.ActionError, why: resource.ReasonFailed, says: "write ID@api-version"},
 		"Absent":    {reason: "it does not exist", id: thingText, version: "2023-08-15", action: resource.ActionError, why: resource.ReasonNotFound, says: "does not exist"},
 		"Forbidden": {reason: "no right", id: thingText, version: "2023-08-15", exists: true, fault: &armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 403, Code: "AuthorizationFailed"}, action: resource.ActionError, why: "AuthorizationFailed"},
 	}

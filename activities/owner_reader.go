@@ -35,6 +35,8 @@ type ownerReader struct {
 	maxAge time.Duration
 	now    func() time.Time
 	group  singleflight.Group
+	// versions are those of what is read without a stated one.
+	versions *apiVersions
 
 	mu    sync.Mutex
 	known map[string]reading
@@ -58,7 +60,7 @@ type reading struct {
 
 func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *ownerReader {
 	return &ownerReader{client: client, masker: masker, maxAge: maxAge, now: now,
-		known: map[string]reading{}, changes: map[string]change{}}
+		known: map[string]reading{}, changes: map[string]change{}, versions: newAPIVersions(client, now)}
 }
 
 // readingKey is that of a reading: what one credential may read is not told to
@@ -76,8 +78,15 @@ func (got reading) resolution() extensions.Resolution {
 }
 
 // read gives a reading that is neither older than the maximal age nor from
-// before after.
+// before after. Without an api-version it takes the newest of the type; the object
+// says which.
 func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion string, after time.Time) reading {
+	if apiVersion == "" {
+		var err error
+		if apiVersion, err = r.versions.of(ctx, id); err != nil {
+			return reading{err: err, at: r.now()}
+		}
+	}
 	key := readingKey(ctx, id, apiVersion)
 	after = r.since(id, after)
 	if got, ok := r.cached(key, after); ok {

@@ -31,7 +31,13 @@ func (c *Client) APIVersion(ctx context.Context, subscription, resourceType stri
 	if err != nil {
 		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
 	}
-	return newestVersion(response.Body, kind), nil
+	// A nested type that the list does not name has the api-versions of its parent.
+	version := newestVersion(response.Body, kind)
+	for cut := strings.LastIndex(kind, "/"); version == "" && cut > 0; cut = strings.LastIndex(kind, "/") {
+		kind = kind[:cut]
+		version = newestVersion(response.Body, kind)
+	}
+	return version, nil
 }
 
 // newestVersion picks from the description of a provider; api-versions are dates

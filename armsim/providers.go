@@ -1,8 +1,10 @@
 package armsim
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -76,10 +78,41 @@ func (s *Simulator) handleProvider(q *request) *answer {
 	return newAnswer(http.StatusOK, s.provider(t.subscription, t.namespace))
 }
 
+// catalogue lists the types of a namespace that the table or the store has, with
+// the api-versions that are offered. The simulator takes any other one too, where
+// no limit says which there are.
+func (s *Simulator) catalogue(namespace string) []any {
+	types := map[string]bool{}
+	add := func(resourceType string) {
+		space, kind, nested := strings.Cut(resourceType, "/")
+		if nested && strings.EqualFold(space, namespace) && !strings.Contains(kind, "*") {
+			types[strings.ToLower(kind)] = true
+		}
+	}
+	for _, row := range typeRows() {
+		add(row.pattern)
+	}
+	for _, r := range s.resources {
+		add(r.typ)
+	}
+	list := []any{}
+	for _, kind := range slices.Sorted(maps.Keys(types)) {
+		offered := []any{"2024-06-01-preview", "2024-01-01", "2023-08-15"}
+		if l := s.limitOf(namespace + "/" + kind); l != nil && len(l.APIVersions) > 0 {
+			offered = offered[:0]
+			for _, version := range l.APIVersions {
+				offered = append(offered, version)
+			}
+		}
+		list = append(list, object{"resourceType": kind, "apiVersions": offered})
+	}
+	return list
+}
+
 func (s *Simulator) provider(subscription, namespace string) object {
 	return object{
 		"id":        "/subscriptions/" + subscription + "/providers/" + namespace,
-		"namespace": namespace, "resourceTypes": []any{}, "registrationPolicy": "RegistrationRequired",
+		"namespace": namespace, "resourceTypes": s.catalogue(namespace), "registrationPolicy": "RegistrationRequired",
 		"registrationState": s.registrationState(namespace),
 	}
 }

@@ -39,7 +39,8 @@ func (l *loader) readDependsOn(d *draft) {
 
 // resolve is the resource that a $ref or an item of dependsOn names, with the
 // api-version to read it with: its manifest's, else the one that is written,
-// else the container's constant. what begins the message of a fault.
+// else the container's constant, else none: the worker takes the newest. what
+// begins the message of a fault.
 func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Reference, bool) {
 	if strings.HasPrefix(text.text, "/") {
 		return l.resolveID(d, text, path, what)
@@ -73,8 +74,8 @@ func (l *loader) resolveID(d *draft, text *node, path, what string) (resource.Re
 	if version == "" {
 		version = resource.ContainerAPIVersion(id)
 	}
-	if version == "" {
-		l.at(d, text.line, path, "%sthe api-version to read %s with is not known; write %s@<api-version>", what, id, id)
+	if version == "" && id.Subscription() == "" {
+		l.at(d, text.line, path, "%s"+noVersion, what, id, id)
 		return resource.Reference{}, false
 	}
 	return resource.Reference{ID: id, APIVersion: version}, true

@@ -40,6 +40,21 @@ func TestDependsOn(t *testing.T) {
 	}
 }
 
+// TestNoAPIVersion: what is named by an ID alone is left to the worker, which takes
+// the newest.
+func TestNoAPIVersion(t *testing.T) {
+	const scope = group + "/providers/Contoso.Things/things/t1"
+	set, err := Load(Options{}, write(t, map[string]string{"m.yaml": "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: "+scope+
+		"\nbody: {a: {$ref: "+scope+"}}\nreconcile: {dependsOn: ["+vnetID+"]}\n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := set.Resources[0]
+	if d.OwnerAPIVersion != "" || d.References[0].APIVersion != "" || d.DependsOn[0].APIVersion != "" {
+		t.Errorf("the api-versions are %q, %q and %q", d.OwnerAPIVersion, d.References[0].APIVersion, d.DependsOn[0].APIVersion)
+	}
+}
+
 func TestDependsOnFaults(t *testing.T) {
 	on := func(list string) string { return account + "body: {}\nreconcile: {dependsOn: " + list + "}\n" }
 	runFaults(t, map[string]faultCase{
@@ -62,9 +77,9 @@ func TestDependsOnFaults(t *testing.T) {
 				"m.yaml:5: reconcile.dependsOn[1]: no manifest of this load is called \"another\"; write a manifest's name or a resource ID",
 		},
 		"NoVersion": {
-			reason: "what is no manifest is read with an api-version that is written, as for $ref",
-			yaml:   on("[" + vnetID + "]"),
-			want:   "m.yaml:5: reconcile.dependsOn[0]: the api-version to read " + vnetID + " with is not known; write " + vnetID + "@<api-version>",
+			reason: "outside of all subscriptions no list says which api-version there is, as for $ref",
+			yaml:   on("[/providers/Microsoft.Billing/billingAccounts/a]"),
+			want:   "m.yaml:5: reconcile.dependsOn[0]: the api-version to read /providers/Microsoft.Billing/billingAccounts/a with is not known; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"Broken": {
 			reason: "a cleaned path would address another resource",

@@ -21,7 +21,8 @@
 // (ID@api-version), or "/" for the tenant. For a nested type it is the ARM
 // parent; for any other type a resource group, a subscription, a management
 // group, or the resource that an extension resource (a role assignment) stands
-// on. Without an owner the resource stands in the group of Options; a name with
+// on. An ID without api-version is read with the newest stable one that the
+// worker finds, as one in $ref and dependsOn is. Without an owner the resource stands in the group of Options; a name with
 // slashes ("adx/telemetry") then names the chain of owners, where a manifest
 // called "adx" of the right type comes before the group of Options.
 //

@@ -105,8 +105,8 @@ func TestBodyFaults(t *testing.T) {
 		},
 		"RefVersion": {
 			reason: "a reference that cannot be read",
-			yaml:   account + "body: {a: {$ref: " + group + "/providers/Microsoft.Network/virtualNetworks/v}}\n",
-			want:   "m.yaml:4: body.a: $ref: the api-version to read " + group + "/providers/Microsoft.Network/virtualNetworks/v with is not known; write " + group + "/providers/Microsoft.Network/virtualNetworks/v@<api-version>",
+			yaml:   account + "body: {a: {$ref: /providers/Microsoft.Billing/billingAccounts/a}}\n",
+			want:   "m.yaml:4: body.a: $ref: the api-version to read /providers/Microsoft.Billing/billingAccounts/a with is not known; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"RefBeside": {
 			reason: "only path stands beside it",

@@ -62,9 +62,9 @@ func TestOwnerFaults(t *testing.T) {
 			want:   "m.yaml:2: name: \"a/b\" holds slashes, but Microsoft.Storage/storageAccounts is not nested in another type",
 		},
 		"ScopeVersion": {
-			reason: "a scope of another provider needs an api-version",
-			yaml:   "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: " + group + "/providers/Microsoft.Storage/storageAccounts/a\nbody: {}\n",
-			want:   "m.yaml:3: owner: the api-version to read " + group + "/providers/Microsoft.Storage/storageAccounts/a with is not known; write " + group + "/providers/Microsoft.Storage/storageAccounts/a@<api-version>",
+			reason: "a scope outside of all subscriptions needs an api-version",
+			yaml:   "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: /providers/Microsoft.Billing/billingAccounts/a\nbody: {}\n",
+			want:   "m.yaml:3: owner: the api-version to read /providers/Microsoft.Billing/billingAccounts/a with is not known; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"OwnerCycle": {
 			reason: "extension resources that own each other",

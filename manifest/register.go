@@ -30,9 +30,14 @@ func (l *loader) register() {
 	}
 }
 
+// noVersion is the fault of a resource outside of all subscriptions, where no list
+// of a provider says with which api-version to read it.
+const noVersion = "the api-version to read %s with is not known; write %s@<api-version>"
+
 // linkOwner decides with which api-version the owner is read: its manifest's,
 // else the one that was written, else the container's constant, else, for the
-// ARM parent of a nested type, which is of the same provider, the child's own.
+// ARM parent of a nested type, which is of the same provider, the child's own,
+// else the newest that the worker finds.
 func (l *loader) linkOwner(d *draft) {
 	owner := d.desired.Owner
 	if owner.IsZero() {
@@ -50,8 +55,8 @@ func (l *loader) linkOwner(d *draft) {
 	if version == "" && d.desired.ID.IsChild() {
 		version = d.version
 	}
-	if version == "" {
-		l.at(d, d.line("owner"), "owner", "the api-version to read %s with is not known; write %s@<api-version>", owner, owner)
+	if version == "" && owner.Subscription() == "" {
+		l.at(d, d.line("owner"), "owner", noVersion, owner, owner)
 	}
 	d.desired.OwnerAPIVersion = version
 }

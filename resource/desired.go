@@ -94,7 +94,8 @@ type Desired struct {
 	// Body is one compact JSON object with ARM's own names, with the markers
 	// above for secrets and for observed values of other resources.
 	Body json.RawMessage `json:"body"`
-	// Owner is the parent in ARM, none at a root; OwnerAPIVersion reads it.
+	// Owner is the parent in ARM, none at a root; OwnerAPIVersion reads it, the
+	// newest stable one of its type where it is "".
 	Owner           ID     `json:"owner"`
 	OwnerAPIVersion string `json:"ownerAPIVersion,omitempty"`
 	// References are the resources that the body names with $ref.
@@ -153,7 +154,8 @@ func (d Desired) Needs() []ID {
 
 // Reference is another resource that must exist and be ready first.
 type Reference struct {
-	ID         ID     `json:"id"`
+	ID ID `json:"id"`
+	// APIVersion reads it, the newest stable one of its type where it is "".
 	APIVersion string `json:"apiVersion"`
 }
 
