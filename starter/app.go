@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/workflows"
@@ -26,8 +27,10 @@ type app struct {
 	// asked.
 	terminal, asks bool
 	color          bool
-	environ        []string
-	now            func() time.Time
+	// size is the width and height of the terminal in characters.
+	size    func() (width, height int)
+	environ []string
+	now     func() time.Time
 	// after is time.After.
 	after   func(time.Duration) <-chan time.Time
 	connect func(ctx context.Context, a *app) (*backend, error)
@@ -46,12 +49,19 @@ func newApp() *app {
 		now:     time.Now, after: time.After,
 		connect: connectTemporal,
 		by:      actor(),
+		size:    terminalSize,
 	}
-	kind, _ := a.lookup("TERM")
-	a.terminal = term.IsTerminal(int(os.Stdout.Fd())) && kind != "dumb"
-	a.asks = term.IsTerminal(int(os.Stdout.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
-	a.color = a.terminal && a.wantsColor()
+	a.detect(os.Stdin, os.Stdout)
 	return a
+}
+
+// detect finds out what stands at the ends of the streams: only a terminal that
+// can more than append sees escape codes, and NO_COLOR takes colors away.
+func (a *app) detect(in, out *os.File) {
+	kind, _ := a.lookup("TERM")
+	a.terminal = term.IsTerminal(int(out.Fd())) && kind != "dumb"
+	a.asks = term.IsTerminal(int(out.Fd())) && term.IsTerminal(int(in.Fd()))
+	a.color = a.terminal && a.wantsColor()
 }
 
 // wantsColor reports whether NO_COLOR is not set, or empty (no-color.org).
@@ -119,6 +129,9 @@ The codes of plan are its own: 0 no changes, 2 changes, 1 any error.`,
 	)
 	for _, c := range root.Commands() {
 		wrapErrors(c)
+		if timeout := c.Flags().Lookup("timeout"); timeout != nil {
+			timeout.DefValue = strings.TrimSuffix(timeout.DefValue, "0s")
+		}
 	}
 	return root
 }

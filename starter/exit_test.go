@@ -49,7 +49,7 @@ func TestExitCodes(t *testing.T) {
 		"why of an unknown name":   {reason: "says how to list names", args: []string{"why", "nobody"}, code: exitFailed, stderr: []string{`"nobody"`}},
 		"why of an unknown ID":     {reason: "what to do is told, and the code says that nobody manages it", args: []string{"why", group}, code: exitFailed, stderr: []string{"not managed"}},
 		"why by name and selector": {reason: "one or the other", args: []string{"why", "adx", "-l", "a=b"}, code: exitBadInput, stderr: []string{"not by both"}},
-		"bad goal":                 {reason: "names the allowed ones", args: []string{"wait", "--for", "happy"}, code: exitBadInput, stderr: []string{"ready and deleted"}},
+		"bad goal":                 {reason: "names the allowed ones", args: []string{"wait", "--for", "happy"}, code: exitBadInput, stderr: []string{"ready, deleted"}},
 		"negative timeout":         {reason: "0 is the word for no limit", args: []string{"wait", "--timeout", "-5s"}, code: exitBadInput, stderr: []string{"0 means no limit"}},
 		"bad selector":             {reason: "shows the form", args: []string{"get", "-l", "prod"}, code: exitBadInput, stderr: []string{"key=value"}},
 		"quote in selector":        {reason: "a selector never becomes part of another query", args: []string{"get", "-l", "a=b' OR ReconcilePhase='Ready"}, code: exitBadInput, stderr: []string{"quotes"}},

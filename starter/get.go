@@ -40,8 +40,8 @@ every change is one line of JSON, or one YAML document.
 		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, word := range phase {
-				if !slices.ContainsFunc(phases(), func(known string) bool { return strings.EqualFold(known, word) }) {
-					return badInput("--phase %q is not known; allowed are %s", word, strings.Join(phases(), ", "))
+				if err := among("phase", word, phases()); err != nil {
+					return err
 				}
 			}
 			targets.names = args

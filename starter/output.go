@@ -40,7 +40,7 @@ func (f *format) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("output format %q is not known; allowed are %s", text, strings.Join(formats(), ", "))
+	return fmt.Errorf("output format %q is not known%s; allowed are %s", text, meant(text, formats()), strings.Join(formats(), ", "))
 }
 
 // String is the flag as it is written.

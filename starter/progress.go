@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -134,14 +133,12 @@ func fit(line string, columns int) string {
 }
 
 // size is the size of the terminal in characters.
-func (p *progress) size() (width, height int) { return sizeOf(p.app.out) }
+func (p *progress) size() (width, height int) { return p.app.size() }
 
-// sizeOf is the size of the terminal behind a stream in characters.
-func sizeOf(out io.Writer) (width, height int) {
-	if file, ok := out.(*os.File); ok {
-		if width, height, err := term.GetSize(int(file.Fd())); err == nil && width > 0 && height > 0 {
-			return width, height
-		}
+// terminalSize is the size of the terminal at standard output.
+func terminalSize() (width, height int) {
+	if width, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && height > 0 {
+		return width, height
 	}
 	return 80, 24
 }

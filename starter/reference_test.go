@@ -116,9 +116,6 @@ func flagTable(flags *pflag.FlagSet) string {
 		if initial == "[]" || initial == "false" {
 			initial = ""
 		}
-		if kind == "duration" {
-			initial = strings.Replace(initial, "m0s", "m", 1)
-		}
 		if initial != "" {
 			initial = "`" + initial + "`"
 		}

@@ -18,7 +18,12 @@ func (a *app) rulesCommand() *cobra.Command {
 		Long: `Rules are checks without Go: YAML files whose conditions are CEL expressions. A
 worker takes them with --rules-path. These commands need neither Temporal nor a
 worker; docs/extensions.md says how rules are written.`,
-		Args: cobra.NoArgs,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), meant(args[0], []string{"check", "test"}))
+		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	check := &cobra.Command{

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -14,11 +15,40 @@ import (
 // shows all of it.
 const messageMax = 60
 
+// table writes a line for each view. Where a terminal is too narrow for it, the
+// type is told in words, which are shorter, and the lines are cut.
 func (a *app) table(views []view, wide bool) error {
 	if len(views) == 0 {
 		a.note("nothing is managed here; `armature apply -f PATH` begins")
 		return nil
 	}
+	lines := a.tableText(views, wide, resource.ID.Type)
+	if width, _ := a.size(); a.terminal && !wide && widest(lines) > width {
+		lines = cutLines(a.tableText(views, wide, kind), width)
+	}
+	a.printf("%s", lines)
+	return nil
+}
+
+// widest is the width of the widest line in columns of a terminal.
+func widest(lines string) int {
+	most := 0
+	for _, line := range strings.Split(lines, "\n") {
+		most = max(most, text.StringWidthWithoutEscSequences(line))
+	}
+	return most
+}
+
+// cutLines cuts each line to a width.
+func cutLines(lines string, width int) string {
+	list := strings.Split(lines, "\n")
+	for i, line := range list {
+		list[i] = text.Snip(line, max(10, width), "…")
+	}
+	return strings.Join(list, "\n")
+}
+
+func (a *app) tableText(views []view, wide bool, typeOf func(resource.ID) string) string {
 	w := table.NewWriter()
 	w.SetStyle(plainStyle())
 	header := table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "MESSAGE"}
@@ -30,7 +60,7 @@ func (a *app) table(views []view, wide bool) error {
 	for _, v := range views {
 		c := v.condition(now)
 		row := table.Row{
-			v.called(), v.ID.Type(), a.phase(v), string(c.Reason),
+			v.called(), typeOf(v.ID), a.phase(v), string(c.Reason),
 			since(c.LastTransitionTime, now), until(v.nextTry(), now),
 		}
 		if wide {
@@ -40,10 +70,11 @@ func (a *app) table(views []view, wide bool) error {
 		}
 		w.AppendRow(row)
 	}
+	var b strings.Builder
 	for _, line := range strings.Split(w.Render(), "\n") {
-		a.printf("%s\n", strings.TrimRight(line, " "))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	return nil
+	return b.String()
 }
 
 // plainStyle is columns of text, two blanks apart: easy to read and to cut.

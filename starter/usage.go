@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -50,6 +51,10 @@ func flagFault(c *cobra.Command, err error) string {
 // commandFault words the fault of a command that does not exist: the library
 // spreads it over lines.
 func commandFault(root *cobra.Command, err error) string {
+	var f *fault
+	if errors.As(err, &f) {
+		return err.Error()
+	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	typed, found := strings.CutPrefix(text, `unknown command "`)
 	if !found {
@@ -60,6 +65,24 @@ func commandFault(root *cobra.Command, err error) string {
 		text += ", did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text + "; see `" + root.CommandPath() + " --help`"
+}
+
+// among finds a word among those that a flag takes, in any case of letters.
+func among(flag, word string, known []string) error {
+	for _, candidate := range known {
+		if strings.EqualFold(candidate, word) {
+			return nil
+		}
+	}
+	return badInput("--%s %q is not known%s; allowed are %s", flag, word, meant(word, known), strings.Join(known, ", "))
+}
+
+// meant is ", did you mean X?" where a word is near.
+func meant(word string, known []string) string {
+	if near := manifest.Nearest(word, known); near != "" {
+		return ", did you mean " + near + "?"
+	}
+	return ""
 }
 
 // none refuses arguments; instead says what a user meant with one.

@@ -88,7 +88,7 @@ changes; elsewhere each change is a line.
 			targets.names = args
 			switch {
 			case g != goalReady && g != goalDeleted:
-				return badInput("--for %q is not known; allowed are ready and deleted", target)
+				return among("for", target, []string{string(goalReady), string(goalDeleted)})
 			case timeout < 0:
 				return badInput("--timeout %s is negative; 0 means no limit", timeout)
 			case len(from.files) > 0 && !targets.empty():

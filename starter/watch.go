@@ -203,7 +203,7 @@ func (w *watcher) log(lines []changed, at string) {
 
 // draw replaces the block that was drawn last, cut to the terminal.
 func (w *watcher) draw(out string) {
-	width, height := sizeOf(w.app.out)
+	width, height := w.app.size()
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if room := max(2, height-2); len(lines) > room {
 		lines = append(lines[:room-1], fmt.Sprintf("… and %d more lines", len(lines)-room+1))

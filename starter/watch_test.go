@@ -118,3 +118,16 @@ func TestWatchGoesOn(t *testing.T) {
 		}
 	})
 }
+
+// TestTableOnANarrowTerminal holds that a line is no wider than the terminal, and
+// says the type in words before it loses its end.
+func TestTableOnANarrowTerminal(t *testing.T) {
+	w := shownWorld(t)
+	w.terminal, w.color = true, true
+	w.size = func() (int, int) { return 90, 24 }
+	w.run("get")
+	golden(t, "get-narrow.txt", w.out.String())
+	if n := widest(w.out.String()); n > 90 {
+		t.Errorf("a line has %d columns", n)
+	}
+}

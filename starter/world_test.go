@@ -175,7 +175,8 @@ func newWorld() *world {
 	w := &world{temporal: &fakeTemporal{}, out: &bytes.Buffer{}, err: &bytes.Buffer{}, stdin: strings.NewReader(""), clock: noon()}
 	w.app = &app{
 		in: w.stdin, out: w.out, err: w.err, by: "ana@laptop",
-		now: func() time.Time { return w.clock },
+		size: func() (int, int) { return 80, 24 },
+		now:  func() time.Time { return w.clock },
 		connect: func(context.Context, *app) (*backend, error) {
 			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, planner: w.temporal, namespace: "default", close: func() {}}, nil
 		},
