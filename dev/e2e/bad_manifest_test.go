@@ -45,10 +45,10 @@ func badManifests() map[string]badInput {
 			yaml:   badAccount + "bodi: {}\nbody: {}\nreconcile: {intervall: 1h}\n",
 			want:   []string{"m.yaml:4: bodi: unknown field; did you mean body?", "m.yaml:6: reconcile.intervall: unknown field; did you mean interval?"},
 		},
-		"field that is not built": {
-			reason: "no accepted field is without effect",
-			yaml:   badAccount + "body: {}\nreconcile: {credential: c}\n",
-			want:   []string{"m.yaml:5: reconcile.credential: is not built yet; remove it"},
+		"credential that is no name": {
+			reason: "no worker's config can hold it",
+			yaml:   badAccount + "body: {}\nreconcile: {credential: Prod EU}\n",
+			want:   []string{`m.yaml:5: reconcile.credential: "Prod EU" is no name of a credential; write the name of a credential of the worker's config`},
 		},
 		"missing api-version": {
 			reason: "the version decides what a body means",
