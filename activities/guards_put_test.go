@@ -165,3 +165,78 @@ func TestGuardNamesWhatGoes(t *testing.T) {
 		t.Errorf("drops (-want +got)\n%s", diff)
 	}
 }
+
+// An autoscaler's count that the manifest ignores survives a PUT for another
+// reason, and is no reason for one.
+func TestGuardAutoscaler(t *testing.T) {
+	t.Parallel()
+	const pool = groupText + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/p"
+	w := newWorld(t)
+	w.put(pool, `{"properties":{"count":3,"vmSize":"Standard_DS2_v2","nodeLabels":{"team":"a"}}}`)
+	d := desired(t, pool, `{"properties":{"count":3,"vmSize":"Standard_DS2_v2","nodeLabels":{"team":"a"}}}`)
+	d.Ignore = []string{"properties.count"}
+	must(t, w.sim.Patch(pool, map[string]any{"properties": map[string]any{"count": 7}}))
+	want(t, w.wholePass(d, true), resource.ActionSkip, resource.ReasonInSync, "")
+	must(t, w.sim.Patch(pool, map[string]any{"properties": map[string]any{"nodeLabels": map[string]any{"team": "b"}}}))
+	want(t, w.wholePass(d, true), resource.ActionProceed, "", "")
+	properties, _ := w.lastPut()["properties"].(map[string]any)
+	if labels, _ := properties["nodeLabels"].(map[string]any); fmt.Sprint(properties["count"]) != "7" || labels["team"] != "a" {
+		t.Errorf("sent %v, want the autoscaler's count and the manifest's label", properties)
+	}
+}
+
+// What somebody deleted is left so by recreate: never; else it is made again under
+// the reason Disappeared, within the budget of corrections.
+func TestGuardDisappeared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) { s.options.PutBudget = 1 })
+	w.put(groupText, `{"location":"westus2"}`)
+	d := desired(t, thingText, thingBody)
+	d.Recreate = resource.RecreateNever
+	want(t, w.wholePass(d, true), resource.ActionBlock, resource.ReasonDisappeared, resource.RetryVerySlow, "recreate: never")
+	if n := w.puts(thingText); n != 0 {
+		t.Fatalf("%d PUTs of what was deleted", n)
+	}
+	d.Recreate = resource.RecreateAlways
+	want(t, w.wholePass(d, true), resource.ActionProceed, "", "")
+	if n := w.puts(thingText); n != 1 {
+		t.Errorf("%d PUTs, want it made again", n)
+	}
+	w.sim.Delete(thingText)
+	want(t, w.wholePass(d, true), resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow)
+}
+
+// What exists and was never applied here is not written where the manifest says
+// adopt: never; not even when it came between the read and the PUT.
+func TestGuardAdoptNever(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	d := desired(t, thingText, thingBody)
+	d.Adopt = resource.AdoptNever
+	w.put(thingText, `{"location":"westus2","tags":{"theirs":"x"}}`)
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
+	if put.Sent || w.puts(thingText) != 0 {
+		t.Errorf("somebody else's resource was written: %+v", put.Verdict)
+	}
+	read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed})
+	want(t, got.Verdict, resource.ActionError, resource.ReasonAlreadyExists, resource.RetryNone)
+}
+
+// Every child that its parent's body could list takes turns with its parent: who
+// reads the parent before the child is made must not write it after.
+func TestGuardTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for parent, child := range map[string]string{
+		networkText: "subnets/s", groupText + "/providers/Microsoft.Network/vpnGateways/g": "natRules/r",
+		groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s": "extensions/e",
+	} {
+		of, ok := w.acts.Registry.Serialised(id(t, parent+"/"+child))
+		own, owns := w.acts.Registry.Serialised(id(t, parent))
+		if !ok || !owns || !of.Equal(id(t, parent)) || !own.Equal(of) {
+			t.Errorf("%s takes its turn at %s, its parent at %s", child, of, own)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func TestObserveAsIs(t *testing.T) {
 
 // The last guard: a write that the policy does not allow is not sent, whatever
 // asks for it.
-func TestPolicyForbids(t *testing.T) {
+func TestGuardPolicies(t *testing.T) {
 	t.Parallel()
 	for policy, allowed := range map[resource.Policy][]string{
 		resource.PolicyManage:         {http.MethodPut, http.MethodDelete},

@@ -39,7 +39,7 @@ func (w *world) lastPut() map[string]any {
 	return writes[len(writes)-1].Body
 }
 
-func TestPutResourceSecret(t *testing.T) {
+func TestGuardSecret(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 60}))
 	in.Desired.Body, in.Desired.Secret = json.RawMessage(secretBody), []string{"properties.adminPassword"}
@@ -51,7 +51,7 @@ func TestPutResourceSecret(t *testing.T) {
 	w.leaks(planted, got, w.verdicts)
 }
 
-func TestPutResourceSecretEchoed(t *testing.T) {
+func TestGuardSecretEchoed(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -119,7 +119,7 @@ func TestPutResourceSecretMissing(t *testing.T) {
 
 // An ignored path carries what ARM shows, unmasked; what was written there behind
 // our back cannot fetch a secret of the worker.
-func TestPutResourceIgnored(t *testing.T) {
+func TestGuardIgnored(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
 	w.put(thingText, `{"location":"westus2","properties":{"size":7,"accessKey":"of-azure","count":5,"bait":{"$secret":"env:ARMATURE_SECRET_ACTIVITIES"}}}`)
@@ -139,7 +139,7 @@ func TestPutResourceIgnored(t *testing.T) {
 }
 
 // What was read has to be what is overwritten.
-func TestPutResourceETag(t *testing.T) {
+func TestGuardIfMatch(t *testing.T) {
 	t.Parallel()
 	var header string
 	w, in := putWorld(t, func(s *setup) {
@@ -173,7 +173,7 @@ func TestPutResourceETag(t *testing.T) {
 	want(t, got.Verdict, resource.ActionBlock, "PreconditionFailed", resource.RetrySlow)
 }
 
-func TestPutResourceNeverSendsAMask(t *testing.T) {
+func TestGuardMask(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
 	in.Desired.Body = json.RawMessage(`{"properties":{"list":[{"key":"` + resource.MaskPrefix + `0123456789abcdef"}]}}`)

@@ -9,7 +9,7 @@ import (
 )
 
 // A PUT replaces all tags: those that Armature never set are carried over.
-func TestPutResourceKeepsTags(t *testing.T) {
+func TestGuardTags(t *testing.T) {
 	t.Parallel()
 	const observed = `{"location":"westus2","tags":{"Env":"portal","team":"data","hidden-link":"x"},"properties":{"size":7}}`
 	cases := map[string]struct {
