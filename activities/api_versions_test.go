@@ -40,7 +40,9 @@ func (w *world) lists() (lists int, read string) {
 func TestNewestAPIVersion(t *testing.T) {
 	t.Parallel()
 	offer := func(versions ...string) func(*world) {
-		return func(w *world) { w.sim.LimitType(armsim.TypeLimit{Type: "contoso.things/things", APIVersions: versions}) }
+		return func(w *world) {
+			w.sim.LimitType(armsim.TypeLimit{Type: "contoso.things/things", APIVersions: versions})
+		}
 	}
 	cases := map[string]struct {
 		reason string

@@ -1,11 +1,15 @@
 package activities
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -13,7 +17,10 @@ import (
 // labels is not held.
 func TestGuardFrozen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	var calls atomic.Int32
+	w := newWorld(t, func(s *setup) {
+		s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Link: counting{&calls}})
+	})
 	w.put(thingText, thingBody)
 	w.fleet.frozen = true
 	w.fleet.freeze = Freeze{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: w.now()}
@@ -24,6 +31,9 @@ func TestGuardFrozen(t *testing.T) {
 		"ada@host froze every resource with stack=prod", "INC-42", "armature unfreeze -l stack=prod")
 	if put.Sent || put.Unknown {
 		t.Errorf("result %+v, want a PUT that was not sent", put)
+	}
+	if calls.Load() != 0 {
+		t.Error("an extension that may write was asked for the payload of a frozen resource")
 	}
 	deleted, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
 	want(t, deleted.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow)
@@ -39,6 +49,17 @@ func TestGuardFrozen(t *testing.T) {
 	if !put.Sent {
 		t.Errorf("another stack is held too: %+v", put.Verdict)
 	}
+}
+
+// counting is a modifier that counts.
+type counting struct{ calls *atomic.Int32 }
+
+func (c counting) ModifyARMResource(
+	ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver extensions.Resolver,
+	client extensions.ARMClient, log *slog.Logger, next extensions.ARMResourceModifierFunc,
+) (map[string]any, error) {
+	c.calls.Add(1)
+	return next(ctx, payload, obj, owner, resolver, client, log)
 }
 
 // A worker releases a budget of corrections an hour; what a person asked for is

@@ -20,6 +20,11 @@ func (p *put) held(ctx context.Context) *resource.Verdict {
 
 // send builds the payload and makes the request.
 func (p *put) send(ctx context.Context) (PutResourceResult, error) {
+	// Before the payload: a modifier may write, too (a vault that is purged first).
+	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
+		p.unsent()
+		return p.refused(*stop), nil
+	}
 	payload, values, stop := p.payload(ctx)
 	if stop != nil {
 		return p.refused(*stop), nil

@@ -37,6 +37,14 @@ func (l *loader) readDependsOn(d *draft) {
 	}
 }
 
+// boundNeeds refuses more needs than a deletion can find again.
+func (l *loader) boundNeeds(d *draft) {
+	if needs := len(d.desired.Needs()); needs > resource.MaxNeeds {
+		l.at(d, d.root.line, "", "needs %d other resources (owner, $ref and dependsOn), and at most %d are kept: nothing would protect the others from a delete; "+
+			"write those that need no protection as resource IDs in plain text, or let one resource in between depend on them", needs, resource.MaxNeeds)
+	}
+}
+
 // resolve is the resource that a $ref or an item of dependsOn names, with the
 // api-version to read it with: its manifest's, else the one that is written,
 // else the container's constant, else none: the worker takes the newest. what

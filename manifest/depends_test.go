@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/resource"
@@ -44,8 +46,8 @@ func TestDependsOn(t *testing.T) {
 // the newest.
 func TestNoAPIVersion(t *testing.T) {
 	const scope = group + "/providers/Contoso.Things/things/t1"
-	set, err := Load(Options{}, write(t, map[string]string{"m.yaml": "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: "+scope+
-		"\nbody: {a: {$ref: "+scope+"}}\nreconcile: {dependsOn: ["+vnetID+"]}\n"}))
+	set, err := Load(Options{}, write(t, map[string]string{"m.yaml": "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: " + scope +
+		"\nbody: {a: {$ref: " + scope + "}}\nreconcile: {dependsOn: [" + vnetID + "]}\n"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +55,15 @@ func TestNoAPIVersion(t *testing.T) {
 	if d.OwnerAPIVersion != "" || d.References[0].APIVersion != "" || d.DependsOn[0].APIVersion != "" {
 		t.Errorf("the api-versions are %q, %q and %q", d.OwnerAPIVersion, d.References[0].APIVersion, d.DependsOn[0].APIVersion)
 	}
+}
+
+// manyIDs are IDs of networks, as a list without brackets.
+func manyIDs(count int) string {
+	ids := make([]string, count)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s%d@2020-11-01", vnetID, i)
+	}
+	return strings.Join(ids, ", ")
 }
 
 func TestDependsOnFaults(t *testing.T) {
@@ -69,6 +80,12 @@ func TestDependsOnFaults(t *testing.T) {
 			want: "m.yaml:5: reconcile.dependsOn[0]: found a number; write the name of a manifest or a resource ID\n" +
 				"m.yaml:5: reconcile.dependsOn[1]: found a text; write the name of a manifest or a resource ID\n" +
 				"m.yaml:5: reconcile.dependsOn[2]: found a mapping; write the name of a manifest or a resource ID",
+		},
+		"TooMany": {
+			reason: "what is beyond the bound would be deleted first, and nobody would notice",
+			yaml:   account + "body: {}\nreconcile: {dependsOn: [" + manyIDs(64) + "]}\n",
+			want: "m.yaml:1: needs 65 other resources (owner, $ref and dependsOn), and at most 64 are kept: nothing would protect the others from a delete; " +
+				"write those that need no protection as resource IDs in plain text, or let one resource in between depend on them",
 		},
 		"Unknown": {
 			reason: "a name that no manifest has names its neighbour",

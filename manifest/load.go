@@ -61,6 +61,7 @@ func Load(options Options, paths ...string) (Set, error) {
 	for _, d := range l.drafts {
 		l.readBody(d)
 		l.readDependsOn(d)
+		l.boundNeeds(d)
 	}
 	l.checkInline()
 	ordered := l.sorted()

@@ -152,6 +152,10 @@ func (d Desired) Needs() []ID {
 	return needs
 }
 
+// MaxNeeds bounds Needs: the search attribute by which a deletion finds what needs
+// a resource holds so many keys, and what is beyond would be deleted first.
+const MaxNeeds = 64
+
 // Reference is another resource that must exist and be ready first.
 type Reference struct {
 	ID ID `json:"id"`

@@ -107,12 +107,11 @@ func WaitingKey(id resource.ID) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:22]
 }
 
-// needsMax bounds the keys in ReconcileNeeds: a key takes 25 bytes of the 2,048.
-const needsMax = 64
-
 // needsKeys are the keys of what a resource depends on: what it needs is not
 // deleted before it.
-func needsKeys(desired resource.Desired) []string { return keysOf(desired.Needs(), needsMax) }
+func needsKeys(desired resource.Desired) []string {
+	return keysOf(desired.Needs(), resource.MaxNeeds) // a key takes 25 bytes of the 2,048
+}
 
 // waitingKeys are the keys of what is waited for.
 func waitingKeys(ids []resource.ID) []string { return keysOf(ids, waitingForMax) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
 )
 
 // TestGuardSubnets: fifty subnets by their own manifests are made while their
@@ -70,4 +71,90 @@ func accepted(w *harness.World, id string) int {
 		}
 	}
 	return puts
+}
+
+// TestGuardFreeze: a busy fleet of two workers is frozen. By the request log, five
+// seconds later no PUT and no DELETE arrives any more, also not after both workers
+// were killed and started again, while reads go on; get says so. After unfreeze
+// everything that waited happens.
+func TestGuardFreeze(t *testing.T) {
+	t.Parallel()
+	const things, stops, scale = 6, 5 * time.Second, 60 // simulated seconds in one
+	w := harness.New(t, binaries, harness.Options{})
+	workers := []*harness.Worker{w.StartWorker(harness.WorkerOptions{}), w.StartWorker(harness.WorkerOptions{})}
+	s := scenarios{w}
+	s.putGroup("fleet")
+	fleet := make([]thing, things)
+	for i := range fleet {
+		fleet[i] = thing{group: "fleet", name: fmt.Sprintf("t%d", i), interval: "1h"}
+		s.apply(fleet[i], "small")
+	}
+	for _, r := range fleet {
+		s.UntilPhase(60*time.Second, r.id(), workflows.PhaseReady)
+	}
+	// busy makes drift on each thing and asks for a pass, round after round, until
+	// the simulator's clock shows a time.
+	round := 0
+	busy := func(until time.Time) {
+		t.Helper()
+		w.Until(2*time.Minute, "rounds of drift", func() (bool, string) {
+			for _, r := range fleet {
+				round++
+				w.Sim.Patch(r.id(), map[string]any{"properties": map[string]any{"size": fmt.Sprintf("large%d", round)}})
+				w.CLI("reconcile", r.id())
+			}
+			now := latest(w)
+			return now.After(until), now.String()
+		})
+	}
+	busy(latest(w).Add(5 * time.Second * scale))
+	if puts := w.Sim.Count(http.MethodPut, fleet[0].id()); puts < 2 {
+		t.Fatalf("the fleet is not busy: %d PUTs", puts)
+	}
+	frozenAt := latest(w)
+	s.MustCLI("freeze", "--reason", "INC-42")
+	w.MustCLI("delete", fleet[0].id(), "--yes")
+	quiet := frozenAt.Add(stops * scale)
+	busy(quiet.Add(stops * scale))
+	for _, worker := range workers {
+		worker.Kill()
+	}
+	w.StartWorker(harness.WorkerOptions{})
+	w.StartWorker(harness.WorkerOptions{})
+	busy(latest(w).Add(2 * stops * scale))
+	var writes, reads int
+	for _, r := range w.Sim.Requests("") {
+		switch {
+		case r.Time.Before(quiet) || r.ID == "":
+		case r.Method == http.MethodGet:
+			reads++
+		default:
+			writes++
+			t.Errorf("%s of %s at %s, frozen at %s", r.Method, r.ID, r.Time, frozenAt)
+		}
+	}
+	if reads < things || writes != 0 {
+		t.Errorf("%d reads and %d writes after the freeze, want reads alone", reads, writes)
+	}
+	if shown := s.MustCLI("get"); !strings.Contains(shown.Err, "frozen: everything") || !strings.Contains(shown.Out, "Frozen") {
+		t.Errorf("get says\n%s%s", shown.Out, shown.Err)
+	}
+	s.MustCLI("unfreeze")
+	for _, r := range fleet[1:] {
+		w.Until(30*time.Second, "it is put right", func() (bool, string) {
+			w.CLI("reconcile", r.id())
+			status, err := w.Status(r.id())
+			return err == nil && status.Condition.Ready, fmt.Sprint(status.Condition, err)
+		})
+	}
+	w.Until(30*time.Second, "it is deleted", func() (bool, string) {
+		w.CLI("reconcile", fleet[0].id())
+		return w.Sim.Count(http.MethodDelete, fleet[0].id()) == 1, "no DELETE yet"
+	})
+}
+
+// latest is the simulator's time of the last request.
+func latest(w *harness.World) time.Time {
+	requests := w.Sim.Requests("")
+	return requests[len(requests)-1].Time
 }
