@@ -275,6 +275,7 @@ replace (
 )
 
 tool (
+	github.com/temporalio/ui-server/v2/cmd/server
 	go.temporal.io/server/cmd/server
 	go.temporal.io/server/cmd/tools/sql
 )

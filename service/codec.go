@@ -105,9 +105,9 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 }
 
 func probeCodec(ctx context.Context, s codecSettings, _ Options) error {
-	_, port, err := net.SplitHostPort(s.listen)
+	host, err := reachable(s.listen)
 	if err != nil {
 		return fmt.Errorf("probe codec server: %w", err)
 	}
-	return askHealth(ctx, "codec server", "http://127.0.0.1:"+port+"/healthz")
+	return askHealth(ctx, "codec server", "http://"+host+"/healthz")
 }

@@ -17,11 +17,24 @@ const maxReport = 4 << 10
 // probe asks /readyz of the worker that listens where settings say. The error
 // is what is not ready.
 func probe(ctx context.Context, settings config.Config, _ Options) error {
-	_, port, err := net.SplitHostPort(settings.HTTP.Listen)
+	host, err := reachable(settings.HTTP.Listen)
 	if err != nil {
 		return fmt.Errorf("probe worker: http.listen %q serves no health", settings.HTTP.Listen)
 	}
-	return askHealth(ctx, "worker", "http://127.0.0.1:"+port+"/readyz")
+	return askHealth(ctx, "worker", "http://"+host+"/readyz")
+}
+
+// reachable is the address at which this machine reaches what listens at
+// listen: one of loopback, where that is any address.
+func reachable(listen string) (string, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
 }
 
 // askHealth asks one address of this machine. The error is what it says unless
