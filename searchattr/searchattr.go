@@ -66,7 +66,7 @@ func Missing(ctx context.Context, operator Operator, namespace string, want map[
 
 // Register adds what is missing, and nothing when nothing is. Two that register
 // at the same time both succeed. Temporal's frontends take some seconds to know
-// a new attribute, so a start right afterwards may still be refused.
+// a new attribute, so a start right afterwards may still be refused: [WaitKnown].
 func Register(ctx context.Context, operator Operator, namespace string, want map[string]enumspb.IndexedValueType) (Registered, error) {
 	missing, err := Missing(ctx, operator, namespace, want)
 	if err != nil {

@@ -18,6 +18,10 @@ import (
 // httpTimeout bounds reading a request's header and the HTTP server's stop.
 const httpTimeout = 5 * time.Second
 
+// knownTimeout bounds how long a worker that registered search attributes waits
+// until the server takes them.
+const knownTimeout = time.Minute
+
 // stopError says that trying again mends nothing.
 type stopError struct{ error }
 
@@ -90,8 +94,8 @@ func (w *parts) work(ctx context.Context) error {
 // prepareNamespace registers the search attributes that are missing. A namespace
 // that lacks them and does not let us is a stopError; one that does not even let
 // us look is taken as prepared.
-func (w *parts) prepareNamespace(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*lookTimeout)
+func (w *parts) prepareNamespace(parent context.Context) error {
+	ctx, cancel := context.WithTimeout(parent, 2*lookTimeout)
 	defer cancel()
 	operator, want := w.temporal.OperatorService(), workflows.SearchAttributes()
 	missing, err := searchattr.Missing(ctx, operator, w.namespace, want)
@@ -119,6 +123,12 @@ func (w *parts) prepareNamespace(ctx context.Context) error {
 		return err
 	}
 	w.log.Info("search attributes registered", "namespace", w.namespace, "names", missing)
+	// Else whoever waits for readiness and then applies would be refused.
+	known, cancelKnown := context.WithTimeout(parent, knownTimeout)
+	defer cancelKnown()
+	if err := searchattr.WaitKnown(known, w.temporal, w.namespace, want); err != nil && parent.Err() == nil {
+		w.log.Warn("search attributes are not known everywhere yet, serving all the same", "namespace", w.namespace, "error", err)
+	}
 	return nil
 }
 

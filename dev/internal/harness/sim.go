@@ -25,7 +25,8 @@ const defaultManualApproval = 10 * time.Minute
 // Sim is the running simulator, spoken to by its control API alone.
 type Sim struct {
 	t      testing.TB
-	server *armsim.Server
+	server *armsim.Server // nil: it runs elsewhere
+	url    string
 	client *http.Client
 	tls    bool
 }
@@ -50,7 +51,7 @@ func startSim(t testing.TB, folder string, options Options) *Sim {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	s := &Sim{t: t, server: server, tls: options.TLS, client: &http.Client{Timeout: 10 * time.Second}}
+	s := &Sim{t: t, server: server, url: server.URL(), tls: options.TLS, client: &http.Client{Timeout: 10 * time.Second}}
 	if options.TLS {
 		pool := x509.NewCertPool()
 		pool.AppendCertsFromPEM(server.CA())
@@ -60,7 +61,7 @@ func startSim(t testing.TB, folder string, options Options) *Sim {
 }
 
 // URL is the simulator's root.
-func (s *Sim) URL() string { return s.server.URL() }
+func (s *Sim) URL() string { return s.url }
 
 // Stop makes ARM unreachable for the rest of the test.
 func (s *Sim) Stop() { _ = s.server.Close() }

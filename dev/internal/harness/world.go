@@ -41,8 +41,11 @@ type World struct {
 	T        testing.TB
 	Binaries Binaries
 	// Folder is where CLI and workers run; files that a scenario writes go here.
-	Folder   string
+	Folder string
+	// Temporal is the world's own server; a world that joins others has none.
 	Temporal *temporaldev.Server
+	// address is the Temporal server's, host:port.
+	address string
 	// Client decodes payloads as the product does.
 	Client client.Client
 	Sim    *Sim
@@ -64,7 +67,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Temporal = server
+	w.Temporal, w.address = server, server.Address()
 	t.Cleanup(func() {
 		if err := w.Temporal.Stop(); err != nil {
 			t.Error(err)
@@ -108,7 +111,7 @@ func (w *World) environment(more ...string) []string {
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + w.Folder,
 		"TZ=UTC",
-		"TEMPORAL_ADDRESS=" + w.Temporal.Address(),
+		"TEMPORAL_ADDRESS=" + w.address,
 		"TEMPORAL_NAMESPACE=" + temporaldev.Namespace,
 	}
 	return append(append(env, w.Env...), more...)

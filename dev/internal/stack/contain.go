@@ -16,8 +16,6 @@ import (
 // with the program, its secrets and volumes, which the image's user cannot write
 // to, and the names of the other services.
 func (s *Stack) contain(p *Process, service types.ServiceConfig, program, name string) error {
-	p.command = append([]string(nil), p.command...)
-	p.check = append([]string(nil), p.check...)
 	p.own()
 	if err := os.RemoveAll(p.folder); err != nil {
 		return err
@@ -34,6 +32,14 @@ func (s *Stack) contain(p *Process, service types.ServiceConfig, program, name s
 	}
 	if err := writeFile(filepath.Join(p.folder, "etc", "hosts"), []byte(hosts)); err != nil {
 		return err
+	}
+	// The one file of /proc, which a container has, that the programs want.
+	proc := filepath.Join(p.folder, "proc", "self")
+	if err := os.MkdirAll(proc, 0o755); err != nil {
+		return err
+	}
+	if err := os.Symlink("/"+name, filepath.Join(proc, "exe")); err != nil {
+		return fmt.Errorf("link program: %w", err)
 	}
 	for _, secret := range service.Secrets {
 		content, err := os.ReadFile(s.project.Secrets[secret.Source].File)

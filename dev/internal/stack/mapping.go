@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/compose-spec/compose-go/v2/types"
@@ -38,15 +39,16 @@ func NotHere() map[string]string {
 // start starts one replica. A service that ends by itself has ended well when
 // start returns, and there is no process then.
 func (s *Stack) start(ctx context.Context, service types.ServiceConfig, i int) (*Process, error) {
-	p := &Process{name: replica(service.Name, i), address: s.address(service.Name, i), command: service.Command}
+	p := &Process{name: replica(service.Name, i), address: s.address(service.Name, i), command: slices.Clone(service.Command)}
 	p.folder = filepath.Join(s.folder, p.name)
+	p.restart = service.Restart == types.RestartPolicyUnlessStopped
 	for name, value := range service.Environment {
 		if value != nil {
 			p.env = append(p.env, name+"="+*value)
 		}
 	}
 	if service.HealthCheck != nil {
-		p.check = service.HealthCheck.Test
+		p.check = slices.Clone(service.HealthCheck.Test)
 	}
 	s.processes[p.name] = p
 	var err error
@@ -56,7 +58,7 @@ func (s *Stack) start(ctx context.Context, service types.ServiceConfig, i int) (
 	case "armature/armsim":
 		err = s.contain(p, service, s.programs.Armsim, "armsim")
 	case "postgres":
-		err = s.postgres(ctx, p, service)
+		err = s.postgres(p, service)
 	case "temporalio/server":
 		s.localise(p, service)
 		p.args = []string{s.programs.Server, "start"}
@@ -86,12 +88,13 @@ func (p *Process) own() {
 // localise lets a program outside of a root folder of its own find the others:
 // names of services become addresses, paths in mounted folders those of here.
 func (s *Stack) localise(p *Process, service types.ServiceConfig) {
-	p.command = append([]string(nil), p.command...)
 	p.own()
 	for _, values := range [][]string{p.env, p.command} {
 		for i := range values {
 			for name, address := range s.hosts {
-				values[i] = hostName(name).ReplaceAllString(values[i], "${1}"+address+"${2}")
+				values[i] = hostName(name).ReplaceAllStringFunc(values[i], func(found string) string {
+					return strings.Replace(found, name, address, 1)
+				})
 			}
 			for _, volume := range service.Volumes {
 				if volume.Type == types.VolumeTypeBind {
@@ -102,10 +105,12 @@ func (s *Stack) localise(p *Process, service types.ServiceConfig) {
 	}
 }
 
-// hostName finds the name of a service where a host stands: NAME=host,
-// host:port, //host and --ep host.
+// hostName finds the name of a service where a host stands: NAME=host:port,
+// //host:port, POSTGRES_SEEDS=host and --ep host. (A user and a password are
+// called like a service, too.)
 func hostName(name string) *regexp.Regexp {
-	return regexp.MustCompile(`(=|//|--ep )` + regexp.QuoteMeta(name) + `(:\d|/| |$)`)
+	host := regexp.QuoteMeta(name)
+	return regexp.MustCompile(`((?:=|//)` + host + `:\d|_SEEDS=` + host + `$|--ep ` + host + ` )`)
 }
 
 // adminTools runs a job of the admin tools' image to its end.

@@ -19,6 +19,9 @@ const (
 	// the same time.
 	healthyWithin = 2 * time.Minute
 	checkEvery    = 200 * time.Millisecond
+	// restarts is how often a service that ends before it is healthy is started
+	// again: PostgreSQL ends as long as children of a killed one are there.
+	restarts = 10
 )
 
 // Process is one replica of a service.
@@ -33,6 +36,8 @@ type Process struct {
 	attributes *syscall.SysProcAttr
 	// ask replaces a check whose program is not here.
 	ask     func(ctx context.Context) error
+	// restart says that the service is started again where it ends.
+	restart bool
 	running *exec.Cmd
 	exited  chan struct{}
 	log     string
@@ -115,13 +120,19 @@ func (p *Process) wait(ctx context.Context) error {
 	defer cancel()
 	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()
-	for {
+	for again := 0; ; {
 		err := p.healthy(ctx)
-		if err == nil {
+		if err == nil && p.Running() {
 			return nil
 		}
 		select {
 		case <-p.exited:
+			if again++; p.restart && again <= restarts {
+				if err := errors.Join(pause(ctx, time.Second), p.start(p.log)); err != nil {
+					return err
+				}
+				continue
+			}
 			content, _ := os.ReadFile(p.log) // that it ended matters more
 			return fmt.Errorf("%s ended:\n%s", p.name, content)
 		case <-ctx.Done():

@@ -57,7 +57,7 @@ func (s *Stack) createNamespace(ctx context.Context, p *Process, script string) 
 
 // postgres makes a database cluster in a folder, as the image does at its first
 // start, and serves it as an unprivileged user: PostgreSQL refuses root.
-func (s *Stack) postgres(ctx context.Context, p *Process, service types.ServiceConfig) error {
+func (s *Stack) postgres(p *Process, service types.ServiceConfig) error {
 	const nobody = 65534 // a user that has a name: initdb wants one
 	data, password := filepath.Join(p.folder, "data"), filepath.Join(p.folder, "password")
 	p.attributes = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -90,7 +90,6 @@ func (s *Stack) postgres(ctx context.Context, p *Process, service types.ServiceC
 		isNew = false
 		return s.run(p, "createdb", "-h", p.address, "-U", user, user)
 	}
-	_ = ctx
 	return nil
 }
 
