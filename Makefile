@@ -52,6 +52,23 @@ test: ## run all tests of both modules; needs only Go, make and git
 test-webui: chromium ## look at the Web UI with Chromium; installs it where missing
 	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test -count=1 -timeout 15m ./webui
 
+.PHONY: test-postgres
+test-postgres: postgresql ## run the compose file's services on PostgreSQL, without Docker; installs it where missing, needs root or sudo
+	cd dev && sudo=""; [ "$$(id -u)" = 0 ] || sudo="sudo -E HOME=/root PATH=$$PATH"; \
+		$$sudo env ARMATURE_TEST_POSTGRES=1 $(GO) test -count=1 -timeout 15m ./postgres
+
+# Debian's package makes and starts a database of its own, unless told not to.
+.PHONY: postgresql
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
+		echo "test-postgres needs PostgreSQL's programs: installing them"; \
+		sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		export DEBIAN_FRONTEND=noninteractive; \
+		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends postgresql-common >/dev/null && \
+		$$sudo sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf && \
+		$$sudo apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
+	}
+
 .PHONY: screenshots
 screenshots: chromium ## take the pictures of README and docs anew
 	@mkdir -p docs/images
@@ -70,7 +87,7 @@ bench: ## measure; BENCH=wake for one part; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout 40m -v ./bench
 
 .PHONY: check
-check: lint layers workflowcheck replay test test-webui race ## everything that CI holds
+check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI holds
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules
