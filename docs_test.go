@@ -201,3 +201,27 @@ func read(t *testing.T, file string) string {
 	}
 	return string(data)
 }
+
+// TestEveryGuardIsExplained holds that docs/safety.md names every test of a guard,
+// and none that there is not.
+func TestEveryGuardIsExplained(t *testing.T) {
+	name := regexp.MustCompile(`\bTestGuard\w+`)
+	var there []string
+	for _, pattern := range []string{"activities/*_test.go", "dev/e2e/*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			for _, found := range regexp.MustCompile(`(?m)^func (TestGuard\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
+				there = append(there, found[1])
+			}
+		}
+	}
+	slices.Sort(there)
+	explained := name.FindAllString(read(t, "docs/safety.md"), -1)
+	slices.Sort(explained)
+	if diff := cmp.Diff(there, slices.Compact(explained)); diff != "" {
+		t.Errorf("docs/safety.md has not the tests of the guards (-code +page):\n%s", diff)
+	}
+}
