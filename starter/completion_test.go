@@ -62,7 +62,8 @@ func TestCompletionNeverFails(t *testing.T) {
 		"away": func(context.Context, *app) (*backend, error) { return nil, unreachable("reach Temporal") },
 		"silent": func(ctx context.Context, _ *app) (*backend, error) {
 			if _, bounded := ctx.Deadline(); !bounded {
-				return nil, errors.New("the completion has no deadline")
+				t.Error("the completion has no deadline")
+				return nil, errors.New("no deadline")
 			}
 			<-ctx.Done()
 			return nil, ctx.Err()

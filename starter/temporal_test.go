@@ -5,16 +5,20 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // answered is an update that was answered with an error or with nothing.
@@ -141,5 +145,47 @@ func TestStuckIsNotSilent(t *testing.T) {
 	w.err.Reset()
 	if code := w.run("resume", "adx"); code != exitUnreachable || !strings.Contains(w.err.String(), "its workflow task fails (attempt 3): a worker on task queue") {
 		t.Errorf("resume: exit code %d: %s", code, w.err)
+	}
+}
+
+// polling is a server whose task queue was asked for work at these times.
+type polling struct {
+	client.Client
+	at  []time.Time
+	err error
+}
+
+func (p polling) DescribeTaskQueue(context.Context, string, enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+	answer := &workflowservice.DescribeTaskQueueResponse{}
+	for _, at := range p.at {
+		answer.Pollers = append(answer.Pollers, &taskqueuepb.PollerInfo{LastAccessTime: timestamppb.New(at)})
+	}
+	return answer, p.err
+}
+
+// TestSilenceTellsBusyFromMissing holds that a worker is believed in only while
+// it asks for work: one that was killed stays in the list for minutes.
+func TestSilenceTellsBusyFromMissing(t *testing.T) {
+	now := time.Now()
+	cases := map[string]struct {
+		reason string
+		server polling
+		want   string
+	}{
+		"nobody":     {reason: "no worker ever polled", want: "no worker answers on task queue q1"},
+		"killed":     {reason: "the last poll was before the message", server: polling{at: []time.Time{now.Add(-time.Minute)}}, want: "no worker answers on task queue q1"},
+		"overloaded": {reason: "one polls and does not get to the message", server: polling{at: []time.Time{now.Add(-time.Hour), now.Add(time.Hour)}}, want: "a worker is there on task queue q1 and did not answer within 10s"},
+		"unknown":    {reason: "what is not known is not told", server: polling{at: []time.Time{now.Add(time.Hour)}, err: errors.New("no")}, want: "no worker answers on task queue q1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &temporalClient{client: tc.server, taskQueue: "q1", patience: workerTimeout}
+			err := c.send(t.Context(), message{}, func(context.Context) (client.WorkflowUpdateHandle, error) {
+				return nil, serviceerror.NewDeadlineExceeded("x")
+			})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
+			}
+		})
 	}
 }
