@@ -51,6 +51,8 @@ type Options struct {
 	Observer func(Request)
 	// Clock is the time; nil means time.Now.
 	Clock func() time.Time
+	// About says in words whose credential it is, for Check.
+	About string
 	// AuxiliaryTenants are further tenants whose tokens go with every request,
 	// where a resource refers to one of another tenant (at most three, ARM's
 	// limit).
@@ -90,7 +92,7 @@ type Request struct {
 type Client struct {
 	// name is that of the connection, "" for the client's own; connections is nil
 	// in a connection.
-	name         string
+	name, about  string
 	connections  *connections
 	endpoint     string
 	pipeline     runtime.Pipeline
@@ -123,7 +125,7 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure ARM client: %w", err)
 	}
-	client := &Client{endpoint: endpoint, pipeline: pipeline, host: host, pollInterval: options.PollInterval, now: now}
+	client := &Client{about: options.About, endpoint: endpoint, pipeline: pipeline, host: host, pollInterval: options.PollInterval, now: now}
 	if options.Connections != nil {
 		client.connections, err = connect(options)
 	}

@@ -50,6 +50,9 @@ func (s *Simulator) handleList(q *request) *answer {
 	if a := s.placed(q, "read"); a != nil {
 		return a
 	}
+	if strings.EqualFold(q.resourceType, "Microsoft.Authorization/permissions") {
+		return s.permissions(q)
+	}
 	var found []*resource
 	for _, r := range s.candidates(q) {
 		if s.visible(r) != nil {

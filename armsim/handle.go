@@ -160,6 +160,7 @@ func readLimited(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // headers adds what ARM puts on every answer.
 func (s *Simulator) headers(a *answer, q *request) {
 	h := a.header
+	h.Set("Date", s.options.Clock().UTC().Format(http.TimeFormat))
 	h.Set("X-Ms-Request-Id", q.requestID)
 	h.Set("X-Ms-Correlation-Request-Id", q.correlationID)
 	h.Set("X-Ms-Routing-Request-Id", "SIMULATED:"+q.started.UTC().Format("20060102T150405Z")+":"+q.requestID)

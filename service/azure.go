@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,7 +82,19 @@ func connection(known map[string]azcore.TokenCredential, prefix, kind string, wh
 		}
 		known[key] = credential
 	}
-	return arm.Options{Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants}, nil
+	return arm.Options{Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants, About: about(kind, who)}, nil
+}
+
+// about is a credential in words, without anything secret.
+func about(kind string, who config.Identity) string {
+	text := kind
+	if who.ClientID != "" {
+		text += " " + who.ClientID
+	}
+	if who.TenantID != "" {
+		text += " of tenant " + who.TenantID
+	}
+	return text
 }
 
 // readSecrets reads what only the kind needs.
@@ -117,28 +127,20 @@ func (a *azure) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
 	var faults []error
-	if err := a.reach(ctx); untrusted(err) {
+	if err := a.reach(ctx); arm.Untrusted(err) {
 		faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of %s: %w", a.endpoint(), err))
 	}
 	if a.own.Credential != nil {
 		_, err := a.own.Credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience() + "/.default"}})
 		refused := (*arm.Error)(nil)
 		switch {
-		case untrusted(err):
+		case arm.Untrusted(err):
 			faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of the token authority: %w", err))
 		case errors.As(err, &refused):
 			faults = append(faults, fmt.Errorf("azure.credential: %w", err))
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// untrusted tells a certificate that does not verify from a network fault.
-func untrusted(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var authority x509.UnknownAuthorityError
-	var hostname x509.HostnameError
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname)
 }
 
 // reach asks for any answer of the endpoint: HEAD of its root, without a token,

@@ -56,6 +56,7 @@ type backend struct {
 	reader
 	fridge
 	planner
+	examiner
 	operator  searchattr.Operator
 	namespace string
 	close     func()
@@ -98,8 +99,8 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 		return nil, unreachable("reach Temporal at %s: %s; start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* where it needs them)",
 			options.HostPort, dialReason(err))
 	}
-	t := &temporalClient{client: c, namespace: options.Namespace, taskQueue: a.taskQueue, patience: a.workerTimeout}
-	return &backend{messenger: t, reader: t, fridge: t, planner: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
+	t := &temporalClient{client: c, address: options.HostPort, namespace: options.Namespace, taskQueue: a.taskQueue, patience: a.workerTimeout}
+	return &backend{messenger: t, reader: t, fridge: t, planner: t, examiner: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
 }
 
 // environment lets envconfig read the app's environment.
@@ -111,6 +112,7 @@ func (e environment) LookupEnv(name string) (string, bool) { return e.a.lookup(n
 // temporalClient is messenger and reader on the SDK's client.
 type temporalClient struct {
 	client    client.Client
+	address   string
 	namespace string
 	taskQueue string
 	// patience is how long one message waits for its answer.

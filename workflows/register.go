@@ -39,6 +39,10 @@ func Register(registry Registry) {
 		Name:               ImportResourceWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,
 	})
+	registry.RegisterWorkflowWithOptions(Diagnose, workflow.RegisterOptions{
+		Name:               DiagnoseWorkflow,
+		VersioningBehavior: workflow.VersioningBehaviorPinned,
+	})
 }
 
 // RegisterActivities registers every activity.
