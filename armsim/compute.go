@@ -17,7 +17,7 @@ func computeRows() []typeRule {
 		create:   OperationSpec{Shape: ShapeAsync, Seconds: 67, RetryAfter: []float64{10, 61, 30}},
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
-		defaults: scaleSetDefaults, actions: machineActions(), etag: true,
+		defaults: scaleSetDefaults, actions: scaleSetActions(), etag: true, begun: beginInstances, after: endInstances,
 		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions",
 			keepAbsent: func(string) bool { return true }}}, // a PUT is a PATCH to this provider, but for lists
 	}
@@ -41,7 +41,9 @@ func computeRows() []typeRule {
 		row.pattern = "microsoft.compute/" + name
 		rows = append(rows, row)
 	}
-	return append(rows, machine, set, part(machineType+"/*"), part(scaleSetType+"/*"), part("microsoft.compute/images"))
+	instance := part(instanceType)
+	instance.show, instance.check, instance.gone, instance.actions = showInstance, checkInstance, removedInstance, machineActions()
+	return append(rows, machine, set, instance, part(machineType+"/*"), part(scaleSetType+"/*"), part("microsoft.compute/images"))
 }
 
 // machineActions are POSTs without a lasting trace in the resource's properties.

@@ -32,7 +32,8 @@
 // one identity while their requests overlap (a write takes a simulated second):
 // 409 ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity.
 // PostgreSQL and MySQL flexible servers accept the write, and its operation fails
-// with ServerIsBusy (the server itself: ProvisioningServerBusy). Counters hold
+// with ServerIsBusy (the server itself: ProvisioningServerBusy); below one that is
+// stopped, starting or stopping nothing changes (400 ServerStoppedError). Counters hold
 // siblingRefusals, per type of the parent.
 //
 // References: Network wants what a body names to be there (400
@@ -65,6 +66,25 @@
 // API decides, or for as long as Options.ManualApproval says. Options.PrivateEndpointInterfaces adds the network interface that
 // Azure makes for an endpoint: a resource that nobody asked for, which cannot be
 // deleted by itself (400 NicInUseWithPrivateEndpoint) and goes with the endpoint.
+//
+// # Machines of a scale set
+//
+// They come and go with sku.capacity (Uniform orchestration), the newest first:
+// Creating or Deleting while the set's operation goes on. One that is deleted by
+// itself is not replaced: the capacity shrinks. POSTs delete and manualupgrade
+// take {"instanceIds":["0"]}. No PUT makes one (404).
+//
+// # Peerings
+//
+// peeringState is Initiated until the other network has a peering back, then
+// Connected on both sides; Disconnected when the other side goes. A side that is
+// Disconnected has to be put before the other one (400 RemotePeeringIsDisconnected).
+//
+// # Storage accounts
+//
+// Creating, then ResolvingDNS. A name is nobody else's in all subscriptions (409
+// StorageAccountAlreadyTaken). POST failover of a geo-redundant account takes the
+// primary region away for a while, and the secondary one takes its place.
 //
 // # Deleting a resource group
 //

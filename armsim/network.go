@@ -29,7 +29,9 @@ func networkRows() []typeRule {
 	vnet := with("microsoft.network/virtualnetworks", vnetDefaults, "subnets", "virtualNetworkPeerings")
 	vnet.inline[0].keepAbsent = func(apiVersion string) bool { return apiVersion >= keepSubnetsVersion }
 	vnet.inline[1].keepAbsent = vnet.inline[0].keepAbsent
-	peering, route := with("microsoft.network/virtualnetworks/virtualnetworkpeerings", nil), with("microsoft.network/routetables/routes", nil)
+	vnet.gone = disconnectNetwork
+	peering, route := with(peeringType, peeringDefaults), with("microsoft.network/routetables/routes", nil)
+	peering.check, peering.after, peering.gone = checkPeering, connectPeering, disconnectPeering
 	peering.absent = absence{code: "NotFound", words: "Resource {id} not found."}
 	route.absent = peering.absent
 	endpoint := with(privateEndpointType, privateEndpointDefaults)

@@ -21,6 +21,7 @@ type operation struct {
 	status   string
 	detached bool      // has no effect on its resource
 	final    [2]string // of an action: a path below properties and its value at the end
+	ending   func()    // of an action: what its end does beside
 	cascade  *cascade  // of a group's deletion
 	details  []any     // of a failure
 	async    string    // path and query of the Azure-AsyncOperation URL
@@ -178,6 +179,9 @@ func (s *Simulator) complete(op *operation) {
 		r.setState("Succeeded")
 		if op.final[1] != "" {
 			setText(properties(r.body), op.final[0], op.final[1])
+		}
+		if op.ending != nil {
+			op.ending()
 		}
 		s.settled(r)
 	case r.hidden:

@@ -86,6 +86,9 @@ func (s *Simulator) Patch(id string, patch map[string]any) error {
 	r.body = mergePatch(r.body, patch)
 	r.staleUntil = time.Time{}
 	r.version++
+	if row := s.ruleFor(r.typ); row.after != nil && r.op == nil {
+		row.after(s, r)
+	}
 	return nil
 }
 
@@ -95,9 +98,11 @@ func (s *Simulator) Delete(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settle()
-	found := s.find(id) != nil
-	s.remove(id)
-	return found
+	r := s.find(id)
+	if r != nil {
+		s.deleted(r)
+	}
+	return r != nil
 }
 
 // SetState sets a provisioning state (when not empty) and other properties. It

@@ -19,9 +19,9 @@ func flexibleServerRows() []typeRule {
 		noState: true, displayLocation: true, operation: "UpsertServerManagementOperationV2",
 		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, show: showServerState, check: stoppedServer,
 		actions: map[string]action{
-			"start":   {state: "Updating", path: "state", during: "Starting", after: "Ready"},
-			"stop":    {state: "Updating", path: "state", during: "Stopping", after: "Stopped"},
-			"restart": {state: "Updating", path: "state", during: "Restarting", after: "Ready"},
+			"start":   {state: "Updating", path: "state", during: "Starting", after: "Ready", check: serverIs("Stopped", "Start Server can only be performed on Stopped servers.")},
+			"stop":    {state: "Updating", path: "state", during: "Stopping", after: "Stopped", check: serverIs("Ready", startedOnly)},
+			"restart": {state: "Updating", path: "state", during: "Restarting", after: "Ready", check: serverIs("Ready", startedOnly)},
 		},
 	}
 	server.create.HiddenUntilDone = true
@@ -29,6 +29,7 @@ func flexibleServerRows() []typeRule {
 		row := typeRule{
 			pattern: postgresType + "/" + suffix, create: spec(seconds, retryAfter), update: spec(seconds, retryAfter), delete: spec(seconds, retryAfter),
 			noState: true, noLocation: true, operation: operation, operationsPath: "azureAsyncOperation", defaults: defaults,
+			check: checkServerRuns, keep: func(s *Simulator, r *resource) *answer { return s.stoppedServer(parentOf(r.id)) },
 		}
 		row.create.HiddenUntilDone = true
 		row.absent = absence{code: "ResourceNotFound", words: "The specified resource {name} was not found."}
@@ -50,6 +51,47 @@ func flexibleServerRows() []typeRule {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+const startedOnly = "Restart or Stop Server can only be performed on Started servers."
+
+// serverIs refuses an action in any other state.
+func serverIs(state, words string) func(*resource) *answer {
+	return func(r *resource) *answer {
+		if now := text(r.body, "properties.state"); now != "" && now != state {
+			return armError(http.StatusBadRequest, "ServerIsNotReady", "%s Server Name = %s, Current Server State = %s", words, r.name, now)
+		}
+		return nil
+	}
+}
+
+// checkServerRuns: nothing below a server changes while the server is stopped.
+func checkServerRuns(s *Simulator, t target, _ object) *answer {
+	if s.recordings[key(t.id)] != nil {
+		return nil
+	}
+	return s.stoppedServer(t.parentID())
+}
+
+// stoppedServer is the refusal of a server that is not running: 400 by
+// PostgreSQL, 409 by MySQL (public reports).
+func (s *Simulator) stoppedServer(id string) *answer {
+	server := s.find(id)
+	if server == nil {
+		return nil
+	}
+	state := text(server.body, "properties.state")
+	switch strings.ToLower(state) {
+	case "stopped", "stopping", "starting":
+	default:
+		return nil
+	}
+	if strings.Contains(strings.ToLower(server.typ), "mysql") {
+		return armError(http.StatusConflict, "ServerUnavailableForOperation",
+			"Operation cannot be performed as server '%s' is currently in state '%s'.", server.name, state)
+	}
+	return armError(http.StatusBadRequest, "ServerStoppedError",
+		"The operation is not allowed on server '%s' in state '%s'. Start the server and try again.", server.name, state)
 }
 
 func flexibleServerDefaults(r *resource, body object) {

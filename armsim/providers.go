@@ -151,13 +151,34 @@ func (s *Simulator) act(q *request, r *resource, known action) *answer {
 	if a := s.blockedByFamily(q); a != nil {
 		return a
 	}
+	if known.check != nil {
+		if a := known.check(r); a != nil {
+			return a
+		}
+	}
+	body := object{}
+	if len(q.body) > 0 {
+		var refused *answer
+		if body, refused = readBody(q); refused != nil {
+			return refused
+		}
+	}
 	spec := s.specFor(r.typ, r.id, "update")
 	spec.Shape, spec.State, spec.FirstState = ShapeBoth, known.state, known.state
+	if known.seconds > 0 {
+		spec.Seconds = known.seconds
+	}
 	if known.during != "" {
 		setText(properties(r.body), known.path, known.during)
 	}
 	op := s.begin(q.target, r, "action", spec, q)
 	op.final = [2]string{known.path, known.after}
+	if known.begin != nil {
+		known.begin(s, r, body)
+	}
+	if known.end != nil {
+		op.ending = func() { known.end(s, r, body) }
+	}
 	a := newAnswer(http.StatusAccepted, nil)
 	s.announce(a, op, q)
 	return a

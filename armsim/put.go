@@ -86,6 +86,9 @@ func (s *Simulator) write(q *request, body, sent object) *answer {
 		spec.become(row.changing(before, r.body))
 	}
 	r.lastPut, r.generation = cloneObject(sent), r.generation+1
+	if row := s.ruleFor(r.typ); row.begun != nil {
+		row.begun(s, r)
+	}
 	var op *operation
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
 		op = s.begin(t, r, verb, spec, q)

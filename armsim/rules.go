@@ -44,8 +44,9 @@ type typeRule struct {
 	// operation is done; show changes what is shown, without storing it.
 	defaults func(*resource, object)
 	show     func(*Simulator, *resource, object)
-	// after runs when a write is done, gone when the resource was deleted.
-	after, gone func(*Simulator, *resource)
+	// begun runs when a write was accepted, after when it is done, gone when the
+	// resource was deleted.
+	begun, after, gone func(*Simulator, *resource)
 	// changing names the state and status word of an update; "" = the table's.
 	changing func(old, body object) (state, word string)
 	check    func(*Simulator, target, object) *answer
@@ -68,9 +69,14 @@ type absence struct{ code, detail, words string }
 
 // action is a POST that starts a long-running operation.
 type action struct {
-	state         string // provisioningState meanwhile
-	path          string // below properties: what changes; "" = nothing
-	during, after string // its values; "" = as it was
+	state         string  // provisioningState meanwhile
+	path          string  // below properties: what changes; "" = nothing
+	during, after string  // its values; "" = as it was
+	seconds       float64 // how long it takes; 0 = as an update
+	// begin and end do more than a property says, with the action's body.
+	begin, end func(*Simulator, *resource, object)
+	// check refuses the action.
+	check func(*resource) *answer
 }
 
 // typeRows is the table; the first match counts. Sources: recorded traffic.

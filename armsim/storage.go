@@ -1,16 +1,25 @@
 package armsim
 
-import "strings"
+import (
+	"net/http"
+	"regexp"
+	"strings"
+)
 
-// storageRows: a create answers 202 with Location and an empty body; updates
-// and deletes are done at once.
+const storageType = "microsoft.storage/storageaccounts"
+
+// storageRows: a create answers 202 with Location and an empty body, and shows
+// Creating, then ResolvingDNS; updates and deletes are done at once. A failover
+// is an action: the primary region is gone meanwhile, then the secondary one is
+// the primary.
 func storageRows() []typeRule {
 	return []typeRule{{
-		pattern:  "microsoft.storage/storageaccounts",
+		pattern:  storageType,
 		create:   OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{17, 3}, EmptyBody: true},
 		update:   OperationSpec{Shape: ShapeSync},
 		delete:   OperationSpec{Shape: ShapeSync},
-		defaults: storageDefaults,
+		defaults: storageDefaults, show: showStorage, check: checkStorage,
+		actions: map[string]action{"failover": {state: "Succeeded", seconds: 600, check: checkFailover, begin: beginFailover, end: endFailover}},
 	}, {pattern: "microsoft.storage/storageaccounts/*services", noDelete: true}, {pattern: "microsoft.storage/*"}}
 }
 
@@ -22,7 +31,12 @@ func storageDefaults(r *resource, body object) {
 		endpoints[name] = "https://" + r.name + "." + host + ".core.windows.net/"
 	}
 	p["primaryEndpoints"] = endpoints
-	p["primaryLocation"], p["statusOfPrimary"] = body["location"], "available"
+	keepProperty(r, body, "primaryLocation", strings.ToLower(strings.ReplaceAll(text(body, "location"), " ", "")))
+	keepProperty(r, body, "statusOfPrimary", "available")
+	if geographic(body) {
+		keepProperty(r, body, "secondaryLocation", pairedRegion(text(p, "primaryLocation")))
+		keepProperty(r, body, "statusOfSecondary", "available")
+	}
 	p["creationTime"] = "2026-01-01T00:00:00.0000000Z"
 	p["privateEndpointConnections"] = []any{}
 	if sku, ok := body["sku"].(object); ok {
@@ -35,4 +49,74 @@ func storageDefaults(r *resource, body object) {
 	setDefault(p, "networkAcls", object{"bypass": "AzureServices", "virtualNetworkRules": []any{}, "ipRules": []any{}, "defaultAction": "Allow"})
 	service := object{"keyType": "Account", "enabled": true}
 	setDefault(p, "encryption", object{"keySource": "Microsoft.Storage", "services": object{"file": service, "blob": clone(service)}})
+}
+
+// checkStorage holds the name of a new account: its form, and that it is nobody's
+// in all of Azure.
+func checkStorage(s *Simulator, t target, _ object) *answer {
+	if s.find(t.id) != nil || s.recordings[key(t.id)] != nil {
+		return nil
+	}
+	name := t.name()
+	if !regexp.MustCompile(`^[a-z0-9]{3,24}$`).MatchString(name) {
+		return armError(http.StatusBadRequest, "AccountNameInvalid",
+			"%s is not a valid storage account name. Storage account name must be between 3 and 24 characters in length and use numbers and lower-case letters only.", name)
+	}
+	for _, r := range s.below("") {
+		if !strings.EqualFold(r.typ, storageType) || !strings.EqualFold(r.name, name) {
+			continue
+		}
+		if other, ok := parseID(r.id); ok && strings.EqualFold(other.subscription, t.subscription) {
+			return armError(http.StatusConflict, "StorageAccountInAnotherResourceGroup",
+				"The account %s is already in another resource group in this subscription.", name)
+		}
+		return armError(http.StatusConflict, "StorageAccountAlreadyTaken", "The storage account named %s is already taken.", name)
+	}
+	return nil
+}
+
+// showStorage lets a new account be Creating first and ResolvingDNS then.
+func showStorage(s *Simulator, r *resource, body object) {
+	if op := r.op; op != nil && !op.done && op.verb == "create" && s.clock.now().Sub(op.start) >= op.end.Sub(op.start)/2 {
+		properties(body)["provisioningState"] = "ResolvingDNS"
+	}
+}
+
+// geographic tells whether an account has a copy in a second region.
+func geographic(body object) bool { return strings.Contains(text(body, "sku.name"), "G") }
+
+// pairedRegion is a region's pair, where Azure keeps the copy; made up but for
+// those of the tests and examples.
+func pairedRegion(region string) string {
+	pairs := map[string]string{"westus2": "westcentralus", "westcentralus": "westus2", "westeurope": "northeurope",
+		"northeurope": "westeurope", "eastus": "westus", "westus": "eastus", "eastus2": "centralus", "centralus": "eastus2"}
+	if pair := pairs[region]; pair != "" {
+		return pair
+	}
+	return region + "2"
+}
+
+func checkFailover(r *resource) *answer {
+	if geographic(r.body) {
+		return nil
+	}
+	return armError(http.StatusConflict, "OperationNotAllowedOnAccountType", // the account has nowhere to go
+		"The failover operation is not allowed for the storage account %s: it is not geo-redundant.", r.name)
+}
+
+func beginFailover(_ *Simulator, r *resource, _ object) {
+	p := properties(r.body)
+	p["failoverInProgress"], p["statusOfPrimary"] = true, "unavailable"
+}
+
+// endFailover makes the secondary region the primary one, without a copy.
+func endFailover(_ *Simulator, r *resource, _ object) {
+	p := properties(r.body)
+	p["primaryLocation"], p["statusOfPrimary"] = p["secondaryLocation"], "available"
+	for _, name := range []string{"failoverInProgress", "secondaryLocation", "statusOfSecondary"} {
+		delete(p, name)
+	}
+	if sku, ok := r.body["sku"].(object); ok {
+		sku["name"] = "Standard_LRS"
+	}
 }

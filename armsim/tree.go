@@ -23,6 +23,8 @@ type resource struct {
 	recording     *Recording        // what answers GETs; nil = the server's own rules
 	recordedFor   object            // the body that met the recording
 	decided       map[string]object // connection states that were set, by lower-cased name
+	serial        int               // of a scale set: the number of its next machine
+	model         string            // of a scale set's machine: the description that it was made after
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }

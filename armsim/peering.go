@@ -1,0 +1,90 @@
+package armsim
+
+import (
+	"net/http"
+	"strings"
+)
+
+const (
+	peeringType = "microsoft.network/virtualnetworks/virtualnetworkpeerings"
+	// The states of a peering: one side alone, both sides, and one side after the
+	// other was deleted.
+	peeringInitiated, peeringConnected, peeringDisconnected = "Initiated", "Connected", "Disconnected"
+)
+
+// remoteNetwork is the ID of the network that a peering leads to.
+func remoteNetwork(peering object) string { return text(peering, "properties.remoteVirtualNetwork.id") }
+
+// counterpart is the peering that leads back, nil while there is none.
+func (s *Simulator) counterpart(r *resource) *resource {
+	remote := remoteNetwork(r.body)
+	if remote == "" {
+		return nil
+	}
+	for _, other := range s.children(remote, "virtualNetworkPeerings") {
+		if under(r.id, remoteNetwork(other.body)) {
+			return other
+		}
+	}
+	return nil
+}
+
+func peeringDefaults(r *resource, body object) {
+	p := properties(body)
+	for name, value := range (object{
+		"allowVirtualNetworkAccess": true, "allowForwardedTraffic": false, "allowGatewayTransit": false, "useRemoteGateways": false,
+	}) {
+		setDefault(p, name, value)
+	}
+	keepProperty(r, body, "peeringState", peeringInitiated)
+}
+
+// checkPeering: the other network has to be there and at rest, and a side that
+// lost its counterpart has to be put first (400 RemotePeeringIsDisconnected).
+func checkPeering(s *Simulator, t target, body object) *answer {
+	remote := remoteNetwork(body)
+	if remote == "" || s.recordings[key(t.id)] != nil {
+		return nil // a recording says that Azure took it
+	}
+	if a := s.checkReference(t, remote); a != nil {
+		return a
+	}
+	for _, other := range s.children(remote, "virtualNetworkPeerings") {
+		if under(t.id, remoteNetwork(other.body)) && text(other.body, "properties.peeringState") == peeringDisconnected {
+			return armError(http.StatusBadRequest, "RemotePeeringIsDisconnected",
+				"Cannot create or update peering %s because remote peering %s referencing parent virtual network %s is in Disconnected state. Update or re-create the remote peering to get it back to Initiated state. Peering gets Disconnected when remote vnet or remote peering is deleted and re-created.",
+				t.id, other.id, t.parentID())
+		}
+	}
+	return nil
+}
+
+// connectPeering runs when a peering's write is done: with both sides there, both
+// are Connected.
+func connectPeering(s *Simulator, r *resource) {
+	state, other := peeringInitiated, s.counterpart(r)
+	if other != nil && terminal(other.state()) {
+		state = peeringConnected
+		properties(other.body)["peeringState"] = state
+		other.version++
+	}
+	properties(r.body)["peeringState"] = state
+}
+
+// disconnectPeering runs when a peering is gone.
+func disconnectPeering(s *Simulator, r *resource) {
+	if other := s.counterpart(r); other != nil {
+		properties(other.body)["peeringState"] = peeringDisconnected
+		other.version++
+	}
+}
+
+// disconnectNetwork runs when a network is gone, with its own peerings.
+func disconnectNetwork(s *Simulator, network *resource) {
+	for _, r := range s.below("") {
+		if strings.EqualFold(r.typ, peeringType) && key(remoteNetwork(r.body)) == key(network.id) {
+			properties(r.body)["peeringState"] = peeringDisconnected
+			r.version++
+		}
+	}
+}

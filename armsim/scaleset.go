@@ -1,0 +1,185 @@
+package armsim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+const instanceType = scaleSetType + "/virtualmachines"
+
+// instances are the machines of a scale set, in order of their numbers.
+func (s *Simulator) instances(set *resource) []*resource {
+	list := s.children(set.id, "virtualMachines")
+	sort.Slice(list, func(i, j int) bool { return instanceNumber(list[i]) < instanceNumber(list[j]) })
+	return list
+}
+
+func instanceNumber(r *resource) int {
+	n, err := strconv.Atoi(r.name)
+	if err != nil {
+		return -1 // put out of band under a name of its own
+	}
+	return n
+}
+
+// capacity is the number of machines that a set is to have; a set with machines of
+// their own (Flexible) has none below it.
+func capacity(set *resource) (int, bool) {
+	sku, _ := set.body["sku"].(object)
+	n, err := strconv.Atoi(number(sku["capacity"]))
+	return n, err == nil && !strings.EqualFold(text(set.body, "properties.orchestrationMode"), "Flexible")
+}
+
+// beginInstances lets the machines that a write asks for appear (Creating), and
+// those that go, the newest first, be Deleting until its operation is done.
+func beginInstances(s *Simulator, set *resource) {
+	want, uniform := capacity(set)
+	if !uniform {
+		return
+	}
+	list := s.instances(set)
+	for i := len(list) - 1; i >= want; i-- {
+		list[i].setState("Deleting")
+	}
+	for have := len(list); have < want; have++ {
+		s.makeInstance(set)
+	}
+}
+
+func (s *Simulator) makeInstance(set *resource) {
+	for _, r := range s.instances(set) {
+		set.serial = max(set.serial, instanceNumber(r)+1)
+	}
+	t, ok := parseID(set.id + "/virtualMachines/" + strconv.Itoa(set.serial))
+	if !ok {
+		return
+	}
+	r := s.newResource(t)
+	r.model = model(set)
+	profile, _ := clone(properties(set.body)["virtualMachineProfile"]).(object)
+	p := object{"vmId": r.guid, "provisioningState": "Creating", "modelDefinitionApplied": "VirtualMachineScaleSet"}
+	for _, name := range []string{"storageProfile", "networkProfile"} {
+		if profile[name] != nil {
+			p[name] = profile[name]
+		}
+	}
+	p["osProfile"] = object{"computerName": fmt.Sprintf("%s%06d", text(profile, "osProfile.computerNamePrefix"), set.serial)}
+	r.body = object{"location": set.body["location"], "sku": clone(set.body["sku"]), "instanceId": r.name, "properties": p}
+	if sku, ok := r.body["sku"].(object); ok {
+		delete(sku, "capacity")
+	}
+	s.resources[key(r.id)] = r
+	set.serial++
+}
+
+// endInstances runs when a write of the set is done, and when somebody changed it
+// behind its back.
+func endInstances(s *Simulator, set *resource) {
+	want, uniform := capacity(set)
+	if !uniform {
+		return
+	}
+	beginInstances(s, set)
+	latest := !strings.EqualFold(text(set.body, "properties.upgradePolicy.mode"), "Manual")
+	for i, r := range s.instances(set) {
+		switch {
+		case i >= want:
+			s.remove(r.id)
+			continue
+		case r.op == nil && !terminal(r.state()):
+			r.setState("Succeeded")
+		}
+		if latest {
+			r.model = model(set)
+		}
+	}
+}
+
+// model is the set's description of its machines: a machine that was made after
+// another one is not the latest.
+func model(set *resource) string {
+	encoded, err := json.Marshal([]any{properties(set.body)["virtualMachineProfile"], text(set.body, "sku.name")})
+	if err != nil {
+		return ""
+	}
+	return string(encoded)
+}
+
+func showInstance(s *Simulator, r *resource, body object) {
+	set := s.find(parentOf(r.id))
+	if set == nil {
+		return
+	}
+	body["name"] = set.name + "_" + r.name
+	properties(body)["latestModelApplied"] = r.model == model(set)
+}
+
+// parentOf is the ID of the resource that an ID lies below.
+func parentOf(id string) string {
+	t, ok := parseID(id)
+	if !ok {
+		return ""
+	}
+	return t.parentID()
+}
+
+// checkInstance: machines come with the capacity of their set, not by a PUT.
+func checkInstance(s *Simulator, t target, _ object) *answer {
+	set := s.find(t.parentID())
+	if set == nil || s.find(t.id) != nil {
+		return nil
+	}
+	if _, uniform := capacity(set); !uniform {
+		return nil
+	}
+	return armError(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
+}
+
+// removedInstance: a machine that is deleted by itself is not replaced.
+func removedInstance(s *Simulator, r *resource) {
+	set := s.find(parentOf(r.id))
+	if set == nil {
+		return
+	}
+	if n, uniform := capacity(set); uniform && n > 0 {
+		if sku, ok := set.body["sku"].(object); ok {
+			sku["capacity"] = json.Number(strconv.Itoa(n - 1))
+			set.version++
+		}
+	}
+}
+
+// chosenInstances are those that an action's body names; "*" is all.
+func (s *Simulator) chosenInstances(set *resource, body object) []*resource {
+	ids, _ := body["instanceIds"].([]any)
+	var out []*resource
+	for _, r := range s.instances(set) {
+		for _, id := range ids {
+			if id == "*" || id == r.name {
+				out = append(out, r)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// scaleSetActions are those of machines, and what is done to some of them.
+func scaleSetActions() map[string]action {
+	out := machineActions()
+	out["delete"] = action{state: "Updating", end: func(s *Simulator, set *resource, body object) {
+		for _, r := range s.chosenInstances(set, body) {
+			s.deleted(r)
+		}
+	}}
+	out["manualupgrade"] = action{state: "Updating", end: func(s *Simulator, set *resource, body object) {
+		for _, r := range s.chosenInstances(set, body) {
+			r.model = model(set)
+		}
+	}}
+	return out
+}
