@@ -44,6 +44,12 @@ func (s seed) failed(message string) seed {
 	return s
 }
 
+// needsPerson is a failure that no further look mends.
+func (s seed) needsPerson() seed {
+	s.severity = resource.SeverityError
+	return s
+}
+
 func (s seed) passed(action resource.Action, reason resource.Reason) seed {
 	s.action, s.reason = action, reason
 	return s
@@ -140,8 +146,8 @@ func postSeeds(rows map[string]seed) {
 	post := func(id, shown string) seed { return seed{step: "PostCheck", id: id, shown: shown, desired: `{}`} }
 	const manual = "manualPrivateLinkServiceConnections"
 	rows["endpoint Pending"] = post(endpoint, connection(manual, "Pending")).failed(asks)
-	rows["endpoint Rejected"] = post(endpoint, connection(manual, "Rejected")).failed(asks + `: "/c1" is Rejected`)
-	rows["endpoint Disconnected"] = post(endpoint, connection(manual, "Disconnected")).failed(asks + `: "/c1" is Disconnected`)
+	rows["endpoint Rejected"] = post(endpoint, connection(manual, "Rejected")).failed(asks + `: "/c1" is Rejected`).needsPerson()
+	rows["endpoint Disconnected"] = post(endpoint, connection(manual, "Disconnected")).failed(asks + `: "/c1" is Disconnected`).needsPerson()
 	rows["endpoint automatic Pending"] = post(endpoint, connection("privateLinkServiceConnections", "Pending")).failed(asks)
 	rows["endpoint Approved"] = post(endpoint, connection(manual, "Approved")).passed(resource.ActionSuccess, resource.ReasonSucceeded)
 	rows["endpoint without connections"] = post(endpoint, `{"properties":{}}`).passed(resource.ActionSuccess, resource.ReasonSucceeded)

@@ -20,6 +20,8 @@ func BuiltIn() []Entry {
 		{Type: PrivateEndpointType, Link: PrivateEndpoint{}},
 		{Type: BackupInstanceType, Link: BackupInstance{}},
 		{Type: SubnetType, Link: Subnet{}},
+		{Type: VirtualNetworkPeeringType, Link: VirtualNetworkPeering{}},
+		{Type: StorageAccountType, Link: StorageAccount{}},
 		{Type: KeyVaultType, Link: KeyVault{}},
 		{Type: RoleAssignmentType, Link: RoleAssignment{}},
 		{Type: RoleDefinitionType, Link: RoleDefinition{}},

@@ -1,6 +1,7 @@
 package extensions_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
@@ -9,31 +10,13 @@ import (
 
 const provisioning = "properties.provisioningState"
 
-// aksWords are words of AKS for an operation.
-func aksWords() []string {
-	return []string{"Creating", "Updating", "Deleting", "Upgrading", "Scaling", "Starting", "Stopping", "Migrating", "RotatingClusterCertificates", "SomethingNew"}
-}
-
 func suites() map[string]extensiontest.Suite {
-	aksRest := []string{"Succeeded", "Failed", "Canceled", "Running"}
-	pgShut := []string{"Disabled", "Dropping", "Inaccessible", "Provisioning", "Restarting", "Starting", "Stopped", "Stopping", "Updating"}
-	pgOpen := []string{"Succeeded", "Failed", "Canceled", "Ready"}
 	kustoShut := []string{"Creating", "Deleting", "Moving", "Updating", "Stopped", "Stopping", "Starting"}
 	kustoOpen := []string{"Succeeded", "Failed", "Canceled", "Running", "SomethingNew"}
-	const cluster = groupID + "/providers/Microsoft.ContainerService/managedClusters/c1"
-	const server = groupID + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/s1"
 	const rest = groupID + "/providers/"
-	pgOwner := []extensiontest.States{{Path: "properties.state", Block: pgShut, Pass: pgOpen, Message: "Owning FlexibleServer is in state %q"}}
-	return map[string]extensiontest.Suite{
-		"AKS cluster": {
-			Entry: extensions.Entry{Type: extensions.ContainerServiceManagedClusterType, Link: extensions.ContainerServiceManagedCluster{}}, ID: cluster,
-			Self: []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest, Message: "Managed cluster is in provisioning state %q"}},
-		},
-		"AKS agent pool": {
-			Entry: extensions.Entry{Type: extensions.ContainerServiceAgentPoolType, Link: extensions.ContainerServiceAgentPool{}}, ID: cluster + "/agentPools/p1",
-			Owner: []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest, Message: "Managed cluster %q is in provisioning state %q", OfName: true}},
-			Self:  []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest, Message: "Managed cluster agent pool is in provisioning state %q"}},
-		},
+	all := map[string]extensiontest.Suite{
+		"AKS cluster":    managedClusterSuite(),
+		"AKS agent pool": agentPoolSuite(),
 		"Kusto cluster": {
 			Entry: extensions.Entry{Type: extensions.KustoClusterType, Link: extensions.KustoCluster{}}, ID: clusterID,
 			Self: []extensiontest.States{
@@ -48,16 +31,9 @@ func suites() map[string]extensiontest.Suite {
 				{Path: "properties.state", Block: kustoShut, Pass: kustoOpen, Message: "Owning cluster is in state %q"},
 			},
 		},
-		"PostgreSQL server": {
-			Entry: extensions.Entry{Type: extensions.PostgreSQLFlexibleServerType, Link: extensions.PostgreSQLFlexibleServer{}}, ID: server,
-			Self: []extensiontest.States{{Path: "properties.state", Block: pgShut, Pass: pgOpen, Message: "Flexible Server is in state %q"}},
-		},
-		"PostgreSQL database": {
-			Entry: extensions.Entry{Type: extensions.PostgreSQLDatabaseType, Link: extensions.PostgreSQLDatabase{}}, ID: server + "/databases/d1", Owner: pgOwner,
-		},
-		"PostgreSQL firewall rule": {
-			Entry: extensions.Entry{Type: extensions.PostgreSQLFirewallRuleType, Link: extensions.PostgreSQLFirewallRule{}}, ID: server + "/firewallRules/r1", Owner: pgOwner,
-		},
+		"PostgreSQL server":        flexibleServerSuite(),
+		"PostgreSQL database":      postgresDatabaseSuite(),
+		"PostgreSQL firewall rule": firewallRuleSuite(),
 		"Cassandra data center": {
 			Entry: extensions.Entry{Type: extensions.CassandraDataCenterType, Link: extensions.CassandraDataCenter{}}, ID: rest + "Microsoft.DocumentDB/cassandraClusters/c1/dataCenters/d1",
 			Owner: []extensiontest.States{{
@@ -79,13 +55,7 @@ func suites() map[string]extensiontest.Suite {
 				Message: "reconcile blocked while hcpOpenShiftCluster is at status deleting",
 			}},
 		},
-		"Scale set instance": {
-			Entry: extensions.Entry{Type: extensions.ScaleSetInstanceType, Link: extensions.ScaleSetInstance{}}, ID: rest + "Microsoft.Compute/virtualMachineScaleSets/s1/virtualMachines/0",
-			Owner: []extensiontest.States{{
-				Path: provisioning, Block: []string{"Updating", "Deallocating", "Deleting"}, Pass: []string{"Running", "Succeeded"},
-				Message: "Owning scale set is in provisioning state %q",
-			}},
-		},
+		"Scale set instance": scaleSetInstanceSuite(),
 		"Backup instance": {
 			Entry: extensions.Entry{Type: extensions.BackupInstanceType, Link: extensions.BackupInstance{}}, ID: rest + "Microsoft.DataProtection/backupVaults/v1/backupInstances/b1",
 			Post: []extensiontest.States{{
@@ -97,15 +67,10 @@ func suites() map[string]extensiontest.Suite {
 				Message: "Backup Instance is in non terminal state %q",
 			}},
 		},
-		"Private endpoint": {
-			Entry: extensions.Entry{Type: extensions.PrivateEndpointType, Link: extensions.PrivateEndpoint{}}, ID: rest + "Microsoft.Network/privateEndpoints/p1",
-			Around: `{"properties":{"manualPrivateLinkServiceConnections":[{"id":"/c1","properties":{"privateLinkServiceConnectionState":{}}}]}}`,
-			Post: []extensiontest.States{{
-				Path:  "properties.manualPrivateLinkServiceConnections[0].properties.privateLinkServiceConnectionState.status",
-				Block: []string{"Pending"}, Pass: []string{"Approved"}, Message: "Private connection(s) '[\"/c1\"]' to the PrivateEndpoint requires approval",
-			}},
-		},
+		"Virtual network peering": peeringSuite(), "Storage account": storageAccountSuite(),
 	}
+	maps.Copy(all, privateEndpointSuites())
+	return all
 }
 
 func TestBuiltInChecks(t *testing.T) {

@@ -65,6 +65,22 @@ func classifierRows() []classifierRow {
 		{types: one("Microsoft.ServiceBus/namespaces/topics/subscriptions"), codes: []string{"MessagingGatewayBadRequest"}, class: slow, evidence: fromASO},
 		{types: one("Microsoft.Sql/servers/vulnerabilityAssessments"), codes: []string{"VulnerabilityAssessmentADSIsDisabled"}, class: slow, evidence: fromASO},
 		{
+			types: one(StorageAccountType), codes: []string{"StorageAccountAlreadyTaken", "StorageAccountInAnotherResourceGroup"}, class: resource.RetryVerySlow,
+			advice: "Names of storage accounts are unique in all of Azure: give the manifest another name, or delete the account that has it.", evidence: "published",
+		},
+		{
+			types: one(StorageAccountType), codes: []string{"AccountNameInvalid"}, class: never,
+			advice: "Give the manifest a name of 3 to 24 lower-case letters and digits.", evidence: "published",
+		},
+		{
+			types: one(VirtualNetworkPeeringType), codes: []string{"RemotePeeringIsDisconnected"}, class: slow,
+			advice: "The other network's peering has to be put again, or deleted, first; where Armature manages it, it does that by itself.", evidence: "hashicorp/terraform-provider-azurerm#14051",
+		},
+		{
+			types: []string{PostgreSQLDatabaseType, PostgreSQLFirewallRuleType, "Microsoft.DBforPostgreSQL/flexibleServers/configurations"}, codes: []string{"ServerStoppedError"}, class: slow,
+			advice: "Start the server: az postgres flexible-server start.", evidence: "turbot/steampipe-plugin-azure#1015",
+		},
+		{
 			types: one(RoleAssignmentType), codes: []string{"RoleAssignmentExists"}, class: resource.RetryVerySlow,
 			advice: "The same principal has the same role on the same scope under another name: give the manifest that name, or delete the other assignment.", evidence: "published",
 		},

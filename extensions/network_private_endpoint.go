@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -17,9 +18,10 @@ const PrivateEndpointType = "Microsoft.Network/privateEndpoints"
 // PrivateEndpoint is Ready when the other side has approved its connections.
 type PrivateEndpoint struct{}
 
-// PostReconcileCheck fails while a connection is not approved: pending, rejected
-// or cut by the other side. A connection that does not say how it stands is not
-// waited for.
+// PostReconcileCheck fails while a connection is Pending, with who has to approve
+// it, and for good (severity Error, until somebody acts) when the other side has
+// rejected or removed one: Azure does not ask it again by itself. A connection
+// that does not say how it stands is not waited for.
 func (PrivateEndpoint) PostReconcileCheck(
 	ctx context.Context,
 	obj *resource.Object,
@@ -29,32 +31,83 @@ func (PrivateEndpoint) PostReconcileCheck(
 	log *slog.Logger,
 	next PostReconcileCheckFunc,
 ) (PostReconcileCheckResult, error) {
-	var waiting, refused []string
+	var open []connection
+	refused := false
+	for _, c := range connections(obj) {
+		if c.status == "" || among(c.status, "Approved") {
+			continue
+		}
+		open, refused = append(open, c), refused || c.refused()
+	}
+	switch {
+	case len(open) == 0:
+		return next(ctx, obj, owner, resolver, client, log)
+	case refused:
+		return PostReconcileCheckResultFailure(approval(open), WithSeverity(resource.SeverityError)), nil
+	}
+	return PostReconcileCheckResultFailure(approval(open)), nil
+}
+
+// connection is one of a private endpoint's.
+type connection struct {
+	name   string // its ID where Azure gives one
+	status string // Pending, Approved, Rejected or Disconnected
+	words  string // what the approver wrote
+	target string // ID of what it connects to
+}
+
+// connections are those that ask their other side first.
+func connections(obj *resource.Object) []connection {
+	var out []connection
 	for _, list := range []string{"manualPrivateLinkServiceConnections", "privateLinkServiceConnections"} {
-		connections, _ := obj.At("properties." + list)
-		items, _ := connections.([]any)
+		value, _ := obj.At("properties." + list)
+		items, _ := value.([]any)
 		for i := range items {
 			at := fmt.Sprintf("properties.%s[%d].", list, i)
-			status, _ := obj.StringAt(at + "properties.privateLinkServiceConnectionState.status")
-			if status == "" || strings.EqualFold(status, "Approved") {
-				continue
+			var c connection
+			if c.name, _ = obj.StringAt(at + "id"); c.name == "" {
+				c.name, _ = obj.StringAt(at + "name")
 			}
-			name, _ := obj.StringAt(at + "id")
-			if name == "" {
-				name, _ = obj.StringAt(at + "name")
-			}
-			waiting = append(waiting, name)
-			if !strings.EqualFold(status, "Pending") {
-				refused = append(refused, fmt.Sprintf("%q is %s", name, status))
-			}
+			c.status, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.status")
+			c.words, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.description")
+			c.target, _ = obj.StringAt(at + "properties.privateLinkServiceId")
+			out = append(out, c)
 		}
 	}
-	if len(waiting) == 0 {
-		return next(ctx, obj, owner, resolver, client, log)
+	return out
+}
+
+// refused reports whether the other side said no; any other word is not decided.
+func (c connection) refused() bool { return among(c.status, "Rejected", "Disconnected") }
+
+// approval says which connections are not approved, what the other side said, who
+// it is and where its owner approves.
+func approval(open []connection) string {
+	var names, refusals, owners []string
+	for _, c := range open {
+		names = append(names, c.name)
+		if c.refused() {
+			refusal := fmt.Sprintf("%q is %s", c.name, c.status)
+			if c.words != "" {
+				refusal += fmt.Sprintf(" (%q)", c.words)
+			}
+			refusals = append(refusals, refusal)
+		}
+		if id, err := resource.ParseID(c.target); err == nil {
+			owners = append(owners, fmt.Sprintf("%q (%s)", id.Short(), id.Type()))
+		}
 	}
-	message := fmt.Sprintf("Private connection(s) '%q' to the PrivateEndpoint requires approval", waiting)
-	if len(refused) > 0 {
-		message += ": " + strings.Join(refused, ", ")
+	message := fmt.Sprintf("Private connection(s) '%q' to the PrivateEndpoint requires approval", names)
+	if len(refusals) > 0 {
+		message += ": " + strings.Join(refusals, ", ")
 	}
-	return PostReconcileCheckResultFailure(message), nil
+	if len(owners) == 0 {
+		return message
+	}
+	slices.Sort(owners)
+	message += "; whoever owns " + strings.Join(slices.Compact(owners), " and ")
+	if len(refusals) > 0 {
+		return message + " has to agree; then reconcile, or delete this endpoint"
+	}
+	return message + " approves it, in the Azure portal under Networking > Private access, or with az network private-endpoint-connection approve"
 }
