@@ -21,8 +21,8 @@ type Counter interface {
 }
 
 // WaitKnown waits until the frontend takes the attributes in a query: on SQL
-// stores it learns of new ones within seconds (server v1.32.1 on PostgreSQL: 10),
-// and refuses to start workflows with them before. The error is that of ctx, or
+// stores it learns of new ones some seconds later, and refuses to start workflows
+// with them before (seen on PostgreSQL, server v1.32.1). The error is that of ctx, or
 // nil where the server cannot be asked so.
 func WaitKnown(ctx context.Context, counter Counter, namespace string, want map[string]enumspb.IndexedValueType) error {
 	names := sortedNames(want)

@@ -18,15 +18,23 @@ import (
 
 // notRun are the blocks that no test runs, by page; each says why on the page.
 var notRun = map[string][]string{
+	"docs/deployment.md": {
+		"no Docker engine may be there; a test reads the files as Docker Compose does, and make test-postgres runs their services",
+		"it takes an application of Azure; a test reads the files as Docker Compose does",
+		"it takes the services of docker compose up",
+		"it takes the Temporal CLI; dev/e2e does the same by the API",
+		"it takes the services of docker compose up",
+	},
 	"docs/extensions.md": {"the module has no release that go could get; a test builds examples/custom-worker"},
 }
 
 // elsewhere are the targets of make that are too long to run here, and what runs
 // them instead.
 var elsewhere = map[string]string{
-	"demo":  "dev/local runs it",
-	"test":  "CI runs it",
-	"bench": "by hand: it measures for minutes",
+	"demo":          "dev/local runs it",
+	"test":          "CI runs it",
+	"bench":         "by hand: it measures for minutes",
+	"test-postgres": "CI runs it",
 }
 
 // languages are those of blocks that are no commands, and "" for output alone.

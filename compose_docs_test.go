@@ -1,0 +1,150 @@
+package armature_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/contrib/envconfig"
+)
+
+// composeCommands are the docker compose commands of the pages, by page.
+func composeCommands(t *testing.T) map[string][]string {
+	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	line := regexp.MustCompile("(?:^|`)docker compose ([^`#>\n]+)")
+	for _, page := range append(pages, "README.md", "docker-compose.yml", "deploy/compose.azure.yml") {
+		for text := range strings.Lines(fileText(t, page)) {
+			text = strings.TrimLeft(text, "# ")
+			if match := line.FindStringSubmatch(text); match != nil {
+				found[page] = append(found[page], strings.TrimSpace(match[1]))
+			}
+		}
+	}
+	return found
+}
+
+// Every docker compose command that a page shows names files and services that
+// exist, and nothing else that a typing error could hide in.
+func TestComposeCommandsOfThePages(t *testing.T) {
+	flags := []string{"--build", "--wait", "--follow", "-T"}
+	commands := []string{"up", "down", "stop", "logs", "exec", "cp"}
+	services := compose(t).Services
+	count := 0
+	for page, all := range composeCommands(t) {
+		for _, command := range all {
+			count++
+			words := strings.Fields(command)
+			for len(words) > 1 && words[0] == "-f" {
+				fileText(t, words[1])
+				words = words[2:]
+			}
+			if !slices.Contains(commands, words[0]) {
+				t.Errorf("%s: docker compose %s: %q is no command that this test knows", page, command, words[0])
+			}
+			for i := 1; i < len(words); i++ {
+				name, _, _ := strings.Cut(words[i], ":")
+				switch {
+				case words[i] == "--scale" && i+1 < len(words):
+					i++
+					name, _, _ = strings.Cut(words[i], "=")
+				case slices.Contains(flags, words[i]) || words[i] == ".":
+					continue
+				}
+				if _, found := services[name]; !found {
+					t.Errorf("%s: docker compose %s: %q is neither a service nor a flag that this test knows", page, command, name)
+				}
+				if words[0] == "exec" {
+					break // what follows runs inside
+				}
+			}
+		}
+	}
+	if count < 8 {
+		t.Errorf("only %d commands were found", count)
+	}
+}
+
+// Every profile of the example is one that CLI and worker take.
+func TestTemporalProfiles(t *testing.T) {
+	cases := map[string]struct {
+		reason, address, key string
+		tls                  bool
+	}{
+		"default": {reason: "a server of one's own", address: "127.0.0.1:7233"},
+		"mtls":    {reason: "client certificate", address: "temporal.example.com:7233", tls: true},
+		"cloud":   {reason: "API key of the environment", address: "us-east-1.aws.api.temporal.io:7233", key: "key-4711", tls: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{
+				ConfigFilePath: "deploy/temporal.toml", ConfigFileProfile: name, ConfigFileStrict: true,
+				EnvLookup: lookup{"TEMPORAL_API_KEY=" + c.key},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if profile.Address != c.address || profile.Namespace == "" || profile.APIKey != c.key || (profile.TLS != nil) != c.tls {
+				t.Errorf("%s: %+v", c.reason, profile)
+			}
+		})
+	}
+	profiles := regexp.MustCompile(`(?m)^\[profile\.(\w+)\]$`).FindAllStringSubmatch(fileText(t, "deploy/temporal.toml"), -1)
+	if len(profiles) != len(cases) {
+		t.Errorf("%d profiles in the file, %d in this test", len(profiles), len(cases))
+	}
+}
+
+// lookup is an environment.
+type lookup []string
+
+func (l lookup) Environ() []string { return l }
+
+func (l lookup) LookupEnv(name string) (string, bool) {
+	for _, variable := range l {
+		if value, found := strings.CutPrefix(variable, name+"="); found && value != "" {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Every alert says how bad it is and what to do, in the rules and on the page.
+func TestAlertsSayWhatToDo(t *testing.T) {
+	var rules struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr         string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	readYAML(t, "deploy/prometheus/alerts.yml", &rules)
+	page, count := fileText(t, "docs/deployment.md"), 0
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			count++
+			if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) {
+				t.Errorf("%s has severity %q", rule.Alert, rule.Labels["severity"])
+			}
+			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" || rule.Expr == "" {
+				t.Errorf("%s does not say what to do", rule.Alert)
+			}
+			if open, closed := strings.Count(rule.Expr, "("), strings.Count(rule.Expr, ")"); open != closed {
+				t.Errorf("%s: %d brackets open and %d close", rule.Alert, open, closed)
+			}
+			if !strings.Contains(page, "| `"+rule.Alert+"` |") {
+				t.Errorf("%s is not on docs/deployment.md", rule.Alert)
+			}
+		}
+	}
+	if onPage := strings.Count(page, "| `Armature"); onPage != count || count == 0 {
+		t.Errorf("%d alerts on docs/deployment.md, %d in the rules", onPage, count)
+	}
+}
