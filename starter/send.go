@@ -51,7 +51,7 @@ func (a *app) sendWaves(ctx context.Context, ids []resource.ID, waves [][]int, l
 			switch {
 			case after > before:
 				try = 0
-			case try == sendTries || after == 0 && !silent.busy:
+			case try >= sendTries || after == 0 && !silent.busy:
 				return answer, err
 			}
 		}
