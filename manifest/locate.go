@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -186,11 +187,18 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	return owners[0].desired.ID, !owners[0].desired.ID.IsZero()
 }
 
+// likeVersion is what follows an @ where somebody meant an api-version; other
+// names of resources may hold one.
+var likeVersion = regexp.MustCompile(`^(|latest|newest|preview|[0-9]{4}-.*)$`)
+
 // parseStatedID parses ID or ID@api-version. A subscription in it is a GUID.
 func (l *loader) parseStatedID(d *draft, line int, path, text string) (resource.ID, string, bool) {
 	stated, version := text, ""
 	if i := strings.LastIndex(text, "@"); i >= 0 && apiVersion.MatchString(text[i+1:]) {
 		stated, version = text[:i], text[i+1:]
+	} else if i >= 0 && likeVersion.MatchString(text[i+1:]) {
+		l.at(d, line, path, "%q is no api-version; write a date like 2023-08-15, or leave the @ out for the newest stable one", text[i+1:])
+		return resource.ID{}, "", false
 	}
 	if !strings.HasPrefix(stated, "/") {
 		l.at(d, line, path, "%q is neither the name of a manifest nor a resource ID; IDs start with /subscriptions/ or /providers/", text)

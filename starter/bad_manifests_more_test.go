@@ -60,6 +60,7 @@ func badBodies() map[string]faulty {
 		"reference with more":      body("it stands alone or with path", "{x: {$ref: acc, pth: a.b}}"),
 		"reference no path":        body("a path must parse", "{x: {$ref: '"+cluster+"@2023-08-15', path: 'a..b'}}"),
 		"reference to itself":      body("it would wait for itself", "{x: {$ref: acc}}"),
+		"reference of a version":   body("a version is a date", "{x: {$ref: '"+cluster+"@latest'}}"),
 	}
 }
 

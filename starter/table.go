@@ -53,7 +53,7 @@ func (a *app) tableText(views []view, wide bool, typeOf func(resource.ID) string
 	w.SetStyle(plainStyle())
 	header := table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "MESSAGE"}
 	if wide {
-		header = append(header[:6:6], "GENERATION", "PASS", "API-VERSION", "MESSAGE", "ID")
+		header = append(header[:6:6], "WAITS-FOR", "POLICY", "INTERVAL", "GENERATION", "PASS", "API-VERSION", "MESSAGE", "ID")
 	}
 	w.AppendHeader(header)
 	now := a.now()
@@ -64,7 +64,7 @@ func (a *app) tableText(views []view, wide bool, typeOf func(resource.ID) string
 			since(c.LastTransitionTime, now), until(v.nextTry(), now),
 		}
 		if wide {
-			row = append(row, fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cut(c.Message, 10*messageMax), v.ID.String())
+			row = append(row, v.waitsFor(), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cut(c.Message, 10*messageMax), v.ID.String())
 		} else {
 			row = append(row, cut(c.Message, messageMax))
 		}
@@ -75,6 +75,18 @@ func (a *app) tableText(views []view, wide bool, typeOf func(resource.ID) string
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// waitsFor is the name of the first resource that a view waits for, and how many
+// more there are.
+func (v view) waitsFor() string {
+	switch n := len(v.WaitingFor); {
+	case n == 0 || v.Gone:
+		return "-"
+	case n > 1:
+		return fmt.Sprintf("%s +%d", v.WaitingFor[0].Short(), n-1)
+	}
+	return v.WaitingFor[0].Short()
 }
 
 // plainStyle is columns of text, two blanks apart: easy to read and to cut.
