@@ -125,7 +125,7 @@ The codes of plan are its own: 0 no changes, 2 changes, 1 any error.`,
 		a.applyCommand(), a.planCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
-		a.rulesCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
+		a.rulesCommand(), a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	for _, c := range root.Commands() {
 		wrapErrors(c)

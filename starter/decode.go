@@ -91,6 +91,16 @@ func stuck(problems []string, attempt int32) string {
 	return text
 }
 
+// stuckWords say what is stuck, where, and what to do about it.
+func (r record) stuckWords(queue string) string {
+	name := r.called()
+	if !r.ID.IsZero() {
+		name = r.ID.String()
+	}
+	return fmt.Sprintf("%s: a worker on task queue %s takes it and cannot go on; its log says why, and `armature replay %s` where this version parts from the history",
+		r.Stuck, queue, name)
+}
+
 func timeOf(stamp *timestamppb.Timestamp) time.Time {
 	if stamp == nil {
 		return time.Time{}

@@ -120,7 +120,7 @@ func (l *link) unanswered(v view, queue string) {
 	l.Since, l.NextTry = time.Time{}, time.Time{}
 	if v.known.Stuck != "" {
 		l.Message = v.known.Stuck
-		l.Todo = "read the log of the worker on task queue " + queue + ": it takes the task and cannot go on"
+		l.Todo = "read the log of the worker on task queue " + queue + ": it takes the task and cannot go on; `armature replay` says where its version parts from the history"
 		return
 	}
 	l.Message = "no worker answers on task queue " + queue

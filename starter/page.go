@@ -114,7 +114,7 @@ func (p *page) worker() {
 	switch {
 	case !v.Stale || v.Gone:
 	case v.known.Stuck != "":
-		p.line("Worker", "%s: a worker on task queue %s takes it and cannot go on; its log says why", v.known.Stuck, queue)
+		p.line("Worker", "%s", v.known.stuckWords(queue))
 	default:
 		p.line("Worker", "none answers on task queue %s", queue)
 	}

@@ -71,7 +71,7 @@ func TestDescribeMore(t *testing.T) {
 			f.change(t, cluster, func(r *record) {
 				r.Stuck, r.TaskQueue = "its workflow task fails (NonDeterministicError, attempt 7)", "q7"
 			})
-		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): a worker on task queue q7 takes it and cannot go on; its log says why", "note: 1 resource is stuck"}},
+		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): a worker on task queue q7 takes it and cannot go on; its log says why, and `armature replay " + cluster + "` where this version parts from the history", "note: 1 resource is stuck"}},
 		"no worker": {reason: "names the queue of the workflow, not that of the flag", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
 			f.silent = true
 			f.change(t, cluster, func(r *record) { r.TaskQueue = "q7" })

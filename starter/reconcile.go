@@ -151,7 +151,7 @@ func (b *backend) silence(ctx context.Context, r record, noWorker *noWorkerError
 	fresh, err := b.record(ctx, r.WorkflowID)
 	switch {
 	case err == nil && fresh.Stuck != "":
-		return unreachable("%s: a worker on task queue %s takes it and cannot go on; its log says why", fresh.Stuck, cmp.Or(fresh.TaskQueue, noWorker.taskQueue))
+		return unreachable("%s", fresh.stuckWords(cmp.Or(fresh.TaskQueue, noWorker.taskQueue)))
 	case r.TaskQueue != "" && r.TaskQueue != noWorker.taskQueue:
 		return &noWorkerError{taskQueue: r.TaskQueue}
 	}

@@ -178,7 +178,7 @@ func newWorld() *world {
 		size: func() (int, int) { return 80, 24 },
 		now:  func() time.Time { return w.clock },
 		connect: func(context.Context, *app) (*backend, error) {
-			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, planner: w.temporal, namespace: "default", close: func() {}}, nil
+			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, planner: w.temporal, historian: w.temporal, namespace: "default", close: func() {}}, nil
 		},
 	}
 	w.after = w.wait

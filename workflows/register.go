@@ -45,6 +45,13 @@ func Register(registry Registry) {
 	})
 }
 
+// Names are the workflows that Register registers.
+func Names() []string {
+	return []string{
+		ReconcileResourceWorkflow, HoldFreezeWorkflow, SerializeSiblingsWorkflow, PlanResourceWorkflow, ImportResourceWorkflow, DiagnoseWorkflow,
+	}
+}
+
 // RegisterActivities registers every activity.
 func RegisterActivities(registry ActivityRegistry, a *activities.Activities) {
 	registry.RegisterActivityWithOptions(a, activity.RegisterOptions{})
