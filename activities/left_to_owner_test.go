@@ -76,6 +76,41 @@ func TestDeleteLeftToOwner(t *testing.T) {
 	}
 }
 
+// TestDeleteOperationLeftToOwner: the same, where ARM accepts the DELETE and refuses
+// it inside the operation.
+func TestDeleteOperationLeftToOwner(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, code string
+		owner        Managed
+		why          resource.Reason
+	}{
+		"InUse":     {"its user goes with the owner too", "InUseSubnetCannotBeDeleted", Managed{Deleting: true}, resource.ReasonWaitingForOwnerDelete},
+		"OwnerStay": {"ARM's own words, tried again", "InUseSubnetCannotBeDeleted", Managed{}, "InUseSubnetCannotBeDeleted"},
+		"Busy":      {"an operation ends by itself", "AnotherOperationInProgress", Managed{Deleting: true}, "AnotherOperationInProgress"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := putWorld(t, func(s *setup) {
+				s.sim.Operations = []armsim.OperationRule{{Type: "Contoso.Things/*", On: "delete", Spec: armsim.OperationSpec{
+					Shape: armsim.ShapeBoth, Seconds: 20, RetryAfter: []float64{10}, Outcome: "Failed", ErrorCode: c.code, ErrorMessage: "What ARM says.",
+				}}}
+			})
+			w.put(thingText, thingBody)
+			w.manages(groupText, c.owner)
+			deleted, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, thingText, thingBody)})
+			must(t, err)
+			got, _ := finish(w, w.acts.PollOperation, PollOperationInput{
+				ID: id(t, thingText), APIVersion: "2023-08-15", Token: deleted.Token, RetryAfter: deleted.RetryAfter, Delete: true,
+			})
+			if got.Verdict.Reason != c.why {
+				t.Errorf("%s: %+v, want %s", c.reason, got.Verdict, c.why)
+			}
+		})
+	}
+}
+
 // TestCheckDependentsTakesAlong: a dependent that ARM does not delete, and that
 // found no owner in deletion, hears of it.
 func TestCheckDependentsTakesAlong(t *testing.T) {

@@ -27,7 +27,7 @@ func (a *Activities) explainLocks(ctx context.Context, id resource.ID, refusal r
 	defer cancel()
 	var found []string
 	for at := id; !at.IsZero() && !strings.EqualFold(at.Type(), resource.TypeManagementGroup); at = at.Owner() {
-		items, err := a.Client.List(requests, at, "providers/Microsoft.Authorization/locks", locksAPIVersion, contentsListed)
+		items, err := a.Client.List(requests, at, "providers/Microsoft.Authorization/locks", locksAPIVersion, contentsSeen)
 		if err != nil {
 			continue
 		}

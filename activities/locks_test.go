@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"context"
 	"net/http"
 	"testing"
@@ -62,6 +63,16 @@ func TestDeleteNamesTheLock(t *testing.T) {
 				w.put(groupText+locks+"freeze", lock("CanNotDelete", ""))
 			},
 			parts: []string{`"freeze"`}, not: `"other"`,
+		},
+		"OfManyNeighbours": {
+			reason: "the list of a group shows hundreds before its own", resource: thingText,
+			given: func(w *world) {
+				for i := range 150 {
+					w.put(fmt.Sprintf("%s%03d%slock", thingText, i, locks), lock("CanNotDelete", ""))
+				}
+				w.put(groupText+locks+"freeze", lock("CanNotDelete", ""))
+			},
+			parts: []string{`"freeze"`},
 		},
 		"Unreadable": {
 			reason: "where locks may not be read, ARM's own words stand", resource: thingText,

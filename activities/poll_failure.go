@@ -83,7 +83,29 @@ func (p *poll) failed(ctx context.Context, answer arm.Poll) resource.Verdict {
 		verdict.Reason = resource.ReasonOperationFailed
 	}
 	verdict.Message = "the operation ended as " + answer.Outcome + ": " + verdict.Message
+	if p.in.Delete {
+		return p.keptByARM(ctx, verdict, answer.Err)
+	}
 	return verdict
+}
+
+// keptByARM is the verdict of a DELETE that was refused inside its own operation:
+// what ARM does not let go by itself is left to its owner, as it is where the
+// request is refused at once. The status of such an error is that of the poll.
+func (p *poll) keptByARM(ctx context.Context, verdict resource.Verdict, failure *arm.Error) resource.Verdict {
+	switch {
+	case failure.NotDeletable():
+		return p.leftToOwner(ctx, p.in.ID, notDeletable(verdict))
+	case isLock(failure):
+		return p.explainLocks(ctx, p.in.ID, verdict)
+	case failure.Code == "" || failure.Transient():
+		return verdict
+	}
+	switch failure.Class {
+	case arm.ClassConflict, arm.ClassThrottled, arm.ClassFast, arm.ClassAbsent:
+		return verdict
+	}
+	return p.leftToOwner(ctx, p.in.ID, verdict)
 }
 
 // broken is the verdict of an operation of which only the resource tells, with
