@@ -1,8 +1,8 @@
 package activities
 
 import (
-	"fmt"
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 

@@ -1,8 +1,10 @@
 package drift
 
-// readOnly are the properties that ARM itself sets on every resource (the ARM
-// resource provider contract); a PUT does not carry them.
-var readOnly = []string{"id", "name", "type", "etag", "systemData"}
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Merge is desired laid over observed, which must be unmasked: what desired does
 // not state stays as it is. Objects are merged by property. Of lists whose items
@@ -13,11 +15,13 @@ func Merge(desired, observed map[string]any) map[string]any {
 	if merged == nil {
 		merged = map[string]any{}
 	}
-	for _, name := range readOnly {
-		delete(merged, name)
-	}
-	if properties, ok := merged["properties"].(map[string]any); ok {
-		delete(properties, "provisioningState")
+	for name, value := range merged {
+		if properties, ok := value.(map[string]any); ok && strings.EqualFold(name, "properties") {
+			maps.DeleteFunc(properties, func(name string, _ any) bool { return slices.Contains(everywhere, strings.ToLower(name)) })
+		}
+		if setByARM(name) {
+			delete(merged, name)
+		}
 	}
 	layOver(merged, desired)
 	return merged

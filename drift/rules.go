@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
-	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -70,14 +69,7 @@ func equal(p place) bool {
 // isIdentity: name, id and type at the top are the resource's address, which the
 // GET spells its own way ("cluster/db"); etag and systemData are ARM's alone.
 func isIdentity(p place) bool {
-	if len(p.path) != 1 {
-		return false
-	}
-	switch strings.ToLower(p.path[0].Name) {
-	case "name", "id", "type", "apiversion", "etag", "systemdata":
-		return true
-	}
-	return false
+	return len(p.path) == 1 && setByARM(p.path[0].Name)
 }
 
 // isNotStated: null leaves the value to Azure.

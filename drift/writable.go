@@ -27,6 +27,13 @@ type writable struct {
 	masked   []string
 }
 
+// setByARM reports whether a member at the top of a resource is ARM's own: a
+// manifest cannot set it, a PUT does not carry it, and it is never a difference.
+func setByARM(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(ofARM, name) || slices.Contains(everywhere, name)
+}
+
 // ofARM are the members that ARM sets at the top of every resource, everywhere
 // those that it sets in each resource within a resource too.
 var (
@@ -112,7 +119,7 @@ func (w *writable) fixed(path resource.Path, part bool) bool {
 	switch {
 	case strings.EqualFold(path[0].Name, "tags"):
 		return false
-	case len(path) == 1 && slices.Contains(ofARM, name), part && (name == "id" || name == "type"),
+	case len(path) == 1 && setByARM(name), part && (name == "id" || name == "type"),
 		slices.Contains(everywhere, name):
 		return true
 	case pattern(path) == "identity.principalid", pattern(path) == "identity.tenantid":
