@@ -230,7 +230,7 @@ func TestSeed(t *testing.T) {
 			if got.Action != row.action || got.Severity != row.severity || got.Reason != row.reason {
 				t.Fatalf("got %s %q %s (%s), want %s %q %s", got.Action, got.Severity, got.Reason, got.Message, row.action, row.severity, row.reason)
 			}
-			if row.message != "" && got.Message != row.message && !(row.reason == resource.ReasonStopped && strings.HasPrefix(got.Message, row.message+": ")) {
+			if row.message != "" && got.Message != row.message && (row.reason != resource.ReasonStopped || !strings.HasPrefix(got.Message, row.message+": ")) {
 				t.Fatalf("message\n%q, want\n%q", got.Message, row.message)
 			}
 			right++

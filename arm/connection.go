@@ -13,7 +13,7 @@ import (
 // CredentialDefaultName is the name of the client's own connection.
 const CredentialDefaultName = "default"
 
-// CodeCredentialNotUsable: the credential that the manifest names is not
+// CodeCredentialNotUsable says that the credential that the manifest names is not
 // configured, or is tied to other subscriptions. Nothing was sent.
 const CodeCredentialNotUsable = "CredentialNotUsable"
 

@@ -39,9 +39,9 @@ func TestWaitKnown(t *testing.T) {
 		asked   int
 		wantErr error
 	}{
-		"known at once":  {"nothing is to be waited for", learner{}, time.Minute, 1, nil},
-		"learns":         {"PostgreSQL's namespaces are read again every few seconds", learner{unknown: 2}, time.Minute, 3, nil},
-		"never":          {"the caller bounds the wait", learner{unknown: 1000}, 50 * time.Millisecond, 1, context.DeadlineExceeded},
+		"known at once":    {"nothing is to be waited for", learner{}, time.Minute, 1, nil},
+		"learns":           {"PostgreSQL's namespaces are read again every few seconds", learner{unknown: 2}, time.Minute, 3, nil},
+		"never":            {"the caller bounds the wait", learner{unknown: 1000}, 50 * time.Millisecond, 1, context.DeadlineExceeded},
 		"may not be asked": {"what cannot be asked is found out by use", learner{err: errors.New("denied")}, time.Minute, 1, nil},
 	}
 	for name, c := range cases {

@@ -105,7 +105,9 @@ func TestDoctor(t *testing.T) {
 		},
 		"no rights": {
 			reason: "reading is allowed, writing is not", args: []string{cluster}, code: 1,
-			spoil: func(w *harness.World) { w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "*", Method: "PUT"}, nil) },
+			spoil: func(w *harness.World) {
+				w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "*", Method: "PUT"}, nil)
+			},
 			check: "rights", state: activities.FindingFault, says: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/azure-rights.md"},
 		},
 		"refused subscription": {

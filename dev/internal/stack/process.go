@@ -35,7 +35,7 @@ type Process struct {
 	check      []string
 	attributes *syscall.SysProcAttr
 	// ask replaces a check whose program is not here.
-	ask     func(ctx context.Context) error
+	ask func(ctx context.Context) error
 	// restart says that the service is started again where it ends.
 	restart bool
 	running *exec.Cmd
