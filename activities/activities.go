@@ -99,6 +99,12 @@ func fill(value *time.Duration, fallback time.Duration) {
 	}
 }
 
+// as makes what an activity asks of ARM and of key vaults go by the credential of
+// the resource.
+func as(ctx context.Context, credential string, id resource.ID) context.Context {
+	return arm.WithSubject(arm.WithCredential(ctx, credential), id)
+}
+
 // answerMargin is how much earlier than the activity its requests end.
 const answerMargin = 5 * time.Second
 

@@ -23,7 +23,7 @@ type readProgress struct {
 // GetResource is step 2: the resource as ARM shows it, masked. Only an answer
 // whose code says so means that it is absent.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (answer GetResourceResult, _ error) {
-	ctx = arm.WithCredential(ctx, in.Credential)
+	ctx = as(ctx, in.Credential, in.ID)
 	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
@@ -125,12 +125,12 @@ func (a *Activities) mask(ctx context.Context, observed map[string]any, h hidden
 func (a *Activities) values(ctx context.Context, refs []string) (values []string, all bool) {
 	all = true
 	for _, ref := range refs {
-		_, found, err := a.Secrets.Resolve(ctx, map[string]any{"value": map[string]any{resource.SecretMarker: ref}})
+		value, err := a.Secrets.Known(ctx, ref)
 		if err != nil {
 			all = false
 			continue
 		}
-		values = append(values, found...)
+		values = append(values, value)
 	}
 	return values, all
 }

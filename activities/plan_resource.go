@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -33,7 +32,7 @@ type planning struct {
 // PlanResource tells what a pass would do to a resource, by the same steps:
 // owner check, GET and pre-check. It never writes, whatever they say.
 func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (PlanResourceResult, error) {
-	ctx = arm.WithCredential(ctx, in.Desired.Credential)
+	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	p := &planning{Activities: a, in: in, heart: heart}

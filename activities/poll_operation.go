@@ -56,7 +56,7 @@ type poll struct {
 // "Still running" is a benign error whose delay is what the service asked for,
 // so an operation of any length costs no worker slot and survives any crash.
 func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (PollOperationResult, error) {
-	ctx = arm.WithCredential(ctx, in.Credential)
+	ctx = as(ctx, in.Credential, in.ID)
 	heart := startHeart[pollProgress](ctx)
 	defer heart.stop()
 	p := &poll{Activities: a, in: in, progress: heart.progress(), heart: heart}

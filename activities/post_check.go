@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -16,7 +15,7 @@ import (
 // PostCheck is step 5, a local activity: is the resource Ready? After a good PUT
 // it remembers the differences that stayed, so that they are not fought.
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
-	ctx = arm.WithCredential(ctx, in.Desired.Credential)
+	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
 	a.owners.heard(in.Changes)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -13,7 +12,7 @@ import (
 
 // PreCheck is step 3, a local activity: is a PUT due, and why?
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
-	ctx = arm.WithCredential(ctx, in.Desired.Credential)
+	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
 	result := a.preCheck(ctx, in)

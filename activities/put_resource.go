@@ -58,7 +58,7 @@ type put struct {
 // that follows another reads first, joins what is in flight, and writes again
 // only what is still different.
 func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (answer PutResourceResult, _ error) {
-	ctx = arm.WithCredential(ctx, in.Desired.Credential)
+	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
 	defer func() { answer.Verdict = a.overdue(in.Desired.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[putProgress](ctx)
 	defer heart.stop()

@@ -57,6 +57,9 @@ type Options struct {
 	// where a resource refers to one of another tenant (at most three, ARM's
 	// limit).
 	AuxiliaryTenants []string
+	// VaultSuffix is what the hosts of the key vaults end with whose secrets may
+	// be read (see the function VaultSuffix); "" allows none.
+	VaultSuffix string
 	// Connections are the further ways to ARM by the names of their credentials.
 	Connections map[string]Connection
 }
@@ -94,6 +97,7 @@ type Client struct {
 	// in a connection.
 	name, about  string
 	connections  *connections
+	vaults       *vaults
 	endpoint     string
 	pipeline     runtime.Pipeline
 	host         *url.URL
@@ -125,7 +129,11 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure ARM client: %w", err)
 	}
-	client := &Client{about: options.About, endpoint: endpoint, pipeline: pipeline, host: host, pollInterval: options.PollInterval, now: now}
+	secrets, err := newVaults(options, now)
+	if err != nil {
+		return nil, fmt.Errorf("configure key vaults: %w", err)
+	}
+	client := &Client{about: options.About, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now}
 	if options.Connections != nil {
 		client.connections, err = connect(options)
 	}

@@ -32,6 +32,8 @@ type CloudOptions struct {
 	Audience string
 	// AuthorityHost replaces where tokens come from, an https:// URL.
 	AuthorityHost string
+	// VaultSuffix replaces what the hosts of the cloud's key vaults end with.
+	VaultSuffix string
 }
 
 // CloudConfiguration gives azcore's form of the options, or all their faults.

@@ -92,6 +92,9 @@ type Place struct {
 	// DisableInstanceDiscovery keeps the authority from being checked against
 	// Microsoft's list. It is on by itself for [CloudCustom].
 	DisableInstanceDiscovery bool `mapstructure:"disable-instance-discovery"`
+	// VaultSuffix is what the hosts of a custom cloud's key vaults end with; "" is
+	// the cloud's own, which a custom one has none of.
+	VaultSuffix string `mapstructure:"vault-suffix"`
 }
 
 // Identity says who the worker is. The secrets themselves are never part of a

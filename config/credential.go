@@ -14,6 +14,8 @@ const credentialsKey = "credentials"
 // auxiliaryMost is how many auxiliary tenants ARM takes.
 const auxiliaryMost = 3
 
+var domain = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])*(\.[a-z0-9](-?[a-z0-9])*)+$`)
+
 var credentialName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // credentialFields are the keys of a named credential.
@@ -22,6 +24,7 @@ func credentialFields() []string {
 		"kind", "subscriptions", "tenant-id", "client-id", "client-secret", "certificate", "certificate-password",
 		"send-certificate-chain", "token-file", "auxiliary-tenants",
 		"cloud", "endpoint", "audience", "authority-host", "ca-file", "disable-instance-discovery",
+		"vault-suffix",
 	}
 }
 
@@ -105,13 +108,11 @@ func (i Identity) check(f *faults, prefix, key, kind string, at Place) {
 // token of theirs goes elsewhere by a stray variable.
 func (p Place) check(f *faults, prefix, kind string) {
 	f.oneOf(prefix+"cloud", p.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
-	addresses := []struct{ name, value string }{
-		{prefix + "endpoint", p.Endpoint},
-		{prefix + "authority-host", p.AuthorityHost},
-	}
+	type address struct{ name, value string }
+	addresses := []address{{prefix + "endpoint", p.Endpoint}, {prefix + "authority-host", p.AuthorityHost}}
 	if p.Cloud != CloudCustom {
-		for _, address := range append(addresses, struct{ name, value string }{prefix + "audience", p.Audience}) {
-			f.unless(address.value == "", address.name, "is for %scloud custom only, not %s", prefix, p.Cloud)
+		for _, refused := range append(addresses, address{prefix + "audience", p.Audience}, address{prefix + "vault-suffix", p.VaultSuffix}) {
+			f.unless(refused.value == "", refused.name, "is for %scloud custom only, not %s", prefix, p.Cloud)
 		}
 		return
 	}
@@ -122,6 +123,9 @@ func (p Place) check(f *faults, prefix, kind string) {
 			checkAddress(f, address.name, address.value)
 		}
 	}
+	// One with a single label would be somebody's whole domain.
+	f.unless(p.VaultSuffix == "" || domain.MatchString(p.VaultSuffix), prefix+"vault-suffix",
+		"want what the hosts of key vaults end with, like vault.example, not %q", p.VaultSuffix)
 	// azidentity sends a client secret by HTTPS only, to this machine too.
 	f.unless(!strings.HasPrefix(p.AuthorityHost, "http://"), prefix+"authority-host", "want https://")
 }

@@ -32,6 +32,7 @@ func keys() []key {
 		{"azure.authority-host", "", "token authority of a custom cloud, as https://host[:port]"},
 		{"azure.ca-file", "", "PEM file of certificate authorities to trust beside the system's"},
 		{"azure.disable-instance-discovery", "false", "do not ask Microsoft about the authority; on by itself for a custom cloud"},
+		{"azure.vault-suffix", "", "what the hosts of a custom cloud's key vaults end with, as vault.example; empty allows no $secret keyvault: there"},
 		{"azure.register-providers", "true", "register a resource provider in a subscription that lacks it; off, the resource says what to run"},
 		{"azure.credential", CredentialDefault, "default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, or none (loopback only)"},
 		{"azure.tenant-id", "", "tenant of the credential; else AZURE_TENANT_ID"},

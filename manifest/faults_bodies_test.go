@@ -67,15 +67,15 @@ func TestBodyFaults(t *testing.T) {
 				"m.yaml:4: body.properties.name: $secret is not allowed under name, which everybody sees; put it elsewhere",
 		},
 		"SecretVault": {
-			reason: "a source of a later issue",
-			yaml:   account + "body: {a: {$secret: 'keyvault:https://v.vault.azure.net/secrets/n'}}\n",
-			want:   "m.yaml:4: body.a: $secret: keyvault: is not built yet; write env:NAME or file:NAME",
+			reason: "only the identifier of a secret; what was found may be one, so it is not repeated",
+			yaml:   account + "body: {a: {$secret: 'keyvault:hunter22'}}\n",
+			want:   "m.yaml:4: body.a: $secret: keyvault: takes the identifier of a secret; write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, with /VERSION behind it for one that stays",
 		},
 		"SecretSource": {
 			reason: "it may be the secret itself, so it is not repeated",
 			yaml:   account + "body: {a: {$secret: hunter22}, b: {$secret: 5}}\n",
-			want: "m.yaml:4: body.a: $secret names no source; write env:NAME or file:NAME\n" +
-				"m.yaml:4: body.b: $secret: found a number; write env:NAME or file:NAME",
+			want: "m.yaml:4: body.a: $secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME\n" +
+				"m.yaml:4: body.b: $secret: found a number; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME",
 		},
 		"SecretEnv": {
 			reason: "a variable's name",

@@ -37,9 +37,13 @@ func (b *bodyReader) secret(n *node, at place) any {
 	source, name, _ := strings.Cut(value.text, ":")
 	switch {
 	case value.kind != kindText:
-		b.fault(n.line, at, "$secret: %s; write env:NAME or file:NAME", value.found())
+		b.fault(n.line, at, "$secret: %s; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME", value.found())
 	case source == "keyvault":
-		b.fault(n.line, at, "$secret: keyvault: is not built yet; write env:NAME or file:NAME")
+		if _, err := resource.ParseVaultSecret(name); err != nil {
+			b.fault(n.line, at, "$secret: keyvault: takes the identifier of a secret; %v", err)
+			return nil
+		}
+		return b.secretMarker(value, at)
 	case source == "env" && environmentName.MatchString(name):
 		return b.secretMarker(value, at)
 	case source == "env":
@@ -49,7 +53,7 @@ func (b *bodyReader) secret(n *node, at place) any {
 	case source == "file":
 		b.fault(n.line, at, "$secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password")
 	default:
-		b.fault(n.line, at, "$secret names no source; write env:NAME or file:NAME")
+		b.fault(n.line, at, "$secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
 	}
 	return nil
 }

@@ -24,6 +24,16 @@ type Options struct {
 	EnvPrefix string
 	// Dir is the one folder whose files manifests may name; "" allows none.
 	Dir string
+	// Vault reads secrets of key vaults; nil allows none.
+	Vault Vault
+}
+
+// Vault reads a secret of a key vault with the credential of the context's
+// resource (arm.Client). Kept allows a value of before, for those who only
+// compare or mask. An error that has NotAllowed() true is one that only a change
+// of the manifest or of the worker's config mends.
+type Vault interface {
+	Secret(ctx context.Context, secret resource.VaultSecret, kept bool) (string, error)
 }
 
 // Resolver resolves $secret references. It keeps no value: a rotated secret is
@@ -125,7 +135,7 @@ func (w *resolution) marker(ctx context.Context, object map[string]any, marker a
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("resolve $secret: %w", err)
 	}
-	value, err := w.resolver.read(reference)
+	value, err := w.resolver.read(ctx, reference, false)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +144,7 @@ func (w *resolution) marker(ctx context.Context, object map[string]any, marker a
 	return value, nil
 }
 
-func (r *Resolver) read(reference string) (string, error) {
+func (r *Resolver) read(ctx context.Context, reference string, kept bool) (string, error) {
 	source, name, _ := strings.Cut(reference, ":")
 	value, err := "", error(nil)
 	switch source {
@@ -142,9 +152,11 @@ func (r *Resolver) read(reference string) (string, error) {
 		value, err = r.environment(reference, name)
 	case "file":
 		value, err = r.file(reference, name)
+	case "keyvault":
+		value, err = r.vault(ctx, reference, kept)
 	default:
 		// The reference may be a secret that somebody wrote here: it is not shown.
-		return "", refused("of the body", "it names no source; write env:NAME or file:NAME")
+		return "", refused("of the body", "it names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
 	}
 	switch {
 	case err != nil:

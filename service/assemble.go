@@ -82,7 +82,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,
-			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir}),
+			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir, Vault: azure.client}),
 			Masker:   secrets.NewMasker(maskKey),
 			Fleet:    colleagues, Waker: colleagues, Turns: colleagues, Freezer: colleagues, Recaller: colleagues,
 			Log: log,

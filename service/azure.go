@@ -55,9 +55,10 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 // connection is where and as whom requests go. Equal identities share one
 // credential, and with it its tokens.
 func connection(known map[string]azcore.TokenCredential, prefix, kind string, who config.Identity, at config.Place) (arm.Options, error) {
-	configuration, err := arm.CloudConfiguration(arm.CloudOptions{
-		Name: at.Cloud, Endpoint: at.Endpoint, Audience: at.Audience, AuthorityHost: at.AuthorityHost,
-	})
+	where := arm.CloudOptions{
+		Name: at.Cloud, Endpoint: at.Endpoint, Audience: at.Audience, AuthorityHost: at.AuthorityHost, VaultSuffix: at.VaultSuffix,
+	}
+	configuration, err := arm.CloudConfiguration(where)
 	if err != nil {
 		return arm.Options{}, fmt.Errorf("%scloud: %w", prefix, err)
 	}
@@ -82,7 +83,10 @@ func connection(known map[string]azcore.TokenCredential, prefix, kind string, wh
 		}
 		known[key] = credential
 	}
-	return arm.Options{Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants, About: about(kind, who)}, nil
+	return arm.Options{
+		Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants,
+		VaultSuffix: arm.VaultSuffix(where), About: about(kind, who),
+	}, nil
 }
 
 // about is a credential in words, without anything secret.

@@ -116,7 +116,7 @@ func badManifests() map[string]badInput {
 		"secret written into its reference": {
 			reason: "what may be the secret is not repeated",
 			yaml:   badAccount + "body: {properties: {a: {$secret: " + badSecret + "}}}\n",
-			want:   []string{"m.yaml:4: body.properties.a: $secret names no source; write env:NAME or file:NAME"},
+			want:   []string{"m.yaml:4: body.properties.a: $secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME"},
 			hides:  badSecret,
 		},
 		"secret file outside of the folder": {

@@ -1,0 +1,71 @@
+package resource
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// VaultScheme begins a $secret that lies in a key vault.
+const VaultScheme = "keyvault:"
+
+// VaultSecret addresses a secret of a key vault.
+type VaultSecret struct {
+	// Host is that of the vault, in lower case, without a port.
+	Host string
+	Name string
+	// Version is 32 hexadecimal digits, "" for the newest.
+	Version string
+}
+
+var (
+	vaultHost    = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])*(\.[a-z0-9](-?[a-z0-9])*)+$`)
+	secretName   = regexp.MustCompile(`^[0-9A-Za-z-]{1,127}$`)
+	versionDigit = regexp.MustCompile(`^[0-9A-Fa-f]{32}$`)
+)
+
+var errVaultSecret = errors.New("write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, with /VERSION behind it for one that stays")
+
+// ParseVaultSecret reads https://VAULT.SUFFIX/secrets/NAME[/VERSION], as Key
+// Vault writes the identifier of a secret. Whether the suffix is a cloud's is the
+// worker's to know. The error never repeats the text, which may be a secret.
+func ParseVaultSecret(text string) (VaultSecret, error) {
+	at, err := url.Parse(text)
+	if err != nil || at.Scheme != "https" || at.User != nil || at.RawQuery != "" || at.Fragment != "" || strings.ContainsAny(text, "?#%") {
+		return VaultSecret{}, errVaultSecret
+	}
+	secret := VaultSecret{Host: strings.ToLower(at.Host)}
+	segments := strings.Split(at.Path, "/")
+	if !vaultHost.MatchString(secret.Host) || len(segments) < 3 || len(segments) > 4 || segments[0] != "" || segments[1] != "secrets" {
+		return VaultSecret{}, errVaultSecret
+	}
+	if secret.Name = segments[2]; !secretName.MatchString(secret.Name) {
+		return VaultSecret{}, errVaultSecret
+	}
+	if len(segments) == 4 {
+		if secret.Version = segments[3]; !versionDigit.MatchString(secret.Version) {
+			return VaultSecret{}, errVaultSecret
+		}
+	}
+	return secret, nil
+}
+
+// Within reports whether the vault is one of a cloud: one label in front of the
+// suffix (vault.azure.net). "" allows none.
+func (s VaultSecret) Within(suffix string) bool {
+	name, found := strings.CutSuffix(s.Host, "."+strings.ToLower(suffix))
+	return suffix != "" && found && !strings.Contains(name, ".")
+}
+
+// String is the identifier.
+func (s VaultSecret) String() string {
+	return join("https://"+s.Host+"/secrets/"+s.Name, s.Version)
+}
+
+func join(base, version string) string {
+	if version == "" {
+		return base
+	}
+	return base + "/" + version
+}
