@@ -4,8 +4,8 @@
 //   - A block ```sh is run command by command; each must end with exit code 0,
 //     or with the one that a comment at its end tells ("# exits 2: ...").
 //   - In a block ```console a line that begins with "$ " is a command, and what
-//     stands below it must be in its output, in this order (get, describe and why
-//     are repeated until they show it). Times, ages, numbers
+//     stands below it must be in its output, in this order (get, describe, why
+//     and doctor are repeated until they show it). Times, ages, numbers
 //     and IDs may differ, and lines may lack.
 //   - A command whose comment says "in a terminal of its own" goes on in the
 //     background.
