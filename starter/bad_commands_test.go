@@ -22,12 +22,12 @@ func badFlags() map[string]faulty {
 		"replay of nothing":         line("says what it needs", "replay"),
 		"replay of both":            line("files and Temporal at once", "replay", "adx", "-f", "DIR"),
 		"replay of no history":      line("a folder without files", "replay", "-f", "DIR"),
-		"plan of nothing":           faulty{reason: "says what it needs", args: []string{"plan"}, code: exitFailed},
-		"plan of a name":            faulty{reason: "a plan is of manifests", args: []string{"plan", "adx"}, code: exitFailed},
+		"plan of nothing":           {reason: "says what it needs", args: []string{"plan"}, code: exitFailed},
+		"plan of a name":            {reason: "a plan is of manifests", args: []string{"plan", "adx"}, code: exitFailed},
 		"output unknown":            line("names the allowed ones", "get", "-o", "xml"),
 		"output in capitals":        line("words are as they are written", "why", "-o", "JSON"),
 		"output empty":              line("a shell variable is not set", "describe", "adx", "-o", ""),
-		"output of a plan":          faulty{reason: "a plan's codes are its own", args: []string{"plan", "-f", "DIR", "-o", "xml"}, code: exitFailed},
+		"output of a plan":          {reason: "a plan's codes are its own", args: []string{"plan", "-f", "DIR", "-o", "xml"}, code: exitFailed},
 		"goal unknown":              line("names the allowed ones", "wait", "--for", "happy"),
 		"phase unknown":             line("names the allowed ones", "get", "--phase", "Redy"),
 		"timeout without unit":      line("5 would be 5 ns", "wait", "--timeout", "5"),
@@ -45,7 +45,7 @@ func badFlags() map[string]faulty {
 		"freeze selector":           line("shows the form", "freeze", "-l", "prod"),
 		"rules of nothing":          line("says what it needs", "rules", "check"),
 		"rules of a missing file":   line("a typo in the path", "rules", "check", "DIR/none.yaml"),
-		"rules that do not parse":   faulty{reason: "what a worker would refuse", files: map[string]string{"r.yaml": "rules: [\n"}, args: []string{"rules", "check", "DIR/r.yaml"}},
+		"rules that do not parse":   {reason: "what a worker would refuse", files: map[string]string{"r.yaml": "rules: [\n"}, args: []string{"rules", "check", "DIR/r.yaml"}},
 		"import version of nothing": line("an @ with nothing behind it", "import", cluster+"@"),
 	}
 }
@@ -72,7 +72,7 @@ func badTargets() map[string]faulty {
 		"many without an answer":     line("nobody can be asked", "delete", "-l", "stack=prod"),
 		"all without an answer":      line("nobody can be asked", "delete", "--all", "--cascade"),
 		"many without their guards":  line("nobody can be asked", "reconcile", "--all", "--force", "--reason", "x"),
-		"target of a plan by labels": faulty{reason: "a plan is of manifests", args: []string{"plan", "-l", "a=b"}, code: exitFailed},
+		"target of a plan by labels": {reason: "a plan is of manifests", args: []string{"plan", "-l", "a=b"}, code: exitFailed},
 	}
 }
 

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/workflows"
+)
+
+// TestAnswers holds what the commands write that send something, in the order in
+// which somebody might type them.
+func TestAnswers(t *testing.T) {
+	clusterFlow, databaseFlow := strings.ToLower(cluster), strings.ToLower(database)
+	changed := func(value any) map[string]any { return map[string]any{clusterFlow: value, databaseFlow: value} }
+	steps := []struct {
+		answers map[string]any
+		args    []string
+		// exit is the exit code.
+		exit int
+	}{
+		{map[string]any{clusterFlow: workflows.ApplyResult{Generation: 1, Changed: true}, databaseFlow: workflows.ApplyResult{Generation: 2, Changed: true}}, []string{"apply", "-f", "DIR"}, exitOK},
+		{changed(workflows.ApplyResult{Generation: 2}), []string{"apply", "-f", "DIR"}, exitOK},
+		{changed(workflows.ApplyResult{Generation: 3, Changed: true, Paused: true}), []string{"apply", "-f", "DIR"}, exitOK},
+		{changed(workflows.ReconcileResult{Pass: 5}), []string{"reconcile", "-l", "stack=prod"}, exitOK},
+		{changed(workflows.ReconcileResult{Pass: 5, Paused: true}), []string{"reconcile", "adx", "--force", "--reason", "INC-42"}, exitOK},
+		{changed(workflows.PauseResult{Changed: true}), []string{"pause", "--all", "--reason", "INC-42"}, exitOK},
+		{changed(workflows.PauseResult{}), []string{"pause", "adx"}, exitOK},
+		{changed(workflows.PauseResult{Changed: true}), []string{"resume", "-l", "team=data"}, exitOK},
+		{changed(workflows.PauseResult{}), []string{"resume", "adx/telemetry"}, exitOK},
+		{changed(workflows.DeleteResult{Changed: true}), []string{"delete", "-f", "DIR"}, exitOK},
+		{changed(workflows.DeleteResult{}), []string{"delete", "adx"}, exitOK},
+		{changed(workflows.DeleteResult{Changed: true, Detached: true}), []string{"delete", "--all", "--yes"}, exitOK},
+		{nil, []string{"delete", "--all"}, exitBadInput},
+		{nil, []string{"pause", "nobody"}, exitFailed},
+		{nil, []string{"pause", group}, exitFailed},
+		{nil, []string{"describe", "-l", "stack=none"}, exitFailed},
+	}
+	var all strings.Builder
+	for _, step := range steps {
+		w := shownWorld(t)
+		w.temporal.answers = step.answers
+		folder := adx(t)
+		args := make([]string, len(step.args))
+		for i, arg := range step.args {
+			args[i] = strings.ReplaceAll(arg, "DIR", folder)
+		}
+		if code := w.run(args...); code != step.exit {
+			t.Errorf("%q: exit code %d, want %d: %s", step.args, code, step.exit, w.err)
+		}
+		out := strings.Join(sortedLines(w.out.String()), "\n")
+		if out != "" {
+			out += "\n"
+		}
+		fmt.Fprintf(&all, "$ armature %s\n%s%s\n", strings.Join(step.args, " "), out, w.err)
+	}
+	golden(t, "answers.txt", all.String())
+}
+
+// TestVersion holds the version in each format, without what differs from
+// machine to machine.
+func TestVersion(t *testing.T) {
+	var all strings.Builder
+	for _, output := range formats() {
+		w := newWorld()
+		if code := w.run("version", "-o", output); code != exitOK {
+			t.Errorf("-o %s: exit code %d: %s", output, code, w.err)
+		}
+		text := strings.NewReplacer(runtime.Version(), "GO", runtime.GOOS, "OS", runtime.GOARCH, "ARCH").Replace(w.out.String())
+		fmt.Fprintf(&all, "$ armature version -o %s\n%s", output, text)
+	}
+	golden(t, "version.txt", all.String())
+}
