@@ -42,6 +42,22 @@ func TestKubernetes(t *testing.T) {
 	scale, err := pools.BeginCreateOrUpdate(s.context(), groupName, "aks", "user", pool(3), nil)
 	equal(t, "pool's count", done(t, s, scale, err).Properties.Count, 3)
 
+	s.sim.Hold(armsim.Hold{ID: "*/agentPools/user"})
+	upgrade, err := pools.BeginCreateOrUpdate(s.context(), groupName, "aks", "user", armcontainerservice.AgentPool{
+		Properties: &armcontainerservice.ManagedClusterAgentPoolProfileProperties{Count: to[int32](3), OrchestratorVersion: to("1.32.0")}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := pools.Get(s.context(), groupName, "aks", "user", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "pool's state", shown.Properties.ProvisioningState, "Upgrading")
+	_, err = pools.BeginCreateOrUpdate(s.context(), groupName, "aks", "other", pool(1), nil)
+	refused(t, err, http.StatusConflict, "OperationNotAllowed")
+	s.sim.ReleaseHolds()
+	done(t, s, upgrade, nil)
+
 	_, err = pools.BeginDelete(s.context(), groupName, "aks", "sys", nil)
 	refused(t, err, http.StatusBadRequest, "OperationNotAllowed")
 	stop, err := clusters.BeginStop(s.context(), groupName, "aks", nil)

@@ -36,6 +36,71 @@ func TestScaleSet(t *testing.T) {
 	refused(t, err, http.StatusNotFound, "ResourceNotFound")
 }
 
+// TestScaleSetInstances: the clients of a set's machines see them come and go, and
+// change some of them.
+func TestScaleSetInstances(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	sets, machines := client(t, s, armcompute.NewVirtualMachineScaleSetsClient), client(t, s, armcompute.NewVirtualMachineScaleSetVMsClient)
+	body := func(capacity int64, prefix string) armcompute.VirtualMachineScaleSet {
+		return armcompute.VirtualMachineScaleSet{Location: to(region), SKU: &armcompute.SKU{Name: to("Standard_D1_v2"), Capacity: to(capacity)},
+			Properties: &armcompute.VirtualMachineScaleSetProperties{
+				UpgradePolicy: &armcompute.UpgradePolicy{Mode: to(armcompute.UpgradeModeManual)},
+				VirtualMachineProfile: &armcompute.VirtualMachineScaleSetVMProfile{
+					OSProfile: &armcompute.VirtualMachineScaleSetOSProfile{ComputerNamePrefix: to(prefix)}}}}
+	}
+	put := func(capacity int64, prefix string) {
+		t.Helper()
+		poller, err := sets.BeginCreateOrUpdate(s.context(), groupName, "set", body(capacity, prefix), nil)
+		done(t, s, poller, err)
+	}
+	count := func() int {
+		t.Helper()
+		return pages(t, s, machines.NewListPager(groupName, "set", nil), func(p armcompute.VirtualMachineScaleSetVMsClientListResponse) int { return len(p.Value) })
+	}
+	get := func(id string) armcompute.VirtualMachineScaleSetVM {
+		t.Helper()
+		got, err := machines.Get(s.context(), groupName, "set", id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.VirtualMachineScaleSetVM
+	}
+	for _, capacity := range []int64{3, 2, 4} {
+		put(capacity, "w")
+		if n := count(); n != int(capacity) {
+			t.Errorf("%d machines, want %d", n, capacity)
+		}
+	}
+	first := get("0")
+	equal(t, "name", first.Name, "set_0")
+	equal(t, "number", first.InstanceID, "0")
+	equal(t, "state", first.Properties.ProvisioningState, "Succeeded")
+	equal(t, "latest", first.Properties.LatestModelApplied, true)
+	_, err := machines.Get(s.context(), groupName, "set", "2", nil)
+	refused(t, err, http.StatusNotFound, "NotFound")
+
+	put(4, "v")
+	equal(t, "latest after another model", get("0").Properties.LatestModelApplied, false)
+	upgrade, err := sets.BeginUpdateInstances(s.context(), groupName, "set", armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{to("0")}}, nil)
+	done(t, s, upgrade, err)
+	equal(t, "latest after its upgrade", get("0").Properties.LatestModelApplied, true)
+	restart, err := machines.BeginRestart(s.context(), groupName, "set", "0", nil)
+	done(t, s, restart, err)
+	some, err := sets.BeginDeleteInstances(s.context(), groupName, "set", armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{to("0")}}, nil)
+	done(t, s, some, err)
+	one, err := machines.BeginDelete(s.context(), groupName, "set", "1", nil)
+	done(t, s, one, err)
+	left, err := sets.Get(s.context(), groupName, "set", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "capacity", left.SKU.Capacity, 2)
+	if n := count(); n != 2 {
+		t.Errorf("%d machines are left, want 2", n)
+	}
+}
+
 func TestDisk(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -72,6 +137,44 @@ func TestStorageAccount(t *testing.T) {
 	}
 	_, err = accounts.GetProperties(s.context(), groupName, "acc", nil)
 	refused(t, err, http.StatusNotFound, "ResourceNotFound")
+}
+
+// TestStorageNamesAndFailover: a name is taken once in all of Azure, and a failover
+// puts the account into its second region.
+func TestStorageNamesAndFailover(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	accounts := client(t, s, armstorage.NewAccountsClient)
+	body := armstorage.AccountCreateParameters{Location: to(region), Kind: to(armstorage.KindStorageV2), SKU: &armstorage.SKU{Name: to(armstorage.SKUNameStandardGRS)}}
+	for name, code := range map[string]string{"no": "AccountNameInvalid", "has-hyphens": "AccountNameInvalid"} {
+		_, err := accounts.BeginCreate(s.context(), groupName, name, body, nil)
+		refused(t, err, http.StatusBadRequest, code)
+	}
+	if err := s.sim.Put("/subscriptions/99999999-2222-3333-4444-555555555555/resourceGroups/theirs/providers/Microsoft.Storage/storageAccounts/taken", map[string]any{"location": region}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := accounts.BeginCreate(s.context(), groupName, "taken", body, nil)
+	refused(t, err, http.StatusConflict, "StorageAccountAlreadyTaken")
+	create, err := accounts.BeginCreate(s.context(), groupName, "acc", body, nil)
+	account := done(t, s, create, err)
+	equal(t, "second region", account.Properties.SecondaryLocation, "westcentralus")
+	failover, err := accounts.BeginFailover(s.context(), groupName, "acc", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	going, err := accounts.GetProperties(s.context(), groupName, "acc", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "failover", going.Properties.FailoverInProgress, true)
+	equal(t, "first region", going.Properties.StatusOfPrimary, armstorage.AccountStatusUnavailable)
+	done(t, s, failover, nil)
+	after, err := accounts.GetProperties(s.context(), groupName, "acc", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "region", after.Properties.PrimaryLocation, "westcentralus")
+	equal(t, "redundancy", after.SKU.Name, armstorage.SKUNameStandardLRS)
 }
 
 func TestRoleAssignment(t *testing.T) {

@@ -79,6 +79,16 @@ func TestPrivateEndpoint(t *testing.T) {
 	}
 	equal(t, "manual connection", status(got.Properties.ManualPrivateLinkServiceConnections), "Approved")
 
+	if err := s.sim.Approve(armsim.Approval{ID: group + "/providers/Microsoft.Network/privateEndpoints/manual", Status: "Rejected", Description: "who are you?"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err = endpoints.Get(s.context(), groupName, "manual", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "manual connection", status(got.Properties.ManualPrivateLinkServiceConnections), "Rejected")
+	equal(t, "reason", got.Properties.ManualPrivateLinkServiceConnections[0].Properties.PrivateLinkServiceConnectionState.Description, "who are you?")
+
 	_, err = subnets.BeginDelete(s.context(), groupName, "net", "a", nil)
 	refused(t, err, http.StatusBadRequest, "InUseSubnetCannotBeDeleted")
 	for _, name := range []string{"auto", "manual"} {
@@ -87,4 +97,67 @@ func TestPrivateEndpoint(t *testing.T) {
 	}
 	remove, err := subnets.BeginDelete(s.context(), groupName, "net", "a", nil)
 	done(t, s, remove, err)
+}
+
+// TestPeering: two sides make a connection, and one that lost the other has to be
+// put first.
+func TestPeering(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	networks, peerings := client(t, s, armnetwork.NewVirtualNetworksClient), client(t, s, armnetwork.NewVirtualNetworkPeeringsClient)
+	id := func(name string) string { return group + "/providers/Microsoft.Network/virtualNetworks/" + name }
+	for _, name := range []string{"hub", "spoke"} {
+		create, err := networks.BeginCreateOrUpdate(s.context(), groupName, name, armnetwork.VirtualNetwork{Location: to(region)}, nil)
+		done(t, s, create, err)
+	}
+	put := func(from, remote string) (armnetwork.VirtualNetworkPeeringsClientCreateOrUpdateResponse, error) {
+		poller, err := peerings.BeginCreateOrUpdate(s.context(), groupName, from, "p", armnetwork.VirtualNetworkPeering{
+			Properties: &armnetwork.VirtualNetworkPeeringPropertiesFormat{RemoteVirtualNetwork: &armnetwork.SubResource{ID: to(id(remote))}}}, nil)
+		return ended(s, poller, err)
+	}
+	state := func(from string) *armnetwork.VirtualNetworkPeeringState {
+		t.Helper()
+		got, err := peerings.Get(s.context(), groupName, from, "p", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Properties.PeeringState
+	}
+	must := func(from, remote string) {
+		t.Helper()
+		if _, err := put(from, remote); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := put("hub", "absent")
+	refused(t, err, http.StatusBadRequest, "InvalidResourceReference")
+	must("hub", "spoke")
+	equal(t, "one side", state("hub"), armnetwork.VirtualNetworkPeeringStateInitiated)
+	must("spoke", "hub")
+	equal(t, "both sides", state("hub"), armnetwork.VirtualNetworkPeeringStateConnected)
+	remove, err := peerings.BeginDelete(s.context(), groupName, "spoke", "p", nil)
+	done(t, s, remove, err)
+	equal(t, "the side that is left", state("hub"), armnetwork.VirtualNetworkPeeringStateDisconnected)
+	_, err = put("spoke", "hub")
+	refused(t, err, http.StatusBadRequest, "RemotePeeringIsDisconnected")
+	must("hub", "spoke")
+	must("spoke", "hub")
+	equal(t, "both sides again", state("spoke"), armnetwork.VirtualNetworkPeeringStateConnected)
+}
+
+// TestLoadBalancerParts: frontends, pools and probes have IDs that others name.
+func TestLoadBalancerParts(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	balancers := client(t, s, armnetwork.NewLoadBalancersClient)
+	create, err := balancers.BeginCreateOrUpdate(s.context(), groupName, "lb", armnetwork.LoadBalancer{Location: to(region),
+		Properties: &armnetwork.LoadBalancerPropertiesFormat{
+			BackendAddressPools: []*armnetwork.BackendAddressPool{{Name: to("pool")}},
+			Probes:              []*armnetwork.Probe{{Name: to("probe"), Properties: &armnetwork.ProbePropertiesFormat{Port: to[int32](443)}}},
+		}}, nil)
+	made := done(t, s, create, err)
+	const balancer = group + "/providers/Microsoft.Network/loadBalancers/lb"
+	equal(t, "pool", made.Properties.BackendAddressPools[0].ID, balancer+"/backendAddressPools/pool")
+	equal(t, "probe", made.Properties.Probes[0].ID, balancer+"/probes/probe")
+	equal(t, "probe's state", made.Properties.Probes[0].Properties.ProvisioningState, armnetwork.ProvisioningStateSucceeded)
 }

@@ -49,6 +49,10 @@ func TestPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "state", stopped.Properties.State, armpostgresqlflexibleservers.ServerStateStopped)
+	_, err = rules.BeginCreateOrUpdate(s.context(), groupName, "pg", "stopped", firewallRule(), nil)
+	refused(t, err, http.StatusBadRequest, "ServerStoppedError")
+	_, err = servers.BeginRestart(s.context(), groupName, "pg", nil)
+	refused(t, err, http.StatusBadRequest, "ServerIsNotReady")
 	start, err := servers.BeginStart(s.context(), groupName, "pg", nil)
 	done(t, s, start, err)
 	remove, err := servers.BeginDelete(s.context(), groupName, "pg", nil)
