@@ -1,6 +1,7 @@
 package armature_test
 
 import (
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -146,5 +147,22 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 	}
 	if onPage := strings.Count(page, "| `Armature"); onPage != count || count == 0 {
 		t.Errorf("%d alerts on docs/deployment.md, %d in the rules", onPage, count)
+	}
+}
+
+// The rules fire when they should: on a counter's first value too, and not for
+// ever.
+func TestAlertsFire(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not here (Debian's package prometheus brings it)")
+	}
+	for _, args := range [][]string{
+		{"check", "config", "deploy/prometheus/prometheus.yml"},
+		{"test", "rules", "deploy/prometheus/alerts_test.yml"},
+	} {
+		if said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, said)
+		}
 	}
 }

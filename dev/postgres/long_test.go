@@ -20,14 +20,12 @@ func (g ground) longIDs() {
 		g.T.Fatalf("the ID has %d characters only", len(part))
 	}
 	manifest := func(kind, id string) string {
-		owner, name := id[:strings.LastIndex(id, "/")], id[strings.LastIndex(id, "/")+1:]
+		owner, name := subscription, id[strings.LastIndex(id, "/")+1:]
 		switch kind {
 		case "Microsoft.Example/Things":
 			owner = group
 		case "Microsoft.Example/Things/Parts":
 			owner = thing + "@2024-01-01"
-		default:
-			owner = subscription
 		}
 		return fmt.Sprintf("type: %s@2024-01-01\nname: %s\nowner: %s\nbody: {location: westus2, properties: {n: 1}}\nlabels: {stack: long}\n", kind, name, owner)
 	}
