@@ -52,7 +52,8 @@ func Load(args []string) (Config, error) {
 // Usage describes every flag with its variable and default.
 func Usage() string {
 	return "Usage: worker [flags]        serve\n" +
-		"       worker probe [flags]  ask a running worker whether it is ready (exit 0 or 1)\n\n" +
+		"       worker probe [flags]  ask a running worker whether it is ready (exit 0 or 1)\n" +
+		"       worker codec [flags]  serve the payload codec for the Web UI (worker codec --help)\n\n" +
 		"Serves the task queue of one Temporal namespace. The connection to Temporal is\n" +
 		"configured by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and profiles.\n\n" +
 		newFlags().FlagUsagesWrapped(100)

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
+
+// knownTimeout bounds how long setup waits until the server takes what it
+// registered.
+const knownTimeout = time.Minute
 
 func (a *app) setupCommand() *cobra.Command {
 	return &cobra.Command{
@@ -30,6 +36,14 @@ func (a *app) setupCommand() *cobra.Command {
 				return failed("%w", err)
 			case err != nil:
 				return failed("%w; try again", err)
+			}
+			if len(done.Added) > 0 && b.counter != nil {
+				// Else an apply right afterwards would be refused.
+				known, cancel := context.WithTimeout(c.Context(), knownTimeout)
+				defer cancel()
+				if err := searchattr.WaitKnown(known, b.counter, b.namespace, workflows.SearchAttributes()); err != nil {
+					return failed("%w; they are registered, and the server needs some more time before it takes an apply", err)
+				}
 			}
 			for _, name := range done.Existing {
 				a.printf("%s  existing\n", name)

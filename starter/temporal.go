@@ -59,6 +59,7 @@ type backend struct {
 	examiner
 	historian
 	operator  searchattr.Operator
+	counter   searchattr.Counter // nil: nobody is asked what the server knows
 	namespace string
 	close     func()
 }
@@ -101,7 +102,7 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 			options.HostPort, dialReason(err))
 	}
 	t := &temporalClient{client: c, address: options.HostPort, namespace: options.Namespace, taskQueue: a.taskQueue, patience: a.workerTimeout}
-	return &backend{messenger: t, reader: t, fridge: t, planner: t, examiner: t, historian: t, operator: c.OperatorService(), namespace: options.Namespace, close: c.Close}, nil
+	return &backend{messenger: t, reader: t, fridge: t, planner: t, examiner: t, historian: t, operator: c.OperatorService(), counter: c, namespace: options.Namespace, close: c.Close}, nil
 }
 
 // environment lets envconfig read the app's environment.

@@ -34,6 +34,7 @@ func TestPostgres(t *testing.T) {
 	}{
 		{"up again", ground.upAgain, true},
 		{"services", ground.services, true},
+		{"setup", ground.setup, true},
 		{"apply", ground.apply, false},
 		{"search attributes", ground.searchAttributes, false},
 		{"300 characters", ground.longIDs, false},

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,6 +32,32 @@ const (
 	// listWithin bounds a page: the CLI waits 10 s, workers wake by lists.
 	listWithin = 5 * time.Second
 )
+
+// setup: what follows armature setup is not refused, although a server on
+// PostgreSQL takes some seconds to know new search attributes.
+func (g ground) setup() {
+	const namespace = "setup"
+	_, err := g.Client.WorkflowService().RegisterNamespace(g.T.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	})
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	g.Until(60*time.Second, "setup of a new namespace", func() (bool, string) {
+		result := g.CLIWith("", []string{"TEMPORAL_NAMESPACE=" + namespace}, "setup")
+		return result.Code == 0, result.String()
+	})
+	c, err := client.NewClientFromExisting(g.Client, client.Options{Namespace: namespace})
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	_, err = c.ExecuteWorkflow(g.T.Context(), client.StartWorkflowOptions{
+		ID: "after-setup", TaskQueue: "nobody", TypedSearchAttributes: waiting(),
+	}, "Waiter")
+	if err != nil {
+		g.T.Errorf("right after setup the server refuses a start: %v", err)
+	}
+}
 
 // searchAttributes: PostgreSQL answers as SQLite does, letter by letter.
 func (g ground) searchAttributes() {
@@ -105,7 +132,7 @@ func (g ground) names(args ...string) []string {
 func (g ground) pages() {
 	ids := g.waiters()
 	defer g.terminate(ids)
-	query := "ReconcileWaitingFor IN ('" + strings.Join(waitingKeys(0)[:keys], "', '") + "') AND ExecutionStatus = 'Running'"
+	query := "ReconcileWaitingFor IN ('" + strings.Join(waitingKeys(), "', '") + "') AND ExecutionStatus = 'Running'"
 	g.Until(60*time.Second, "all waiters are visible", func() (bool, string) {
 		count, err := g.Client.CountWorkflow(g.T.Context(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: temporaldev.Namespace, Query: query})
 		return err == nil && count.GetCount() == many, fmt.Sprint(count, err)
@@ -133,11 +160,19 @@ func (g ground) pages() {
 	}
 }
 
+// waiting are the search attributes of one that waits for as much as it may.
+func waiting() temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(
+		temporal.NewSearchAttributeKeyKeyword("ReconcilePhase").ValueSet(string(workflows.PhasePending)),
+		temporal.NewSearchAttributeKeyKeywordList("ReconcileWaitingFor").ValueSet(waitingKeys()),
+	)
+}
+
 // waitingKeys are the keys of resources that do not exist.
-func waitingKeys(i int) []string {
+func waitingKeys() []string {
 	var found []string
 	for k := range keys {
-		id, err := resource.ParseID(fmt.Sprintf("%s/resourceGroups/waiters/providers/Microsoft.Example/things/t%d-%d", subscription, i, k))
+		id, err := resource.ParseID(fmt.Sprintf("%s/resourceGroups/waiters/providers/Microsoft.Example/things/t%d", subscription, k))
 		if err != nil {
 			return nil
 		}
@@ -149,17 +184,13 @@ func waitingKeys(i int) []string {
 // waiters starts workflows that no worker serves; all wait for the same things.
 func (g ground) waiters() []string {
 	g.T.Helper()
-	attributes := temporal.NewSearchAttributes(
-		temporal.NewSearchAttributeKeyKeyword("ReconcilePhase").ValueSet(string(workflows.PhasePending)),
-		temporal.NewSearchAttributeKeyKeywordList("ReconcileWaitingFor").ValueSet(waitingKeys(0)),
-	)
 	ids := make([]string, many)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("waiter-%d", i)
 	}
 	g.each(ids, func(ctx context.Context, id string) error {
 		_, err := g.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-			ID: id, TaskQueue: "nobody", TypedSearchAttributes: attributes,
+			ID: id, TaskQueue: "nobody", TypedSearchAttributes: waiting(),
 		}, "Waiter")
 		return err
 	})
