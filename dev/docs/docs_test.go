@@ -226,14 +226,18 @@ func (r reader) checkBlock(b block) {
 	}
 }
 
+// beforeCommand is a word after which a command may begin: a pipe, the end of
+// another one, a variable.
+var beforeCommand = regexp.MustCompile(`^(\||\|\||&&|.*;|\w+=.*)$`)
+
 // checkFlags fails the test where a line names a command or a flag that armature
 // does not have.
 func checkFlags(t *testing.T, line int, text string) {
 	t.Helper()
 	words := strings.Fields(text)
 	at := slices.Index(words, "armature")
-	if at < 0 || at == len(words)-1 {
-		return
+	if at < 0 || at == len(words)-1 || at > 0 && !beforeCommand.MatchString(words[at-1]) {
+		return // not a command, or one without arguments
 	}
 	command := exec.CommandContext(t.Context(), binaries.CLI, append(words[at+1:], "--help")...)
 	if said, err := command.CombinedOutput(); err != nil {
