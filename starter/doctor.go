@@ -62,6 +62,10 @@ is, 3 when Temporal is unreachable.`,
 func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output format) error {
 	b, err := a.connect(ctx, a)
 	if err != nil {
+		if output.machine() && exitCode(err) == exitUnreachable {
+			unreached := activities.Finding{Check: "temporal", State: activities.FindingFault, Message: err.Error(), Advice: "set TEMPORAL_ADDRESS, or start the server"}
+			return errors.Join(err, a.write(output, []activities.Finding{unreached}))
+		}
 		return err
 	}
 	defer b.close()

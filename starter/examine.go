@@ -31,13 +31,49 @@ func (t *temporalClient) temporalFindings(ctx context.Context) []activities.Find
 	if namespace.State == activities.FindingFault {
 		return findings
 	}
-	return append(findings, t.attributesFinding(ctx), t.workersFinding(ctx))
+	attributes := t.attributesFinding(ctx)
+	findings = append(findings, attributes)
+	if attributes.State == activities.FindingOK {
+		findings = append(findings, t.visibilityFinding(ctx), t.stuckFinding(ctx))
+	}
+	return append(findings, t.workersFinding(ctx))
+}
+
+// visibilityFinding tries what waking and lists need: a list of values asked for
+// with IN.
+func (t *temporalClient) visibilityFinding(ctx context.Context) activities.Finding {
+	finding := activities.Finding{Check: "visibility", State: activities.FindingOK, Message: "lists of keywords can be asked for"}
+	query := attributeWaitingFor + " IN ('none', 'nobody') AND ExecutionStatus = 'Running'"
+	_, err := t.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: t.namespace, Query: query})
+	if err != nil {
+		finding.State, finding.Message = activities.FindingFault, fmt.Sprintf("the query %s is refused: %v", query, err)
+		finding.Advice = "Temporal needs a visibility store for custom search attributes: SQL (PostgreSQL 12, MySQL 8, SQLite) or Elasticsearch; " +
+			"attributes registered within the last minute may not be known yet"
+	}
+	return finding
+}
+
+// stuckFinding counts the workflows whose tasks fail: they wait for a worker that
+// can replay them.
+func (t *temporalClient) stuckFinding(ctx context.Context) activities.Finding {
+	finding := activities.Finding{Check: "workflows", State: activities.FindingOK, Message: "none is stuck"}
+	query := attributeProblems + " IN ('category=WorkflowTaskFailed', 'category=WorkflowTaskTimedOut') AND " + allQuery()
+	answer, err := t.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: t.namespace, Query: query})
+	switch {
+	case err != nil:
+		finding.Message = "whether one is stuck is not known to this server (it has no " + attributeProblems + ")"
+	case answer.GetCount() > 0:
+		finding.State = activities.FindingFault
+		finding.Message = numbered(int(answer.GetCount()), "workflow's task fails", "workflows' tasks fail") + " again and again: nothing is done for what they look after"
+		finding.Advice = "`armature replay --all` names each, and where this version parts from its history; go back to the worker's release before, or read the worker's log"
+	}
+	return finding
 }
 
 func (t *temporalClient) serverFinding(ctx context.Context) activities.Finding {
 	finding := activities.Finding{Check: "temporal", State: activities.FindingOK}
 	info, err := t.client.WorkflowService().GetClusterInfo(ctx, &workflowservice.GetClusterInfoRequest{})
-	finding.Message = t.address + " answers"
+	finding.Message = t.address + " answers, " + t.secured
 	if err == nil && info.GetServerVersion() != "" {
 		finding.Message += ", server " + info.GetServerVersion()
 	}
@@ -46,7 +82,7 @@ func (t *temporalClient) serverFinding(ctx context.Context) activities.Finding {
 
 func (t *temporalClient) namespaceFinding(ctx context.Context) activities.Finding {
 	finding := activities.Finding{Check: "namespace", State: activities.FindingOK, Message: t.namespace}
-	_, err := t.client.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: t.namespace})
+	answer, err := t.client.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: t.namespace})
 	var absent *serviceerror.NamespaceNotFound
 	var denied *serviceerror.PermissionDenied
 	switch {
@@ -59,6 +95,9 @@ func (t *temporalClient) namespaceFinding(ctx context.Context) activities.Findin
 	case err != nil:
 		finding.State, finding.Message = activities.FindingFault, fmt.Sprintf("namespace %s cannot be described: %v", t.namespace, err)
 		finding.Advice = "try again; if it stays, look at the Temporal server"
+	case !answer.GetNamespaceInfo().GetCapabilities().GetSyncUpdate():
+		finding.State, finding.Message = activities.FindingFault, "namespace "+t.namespace+" takes no workflow updates, with which every command speaks to a workflow"
+		finding.Advice = "use a Temporal server of version 1.28 or newer, with updates enabled (frontend.enableUpdateWorkflowExecution)"
 	}
 	return finding
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/armature-io/armature/workflows"
@@ -92,14 +93,7 @@ func (a *app) replay(ctx context.Context, r replaying) error {
 
 // allQuery lists everything that armature runs.
 func allQuery() string {
-	query := "WorkflowType IN ("
-	for i, name := range workflows.Names() {
-		if i > 0 {
-			query += ", "
-		}
-		query += "'" + name + "'"
-	}
-	return query + ") AND ExecutionStatus = 'Running'"
+	return "WorkflowType IN ('" + strings.Join(workflows.Names(), "', '") + "') AND ExecutionStatus = 'Running'"
 }
 
 func (r replaying) records(ctx context.Context, b *backend) ([]record, error) {

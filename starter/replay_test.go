@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,18 @@ func TestReplayAltered(t *testing.T) {
 			want: "nondeterminism at event 8 of 30: the history has activity GetResource",
 			change: func(_ *testing.T, h *historypb.History) {
 				startOf(h).WorkflowType.Name = workflows.SerializeSiblingsWorkflow
+			},
+		},
+		"a later activity": {
+			reason: "the task that differs is looked for", scenario: "drift",
+			want: "the history has activity Later, this version makes activity ",
+			change: func(_ *testing.T, h *historypb.History) {
+				for _, event := range slices.Backward(h.GetEvents()) {
+					if scheduled := event.GetActivityTaskScheduledEventAttributes(); scheduled != nil {
+						scheduled.ActivityType.Name = "Later"
+						return
+					}
+				}
 			},
 		},
 		"an unknown workflow": {
@@ -152,4 +165,30 @@ type registered struct {
 
 func (r *registered) RegisterWorkflowWithOptions(_ any, options workflow.RegisterOptions) {
 	r.names = append(r.names, options.Name)
+}
+
+// TestReplayBeginnings replays every recorded history as it was after each of its
+// workflow tasks, from the same events: explain searches among these.
+func TestReplayBeginnings(t *testing.T) {
+	judge, err := newReplayer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(recordedHistories + "/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		recorded, err := readHistory(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		execution := workflow.Execution{ID: startOf(recorded.history).GetWorkflowId(), RunID: recorded.runID}
+		for _, d := range decisions(recorded.history) {
+			begun := &historypb.History{Events: recorded.history.GetEvents()[:d.end]}
+			if err := judge.once(begun, execution); err != nil {
+				t.Errorf("%s up to event %d: %v", file, d.end, err)
+			}
+		}
+	}
 }

@@ -20,6 +20,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
 )
 
 // pastRun is the history of one run of a workflow; runID is "" where a file does not
@@ -202,11 +203,11 @@ func decided(history *historypb.History) bool {
 	})
 }
 
-// once replays one history, or the beginning of one.
-func (r *replayer) once(history *historypb.History, execution workflow.Execution) (err error) {
+// once replays one history, or the beginning of one: a copy, for the SDK's replayer
+// changes events, and a second replay of the same ones fails where none would.
+func (r *replayer) once(history *historypb.History, execution workflow.Execution) error {
 	quiet := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	err = r.inner.ReplayWorkflowHistoryWithOptions(quiet, history, worker.ReplayWorkflowHistoryOptions{OriginalExecution: execution})
-	return err
+	return r.inner.ReplayWorkflowHistoryWithOptions(quiet, proto.CloneOf(history), worker.ReplayWorkflowHistoryOptions{OriginalExecution: execution})
 }
 
 // explain finds where history and workflow part: the first workflow task whose

@@ -101,8 +101,20 @@ func connectTemporal(ctx context.Context, a *app) (*backend, error) {
 		return nil, unreachable("reach Temporal at %s: %s; start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* where it needs them)",
 			options.HostPort, dialReason(err))
 	}
-	t := &temporalClient{client: c, address: options.HostPort, namespace: options.Namespace, taskQueue: a.taskQueue, patience: a.workerTimeout}
+	t := &temporalClient{client: c, address: options.HostPort, secured: a.secured(options), namespace: options.Namespace, taskQueue: a.taskQueue, patience: a.workerTimeout}
 	return &backend{messenger: t, reader: t, fridge: t, planner: t, examiner: t, historian: t, operator: c.OperatorService(), counter: c, namespace: options.Namespace, close: c.Close}, nil
+}
+
+// secured says whether the connection is encrypted, and which profile says so.
+func (a *app) secured(options client.Options) string {
+	words := "without TLS"
+	if options.ConnectionOptions.TLS != nil || options.Credentials != nil {
+		words = "with TLS"
+	}
+	if profile, _ := a.lookup("TEMPORAL_PROFILE"); profile != "" {
+		words += ", profile " + profile
+	}
+	return words
 }
 
 // environment lets envconfig read the app's environment.
@@ -113,8 +125,10 @@ func (e environment) LookupEnv(name string) (string, bool) { return e.a.lookup(n
 
 // temporalClient is messenger and reader on the SDK's client.
 type temporalClient struct {
-	client    client.Client
-	address   string
+	client  client.Client
+	address string
+	// secured says how the connection is made, for doctor.
+	secured   string
 	namespace string
 	taskQueue string
 	// patience is how long one message waits for its answer.

@@ -118,6 +118,10 @@ func (s scenarios) stuck(r thing) {
 		page := s.CLI("describe", r.id())
 		return strings.Contains(page.Out, "its workflow task fails") && strings.Contains(page.Out, "`armature replay "+r.id()), page.String()
 	})
+	s.Until(30*time.Second, "doctor counts it", func() (bool, string) {
+		said := s.CLI("doctor")
+		return said.Code == 1 && strings.Contains(said.Out, "1 workflow's task fails again and again") && strings.Contains(said.Out, "armature replay --all"), said.String()
+	})
 	if page := s.CLI("why", r.id()).Out; !strings.Contains(page, "armature replay") {
 		s.T.Errorf("why says\n%s", page)
 	}
