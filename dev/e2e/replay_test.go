@@ -118,7 +118,7 @@ func (s scenarios) stuck(r thing) {
 		page := s.CLI("describe", r.id())
 		return strings.Contains(page.Out, "its workflow task fails") && strings.Contains(page.Out, "`armature replay "+r.id()), page.String()
 	})
-	s.Until(30*time.Second, "doctor counts it", func() (bool, string) {
+	s.Until(2*time.Minute, "doctor counts it", func() (bool, string) {
 		said := s.CLI("doctor")
 		return said.Code == 1 && strings.Contains(said.Out, "1 workflow's task fails again and again") && strings.Contains(said.Out, "armature replay --all"), said.String()
 	})
