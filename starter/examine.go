@@ -22,6 +22,10 @@ import (
 // long poll lasts a minute.
 const pollerAge = 2 * time.Minute
 
+// diagnoseTimeout bounds the look of a worker: ten seconds for each of some
+// credentials that are out of reach.
+const diagnoseTimeout = time.Minute
+
 func (t *temporalClient) temporalFindings(ctx context.Context) []activities.Finding {
 	ctx, cancel := context.WithTimeout(ctx, 3*readTimeout)
 	defer cancel()
@@ -160,6 +164,7 @@ func (t *temporalClient) diagnose(ctx context.Context, in activities.DiagnoseInp
 	var result activities.DiagnoseResult
 	err := t.dryRun(ctx, client.StartWorkflowOptions{
 		ID: workflows.DiagnoseIDPrefix + uuid.NewString(), StaticSummary: "armature doctor",
+		WorkflowExecutionTimeout: diagnoseTimeout,
 	}, workflows.DiagnoseWorkflow, in, &result)
 	return result, err
 }

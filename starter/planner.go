@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -33,7 +34,7 @@ func (t *temporalClient) plan(ctx context.Context, workflowID string, in activit
 // dryRun starts a short workflow and waits for its result. One that no worker
 // takes up is ended again.
 func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflowOptions, name string, in, result any) error {
-	options.TaskQueue, options.WorkflowExecutionTimeout = t.taskQueue, dryTimeout
+	options.TaskQueue, options.WorkflowExecutionTimeout = t.taskQueue, cmp.Or(options.WorkflowExecutionTimeout, dryTimeout)
 	begun := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	run, err := t.client.ExecuteWorkflow(deadline, options, name, in)
@@ -62,7 +63,7 @@ func (t *temporalClient) dryRun(ctx context.Context, options client.StartWorkflo
 	}
 	var late *temporal.TimeoutError
 	if errors.As(err, &late) {
-		return failed("it did not end within %s; is the worker older than this armature?", dryTimeout)
+		return failed("it did not end within %s; is the worker older than this armature?", options.WorkflowExecutionTimeout)
 	}
 	return t.translate(ctx, err)
 }
