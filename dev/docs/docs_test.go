@@ -27,7 +27,6 @@ var notRun = map[string][]string{
 		"it takes the services of docker compose up",
 	},
 	"docs/extensions.md": {"the module has no release that go could get; a test builds examples/custom-worker"},
-	"docs/operations.md": {"it takes a fleet of another version; dev/e2e has one"},
 }
 
 // elsewhere are the targets of make that are too long to run here, and what runs
