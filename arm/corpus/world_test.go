@@ -21,6 +21,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
@@ -51,11 +52,24 @@ func newWorld(t *testing.T) *world {
 	registry, err := extensions.New(extensions.BuiltIn()...)
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
-		Client: w.client, Registry: registry, Log: slog.New(slog.DiscardHandler),
+		Client: w.client, Registry: registry, Fleet: nobody{}, Log: slog.New(slog.DiscardHandler),
 		Secrets: secrets.New(secrets.Options{}), Masker: secrets.NewMasker([]byte("0123456789abcdef")),
 	}, activities.Options{Now: w.now})
 	return w
 }
+
+// nobody is a fleet that manages nothing.
+type nobody struct{}
+
+func (nobody) Dependents(context.Context, resource.ID) (activities.Dependents, error) {
+	return activities.Dependents{}, nil
+}
+
+func (nobody) Managed(context.Context, resource.ID) (activities.Managed, bool, error) {
+	return activities.Managed{}, false, nil
+}
+
+func (nobody) Delete(context.Context, resource.ID, string) error { return nil }
 
 func (w *world) now() time.Time {
 	w.mu.Lock()
