@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
@@ -57,6 +58,8 @@ func notResolved(err error) *resource.Verdict {
 	var refused *secrets.Error
 	if errors.As(err, &refused) && refused.NotAllowed {
 		verdict = resource.Fail(resource.ReasonSecretNotFound, resource.RetryVerySlow, err.Error())
+	} else if refused != nil && strings.HasPrefix(refused.Reference, resource.VaultScheme) {
+		verdict.Class = resource.RetrySlow // each try is a request to somebody's vault
 	}
 	return &verdict
 }

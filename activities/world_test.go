@@ -65,6 +65,8 @@ type setup struct {
 	handler func(http.Handler) http.Handler
 	// others are further simulators by the names of their credentials.
 	others map[string]http.Handler
+	// client changes the options of the ARM client.
+	client func(*arm.Options)
 }
 
 func newWorld(t *testing.T, change ...func(*setup)) *world {
@@ -98,13 +100,17 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 		must(t, err)
 		connections[name] = arm.Connection{Options: arm.Options{Cloud: at}}
 	}
-	client, err := arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now, Connections: connections})
+	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections}
+	if s.client != nil {
+		s.client(&connect)
+	}
+	client, err := arm.NewClient(connect)
 	must(t, err)
 	registry, err := extensions.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
 		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Recaller: w,
-		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_"}),
+		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: client}),
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}, s.options)
