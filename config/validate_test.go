@@ -55,6 +55,27 @@ func TestValidate(t *testing.T) {
 			},
 			want: "azure.endpoint: is for azure.cloud custom only",
 		},
+		"vaults of a known cloud": {
+			reason: "a token for secrets must not go to another host",
+			change: func(c *config.Config) {
+				c.Azure.Place, c.Azure.Credential = config.Place{Cloud: config.CloudPublic, VaultSuffix: "vault.example"}, config.CredentialDefault
+			},
+			want: "azure.vault-suffix: is for azure.cloud custom only",
+		},
+		"vaults of a whole domain": {
+			reason: "every host would be a vault",
+			change: func(c *config.Config) { c.Azure.VaultSuffix = "com" },
+			want:   "azure.vault-suffix: want what the hosts of key vaults end with",
+		},
+		"vaults at an address": {
+			reason: "it is the end of a host, not a URL",
+			change: func(c *config.Config) { c.Azure.VaultSuffix = "https://vault.example" },
+			want:   "azure.vault-suffix: want what the hosts of key vaults end with",
+		},
+		"vaults of a custom cloud": {
+			reason: "such a cloud says how its vaults are called",
+			change: func(c *config.Config) { c.Azure.VaultSuffix = "vault.example" },
+		},
 		"an endpoint with a user": {
 			reason: "a password in a URL would be logged",
 			change: func(c *config.Config) { c.Azure.Endpoint = "http://me:hunter2@127.0.0.1:8080" },
