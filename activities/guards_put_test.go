@@ -60,6 +60,11 @@ func TestGuardChildren(t *testing.T) {
 				}
 				in := PutResourceInput{Desired: desired(t, c.parent, body), ObservedAt: w.now(), Uncompared: true}
 				in.Desired.APIVersion = "2022-01-01" // before ARM itself kept what a body leaves out
+				read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: in.Desired.ID, APIVersion: in.Desired.APIVersion})
+				checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: in.Desired, Observed: read.Observed, Applied: true})
+				if slices.ContainsFunc(checked.Verdict.Drops, func(path string) bool { return strings.Contains(path, "first") }) {
+					t.Errorf("the verdict says that children go: %v", checked.Verdict.Drops)
+				}
 				got, _ := finish(w, w.acts.PutResource, in)
 				if !got.Sent {
 					t.Fatalf("no PUT: %+v", got.Verdict)

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -113,6 +114,24 @@ func (k childrenKeeper) keep(payload, observed map[string]any, path resource.Pat
 	if len(kept) > len(stated) {
 		set(payload, path, kept)
 	}
+}
+
+// withoutKept leaves out of the paths that a PUT would take away the children that
+// a keeper of the registry lists in it.
+func (r *Registry) withoutKept(resourceType string, drops []string) []string {
+	for _, modifier := range implementing[ARMResourceModifier](r.links(resourceType)) {
+		keeper, ok := modifier.(childrenKeeper)
+		if !ok {
+			continue
+		}
+		drops = slices.DeleteFunc(slices.Clone(drops), func(path string) bool {
+			return slices.ContainsFunc(keeper.lists, func(list inlineList) bool {
+				start := list.path.String() + "["
+				return len(path) > len(start) && strings.EqualFold(path[:len(start)], start) && strings.HasSuffix(path, "]")
+			})
+		})
+	}
+	return drops
 }
 
 // named reports whether a list has an item of a name; ARM's names ignore case.

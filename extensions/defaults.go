@@ -77,6 +77,7 @@ func (d defaultPreChecker) PreReconcileCheck(
 		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
+	found.Drops = d.registry.withoutKept(obj.ID.Type(), found.Drops)
 	if d.request.Force {
 		found.Differences, found.Contested = append(found.Differences, found.Contested...), nil
 	}
