@@ -21,8 +21,9 @@ const (
 	// manyVariable raises the number of children, 100 without it; 5000 is the
 	// number that the design names, and takes a quarter of an hour.
 	manyVariable = "ARMATURE_E2E_CHILDREN"
-	// manyReferences is more than the keys that a search attribute has room for.
-	manyReferences = 90
+	// manyReferences is all that a resource may need beside its owner, and more than
+	// the keys of what it waits for that a search attribute has room for.
+	manyReferences = 63
 	// longID is the length of resource IDs beyond what SQL stores hold, in bytes.
 	longID = 300
 )
