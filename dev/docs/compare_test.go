@@ -16,6 +16,8 @@ var masks = []struct {
 	// How old a reading is: a table may cut it anywhere.
 	{regexp.MustCompile(`\s*\((r|re|rea|read[^)]*)(\)|…)`), ""},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
+	// How often a decision was repeated.
+	{regexp.MustCompile(` \(\d+ times\)`), ""},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]?`), ""},
 	{regexp.MustCompile(`\d{1,2}:\d\d:\d\d(\.\d+)?( ?UTC|Z)?`), "TIME"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|µs|s|m|h|d))+\b`), "AGE"},
@@ -66,6 +68,7 @@ func TestLacking(t *testing.T) {
 		"more lines": {reason: "pages show a part", shown: []string{"b"}, written: []string{"a", "b", "c"}},
 		"a gap":      {reason: "dots say so", shown: []string{"a", "...", "c"}, written: []string{"a", "b", "c"}},
 		"readings":   {reason: "how old one is differs, and a table cuts it", shown: []string{`is "Updating" (read now)`}, written: []string{`is "Updating" (rea…`}},
+		"repeats":    {reason: "a slow run repeats a decision", shown: []string{"pass 4 Block"}, written: []string{"pass 10 Block (7 times)"}},
 		"lines lack": {reason: "a page must not show what is not written", shown: []string{"a", "b"}, written: []string{"a"}, want: "b"},
 		"order":      {reason: "nor in another order", shown: []string{"b", "a"}, written: []string{"a", "b"}, want: "a"},
 		"a word":     {reason: "words are compared", shown: []string{"adx  Ready"}, written: []string{"adx  Blocked"}, want: "adx  Ready"},
