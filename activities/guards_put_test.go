@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -81,6 +82,37 @@ func TestGuardChildren(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What the manifest once stated and states no more goes, and what is being
+// deleted is not listed again; what others made stays.
+func TestGuardChildrenThatGo(t *testing.T) {
+	t.Parallel()
+	const own, old, bare = `{"name":"own","properties":{"addressPrefix":"10.0.0.0/24"}}`, `{"name":"old","properties":{"addressPrefix":"10.0.1.0/24"}}`, `{"location":"westus2","tags":{"a":"1"}}`
+	w := newWorld(t)
+	w.put(networkText, `{"location":"westus2"}`)
+	for _, child := range []string{"own", "old", "theirs", "leaving"} {
+		w.put(networkText+"/subnets/"+child, `{"properties":{"addressPrefix":"10.0.1.0/24"}}`)
+	}
+	must(t, w.sim.Patch(networkText+"/subnets/leaving", map[string]any{"properties": map[string]any{"provisioningState": "Deleting"}}))
+	before := json.RawMessage(`{"location":"westus2","properties":{"subnets":[` + own + `,` + old + `]}}`)
+	in := PutResourceInput{Desired: desired(t, networkText, string(before)), ObservedAt: w.now(), Uncompared: true}
+	in.Memory = local(w, w.acts.PostCheck, PostCheckInput{Desired: in.Desired, Observed: before, Put: true}).Memory
+	in.Desired.Body = json.RawMessage(`{"location":"westus2","properties":{"subnets":[` + own + `]}}`)
+	if got, _ := finish(w, w.acts.PutResource, in); !got.Sent {
+		t.Fatalf("no PUT: %+v", got.Verdict)
+	}
+	if sent := jsonOf(w.lastPut()); strings.Contains(sent, "old") || strings.Contains(sent, "leaving") || !strings.Contains(sent, "theirs") {
+		t.Errorf("sent %s, want own and theirs", sent)
+	}
+	w.advance(time.Hour)
+	in.Desired.Body = json.RawMessage(bare)
+	if got, _ := finish(w, w.acts.PutResource, in); !got.Sent {
+		t.Fatalf("no PUT: %+v", got.Verdict)
+	}
+	if sent := jsonOf(w.lastPut()); strings.Contains(sent, `"own"`) || !strings.Contains(sent, "theirs") {
+		t.Errorf("sent %s, want theirs alone", sent)
 	}
 }
 
@@ -242,6 +274,32 @@ func TestGuardTurns(t *testing.T) {
 		own, owns := w.acts.Registry.Serialised(id(t, parent))
 		if !ok || !owns || !of.Equal(id(t, parent)) || !own.Equal(of) {
 			t.Errorf("%s takes its turn at %s, its parent at %s", child, of, own)
+		}
+	}
+	// Where no body lists the children, the table of families says it.
+	const server = groupText + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/s"
+	if of, ok := w.acts.Registry.Serialised(id(t, server+"/firewallRules/r")); !ok || !of.Equal(id(t, server)) {
+		t.Errorf("a firewall rule takes its turn at %q", of)
+	}
+}
+
+// The turn is asked for by whoever compares or looks into what is deleted: the
+// workflow takes what they name.
+func TestGuardTurnsAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(networkText, `{"location":"westus2"}`)
+	subnet := networkText + "/subnets/s"
+	for _, text := range []string{networkText, subnet} {
+		checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: desired(t, text, `{"properties":{}}`)})
+		if !checked.Turn.Equal(id(t, networkText)) {
+			t.Errorf("a PUT of %s needs the turn of %q", text, checked.Turn)
+		}
+		for _, cascade := range []bool{false, true} {
+			looked, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, text), APIVersion: "2023-08-15", Cascade: cascade, By: "ada@host"})
+			if !looked.Turn.Equal(id(t, networkText)) {
+				t.Errorf("a DELETE of %s (cascade %t) needs the turn of %q", text, cascade, looked.Turn)
+			}
 		}
 	}
 }

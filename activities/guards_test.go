@@ -3,7 +3,9 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,7 +21,7 @@ func TestGuardFrozen(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	w := newWorld(t, func(s *setup) {
-		s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Link: counting{&calls}})
+		s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Link: counting{calls: &calls}})
 	})
 	w.put(thingText, thingBody)
 	w.fleet.frozen = true
@@ -51,14 +53,54 @@ func TestGuardFrozen(t *testing.T) {
 	}
 }
 
-// counting is a modifier that counts.
-type counting struct{ calls *atomic.Int32 }
+// A freeze that comes while the payload is built is not too late.
+func TestGuardFrozenMeanwhile(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	var w *world
+	w = newWorld(t, func(s *setup) {
+		s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Link: counting{&calls, func() { w.fleet.frozen = true }}})
+	})
+	w.put(thingText, thingBody)
+	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"}}`)
+	d.Labels = map[string]string{"stack": "prod"}
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+	want(t, put.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow)
+	if calls.Load() != 1 || w.puts(thingText) != 0 || put.Sent || put.Unknown {
+		t.Errorf("%d payloads, %d PUTs, result %+v", calls.Load(), w.puts(thingText), put)
+	}
+}
+
+// Who cannot learn whether a resource is frozen writes nothing.
+func TestGuardFreezeUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(thingText, thingBody)
+	w.fleet.err = errors.New("Temporal is away")
+	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"}}`)
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
+	want(t, put.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "could not tell whether t1 is frozen", "Temporal is away")
+	deleted, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
+	want(t, deleted.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "could not tell whether t1 is frozen")
+	if writes := slices.DeleteFunc(w.requests(), func(r string) bool { return strings.HasPrefix(r, "GET ") }); len(writes) > 0 || put.Sent || put.Unknown {
+		t.Errorf("wrote %v without knowing, result %+v", writes, put)
+	}
+}
+
+// counting is a modifier that counts, and does something meanwhile.
+type counting struct {
+	calls *atomic.Int32
+	then  func()
+}
 
 func (c counting) ModifyARMResource(
 	ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver extensions.Resolver,
 	client extensions.ARMClient, log *slog.Logger, next extensions.ARMResourceModifierFunc,
 ) (map[string]any, error) {
 	c.calls.Add(1)
+	if c.then != nil {
+		c.then()
+	}
 	return next(ctx, payload, obj, owner, resolver, client, log)
 }
 
@@ -164,21 +206,28 @@ func TestGuardAdoptAsIs(t *testing.T) {
 // put: merge writes the manifest over what is there, under the ETag of the read.
 func TestGuardPutMerge(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put(thingText, `{"location":"westus2","tags":{"b":"2"},"properties":{"size":"small","count":3}}`)
-	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"},"properties":{"size":"large"}}`)
+	for name, create := range map[string]bool{"exists": false, "made by somebody since the read": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mergedPut(t, create)
+		})
+	}
+}
+
+func mergedPut(t *testing.T, create bool) {
+	var header string
+	w := newWorld(t, func(s *setup) { s.handler = ifMatch(&header) })
+	w.put(thingText, `{"location":"westus2","properties":{"size":"small","count":3}}`)
+	d := desired(t, thingText, `{"location":"westus2","properties":{"size":"large"}}`)
 	d.Put = resource.PutMerge
-	result, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
-	if !result.Sent {
-		t.Fatalf("nothing was sent: %+v", result.Verdict)
+	result, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: create})
+	if !result.Sent || header == "" {
+		t.Fatalf("If-Match is %q: %+v", header, result.Verdict)
 	}
 	got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
-	var now struct {
-		Tags       map[string]string
-		Properties map[string]any
-	}
+	var now struct{ Properties map[string]any }
 	must(t, json.Unmarshal(got.Observed, &now))
-	if now.Tags["a"] != "1" || now.Tags["b"] != "2" || now.Properties["size"] != "large" || now.Properties["count"] != 3.0 {
+	if now.Properties["size"] != "large" || now.Properties["count"] != 3.0 {
 		t.Errorf("after the merge the resource is %s", got.Observed)
 	}
 }

@@ -1,14 +1,17 @@
 package workflows_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 )
 
 // freezes is a run of HoldFreeze.
@@ -69,6 +72,36 @@ func TestHoldFreeze(t *testing.T) {
 	}
 	if bad.rejected == nil {
 		t.Error("a selector that is none was taken: it would freeze nothing")
+	}
+}
+
+// What is frozen stays so over continue-as-new: a run that starts with it does
+// not wait for a first freeze, and does not end.
+func TestHoldFreezeContinuesAsNew(t *testing.T) {
+	f := newFreezes(t)
+	f.at(0, workflows.FreezeUpdate, "stack=prod")
+	f.RegisterDelayedCallback(func() { f.SetContinueAsNewSuggested(true) }, time.Hour)
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	var next *workflow.ContinueAsNewError
+	if err := f.GetWorkflowError(); !errors.As(err, &next) {
+		t.Fatalf("ended with %v, want continue-as-new", err)
+	}
+	var input workflows.HoldFreezeInput
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	if len(input.Frozen) != 1 || input.Frozen[0].Selector != "stack=prod" || input.Frozen[0].Since.IsZero() {
+		t.Fatalf("the next run starts with %+v", input)
+	}
+	second := newFreezes(t)
+	thawed := second.at(30*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
+	begun := second.Now()
+	second.ExecuteWorkflow(workflows.HoldFreezeWorkflow, input)
+	if took := second.Now().Sub(begun); second.GetWorkflowError() != nil || took < 30*time.Hour {
+		t.Errorf("the next run ended after %s with %v", took, second.GetWorkflowError())
+	}
+	if result, _ := thawed.result.(workflows.FreezeResult); !result.Changed {
+		t.Errorf("unfreeze answered %+v", result)
 	}
 }
 
