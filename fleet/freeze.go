@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -52,7 +53,7 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activitie
 }
 
 // readFreezes reads the memo of the workflow that holds them; where none runs,
-// nothing is frozen.
+// nothing is frozen. A memo that cannot be read is no answer.
 func (f *Fleet) readFreezes(ctx context.Context) ([]workflows.Freeze, error) {
 	answer, err := f.temporal.DescribeWorkflowExecution(ctx, workflows.FreezeWorkflowID, "")
 	var notFound *serviceerror.NotFound
@@ -67,6 +68,10 @@ func (f *Fleet) readFreezes(ctx context.Context) ([]workflows.Freeze, error) {
 		return nil, nil
 	}
 	var list []workflows.Freeze
-	decode(info.GetMemo().GetFields()[workflows.MemoFrozen], &list)
+	if memo := info.GetMemo().GetFields()[workflows.MemoFrozen]; memo != nil {
+		if err := payload.DataConverter().FromPayload(memo, &list); err != nil {
+			return nil, fmt.Errorf("read what is frozen: %w", err)
+		}
+	}
 	return list, nil
 }

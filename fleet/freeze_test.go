@@ -21,6 +21,13 @@ func (s *server) freeze(status enumspb.WorkflowExecutionStatus, frozen ...workfl
 	}
 }
 
+// garble makes what is written of freezes unreadable for this worker.
+func (s *server) garble() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[workflows.FreezeWorkflowID].Memo.Fields[workflows.MemoFrozen] = encode(s.t, "of a later version")
+}
+
 func (s *server) breaks(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,5 +123,24 @@ func TestFrozenWithoutAnAnswer(t *testing.T) {
 	f.ages(time.Hour)
 	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
 		t.Errorf("without an answer it is held %t, %v; want what was known", held, err)
+	}
+}
+
+// What cannot be read is no answer either: it frees nothing.
+func TestFrozenUnreadable(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.freeze(running, workflows.Freeze{})
+	f := s.dial()
+	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
+		t.Fatalf("held %t, %v", held, err)
+	}
+	s.garble()
+	f.ages(time.Hour)
+	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
+		t.Errorf("unreadable, it is held %t, %v; want what was known", held, err)
+	}
+	if _, held, err := s.dial().Frozen(t.Context(), nil); held || err == nil {
+		t.Error("a worker that starts with what it cannot read knows that nothing is frozen")
 	}
 }
