@@ -104,6 +104,8 @@ func badConfigs() map[string]badConfig {
 	return map[string]badConfig{
 		"key misspelt":           {reason: "it would be ignored in silence", file: "taskqueue: x\nlog:\n  levle: info\n"},
 		"key of nothing":         {reason: "nothing is near it", file: "colour: red\n"},
+		"credential misspelt":    {reason: "each key below a name acts", file: "credentials:\n  prod:\n    kind: azure-cli\n    tenantid: x\n    colour: red\n"},
+		"credential of nothing":  {reason: "it says what a name takes", file: "credentials:\n  prod: managed-identity\n"},
 		"key twice":              {reason: "the second would win silently", file: "task-queue: a\ntask-queue: b\n"},
 		"section as a value":     {reason: "azure: public sets nothing", file: "azure: public\n"},
 		"value as a section":     {reason: "a text is wanted", file: "task-queue: {name: a}\n"},

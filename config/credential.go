@@ -18,21 +18,58 @@ var domain = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])*(\.[a-z0-9](-?[a-z0-9])*)
 
 var credentialName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// credentialFields are the keys of a named credential.
-func credentialFields() []string {
-	return []string{
-		"kind", "subscriptions", "tenant-id", "client-id", "client-secret", "certificate", "certificate-password",
-		"send-certificate-chain", "token-file", "auxiliary-tenants",
-		"cloud", "endpoint", "audience", "authority-host", "ca-file", "disable-instance-discovery",
-		"vault-suffix",
+// credentialKeys are the keys below credentials.NAME. They come from the file
+// only, and nothing of the surroundings stands in for them.
+func credentialKeys() []key {
+	return []key{
+		{"kind", "", "default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, or none (loopback only); required"},
+		{"subscriptions", "", "list of the subscriptions that it is tied to: it serves no other, and these where a manifest names no credential; without it, it serves whoever names it"},
+		{"tenant-id", "", "its tenant; required for client-secret and client-certificate"},
+		{"client-id", "", "its application, required for client-secret and client-certificate; or client ID or resource ID of a user-assigned managed identity"},
+		{"client-secret", "", "where its secret is: env:NAME or file:PATH"},
+		{"certificate", "", "PEM or PKCS#12 file of client-certificate"},
+		{"certificate-password", "", "where its password is: env:NAME or file:PATH"},
+		{"send-certificate-chain", "false", "send the certificate with each token request (subject name and issuer authentication)"},
+		{"token-file", "", "federated token of workload-identity"},
+		{"auxiliary-tenants", "", "list of tenants whose tokens go with each request; at most three, and none for managed-identity and none"},
+		{"cloud", "", "public, government, china or custom; without it the worker's own cloud holds, with all of its addresses"},
+		{"endpoint", "", "ARM endpoint, as https://host[:port]; this and the following are for cloud: custom"},
+		{"audience", "", "token audience; empty takes the endpoint"},
+		{"authority-host", "", "token authority, as https://host[:port]"},
+		{"ca-file", "", "PEM file of certificate authorities to trust beside the system's; beside any cloud of its own"},
+		{"disable-instance-discovery", "false", "do not ask Microsoft about the authority; beside any cloud of its own, and on by itself for a custom one"},
+		{"vault-suffix", "", "what the hosts of its key vaults end with, as vault.example; empty allows no $secret keyvault:"},
 	}
+}
+
+// isCredentialKey reports whether a word stands in the table.
+func isCredentialKey(field string) bool {
+	return slices.ContainsFunc(credentialKeys(), func(k key) bool { return k.name == field })
 }
 
 // named reports whether a key of the file is one of a named credential.
 func named(key string) bool {
 	rest, ok := strings.CutPrefix(key, credentialsKey+".")
 	name, field, found := strings.Cut(rest, ".")
-	return ok && found && credentialName.MatchString(name) && slices.Contains(credentialFields(), field)
+	return ok && found && credentialName.MatchString(name) && isCredentialKey(field)
+}
+
+// nearestKey says which key a misspelt one of the file may have meant: below a
+// named credential one of those that it takes.
+func nearestKey(name string, known []string) string {
+	rest, below := strings.CutPrefix(name, credentialsKey+".")
+	if !below {
+		return nearest(name, known)
+	}
+	_, field, _ := strings.Cut(rest, ".")
+	var fields []string
+	for _, k := range credentialKeys() {
+		fields = append(fields, k.name)
+	}
+	if said := nearest(field, fields); strings.HasPrefix(said, " (is ") && field != "" {
+		return said
+	}
+	return "; a named credential is a section with " + strings.Join(fields, ", ")
 }
 
 // At is where a named credential asks: its own place, else the worker's.

@@ -103,7 +103,7 @@ func readFile(v *viper.Viper, flags *pflag.FlagSet) []error {
 	sort.Strings(found)
 	for _, name := range found {
 		if !slices.Contains(known, name) && !named(name) {
-			faults = append(faults, fmt.Errorf("read config file %s: unknown key %s%s", path, name, nearest(name, known)))
+			faults = append(faults, fmt.Errorf("read config file %s: unknown key %s%s", path, name, nearestKey(name, known)))
 		}
 	}
 	return faults

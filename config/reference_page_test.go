@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -46,5 +47,53 @@ func referencePage() string {
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` | `--%s` |\n", k.name, initial, strings.ReplaceAll(k.usage, "|", "\\|"), k.variable(), k.flag())
 	}
+	page.WriteString("\n## Named credentials\n\n" +
+		"The file alone may hold further credentials, each as a section `" + credentialsKey + ".NAME` with a name of lower-case letters, digits and dashes; " +
+		"`default` names the worker's own. Nothing stands in for their keys, but what the webhook of Kubernetes sets for `workload-identity`. " +
+		"Which one serves a resource, and how each kind works: [credentials.md](credentials.md).\n\n" +
+		"| key below `" + credentialsKey + ".NAME` | default | meaning |\n|---|---|---|\n")
+	for _, k := range credentialKeys() {
+		initial := ""
+		if k.initial != "" {
+			initial = "`" + k.initial + "`"
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", k.name, initial, k.usage)
+	}
 	return page.String()
+}
+
+// Each key of the table of named credentials acts, and each that acts stands there.
+func TestCredentialKeys(t *testing.T) {
+	v := newViper()
+	for _, k := range credentialKeys() {
+		var value any = "x"
+		switch {
+		case k.initial == "false":
+			value = true
+		case strings.HasPrefix(k.usage, "list of"):
+			value = []string{"x"}
+		case strings.Contains(k.usage, "env:NAME"):
+			value = "env:X"
+		}
+		v.Set(credentialsKey+".prod."+k.name, value)
+	}
+	loaded, faults := decode(v)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	unset(t, "Credential", reflect.ValueOf(loaded.Credentials["prod"]))
+}
+
+// unset tells of fields that nothing set.
+func unset(t *testing.T, path string, value reflect.Value) {
+	t.Helper()
+	for i := range value.NumField() {
+		field := path + "." + value.Type().Field(i).Name
+		switch at := value.Field(i); {
+		case at.Kind() == reflect.Struct:
+			unset(t, field, at)
+		case at.IsZero():
+			t.Errorf("no key of credentials.NAME in the table sets %s", field)
+		}
+	}
 }

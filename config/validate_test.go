@@ -314,8 +314,8 @@ credentials:
 	if diff := cmp.Diff([]string{tenant, subscription}, got.Azure.AuxiliaryTenants); diff != "" {
 		t.Errorf("a text with commas is a list (-want +got):\n%s", diff)
 	}
-	wrong := write(t, "wrong.yaml", "credentials:\n  prod:\n    kind: none\n    secret: x\n")
-	if _, err := config.Load([]string{"--config=" + wrong}); err == nil || !strings.Contains(err.Error(), "unknown key credentials.prod.secret") {
+	wrong := write(t, "wrong.yaml", "credentials:\n  prod:\n    kind: none\n    client-secert: x\n")
+	if _, err := config.Load([]string{"--config=" + wrong}); err == nil || !strings.Contains(err.Error(), "unknown key credentials.prod.client-secert (is client-secret meant?)") {
 		t.Errorf("a misspelt key gave %v", err)
 	}
 }
