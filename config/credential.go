@@ -69,7 +69,7 @@ func nearestKey(name string, known []string) string {
 	if said := nearest(field, fields); strings.HasPrefix(said, " (is ") && field != "" {
 		return said
 	}
-	return "; a named credential is a section with " + strings.Join(fields, ", ")
+	return "; write a named credential as a section with " + strings.Join(fields, ", ")
 }
 
 // At is where a named credential asks: its own place, else the worker's.
