@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -15,18 +14,22 @@ import (
 // shows all of it.
 const messageMax = 60
 
-// table writes a line for each view. Where a terminal is too narrow for it, the
-// type is told in words, which are shorter, and the lines are cut.
+// table writes a line for each view, and on a terminal as much of each as its
+// width has room for.
 func (a *app) table(views []view, wide bool) error {
 	if len(views) == 0 {
 		a.note("nothing is managed here; `armature apply -f PATH` begins")
 		return nil
 	}
-	lines := a.tableText(views, wide, resource.ID.Type)
-	if width, _ := a.size(); a.terminal && !wide && widest(lines) > width {
-		lines = cutLines(a.tableText(views, wide, kind), width)
+	width, _ := a.size()
+	switch {
+	case wide:
+		a.printf("%s", a.wideTable(views))
+	case a.terminal:
+		a.printf("%s", a.fittingTable(views, width))
+	default:
+		a.printf("%s", a.tableText(views, fullLayout()))
 	}
-	a.printf("%s", lines)
 	return nil
 }
 
@@ -39,37 +42,25 @@ func widest(lines string) int {
 	return most
 }
 
-// cutLines cuts each line to a width.
-func cutLines(lines string, width int) string {
-	list := strings.Split(lines, "\n")
-	for i, line := range list {
-		list[i] = text.Snip(line, max(10, width), "…")
-	}
-	return strings.Join(list, "\n")
-}
-
-func (a *app) tableText(views []view, wide bool, typeOf func(resource.ID) string) string {
+// wideTable has a column for whatever there is to know, however long.
+func (a *app) wideTable(views []view) string {
 	w := table.NewWriter()
-	w.SetStyle(plainStyle())
-	header := table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "MESSAGE"}
-	if wide {
-		header = append(header[:6:6], "WAITS-FOR", "POLICY", "INTERVAL", "GENERATION", "PASS", "API-VERSION", "MESSAGE", "ID")
-	}
-	w.AppendHeader(header)
+	w.AppendHeader(table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "WAITS-FOR", "POLICY", "INTERVAL", "GENERATION", "PASS", "API-VERSION", "MESSAGE", "ID"})
 	now := a.now()
 	for _, v := range views {
 		c := v.condition(now)
-		row := table.Row{
-			v.called(), typeOf(v.ID), a.phase(v), string(c.Reason),
-			since(c.LastTransitionTime, now), until(v.nextTry(), now),
-		}
-		if wide {
-			row = append(row, v.waitsFor(), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cut(c.Message, 10*messageMax), v.ID.String())
-		} else {
-			row = append(row, cut(c.Message, messageMax))
-		}
-		w.AppendRow(row)
+		w.AppendRow(table.Row{
+			v.called(), v.ID.Type(), a.phase(v), string(c.Reason), since(c.LastTransitionTime, now), until(v.nextTry(), now),
+			v.waitsFor(), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion,
+			cut(c.Message, 10*messageMax), v.ID.String(),
+		})
 	}
+	return plainText(w)
+}
+
+// plainText draws a table without what would only fill the ends of its lines.
+func plainText(w table.Writer) string {
+	w.SetStyle(plainStyle())
 	var b strings.Builder
 	for _, line := range strings.Split(w.Render(), "\n") {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -89,11 +80,14 @@ func (v view) waitsFor() string {
 	return v.WaitingFor[0].Short()
 }
 
+// columnGap is what stands between two columns.
+const columnGap = "  "
+
 // plainStyle is columns of text, two blanks apart: easy to read and to cut.
 func plainStyle() table.Style {
 	style := table.StyleDefault
 	style.Name = "plain"
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", columnGap
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = text.FormatDefault
 	return style

@@ -120,14 +120,51 @@ func TestWatchGoesOn(t *testing.T) {
 }
 
 // TestTableOnANarrowTerminal holds that a line is no wider than the terminal, and
-// says the type in words before it loses its end.
+// that what a list is read for is on it: the columns that tell less go first.
 func TestTableOnANarrowTerminal(t *testing.T) {
-	w := shownWorld(t)
-	w.terminal, w.color = true, true
-	w.size = func() (int, int) { return 90, 24 }
-	w.run("get")
-	golden(t, "get-narrow.txt", w.out.String())
-	if n := widest(w.out.String()); n > 90 {
-		t.Errorf("a line has %d columns", n)
+	const long = "a-cluster-with-a-name-that-nobody-can-remember"
+	cases := map[string]struct {
+		reason, file  string
+		width         int
+		long          bool
+		shows, misses []string
+	}{
+		"wide":      {reason: "there is room for all", width: 200, shows: []string{"TYPE", "Microsoft.Kusto", "NEXT-TRY", "MESSAGE"}},
+		"90":        {reason: "the type goes before the message", width: 90, file: "get-narrow.txt", shows: []string{"NEXT-TRY", "MESSAGE"}, misses: []string{"TYPE"}},
+		"80":        {reason: "the usual size of a terminal", width: 80, shows: []string{"MESSAGE"}, misses: []string{"TYPE"}},
+		"80, long":  {reason: "a long name loses its front", width: 80, long: true, file: "get-narrow-long.txt", shows: []string{"MESSAGE", "remember"}, misses: []string{"a-cluster"}},
+		"50, long":  {reason: "a window beside another one", width: 50, long: true, misses: []string{"SINCE", "NEXT-TRY"}},
+		"too small": {reason: "lines are cut, never broken", width: 24},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := shownWorld(t)
+			w.terminal = true
+			w.size = func() (int, int) { return tc.width, 24 }
+			if tc.long {
+				w.temporal.manage(t, strings.Replace(cluster, "/adx", "/"+long, 1), readyStatus())
+			}
+			w.run("get")
+			out := w.out.String()
+			if n := widest(out); n > tc.width {
+				t.Errorf("%s: a line has %d columns", tc.reason, n)
+			}
+			if tc.width >= 50 {
+				tc.shows = append(tc.shows, "PHASE", "REASON", "Blocked", "Reconciliation"[:9])
+			}
+			for _, part := range tc.shows {
+				if !strings.Contains(out, part) {
+					t.Errorf("%s: %q is not shown\n%s", tc.reason, part, out)
+				}
+			}
+			for _, part := range tc.misses {
+				if strings.Contains(out, part) {
+					t.Errorf("%s: %q is shown\n%s", tc.reason, part, out)
+				}
+			}
+			if tc.file != "" {
+				golden(t, tc.file, out)
+			}
+		})
 	}
 }
