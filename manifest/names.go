@@ -1,0 +1,47 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// called is the manifests with a name, or with a longer form of it
+// ("adx/telemetry") that their ID tells.
+func (l *loader) called(name string) []*draft {
+	var found []*draft
+	for _, d := range l.byName[lastName(name)] {
+		if strings.Contains(name, "/") && !slices.Contains(l.locating, d) {
+			l.locate(d)
+		}
+		if strings.EqualFold(d.name, name) || !d.desired.ID.IsZero() && strings.EqualFold(d.desired.ID.Short(), name) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// lastName is the last segment of a name, lower-cased.
+func lastName(name string) string { return strings.ToLower(name[strings.LastIndex(name, "/")+1:]) }
+
+func (l *loader) unknownName(name string) string {
+	var names []string
+	for _, d := range l.drafts {
+		if d.name != "" {
+			names = append(names, d.name)
+		}
+	}
+	message := fmt.Sprintf("no manifest of this load is called %q", name)
+	if near := Nearest(name, names); near != "" {
+		return message + fmt.Sprintf("; did you mean %s?", near)
+	}
+	return message + "; write a manifest's name or a resource ID"
+}
+
+func ambiguous(drafts []*draft) string {
+	places := make([]string, len(drafts))
+	for i, d := range drafts {
+		places[i] = d.source().String()
+	}
+	return fmt.Sprintf("is the name of %d manifests (%s)", len(drafts), strings.Join(places, ", "))
+}
