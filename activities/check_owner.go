@@ -33,7 +33,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	}
 	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), waitingForMost)]
 	if verdict.Stops() {
-		verdict.RetryWithin = a.owners.expires(verdict.WaitingFor)
+		verdict.RetryWithin = a.owners.readings.expires(verdict.WaitingFor)
 	}
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Owner)
 	return CheckOwnerResult{

@@ -49,7 +49,7 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
 		return GetResourceResult{}, again
 	}
-	a.owners.learn(ctx, in.ID, in.APIVersion, masked, started)
+	a.owners.readings.learn(in.ID, readAs{in.APIVersion, arm.CredentialOf(ctx)}, masked, started)
 	a.observed("GetResource", result.Verdict)
 	return result, nil
 }

@@ -17,11 +17,8 @@ import (
 const (
 	// readBudget bounds all reads of one check: messages wait meanwhile.
 	readBudget = 3 * time.Second
-	// ownersKept bounds the cache, in resources.
-	ownersKept = 2000
-	// refusalKept is how long a refusal is kept: who mended it and asks for a
-	// pass must not be answered from before.
-	refusalKept = 2 * time.Second
+	// changesKept bounds the changes that are remembered, in resources.
+	changesKept = 2000
 )
 
 // ownerReader reads owners and references through a cache, so that many
@@ -36,8 +33,9 @@ type ownerReader struct {
 	// versions are those of what is read without a stated one.
 	versions *apiVersions
 
-	mu    sync.Mutex
-	known map[string]reading
+	readings *readings
+
+	mu sync.Mutex
 	// changes are the newest changes of which this worker was told, by ID key.
 	changes map[string]change
 }
@@ -47,32 +45,9 @@ type ownerReader struct {
 // clock. Only times of one clock are compared with each other.
 type change struct{ at, told time.Time }
 
-// reading is one answer: an object (without Observed when absent), or an error.
-type reading struct {
-	object *resource.Object
-	err    error
-	at     time.Time
-	// written marks a resource of which only readings from later are kept.
-	written bool
-}
-
 func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *ownerReader {
 	return &ownerReader{client: client, masker: masker, maxAge: maxAge, now: now,
-		known: map[string]reading{}, changes: map[string]change{}, versions: newAPIVersions(client, now)}
-}
-
-// readingKey is that of a reading: what one credential may read is not told to
-// another one.
-func readingKey(ctx context.Context, id resource.ID, apiVersion string) string {
-	return id.Key() + "?" + apiVersion + "?" + arm.CredentialOf(ctx)
-}
-
-// resolution is the reading as an answer to a reference.
-func (got reading) resolution() extensions.Resolution {
-	if got.err != nil || !got.object.Exists() {
-		return extensions.Resolution{}
-	}
-	return extensions.Resolution{Found: true, Object: got.object, Ready: got.object.Ready()}
+		readings: newReadings(maxAge, now), changes: map[string]change{}, versions: newAPIVersions(client, now)}
 }
 
 // read gives a reading that is neither older than the maximal age nor from
@@ -85,15 +60,16 @@ func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion strin
 			return reading{err: err, at: r.now()}
 		}
 	}
-	key := readingKey(ctx, id, apiVersion)
+	as := readAs{apiVersion: apiVersion, credential: arm.CredentialOf(ctx)}
+	key := id.Key() + "?" + as.apiVersion + "?" + as.credential
 	after = r.since(id, after)
-	if got, ok := r.cached(key, after); ok {
+	if got, ok := r.readings.cached(id, as, after); ok {
 		return r.dated(got)
 	}
-	get := func(ctx context.Context) reading { return r.get(ctx, key, id, apiVersion) }
+	get := func(ctx context.Context) reading { return r.get(ctx, id, as) }
 	got := r.join(ctx, key, id, func(ctx context.Context) reading {
 		// Between the look above and here a request may have ended.
-		if got, ok := r.cached(key, after); ok {
+		if got, ok := r.readings.cached(id, as, after); ok {
 			return got
 		}
 		return get(ctx)
@@ -117,7 +93,7 @@ func (r *ownerReader) heard(changes []Change) {
 		if known, ok := r.changes[c.ID.Key()]; ok && !c.At.After(known.at) {
 			continue
 		}
-		if len(r.changes) >= ownersKept {
+		if len(r.changes) >= changesKept {
 			r.forgetChanges()
 		}
 		r.changes[c.ID.Key()] = change{at: c.At, told: r.now()}
@@ -161,10 +137,10 @@ func (r *ownerReader) join(ctx context.Context, key string, id resource.ID, get 
 }
 
 // get makes the request. Answers are kept, also refusals; faults are not.
-func (r *ownerReader) get(ctx context.Context, key string, id resource.ID, apiVersion string) reading {
+func (r *ownerReader) get(ctx context.Context, id resource.ID, as readAs) reading {
 	started := r.now()
-	response, err := r.client.Get(ctx, id, apiVersion)
-	got := reading{object: &resource.Object{ID: id, APIVersion: apiVersion}, at: started}
+	response, err := r.client.Get(ctx, id, as.apiVersion)
+	got := reading{object: &resource.Object{ID: id, APIVersion: as.apiVersion}, at: started, asked: true}
 	switch {
 	case arm.IsAbsent(err):
 	case err != nil:
@@ -177,8 +153,22 @@ func (r *ownerReader) get(ctx context.Context, key string, id resource.ID, apiVe
 		}
 	}
 	if !isFault(got.err) {
-		r.keep(key, got)
+		r.readings.keep(id, as, got)
 	}
+	return got
+}
+
+// dated is a copy that says how fresh it is.
+func (r *ownerReader) dated(got reading) reading {
+	if got.object == nil {
+		return got
+	}
+	object := *got.object
+	object.Freshness = "read now"
+	if age := r.now().Sub(got.at).Round(time.Second); age > 0 {
+		object.Freshness = fmt.Sprintf("read %s ago", age)
+	}
+	got.object = &object
 	return got
 }
 

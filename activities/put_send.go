@@ -54,7 +54,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	}
 	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter}
 	p.heart.record(progress)
-	p.owners.forget(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
+	p.owners.readings.forget(p.in.Desired.ID, readAs{p.in.Desired.APIVersion, arm.CredentialOf(ctx)})
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {

@@ -139,11 +139,11 @@ func TestTwoWorkersAndTheirClocks(t *testing.T) {
 func TestHeardIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for i := range 3 * ownersKept {
+	for i := range 3 * changesKept {
 		w.acts.owners.heard([]Change{{ID: id(t, fmt.Sprintf("%s/providers/Contoso.Things/nets/n%d", groupText, i)), At: w.now()}})
 		w.advance(time.Second)
 	}
-	if n := len(w.acts.owners.changes); n > ownersKept {
-		t.Errorf("%d changes are remembered, want at most %d", n, ownersKept)
+	if n := len(w.acts.owners.changes); n > changesKept {
+		t.Errorf("%d changes are remembered, want at most %d", n, changesKept)
 	}
 }

@@ -3,6 +3,7 @@ package arm
 import (
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // Row is one row of the error table: what a code, a word of a code, a phrase or
@@ -49,9 +50,10 @@ type table struct {
 	codes, words, phrases, statuses []Row
 }
 
-func errorTable() table {
+// errorTable is built once: every 404 before a creation is looked up in it.
+var errorTable = sync.OnceValue(func() table {
 	return table{codes: codeRows(), words: wordRows(), phrases: phraseRows(), statuses: statusRows()}
-}
+})
 
 // Row finds the row of an answer: by code first (of a generic code, the first
 // nested code that the table knows), then by the words of the codes, then, for a
