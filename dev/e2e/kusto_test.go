@@ -85,7 +85,7 @@ labels: {stack: demo}
 	k.Sim.Patch(demoDatabase, map[string]any{"properties": map[string]any{"softDeletePeriod": "P1D"}})
 	k.MustCLI("reconcile", demoDatabase, "--wait", "--timeout", "60s")
 	// A late sweep would tell the databases of a change that they knew nothing of.
-	untilWoken(k.World, demoCluster)
+	k.UntilWoken(demoCluster)
 	k.holdUpdate()
 	return k
 }

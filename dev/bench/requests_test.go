@@ -1,0 +1,8 @@
+package bench
+
+import "testing"
+
+// TestRequests measures the requests to ARM of a create with an operation of two
+// polls, a pass in sync, a blocked pass and a dry run, by verb and a resource.
+// The table in package costs says what they may be, and an e2e test holds it.
+func TestRequests(t *testing.T) { measureCosts(t, "requests") }

@@ -1,0 +1,51 @@
+package costs_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/dev/internal/costs"
+)
+
+func TestFaults(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(costs.Figures)
+		want   []string
+	}{
+		"as the table says": {reason: "what is within the limits is no fault", change: func(costs.Figures) {}},
+		"more": {
+			reason: "one request more a pass is a decision",
+			change: func(f costs.Figures) { f["requests.steady.get"]++ },
+			want:   []string{"requests.steady.get is 2, want 1 to 1"},
+		},
+		"less": {
+			reason: "an event less is to stand in the table, or it comes back unseen",
+			change: func(f costs.Figures) { f["history.steady.events"]-- },
+			want:   []string{"history.steady.events is 13, want 14 to 14"},
+		},
+		"not measured": {
+			reason: "a figure that nobody measures holds nothing",
+			change: func(f costs.Figures) { delete(f, "requests.plan.put") },
+			want:   []string{"requests.plan.put was not measured"},
+		},
+		"not in the table": {
+			reason: "a figure without a limit holds nothing",
+			change: func(f costs.Figures) { f["history.more"] = 3 },
+			want:   []string{"history.more is 3, and has no limit"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			figures := costs.Figures{}
+			for figure, limit := range costs.Limits() {
+				figures[figure] = limit.Low
+			}
+			tc.change(figures)
+			if diff := cmp.Diff(tc.want, figures.Faults()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package costs
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/histories"
+	"github.com/armature-io/armature/workflows"
+)
+
+const (
+	subscription = "/subscriptions/11111111-2222-3333-4444-555555555555"
+	group        = subscription + "/resourceGroups/costs"
+	nobody       = subscription + "/resourceGroups/absent"
+	things       = "/providers/Microsoft.Example/things/"
+	created      = group + things + "created"
+	blocked      = nobody + things + "blocked"
+
+	// ready is how long anything may take on a busy machine.
+	ready = 60 * time.Second
+	// polls of an operation: the last one finds it done.
+	polls = 2
+	// steadyPasses are those that are counted of each resource in sync.
+	steadyPasses = 3
+	// blockedPasses are as many blocked passes as are waited for.
+	blockedPasses = 4
+	// sleeps is the interval of what is to sleep.
+	sleeps = 24 * time.Hour
+)
+
+// sizes are the bodies, in bytes.
+func sizes() map[string]int { return map[string]int{"2k": 2_000, "20k": 20_000, "200k": 200_000} }
+
+func steady(size string) string { return group + things + "steady-" + size }
+
+// Measure measures everything that [Limits] names, with a worker of its own in a
+// world that has no other worker and no resources. It takes about 20 s.
+func Measure(w *harness.World) Figures {
+	w.T.Helper()
+	figures := Figures{}
+	w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group, "body": map[string]any{"location": "westus2"}}, nil)
+	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{
+		ID: created, Spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: polls - 1, RetryAfter: []float64{60}},
+	}, nil)
+	documents := []string{manifest("created", group, Body(0)), manifest("blocked", nobody, Body(0))}
+	var inSync []string
+	for _, size := range slices.Sorted(maps.Keys(sizes())) {
+		inSync = append(inSync, manifest("steady-"+size, group, Body(sizes()[size])))
+	}
+	steadyFile := w.Write("steady.yaml", strings.Join(inSync, "---\n"))
+	file := w.Write("costs.yaml", strings.Join(append(documents, inSync...), "---\n"))
+	worker := w.StartWorker(harness.WorkerOptions{})
+	w.MustCLI("apply", "-f", file)
+	measureCreate(w, figures)
+	measureBlocked(w, figures)
+	for _, id := range steadyIDs() {
+		w.UntilWoken(id)
+	}
+	if code := worker.Stop(); code != 0 {
+		w.T.Fatalf("the worker stopped with exit code %d", code)
+	}
+	w.StartWorker(harness.WorkerOptions{}) // one that has read no owner yet
+	measureSteady(w, steadyFile, figures)
+	measurePlan(w, steadyFile, figures)
+	return figures
+}
+
+func manifest(name, owner string, body []byte) string {
+	return fmt.Sprintf("type: Microsoft.Example/things@2024-01-01\nname: %s\nowner: %s\nbody: %s\nreconcile: {interval: %s}\n", name, owner, body, sleeps)
+}
+
+// measureCreate counts from the apply to Ready, and the history until everybody
+// who waits was told.
+func measureCreate(w *harness.World, figures Figures) {
+	w.T.Helper()
+	w.UntilPhase(ready, created, workflows.PhaseReady)
+	counters := w.Sim.Counters()
+	figures.requests("first", counters, 1, created)
+	figures["requests.first.poll"] = float64(counters.ByKind["operation"][http.MethodGet]) // nothing else has an operation
+	for size := range sizes() {
+		w.UntilPhase(ready, steady(size), workflows.PhaseReady)
+	}
+	figures["requests.first.owner_get"] = float64(w.Sim.Count(http.MethodGet, group))
+	w.UntilWoken(created)
+	history := w.History(created)
+	figures["history.create.events"] = float64(len(history.GetEvents()))
+	figures["history.create.bytes"] = float64(histories.Bytes(history.GetEvents()))
+}
+
+// measureBlocked waits for some passes of a resource whose group nobody made.
+func measureBlocked(w *harness.World, figures Figures) {
+	w.T.Helper()
+	w.UntilStatus(ready, blocked, "was blocked", func(s workflows.Status) bool { return s.Phase == workflows.PhaseBlocked && s.Pass >= blockedPasses })
+	pass := histories.Pass(w.History(blocked))
+	figures["history.blocked.events"] = float64(len(pass))
+	figures["history.blocked.bytes"] = float64(histories.Bytes(pass))
+	counters := w.Sim.Counters()
+	figures.requests("blocked", counters, 1, blocked)
+	figures["requests.blocked.owner_get"] = float64(counters.ByID[strings.ToLower(nobody)][http.MethodGet])
+}

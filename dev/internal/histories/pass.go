@@ -1,0 +1,63 @@
+package histories
+
+import (
+	"strings"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Pass are the events of the last pass that a timer began and no message
+// disturbed: from the timer that fired to the next one that starts.
+func Pass(history *historypb.History) []*historypb.HistoryEvent {
+	var pass, last []*historypb.HistoryEvent
+	for _, event := range history.GetEvents() {
+		switch event.GetEventType() {
+		case enumspb.EVENT_TYPE_TIMER_FIRED:
+			pass = []*historypb.HistoryEvent{event}
+			continue
+		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+			pass = nil
+		}
+		if pass == nil {
+			continue
+		}
+		if pass = append(pass, event); event.GetEventType() == enumspb.EVENT_TYPE_TIMER_STARTED {
+			last, pass = pass, nil
+		}
+	}
+	return last
+}
+
+// identityBytes is what the name of a worker counts in [Bytes]: it holds the
+// number of the process and the name of the host, which differ in length.
+const identityBytes = 24
+
+// Bytes is the size of events as protobuf, which is what the server stores and
+// limits, with names of workers of 24 bytes.
+func Bytes(events []*historypb.HistoryEvent) int {
+	bytes := 0
+	for _, event := range events {
+		event = proto.CloneOf(event)
+		nameWorkers(event.ProtoReflect())
+		bytes += proto.Size(event)
+	}
+	return bytes
+}
+
+// nameWorkers sets every name of a worker in the attributes of an event.
+func nameWorkers(event protoreflect.Message) {
+	event.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		if field.Kind() != protoreflect.MessageKind || field.IsList() || field.IsMap() {
+			return true
+		}
+		attributes := value.Message()
+		identity := attributes.Descriptor().Fields().ByName("identity")
+		if identity != nil && attributes.Has(identity) {
+			attributes.Set(identity, protoreflect.ValueOfString(strings.Repeat("w", identityBytes)))
+		}
+		return true
+	})
+}
