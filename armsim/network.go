@@ -35,7 +35,7 @@ func networkRows() []typeRule {
 	peering.absent = absence{code: "NotFound", words: "Resource {id} not found."}
 	route.absent = peering.absent
 	endpoint := with(privateEndpointType, privateEndpointDefaults)
-	endpoint.show, endpoint.after, endpoint.gone = showConnections, makeInterface, removeInterface
+	endpoint.show, endpoint.after, endpoint.gone = showConnections, endpointMade, endpointGone
 	endpoint.create.Seconds, endpoint.create.RetryAfter = 42, []float64{10, 10, 20}
 	endpoint.update = OperationSpec{Shape: ShapeAsync, Seconds: 10, RetryAfter: []float64{10}}
 	return append(dnsRows(),

@@ -31,9 +31,7 @@ func (s *Simulator) Approve(a Approval) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settle()
-	switch a.Status {
-	case "Approved", "Rejected", "Disconnected", "Pending":
-	default:
+	if !knownApproval(a.Status) {
 		return fmt.Errorf("approve %s: the status %q is not Approved, Rejected, Disconnected or Pending", a.ID, a.Status)
 	}
 	r := s.find(a.ID)
@@ -46,17 +44,22 @@ func (s *Simulator) Approve(a Approval) error {
 		if a.Connection != "" && !strings.EqualFold(a.Connection, name) {
 			continue
 		}
-		if r.decided == nil {
-			r.decided = map[string]object{}
-		}
 		found = true
-		r.decided[strings.ToLower(name)] = object{"status": a.Status, "description": a.Description, "actionsRequired": "None"}
+		r.decideOn(name, a.Status, a.Description)
 	}
 	if !found {
 		return fmt.Errorf("approve %s: it has no connection %q", a.ID, a.Connection)
 	}
 	r.version++
 	return nil
+}
+
+// decideOn notes what the owner of the other side decided about a connection.
+func (r *resource) decideOn(name, status, description string) {
+	if r.decided == nil {
+		r.decided = map[string]object{}
+	}
+	r.decided[strings.ToLower(name)] = object{"status": status, "description": description, "actionsRequired": "None"}
 }
 
 // connections are the private endpoint's, automatic ones first.
@@ -125,6 +128,17 @@ func (s *Simulator) SetManualApproval(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.options.ManualApproval = d
+}
+
+// endpointMade and endpointGone are what else comes and goes with an endpoint.
+func endpointMade(s *Simulator, endpoint *resource) {
+	makeInterface(s, endpoint)
+	makeConnections(s, endpoint)
+}
+
+func endpointGone(s *Simulator, endpoint *resource) {
+	removeInterface(s, endpoint)
+	removeConnections(s, endpoint)
 }
 
 // interfaceID is the network interface that comes with a private endpoint.

@@ -88,6 +88,7 @@ func typeRows() []typeRule {
 		delete:     OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{15}},
 		noLocation: false,
 	}}
+	rows = append(rows, endpointConnectionRow())
 	rows = append(rows, kustoRows()...)
 	rows = append(rows, networkRows()...)
 	rows = append(rows, storageRows()...)

@@ -2,6 +2,7 @@ package armsim_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -222,4 +223,55 @@ func TestPrivateEndpoint(t *testing.T) {
 	want(automatic+"2", auto, "Pending")
 	h.pass(time.Hour)
 	want(automatic+"2", auto, "Approved")
+}
+
+// TestEndpointConnection: the resource to which a private endpoint leads shows the
+// connection, and its owner decides there, as ARM's clients do it.
+func TestEndpointConnection(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	endpoint, list := networkRP+"privateEndpoints/m", plain+"/privateEndpointConnections"
+	h.want(h.do("PUT", plain+version, located), 201, "")
+	h.pass(time.Hour)
+	h.want(h.do("PUT", endpoint+version, `{"location":"westus2","properties":{"manualPrivateLinkServiceConnections":[{"name":"c1","properties":{"privateLinkServiceId":"`+plain+`"}}]}}`), 201, "")
+	h.pass(time.Hour)
+	listed, _ := h.do("GET", list+version, "").at("value").([]any)
+	if len(listed) != 1 {
+		t.Fatalf("the target shows %d connections, want 1", len(listed))
+	}
+	connection := listed[0].(map[string]any)["id"].(string)
+	decide := func(status string) string {
+		return `{"properties":{"privateEndpoint":{"id":"` + plain + `"},"privateLinkServiceConnectionState":{"status":"` + status + `","description":"by ada"}}}`
+	}
+	want := func(status string) {
+		t.Helper()
+		h.wantAt(h.do("GET", connection+version, ""), "properties.privateLinkServiceConnectionState.status", status)
+		h.wantAt(h.do("GET", connection+version, ""), "properties.privateEndpoint.id", endpoint)
+		shown, _ := h.do("GET", endpoint+version, "").at("properties.manualPrivateLinkServiceConnections").([]any)
+		state := shown[0].(map[string]any)["properties"].(map[string]any)["privateLinkServiceConnectionState"].(map[string]any)
+		if state["status"] != status {
+			t.Errorf("the endpoint shows %v, want %s", state, status)
+		}
+	}
+	want("Pending")
+	h.want(h.do("PUT", connection+version, decide("Perhaps")), 400, "BadRequest")
+	h.want(h.do("PUT", list+"/other"+version, decide("Approved")), 404, "ResourceNotFound")
+	h.want(h.do("PUT", connection+version, decide("Approved")), 200, "")
+	want("Approved")
+	h.want(h.do("PUT", connection+version, decide("Rejected")), 200, "")
+	want("Rejected")
+	h.want(h.do("DELETE", connection+version, ""), 200, "")
+	h.want(h.do("GET", connection+version, ""), 404, "ResourceNotFound")
+	shown, _ := h.do("GET", endpoint+version, "").at("properties.manualPrivateLinkServiceConnections").([]any)
+	if !strings.Contains(fmt.Sprint(shown), "Disconnected") {
+		t.Errorf("after the owner ended it the endpoint shows %v", shown)
+	}
+
+	h.want(h.do("PUT", endpoint+"2"+version, `{"location":"westus2","properties":{"privateLinkServiceConnections":[{"name":"c1","properties":{"privateLinkServiceId":"`+plain+`"}}]}}`), 201, "")
+	h.pass(time.Hour)
+	h.want(h.do("DELETE", endpoint+"2"+version, ""), 202, "")
+	h.pass(time.Hour)
+	if listed, _ := h.do("GET", list+version, "").at("value").([]any); len(listed) != 0 {
+		t.Errorf("the target still shows %v", listed)
+	}
 }
