@@ -199,4 +199,13 @@ func TestListsOfASubscription(t *testing.T) {
 		t.Errorf("the flat list shows properties: %s", all.raw)
 	}
 	count(root+"/resources"+version+"&$filter=resourceType%20eq%20'Microsoft.Example/things'", 1)
+
+	open := newHarness(t, armsim.Options{})
+	if got := open.do("GET", "/subscriptions"+version, ""); len(got.at("value").([]any)) != 0 {
+		t.Errorf("an empty simulator lists %s", got.raw)
+	}
+	open.makeGroup()
+	if got := open.do("GET", "/subscriptions"+version, ""); len(got.at("value").([]any)) != 1 || !strings.Contains(got.raw, sub) {
+		t.Errorf("where any subscription is known, the ones in use are listed, not %s", got.raw)
+	}
 }

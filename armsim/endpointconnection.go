@@ -25,18 +25,28 @@ func makeConnections(s *Simulator, endpoint *resource) {
 	for _, item := range connections(endpoint.body) {
 		connection, _ := item.(object)
 		target := s.find(text(connection, "properties.privateLinkServiceId"))
-		if target == nil {
+		if target == nil || s.leadsTo(endpoint, target) {
 			continue
 		}
 		id := target.id + "/" + connectionCollection + "/" + endpoint.name + "." + endpoint.guid
 		t, ok := parseID(id)
-		if !ok || s.find(id) != nil {
+		if !ok {
 			continue
 		}
 		r := s.newResource(t)
 		r.body = object{"properties": object{"privateEndpoint": object{"id": endpoint.id}, "provisioningState": "Succeeded"}}
 		s.resources[key(id)] = r
 	}
+}
+
+// leadsTo reports whether a resource shows an endpoint already.
+func (s *Simulator) leadsTo(endpoint, target *resource) bool {
+	for _, r := range s.children(target.id, connectionCollection) {
+		if key(endpointOf(r)) == key(endpoint.id) {
+			return true
+		}
+	}
+	return false
 }
 
 // removeConnections takes a deleted endpoint away from where it led to.

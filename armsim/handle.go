@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -95,6 +97,22 @@ func (s *Simulator) knownSubscription(id string) bool {
 	return len(s.options.Subscriptions) == 0
 }
 
+// listedSubscriptions are those that there are; where any is known, those that
+// hold something.
+func (s *Simulator) listedSubscriptions() []string {
+	if len(s.options.Subscriptions) > 0 {
+		return s.options.Subscriptions
+	}
+	var ids []string
+	for _, r := range s.below("") {
+		if t, ok := parseID(r.id); ok && t.subscription != "" {
+			ids = append(ids, strings.ToLower(t.subscription))
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 func (s *Simulator) handleSubscription(q *request) *answer {
 	if q.r.Method != http.MethodGet {
 		return errMethod(q.r.Method)
@@ -103,7 +121,7 @@ func (s *Simulator) handleSubscription(q *request) *answer {
 		return newAnswer(http.StatusOK, s.subscription(q.target.subscription))
 	}
 	list := []any{}
-	for _, id := range s.options.Subscriptions {
+	for _, id := range s.listedSubscriptions() {
 		list = append(list, s.subscription(id))
 	}
 	return newAnswer(http.StatusOK, object{"value": list, "count": object{"type": "Total", "value": len(list)}})

@@ -254,6 +254,11 @@ func TestEndpointConnection(t *testing.T) {
 		}
 	}
 	want("Pending")
+	h.want(h.do("PUT", endpoint+version, `{"location":"westus2","properties":{"manualPrivateLinkServiceConnections":[{"name":"c1","properties":{"privateLinkServiceId":"`+plain+`"}}]}}`), 200, "")
+	h.pass(time.Hour)
+	if listed, _ := h.do("GET", list+version, "").at("value").([]any); len(listed) != 1 {
+		t.Errorf("after another PUT the target shows %d connections, want 1", len(listed))
+	}
 	h.want(h.do("PUT", connection+version, decide("Perhaps")), 400, "BadRequest")
 	h.want(h.do("PUT", list+"/other"+version, decide("Approved")), 404, "ResourceNotFound")
 	h.want(h.do("PUT", connection+version, decide("Approved")), 200, "")

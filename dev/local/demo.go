@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -125,9 +124,17 @@ func (d *demo) startSimulator(context.Context) error {
 
 func (d *demo) startWorker(ctx context.Context) error {
 	if os.Getenv(passwordVariable) == "" {
-		if err := os.Setenv(passwordVariable, rand.Text()); err != nil {
+		password, _, err := keptSecret(d.folder, "postgres-password")
+		if err == nil {
+			err = os.Setenv(passwordVariable, password)
+		}
+		if err != nil {
 			return fmt.Errorf("set the demo's password: %w", err)
 		}
+	}
+	_, maskKey, err := keptSecret(d.folder, "mask-key")
+	if err != nil {
+		return err
 	}
 	log, err := os.OpenFile(filepath.Join(d.folder, "worker.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -135,6 +142,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 	}
 	settings := config.Default()
 	settings.HTTP.Listen = local(d.healthPort)
+	settings.MaskKey = config.Reference("file:" + maskKey)
 	settings.Azure.Cloud, settings.Azure.Endpoint = config.CloudCustom, d.sim.URL()
 	settings.Azure.Credential = config.CredentialNone
 	// The worker outlives the signal that ends the demo until its turn to stop.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/armature-io/armature/armsim"
 )
@@ -14,6 +16,21 @@ import (
 // memory, for the next one with KEEP=1: Temporal's database alone would tell of
 // resources that nobody has.
 const resourcesFile = "armsim.json"
+
+// keptSecret is a text of chance that a kept demo goes on with; it says in which
+// file it stands.
+func keptSecret(folder, name string) (secret, file string, err error) {
+	file = filepath.Join(folder, name)
+	known, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		known = []byte(rand.Text())
+		err = os.WriteFile(file, known, 0o600)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("keep the demo's %s: %w", name, err)
+	}
+	return string(known), file, nil
+}
 
 // keptResource is a resource as a GET shows it.
 type keptResource struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -39,6 +40,23 @@ func TestKeptResources(t *testing.T) {
 	}
 	if diff := cmp.Diff(desired(first), desired(second)); diff != "" || len(desired(second)) != 3 {
 		t.Errorf("the second simulator has other resources (-first, +second):\n%s", diff)
+	}
+}
+
+// A kept demo has the secrets that it had, so that nothing looks rotated.
+func TestKeptSecrets(t *testing.T) {
+	folder := t.TempDir()
+	first, file, err := keptSecret(folder, "one")
+	if err != nil || len(first) < 16 {
+		t.Fatalf("%q, %v", first, err)
+	}
+	second, _, err := keptSecret(folder, "one")
+	other, _, otherErr := keptSecret(folder, "other")
+	if err != nil || otherErr != nil || second != first || other == first {
+		t.Errorf("then %q and %q (%v, %v), want the same and another", second, other, err, otherErr)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its file is %v, %v", info, err)
 	}
 }
 
