@@ -41,8 +41,9 @@ func narrowLayouts(width int) []layout {
 	}
 }
 
-// fittingTable is the fullest list that a width has room for. What is too long
-// for the last one is cut.
+// fittingTable is the fullest list that a width has room for, with some words of
+// the message if that can be had without cutting a reason. What is too long for
+// the narrowest one is cut.
 func (a *app) fittingTable(views []view, width int) string {
 	lines := a.tableText(views, fullLayout())
 	if widest(lines) <= width {
@@ -52,12 +53,20 @@ func (a *app) fittingTable(views []view, width int) string {
 	for _, v := range views {
 		least = max(least, min(messageLeast, text.StringWidth(cut(v.condition(now).Message, messageMax))))
 	}
+	bare := ""
 	for _, l := range narrowLayouts(width) {
 		lines = a.tableText(views, l)
-		if room := width - widest(lines) - len(columnGap); room >= least {
+		taken := widest(lines)
+		if room := width - taken - len(columnGap); room >= least && l.reason == 0 {
 			l.message = min(room, messageMax)
 			return a.tableText(views, l)
 		}
+		if bare == "" && taken <= width {
+			bare = lines
+		}
+	}
+	if bare != "" {
+		return bare
 	}
 	list := strings.Split(lines, "\n")
 	for i, line := range list {

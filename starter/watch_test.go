@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -126,13 +127,15 @@ func TestTableOnANarrowTerminal(t *testing.T) {
 	cases := map[string]struct {
 		reason, file  string
 		width         int
-		long          bool
+		long, failing bool
 		shows, misses []string
 	}{
-		"wide":      {reason: "there is room for all", width: 200, shows: []string{"TYPE", "Microsoft.Kusto", "NEXT-TRY", "MESSAGE"}},
-		"90":        {reason: "the type goes before the message", width: 90, file: "get-narrow.txt", shows: []string{"NEXT-TRY", "MESSAGE"}, misses: []string{"TYPE"}},
-		"80":        {reason: "the usual size of a terminal", width: 80, shows: []string{"MESSAGE"}, misses: []string{"TYPE"}},
-		"80, long":  {reason: "a long name loses its front", width: 80, long: true, file: "get-narrow-long.txt", shows: []string{"MESSAGE", "remember"}, misses: []string{"a-cluster"}},
+		"wide":     {reason: "there is room for all", width: 200, shows: []string{"TYPE", "Microsoft.Kusto", "NEXT-TRY", "MESSAGE"}},
+		"90":       {reason: "the type goes before the message", width: 90, file: "get-narrow.txt", shows: []string{"NEXT-TRY", "MESSAGE"}, misses: []string{"TYPE"}},
+		"80":       {reason: "the usual size of a terminal", width: 80, shows: []string{"MESSAGE"}, misses: []string{"TYPE"}},
+		"80, long": {reason: "a long name loses its front", width: 80, long: true, file: "get-narrow-long.txt", shows: []string{"MESSAGE", "remember"}, misses: []string{"a-cluster"}},
+		"80, both": {reason: "with a long reason too there is no room for a message, but for the time", width: 80, long: true, failing: true,
+			shows: []string{"PostReconciliationFailure", "SINCE"}, misses: []string{"MESSAGE"}},
 		"50, long":  {reason: "a window beside another one", width: 50, long: true, misses: []string{"SINCE", "NEXT-TRY"}},
 		"too small": {reason: "lines are cut, never broken", width: 24},
 	}
@@ -143,6 +146,11 @@ func TestTableOnANarrowTerminal(t *testing.T) {
 			w.size = func() (int, int) { return tc.width, 24 }
 			if tc.long {
 				w.temporal.manage(t, strings.Replace(cluster, "/adx", "/"+long, 1), readyStatus())
+			}
+			if tc.failing {
+				status := blockedStatus(t)
+				status.Condition.Reason = resource.ReasonPostReconciliationFailure
+				w.temporal.manage(t, strings.Replace(cluster, "/adx", "/failing", 1), status)
 			}
 			w.run("get")
 			out := w.out.String()
