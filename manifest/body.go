@@ -29,7 +29,7 @@ type place struct {
 // field is the place of a property of an object at p.
 func (p place) field(object *node, name string) place {
 	next := place{
-		path:   p.path.With(resource.Step{Name: name}),
+		path:   append(p.path, resource.Step{Name: name}),
 		secret: !p.rights && resource.SecretProperty(name, p.under, label(object)),
 		rights: p.rights || resource.RightsName(name),
 		under:  p.under || resource.SecretName(name),
@@ -48,7 +48,7 @@ func (p place) field(object *node, name string) place {
 // item is the place of an element of a list at p. Elements are named by their
 // name where they have one, because servers reorder lists.
 func (p place) item(i int, item *node) place {
-	p.path = p.path.With(resource.Step{Index: i, IsIndex: true})
+	p.path = append(p.path, resource.Step{Index: i, IsIndex: true})
 	if name := item.textOf("name"); name != "" && !strings.ContainsAny(name, "[]=") {
 		p.path[len(p.path)-1] = resource.Step{Key: "name", Value: name}
 	}
@@ -84,7 +84,7 @@ func (l *loader) readBody(d *draft) {
 	}
 	l.checkIdentity(d, body)
 	reader := &bodyReader{loader: l, draft: d}
-	value := reader.object(body, place{path: resource.Path{{Name: "body"}}})
+	value := reader.object(body, place{path: append(newPath(), resource.Step{Name: "body"})})
 	if !d.desired.ID.IsZero() {
 		for _, name := range identityFields() {
 			delete(value, name)

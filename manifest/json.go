@@ -19,7 +19,7 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 	tree := &jsonTree{loader: l, file: file, data: data, decoder: decoder}
 	var documents []*node
 	for {
-		root, err := tree.node(nil, 0)
+		root, err := tree.node(newPath(), 0)
 		if errors.Is(err, io.EOF) {
 			return documents
 		}
@@ -128,7 +128,7 @@ func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
 func (t *jsonTree) list(list *node, path resource.Path, depth int) (*node, error) {
 	list.kind = kindList
 	for i := 0; t.decoder.More(); i++ {
-		item, err := t.node(path.With(resource.Step{Index: i, IsIndex: true}), depth+1)
+		item, err := t.node(append(path, resource.Step{Index: i, IsIndex: true}), depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 			return nil, inside(err)
 		}
 		name, _ := token.(string)
-		line, at := t.at(), path.With(resource.Step{Name: name})
+		line, at := t.at(), append(path, resource.Step{Name: name})
 		value, err := t.node(at, depth+1)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/armature-io/armature/resource"
 )
 
 // kind is what a node is in JSON's terms.
@@ -80,3 +82,11 @@ func (n *node) scalar() any {
 func (n *node) found() string {
 	return fmt.Sprintf("found %s", string(n.kind))
 }
+
+// pathRoom is the depth to which a path of newPath grows in place.
+const pathRoom = 16
+
+// newPath is the empty path for one walk through a document. The walk appends to
+// it on the way down and keeps no path, so siblings share their room: a path for
+// each value would be most of what a load allocates.
+func newPath() resource.Path { return make(resource.Path, 0, pathRoom) }

@@ -35,7 +35,7 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 			return documents
 		}
 		tree := &yamlTree{loader: l, file: file, budget: maxNodes}
-		root := tree.node(&document, nil, 0)
+		root := tree.node(&document, newPath(), 0)
 		if root != nil && root.kind != kindNull && tree.budget > 0 {
 			documents = append(documents, root)
 		}
@@ -106,7 +106,7 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	case yaml.SequenceNode:
 		list := &node{kind: kindList, line: from.Line}
 		for i, item := range from.Content {
-			if value := t.node(item, path.With(resource.Step{Index: i, IsIndex: true}), depth+1); value != nil {
+			if value := t.node(item, append(path, resource.Step{Index: i, IsIndex: true}), depth+1); value != nil {
 				list.items = append(list.items, value)
 			}
 		}
@@ -134,7 +134,7 @@ func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node 
 			t.fault(key.Line, path, "a key is %s; keys must be texts: put it in quotes", describe(key))
 			continue
 		}
-		at := path.With(resource.Step{Name: key.Value})
+		at := append(path, resource.Step{Name: key.Value})
 		if first, twice := lines[key.Value]; twice {
 			t.fault(key.Line, at, "stands twice in one mapping, first in line %d; remove one of the two", first)
 			continue
