@@ -83,8 +83,8 @@ chromium:
 	}
 
 .PHONY: bench
-bench: ## measure; BENCH=wake for one part; writes dev/bench.json
-	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout 40m -v ./bench
+bench: ## measure; BENCH=wake for one part, BENCH=scale (hours) apart; writes dev/bench.json
+	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 .PHONY: check
 check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI holds

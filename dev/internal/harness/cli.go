@@ -31,6 +31,8 @@ type Result struct {
 	// Code is the exit code; Out and Err what it wrote.
 	Code     int
 	Out, Err string
+	// CPU is the time of processors that it took.
+	CPU time.Duration
 }
 
 // String shows the call as a failed test should.
@@ -55,7 +57,13 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 	var out, err bytes.Buffer
 	command.Dir, command.Env = w.Folder, w.environment(env...)
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &err
-	failed := command.Run()
+	failed := command.Start()
+	if failed == nil {
+		if w.Started != nil {
+			w.Started(command.Process.Pid)
+		}
+		failed = command.Wait()
+	}
 	var exit *exec.ExitError
 	if failed != nil && !errors.As(failed, &exit) {
 		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
@@ -63,7 +71,8 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 	if ctx.Err() != nil {
 		w.T.Fatalf("armature %s did not end in %s\n%s%s", strings.Join(args, " "), limit(args), &out, &err)
 	}
-	return Result{Args: args, Code: command.ProcessState.ExitCode(), Out: out.String(), Err: err.String()}
+	state := command.ProcessState
+	return Result{Args: args, Code: state.ExitCode(), Out: out.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime()}
 }
 
 // MustCLI is CLI that fails the test unless the exit code is 0.

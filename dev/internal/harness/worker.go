@@ -100,6 +100,9 @@ func (k *Worker) Get(path string) (code int, body string) {
 	return response.StatusCode, text.String()
 }
 
+// PID is the process ID.
+func (k *Worker) PID() int { return k.command.Process.Pid }
+
 // Running tells whether the process lives.
 func (k *Worker) Running() bool {
 	select {

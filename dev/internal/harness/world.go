@@ -34,6 +34,9 @@ type Options struct {
 	NoSearchAttributes bool
 	// ContinueAsNewAfter is handed to temporaldev.
 	ContinueAsNewAfter int
+	// Temporal is host:port of a server that runs elsewhere and has the search
+	// attributes; "" starts one.
+	Temporal string
 }
 
 // World is everything a scenario has. Its methods fail the test.
@@ -42,7 +45,8 @@ type World struct {
 	Binaries Binaries
 	// Folder is where CLI and workers run; files that a scenario writes go here.
 	Folder string
-	// Temporal is the world's own server; a world that joins others has none.
+	// Temporal is the world's own server; a world on a server that runs elsewhere
+	// has none.
 	Temporal *temporaldev.Server
 	// address is the Temporal server's, host:port.
 	address string
@@ -51,30 +55,20 @@ type World struct {
 	Sim    *Sim
 	// Env is added to the environment of every worker and CLI call.
 	Env []string
+	// Started, where it is set, is told the process ID of each call of the CLI.
+	Started func(pid int)
 }
 
 // New starts a server and a simulator that end with the test.
 func New(t testing.TB, binaries Binaries, options Options) *World {
 	t.Helper()
-	w := &World{T: t, Binaries: binaries, Folder: t.TempDir()}
-	temporalOptions := temporaldev.Options{
-		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter,
+	w := &World{T: t, Binaries: binaries, Folder: t.TempDir(), address: options.Temporal}
+	if w.address == "" {
+		w.startTemporal(options)
 	}
-	if options.NoSearchAttributes {
-		temporalOptions.SearchAttributes = nil
-	}
-	server, err := temporaldev.Start(t.Context(), filepath.Join(w.Folder, "temporal"), temporalOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Temporal, w.address = server, server.Address()
-	t.Cleanup(func() {
-		if err := w.Temporal.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	var err error
 	w.Client, err = client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: temporaldev.Namespace,
+		HostPort: w.address, Namespace: temporaldev.Namespace,
 		DataConverter: payload.DataConverter(), Logger: silent{},
 	})
 	if err != nil {
@@ -83,6 +77,25 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 	t.Cleanup(w.Client.Close)
 	w.Sim = startSim(t, w.Folder, options)
 	return w
+}
+
+// startTemporal starts a server that ends with the test.
+func (w *World) startTemporal(options Options) {
+	w.T.Helper()
+	set := temporaldev.Options{SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter}
+	if options.NoSearchAttributes {
+		set.SearchAttributes = nil
+	}
+	server, err := temporaldev.Start(w.T.Context(), filepath.Join(w.Folder, "temporal"), set)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Temporal, w.address = server, server.Address()
+	w.T.Cleanup(func() {
+		if err := w.Temporal.Stop(); err != nil {
+			w.T.Error(err)
+		}
+	})
 }
 
 // On is the world for a subtest: what fails there fails there.

@@ -1,0 +1,206 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/temporaldev"
+	"github.com/armature-io/armature/workflows"
+)
+
+// temporalVariable is the folder of a Temporal server that this program is to be,
+// instead of a benchmark.
+const temporalVariable = "BENCH_TEMPORAL_FOLDER"
+
+// TestTemporalServer is no test: benchmarks start this program once more as the
+// Temporal server, so that its processor time and memory can be told from theirs.
+// It ends with its standard input.
+func TestTemporalServer(t *testing.T) {
+	folder := os.Getenv(temporalVariable)
+	if folder == "" {
+		t.Skip("the Temporal server of a benchmark, which starts it")
+	}
+	server, err := temporaldev.Start(t.Context(), folder, temporaldev.Options{SearchAttributes: workflows.SearchAttributes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "part"), []byte(server.Address()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(folder, "part"), filepath.Join(folder, "address")); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // its end is what is waited for
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stand is a world whose Temporal server is a process of its own, and one worker.
+type stand struct {
+	*harness.World
+	temporal int // process ID
+	worker   *harness.Worker
+	cli      memoryWatch
+}
+
+func newStand(t *testing.T, binaries harness.Binaries, simulator armsim.Options) *stand {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	command := exec.Command(program, "-test.run=^TestTemporalServer$", "-test.timeout=0")
+	command.Env = append(os.Environ(), temporalVariable+"="+folder)
+	command.Stderr = os.Stderr
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close() // ends the server
+		_ = command.Wait()
+	})
+	address, deadline := "", time.Now().Add(2*time.Minute)
+	for ticker := time.NewTicker(100 * time.Millisecond); address == ""; <-ticker.C {
+		content, err := os.ReadFile(filepath.Join(folder, "address"))
+		if address = string(content); err != nil && time.Now().After(deadline) {
+			t.Fatalf("the Temporal server does not start; see %s", folder)
+		}
+	}
+	s := &stand{World: harness.New(t, binaries, harness.Options{Temporal: address, Simulator: simulator}), temporal: command.Process.Pid}
+	s.Started = s.cli.start
+	s.worker = s.StartWorker(harness.WorkerOptions{})
+	return s
+}
+
+// use is what a process took.
+func (s *stand) use(pid int) usage {
+	s.T.Helper()
+	u, err := usageOf(pid)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return u
+}
+
+// spent is the processor time of the worker and of the Temporal server.
+type spent struct{ worker, temporal time.Duration }
+
+func (s *stand) spent() spent {
+	s.T.Helper()
+	return spent{s.use(s.worker.PID()).cpu, s.use(s.temporal).cpu}
+}
+
+// since is what was spent after an earlier look.
+func (s *stand) since(before spent) spent {
+	s.T.Helper()
+	now := s.spent()
+	return spent{now.worker - before.worker, now.temporal - before.temporal}
+}
+
+// metric sums the series of a metric of the worker whose labels hold all texts.
+func (s *stand) metric(name string, labels ...string) float64 {
+	s.T.Helper()
+	code, text := s.worker.Get("/metrics")
+	if code != http.StatusOK {
+		s.T.Fatalf("/metrics answered %d: %s", code, text)
+	}
+	sum := 0.0
+lines:
+	for line := range strings.Lines(text) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
+		if !strings.HasPrefix(series, name+"{") {
+			continue
+		}
+		for _, label := range labels {
+			if !strings.Contains(series, label) {
+				continue lines
+			}
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			s.T.Fatalf("read metric %s: %v", line, err)
+		}
+		sum += n
+	}
+	return sum
+}
+
+// slots are those that the worker holds for tasks in work.
+func (s *stand) slots() float64 {
+	s.T.Helper()
+	return s.metric("temporal_worker_task_slots_used")
+}
+
+// inPhase counts the resources in a phase as visibility knows them.
+func (s *stand) inPhase(phase workflows.Phase) int {
+	s.T.Helper()
+	answer, err := s.Client.CountWorkflow(s.T.Context(), &workflowservice.CountWorkflowExecutionsRequest{
+		Namespace: temporaldev.Namespace,
+		Query:     fmt.Sprintf("ExecutionStatus = 'Running' AND ReconcilePhase = '%s'", phase),
+	})
+	if err != nil {
+		return -1 // a busy server; asked again
+	}
+	return int(answer.GetCount())
+}
+
+// thingType is a type without rules of its own in the simulator.
+const thingType = "Microsoft.Example/things"
+
+// crowd is many resources, spread over subscriptions, for ARM's budgets are a
+// subscription's.
+type crowd struct {
+	count, subscriptions int
+	// kind is the type with api-version.
+	kind string
+	body func(i int) string
+	// more are further lines of each manifest.
+	more string
+}
+
+func (c crowd) group(i int) string {
+	return fmt.Sprintf("/subscriptions/11111111-2222-3333-4444-%012d/resourceGroups/crowd", i%c.subscriptions)
+}
+
+func (c crowd) id(i int) string {
+	kind, _, _ := strings.Cut(c.kind, "@")
+	return fmt.Sprintf("%s/providers/%s/t%d", c.group(i), kind, i)
+}
+
+// perFile is how many manifests stand in one file.
+const perFile = 250
+
+// manifests makes the groups, and a folder of files with the manifests.
+func (c crowd) manifests(w *harness.World) string {
+	w.T.Helper()
+	for i := range min(c.count, c.subscriptions) {
+		w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": c.group(i), "body": map[string]any{"location": "westus2"}}, nil)
+	}
+	var documents []string
+	for i := range c.count {
+		documents = append(documents, fmt.Sprintf("type: %s\nname: t%d\nowner: %s\nlabels: {stack: crowd}\n%sbody: %s\n", c.kind, i, c.group(i), c.more, c.body(i)))
+		if len(documents) == perFile || i == c.count-1 {
+			w.Write(fmt.Sprintf("crowd/%06d.yaml", i), join(documents))
+			documents = nil
+		}
+	}
+	return "crowd"
+}
