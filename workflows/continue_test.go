@@ -15,8 +15,8 @@ import (
 func TestContinueAsNew(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
-	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, 10*time.Millisecond)
-	r.at(20*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "x"})
+	r.RegisterDelayedCallback(func() { r.SetContinueAsNewSuggested(true) }, time.Minute)
+	r.at(2*time.Minute, workflows.PauseUpdate, workflows.PauseInput{By: "x"})
 	r.start(0)
 	var next *workflow.ContinueAsNewError
 	if err := r.GetWorkflowError(); !errors.As(err, &next) {

@@ -169,17 +169,17 @@ func TestPause(t *testing.T) {
 func TestPauseHasNoNextTry(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
-	r.at(10*time.Millisecond, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})
-	paused := r.look(20 * time.Millisecond)
-	r.at(30*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	r.at(10*time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})
+	paused := r.look(20 * time.Second)
+	r.at(27*time.Second, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
 	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
 		return resource.Block(resource.ReasonWaitingForDependents, "a database")
 	}
-	held := r.at(25*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{})
-	unchanged := r.at(26*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
-	goesOn := r.at(90*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{})
-	deleting := r.look(100 * time.Millisecond)
-	r.start(200 * time.Millisecond)
+	held := r.at(25*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	unchanged := r.at(26*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+	goesOn := r.at(29*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	deleting := r.look(30 * time.Second)
+	r.start(40 * time.Second)
 	if paused.Pass != 1 || !paused.NextTry.IsZero() {
 		t.Errorf("after pass %d the next try is %v, want none while paused", paused.Pass, paused.NextTry)
 	}

@@ -22,11 +22,11 @@ func TestPassForce(t *testing.T) {
 		return resource.Verdict{Action: resource.ActionSkip}
 	}
 	r.apply(desired())
-	refused := r.at(10*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, By: "ada@host"})
-	forced := r.at(20*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, By: "ada@host", Reason: "stuck"})
-	r.at(30*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
-	status := r.look(500 * time.Millisecond)
-	r.start(700 * time.Millisecond)
+	refused := r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, By: "ada@host"})
+	forced := r.at(20*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, By: "ada@host", Reason: "stuck"})
+	r.at(30*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
+	status := r.look(40 * time.Second)
+	r.start(50 * time.Second)
 	if refused.rejected == nil {
 		t.Error("a force without a reason was accepted")
 	}
