@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
+	"github.com/google/go-cmp/cmp"
 )
 
 // passes plays the two checks of passes over one resource, with the memory that
@@ -19,6 +20,7 @@ type passes struct {
 	*world
 	desired resource.Desired
 	memory  json.RawMessage
+	secrets map[string]string
 }
 
 func (p *passes) pre(observed string) resource.Verdict {
@@ -27,7 +29,7 @@ func (p *passes) pre(observed string) resource.Verdict {
 
 func (p *passes) post(observed string, put bool, reasons []resource.Difference) resource.Verdict {
 	got := local(p.world, p.acts.PostCheck, PostCheckInput{
-		Desired: p.desired, Observed: json.RawMessage(observed), Memory: p.memory, Put: put, Differences: reasons,
+		Desired: p.desired, Observed: json.RawMessage(observed), Memory: p.memory, Put: put, Differences: reasons, Secrets: p.secrets,
 	})
 	if got.Memory != nil {
 		p.memory = got.Memory
@@ -188,6 +190,50 @@ func TestMemoryOfSecrets(t *testing.T) {
 			must(t, os.Remove(file))
 			want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
 		})
+	}
+}
+
+// A secret that is rotated while its PUT goes on was not sent: what was sent is
+// remembered, and the next pass puts the new value.
+func TestMemoryOfASecretRotatedMeanwhile(t *testing.T) {
+	t.Parallel()
+	const shown, rotated = `{"location":"westus2","properties":{"size":1}}`, planted + "-rotated"
+	folder := t.TempDir()
+	p := newPasses(t, `{"location":"westus2","properties":{"size":1,"adminPassword":{"$secret":"file:password"}}}`, func(s *setup) { s.options.Rotation = true })
+	p.put(groupText, `{"location":"westus2"}`)
+	p.acts.Secrets = secrets.New(secrets.Options{Dir: folder})
+	p.desired.SecretRefs, p.desired.Secret = []string{"file:password"}, []string{"properties.adminPassword"}
+	is := func(value string) { must(t, os.WriteFile(filepath.Join(folder, "password"), []byte(value), 0o600)) }
+	send := func() PutResourceResult {
+		t.Helper()
+		got, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Create: true, ObservedAt: p.now()})
+		must(t, err)
+		p.leaks(planted, got, string(p.left))
+		if !got.Sent || len(got.Secrets) != 1 {
+			t.Fatalf("no PUT: %+v", got)
+		}
+		return got
+	}
+	is(planted)
+	first := send()
+	is(rotated)
+	p.secrets = first.Secrets
+	p.post(shown, true, nil)
+	got := p.pre(shown)
+	want(t, got, resource.ActionProceed, resource.ReasonDrift, "", "properties.adminPassword")
+
+	p.secrets = send().Secrets
+	p.post(shown, true, got.Differences)
+	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
+
+	// An attempt whose worker died after ARM's answer left it to the next one.
+	var left putProgress
+	must(t, json.Unmarshal(p.left, &left))
+	p.later(left)
+	again, err := run(p.world, p.acts.PutResource, PutResourceInput{Desired: p.desired, Create: true, ObservedAt: p.now()})
+	must(t, err)
+	if diff := cmp.Diff(p.secrets, again.Secrets); diff != "" {
+		t.Errorf("the second attempt forgot what was sent (-want +got)\n%s", diff)
 	}
 }
 

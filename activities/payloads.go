@@ -140,6 +140,9 @@ type PutResourceResult struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// Sent is false when the PUT turned out to be needless or in flight.
 	Sent bool `json:"sent,omitempty"`
+	// Secrets are keyed hashes of the secrets that were sent, by reference: one may
+	// be rotated before PostCheck looks. None without a key that is secret.
+	Secrets map[string]string `json:"secrets,omitempty"`
 	// Unknown is set when the activity gave up on a PUT that ARM may have
 	// accepted: the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
@@ -185,6 +188,8 @@ type PostCheckInput struct {
 	// reasons.
 	Put         bool                  `json:"put,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
+	// Secrets are those of PutResourceResult.
+	Secrets map[string]string `json:"secrets,omitempty"`
 	// Changes and NotReadyFor are those of CheckOwnerInput.
 	Changes     []Change      `json:"changes,omitempty"`
 	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/armature-io/armature/drift"
@@ -22,6 +23,16 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
 		return PostCheckResult{Verdict: a.observed("PostCheck", *stop)}, nil
+	}
+	if a.options.Rotation && len(in.Secrets) > 0 {
+		// What was sent counts, not what a reference leads to since.
+		seen := request.Secrets
+		request.Secrets = maps.Clone(in.Secrets)
+		for reference, sum := range seen {
+			if _, sent := in.Secrets[reference]; !sent {
+				request.Secrets[reference] = sum
+			}
+		}
 	}
 	result := PostCheckResult{Verdict: a.Registry.PostCheck(ctx, request)}
 	if !result.Verdict.Stops() {

@@ -2,6 +2,9 @@ package activities
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -74,8 +77,8 @@ func (a *Activities) knownRequest(
 	return request, nil
 }
 
-// rotating are the values behind the resource's $secret references, by reference,
-// for keyed hashes of them: nil without a key that is secret. What cannot be read
+// rotating are keyed hashes of the values behind the resource's $secret
+// references, by reference: nil without a key that is secret. What cannot be read
 // now is left out, and then not compared.
 func (a *Activities) rotating(ctx context.Context, desired resource.Desired) map[string]string {
 	if !a.options.Rotation || len(desired.SecretRefs) == 0 {
@@ -87,7 +90,21 @@ func (a *Activities) rotating(ctx context.Context, desired resource.Desired) map
 			known[reference] = values[0]
 		}
 	}
-	return known
+	return a.hashed(known)
+}
+
+// hashed are keyed hashes of secrets, nil without a key that is secret.
+func (a *Activities) hashed(values map[string]string) map[string]string {
+	if !a.options.Rotation || len(values) == 0 {
+		return nil
+	}
+	hashes := make(map[string]string, len(values))
+	for reference, value := range values {
+		mac := hmac.New(sha256.New, a.options.HashKey)
+		mac.Write([]byte("secret\x00" + value))
+		hashes[reference] = hex.EncodeToString(mac.Sum(nil)[:16])
+	}
+	return hashes
 }
 
 // decodeMemory reads what PostCheck wrote.

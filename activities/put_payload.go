@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/drift"
@@ -14,13 +16,16 @@ import (
 // payload is body + references + secrets + ignored paths and the tags of others
 // as observed, then the modifiers. Secrets come before what was observed: a marker that somebody wrote
 // into the resource must not fetch a secret of the worker. The secret values are
-// answered too, so that they can be scrubbed from what ARM says.
+// answered too, so that they can be scrubbed from what ARM says; of those that a
+// rotation is seen by, hashes are kept.
 func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict) {
 	desired := p.in.Desired
-	body, values, err := p.Secrets.Resolve(ctx, p.request.Object.Desired)
+	body, known, err := p.Secrets.Resolve(ctx, p.request.Object.Desired)
 	if err != nil {
 		return nil, nil, notResolved(err)
 	}
+	values := slices.Sorted(maps.Values(known))
+	p.secrets = p.hashed(known)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
 	if desired.Put == resource.PutMerge {
 		body = drift.Merge(body, p.request.Object.Observed)

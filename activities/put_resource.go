@@ -29,6 +29,8 @@ type putProgress struct {
 	Token    string `json:"token,omitempty"`
 	// RetryAfter is the wait before the first poll.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Secrets are those of PutResourceResult.
+	Secrets map[string]string `json:"secrets,omitempty"`
 	// AbsentSince is when a read that followed a PUT of unknown outcome first
 	// found nothing, AbsentAttempt the attempt that last did: if a later one
 	// died, it may have sent another PUT, and the wait starts over.
@@ -50,8 +52,10 @@ type put struct {
 	// overtaken counts the PUTs of this attempt that ARM refused because the
 	// resource had changed since the read.
 	overtaken int
-	request   extensions.Request
-	etag      string
+	// secrets are keyed hashes of the secrets in the payload, by reference.
+	secrets map[string]string
+	request extensions.Request
+	etag    string
 }
 
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt

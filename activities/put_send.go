@@ -52,7 +52,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		}
 		return p.failed(ctx, err, values)
 	}
-	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter}
+	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets}
 	p.heart.record(progress)
 	p.owners.readings.forget(p.in.Desired.ID, readAs{p.in.Desired.APIVersion, arm.CredentialOf(ctx)})
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
@@ -88,7 +88,7 @@ func (p *put) again(ctx context.Context, refusal error, values []string) (PutRes
 func (p *put) accepted(verdict resource.Verdict, progress putProgress) PutResourceResult {
 	return PutResourceResult{
 		Verdict: p.observed("PutResource", verdict), Sent: true, Done: progress.Done,
-		Token: progress.Token, RetryAfter: progress.RetryAfter,
+		Token: progress.Token, RetryAfter: progress.RetryAfter, Secrets: progress.Secrets,
 	}
 }
 

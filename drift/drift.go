@@ -23,9 +23,9 @@ type Options struct {
 	// Key makes the hashes of Memory keyed ones. Without one nothing about
 	// literal secrets is remembered.
 	Key []byte
-	// Secrets are the values behind $secret references, as far as they could be
-	// read: Memory keeps keyed hashes of them. Leave it nil without a key that
-	// is secret, then no rotation is detected.
+	// Secrets stand for the values behind $secret references, as far as they could
+	// be read: keyed hashes of them, of which Memory keeps keyed hashes. Leave it
+	// nil without a key that is secret, then no rotation is detected.
 	Secrets map[string]string
 	// Put says that Remember looks back on a PUT, Reasons are the differences
 	// for which it was made.

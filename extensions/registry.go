@@ -184,7 +184,7 @@ type Request struct {
 	HashKey []byte
 	// Merge says that a PUT lays desired over observed.
 	Merge bool
-	// Secrets are the values behind $secret references whose rotation is a
+	// Secrets are hashes of the values behind $secret references whose rotation is a
 	// difference, by reference; nil where none is.
 	Secrets map[string]string
 	// Now is the time of the pass.

@@ -71,10 +71,10 @@ func refused(reference, format string, args ...any) error {
 }
 
 // Resolve replaces every {"$secret": "env:NAME"} and {"$secret": "file:NAME"} on
-// a copy of the body and answers the values too, each once, for Masker. The
-// error is an *Error, or the context's. Only activities call it: the PUT to write
-// the values, reads and polls to keep them out of what ARM sends back.
-func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved map[string]any, values []string, err error) {
+// a copy of the body and answers the values too, by reference. The error is an
+// *Error, or the context's. Only activities call it: the PUT to write the values,
+// reads and polls to keep them out of what ARM sends back.
+func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved map[string]any, values map[string]string, err error) {
 	walk := &resolution{resolver: r, known: map[string]string{}}
 	value, err := walk.value(ctx, body)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved m
 	if !isObject {
 		return nil, nil, refused("of the body", "a whole body cannot be a secret")
 	}
-	return resolved, walk.values, nil
+	return resolved, walk.known, nil
 }
 
 // resolution is the state of one Resolve; a reference that stands twice is read
@@ -92,7 +92,6 @@ func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved m
 type resolution struct {
 	resolver *Resolver
 	known    map[string]string
-	values   []string
 }
 
 func (w *resolution) value(ctx context.Context, value any) (any, error) {
@@ -140,7 +139,6 @@ func (w *resolution) marker(ctx context.Context, object map[string]any, marker a
 		return nil, err
 	}
 	w.known[reference] = value
-	w.values = append(w.values, value)
 	return value, nil
 }
 

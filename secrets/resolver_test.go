@@ -105,7 +105,7 @@ func TestResolve(t *testing.T) {
 			if diff := cmp.Diff(want, resolved); diff != "" {
 				t.Errorf("\n%s\n-want +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff([]string{tc.want.value}, values); diff != "" {
+			if diff := cmp.Diff(map[string]string{tc.reference: tc.want.value}, values); diff != "" {
 				t.Errorf("\n%s\n-want +got:\n%s", tc.reason, diff)
 			}
 		})

@@ -19,6 +19,8 @@ type pass struct {
 	got        activities.GetResourceResult
 	pre        resource.Verdict
 	put        bool
+	// secrets are hashes of the secrets that the PUT sent.
+	secrets map[string]string
 	// adopt is set when the differences are to stay.
 	adopt bool
 	// read is set once the resource was read in this pass.
@@ -145,7 +147,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	ctx = checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.PostCheck, activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.put || p.adopt, Differences: differencesPut(p),
+		Put: p.put || p.adopt, Differences: differencesPut(p), Secrets: p.secrets,
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	if err == nil {

@@ -60,7 +60,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Create: p.pre.Create, Correction: r.state.Settled == p.generation,
 		Repeated: r.state.Ended, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
-	p.put = result.Sent
+	p.put, p.secrets = result.Sent, result.Secrets
 	r.state.Wrote = r.state.Wrote || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
 	return result, verdictOf(result.Verdict, err)

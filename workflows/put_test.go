@@ -7,6 +7,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
 )
 
 // A provider that is not registered is registered, and the PUT is sent again in
@@ -66,5 +67,37 @@ func TestDenialsAreCounted(t *testing.T) {
 		if i >= len(told) || told[i] != want[i] {
 			t.Fatalf("told %+v, want %+v", told, want)
 		}
+	}
+}
+
+// What the PUT sent is told to the post-check of its pass, and to no other.
+func TestPostCheckKnowsTheSecretsSent(t *testing.T) {
+	r := newRun(t)
+	sent := map[string]string{"env:P": "a hash"}
+	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+		if r.count("PutResource") == 0 {
+			return absent()
+		}
+		return present()
+	}
+	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+		if r.count("PutResource") == 0 {
+			return create(in)
+		}
+		return resource.Verdict{Action: resource.ActionSkip}
+	}
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Done: true, Secrets: sent}, nil
+	}
+	var told []map[string]string
+	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
+		told = append(told, in.Secrets)
+		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
+	r.start(2 * time.Minute)
+	if diff := cmp.Diff([]map[string]string{sent, nil}, told); diff != "" {
+		t.Errorf("the post-checks were told (-want +got)\n%s", diff)
 	}
 }
