@@ -31,7 +31,7 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 			return fmt.Errorf("set update handler %s: %w", update.name, err)
 		}
 	}
-	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (Status, error) { return r.state.status(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (*Status, error) { return r.state.status(), nil }); err != nil {
 		return fmt.Errorf("set query handler %s: %w", StatusQuery, err)
 	}
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {

@@ -28,13 +28,13 @@ type reconciler struct {
 
 // ReconcileResource keeps one ARM resource the way its manifest says, until it
 // is deleted, canceled, or Ready once.
-func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (Status, error) {
+func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
 	return reconcile(ctx, input, nil)
 }
 
 // reconcile is ReconcileResource with other steps, where the replay tests want
 // them.
-func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]step) []step) (Status, error) {
+func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]step) []step) (*Status, error) {
 	r := &reconciler{}
 	if r.steps = r.fiveSteps(); alter != nil {
 		r.steps = alter(r.steps)
@@ -43,7 +43,7 @@ func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]
 		r.state = *input.State
 	}
 	if err := r.handleMessages(ctx); err != nil {
-		return Status{}, err
+		return nil, err
 	}
 	managed := func() bool { return r.state.Desired != nil }
 	if err := sleep(ctx, firstMessage, "waits for the first apply", managed); err != nil || !managed() {
@@ -53,7 +53,7 @@ func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]
 }
 
 // run is the loop: a pass when one is due, else a wait.
-func (r *reconciler) run(ctx workflow.Context) (Status, error) {
+func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return r.state.status(), err
@@ -115,7 +115,7 @@ func (r *reconciler) finished() (bool, error) {
 
 // end waits for the handlers that still answer and the wakes that go on, and
 // ends the run.
-func (r *reconciler) end(ctx workflow.Context, err error) (Status, error) {
+func (r *reconciler) end(ctx workflow.Context, err error) (*Status, error) {
 	if await := workflow.Await(ctx, func() bool { return r.quiet(ctx) }); await != nil {
 		return r.state.status(), await
 	}
