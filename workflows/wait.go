@@ -31,25 +31,30 @@ const (
 
 // wait sleeps until the next try or a message, in named timers.
 func (r *reconciler) wait(ctx workflow.Context) error {
-	paused := r.state.holds()
-	if paused {
+	if r.state.holds() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
 		r.state.Told.Ready = false // dependsOn waits while it is paused: the resume wakes
 	}
 	seen := r.messages
 	moved := func() bool { return r.messages != seen }
-	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
-	if paused || r.state.NextTry.IsZero() {
-		// A timer all the same: it says what is waited for, and when it fires,
-		// run looks for a new worker version.
-		return sleep(ctx, longestTimer, cut(r.waitingFor(paused)), moved)
-	}
-	if err := sleep(ctx, min(remaining, longestTimer), cut(r.state.Waiting), moved); err != nil {
+	most, try, summary := r.nextTimer(ctx)
+	if err := sleep(ctx, most, summary, moved); err != nil {
 		return err
 	}
 	// The timer decides, not a second look at the clock.
-	r.elapsed = !moved() && remaining <= longestTimer
+	r.elapsed = try && !moved()
 	return nil
+}
+
+// nextTimer is the length of the next timer, whether the next try is due when it
+// fires, and what it says. Without a next try there is a timer all the same: it
+// says what is waited for, and when it fires, run looks for a new worker version.
+func (r *reconciler) nextTimer(ctx workflow.Context) (most time.Duration, try bool, summary string) {
+	if paused := r.state.holds(); paused || r.state.NextTry.IsZero() {
+		return longestTimer, false, cut(r.waitingFor(paused))
+	}
+	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
+	return min(remaining, longestTimer), remaining <= longestTimer, cut(r.state.Waiting)
 }
 
 // waitingFor is what a wait without a next try waits for.
