@@ -17,7 +17,12 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 		"checks swapped":       func(s []step) []step { s[0], s[1] = s[1], s[0]; return s },
 	} {
 		altered[name] = func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-			return reconcile(ctx, input, change)
+			r, err := start(ctx, input)
+			if err != nil {
+				return nil, err
+			}
+			r.steps = change(r.steps)
+			return r.run(ctx)
 		}
 	}
 	return altered

@@ -29,27 +29,25 @@ type reconciler struct {
 // ReconcileResource keeps one ARM resource the way its manifest says, until it
 // is deleted, canceled, or Ready once.
 func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-	return reconcile(ctx, input, nil)
+	r, err := start(ctx, input)
+	if err != nil || r.state.Desired == nil {
+		return r.state.status(), err
+	}
+	return r.run(ctx)
 }
 
-// reconcile is ReconcileResource with other steps, where the replay tests want
-// them.
-func reconcile(ctx workflow.Context, input ReconcileResourceInput, alter func([]step) []step) (*Status, error) {
+// start sets the handlers and waits for the spec.
+func start(ctx workflow.Context, input ReconcileResourceInput) (*reconciler, error) {
 	r := &reconciler{}
-	if r.steps = r.fiveSteps(); alter != nil {
-		r.steps = alter(r.steps)
-	}
+	r.steps = r.fiveSteps()
 	if input.State != nil {
 		r.state = *input.State
 	}
 	if err := r.handleMessages(ctx); err != nil {
-		return nil, err
+		return r, err
 	}
 	managed := func() bool { return r.state.Desired != nil }
-	if err := sleep(ctx, firstMessage, "waits for the first apply", managed); err != nil || !managed() {
-		return r.state.status(), err
-	}
-	return r.run(ctx)
+	return r, sleep(ctx, firstMessage, "waits for the first apply", managed)
 }
 
 // run is the loop: a pass when one is due, else a wait.

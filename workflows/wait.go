@@ -29,21 +29,22 @@ const (
 	firstResyncMin = time.Minute
 )
 
-// wait sleeps until the next try or a message, in named timers.
+// wait sleeps until the next try or a message, in named timers. Whoever sleeps
+// keeps the frames from ReconcileResource to here on its stack: with those of the
+// SDK they are just below the size at which Go halves it to 8 KiB.
 func (r *reconciler) wait(ctx workflow.Context) error {
 	if r.state.holds() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
 		r.state.Told.Ready = false // dependsOn waits while it is paused: the resume wakes
 	}
 	seen := r.messages
-	moved := func() bool { return r.messages != seen }
 	most, try, summary := r.nextTimer(ctx)
-	if err := sleep(ctx, most, summary, moved); err != nil {
-		return err
-	}
+	timer, cancel := startTimer(ctx, most, summary)
+	err := workflow.Await(ctx, func() bool { return r.messages != seen || timer.IsReady() })
+	cancel()
 	// The timer decides, not a second look at the clock.
-	r.elapsed = try && !moved()
-	return nil
+	r.elapsed = err == nil && try && r.messages == seen
+	return err
 }
 
 // nextTimer is the length of the next timer, whether the next try is due when it
@@ -71,10 +72,14 @@ func sleep(ctx workflow.Context, most time.Duration, summary string, until func(
 	if until() {
 		return nil
 	}
-	timerCtx, cancel := workflow.WithCancel(ctx)
+	timer, cancel := startTimer(ctx, most, summary)
 	defer cancel()
-	timer := workflow.NewTimerWithOptions(timerCtx, most, workflow.TimerOptions{Summary: summary})
 	return workflow.Await(ctx, func() bool { return until() || timer.IsReady() })
+}
+
+func startTimer(ctx workflow.Context, most time.Duration, summary string) (workflow.Future, workflow.CancelFunc) {
+	timerCtx, cancel := workflow.WithCancel(ctx)
+	return workflow.NewTimerWithOptions(timerCtx, most, workflow.TimerOptions{Summary: summary}), cancel
 }
 
 // backoff is the wait after a pass that did not end Ready: exponential within
