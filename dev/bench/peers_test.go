@@ -1,0 +1,235 @@
+package bench
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/workflows"
+)
+
+const (
+	// peersLimit bounds each wait.
+	peersLimit = 5 * time.Minute
+	// heldFor is how long somebody else keeps the cluster Updating.
+	heldFor = 70 * time.Second
+	// heldCount is how many databases wait for it.
+	heldCount = 20
+	// peersLatency is that of each answer of ARM where there is one.
+	peersLatency = 300 * time.Millisecond
+)
+
+// TestPeers measures what was measured of others on a machine of two cores, in
+// the same words: operations of two polls at one second, no throttling, Azure's
+// time is real. Processor time and memory are those of the worker and of the
+// Temporal server together, processor time the CLI's too. One run each: times
+// vary by a third from run to run, requests do not.
+func TestPeers(t *testing.T) {
+	binaries := apart(t, "scale")
+	all := figures{}
+	t.Run("100", func(t *testing.T) { measureCreation(t, binaries, 100, 0, all) })
+	t.Run("500", func(t *testing.T) { measureCreation(t, binaries, 500, 0, all) })
+	t.Run("100 at 300 ms", func(t *testing.T) { measureCreation(t, binaries, 100, peersLatency, all) })
+	t.Run("held", func(t *testing.T) { measureHeld(t, binaries, all) })
+	printPeers(all)
+	all.print(t)
+	if !t.Failed() {
+		all.merge(t)
+	}
+}
+
+// peersOperation is two polls at one second: at the first the operation still
+// goes on.
+func peersOperation() armsim.OperationSpec {
+	return armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 1.5, Polls: 1, RetryAfter: []float64{1}}
+}
+
+func newPeersStand(t *testing.T, binaries harness.Binaries) *stand {
+	t.Helper()
+	return newStand(t, binaries, armsim.Options{
+		TimeScale: 1, Operations: []armsim.OperationRule{{On: "put", Spec: peersOperation()}},
+	})
+}
+
+// peers is a number of resources that are compared with those of others.
+type peers struct {
+	*stand
+	crowd
+	prefix string
+	all    figures
+}
+
+// measureCreation creates resources; at no latency it lets them make a round with
+// nothing changed, and one more after a change behind the back of one.
+func measureCreation(t *testing.T, binaries harness.Binaries, count int, latency time.Duration, all figures) {
+	p := &peers{
+		stand: newPeersStand(t, binaries), all: all, prefix: fmt.Sprintf("peers.%d.", count),
+		crowd: crowd{count: count, subscriptions: 4, kind: thingType + "@2024-01-01", body: func(int) string {
+			return `{"location":"westus2","properties":{"size":"small"}}`
+		}},
+	}
+	if latency > 0 {
+		p.Sim.Call(http.MethodPost, "/faults", armsim.Fault{On: "any", DelayMs: int(latency.Milliseconds())}, nil)
+		p.prefix += fmt.Sprintf("latency_%dms.", latency.Milliseconds())
+	}
+	file := p.manifests(p.World)
+	p.all[p.prefix+"memory_idle_mb"] = p.memory()
+	p.create(file)
+	p.all[p.prefix+"memory_mb"] = p.memory()
+	if latency == 0 {
+		p.round()
+		p.changed()
+	}
+}
+
+// memory is what worker and Temporal server hold together, in MiB.
+func (p *peers) memory() float64 {
+	p.T.Helper()
+	return (p.use(p.worker.PID()).rss + p.use(p.temporal).rss) / mega
+}
+
+func (p *peers) create(file string) {
+	p.T.Helper()
+	p.Sim.Reset()
+	before, begun := p.spent(), time.Now()
+	said := p.MustCLI("apply", "-f", file, "--timeout", peersLimit.String())
+	p.Until(peersLimit, "all are Ready", func() (bool, string) {
+		n := p.inPhase(workflows.PhaseReady)
+		return n == p.count, fmt.Sprintf("%d Ready", n)
+	})
+	p.all[p.prefix+"ready_seconds"] = time.Since(begun).Seconds()
+	p.all[p.prefix+"ready_cpu_seconds"] = p.together(before, said)
+	counters := p.Sim.Counters()
+	p.all[p.prefix+"create_requests"] = float64(requestsOf(counters)) / float64(p.count)
+	for id, n := range counters.Writes {
+		if n != 1 {
+			p.T.Errorf("%s was written %d times, want once", id, n)
+		}
+	}
+}
+
+// together is the processor time of all since before, in seconds.
+func (p *peers) together(before spent, said harness.Result) float64 {
+	p.T.Helper()
+	since := p.since(before)
+	return (since.worker + since.temporal + said.CPU).Seconds()
+}
+
+// requestsOf counts all but the HEADs, by which a worker looks whether ARM is
+// there, whatever it has to do.
+func requestsOf(counters armsim.Counters) int {
+	return counters.Total - counters.ByMethod[http.MethodHead]
+}
+
+// round lets each resource make a pass in sync.
+func (p *peers) round() {
+	p.T.Helper()
+	p.Sim.Reset()
+	before, begun := p.spent(), time.Now()
+	said := p.MustCLI("reconcile", "-l", "stack=crowd", "--timeout", peersLimit.String())
+	p.Until(peersLimit, "all passed", func() (bool, string) {
+		passed, counters := 0, p.Sim.Counters()
+		for i := range p.count {
+			passed += min(1, counters.ByID[strings.ToLower(p.id(i))][http.MethodGet])
+		}
+		return passed == p.count && p.slots() == 0, fmt.Sprintf("%d passed, %v slots used", passed, p.slots())
+	})
+	p.all[p.prefix+"round_seconds"] = time.Since(begun).Seconds()
+	p.all[p.prefix+"round_cpu_seconds"] = p.together(before, said) / float64(p.count)
+	counters := p.Sim.Counters()
+	p.all[p.prefix+"round_requests"] = float64(requestsOf(counters)) / float64(p.count)
+	if n := counters.ByMethod[http.MethodPut]; n != 0 {
+		p.T.Errorf("a round with nothing changed made %d PUTs", n)
+	}
+}
+
+// changed counts what putting one change right costs beyond the GET of a pass
+// without one.
+func (p *peers) changed() {
+	p.T.Helper()
+	id := p.id(0)
+	p.Sim.Patch(id, map[string]any{"properties": map[string]any{"size": "large"}})
+	p.Sim.Reset()
+	p.MustCLI("reconcile", id, "--wait")
+	counters := p.Sim.Counters()
+	if n := counters.Writes[strings.ToLower(id)]; n != 1 {
+		p.T.Fatalf("the changed resource was written %d times, want once: %v", n, counters.ByID)
+	}
+	p.all[p.prefix+"changed_requests_more"] = float64(requestsOf(counters) - 1)
+}
+
+// measureHeld measures how soon databases are created after somebody else let go
+// of their cluster, which no workflow manages.
+func measureHeld(t *testing.T, binaries harness.Binaries, all figures) {
+	s := newPeersStand(t, binaries)
+	group := benchSubscription + "/resourceGroups/held"
+	cluster := group + "/providers/Microsoft.Kusto/clusters/adx"
+	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group, "body": map[string]any{"location": "westus2"}}, nil)
+	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": cluster, "body": map[string]any{
+		"location": "westus2", "sku": map[string]any{"name": "Standard_D13_v2", "tier": "Standard", "capacity": 2}, "properties": map[string]any{"state": "Running"},
+	}}, nil)
+	state := func(word string) {
+		s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": cluster, "provisioningState": word}, nil)
+	}
+	state("Updating")
+	var documents []string
+	for i := range heldCount {
+		documents = append(documents, manifest("Microsoft.Kusto/clusters/databases@2023-08-15", fmt.Sprintf("db%d", i), cluster+"@2023-08-15",
+			`{"location":"westus2","kind":"ReadWrite","properties":{"softDeletePeriod":"P30D"}}`))
+	}
+	s.Sim.Reset()
+	until := time.Now().Add(heldFor)
+	send(s.World, "apply", "-f", s.Write("databases.yaml", join(documents)))
+	s.Until(2*heldFor, "the hold is over", func() (bool, string) { return time.Now().After(until), "" })
+	all["peers.held.cluster_gets"] = float64(s.Sim.Count(http.MethodGet, cluster))
+	if n := s.Sim.Counters().ByMethod[http.MethodPut]; n != 0 {
+		t.Errorf("%d PUTs while the cluster is Updating, want none", n)
+	}
+	state("Succeeded")
+	released := time.Now()
+	var seconds []float64
+	s.Until(peersLimit, "each database got its PUT", func() (bool, string) {
+		seconds = nil
+		for _, r := range s.Sim.Requests("?method=PUT") {
+			seconds = append(seconds, realTime(s.World, r.Time).Sub(released).Seconds())
+		}
+		return len(seconds) >= heldCount, fmt.Sprintf("%d PUTs", len(seconds))
+	})
+	slices.Sort(seconds)
+	all["peers.held.first_put_seconds"], all["peers.held.last_put_seconds"] = seconds[0], seconds[len(seconds)-1]
+}
+
+// printPeers prints our figures beside those of others, which were measured on
+// such a machine in November 2026 (reference/peers.md, "Measured peers") and are
+// orientation, not limits.
+func printPeers(all figures) {
+	rows := []struct{ what, ours, aso, tofu string }{
+		{"what", "Armature", "ASO v2 (its servers included)", "OpenTofu 1.12.6 + azapi 2.12.0"},
+		{"create, requests a resource", all.text("%.2f", "peers.500.create_requests"), "5", "6"},
+		{"100 resources to Ready", all.text("%.1f s; %.1f CPU s in all", "peers.100.ready_seconds", "peers.100.ready_cpu_seconds"), "5.4 to 7.1 s", "26 to 36 s"},
+		{"500 resources to Ready", all.text("%.1f s; %.1f CPU s in all", "peers.500.ready_seconds", "peers.500.ready_cpu_seconds"), "18.4 to 26 s; 29 to 47 CPU s", "119 s; 35 to 69 CPU s"},
+		{"100 resources, 300 ms latency of ARM", all.text("%.1f s", "peers.100.latency_300ms.ready_seconds"), "42 s", "36 s at 100 ms"},
+		{"one round with nothing changed, a resource", all.text("%.2f requests; %.3f CPU s", "peers.500.round_requests", "peers.500.round_cpu_seconds"), "5 requests, 1 a PUT; 0.10 CPU s", "1 request"},
+		{"one round with nothing changed, 500", all.text("%.1f s", "peers.500.round_seconds"), "-", "28 s"},
+		{"one changed behind its back, requests more", all.text("%.0f", "peers.500.changed_requests_more"), "-", "5"},
+		{"memory idle, at 500", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_mb", "peers.500.memory_mb"), "600 MiB idle; without servers 245, 275", "298 MB at 500 (round)"},
+		{"20 databases, cluster held 70 s: first PUT after", all.text("%.1f s (last %.1f s)", "peers.held.first_put_seconds", "peers.held.last_put_seconds"), "58 s", "fails"},
+	}
+	for _, row := range rows {
+		fmt.Printf("%-50s %-28s %-38s %s\n", row.what, row.ours, row.aso, row.tofu)
+	}
+}
+
+// text writes figures into a sentence.
+func (f figures) text(format string, names ...string) string {
+	values := make([]any, len(names))
+	for i, name := range names {
+		values[i] = f[name]
+	}
+	return fmt.Sprintf(format, values...)
+}
