@@ -2,6 +2,7 @@ package drift
 
 import (
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -25,6 +26,8 @@ const (
 
 // place is one place of the desired body with what stands there in observed.
 type place struct {
+	// path is of use until its sibling's: those of one walk share their memory.
+	// What outlives the walk takes a clone.
 	path     resource.Path
 	desired  any
 	observed any
@@ -38,17 +41,27 @@ type place struct {
 	of *subject
 }
 
-// at is the place of a member or element of p.
+// roomForSteps is how deep a walk goes without taking memory for its paths anew.
+const roomForSteps = 24
+
+// root is the place of a whole body.
+func root(desired any) place {
+	return place{path: make(resource.Path, 0, roomForSteps), desired: desired}
+}
+
+// at is the place of a member or element of p. It takes the place of the one
+// before.
 func (p place) at(step resource.Step, desired, observed any, present bool) place {
 	return place{
-		path: p.path.With(step), desired: desired, observed: observed, present: present, of: p.of,
+		path: append(p.path, step), desired: desired, observed: observed, present: present, of: p.of,
 		free: p.free || peoplesWord(step.Name), rights: p.rights || resource.RightsName(step.Name),
 	}
 }
 
 // placeOf is the place of a value that is looked at on its own.
 func placeOf(path resource.Path, value any) place {
-	p := place{path: path, desired: value, of: &subject{}}
+	p := root(value)
+	p.path, p.of = append(p.path, path...), &subject{}
 	for _, step := range path {
 		p.free, p.rights = p.free || peoplesWord(step.Name), p.rights || resource.RightsName(step.Name)
 	}
@@ -91,8 +104,9 @@ type walker struct {
 // differences are all of them, in the order of their paths, and the places that
 // no comparison can see.
 func (w *walker) differences(desired, observed map[string]any, ignore []string) []difference {
-	root := place{desired: desired, observed: observed, present: observed != nil, of: w.of}
-	w.compare(root, parsePaths(ignore))
+	p := root(desired)
+	p.observed, p.present, p.of = observed, observed != nil, w.of
+	w.compare(p, parsePaths(ignore))
 	for i := range w.found {
 		w.found[i].text = w.found[i].path.String()
 	}
@@ -126,7 +140,7 @@ func (w *walker) compare(p place, ignore []resource.Path) {
 		if w.probe {
 			return
 		}
-		w.found = append(w.found, difference{path: p.path, desired: p.desired, rule: rule, unseen: true})
+		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, unseen: true})
 		return
 	}
 	switch desired := p.desired.(type) {

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -73,7 +74,7 @@ func (w *walker) missing(p place) {
 	case rule == "":
 		w.differ(p, ruleItemMissing)
 	case !w.probe:
-		w.found = append(w.found, difference{path: p.path, desired: p.desired, rule: rule, unseen: true})
+		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, unseen: true})
 	}
 }
 

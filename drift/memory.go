@@ -62,7 +62,7 @@ type Entry struct {
 // found the resource in sync.
 func Remember(desired, observed map[string]any, opts Options) Memory {
 	h := hasher{opts.Key}
-	memory := Memory{APIVersion: opts.APIVersion, Body: h.sum(h.canonical(place{desired: desired}))}
+	memory := Memory{APIVersion: opts.APIVersion, Body: h.sum(h.canonical(root(desired)))}
 	if !opts.Put && opts.Memory.APIVersion == memory.APIVersion && opts.Memory.Body == memory.Body {
 		// The baseline is that of the PUT: values may come and go.
 		return opts.Memory.withSecrets(desired, opts)

@@ -3,6 +3,7 @@ package drift
 import (
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -26,9 +27,11 @@ type recall struct {
 	known *applied
 	// entries by the hash of their path: its spelling does not count.
 	entries map[pathHash]Entry
-	// moved is set under another api-version than the memory's, same when the
-	// body is the last applied one.
-	moved, same bool
+	// moved is set under another api-version than the memory's.
+	moved bool
+	// same reports whether the body is the last applied one. It hashes the body,
+	// which most comparisons need not.
+	same func() bool
 }
 
 func (m Memory) recall(desired map[string]any, opts Options) *recall {
@@ -38,7 +41,7 @@ func (m Memory) recall(desired map[string]any, opts Options) *recall {
 	}
 	h := hasher{opts.Key}
 	r.moved = m.APIVersion != opts.APIVersion
-	r.same = m.Body == h.sum(h.canonical(place{desired: desired}))
+	r.same = sync.OnceValue(func() bool { return m.Body == h.sum(h.canonical(root(desired))) })
 	// Another api-version may show other elements.
 	r.known = &applied{paths: m.Applied.decoded(), extra: m.Added.decoded(), crowded: m.Crowded || r.moved || opts.Merge}
 	r.entries = make(map[pathHash]Entry, len(m.Baseline))
@@ -63,7 +66,7 @@ func (r *recall) unexplained(found []difference, result *Result) []difference {
 		case remembered && r.explains(entry, d):
 			result.remember(d, entry)
 			result.Rebaselined = result.Rebaselined || r.moved
-		case r.moved && (r.same || remembered && entry.Desired == d.entry(r.opts).Desired) && d.rule != ruleValue:
+		case r.moved && (r.same() || remembered && entry.Desired == d.entry(r.opts).Desired) && d.rule != ruleValue:
 			result.Rebaselined = true
 		default:
 			left = append(left, r.named(d, entry, remembered))
@@ -132,21 +135,24 @@ func (result *Result) remember(d difference, entry Entry) {
 // removedUnseen are the places that the last applied body stated, a GET does not
 // show, and desired does not state any more. found are the differences so far.
 func (r *recall) removedUnseen(desired map[string]any, found []difference) []difference {
-	if r.known == nil || r.moved || r.same {
+	if r.known == nil || r.moved {
 		return found
 	}
-	seen := make(map[string]bool, len(found))
-	for _, d := range found {
-		seen[d.text] = true
-	}
-	ignored := parsePaths(r.opts.Ignore)
 	texts := make([]string, 0, len(r.memory.Baseline))
 	for text, entry := range r.memory.Baseline {
 		if entry.Observed == absentText || entry.Observed == "" {
 			texts = append(texts, text)
 		}
 	}
+	if len(texts) == 0 || r.same() {
+		return found
+	}
 	sort.Strings(texts)
+	seen := make(map[string]bool, len(found))
+	for _, d := range found {
+		seen[d.text] = true
+	}
+	ignored := parsePaths(r.opts.Ignore)
 	for _, text := range texts {
 		path, err := resource.ParsePath(text)
 		if err != nil || seen[text] || isIgnored(path, ignored) {

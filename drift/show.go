@@ -3,6 +3,7 @@ package drift
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -30,7 +31,7 @@ type difference struct {
 }
 
 func (w *walker) differ(p place, rule string) {
-	w.found = append(w.found, difference{path: p.path, desired: p.desired, observed: p.observed, present: p.present, rule: rule})
+	w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, observed: p.observed, present: p.present, rule: rule})
 }
 
 // show gives the form for people: masked and cut.

@@ -3,6 +3,7 @@ package resource
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // MaskPrefix starts every masked value: it is followed by hex digits of a keyed
@@ -25,24 +26,22 @@ var publicKeys = map[string]bool{
 // SecretName reports whether the last word of a property name says that its
 // string value is a secret.
 func SecretName(name string) bool {
-	words := splitWords(name)
-	if len(words) == 0 {
-		return false
-	}
-	last := words[len(words)-1]
-	if last == "key" || last == "keys" {
-		return len(words) == 1 || !publicKeys[words[len(words)-2]]
-	}
-	joined := last
-	if len(words) > 1 {
-		joined = words[len(words)-2] + last
+	before, last := lastWords(name)
+	if strings.EqualFold(last, "key") || strings.EqualFold(last, "keys") {
+		return !publicKeys[strings.ToLower(before)]
 	}
 	for _, word := range secretWords {
-		if last == word || joined == word {
+		if strings.EqualFold(last, word) || joined(before, last, word) {
 			return true
 		}
 	}
 	return false
+}
+
+// joined reports whether two words make one.
+func joined(before, last, word string) bool {
+	return before != "" && len(before)+len(last) == len(word) &&
+		strings.EqualFold(before, word[:len(before)]) && strings.EqualFold(last, word[len(before):])
 }
 
 // Masked reports whether a value is a mask.
@@ -51,28 +50,32 @@ func Masked(value any) bool {
 	return ok && strings.HasPrefix(text, MaskPrefix)
 }
 
-// splitWords splits camelCase, PascalCase, snake_case and kebab-case into
-// lower-cased words.
-func splitWords(name string) []string {
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-			word = nil
-		}
-	}
-	runes := []rune(name)
-	for i, r := range runes {
+// lastWords are the last word of a name and the one before it, as they are
+// written, in camelCase, PascalCase, snake_case or kebab-case. It takes no memory:
+// each property of each body is asked for its words, in each pass.
+func lastWords(name string) (before, last string) {
+	const none = -1
+	start, previous := none, rune(0)
+	for i, r := range name {
 		switch {
 		case !unicode.IsLetter(r):
-			flush()
-			continue
-		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			flush()
+			if start != none {
+				before, last, start = last, name[start:i], none
+			}
+		case start == none:
+			start = i
+		case unicode.IsUpper(r) && (unicode.IsLower(previous) || startsLower(name[i+utf8.RuneLen(r):])):
+			before, last, start = last, name[start:i], i
 		}
-		word = append(word, r)
+		previous = r
 	}
-	flush()
-	return words
+	if start != none {
+		before, last = last, name[start:]
+	}
+	return before, last
+}
+
+func startsLower(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLower(r)
 }

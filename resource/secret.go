@@ -14,7 +14,10 @@ var credentialForms = regexp.MustCompile(
 
 // HoldsCredential reports whether a text has the form of one that holds a
 // credential: a connection string, a shared access signature or a private key.
-func HoldsCredential(text string) bool { return credentialForms.MatchString(text) }
+func HoldsCredential(text string) bool {
+	// All of the forms have one of the two; most texts have neither.
+	return (strings.Contains(text, "=") || strings.Contains(text, "-----BEGIN")) && credentialForms.MatchString(text)
+}
 
 // ReplaceCredentials replaces the credentials in a text that HoldsCredential
 // finds, and leaves what stands around them.
@@ -48,22 +51,22 @@ func SecretProperty(name string, under bool, label string) bool {
 // kindLabel reports whether a label that SecretName picks speaks of the kind of
 // a credential: App Service's settings X__credential say "managedidentity".
 func kindLabel(label string) bool {
-	words := splitWords(label)
-	last := words[len(words)-1]
-	return last == "credential" || last == "credentials"
+	_, last := lastWords(label)
+	return strings.EqualFold(last, "credential") || strings.EqualFold(last, "credentials")
 }
+
+// rightsWords are the last words of properties that say what somebody may do.
+var rightsWords = []string{"permission", "permissions", "rights", "actions"}
 
 // RightsName reports whether a property says what somebody may do: what stands
 // below it are rights on keys and secrets ("permissions": {"keys": ["get"]}), no
 // keys and secrets.
 func RightsName(name string) bool {
-	words := splitWords(name)
-	if len(words) == 0 {
-		return false
-	}
-	switch words[len(words)-1] {
-	case "permission", "permissions", "rights", "actions":
-		return true
+	_, last := lastWords(name)
+	for _, word := range rightsWords {
+		if strings.EqualFold(last, word) {
+			return true
+		}
 	}
 	return false
 }
