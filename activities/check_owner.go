@@ -59,9 +59,15 @@ func (a *Activities) endsWithOwner(ctx context.Context, verdict resource.Verdict
 
 // request is what the extension points know of a resource before any read.
 func (a *Activities) request(desired resource.Desired) extensions.Request {
-	body, _ := resource.DecodeBody(desired.Body)
+	request := a.bare(desired)
+	request.Object.Desired, _ = resource.DecodeBody(desired.Body)
+	return request
+}
+
+// bare is a request without the body.
+func (a *Activities) bare(desired resource.Desired) extensions.Request {
 	return extensions.Request{
-		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion, Desired: body},
+		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion},
 		Resolver: a.owners, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
 		Merge: desired.Put == resource.PutMerge,
 	}

@@ -46,12 +46,13 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 // a success.
 func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
 	options := request.Comparison()
-	if a.remember(in, request, &options) {
+	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
+	if a.remember(in, request, found, &options) {
 		if encoded, err := json.Marshal(options.Memory); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
+			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
-	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 	result.Kept = found.Remembered[:min(len(found.Remembered), resource.MaxDifferences)]
 	if len(found.NotTaken) > 0 {
 		result.Verdict.Reason, result.Verdict.Severity = resource.ReasonChangeNotTaken, resource.SeverityWarning
@@ -67,14 +68,14 @@ func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request e
 // resource in sync: at first contact, after an edit that asks for what is there,
 // under another api-version. A skip of an extension that overlooks a difference
 // is not remembered, nor is a state in between.
-func (a *Activities) remember(in PostCheckInput, request extensions.Request, options *drift.Options) bool {
+func (a *Activities) remember(in PostCheckInput, request extensions.Request, found drift.Result, options *drift.Options) bool {
 	object := request.Object
 	switch {
 	case !object.Exists() || a.Registry.InFlight(in.Desired.ID.Type(), object.ProvisioningState()):
 		return false
 	case in.Put:
 		options.Put, options.Reasons = true, in.Differences
-	case !drift.Compare(object.Desired, object.Observed, *options).InSync:
+	case !found.InSync:
 		return false
 	}
 	options.Memory = drift.Remember(object.Desired, object.Observed, *options)

@@ -56,7 +56,7 @@ func (a *Activities) fullRequest(
 func (a *Activities) knownRequest(
 	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request := a.request(desired)
+	request := a.bare(desired)
 	var err error
 	if request.Object.Desired, err = drift.Decode("desired", desired.Body); err == nil {
 		request.Object.Observed, err = drift.Decode("observed", observed)

@@ -33,16 +33,59 @@ func Decode(what string, raw []byte) (map[string]any, error) {
 	if first := bytes.TrimSpace(raw)[0]; first != '{' {
 		return nil, fmt.Errorf("decode %s body: it is %s, not a JSON object", what, kindOf(first))
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if err := checkMembers(decoder); err != nil {
-		return nil, fmt.Errorf("decode %s body: %w", what, err)
+	written, depth := countMembers(raw)
+	if depth > MaxDepth {
+		return nil, fmt.Errorf("decode %s body: %w", what, checkMembers(raw))
 	}
 	body, err := resource.DecodeBody(raw)
-	if err != nil {
-		return nil, fmt.Errorf("decode %s body: %w", what, err)
+	if err == nil && membersOf(body) == written {
+		return body, nil
 	}
-	return body, nil
+	if fault := checkMembers(raw); fault != nil {
+		err = fault
+	}
+	return nil, fmt.Errorf("decode %s body: %w", what, err)
+}
+
+// countMembers counts the members that a JSON text writes, and its levels. Each
+// body is decoded in each pass, so the search for a doubled name begins with a
+// count: of two members of one name a map keeps one.
+func countMembers(raw []byte) (members, depth int) {
+	level, inText := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == ':':
+			members++
+		case c == '{' || c == '[':
+			level++
+			depth = max(depth, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return members, depth
+}
+
+// membersOf counts the members that a decoded value has.
+func membersOf(value any) int {
+	count := 0
+	switch v := value.(type) {
+	case map[string]any:
+		count = len(v)
+		for _, member := range v {
+			count += membersOf(member)
+		}
+	case []any:
+		for _, item := range v {
+			count += membersOf(item)
+		}
+	}
+	return count
 }
 
 func kindOf(first byte) string {
@@ -71,7 +114,9 @@ type level struct {
 }
 
 // checkMembers reads all tokens and refuses doubled names and too many levels.
-func checkMembers(decoder *json.Decoder) error {
+func checkMembers(raw []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
 	var open []level
 	for {
 		token, err := decoder.Token()
