@@ -98,6 +98,17 @@ func adopted(verdict resource.Verdict, in PreCheckInput, exists bool) (resource.
 	return verdict, false
 }
 
+// makesNothing reports whether a manifest lets what vanished stay away.
+func makesNothing(desired resource.Desired) bool {
+	return desired.Adopt == resource.AdoptOnly || strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever))
+}
+
+// vanished is the verdict of a PUT that would make again what was there when the
+// pass read it: the next pass says why it stays away.
+func vanished(desired resource.Desired) resource.Verdict {
+	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" vanished since this pass read it, and the manifest does not let it be made again")
+}
+
 // disappeared names a create that nobody asked for.
 func disappeared(verdict resource.Verdict, desired resource.Desired) resource.Verdict {
 	if strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever)) {

@@ -243,6 +243,41 @@ func TestGuardDisappeared(t *testing.T) {
 	want(t, w.wholePass(d, true), resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow)
 }
 
+// What vanishes between the read of the pass and its PUT is not made by that PUT
+// where the manifest lets it stay away, not even by an attempt that follows a lost
+// one.
+func TestGuardVanishedMeanwhile(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason   string
+		recreate resource.Recreate
+		adopt    resource.Adopt
+		reset    bool
+		puts     int
+	}{
+		"always":            {reason: "it is made again", puts: 1},
+		"recreate never":    {reason: "its deletion is respected", recreate: resource.RecreateNever},
+		"adopt only":        {reason: "it is never created", adopt: resource.AdoptOnly},
+		"never, after loss": {reason: "a PUT before this one is no reason", recreate: resource.RecreateNever, reset: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(groupText, `{"location":"westus2"}`)
+			d := desired(t, thingText, thingBody)
+			d.Recreate, d.Adopt = c.recreate, c.adopt
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Reset: c.reset})
+			if n := w.puts(thingText); n != c.puts || got.Sent != (c.puts > 0) {
+				t.Errorf("%s: %d PUTs, %+v", c.reason, n, got)
+			}
+			if c.puts == 0 {
+				want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow, "vanished since this pass read it")
+			}
+		})
+	}
+}
+
 // What exists and was never applied here is not written where the manifest says
 // adopt: never; not even when it came between the read and the PUT.
 func TestGuardAdoptNever(t *testing.T) {

@@ -120,6 +120,11 @@ func (p *put) takesFromObserved() bool {
 func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	switch {
+	case arm.IsAbsent(err) && !p.in.Create && makesNothing(p.in.Desired):
+		result := p.refused(vanished(p.in.Desired))
+		result.Unknown = p.lost
+		p.unsent()
+		return &result, nil
 	case arm.IsAbsent(err) && p.repeated:
 		return nil, p.believeAbsent()
 	case arm.IsAbsent(err):
