@@ -109,6 +109,15 @@ func vanished(desired resource.Desired) resource.Verdict {
 	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" vanished since this pass read it, and the manifest does not let it be made again")
 }
 
+// appeared is the verdict of a PUT that would make what somebody else made since
+// the pass read it: the next pass adopts it as the manifest says.
+func appeared(desired resource.Desired) resource.Verdict {
+	verdict := resource.Block(resource.ReasonAlreadyExists, fmt.Sprintf(
+		"somebody made %s since this pass read it (adopt: %s); nothing is changed", desired.ID.Short(), desired.Adopt))
+	verdict.Class = resource.RetrySlow
+	return verdict
+}
+
 // disappeared names a create that nobody asked for.
 func disappeared(verdict resource.Verdict, desired resource.Desired) resource.Verdict {
 	if strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever)) {

@@ -296,6 +296,77 @@ func TestGuardAdoptNever(t *testing.T) {
 	want(t, got.Verdict, resource.ActionError, resource.ReasonAlreadyExists, resource.RetryNone)
 }
 
+// Whoever makes a resource between the read of the pass and the PUT keeps it as it
+// is where the manifest leaves alone what others made: it is read right before the
+// PUT, and the PUT says that it must not exist.
+func TestGuardAppearedMeanwhile(t *testing.T) {
+	t.Parallel()
+	const theirs = `{"location":"westus2","tags":{"theirs":"x"}}`
+	cases := map[string]struct {
+		reason string
+		adopt  resource.Adopt
+		late   bool
+		puts   int
+		why    resource.Reason
+	}{
+		"never, before the read": {reason: "a provider may know no If-None-Match", adopt: resource.AdoptNever, why: resource.ReasonAlreadyExists},
+		"never, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptNever, late: true, why: "PreconditionFailed"},
+		"as-is, before the read": {reason: "its differences are to be kept", adopt: resource.AdoptAsIs, why: resource.ReasonAlreadyExists},
+		"as-is, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptAsIs, late: true, why: "PreconditionFailed"},
+		"always":                 {reason: "it is taken over", adopt: resource.AdoptAlways, puts: 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w *world
+			w = newWorld(t, func(s *setup) {
+				s.handler = func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+						if r.Method == http.MethodPut && c.late {
+							w.put(thingText, theirs)
+						}
+						next.ServeHTTP(answer, r)
+					})
+				}
+			})
+			w.put(groupText, `{"location":"westus2"}`)
+			if !c.late {
+				w.put(thingText, theirs)
+			}
+			d := desired(t, thingText, thingBody)
+			d.Adopt = c.adopt
+			got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
+			if n := w.puts(thingText); n != c.puts || got.Sent != (c.puts > 0) {
+				t.Errorf("%s: %d PUTs, %+v", c.reason, n, got)
+			}
+			if c.why != "" {
+				want(t, got.Verdict, resource.ActionBlock, c.why, resource.RetrySlow)
+			}
+		})
+	}
+}
+
+// What somebody stops between the read of the pass and the PUT is not started by
+// that PUT; --force sends it.
+func TestGuardStoppedMeanwhile(t *testing.T) {
+	t.Parallel()
+	const gateway = groupText + "/providers/Microsoft.Network/applicationGateways/gw"
+	w := newWorld(t)
+	w.put(gateway, `{"location":"westus2","properties":{"operationalState":"Stopped"}}`)
+	must(t, w.sim.Patch(gateway, stopAt("properties.operationalState")))
+	d := desired(t, gateway, `{"location":"westus2","tags":{"a":"1"},"properties":{}}`)
+	for _, uncompared := range []bool{false, true} {
+		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Uncompared: uncompared})
+		want(t, got.Verdict, resource.ActionBlock, resource.ReasonStopped, resource.RetryVerySlow, "since this pass read it", "operationalState")
+		if w.puts(gateway) != 0 || got.Sent || got.Unknown {
+			t.Errorf("uncompared %t: %d PUTs of what was stopped, %+v", uncompared, w.puts(gateway), got)
+		}
+	}
+	if got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Force: true}); !got.Sent {
+		t.Errorf("with --force: %+v", got.Verdict)
+	}
+}
+
 // Every child that its parent's body could list takes turns with its parent: who
 // reads the parent before the child is made must not write it after.
 func TestGuardTurns(t *testing.T) {

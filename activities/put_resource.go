@@ -105,7 +105,14 @@ func deref(result *PutResourceResult) PutResourceResult {
 // mustRead reports whether the read of the pass is not good enough. A PUT of what
 // exists keeps the tags that others set.
 func (p *put) mustRead() bool {
-	return !p.in.Create || p.repeated || p.now().Sub(p.in.ObservedAt) > observationMaxAge || p.takesFromObserved()
+	return !p.in.Create || p.repeated || p.mustMake() || p.now().Sub(p.in.ObservedAt) > observationMaxAge || p.takesFromObserved()
+}
+
+// mustMake reports whether the PUT has to be the one that makes the resource: the
+// manifest leaves alone what somebody else made.
+func (p *put) mustMake() bool {
+	adopt := p.in.Desired.Adopt
+	return p.in.Create && !p.repeated && (adopt == resource.AdoptNever || adopt == resource.AdoptAsIs)
 }
 
 // takesFromObserved reports whether the payload holds values that only a fresh,
@@ -139,6 +146,11 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 		return &result, nil
 	}
 	p.etag = response.ETag
+	if p.mustMake() {
+		result := p.refused(appeared(p.in.Desired))
+		p.unsent()
+		return &result, nil
+	}
 	return p.settled(ctx), nil
 }
 
@@ -173,7 +185,7 @@ func (p *put) settled(ctx context.Context) *PutResourceResult {
 		return p.finished("the operation ended meanwhile: " + state)
 	}
 	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
-		return nil
+		return p.resting()
 	}
 	compared := p.request
 	object := *p.request.Object
@@ -181,9 +193,22 @@ func (p *put) settled(ctx context.Context) *PutResourceResult {
 	compared.Object = &object
 	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
 	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
-		return nil
+		return p.resting()
 	}
 	return p.finished("in sync meanwhile: no PUT")
+}
+
+// resting is the result when somebody stopped the resource since the pass read it
+// and a PUT is due; nil when it may go.
+func (p *put) resting() *PutResourceResult {
+	verdict, rests := p.Registry.Resting(p.request.Object)
+	if !rests || p.in.Force {
+		return nil
+	}
+	result := p.refused(verdict)
+	result.Unknown = p.lost
+	p.unsent()
+	return &result
 }
 
 func (p *put) finished(message string) *PutResourceResult {

@@ -35,7 +35,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	}
 	p.sending = true
 	options := arm.PutOptions{}
-	if p.in.Create && p.in.Desired.Adopt == resource.AdoptNever && !p.repeated {
+	if p.mustMake() {
 		options.IfNoneMatch = "*"
 	}
 	if p.takesFromObserved() || p.keptTags {

@@ -58,6 +58,17 @@ func stopped(obj *resource.Object) (row resting, word string, found bool) {
 	return resting{}, "", false
 }
 
+// Resting is the verdict that leaves a resource stopped which a PUT would start,
+// and whether it is: for who reads it again right before the PUT.
+func (r *Registry) Resting(obj *resource.Object) (resource.Verdict, bool) {
+	row, word, rests := stopped(obj)
+	if !rests {
+		return resource.Verdict{}, false
+	}
+	return resource.Block(resource.ReasonStopped, fmt.Sprintf(
+		"somebody stopped it since this pass read it (%s is %q), and a PUT would start it or be refused, so none is sent", row.path, word)), true
+}
+
 // states reports whether a body has a value at a path.
 func states(body map[string]any, text string) bool {
 	path, err := resource.ParsePath(text)
