@@ -25,12 +25,19 @@ const (
 )
 
 // TestWake measures how soon those who wait for a Kusto cluster go on once it is
-// Ready, for 1, 20 and 200 of them, and what they cost while they wait.
+// Ready, for 1, 20 and 200 of them, and what they cost while they wait. Each
+// number has a server, a simulator and workers of its own; the minute of waiting
+// is one for all.
 func TestWake(t *testing.T) {
 	binaries := part(t, "wake")
 	all := figures{}
+	var groups []waiting
 	for _, count := range []int{1, 20, 200} {
-		t.Run(fmt.Sprint(count), func(t *testing.T) { measureWake(t, binaries, count, all) })
+		groups = append(groups, blockDatabases(t, binaries, count))
+	}
+	whileBlocked(groups, all)
+	for _, each := range groups {
+		each.measureWake(all)
 	}
 	all.print(t)
 	if !t.Failed() {
@@ -38,7 +45,20 @@ func TestWake(t *testing.T) {
 	}
 }
 
-func measureWake(t *testing.T, binaries harness.Binaries, count int, all figures) {
+// waiting are databases that wait for a cluster, in a world of their own.
+type waiting struct {
+	*harness.World
+	cluster   string
+	databases []string
+}
+
+// prefix begins the names of the figures.
+func (g waiting) prefix() string { return fmt.Sprintf("wake.%d.", len(g.databases)) }
+
+// blockDatabases makes a cluster, keeps it Updating, and applies databases that
+// wait for it.
+func blockDatabases(t *testing.T, binaries harness.Binaries, count int) waiting {
+	t.Helper()
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: wakeScale, MaxRequests: 100_000}})
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Type: "Microsoft.Kusto/clusters", Spec: armsim.OperationSpec{Seconds: 60, RetryAfter: []float64{60}}}, nil)
@@ -46,84 +66,81 @@ func measureWake(t *testing.T, binaries harness.Binaries, count int, all figures
 		w.StartWorker(harness.WorkerOptions{})
 	}
 	group := benchSubscription + "/resourceGroups/wake"
-	cluster := group + "/providers/Microsoft.Kusto/clusters/adx"
+	g := waiting{World: w, cluster: group + "/providers/Microsoft.Kusto/clusters/adx"}
 	w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group, "body": map[string]any{"location": "westus2"}}, nil)
 	clusterFile := w.Write("cluster.yaml", manifest("Microsoft.Kusto/clusters@2023-08-15", "adx", group,
 		`{"location":"westus2","sku":{"name":"Standard_D13_v2","tier":"Standard","capacity":2}}`))
 	send(w, "apply", "-f", clusterFile, "--wait", "--timeout", "60s")
 
 	// The cluster's own PUT keeps it Updating.
-	w.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: cluster}, nil)
-	w.Sim.Patch(cluster, map[string]any{"sku": map[string]any{"capacity": 3}})
-	send(w, "reconcile", cluster)
-	w.UntilPhase(60*time.Second, cluster, workflows.PhaseOperating)
-	var documents, databases []string
+	w.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: g.cluster}, nil)
+	w.Sim.Patch(g.cluster, map[string]any{"sku": map[string]any{"capacity": 3}})
+	send(w, "reconcile", g.cluster)
+	w.UntilPhase(60*time.Second, g.cluster, workflows.PhaseOperating)
+	var documents []string
 	for i := range count {
 		name := fmt.Sprintf("db%d", i)
-		documents = append(documents, manifest("Microsoft.Kusto/clusters/databases@2023-08-15", name, cluster+"@2023-08-15",
+		documents = append(documents, manifest("Microsoft.Kusto/clusters/databases@2023-08-15", name, g.cluster+"@2023-08-15",
 			`{"location":"westus2","kind":"ReadWrite","properties":{"softDeletePeriod":"P30D"}}`))
-		databases = append(databases, cluster+"/databases/"+name)
+		g.databases = append(g.databases, g.cluster+"/databases/"+name)
 	}
 	send(w, "apply", "-f", w.Write("databases.yaml", join(documents)))
-	for _, id := range databases {
+	for _, id := range g.databases {
 		w.UntilStatus(180*time.Second, id, "waits", func(s workflows.Status) bool { return s.Phase == workflows.PhaseBlocked })
 	}
-	prefix := fmt.Sprintf("wake.%d.", count)
-	whileBlocked(w, cluster, prefix, all)
-	w.Sim.Call(http.MethodDelete, "/holds", nil, nil)
-	for _, id := range append([]string{cluster}, databases...) {
-		w.UntilPhase(300*time.Second, id, workflows.PhaseReady)
-	}
-	afterReady(w, cluster, databases, prefix, all)
+	return g
 }
 
 // whileBlocked counts the requests of a minute in which all wait.
-func whileBlocked(w *harness.World, cluster, prefix string, all figures) {
-	w.T.Helper()
-	w.Sim.Reset()
+func whileBlocked(groups []waiting, all figures) {
+	for _, g := range groups {
+		g.Sim.Reset()
+	}
 	until := time.Now().Add(wakeBlocked)
-	w.Until(2*wakeBlocked, "a minute of waiting", func() (bool, string) { return time.Now().After(until), "" })
-	requests := 0
-	for id, methods := range w.Sim.Counters().ByID {
-		if strings.Contains(id, "/databases/") {
-			for _, n := range methods {
-				requests += n
+	groups[0].Until(2*wakeBlocked, "a minute of waiting", func() (bool, string) { return time.Now().After(until), "" })
+	for _, g := range groups {
+		requests := 0
+		for id, methods := range g.Sim.Counters().ByID {
+			if strings.Contains(id, "/databases/") {
+				for _, n := range methods {
+					requests += n
+				}
 			}
 		}
+		all[g.prefix()+"blocked.database_requests"] = float64(requests)
+		all[g.prefix()+"blocked.owner_gets_per_minute_and_worker"] = float64(g.Sim.Count(http.MethodGet, g.cluster)) / wakeBlocked.Minutes() / wakeWorkers
 	}
-	all[prefix+"blocked.database_requests"] = float64(requests)
-	all[prefix+"blocked.owner_gets_per_minute_and_worker"] = float64(w.Sim.Count(http.MethodGet, cluster)) / wakeBlocked.Minutes() / wakeWorkers
 }
 
-// afterReady measures from the moment at which the cluster's workflow says Ready
-// to the PUT of each database.
-func afterReady(w *harness.World, cluster string, databases []string, prefix string, all figures) {
-	w.T.Helper()
-	status, err := w.Status(cluster)
-	if err != nil {
-		w.T.Fatal(err)
+// measureWake lets the cluster become Ready. It measures from the moment at which
+// the cluster's workflow says so to the PUT of each database.
+func (g waiting) measureWake(all figures) {
+	g.T.Helper()
+	g.Sim.Call(http.MethodDelete, "/holds", nil, nil)
+	for _, id := range append([]string{g.cluster}, g.databases...) {
+		g.UntilPhase(300*time.Second, id, workflows.PhaseReady)
 	}
-	ready := readyAt(w, cluster)
+	ready := readyAt(g.World, g.cluster)
 	var seconds []float64
 	puts := map[string]int{}
-	for _, r := range w.Sim.Requests("?method=PUT") {
+	for _, r := range g.Sim.Requests("?method=PUT") {
 		if strings.Contains(strings.ToLower(r.ID), "/databases/") {
 			puts[strings.ToLower(r.ID)]++
-			seconds = append(seconds, realTime(w, r.Time).Sub(ready).Seconds())
+			seconds = append(seconds, realTime(g.World, r.Time).Sub(ready).Seconds())
 		}
 	}
-	for _, id := range databases {
+	for _, id := range g.databases {
 		if n := puts[strings.ToLower(id)]; n != 1 {
-			w.T.Errorf("%s got %d PUTs, want one", id, n)
+			g.T.Errorf("%s got %d PUTs, want one", id, n)
 		}
 	}
 	slices.Sort(seconds)
-	if len(seconds) == 0 || !status.Condition.Ready {
-		w.T.Fatalf("nothing was measured: %+v", status)
+	if len(seconds) == 0 {
+		g.T.Fatal("nothing was measured")
 	}
-	all[prefix+"first_seconds"] = seconds[0]
-	all[prefix+"median_seconds"] = middle(seconds)
-	all[prefix+"last_seconds"] = seconds[len(seconds)-1]
+	all[g.prefix()+"first_seconds"] = seconds[0]
+	all[g.prefix()+"median_seconds"] = middle(seconds)
+	all[g.prefix()+"last_seconds"] = seconds[len(seconds)-1]
 }
 
 // realTime is the real time of a moment of Azure's.
