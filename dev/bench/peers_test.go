@@ -225,11 +225,15 @@ func printPeers(all figures) {
 	}
 }
 
-// text writes figures into a sentence.
+// text writes figures into a sentence; - is one that was not measured.
 func (f figures) text(format string, names ...string) string {
 	values := make([]any, len(names))
 	for i, name := range names {
-		values[i] = f[name]
+		value, measured := f[name]
+		if !measured {
+			return "-"
+		}
+		values[i] = value
 	}
 	return fmt.Sprintf(format, values...)
 }
