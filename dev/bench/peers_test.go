@@ -103,7 +103,7 @@ func (p *peers) create(file string) {
 		return n == p.count, fmt.Sprintf("%d Ready", n)
 	})
 	p.all[p.prefix+"ready_seconds"] = time.Since(begun).Seconds()
-	p.all[p.prefix+"ready_cpu_seconds"] = p.together(before, said)
+	p.took("ready_", before, said, 1)
 	counters := p.Sim.Counters()
 	p.all[p.prefix+"create_requests"] = float64(requestsOf(counters)) / float64(p.count)
 	for id, n := range counters.Writes {
@@ -113,11 +113,16 @@ func (p *peers) create(file string) {
 	}
 }
 
-// together is the processor time of all since before, in seconds.
-func (p *peers) together(before spent, said harness.Result) float64 {
+// took keeps the processor time since before, in seconds for each of parts: that
+// of all together and that of each.
+func (p *peers) took(name string, before spent, said harness.Result, parts int) {
 	p.T.Helper()
 	since := p.since(before)
-	return (since.worker + since.temporal + said.CPU).Seconds()
+	for of, spent := range map[string]time.Duration{
+		"": since.worker + since.temporal + said.CPU, "worker_": since.worker, "temporal_": since.temporal, "cli_": said.CPU,
+	} {
+		p.all[p.prefix+name+of+"cpu_seconds"] = spent.Seconds() / float64(parts)
+	}
 }
 
 // requestsOf counts all but the HEADs, by which a worker looks whether ARM is
@@ -140,7 +145,7 @@ func (p *peers) round() {
 		return passed == p.count && p.slots() == 0, fmt.Sprintf("%d passed, %v slots used", passed, p.slots())
 	})
 	p.all[p.prefix+"round_seconds"] = time.Since(begun).Seconds()
-	p.all[p.prefix+"round_cpu_seconds"] = p.together(before, said) / float64(p.count)
+	p.took("round_", before, said, p.count)
 	counters := p.Sim.Counters()
 	p.all[p.prefix+"round_requests"] = float64(requestsOf(counters)) / float64(p.count)
 	if n := counters.ByMethod[http.MethodPut]; n != 0 {
