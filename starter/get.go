@@ -29,7 +29,8 @@ func (a *app) getCommand() *cobra.Command {
 		Short: "List managed resources and where they stand",
 		Long: `get lists managed resources: all, or those named by name, by resource ID or by
 label selector. When no worker answers, it shows what the search attributes
-tell, and says so.
+tell, and says so. On a narrow terminal columns are left out, never phase and
+reason; wide has all of them.
 
 json and yaml are a list of resources with all that is known of each: id, name,
 apiVersion, owner, policy, labels, generation, phase, condition, waitingFor,
