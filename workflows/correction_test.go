@@ -20,6 +20,9 @@ func TestCorrections(t *testing.T) {
 	}
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
 		corrections = append(corrections, in.Correction)
+		if in.Uncompared {
+			t.Error("a PUT for differences is not compared again before it is sent")
+		}
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 	}
 	fails := 1
