@@ -97,7 +97,7 @@ func referenceFields() []described {
 		},
 		{
 			name: "reconcile.put", kind: "one of a few words",
-			effect:  "What a PUT sends. `replace`: the body, with the settable fields that others set and that are known to be theirs. `merge`: the body laid over the last GET, with If-Match where ARM takes it.",
+			effect:  "What a PUT sends. `replace`: the body, with the tags and the children that others made (a subnet that its network does not name). `merge`: the body laid over the last GET, with If-Match where ARM takes it.",
 			example: "reconcile: {put: merge}",
 			bad:     []string{"reconcile: {put: patch}"},
 		},

@@ -24,7 +24,7 @@ type sources struct {
 }
 
 func (s *sources) add(flags *pflag.FlagSet) {
-	flags.StringArrayVarP(&s.files, "filename", "f", nil, "manifest file, folder, or - for stdin (repeatable)")
+	flags.StringArrayVarP(&s.files, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
 	flags.StringVar(&s.resourceGroup, "resource-group", "", "resource group of manifests without owner")
 	flags.StringVar(&s.subscription, "subscription", "", "subscription (GUID) of manifests without owner")
 }
