@@ -15,32 +15,37 @@ import (
 	"go.temporal.io/api/serviceerror"
 )
 
-// freezeMaxAge is how long what is known of freezes counts.
-const freezeMaxAge = 2 * time.Second
+const (
+	// freezeMaxAge is how long what is known of freezes counts.
+	freezeMaxAge = 2 * time.Second
+	// freezeTrusted is how long it counts while Temporal does not answer. A worker
+	// that asks only before it writes may have its last answer from long ago.
+	freezeTrusted = time.Minute
+)
 
 // freezes are what this worker knows of them.
 type freezes struct {
-	mu    sync.Mutex
-	known bool
-	at    time.Time
-	list  []workflows.Freeze
+	mu   sync.Mutex
+	list []workflows.Freeze
+	// asked is the time of the last question, answered that of the last answer.
+	asked, answered time.Time
 }
 
 // Frozen is the freeze that holds a resource with such labels, and whether there
 // is one. What is known counts for 2 s; while Temporal does not answer, the last
-// known counts on. Before the first answer it is an error.
+// known counts on for a minute. Without it, it is an error.
 func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activities.Freeze, bool, error) {
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
-	if now := time.Now(); !f.freezes.known || now.Sub(f.freezes.at) >= freezeMaxAge {
+	if now := time.Now(); now.Sub(f.freezes.asked) >= freezeMaxAge {
 		list, err := f.readFreezes(ctx)
-		if err != nil && !f.freezes.known {
+		if err != nil && now.Sub(f.freezes.answered) >= freezeTrusted {
 			return activities.Freeze{}, false, err
 		}
 		if err == nil {
-			f.freezes.known, f.freezes.list = true, list
+			f.freezes.list, f.freezes.answered = list, now
 		}
-		f.freezes.at = now
+		f.freezes.asked = now
 	}
 	for _, freeze := range f.freezes.list {
 		selector, err := resource.ParseSelector(freeze.Selector)

@@ -38,7 +38,7 @@ func (s *server) breaks(err error) {
 func (f *Fleet) ages(d time.Duration) {
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
-	f.freezes.at = f.freezes.at.Add(-d)
+	f.freezes.asked, f.freezes.answered = f.freezes.asked.Add(-d), f.freezes.answered.Add(-d)
 }
 
 const running = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
@@ -103,8 +103,9 @@ func TestFrozenIsAskedAgain(t *testing.T) {
 	ask("2 s after the end", false)
 }
 
-// While Temporal does not answer, what was known counts on. Who never had an
-// answer knows nothing, and says so.
+// While Temporal does not answer, what was known counts on for a minute. Who had
+// no answer since knows nothing, and says so: a worker that wrote nothing for an
+// hour would otherwise not know of a freeze.
 func TestFrozenWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -120,9 +121,19 @@ func TestFrozenWithoutAnAnswer(t *testing.T) {
 		t.Errorf("got %+v %t, %v", got, held, err)
 	}
 	s.breaks(serviceerror.NewPermissionDenied("away", ""))
-	f.ages(time.Hour)
+	f.ages(50 * time.Second)
 	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
 		t.Errorf("without an answer it is held %t, %v; want what was known", held, err)
+	}
+	f.ages(10 * time.Second)
+	for range 2 {
+		if _, held, err := f.Frozen(t.Context(), nil); err == nil || held {
+			t.Errorf("without an answer for a minute it is held %t without an error", held)
+		}
+	}
+	s.breaks(nil)
+	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
+		t.Errorf("once Temporal answers it is held %t, %v", held, err)
 	}
 }
 
@@ -136,7 +147,7 @@ func TestFrozenUnreadable(t *testing.T) {
 		t.Fatalf("held %t, %v", held, err)
 	}
 	s.garble()
-	f.ages(time.Hour)
+	f.ages(50 * time.Second)
 	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
 		t.Errorf("unreadable, it is held %t, %v; want what was known", held, err)
 	}
