@@ -113,8 +113,9 @@ func TestGuardFreeze(t *testing.T) {
 	}
 	frozenAt := latest(w)
 	s.MustCLI("freeze", "--reason", "INC-42")
-	w.MustCLI("delete", fleet[0].id(), "--yes")
 	quiet := frozenAt.Add(stops * scale)
+	busy(quiet) // until then a write may still leave
+	w.MustCLI("delete", fleet[0].id(), "--yes")
 	busy(quiet.Add(stops * scale))
 	for _, worker := range workers {
 		worker.Kill()
