@@ -37,7 +37,7 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {
 		return fmt.Errorf("set query handler %s: %w", MemoryQuery, err)
 	}
-	workflow.Go(ctx, r.receiveWakes)
+	r.wakes = workflow.GetSignalChannel(ctx, WakeSignal)
 	return nil
 }
 

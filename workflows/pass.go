@@ -67,6 +67,7 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 	deleting := r.state.Delete != nil
 	var verdict resource.Verdict
 	for i, step := range steps {
+		r.takeWakes(ctx)
 		verdict = step.run(ctx, p)
 		if ctx.Err() != nil {
 			return

@@ -24,6 +24,8 @@ type reconciler struct {
 	waking int
 	// steps are those of a pass.
 	steps []step
+	// wakes are the signals that were not taken yet.
+	wakes workflow.ReceiveChannel
 }
 
 // ReconcileResource keeps one ARM resource the way its manifest says, until it
@@ -90,6 +92,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	} else {
 		r.runSteps(ctx, r.newPass(), r.steps)
 	}
+	r.takeWakes(ctx)
 	r.passing = false
 	r.describe(ctx)
 }
@@ -137,9 +140,7 @@ func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	if err := workflow.Await(ctx, func() bool { return r.quiet(ctx) }); err != nil {
 		return err
 	}
-	if err := r.drainWakes(ctx); err != nil {
-		return err
-	}
+	r.takeWakes(ctx)
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 	}, ReconcileResourceWorkflow, ReconcileResourceInput{State: &r.state})

@@ -40,7 +40,12 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	seen := r.messages
 	most, try, summary := r.nextTimer(ctx)
 	timer, cancel := startTimer(ctx, most, summary)
-	err := workflow.Await(ctx, func() bool { return r.messages != seen || timer.IsReady() })
+	over := func() bool { return r.messages != seen || timer.IsReady() }
+	var err error
+	for err == nil && !over() {
+		err = workflow.Await(ctx, func() bool { return over() || r.wakes.Len() > 0 })
+		r.takeWakes(ctx) // one that says nothing new does not end the wait
+	}
 	cancel()
 	// The timer decides, not a second look at the clock.
 	r.elapsed = err == nil && try && r.messages == seen

@@ -5,31 +5,15 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// receiveWakes notes that another resource changed: a blocked resource tries
-// again, and reads from before the change are too old for it.
-func (r *reconciler) receiveWakes(ctx workflow.Context) {
-	channel := workflow.GetSignalChannel(ctx, WakeSignal)
+// takeWakes takes the signals that arrived: another resource changed, so a
+// blocked resource tries again, and reads from before the change are too old for
+// it. The loop calls it wherever that counts; a coroutine that waits for signals
+// would cost each sleeping run a stack of its own.
+func (r *reconciler) takeWakes(ctx workflow.Context) {
 	for {
 		var in WakeInput
-		if more := channel.Receive(ctx, &in); !more {
+		if !r.wakes.ReceiveAsync(&in) {
 			return
-		}
-		r.wake(ctx, in)
-	}
-}
-
-// drainWakes takes the signals that arrived and were not received, before the
-// run ends. A signal that came with this very task is already in the hands of
-// receiveWakes, which has not run yet: it must first.
-func (r *reconciler) drainWakes(ctx workflow.Context) error {
-	if err := letOthersRun(ctx); err != nil {
-		return err
-	}
-	channel := workflow.GetSignalChannel(ctx, WakeSignal)
-	for {
-		var in WakeInput
-		if !channel.ReceiveAsync(&in) {
-			return nil
 		}
 		r.wake(ctx, in)
 	}
