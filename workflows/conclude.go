@@ -130,10 +130,12 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 		wait = max(min(wait, firstTimer), verdict.RetryAfter)
 	}
 	if within := verdict.RetryWithin; within > 0 && wait > within {
-		// Spread, for what waits for one resource shares the reading.
+		// Spread, for what waits for one resource shares the reading. It is the same
+		// try again with a new reading, so the next wait is no longer for it.
 		wait = max(within+time.Duration(r.fraction()*float64(2*time.Second)), verdict.RetryAfter)
+	} else {
+		r.state.Attempts++
 	}
-	r.state.Attempts++
 	r.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message))
 	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)
 	r.tell(ctx, p)

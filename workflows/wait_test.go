@@ -227,8 +227,12 @@ func TestOldReadingShortensTheWait(t *testing.T) {
 		return activities.CheckOwnerResult{Verdict: verdict}
 	}
 	r.apply(desired())
+	status := r.look(9 * time.Minute)
 	r.start(10 * time.Minute)
 	if n := r.count("CheckOwner"); n < 50 {
 		t.Errorf("%d tries in 10 minutes, want one every 11 s", n)
+	}
+	if status.Attempts > 6 {
+		t.Errorf("%d attempts are counted, want those before the wait was cut: the next one must not be longer for it", status.Attempts)
 	}
 }
