@@ -135,6 +135,7 @@ func badConfigs() map[string]badConfig {
 		"duration negative":      variable("time goes forward", "ARMATURE_REREAD_WINDOW", "-1s"),
 		"duration zero":          variable("no activity could end", "ARMATURE_STOP_TIMEOUT", "0s"),
 		"budget negative":        variable("a number below zero", "ARMATURE_PUT_BUDGET", "-1"),
+		"cache of none":          variable("a sleeping resource must be kept somewhere", "ARMATURE_WORKFLOW_CACHE", "0"),
 		"budget a word":          variable("a number is wanted", "ARMATURE_PUT_BUDGET", "many"),
 		"boolean a word":         variable("true or false is wanted", "ARMATURE_AZURE_REGISTER_PROVIDERS", "perhaps"),
 		"secret in the config":   {reason: "a config is not for secrets", file: "mask-key: hunter22-plain\n", hides: "hunter22-plain"},

@@ -30,6 +30,9 @@ type Config struct {
 	// PutBudget bounds the PUTs of one worker and hour that correct drift; 0 = no
 	// bound.
 	PutBudget int `mapstructure:"put-budget"`
+	// WorkflowCache is how many sleeping workflows the process keeps in memory. A
+	// pass of another one begins with a replay of its history.
+	WorkflowCache int `mapstructure:"workflow-cache"`
 	// OverdueAfter is how long a resource may be blocked or not ready before its
 	// condition is an error, a metric and a log event; 0 = never.
 	OverdueAfter time.Duration `mapstructure:"overdue-after"`

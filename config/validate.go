@@ -39,6 +39,7 @@ func (c Config) faults() []error {
 	f.unless(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "want more than 0s, at most 10m, not %s", c.RereadWindow)
 	f.unless(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "want more than 0s, at most 1h, not %s", c.StopTimeout)
 	f.unless(c.PutBudget >= 0, "put-budget", "want 0 for no bound, or a number of PUTs an hour, not %d", c.PutBudget)
+	f.unless(c.WorkflowCache >= 1, "workflow-cache", "want how many resources to keep in memory, at least 1, not %d", c.WorkflowCache)
 	f.unless(c.OverdueAfter >= 0, "overdue-after", "want 0 for never, or a duration, not %s", c.OverdueAfter)
 	f.unless(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "want 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	c.credentials(f)

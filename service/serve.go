@@ -63,6 +63,7 @@ func (w *parts) work(ctx context.Context) error {
 		return err
 	}
 	fatal := make(chan error, 1)
+	worker.SetStickyWorkflowCacheSize(w.settings.WorkflowCache) // of the process, before its first worker starts
 	running := worker.New(w.temporal, w.settings.TaskQueue, worker.Options{
 		WorkerStopTimeout: w.settings.StopTimeout,
 		DeploymentOptions: w.deployment,

@@ -94,3 +94,18 @@ func TestSleepersMoveToANewVersion(t *testing.T) {
 		})
 	}
 }
+
+// TestALongHistoryContinuesAsNew holds that a history stays short enough to be
+// replayed before a pass, long before the server suggests it.
+func TestALongHistoryContinuesAsNew(t *testing.T) {
+	for length, want := range map[int]bool{450: false, 520: true} {
+		r := newRun(t)
+		r.SetCurrentHistoryLength(length)
+		r.apply(desired())
+		r.start(time.Second)
+		var next *workflow.ContinueAsNewError
+		if got := errors.As(r.GetWorkflowError(), &next); got != want {
+			t.Errorf("with %d events: continued as new %t, want %t (ended with %v)", length, got, want, r.GetWorkflowError())
+		}
+	}
+}

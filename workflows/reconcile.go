@@ -6,6 +6,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
+// mostEvents is the length of a history at which the next run starts: some thirty
+// passes. The server suggests it at 4,096 events, but a worker that restarted, or
+// has no room to keep the run in memory, replays a history before each pass.
+const mostEvents = 500
+
 // firstMessage is how long a run waits for the apply or delete that it was
 // started with. That message comes with the first workflow task, so the time
 // passes only when the message was refused.
@@ -131,7 +136,8 @@ func (r *reconciler) quiet(ctx workflow.Context) bool {
 // poll.
 func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
+	return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() ||
+		info.GetCurrentHistoryLength() > mostEvents
 }
 
 // continueAsNew starts the next run, on the newest worker version. It resumes
