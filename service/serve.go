@@ -35,6 +35,7 @@ func (w *parts) serve(ctx context.Context) error {
 	defer stopBackground()
 	group.Go(func() { w.serveHTTP(background) })
 	group.Go(func() { w.health.watch(background) })
+	group.Go(func() { tuneCollector(background) })
 	if w.rules != nil && w.settings.Rules.Reload > 0 {
 		group.Go(func() { w.rules.Watch(background, w.settings.Rules.Reload, w.log) })
 	}
