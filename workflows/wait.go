@@ -30,27 +30,53 @@ const (
 )
 
 // wait sleeps until the next try or a message, in named timers. Whoever sleeps
-// keeps the frames from ReconcileResource to here on its stack: with those of the
-// SDK they are just below the size at which Go halves it to 8 KiB.
+// keeps the frames from ReconcileResource to here on its stack, and Go halves a
+// stack to 8 KiB only while 3.2 KiB of it are in use, of which the SDK's frames
+// take 2.9: so what the wait needs lives in a struct of its own.
 func (r *reconciler) wait(ctx workflow.Context) error {
+	s := r.fallAsleep(ctx)
+	var err error
+	for err == nil && !s.over() {
+		err = workflow.Await(ctx, s.stirs)
+		r.takeWakes(ctx) // one that says nothing new does not end the wait
+	}
+	s.cancel()
+	// The timer decides, not a second look at the clock.
+	r.elapsed = err == nil && s.try && !s.moved()
+	return err
+}
+
+// sleeper is one wait of the loop.
+type sleeper struct {
+	r      *reconciler
+	timer  workflow.Future
+	cancel workflow.CancelFunc
+	// try is set when the next try is due when the timer fires.
+	try bool
+	// seen are the messages before the wait.
+	seen int64
+}
+
+func (r *reconciler) fallAsleep(ctx workflow.Context) *sleeper {
 	if r.state.holds() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
 		r.state.Told.Ready = false // dependsOn waits while it is paused: the resume wakes
 	}
-	seen := r.messages
+	s := &sleeper{r: r, seen: r.messages}
 	most, try, summary := r.nextTimer(ctx)
-	timer, cancel := startTimer(ctx, most, summary)
-	over := func() bool { return r.messages != seen || timer.IsReady() }
-	var err error
-	for err == nil && !over() {
-		err = workflow.Await(ctx, func() bool { return over() || r.wakes.Len() > 0 })
-		r.takeWakes(ctx) // one that says nothing new does not end the wait
-	}
-	cancel()
-	// The timer decides, not a second look at the clock.
-	r.elapsed = err == nil && try && r.messages == seen
-	return err
+	s.try = try
+	s.timer, s.cancel = startTimer(ctx, most, summary)
+	return s
 }
+
+// moved reports whether a message came.
+func (s *sleeper) moved() bool { return s.r.messages != s.seen }
+
+// over reports whether the wait is.
+func (s *sleeper) over() bool { return s.moved() || s.timer.IsReady() }
+
+// stirs reports whether there is something to look at.
+func (s *sleeper) stirs() bool { return s.over() || s.r.wakes.Len() > 0 }
 
 // nextTimer is the length of the next timer, whether the next try is due when it
 // fires, and what it says. Without a next try there is a timer all the same: it
