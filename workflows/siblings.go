@@ -201,6 +201,13 @@ func (s *siblings) drain(ctx workflow.Context) error {
 	}
 }
 
+// letOthersRun waits until every other coroutine of the run had its turn.
+func letOthersRun(ctx workflow.Context) error {
+	ran := false
+	workflow.Go(ctx, func(workflow.Context) { ran = true })
+	return workflow.Await(ctx, func() bool { return ran })
+}
+
 // ended takes a turn, or a place in the queue, back. One that a run gives back
 // which does not have it any more changes nothing.
 func (s *siblings) ended(ctx workflow.Context, turn activities.Turn) {

@@ -19,13 +19,6 @@ func (r *reconciler) takeWakes(ctx workflow.Context) {
 	}
 }
 
-// letOthersRun waits until every other coroutine of the run had its turn.
-func letOthersRun(ctx workflow.Context) error {
-	ran := false
-	workflow.Go(ctx, func(workflow.Context) { ran = true })
-	return workflow.Await(ctx, func() bool { return ran })
-}
-
 func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 	if !r.state.learn(activities.Change(in)) {
 		return
