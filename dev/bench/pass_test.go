@@ -21,7 +21,7 @@ import (
 
 const (
 	// passCount is how many resources, and bare workflows, pass at one time, in
-	// ten subscriptions: enough to keep the machine busy, few enough that no
+	// ten subscriptions: few enough that no
 	// workflow task waits as long as a sticky one may (5 s).
 	passCount, passSubscriptions = 50, 10
 	// passBody is the size of a resource's body, in bytes.
