@@ -42,6 +42,12 @@ type Options struct {
 	AbsentWindow time.Duration
 	// OwnerMaxAge is the life of a cached owner; default 30 s.
 	OwnerMaxAge time.Duration
+	// InPlace is the longest wait between two polls that keeps its slot; default
+	// 5 s, negative never.
+	InPlace time.Duration
+	// Pause makes such a wait, and is false where its end did not come; default a
+	// timer.
+	Pause func(ctx context.Context, delay time.Duration) bool
 	// HashKey makes the hashes in memory keyed ones.
 	HashKey []byte
 	// Rotation says that HashKey is secret: then memory holds keyed hashes of
@@ -73,6 +79,8 @@ type Activities struct {
 	owners        *ownerReader
 	registrations registrations
 	budget        *rate.Limiter
+	// places are those of the waits in place.
+	places chan struct{}
 }
 
 // New puts the activities together.
@@ -82,13 +90,19 @@ func New(dependencies Dependencies, options Options) *Activities {
 	fill(&options.ReadInterval, 15*time.Second)
 	fill(&options.AbsentWindow, 10*time.Minute)
 	fill(&options.OwnerMaxAge, 30*time.Second)
+	if options.InPlace == 0 {
+		options.InPlace = inPlaceMost
+	}
+	if options.Pause == nil {
+		options.Pause = pause
+	}
 	if options.OverdueAfter == 0 {
 		options.OverdueAfter = time.Hour
 	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &Activities{Dependencies: dependencies, options: options, budget: newBudget(options.PutBudget)}
+	a := &Activities{Dependencies: dependencies, options: options, budget: newBudget(options.PutBudget), places: make(chan struct{}, inPlaceAtOnce)}
 	a.owners = newOwnerReader(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now)
 	return a
 }

@@ -67,6 +67,14 @@ func (h *heart[T]) record(progress T) {
 	activity.RecordHeartbeat(h.ctx, progress)
 }
 
+// keep replaces the progress, which the next beat sends: each heartbeat is a
+// transaction of the server.
+func (h *heart[T]) keep(progress T) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = progress
+}
+
 // stop ends the heartbeats; the SDK flushes the last record when the activity
 // fails.
 func (h *heart[T]) stop() {

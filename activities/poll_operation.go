@@ -49,22 +49,42 @@ type poll struct {
 	*Activities
 	in       PollOperationInput
 	progress pollProgress
-	heart    *heart[pollProgress]
+	// delay is the wait that the last request asked for.
+	delay time.Duration
 }
 
-// PollOperation waits for a long-running operation: one request an attempt.
-// "Still running" is a benign error whose delay is what the service asked for,
-// so an operation of any length costs no worker slot and survives any crash.
+// PollOperation waits for a long-running operation. "Still running" is a benign
+// error whose delay is what the service asked for: the next poll is another
+// attempt, so an operation of any length costs no worker slot and survives any
+// crash. Only where the service asks for some seconds are they waited in place.
 func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (PollOperationResult, error) {
 	ctx = as(ctx, in.Credential, in.ID)
 	heart := startHeart[pollProgress](ctx)
 	defer heart.stop()
-	p := &poll{Activities: a, in: in, progress: heart.progress(), heart: heart}
+	p := &poll{Activities: a, in: in, progress: heart.progress()}
 	if p.progress.Started.IsZero() {
 		p.progress.Started, p.progress.Token, p.progress.Reading = a.now(), in.Token, in.Token == ""
-		heart.record(p.progress)
-		return PollOperationResult{}, notYet("the first poll waits for as long as ARM asked for", in.RetryAfter)
+		result, err := p.again("the first poll waits for as long as ARM asked for", in.RetryAfter)
+		if !a.waitInPlace(ctx, p.delay) {
+			heart.record(p.progress)
+			return result, err
+		}
 	}
+	for {
+		result, err := p.request(ctx)
+		// A fault is for people to see, and an attempt that failed shows it.
+		if err == nil || p.progress.Faults > 0 || !a.waitInPlace(ctx, p.delay) {
+			if err != nil {
+				heart.record(p.progress)
+			}
+			return result, err
+		}
+		heart.keep(p.progress)
+	}
+}
+
+// request asks once.
+func (p *poll) request(ctx context.Context) (PollOperationResult, error) {
 	p.progress.Polls++
 	ctx, cancel := forARM(ctx)
 	defer cancel()
@@ -156,10 +176,10 @@ func (p *poll) opposite(what string) (PollOperationResult, error) {
 	return p.ended(p.broken(fmt.Sprintf("ARM accepted %s after %s", what, p.options.AbsentWindow)))
 }
 
-// again leaves the progress to the next poll.
+// again asks for another poll.
 func (p *poll) again(message string, delay time.Duration) (PollOperationResult, error) {
-	p.heart.record(p.progress)
-	return PollOperationResult{}, notYet(message, max(delay, time.Second))
+	p.delay = max(delay, time.Second)
+	return PollOperationResult{}, notYet(message, p.delay)
 }
 
 // ended is the result.

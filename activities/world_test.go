@@ -72,7 +72,7 @@ type setup struct {
 func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
 	s := setup{
-		options: Options{RereadWindow: 20 * time.Second, AbsentWindow: time.Minute, HashKey: []byte("hash key")},
+		options: Options{RereadWindow: 20 * time.Second, AbsentWindow: time.Minute, HashKey: []byte("hash key"), InPlace: -1},
 		entries: extensions.BuiltIn(), handler: func(h http.Handler) http.Handler { return h },
 	}
 	w := &world{t: t, stop: make(chan struct{}), time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}

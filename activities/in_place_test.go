@@ -1,0 +1,140 @@
+package activities
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+)
+
+// inPlace lets a world wait in place, on its own clock; done answers a wait.
+func inPlace(t *testing.T, spec armsim.OperationSpec, done bool) (*world, PollOperationInput, *[]time.Duration) {
+	t.Helper()
+	var w *world
+	var waits []time.Duration
+	w, put := putWorld(t, long(spec), func(s *setup) {
+		s.options.InPlace = 0 // the default
+		s.options.Pause = func(_ context.Context, delay time.Duration) bool {
+			waits = append(waits, delay)
+			w.advance(delay)
+			return done
+		}
+	})
+	in := begin(t, w, put)
+	w.beats = 0 // that of the PUT
+	return w, in, &waits
+}
+
+func TestPollWaitsInPlace(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	cases := map[string]struct {
+		reason string
+		after  []float64
+		given  func(*world)
+		limit  time.Duration
+		// waits are those in place, delays those between attempts.
+		waits, delays []time.Duration
+	}{
+		"seconds": {reason: "some seconds are one attempt", after: []float64{1, 5, 2}, waits: []time.Duration{second, 5 * second, 2 * second}},
+		"minutes": {reason: "a longer wait holds no slot", after: []float64{1, 60, 2}, waits: []time.Duration{second, 2 * second}, delays: []time.Duration{60 * second}},
+		"fault": {
+			reason: "an attempt that failed is what shows people why it takes long", after: []float64{1, 1, 1},
+			given: func(w *world) { w.sim.AddFault(armsim.Fault{On: "operation", Status: 500, Count: 1}) },
+			waits: []time.Duration{second, second, second}, delays: []time.Duration{5 * second},
+		},
+		"crowded": {
+			reason: "the slots are for work", after: []float64{1, 1, 1},
+			given: func(w *world) {
+				for range inPlaceAtOnce {
+					w.acts.places <- struct{}{}
+				}
+			},
+			delays: []time.Duration{second, second, second},
+		},
+		"late": {
+			reason: "the request after the wait would have no time", after: []float64{1, 1, 1}, limit: requestRoom,
+			delays: []time.Duration{second, second, second},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, in, waits := inPlace(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 2, RetryAfter: c.after}, true)
+			if c.given != nil {
+				c.given(w)
+			}
+			got, failures := finishWithin(w, c.limit, w.acts.PollOperation, in)
+			want(t, got.Verdict, resource.ActionSuccess, "", "")
+			wantDelays(t, c.reason, failures, c.delays)
+			if diff := cmp.Diff(c.waits, *waits); diff != "" {
+				t.Errorf("%s: waits in place (-want +got):\n%s", c.reason, diff)
+			}
+			if w.beats != len(c.delays) {
+				t.Errorf("%s: %d heartbeats, want one for each attempt that left something: %d", c.reason, w.beats, len(c.delays))
+			}
+			if name != "crowded" && len(w.acts.places) != 0 {
+				t.Errorf("%d places are still taken", len(w.acts.places))
+			}
+		})
+	}
+}
+
+// TestPollLeavesItsPlace holds that a wait which is cut short leaves to the next
+// attempt what this one knew.
+func TestPollLeavesItsPlace(t *testing.T) {
+	t.Parallel()
+	w, in, _ := inPlace(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{2}}, false)
+	_, err := run(w, w.acts.PollOperation, in)
+	if failure := applicationError(t, err); failure.Type() != ErrorNotYet || failure.NextRetryDelay() != 2*time.Second {
+		t.Errorf("got %v, want another attempt after what ARM asked for", failure)
+	}
+	if !strings.Contains(string(w.details), `"started"`) {
+		t.Errorf("the next attempt gets %s", w.details)
+	}
+	if n := len(w.requests()); n != 0 {
+		t.Errorf("%d polls before ARM's time came", n)
+	}
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason         string
+		stopped, ended bool
+		took           time.Duration
+		want           bool
+	}{
+		"over":    {reason: "the time passed", took: 3 * time.Second, want: true},
+		"stopped": {reason: "a worker that stops waits for nothing", stopped: true},
+		"ended":   {reason: "nor does an attempt that is over", ended: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{t: t, stop: make(chan struct{})}
+				if c.stopped {
+					close(w.stop)
+				}
+				begun := time.Now()
+				got, err := run(w, func(ctx context.Context, delay time.Duration) (bool, error) {
+					if c.ended {
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithCancel(ctx)
+						cancel()
+					}
+					return pause(ctx, delay), nil
+				}, 3*time.Second)
+				must(t, err)
+				if got != c.want || time.Since(begun) != c.took {
+					t.Errorf("%s: %t after %s, want %t after %s", c.reason, got, time.Since(begun), c.want, c.took)
+				}
+			})
+		})
+	}
+}
