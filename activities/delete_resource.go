@@ -19,9 +19,6 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	defer func() { answer.Verdict = a.overdue(in.Desired.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[putProgress](ctx)
 	defer heart.stop()
-	if p := heart.progress(); p.Accepted {
-		return DeleteResourceResult{Verdict: resource.Proceed("accepted by ARM before the worker was lost"), Done: p.Done, Token: p.Token, RetryAfter: p.RetryAfter}, nil
-	}
 	if err := stopping(ctx); err != nil {
 		return DeleteResourceResult{}, err
 	}
@@ -48,7 +45,6 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		return DeleteResourceResult{Verdict: a.observed("DeleteResource",
 			resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "the extension that deletes the resource failed: "+err.Error()))}, nil
 	}
-	heart.record(putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter})
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status))
 	switch operation.Status {
 	case 0:

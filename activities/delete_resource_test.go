@@ -104,19 +104,13 @@ func TestDeleteResourceAgain(t *testing.T) {
 	w, _ := putWorld(t)
 	w.put(thingText, thingBody)
 	in := DeleteResourceInput{Desired: desired(t, thingText, thingBody)}
-	w.later(putProgress{Accepted: true, Token: "token", RetryAfter: time.Second})
-	got, err := run(w, w.acts.DeleteResource, in)
-	must(t, err)
-	if got.Token != "token" || got.Done || len(w.requests()) != 0 {
-		t.Errorf("an accepted DELETE was sent again: %+v, %v", got, w.requests())
-	}
 	w.sim.AddFault(armsim.Fault{Method: http.MethodDelete, Reset: true, Applied: true, Count: 1})
-	got, _ = finish(w, w.acts.DeleteResource, in)
+	got, _ := finish(w, w.acts.DeleteResource, in)
 	if !got.Done || len(w.sim.Resources(thingText, "")) != 0 {
 		t.Errorf("after a lost answer: %+v", got)
 	}
 	close(w.stop)
-	_, err = run(w, w.acts.DeleteResource, in)
+	_, err := run(w, w.acts.DeleteResource, in)
 	if failure := applicationError(t, err); failure.Type() != errorStopping {
 		t.Errorf("a worker that stops begins a DELETE: %v", err)
 	}

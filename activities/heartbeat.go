@@ -38,8 +38,8 @@ func (h *heart[T]) beat() {
 	defer h.idle.Done()
 	ticker := time.NewTicker(heartbeatInterval)
 	defer ticker.Stop()
-	// No beat at the start: the SDK holds a beat back that follows another one
-	// soon, and the one that must leave at once is the token after a 2xx.
+	// No beat at the start: each is a transaction of the server, and the SDK holds
+	// back the one that follows it soon.
 	for {
 		select {
 		case <-h.done:

@@ -26,9 +26,7 @@ func inPlace(t *testing.T, spec armsim.OperationSpec, done bool) (*world, PollOp
 			return done
 		}
 	})
-	in := begin(t, w, put)
-	w.beats = 0 // that of the PUT
-	return w, in, &waits
+	return w, begin(t, w, put), &waits
 }
 
 func TestPollWaitsInPlace(t *testing.T) {

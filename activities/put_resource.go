@@ -23,14 +23,6 @@ type putProgress struct {
 	// Unsent counts the attempts, from the first, that for sure sent nothing:
 	// the one that follows them need not fear a PUT of unknown outcome.
 	Unsent int `json:"unsent,omitempty"`
-	// Accepted is set right after ARM's 2xx, with the token to poll.
-	Accepted bool   `json:"accepted,omitempty"`
-	Done     bool   `json:"done,omitempty"`
-	Token    string `json:"token,omitempty"`
-	// RetryAfter is the wait before the first poll.
-	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// Secrets are those of PutResourceResult.
-	Secrets map[string]string `json:"secrets,omitempty"`
 	// AbsentSince is when a read that followed a PUT of unknown outcome first
 	// found nothing, AbsentAttempt the attempt that last did: if a later one
 	// died, it may have sent another PUT, and the wait starts over.
@@ -68,14 +60,10 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (answ
 	defer heart.stop()
 	a.owners.heard(in.Changes)
 	p := &put{Activities: a, in: in, heart: heart, attempt: attempt(ctx)}
-	progress := heart.progress()
-	if progress.Accepted {
-		return p.accepted(resource.Proceed("ARM accepted the PUT before the worker was lost"), progress), nil
-	}
 	if stop := forbidden(in.Desired, "PUT"); stop != nil {
 		return p.refused(*stop), nil
 	}
-	p.lost = p.attempt-1 > progress.Unsent
+	p.lost = p.attempt-1 > heart.progress().Unsent
 	p.repeated = in.Reset || p.lost
 	requests, cancel := forARM(ctx)
 	defer cancel()

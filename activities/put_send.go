@@ -52,8 +52,6 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		}
 		return p.failed(ctx, err, values)
 	}
-	progress := putProgress{Accepted: true, Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets}
-	p.heart.record(progress)
 	p.owners.readings.forget(p.in.Desired.ID, readAs{p.in.Desired.APIVersion, arm.CredentialOf(ctx)})
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
@@ -61,7 +59,11 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		verdict = p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubbed("put", p.in.Desired.ID, operation.Err, values))
 		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
 	}
-	return p.accepted(verdict, progress), nil
+	// No heartbeat: the result is as soon with the server as that would be.
+	return PutResourceResult{
+		Verdict: p.observed("PutResource", verdict), Sent: true, Done: operation.Done,
+		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets,
+	}, nil
 }
 
 // overtakenMax bounds the PUTs that one attempt sends anew because somebody else
@@ -82,14 +84,6 @@ func (p *put) again(ctx context.Context, refusal error, values []string) (PutRes
 		return p.failed(ctx, refusal, values)
 	}
 	return p.send(ctx)
-}
-
-// accepted is the result after a 2xx.
-func (p *put) accepted(verdict resource.Verdict, progress putProgress) PutResourceResult {
-	return PutResourceResult{
-		Verdict: p.observed("PutResource", verdict), Sent: true, Done: progress.Done,
-		Token: progress.Token, RetryAfter: progress.RetryAfter, Secrets: progress.Secrets,
-	}
 }
 
 // unsent notes that this attempt sends no PUT.

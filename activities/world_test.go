@@ -53,8 +53,6 @@ type world struct {
 	details []byte
 	before  []byte
 	beats   int
-	// left is the last heartbeat of the last attempt that had a result.
-	left []byte
 }
 
 // setup changes a world before it is built.
@@ -158,7 +156,6 @@ func run[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In
 	encoded, err := env.ExecuteActivity(fn, in)
 	if err == nil {
 		must(w.t, encoded.Get(&out))
-		w.left = w.details
 		w.fresh()
 	}
 	return out, err
