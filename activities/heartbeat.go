@@ -8,8 +8,13 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// heartbeatInterval is a third of the heartbeat timeout of workflows/options.go.
-const heartbeatInterval = 5 * time.Second
+const (
+	// heartbeatInterval is a third of the heartbeat timeout of workflows/options.go.
+	heartbeatInterval = 5 * time.Second
+	// firstBeat is when the first heartbeat is due. Each is a transaction of the
+	// server, and most activities end before.
+	firstBeat = 2 * heartbeatInterval
+)
 
 // heart heartbeats the progress of an activity until it is stopped, so that a
 // lost worker is noticed and the next attempt starts with what was known.
@@ -36,15 +41,14 @@ func startHeart[T any](ctx context.Context) *heart[T] {
 
 func (h *heart[T]) beat() {
 	defer h.idle.Done()
-	ticker := time.NewTicker(heartbeatInterval)
-	defer ticker.Stop()
-	// No beat at the start: each is a transaction of the server, and the SDK holds
-	// back the one that follows it soon.
+	timer := time.NewTimer(firstBeat)
+	defer timer.Stop()
 	for {
 		select {
 		case <-h.done:
 			return
-		case <-ticker.C:
+		case <-timer.C:
+			timer.Reset(heartbeatInterval)
 		}
 		h.mu.Lock()
 		activity.RecordHeartbeat(h.ctx, h.last)

@@ -12,9 +12,9 @@ import (
 // cheaper one, for minutes it is not.
 const (
 	inPlaceMost = 5 * time.Second
-	// inPlaceAtOnce is a fifth of the slots that a worker has by default: others
-	// than those who wait always find one.
-	inPlaceAtOnce = 200
+	// inPlaceAtOnce is half of the slots that a worker has: others than those who
+	// wait always find one.
+	inPlaceAtOnce = 500
 	// requestRoom is what must be left of the attempt after a wait: ARM gives up
 	// on a provider after 60 s.
 	requestRoom = time.Minute + answerMargin

@@ -41,13 +41,36 @@ type WakeDependentsResult struct {
 }
 
 // WakeDependents tells the workflows that wait for a resource that it changed,
-// twice: the second sweep is another attempt, so it takes no slot meanwhile and
-// no further event. When the resource is gone, those that it needed and that are
-// being deleted are told too.
+// twice. The wait in between is in place; where there is no place for it, the
+// second sweep is another attempt. When the resource is gone, those that it needed
+// and that are being deleted are told too.
 func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput) (WakeDependentsResult, error) {
 	heart := startHeart[wakeProgress](ctx)
 	defer heart.stop()
 	progress := heart.progress()
+	for {
+		woken, err := a.sweep(ctx, in)
+		progress.Woken += woken
+		if err != nil {
+			heart.record(progress)
+			return WakeDependentsResult{}, temporal.NewApplicationErrorWithOptions(
+				"wake those who wait for "+in.ID.Short()+": "+secrets.Text(err.Error(), nil), errorWake,
+				temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay << min(activity.GetInfo(ctx).Attempt-1, wakeFaults)})
+		}
+		progress.Sweeps++
+		if in.Once || progress.Sweeps >= 2 {
+			return WakeDependentsResult{Woken: progress.Woken}, nil
+		}
+		heart.keep(progress)
+		if !a.waitInPlace(ctx, secondSweep) {
+			heart.record(progress)
+			return WakeDependentsResult{}, notYet("the second sweep comes in "+secondSweep.String(), secondSweep)
+		}
+	}
+}
+
+// sweep tells those who wait now.
+func (a *Activities) sweep(ctx context.Context, in WakeDependentsInput) (int, error) {
 	woken, err := 0, error(nil)
 	if !a.Registry.Leaf(in.ID.Type()) {
 		woken, err = a.Waker.Wake(ctx, in.change())
@@ -57,19 +80,7 @@ func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput)
 		told, err = a.Waker.WakeDeleting(ctx, in.change(), in.Needed)
 		woken += told
 	}
-	progress.Woken += woken
-	if err != nil {
-		heart.record(progress)
-		return WakeDependentsResult{}, temporal.NewApplicationErrorWithOptions(
-			"wake those who wait for "+in.ID.Short()+": "+secrets.Text(err.Error(), nil), errorWake,
-			temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay << min(activity.GetInfo(ctx).Attempt-1, wakeFaults)})
-	}
-	progress.Sweeps++
-	heart.record(progress)
-	if !in.Once && progress.Sweeps < 2 {
-		return WakeDependentsResult{}, notYet("the second sweep comes in "+secondSweep.String(), secondSweep)
-	}
-	return WakeDependentsResult{Woken: progress.Woken}, nil
+	return woken, err
 }
 
 // wakeProgress is what an attempt leaves to the next one.

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -48,6 +49,51 @@ func TestWakeDependents(t *testing.T) {
 			}
 			if c.sweeps == 2 && (len(failures) != 1 || failures[0].Type() != ErrorNotYet || failures[0].NextRetryDelay() != 5*time.Second) {
 				t.Errorf("between the sweeps: %v, want one benign wait of 5 s", failures)
+			}
+		})
+	}
+}
+
+// TestWakeDependentsInPlace holds that both sweeps are one attempt while the worker
+// has room, and leave no heartbeat.
+func TestWakeDependentsInPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		passes bool // the wait
+		sweeps int  // of the first attempt
+	}{
+		"room":    {reason: "each attempt costs the server, whoever waits", passes: true, sweeps: 2},
+		"stopped": {reason: "a worker that stops leaves the second sweep to another one", sweeps: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var waited time.Duration
+			w := newWorld(t, func(s *setup) {
+				s.options.InPlace = 0 // the default
+				s.options.Pause = func(_ context.Context, delay time.Duration) bool {
+					waited += delay
+					return c.passes
+				}
+			})
+			got, err := run(w, w.acts.WakeDependents, WakeDependentsInput{ID: id(t, clusterText), State: "Ready", At: w.now()})
+			if len(w.fleet.woken) != c.sweeps || waited != 5*time.Second {
+				t.Fatalf("%s: %d sweeps and a wait of %s, want %d and 5 s", c.reason, len(w.fleet.woken), waited, c.sweeps)
+			}
+			if c.passes {
+				must(t, err)
+				if got.Woken != 2 || w.beats != 0 {
+					t.Errorf("%s: woke %d with %d heartbeats, want 2 and none", c.reason, got.Woken, w.beats)
+				}
+				return
+			}
+			if failure := applicationError(t, err); failure.Type() != ErrorNotYet {
+				t.Errorf("%s: %v", c.reason, failure)
+			}
+			got, err = run(w, w.acts.WakeDependents, WakeDependentsInput{ID: id(t, clusterText), State: "Ready", At: w.now()})
+			must(t, err)
+			if len(w.fleet.woken) != 2 || got.Woken != 2 {
+				t.Errorf("%s: the next attempt made %d sweeps in all, counted %d, want 2", c.reason, len(w.fleet.woken), got.Woken)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ const (
 	// after 60 s with a 504.
 	requestTimeout = 90 * time.Second
 	// heartbeatTimeout is how soon a lost worker is noticed; the activities
-	// heartbeat every 5 s.
+	// heartbeat every 5 s, from the tenth second on.
 	heartbeatTimeout = 15 * time.Second
 	// wakeTimeout is as long as the longest wait that a wake cuts short, with some
 	// room.
