@@ -32,26 +32,45 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (answ
 
 // getResource is GetResource as part of an activity.
 func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart *heart[readProgress]) (GetResourceResult, error) {
+	result, masked, err := a.readOnce(ctx, in)
+	switch {
+	case err != nil:
+		return a.getFailed(ctx, in, heart, err)
+	case result.Verdict.Stops():
+		a.observed("GetResource", result.Verdict)
+		return result, nil
+	}
+	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
+		return GetResourceResult{}, again
+	}
+	a.saw(ctx, in, result, masked)
+	return result, nil
+}
+
+// readOnce makes one request. Its error is a refusal or a fault; an answer that
+// cannot be read is a verdict.
+func (a *Activities) readOnce(ctx context.Context, in GetResourceInput) (GetResourceResult, map[string]any, error) {
 	started := a.now()
 	requests, cancel := forARM(ctx)
 	defer cancel()
 	response, err := a.Client.Get(requests, in.ID, in.APIVersion)
 	if err != nil && !arm.IsAbsent(err) {
-		return a.getFailed(ctx, in, heart, err)
+		return GetResourceResult{}, nil, err
 	}
 	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: a.Registry.Leaf(in.ID.Type())}
 	var masked map[string]any
 	if err == nil {
 		if masked, err = a.observe(ctx, in, response, &result); err != nil {
-			return GetResourceResult{Verdict: a.observed("GetResource", resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))}, nil
+			return GetResourceResult{Verdict: resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())}, nil, nil
 		}
 	}
-	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
-		return GetResourceResult{}, again
-	}
-	a.owners.readings.learn(in.ID, readAs{in.APIVersion, arm.CredentialOf(ctx)}, masked, started)
+	return result, masked, nil
+}
+
+// saw takes over a reading: others may wait for the resource.
+func (a *Activities) saw(ctx context.Context, in GetResourceInput, result GetResourceResult, masked map[string]any) {
+	a.owners.readings.learn(in.ID, readAs{in.APIVersion, arm.CredentialOf(ctx)}, masked, result.ReadAt)
 	a.observed("GetResource", result.Verdict)
-	return result, nil
 }
 
 // observe masks the answer before it leaves the activity.
@@ -90,7 +109,7 @@ func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heart *
 // contradicts asks for another read when the answer contradicts a write that
 // ARM accepted: ARM's reads may lag behind its writes.
 func (a *Activities) contradicts(expect Expectation, exists bool, heart *heart[readProgress]) error {
-	if expect == ExpectAny || exists == (expect == ExpectPresent) {
+	if expect.met(exists) {
 		return nil
 	}
 	progress := heart.progress()

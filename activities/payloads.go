@@ -39,6 +39,11 @@ const (
 	ExpectAbsent  Expectation = "absent"
 )
 
+// met reports whether what a read found is what was expected.
+func (e Expectation) met(exists bool) bool {
+	return e == ExpectAny || exists == (e == ExpectPresent)
+}
+
 // GetResourceInput names the resource to read.
 type GetResourceInput struct {
 	ID         resource.ID `json:"id"`
@@ -159,13 +164,18 @@ type PollOperationInput struct {
 	// RetryAfter is the wait before the first request.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// SecretRefs is that of resource.Desired: what ARM says of a failed operation
-	// may repeat the values behind them.
+	// may repeat the values behind them. Plain and Secret are those of
+	// GetResourceInput.
+	Plain      []string `json:"plain,omitempty"`
+	Secret     []string `json:"secret,omitempty"`
 	SecretRefs []string `json:"secretRefs,omitempty"`
 	// Credential is that of resource.Desired.
 	Credential string `json:"credential,omitempty"`
 	// Delete is set when the operation ends in the resource's absence.
-	Delete   bool     `json:"delete,omitempty"`
-	Repeated Repeated `json:"repeated,omitzero"`
+	Delete bool `json:"delete,omitempty"`
+	// Expect asks for a read of the resource after an operation that succeeded.
+	Expect   Expectation `json:"expect,omitempty"`
+	Repeated Repeated    `json:"repeated,omitzero"`
 }
 
 // PollOperationResult says how the operation ended.
@@ -177,6 +187,9 @@ type PollOperationResult struct {
 	Duration time.Duration `json:"duration"`
 	// States are the words that the service said, in order, without repeats.
 	States []string `json:"states,omitempty"`
+	// Got is what the read showed; nil where it is to be read again: it failed, or
+	// contradicted what was expected.
+	Got *GetResourceResult `json:"got,omitempty"`
 }
 
 // PostCheckInput carries what the last read of the pass showed.

@@ -76,11 +76,28 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 		if err == nil || p.progress.Faults > 0 || !a.waitInPlace(ctx, p.delay) {
 			if err != nil {
 				heart.record(p.progress)
+			} else if in.Expect != ExpectAny && !result.Verdict.Stops() {
+				result.Got = p.read(ctx)
 			}
 			return result, err
 		}
 		heart.keep(p.progress)
 	}
+}
+
+// read is the resource after the operation; nil leaves it to GetResource, which
+// knows what to do about a read that fails or comes too early.
+func (p *poll) read(ctx context.Context) *GetResourceResult {
+	in := GetResourceInput{
+		ID: p.in.ID, APIVersion: p.in.APIVersion, Credential: p.in.Credential,
+		Plain: p.in.Plain, Secret: p.in.Secret, SecretRefs: p.in.SecretRefs,
+	}
+	result, masked, err := p.readOnce(ctx, in)
+	if err != nil || result.Verdict.Stops() || !p.in.Expect.met(result.Exists) {
+		return nil
+	}
+	p.saw(ctx, in, result, masked)
+	return &result
 }
 
 // request asks once.

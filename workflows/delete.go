@@ -114,7 +114,7 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	if verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
-	if got := r.read(ctx, p, activities.ExpectAbsent); got.Stops() {
+	if got := r.readAfter(ctx, p, activities.ExpectAbsent); got.Stops() {
 		return got
 	}
 	if p.got.Exists {
@@ -140,7 +140,7 @@ func (r *reconciler) remove(ctx workflow.Context, p *pass) resource.Verdict {
 	if result.Done {
 		return verdict
 	}
-	return r.poll(ctx, p, operation{method: "DELETE", token: result.Token, retryAfter: result.RetryAfter})
+	return r.poll(ctx, p, operation{"DELETE", result.Token, result.RetryAfter, activities.ExpectAbsent})
 }
 
 // gone ends the management of the resource.

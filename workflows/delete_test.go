@@ -36,6 +36,18 @@ func TestDelete(t *testing.T) {
 			want:  []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "PollOperation", "GetResource"},
 			ended: resource.ReasonDeleted,
 		},
+		"long-running, and read at its end": {
+			reason: "the end of the operation brings the proof",
+			script: func(s *script) {
+				s.get = goneAfter(1)
+				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
+				}
+				s.poll = pollWith(activities.ExpectAbsent, activities.GetResourceResult{})
+			},
+			want:  []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "PollOperation"},
+			ended: resource.ReasonDeleted,
+		},
 		"absent": {
 			reason: "what does not exist needs no DELETE",
 			script: func(s *script) { s.get = goneAfter(0) },

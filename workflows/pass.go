@@ -23,6 +23,8 @@ type pass struct {
 	secrets map[string]string
 	// adopt is set when the differences are to stay.
 	adopt bool
+	// after is what the end of an operation read, nil where nothing did.
+	after *activities.GetResourceResult
 	// read is set once the resource was read in this pass.
 	read bool
 	// turn is the parent whose turn a change needs.

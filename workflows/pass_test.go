@@ -42,6 +42,18 @@ func TestPassOrder(t *testing.T) {
 			want:  []string{"CheckOwner", "GetResource", "PreCheck", "PutResource", "PollOperation", "GetResource", "PostCheck"},
 			phase: workflows.PhaseReady,
 		},
+		"operation that brings the resource": {
+			reason: "what was read at its end is not read again",
+			script: func(s *script) {
+				s.pre = create
+				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+					return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
+				}
+				s.poll = pollWith(activities.ExpectPresent, activities.GetResourceResult{Exists: true, State: "Succeeded"})
+			},
+			want:  []string{"CheckOwner", "GetResource", "PreCheck", "PutResource", "PollOperation", "PostCheck"},
+			phase: workflows.PhaseReady,
+		},
 		"owner blocks": {
 			reason: "a blocked resource gets no request",
 			script: func(s *script) {
@@ -99,6 +111,41 @@ func TestPassOrder(t *testing.T) {
 				t.Errorf("pass %d, generation %d; want 1 and 1", status.Pass, status.Generation)
 			}
 		})
+	}
+}
+
+// pollWith is a poll whose end brings a reading, where one was asked for.
+func pollWith(expect activities.Expectation, got activities.GetResourceResult) func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+	return func(in activities.PollOperationInput) (activities.PollOperationResult, error) {
+		result := activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
+		if in.Expect == expect {
+			result.Got = &got
+		}
+		return result, nil
+	}
+}
+
+// TestPostCheckSeesWhatTheOperationBrought holds that the reading from before the
+// PUT is not judged once more.
+func TestPostCheckSeesWhatTheOperationBrought(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = create
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
+	}
+	r.script.poll = pollWith(activities.ExpectPresent, activities.GetResourceResult{Exists: true, State: "Succeeded", Observed: []byte(`{"after":1}`)})
+	var judged string
+	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
+		judged = string(in.Observed)
+		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
+	}
+	r.apply(desired())
+	r.start(700 * time.Millisecond)
+	if judged != `{"after":1}` {
+		t.Errorf("the post-check judged %q, want what the end of the operation showed", judged)
+	}
+	if len(r.script.wakes) != 1 || r.script.wakes[0].State != "Ready" {
+		t.Errorf("told %+v, want that it is Ready", r.script.wakes)
 	}
 }
 

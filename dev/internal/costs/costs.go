@@ -45,8 +45,8 @@ func Limits() map[string]Limit {
 		"history.blocked.events": exact(6),
 		"history.blocked.bytes":  about(1162),
 		// A create with an operation: 6 events tell those who wait.
-		"history.create.events": exact(42),
-		"history.create.bytes":  about(11680),
+		"history.create.events": exact(36),
+		"history.create.bytes":  about(10712),
 
 		// A create with an operation of two polls, from the apply to Ready.
 		"requests.first.get":       exact(2),
