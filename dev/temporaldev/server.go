@@ -74,14 +74,15 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 		return nil, fmt.Errorf("start temporal server: %w", err)
 	}
 	cfg := serverConfig(filepath.Join(folder, DatabaseFile), ports)
-	if err := prepareDatabase(cfg, options.SearchAttributes); err != nil {
+	isNew, err := prepareDatabase(cfg, options.SearchAttributes)
+	if err != nil {
 		return nil, err
 	}
 	logger, err := fileLogger(filepath.Join(folder, LogFile))
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServer(cfg, ports, logger, options)
+	server, err := newServer(cfg, ports, logger, dynamicConfig(options, isNew))
 	if err != nil {
 		return nil, fmt.Errorf("build temporal server: %w", err)
 	}
@@ -107,26 +108,28 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// prepareDatabase creates tables and the namespace where they are missing.
-func prepareDatabase(cfg *config.Config, attributes map[string]enumspb.IndexedValueType) error {
+// prepareDatabase creates tables and the namespace where they are missing, and
+// says whether the tables were.
+func prepareDatabase(cfg *config.Config, attributes map[string]enumspb.IndexedValueType) (isNew bool, err error) {
 	store := cfg.Persistence.DataStores[storeName].SQL
 	if _, err := os.Stat(store.DatabaseName); os.IsNotExist(err) {
+		isNew = true
 		if err := sqlite.SetupSchema(store); err != nil {
-			return fmt.Errorf("create tables in %s: %w", store.DatabaseName, err)
+			return false, fmt.Errorf("create tables in %s: %w", store.DatabaseName, err)
 		}
 	}
 	namespace, err := sqlite.NewNamespaceConfig(clusterName, Namespace, false, attributes)
 	if err != nil {
-		return fmt.Errorf("describe namespace %s: %w", Namespace, err)
+		return false, fmt.Errorf("describe namespace %s: %w", Namespace, err)
 	}
 	namespace.Detail.Config.Retention = durationpb.New(retention)
 	if err := sqlite.CreateNamespaces(store, namespace); err != nil {
-		return fmt.Errorf("create namespace %s in %s: %w", Namespace, store.DatabaseName, err)
+		return false, fmt.Errorf("create namespace %s in %s: %w", Namespace, store.DatabaseName, err)
 	}
-	return nil
+	return isNew, nil
 }
 
-func newServer(cfg *config.Config, ports ports, logger log.Logger, options Options) (temporal.Server, error) {
+func newServer(cfg *config.Config, ports ports, logger log.Logger, values dynamicconfig.StaticClient) (temporal.Server, error) {
 	authorizer, err := authorization.GetAuthorizerFromConfig(&cfg.Global.Authorization)
 	if err != nil {
 		return nil, err
@@ -142,15 +145,17 @@ func newServer(cfg *config.Config, ports ports, logger log.Logger, options Optio
 		temporal.WithLogger(logger),
 		temporal.WithAuthorizer(authorizer),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claimMapper }),
-		temporal.WithDynamicConfigClient(dynamicConfig(options)),
+		temporal.WithDynamicConfigClient(values),
 	)
 }
 
-func dynamicConfig(options Options) dynamicconfig.StaticClient {
-	values := dynamicconfig.StaticClient{
-		// Else a search attribute that the worker registers is unknown to the
-		// server for a minute.
-		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {
+	values := dynamicconfig.StaticClient{}
+	// A search attribute that the worker registers would be unknown to the server
+	// for a minute. Where all were registered with the tables, nobody registers
+	// any: to read them anew each time is four of ten requests to the database.
+	if !isNew || len(options.SearchAttributes) == 0 {
+		values[dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key()] = true
 	}
 	if options.ContinueAsNewAfter > 0 {
 		values[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = options.ContinueAsNewAfter
