@@ -68,7 +68,7 @@ func TestReplayAltered(t *testing.T) {
 	}{
 		"another activity": {
 			reason: "both sides are named", scenario: "long-operation",
-			want: "nondeterminism at event 8 of 42: the history has activity Other, this version makes activity GetResource; workflow /subscriptions/",
+			want: "nondeterminism at event 8 of 36: the history has activity Other, this version makes activity GetResource; workflow /subscriptions/",
 			change: func(t *testing.T, h *historypb.History) {
 				firstOf(t, h, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED).GetActivityTaskScheduledEventAttributes().ActivityType.Name = "Other"
 			},
