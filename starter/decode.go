@@ -56,7 +56,9 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) record {
 // addPending adds what only the description of one workflow tells: a workflow
 // task that fails again and again, and when an activity tries again.
 func (r *record) addPending(answer *workflowservice.DescribeWorkflowExecutionResponse) {
-	problems := decodeTexts(answer.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()[attributeProblems])
+	info := answer.GetWorkflowExecutionInfo()
+	r.RunID, r.Events = info.GetExecution().GetRunId(), info.GetHistoryLength()
+	problems := decodeTexts(info.GetSearchAttributes().GetIndexedFields()[attributeProblems])
 	r.Stuck = stuck(problems, answer.GetPendingWorkflowTask().GetAttempt())
 	for _, activity := range answer.GetPendingActivities() {
 		if next := timeOf(activity.GetNextAttemptScheduleTime()); !next.IsZero() {

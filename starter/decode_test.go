@@ -52,8 +52,8 @@ func TestRecordOfDescription(t *testing.T) {
 	}
 	answer := &workflowservice.DescribeWorkflowExecutionResponse{
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-			Execution: &commonpb.WorkflowExecution{WorkflowId: "w1"},
-			Status:    enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, TaskQueue: "q7",
+			Execution: &commonpb.WorkflowExecution{WorkflowId: "w1", RunId: "r1"}, HistoryLength: 36,
+			Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, TaskQueue: "q7",
 			StartTime: timestamppb.New(noon()),
 			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{
 				attributeWaitingFor: encode([]string{"k1", "k2"}), attributeNeeds: encode("k3"),
@@ -68,7 +68,7 @@ func TestRecordOfDescription(t *testing.T) {
 	got.addPending(answer)
 	want := record{
 		WorkflowID: "w1", Policy: "detach-on-delete", WaitingFor: []string{"k1", "k2"}, Needs: []string{"k3"}, TaskQueue: "q7",
-		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextLook: noon().Add(time.Minute), Running: true,
+		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextLook: noon().Add(time.Minute), Running: true, RunID: "r1", Events: 36,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a list of one may be a plain text (-want +got):\n%s", diff)

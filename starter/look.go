@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// looksMost bounds the resources of one look but the first: each costs two calls,
-// and a stack of a thousand must not keep Temporal busy by being watched.
+// looksMost bounds the resources of one look but the first: each costs a call, and
+// another one of the worker where something happened. A stack of a thousand must
+// not keep Temporal busy by being watched.
 const looksMost = 100
 
 // look refreshes what is not settled yet, what was not looked at for the longest
@@ -27,7 +28,7 @@ func (a *app) look(ctx context.Context, b *backend, list []awaited, outcomes []o
 	}
 	err := each(ctx, len(due), parallel, func(ctx context.Context, at int) error {
 		i := due[at]
-		v, err := viewer.refresh(ctx, list[i].record)
+		v, err := viewer.follow(ctx, list[i].record, outcomes[i].view)
 		if err != nil {
 			return err
 		}

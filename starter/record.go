@@ -53,6 +53,10 @@ type record struct {
 	Stuck string
 	// NextLook is when its activity tries again; only a record of one has it.
 	NextLook time.Time
+	// RunID is the run, Events the length of its history: while both stay, its
+	// status does. Only a record of one has them.
+	RunID  string
+	Events int64
 	// Running is false once the workflow ended; Ended then says how in one
 	// word of Temporal (Completed, Failed, Terminated, Canceled).
 	Running bool
@@ -71,6 +75,12 @@ func (r record) called() string {
 		return r.Name
 	}
 	return r.WorkflowID
+}
+
+// unmoved reports whether nothing happened to a running workflow since an earlier
+// record of it.
+func (r record) unmoved(before record) bool {
+	return r.Running && before.Running && r.Stuck == "" && r.Events > 0 && r.Events == before.Events && r.RunID == before.RunID
 }
 
 // status is what the record alone tells; times and messages are missing.

@@ -125,6 +125,12 @@ func (w *viewer) view(ctx context.Context, r record) (view, error) {
 
 // refresh is the state of one resource, its record read again.
 func (w *viewer) refresh(ctx context.Context, last record) (view, error) {
+	return w.follow(ctx, last, view{Stale: true})
+}
+
+// follow is refresh for who knows an earlier view: the worker is asked only when
+// something happened since, for its answer would be the same.
+func (w *viewer) follow(ctx context.Context, last record, seen view) (view, error) {
 	r, err := w.reader.record(ctx, last.WorkflowID)
 	if errors.Is(err, errNotManaged) {
 		return view{Status: last.status(), Gone: true, known: last}, nil
@@ -134,6 +140,10 @@ func (w *viewer) refresh(ctx context.Context, last record) (view, error) {
 	}
 	if r.ID.IsZero() {
 		r.ID = last.ID
+	}
+	if !seen.Stale && r.unmoved(seen.known) {
+		seen.known = r
+		return seen, nil
 	}
 	return w.view(ctx, r)
 }

@@ -166,3 +166,55 @@ func TestWaitSelector(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitAsksOnlyWhatMoved holds that who waits costs the worker nothing while
+// nothing happens.
+func TestWaitAsksOnlyWhatMoved(t *testing.T) {
+	ready := []workflows.Status{operating("PUT"), operating("PUT"), readyStatus()}
+	for name, c := range map[string]struct {
+		reason   string
+		events   int64
+		eventful bool
+		silent   bool
+		statuses []workflows.Status
+		code     int
+		asked    int
+	}{
+		"nothing happens":  {reason: "the answer would be the same", events: 20, statuses: ready[:1], code: exitFailed, asked: 1},
+		"something does":   {reason: "each event may change the status", events: 20, eventful: true, statuses: ready, code: exitOK, asked: 3},
+		"no length known":  {reason: "a server that does not tell it is asked each time", statuses: ready, code: exitOK, asked: 3},
+		"no worker so far": {reason: "no answer is no status", events: 20, silent: true, statuses: ready[:1], code: exitFailed, asked: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.manage(t, cluster, c.statuses...)
+			w.temporal.events, w.temporal.eventful, w.temporal.silent = c.events, c.eventful, c.silent
+			code := w.run("wait", "adx", "--timeout", "4s")
+			if code != c.code || w.temporal.asked != c.asked {
+				t.Errorf("%s: %d queries, want %d; exit code %d, want %d\n%s%s", c.reason, w.temporal.asked, c.asked, code, c.code, w.out, w.err)
+			}
+		})
+	}
+}
+
+// TestUnmoved holds what counts as nothing happened.
+func TestUnmoved(t *testing.T) {
+	before := record{Running: true, RunID: "a", Events: 5}
+	for name, c := range map[string]struct {
+		reason string
+		change func(*record)
+		want   bool
+	}{
+		"same":      {reason: "nothing happened", change: func(*record) {}, want: true},
+		"event":     {reason: "a workflow task may have", change: func(r *record) { r.Events++ }},
+		"other run": {reason: "a run that continued as new begins at a few events", change: func(r *record) { r.RunID = "b" }},
+		"ended":     {reason: "its result is the status", change: func(r *record) { r.Running = false }},
+		"stuck":     {reason: "a worker that fails is not asked, and shown", change: func(r *record) { r.Stuck = "its workflow task fails" }},
+	} {
+		now := before
+		c.change(&now)
+		if got := now.unmoved(before); got != c.want {
+			t.Errorf("%s: %t, want %t: %s", name, got, c.want, c.reason)
+		}
+	}
+}

@@ -61,8 +61,11 @@ type fakeTemporal struct {
 	freezes []workflows.Freeze
 	// selected are what lists with a label find; all when empty.
 	selected []string
-	// described is the Stuck of every record that is read alone.
+	// described is the Stuck of every record that is read alone, events the length
+	// of its history; eventful makes that longer each time.
 	described string
+	events    int64
+	eventful  bool
 }
 
 func (f *fakeTemporal) update(_ context.Context, workflowID string, m message) error {
@@ -115,6 +118,10 @@ func (f *fakeTemporal) record(_ context.Context, workflowID string) (record, err
 	for _, r := range f.records {
 		if r.WorkflowID == workflowID {
 			r.Stuck += f.described
+			r.Events = f.events
+			if f.eventful {
+				f.events++
+			}
 			return r, nil
 		}
 	}
