@@ -150,7 +150,12 @@ func newServer(cfg *config.Config, ports ports, logger log.Logger, values dynami
 }
 
 func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {
-	values := dynamicconfig.StaticClient{}
+	values := dynamicconfig.StaticClient{
+		// More than one are for more than one matching service: tasks and polls of
+		// another partition are forwarded, two calls of 43 a creation.
+		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
+		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+	}
 	// A search attribute that the worker registers would be unknown to the server
 	// for a minute. Where all were registered with the tables, nobody registers
 	// any: to read them anew each time is four of ten requests to the database.
