@@ -38,6 +38,10 @@ func temporalOptions(given *client.Options, log *slog.Logger, metrics client.Met
 		options.Namespace = client.DefaultNamespace
 	}
 	options.DataConverter = payload.DataConverter()
+	if options.ConnectionOptions.GrpcCompression == nil {
+		// What is large are payloads, which are compressed already.
+		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{log.Handler()}))
 	options.MetricsHandler = metrics
 	return options, nil
