@@ -20,7 +20,7 @@ const (
 // somebody on call asks first: condition, waiting for whom since when, next try,
 // last differences, last decisions (the newest first, as in the timeline).
 func (r *reconciler) describe(ctx workflow.Context) {
-	s := &r.state
+	s := r.state
 	if s.Desired == nil {
 		return
 	}

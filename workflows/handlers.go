@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// handleMessages sets the handlers. None of them waits for ARM: they change the
+// handleMessages sets the handlers. Each unpacks the state of a sleeper. None of them waits for ARM: they change the
 // state and answer, the loop does the work.
 func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	updates := []struct {
@@ -31,7 +31,7 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 			return fmt.Errorf("set update handler %s: %w", update.name, err)
 		}
 	}
-	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (*Status, error) { return r.state.status(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, StatusQuery, r.report); err != nil {
 		return fmt.Errorf("set query handler %s: %w", StatusQuery, err)
 	}
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {
@@ -41,6 +41,15 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	return nil
 }
 
+// report answers StatusQuery.
+func (r *reconciler) report() (*Status, error) {
+	state, err := r.look()
+	if err != nil {
+		return nil, err
+	}
+	return state.status(), nil
+}
+
 // refused is the error of a validator.
 func refused(kind, format string, args ...any) error {
 	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf(format, args...), kind,
@@ -48,6 +57,7 @@ func refused(kind, format string, args ...any) error {
 }
 
 func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
+	r.unpack()
 	id := workflow.GetInfo(ctx).WorkflowExecution.ID
 	switch {
 	case r.state.Delete != nil:
@@ -67,6 +77,7 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 }
 
 func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, error) {
+	r.unpack()
 	changed := r.state.Desired == nil || !same(*r.state.Desired, in.Desired)
 	r.state.Once = in.Once
 	if changed {
@@ -105,6 +116,7 @@ func (r *reconciler) validateReconcile(in ReconcileInput) error {
 }
 
 func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (ReconcileResult, error) {
+	r.unpack()
 	number := r.state.Pass + 1
 	if r.passing {
 		number++
@@ -125,6 +137,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 func (r *reconciler) validatePause(PauseInput) error { return r.validateManaged() }
 
 func (r *reconciler) validateManaged() error {
+	r.unpack()
 	if r.state.Desired == nil {
 		return refused(RefusedNotManaged, "nothing is managed here: apply a manifest first")
 	}
@@ -132,6 +145,7 @@ func (r *reconciler) validateManaged() error {
 }
 
 func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, error) {
+	r.unpack()
 	if r.state.Paused {
 		return PauseResult{}, nil
 	}
@@ -141,6 +155,7 @@ func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, er
 }
 
 func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, error) {
+	r.unpack()
 	if !r.state.Paused {
 		return PauseResult{}, nil
 	}
@@ -159,6 +174,7 @@ func said(in PauseInput) string {
 }
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
+	r.unpack()
 	if known := r.state.Desired; known != nil {
 		// The applied policy decides. A manifest that wants to keep the resource
 		// must not delete it because nobody applied it yet.
@@ -187,6 +203,7 @@ func validateProtection(desired resource.Desired) error {
 }
 
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
+	r.unpack()
 	changed := r.state.Delete == nil
 	in.Cascade = in.Cascade || !changed && r.state.Delete.Cascade
 	if r.state.Desired == nil {

@@ -126,7 +126,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	ctx = checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(ctx, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Applied: r.applied(),
+		Applied: r.state.applied(),
 		Force:   p.forced(), BlockedFor: r.blockedFor(ctx),
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
@@ -177,4 +177,4 @@ func named(desired resource.Desired) string {
 }
 
 // applied reports whether this workflow wrote the resource or found it Ready.
-func (r *reconciler) applied() bool { return r.state.Wrote || r.state.Settled > 0 }
+func (s *State) applied() bool { return s.Wrote || s.Settled > 0 }

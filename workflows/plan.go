@@ -51,12 +51,16 @@ func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (ac
 
 // recollect answers MemoryQuery.
 func (r *reconciler) recollect() (activities.Recollection, error) {
-	memory := activities.Recollection{
-		Generation: r.state.Generation, Paused: r.state.Paused, Deleting: r.state.Delete != nil,
-		Applied: r.applied(), Memory: r.state.Memory,
+	state, err := r.look()
+	if err != nil {
+		return activities.Recollection{}, err
 	}
-	if r.state.Desired != nil {
-		memory.Policy = r.state.Desired.Policy
+	memory := activities.Recollection{
+		Generation: state.Generation, Paused: state.Paused, Deleting: state.Delete != nil,
+		Applied: state.applied(), Memory: state.Memory,
+	}
+	if state.Desired != nil {
+		memory.Policy = state.Desired.Policy
 	}
 	return memory, nil
 }

@@ -18,7 +18,9 @@ const firstMessage = time.Second
 
 // reconciler is one run of ReconcileResource.
 type reconciler struct {
-	state State
+	// state is nil while the run sleeps and packed holds it.
+	state  *State
+	packed packed
 	// messages counts the messages of this run: a wait ends when it moves.
 	messages int64
 	// elapsed is set when the timer of the next try fired.
@@ -45,10 +47,10 @@ func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Sta
 
 // start sets the handlers and waits for the spec.
 func start(ctx workflow.Context, input ReconcileResourceInput) (*reconciler, error) {
-	r := &reconciler{}
+	r := &reconciler{state: &State{}}
 	r.steps = r.fiveSteps()
 	if input.State != nil {
-		r.state = *input.State
+		r.state = input.State
 	}
 	if err := r.handleMessages(ctx); err != nil {
 		return r, err
@@ -149,5 +151,5 @@ func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	r.takeWakes(ctx)
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, ReconcileResourceWorkflow, ReconcileResourceInput{State: &r.state})
+	}, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state})
 }

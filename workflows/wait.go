@@ -37,7 +37,9 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	s := r.fallAsleep(ctx)
 	var err error
 	for err == nil && !s.over() {
+		s.packed = r.pack(ctx)
 		err = workflow.Await(ctx, s.stirs)
+		r.unpack()
 		r.takeWakes(ctx) // one that says nothing new does not end the wait
 	}
 	s.cancel()
@@ -51,6 +53,8 @@ type sleeper struct {
 	r      *reconciler
 	timer  workflow.Future
 	cancel workflow.CancelFunc
+	// packed is set while the state was packed when the wait went on.
+	packed bool
 	// try is set when the next try is due when the timer fires.
 	try bool
 	// seen are the messages before the wait.
@@ -75,8 +79,11 @@ func (s *sleeper) moved() bool { return s.r.messages != s.seen }
 // over reports whether the wait is.
 func (s *sleeper) over() bool { return s.moved() || s.timer.IsReady() }
 
-// stirs reports whether there is something to look at.
-func (s *sleeper) stirs() bool { return s.over() || s.r.wakes.Len() > 0 }
+// stirs reports whether there is something to look at. A message that changed
+// nothing leaves the state unpacked.
+func (s *sleeper) stirs() bool {
+	return s.over() || s.r.wakes.Len() > 0 || s.packed && s.r.state != nil
+}
 
 // nextTimer is the length of the next timer, whether the next try is due when it
 // fires, and what it says. Without a next try there is a timer all the same: it
