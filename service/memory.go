@@ -9,42 +9,85 @@ import (
 	"time"
 )
 
-// How far the heap may grow between two collections: by slackBytes, so that a
-// small worker does not collect all the time, and by slackLeast percent of what
-// lives, so that one with thousands of sleepers does not hold twice their memory.
+// How far the heap may grow between two collections: as far as it does in
+// slackFor, so that a worker whose resources sleep holds little garbage; at least
+// slackLeast, and at most slackMost or half of what lives, where that is more, so
+// that a busy one does not collect all the time.
 const (
-	slackBytes = 64 << 20
-	slackMost  = 400
-	slackLeast = 50
+	slackFor   = 10 * time.Second
+	slackLeast = 16 << 20
+	slackMost  = 64 << 20
 	// slackEvery is how often it is set anew.
 	slackEvery = 5 * time.Second
+	// percentMost is for a heap that was never collected.
+	percentMost = 1000
 )
 
-// gcPercent is the GC percentage for a number of live bytes.
-func gcPercent(live uint64) int {
-	if live == 0 {
-		return slackMost
+// The samples that the collector is tuned by, in bytes: what was alive after the
+// last collection, what was ever allocated, and the roots, on which the collector
+// sets its percentage too.
+var collectorSamples = [...]string{"/gc/heap/live:bytes", "/gc/heap/allocs:bytes", "/gc/scan/stack:bytes", "/gc/scan/globals:bytes"}
+
+// collector is what is known of the heap.
+type collector struct {
+	live, allocated, roots uint64
+}
+
+// slack is how far the heap may grow, in bytes, when it took so many since the
+// last look.
+func (c collector) slack(took uint64) uint64 {
+	busy := max(slackMost, c.live/2)
+	return min(busy, max(slackLeast, took*uint64(slackFor/slackEvery)))
+}
+
+// percent is the GC percentage for a slack.
+func (c collector) percent(slack uint64) int {
+	return int(min(percentMost, math.Ceil(100*float64(slack)/float64(max(1, c.live+c.roots)))))
+}
+
+// readCollector is false where this Go counts otherwise.
+func readCollector() (collector, bool) {
+	var samples [len(collectorSamples)]runtimemetrics.Sample
+	for i, name := range collectorSamples {
+		samples[i].Name = name
 	}
-	return int(math.Round(min(slackMost, max(slackLeast, 100*slackBytes/float64(live)))))
+	runtimemetrics.Read(samples[:])
+	for _, sample := range samples {
+		if sample.Value.Kind() != runtimemetrics.KindUint64 {
+			return collector{}, false
+		}
+	}
+	return collector{
+		live: samples[0].Value.Uint64(), allocated: samples[1].Value.Uint64(),
+		roots: samples[2].Value.Uint64() + samples[3].Value.Uint64(),
+	}, true
 }
 
 // tuneCollector keeps the garbage collector's percentage in step with the heap
-// until ctx is done. Who sets GOGC or GOMEMLIMIT decides himself.
+// until ctx is done, and gives memory back when the worker came to rest. Who sets
+// GOGC or GOMEMLIMIT decides himself.
 func tuneCollector(ctx context.Context) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	last := 0
+	var last collector
+	percent, rested := 0, true
 	for {
-		runtimemetrics.Read(sample)
-		if sample[0].Value.Kind() != runtimemetrics.KindUint64 {
+		now, known := readCollector()
+		if !known {
 			return
 		}
-		if percent := gcPercent(sample[0].Value.Uint64()); percent != last {
-			debug.SetGCPercent(percent)
-			last = percent
+		slack := now.slack(now.allocated - last.allocated)
+		if next := now.percent(slack); next != percent {
+			debug.SetGCPercent(next)
+			percent = next
 		}
+		if rests := slack == slackLeast; rests != rested {
+			if rested = rests; rests {
+				debug.FreeOSMemory()
+			}
+		}
+		last = now
 		if !pause(ctx, slackEvery) {
 			return
 		}

@@ -2,23 +2,41 @@ package service
 
 import "testing"
 
-func TestGCPercent(t *testing.T) {
+func TestCollectorSlack(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		live   uint64
-		want   int
+		reason  string
+		heap    collector
+		took    uint64
+		slack   uint64
+		percent int
 	}{
-		"none":     {reason: "before the first collection nothing is known to live", live: 0, want: 400},
-		"small":    {reason: "a worker of a hundred resources collects seldom", live: 16 << 20, want: 400},
-		"between":  {reason: "the heap grows by 64 MiB", live: 64 << 20, want: 100},
-		"thousand": {reason: "and by half of what lives at least", live: 512 << 20, want: 50},
+		"start":        {reason: "before the first collection nothing is known to live", took: 1 << 20, slack: 16 << 20, percent: 1000},
+		"small, rests": {reason: "a worker at rest holds 16 MiB of garbage", heap: collector{live: 16 << 20}, took: 1 << 20, slack: 16 << 20, percent: 100},
+		"some work":    {reason: "it collects every ten seconds", heap: collector{live: 32 << 20}, took: 16 << 20, slack: 32 << 20, percent: 100},
+		"small, busy":  {reason: "the heap grows by 64 MiB", heap: collector{live: 16 << 20}, took: 1 << 30, slack: 64 << 20, percent: 400},
+		"large, rests": {reason: "what sleeps does not double", heap: collector{live: 160 << 20}, took: 1 << 20, slack: 16 << 20, percent: 10},
+		"large, busy":  {reason: "by half of what lives at most", heap: collector{live: 512 << 20}, took: 1 << 30, slack: 256 << 20, percent: 50},
+		"roots":        {reason: "the percentage is of stacks and globals too", heap: collector{live: 60 << 20, roots: 4 << 20}, took: 1 << 30, slack: 64 << 20, percent: 100},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := gcPercent(tc.live); got != tc.want {
-				t.Errorf("%d bytes live: %d percent, want %d: %s", tc.live, got, tc.want, tc.reason)
+			slack := tc.heap.slack(tc.took)
+			if slack != tc.slack {
+				t.Errorf("slack %d, want %d: %s", slack, tc.slack, tc.reason)
+			}
+			if got := tc.heap.percent(slack); got != tc.percent {
+				t.Errorf("%d percent, want %d: %s", got, tc.percent, tc.reason)
 			}
 		})
+	}
+}
+
+// TestReadCollector holds that this Go counts what the collector is tuned by.
+func TestReadCollector(t *testing.T) {
+	t.Parallel()
+	heap, known := readCollector()
+	if !known || heap.allocated == 0 || heap.roots == 0 {
+		t.Errorf("collector %+v, known %t", heap, known)
 	}
 }

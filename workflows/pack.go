@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -32,7 +33,7 @@ func (r *reconciler) pack(ctx workflow.Context) bool {
 	}
 	next := packed{state: len(plain), body: len(r.state.Desired.Body)}
 	plain = append(append(plain, r.state.Desired.Body...), r.state.Memory...)
-	next.bytes = s2.Encode(nil, plain)
+	next.bytes = bytes.Clone(s2.Encode(nil, plain)) // without the room that the worst case takes
 	r.packed, r.state = next, nil
 	return true
 }
