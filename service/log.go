@@ -23,8 +23,13 @@ func newLogger(settings config.Log, to io.Writer) *slog.Logger {
 }
 
 // quietPolls drops what the SDK's pollers say while Temporal is out of reach:
-// each of them would say it again and again, and health says it once.
-type quietPolls struct{ slog.Handler }
+// each of them would say it again and again, and health says it once. What the SDK
+// adds to each line of a run or an activity is written when there is a line: most
+// of them log nothing.
+type quietPolls struct {
+	slog.Handler
+	attributes []slog.Attr
+}
 
 // Handle drops warnings about a server that is out of reach.
 func (q quietPolls) Handle(ctx context.Context, record slog.Record) error {
@@ -39,16 +44,26 @@ func (q quietPolls) Handle(ctx context.Context, record slog.Record) error {
 	if unreachable {
 		return nil
 	}
-	return q.Handler.Handle(ctx, record)
+	return q.written().Handle(ctx, record)
 }
 
 // WithAttrs keeps the filter.
 func (q quietPolls) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return quietPolls{q.Handler.WithAttrs(attributes)}
+	return quietPolls{q.Handler, append(q.attributes[:len(q.attributes):len(q.attributes)], attributes...)}
 }
 
 // WithGroup keeps the filter.
-func (q quietPolls) WithGroup(name string) slog.Handler { return quietPolls{q.Handler.WithGroup(name)} }
+func (q quietPolls) WithGroup(name string) slog.Handler {
+	return quietPolls{Handler: q.written().WithGroup(name)}
+}
+
+// written is the handler that writes the attributes too.
+func (q quietPolls) written() slog.Handler {
+	if len(q.attributes) == 0 {
+		return q.Handler
+	}
+	return q.Handler.WithAttrs(q.attributes)
+}
 
 func outOfReach(err error) bool {
 	var unavailable *serviceerror.Unavailable

@@ -42,7 +42,7 @@ func temporalOptions(given *client.Options, log *slog.Logger, metrics client.Met
 		// What is large are payloads, which are compressed already.
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
-	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{log.Handler()}))
+	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{Handler: log.Handler()}))
 	options.MetricsHandler = metrics
 	return options, nil
 }
