@@ -27,3 +27,27 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 	}
 	return altered
 }
+
+// PackedQuery answers with the bytes of a packed state, 0 for one that is not.
+const PackedQuery = "packed"
+
+// Watched is the workflow with a query for how its state is held.
+func Watched(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
+	r, err := start(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	if err := workflow.SetQueryHandler(ctx, PackedQuery, func() (int, error) { return cap(r.packed.bytes), nil }); err != nil {
+		return nil, err
+	}
+	return r.run(ctx)
+}
+
+// Repacked is a state that was packed and unpacked.
+func Repacked(state *State) (*State, error) {
+	p, err := packState(state)
+	if err != nil {
+		return nil, err
+	}
+	return p.unpacked()
+}

@@ -18,22 +18,16 @@ type packed struct {
 	state, body int
 }
 
-// pack compresses the state of a run that falls asleep. One that is replayed goes
-// on at once and stays as it is, as does one without a spec: false. What a packed state
-// becomes is what a continue-as-new would make of it.
+// pack compresses the state of a run that falls asleep, and reports whether it
+// did: not one that is replayed, which goes on at once, nor one without a spec.
 func (r *reconciler) pack(ctx workflow.Context) bool {
 	if r.state == nil || r.state.Desired == nil || workflow.IsReplaying(ctx) {
 		return false
 	}
-	state, desired := *r.state, *r.state.Desired
-	state.Desired, state.Memory, desired.Body = &desired, nil, nil
-	plain, err := json.Marshal(state)
+	next, err := packState(r.state)
 	if err != nil {
 		return false // it stays as it is; the next continue-as-new tells
 	}
-	next := packed{state: len(plain), body: len(r.state.Desired.Body)}
-	plain = append(append(plain, r.state.Desired.Body...), r.state.Memory...)
-	next.bytes = bytes.Clone(s2.Encode(nil, plain)) // without the room that the worst case takes
 	r.packed, r.state = next, nil
 	return true
 }
@@ -54,17 +48,36 @@ func (r *reconciler) look() (*State, error) {
 	if r.state != nil {
 		return r.state, nil
 	}
-	plain, err := s2.Decode(nil, r.packed.bytes)
+	return r.packed.unpacked()
+}
+
+// packState leaves the state as it is. What is unpacked is what a
+// continue-as-new would make of it.
+func packState(from *State) (packed, error) {
+	state, desired := *from, *from.Desired
+	state.Desired, state.Memory, desired.Body = &desired, nil, nil
+	plain, err := json.Marshal(state)
+	if err != nil {
+		return packed{}, fmt.Errorf("pack the state of a sleeper: %w", err)
+	}
+	p := packed{state: len(plain), body: len(from.Desired.Body)}
+	plain = append(append(plain, from.Desired.Body...), from.Memory...)
+	p.bytes = bytes.Clone(s2.Encode(nil, plain)) // without the room that the worst case takes
+	return p, nil
+}
+
+func (p packed) unpacked() (*State, error) {
+	plain, err := s2.Decode(nil, p.bytes)
 	if err != nil {
 		return nil, fmt.Errorf("unpack the state of a sleeper: %w", err)
 	}
 	state := &State{}
-	if err := json.Unmarshal(plain[:r.packed.state], state); err != nil {
+	if err := json.Unmarshal(plain[:p.state], state); err != nil {
 		return nil, fmt.Errorf("unpack the state of a sleeper: %w", err)
 	}
-	memory := r.packed.state + r.packed.body
-	if r.packed.body > 0 {
-		state.Desired.Body = plain[r.packed.state:memory:memory]
+	memory := p.state + p.body
+	if p.body > 0 {
+		state.Desired.Body = plain[p.state:memory:memory]
 	}
 	if len(plain) > memory {
 		state.Memory = plain[memory:]
