@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/armature-io/armature/config"
 	"go.temporal.io/api/serviceerror"
@@ -49,7 +50,7 @@ func (q quietPolls) Handle(ctx context.Context, record slog.Record) error {
 
 // WithAttrs keeps the filter.
 func (q quietPolls) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return quietPolls{q.Handler, append(q.attributes[:len(q.attributes):len(q.attributes)], attributes...)}
+	return quietPolls{q.Handler, slices.Concat(q.attributes, attributes)}
 }
 
 // WithGroup keeps the filter.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/armature-io/armature/payload"
 	"go.temporal.io/sdk/client"
@@ -12,6 +13,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
 )
 
 // The names by which the Temporal worker controller tells a worker its version.
@@ -37,6 +39,8 @@ func temporalOptions(given *client.Options, log *slog.Logger, metrics client.Met
 	if options.Namespace == "" {
 		options.Namespace = client.DefaultNamespace
 	}
+	shared := &oneMetadata{known: map[string]map[string][]byte{}}
+	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(shared.intercept))
 	options.DataConverter = payload.DataConverter()
 	if options.ConnectionOptions.GrpcCompression == nil {
 		// What is large are payloads, which are compressed already.

@@ -21,7 +21,7 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 			if err != nil {
 				return nil, err
 			}
-			r.steps = change(r.steps)
+			r.steps = func(r *reconciler) []step { return change(r.fiveSteps()) }
 			return r.run(ctx)
 		}
 	}

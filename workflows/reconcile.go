@@ -30,7 +30,7 @@ type reconciler struct {
 	// waking counts the wakes that go on beside the loop.
 	waking int
 	// steps are those of a pass.
-	steps []step
+	steps func(*reconciler) []step
 	// wakes are the signals that were not taken yet.
 	wakes workflow.ReceiveChannel
 }
@@ -47,8 +47,7 @@ func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Sta
 
 // start sets the handlers and waits for the spec.
 func start(ctx workflow.Context, input ReconcileResourceInput) (*reconciler, error) {
-	r := &reconciler{state: &State{}}
-	r.steps = r.fiveSteps()
+	r := &reconciler{state: &State{}, steps: (*reconciler).fiveSteps}
 	if input.State != nil {
 		r.state = input.State
 	}
@@ -97,7 +96,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	if r.state.Delete != nil {
 		r.deletePass(ctx)
 	} else {
-		r.runSteps(ctx, r.newPass(), r.steps)
+		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}
 	r.takeWakes(ctx)
 	r.passing = false
