@@ -9,6 +9,7 @@ import (
 // Altered are workflows whose pass differs from the real one by one step.
 func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Status, error) {
 	altered := map[string]func(workflow.Context, ReconcileResourceInput) (*Status, error){}
+	packer := newPacker()
 	for name, change := range map[string]func([]step) []step{
 		"owner check left out": func(s []step) []step { return slices.Delete(s, 0, 1) },
 		"read left out":        func(s []step) []step { return slices.Delete(s, 1, 2) },
@@ -17,7 +18,7 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 		"checks swapped":       func(s []step) []step { s[0], s[1] = s[1], s[0]; return s },
 	} {
 		altered[name] = func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-			r, err := start(ctx, input)
+			r, err := start(ctx, input, packer)
 			if err != nil {
 				return nil, err
 			}
@@ -32,22 +33,25 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 const PackedQuery = "packed"
 
 // Watched is the workflow with a query for how its state is held.
-func Watched(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-	r, err := start(ctx, input)
-	if err != nil {
-		return nil, err
+func Watched() func(workflow.Context, ReconcileResourceInput) (*Status, error) {
+	packer := newPacker()
+	return func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
+		r, err := start(ctx, input, packer)
+		if err != nil {
+			return nil, err
+		}
+		if err := workflow.SetQueryHandler(ctx, PackedQuery, func() (int, error) { return cap(r.packed.bytes), nil }); err != nil {
+			return nil, err
+		}
+		return r.run(ctx)
 	}
-	if err := workflow.SetQueryHandler(ctx, PackedQuery, func() (int, error) { return cap(r.packed.bytes), nil }); err != nil {
-		return nil, err
-	}
-	return r.run(ctx)
 }
 
 // Repacked is a state that was packed and unpacked.
 func Repacked(state *State) (*State, error) {
-	p, err := packState(state)
+	p, err := newPacker().pack(state)
 	if err != nil {
 		return nil, err
 	}
-	return p.unpacked()
+	return newPacker().unpack(p)
 }

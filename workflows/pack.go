@@ -3,9 +3,10 @@ package workflows
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
-	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -24,7 +25,7 @@ func (r *reconciler) pack(ctx workflow.Context) bool {
 	if r.state == nil || r.state.Desired == nil || workflow.IsReplaying(ctx) {
 		return false
 	}
-	next, err := packState(r.state)
+	next, err := r.packer.pack(r.state)
 	if err != nil {
 		return false // it stays as it is; the next continue-as-new tells
 	}
@@ -48,12 +49,28 @@ func (r *reconciler) look() (*State, error) {
 	if r.state != nil {
 		return r.state, nil
 	}
-	return r.packed.unpacked()
+	return r.packer.unpack(r.packed)
 }
 
-// packState leaves the state as it is. What is unpacked is what a
-// continue-as-new would make of it.
-func packState(from *State) (packed, error) {
+// packer packs for all runs of a worker.
+type packer struct {
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+	err     error
+}
+
+func newPacker() *packer {
+	encoder, encoderErr := zstd.NewWriter(nil, zstd.WithLowerEncoderMem(true))
+	decoder, decoderErr := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0))
+	return &packer{encoder: encoder, decoder: decoder, err: errors.Join(encoderErr, decoderErr)}
+}
+
+// pack leaves the state as it is. What is unpacked is what a continue-as-new would
+// make of it.
+func (c *packer) pack(from *State) (packed, error) {
+	if c.err != nil {
+		return packed{}, c.err
+	}
 	state, desired := *from, *from.Desired
 	state.Desired, state.Memory, desired.Body = &desired, nil, nil
 	plain, err := json.Marshal(state)
@@ -62,12 +79,12 @@ func packState(from *State) (packed, error) {
 	}
 	p := packed{state: len(plain), body: len(from.Desired.Body)}
 	plain = append(append(plain, from.Desired.Body...), from.Memory...)
-	p.bytes = bytes.Clone(s2.Encode(nil, plain)) // without the room that the worst case takes
+	p.bytes = bytes.Clone(c.encoder.EncodeAll(plain, nil)) // without the room that the encoder left
 	return p, nil
 }
 
-func (p packed) unpacked() (*State, error) {
-	plain, err := s2.Decode(nil, p.bytes)
+func (c *packer) unpack(p packed) (*State, error) {
+	plain, err := c.decoder.DecodeAll(p.bytes, nil)
 	if err != nil {
 		return nil, fmt.Errorf("unpack the state of a sleeper: %w", err)
 	}

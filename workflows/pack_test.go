@@ -60,7 +60,7 @@ func TestASleeperIsPacked(t *testing.T) {
 	r.at(at, workflows.ResumeUpdate, workflows.PauseInput{By: "ada@host"})
 	step()
 	r.RegisterDelayedCallback(r.CancelWorkflow, at)
-	r.RegisterWorkflowWithOptions(workflows.Watched, workflow.RegisterOptions{Name: "Watched"})
+	r.RegisterWorkflowWithOptions(workflows.Watched(), workflow.RegisterOptions{Name: "Watched"})
 	r.ExecuteWorkflow("Watched", r.input)
 	if got, ok := same.result.(workflows.ApplyResult); !ok || got.Changed || refused.rejected == nil {
 		t.Errorf("the same spec answers %+v, a force without reason %v", same.result, refused.rejected)

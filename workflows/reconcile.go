@@ -21,6 +21,7 @@ type reconciler struct {
 	// state is nil while the run sleeps and packed holds it.
 	state  *State
 	packed packed
+	packer *packer
 	// messages counts the messages of this run: a wait ends when it moves.
 	messages int64
 	// elapsed is set when the timer of the next try fired.
@@ -35,19 +36,21 @@ type reconciler struct {
 	wakes workflow.ReceiveChannel
 }
 
-// ReconcileResource keeps one ARM resource the way its manifest says, until it
-// is deleted, canceled, or Ready once.
-func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-	r, err := start(ctx, input)
-	if err != nil || r.state.Desired == nil {
-		return r.state.status(), err
+// reconcileResource is the workflow ReconcileResource: it keeps one ARM resource
+// the way its manifest says, until it is deleted, canceled, or Ready once.
+func reconcileResource(p *packer) func(workflow.Context, ReconcileResourceInput) (*Status, error) {
+	return func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
+		r, err := start(ctx, input, p)
+		if err != nil || r.state.Desired == nil {
+			return r.state.status(), err
+		}
+		return r.run(ctx)
 	}
-	return r.run(ctx)
 }
 
 // start sets the handlers and waits for the spec.
-func start(ctx workflow.Context, input ReconcileResourceInput) (*reconciler, error) {
-	r := &reconciler{state: &State{}, steps: (*reconciler).fiveSteps}
+func start(ctx workflow.Context, input ReconcileResourceInput, p *packer) (*reconciler, error) {
+	r := &reconciler{state: &State{}, packer: p, steps: (*reconciler).fiveSteps}
 	if input.State != nil {
 		r.state = input.State
 	}
