@@ -11,10 +11,10 @@ import (
 
 // How far the heap may grow between two collections: as far as it does in
 // slackFor, so that a worker whose resources sleep holds little garbage; at least
-// slackLeast, and at most slackMost or a quarter of what lives, where that is more, so
+// slackLeast, and at most slackMost or half of what lives, where that is more, so
 // that a busy one does not collect all the time.
 const (
-	slackFor   = 10 * time.Second
+	slackFor   = 30 * time.Second
 	slackLeast = 16 << 20
 	slackMost  = 64 << 20
 	// slackEvery is how often it is set anew.
@@ -36,7 +36,7 @@ type collector struct {
 // slack is how far the heap may grow, in bytes, when it took so many since the
 // last look.
 func (c collector) slack(took uint64) uint64 {
-	busy := max(slackMost, c.live/4)
+	busy := max(slackMost, c.live/2)
 	return min(busy, max(slackLeast, took*uint64(slackFor/slackEvery)))
 }
 
