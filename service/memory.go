@@ -45,6 +45,20 @@ func (c collector) percent(slack uint64) int {
 	return int(min(percentMost, math.Ceil(100*float64(slack)/float64(max(1, c.live+c.roots)))))
 }
 
+// calm notices that a worker became less busy: the slack that it had at most since
+// the last time that it did, in bytes.
+type calm struct{ most uint64 }
+
+// down reports whether the slack fell to half of that.
+func (c *calm) down(slack uint64) bool {
+	c.most = max(c.most, slack)
+	if slack > c.most/2 {
+		return false
+	}
+	c.most = slack
+	return true
+}
+
 // readCollector is false where this Go counts otherwise.
 func readCollector() (collector, bool) {
 	var samples [len(collectorSamples)]runtimemetrics.Sample
@@ -71,7 +85,8 @@ func tuneCollector(ctx context.Context) {
 		return
 	}
 	var last collector
-	percent, rested := 0, true
+	var calm calm
+	percent := 0
 	for {
 		now, known := readCollector()
 		if !known {
@@ -82,10 +97,8 @@ func tuneCollector(ctx context.Context) {
 			debug.SetGCPercent(next)
 			percent = next
 		}
-		if rests := slack == slackLeast; rests != rested {
-			if rested = rests; rests {
-				debug.FreeOSMemory()
-			}
+		if calm.down(slack) {
+			debug.FreeOSMemory()
 		}
 		last = now
 		if !pause(ctx, slackEvery) {

@@ -40,3 +40,18 @@ func TestReadCollector(t *testing.T) {
 		t.Errorf("collector %+v, known %t", heap, known)
 	}
 }
+
+// TestCalm holds that memory is given back once when a worker comes to rest, and
+// again after it was busy.
+func TestCalm(t *testing.T) {
+	t.Parallel()
+	var c calm
+	for i, tc := range []struct {
+		slack uint64
+		down  bool
+	}{{64, false}, {40, false}, {30, true}, {30, false}, {20, false}, {16, false}, {90, false}, {50, false}, {45, true}, {16, true}, {16, false}} {
+		if got := c.down(tc.slack); got != tc.down {
+			t.Errorf("look %d, slack %d: %t, want %t", i, tc.slack, got, tc.down)
+		}
+	}
+}
