@@ -54,7 +54,10 @@ func newWorld(t *testing.T) *world {
 	w.acts = activities.New(activities.Dependencies{
 		Client: w.client, Registry: registry, Fleet: nobody{}, Log: slog.New(slog.DiscardHandler),
 		Secrets: secrets.New(secrets.Options{}), Masker: secrets.NewMasker([]byte("0123456789abcdef")),
-	}, activities.Options{Now: w.now})
+	}, activities.Options{Now: w.now, Pause: func(_ context.Context, delay time.Duration) bool {
+		w.advance(delay)
+		return true
+	}})
 	return w
 }
 
