@@ -19,7 +19,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
 	a.owners.heard(in.Changes)
-	request := a.request(in.Desired)
+	request := a.bare(in.Desired)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
 		return CheckOwnerResult{Verdict: a.observed("CheckOwner", a.overdue(in.Desired.ID, *stop, in.NotReadyFor, nil))}, nil

@@ -107,7 +107,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
 	in := CheckOwnerInput{Desired: p.in.Desired}
-	request := p.request(in.Desired)
+	request := p.bare(in.Desired)
 	if stop := p.readOwner(ctx, &request, in); stop != nil {
 		return *stop, false
 	}

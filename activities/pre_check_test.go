@@ -52,6 +52,11 @@ func TestPreCheck(t *testing.T) {
 			body:     `{"properties":{"size":{"$ref":"` + netText + `","path":"properties.count","apiVersion":"2023-08-15"}}}`,
 			observed: `{"properties":{"size":3}}`, action: resource.ActionSkip, why: resource.ReasonInSync,
 		},
+		"ReferenceInAList": {
+			reason:   "a $ref stands in a list too",
+			body:     `{"properties":{"sizes":[1,[{"$ref":"` + netText + `","path":"properties.count","apiVersion":"2023-08-15"}]]}}`,
+			observed: `{"properties":{"sizes":[1,[3]]}}`, action: resource.ActionSkip, why: resource.ReasonInSync,
+		},
 		"ReferenceNotObserved": {
 			reason: "a value that is not there yet is waited for",
 			body:   `{"properties":{"size":{"$ref":"` + netText + `","path":"properties.later","apiVersion":"2023-08-15"}}}`,

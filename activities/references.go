@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/armature-io/armature/resource"
 )
 
 // resolveReferences replaces every {"$ref": ID, "path": ...} of a body by the
-// value that the resource shows; the input is not changed.
+// value that the resource shows; the input is not changed, and is the answer where
+// it has none.
 func (r *ownerReader) resolveReferences(ctx context.Context, body map[string]any) (map[string]any, error) {
+	if !holdsReference(body) {
+		return body, nil
+	}
 	resolved, err := r.resolveIn(ctx, body)
 	if err != nil {
 		return nil, err
@@ -46,6 +51,24 @@ func (r *ownerReader) resolveIn(ctx context.Context, value any) (any, error) {
 		return copied, nil
 	}
 	return value, nil
+}
+
+// holdsReference reports whether a marker is anywhere in a value.
+func holdsReference(value any) bool {
+	switch at := value.(type) {
+	case map[string]any:
+		if _, marker := at[resource.RefMarker]; marker {
+			return true
+		}
+		for _, child := range at {
+			if holdsReference(child) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(at, holdsReference)
+	}
+	return false
 }
 
 // valueOf reads the value that one marker names. A masked value is refused: it

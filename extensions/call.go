@@ -163,10 +163,11 @@ func copied(object resource.Object) resource.Object {
 	return object
 }
 
-// apart is a copy for the links: owners come from a cache that others read.
-func apart(object *resource.Object) *resource.Object {
-	if object == nil {
-		return nil
+// apart is a copy for the links of a chain: what others read comes from caches. The
+// default alone changes nothing and gets the object itself.
+func apart[L any](links []L, object *resource.Object) *resource.Object {
+	if object == nil || len(links) == 0 {
+		return object
 	}
 	own := copied(*object)
 	return &own

@@ -43,7 +43,7 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 	last := defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote}
 	result, err := runChain(ctx, r, ownerCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
 		check := chain(links, innermostOwnerCheck(last), c.bindOwnerCheck)
-		return check(ctx, apart(req.owner()), req.Resolver, req.Client, req.log())
+		return check(ctx, apart(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
 		return failedCheck(ctx, req.log(), ownerCheckPoint, err)
@@ -99,7 +99,7 @@ func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	last := defaultPreChecker{registry: r, request: req}
 	result, err := runChain(withForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
 		check := chain(links, innermostPreCheck(last), c.bindPreCheck)
-		return check(ctx, apart(req.Object), apart(req.owner()), req.Resolver, req.Client, req.log())
+		return check(ctx, apart(links, req.Object), apart(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
 		return decided(ctx, req, preCheckPoint, failedCheck(ctx, req.log(), preCheckPoint, err))
@@ -139,7 +139,7 @@ func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict 
 	last := defaultPostChecker{registry: r}
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (PostReconcileCheckResult, error) {
 		check := chain(links, innermostPostCheck(last), c.bindPostCheck)
-		return check(ctx, apart(req.Object), apart(req.owner()), req.Resolver, req.Client, req.log())
+		return check(ctx, apart(links, req.Object), apart(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
 		return decided(ctx, req, postCheckPoint, failedCheck(ctx, req.log(), postCheckPoint, err))

@@ -22,7 +22,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
 		modify := chain(links, ARMResourceModifierFunc(unmodified), c.bindModifier)
-		return modify(ctx, drift.Clone(payload), apart(req.Object), apart(req.owner()), req.Resolver, req.Client, req.log())
+		return modify(ctx, drift.Clone(payload), apart(links, req.Object), apart(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
 		verdict := decided(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
@@ -125,7 +125,7 @@ func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx contex
 	ctx, cancel := context.WithTimeout(ctx, deleteLimit)
 	defer cancel()
 	_, err := runChain(ctx, r, deletePoint, links, func(ctx context.Context, c *call) (struct{}, error) {
-		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, apart(req.Object), req.Resolver, req.Client, req.log())
+		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, apart(links, req.Object), req.Resolver, req.Client, req.log())
 	})
 	return err
 }
@@ -148,7 +148,7 @@ func (r *Registry) Import(ctx context.Context, req Request) (ImportResult, error
 	ctx, cancel := context.WithTimeout(ctx, importLimit)
 	defer cancel()
 	return runChain(ctx, r, importPoint, links, func(ctx context.Context, c *call) (ImportResult, error) {
-		return chain(links, ImporterFunc(take), c.bindImporter)(ctx, apart(req.Object), apart(req.owner()), req.log())
+		return chain(links, ImporterFunc(take), c.bindImporter)(ctx, apart(links, req.Object), apart(links, req.owner()), req.log())
 	})
 }
 
@@ -165,11 +165,14 @@ func (c *call) bindImporter(link Importer, next ImporterFunc) ImporterFunc {
 // unless one of them failed.
 func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 	links := implementing[SuccessfulCreationHandler](r.links(req.resourceType()))
+	if len(links) == 0 {
+		return nil
+	}
 	done := func(context.Context, *resource.Object, *slog.Logger) error { return nil }
 	limited, cancel := context.WithTimeout(ctx, successLimit)
 	defer cancel()
 	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {
-		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, apart(req.Object), req.log())
+		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, apart(links, req.Object), req.log())
 	})
 	if err != nil {
 		verdict := decided(ctx, req, successPoint, failedCheck(ctx, req.log(), successPoint, err))

@@ -93,6 +93,25 @@ func TestChangedInputs(t *testing.T) {
 	}
 }
 
+// A link that goes on after its call, one that nobody waits for any more, changes
+// nothing that others read.
+func TestLinksHaveCopies(t *testing.T) {
+	var kept []map[string]any
+	r := registry(t, extensions.Entry{Type: extensions.AllTypes, Link: preLink(func(obj, owner *resource.Object, w given) (extensions.PreReconcileCheckResult, error) {
+		kept = append(kept, obj.Desired, obj.Observed, owner.Observed)
+		return w.next()
+	})})
+	obj, owner := object(t, childID, `{"a":1}`, `{"properties":{"x":"y"}}`), object(t, parentID, "", `{"properties":{}}`)
+	before := fmt.Sprint(*obj, *owner)
+	r.PreCheck(t.Context(), extensions.Request{Object: obj, Owner: owner})
+	for _, body := range kept {
+		body["late"] = true
+	}
+	if len(kept) != 3 || fmt.Sprint(*obj, *owner) != before {
+		t.Errorf("%d bodies were given, and the change came through: %v %v", len(kept), *obj, *owner)
+	}
+}
+
 // What an extension says is cut to what a history and a search attribute hold.
 func TestGarbage(t *testing.T) {
 	say := func(result extensions.PreReconcileCheckResult) resource.Verdict {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // Object is a resource as the extension points see it: what is desired, what
@@ -90,20 +91,44 @@ func As[T any](o *Object) (T, error) {
 	return typed, nil
 }
 
+// decoders keep their buffers: a pass decodes several bodies, and a decoder that
+// begins with none copies each of them three times.
+var decoders = sync.Pool{New: func() any { return newBodyDecoder() }}
+
+// bodyDecoder reads one text after the other.
+type bodyDecoder struct {
+	text bytes.Reader
+	json *json.Decoder
+}
+
+func newBodyDecoder() *bodyDecoder {
+	d := &bodyDecoder{}
+	d.json = json.NewDecoder(&d.text)
+	d.json.UseNumber()
+	return d
+}
+
+// keptBody is the size of a text, in bytes, whose buffer is worth keeping.
+const keptBody = 256 << 10
+
 // DecodeBody decodes one JSON object with exact numbers (json.Number). Empty
 // input is a nil map.
 func DecodeBody(raw []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
+	d := decoders.Get().(*bodyDecoder)
+	d.text.Reset(raw)
 	var body map[string]any
-	if err := decoder.Decode(&body); err != nil {
+	if err := d.json.Decode(&body); err != nil {
 		return nil, fmt.Errorf("decode body: %w", err)
 	}
-	if _, err := decoder.Token(); err != io.EOF {
+	if _, err := d.json.Token(); err != io.EOF {
 		return nil, fmt.Errorf("decode body: text after the JSON object")
+	}
+	if len(raw) <= keptBody {
+		d.text.Reset(nil)
+		decoders.Put(d) // one that met a fault remembers it and is dropped
 	}
 	return body, nil
 }

@@ -39,7 +39,7 @@ func isMask(value string) bool {
 	return err == nil
 }
 
-// Mask copies what was observed and masks every text whose property's name says
+// Mask is what was observed with a mask for every text whose property's name says
 // that it is secret (resource.SecretProperty), under tags too, and every text
 // that looks like a connection string, a signature or a private key
 // (resource.HoldsCredential). References to vaults stay: they are no secrets.
@@ -57,14 +57,17 @@ func (m *Masker) Mask(observed map[string]any, plain []string) map[string]any {
 		}
 		return !at.hit || !at.tags && !isResourceID(text)
 	}
-	return m.copy(observed, secret, parsePaths(plain))
+	return m.apply(observed, secret, parsePaths(plain))
 }
 
-// MaskPaths copies what was observed and masks every text at and below the
+// MaskPaths is what was observed with a mask for every text at and below the
 // paths, whatever it is called: those of Desired.Secret, where the manifest has
 // a $secret. A list index stands for every element, because servers reorder
 // lists.
 func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]any {
+	if len(paths) == 0 {
+		return observed
+	}
 	patterns := parsePaths(paths)
 	for _, pattern := range patterns {
 		for i := range pattern {
@@ -73,14 +76,14 @@ func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]a
 			}
 		}
 	}
-	return m.copy(observed, func(_ string, at position) bool { return at.hit }, patterns)
+	return m.apply(observed, func(_ string, at position) bool { return at.hit }, patterns)
 }
 
-// MaskValues copies what was observed and masks every text that is or holds one
+// MaskValues is what was observed with a mask for every text that is or holds one
 // of the values: the secrets that Resolver.Resolve answered, in what ARM sends
 // back.
 func (m *Masker) MaskValues(observed map[string]any, values []string) map[string]any {
-	return m.copy(observed, func(text string, _ position) bool { return holds(text, values) }, nil)
+	return m.apply(observed, func(text string, _ position) bool { return holds(text, values) }, nil)
 }
 
 // isResourceID reports whether a text is what a $ref without a path becomes.

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -78,6 +79,21 @@ func TestMask(t *testing.T) {
 				t.Errorf("\n%s\nthe observed body changed:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestMaskCopiesLittle holds that what has no secret is not copied, which each pass
+// would do, and that beside a secret only what leads to it is.
+func TestMaskCopiesLittle(t *testing.T) {
+	m := NewMasker([]byte("0123456789abcdef"))
+	observed := decode(t, m, `{"properties":{"password":"abc"},"settings":{"list":[{"a":"b"}]}}`)
+	same := func(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
+	if got := m.MaskPaths(m.MaskValues(observed, []string{"none"}), nil); !same(got, observed) {
+		t.Error("a body in which nothing is masked was copied")
+	}
+	masked := m.Mask(observed, nil)
+	if same(masked, observed) || same(masked["properties"], observed["properties"]) || !same(masked["settings"], observed["settings"]) {
+		t.Error("want a copy of the body and of its properties, and the settings shared")
 	}
 }
 

@@ -1,6 +1,8 @@
 package secrets
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -22,40 +24,52 @@ type position struct {
 	ahead []resource.Path
 }
 
-// walk copies a value and masks the texts that secret picks.
+// walk masks the texts that secret picks. What holds none of them is not copied.
 type walk struct {
 	masker *Masker
 	secret func(text string, at position) bool
 }
 
-func (m *Masker) copy(observed map[string]any, secret func(string, position) bool, patterns []resource.Path) map[string]any {
+func (m *Masker) apply(observed map[string]any, secret func(string, position) bool, patterns []resource.Path) map[string]any {
 	if observed == nil {
 		return nil
 	}
 	w := &walk{masker: m, secret: secret}
-	return w.object(observed, position{ahead: patterns})
+	masked, _ := w.object(observed, position{ahead: patterns})
+	return masked
 }
 
-func (w *walk) value(value any, at position) any {
+// value is a value with its masks, and whether it has any.
+func (w *walk) value(value any, at position) (any, bool) {
 	switch value := value.(type) {
 	case map[string]any:
 		return w.object(value, at)
 	case []any:
-		list := make([]any, len(value))
-		for i, item := range value {
-			list[i] = w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
-		}
-		return list
+		return w.list(value, at)
 	case string:
 		if w.secret(value, at) {
-			return w.masker.Value(value)
+			return w.masker.Value(value), true
 		}
 	}
-	return value
+	return value, false
 }
 
-func (w *walk) object(object map[string]any, at position) map[string]any {
-	masked := make(map[string]any, len(object))
+func (w *walk) list(list []any, at position) ([]any, bool) {
+	masked, changed := list, false
+	for i, item := range list {
+		next, hit := w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
+		if hit && !changed {
+			masked, changed = slices.Clone(list), true
+		}
+		if hit {
+			masked[i] = next
+		}
+	}
+	return masked, changed
+}
+
+func (w *walk) object(object map[string]any, at position) (map[string]any, bool) {
+	masked, changed := object, false
 	label := labelOf(object)
 	for name, value := range object {
 		next := at.follow(func(step resource.Step) bool {
@@ -65,9 +79,15 @@ func (w *walk) object(object map[string]any, at position) map[string]any {
 		next.rights = at.rights || resource.RightsName(name)
 		next.under = at.under || resource.SecretName(name)
 		next.tags = at.tags || strings.EqualFold(name, "tags")
-		masked[name] = w.value(value, next)
+		hidden, hit := w.value(value, next)
+		if hit && !changed {
+			masked, changed = maps.Clone(object), true
+		}
+		if hit {
+			masked[name] = hidden
+		}
 	}
-	return masked
+	return masked, changed
 }
 
 // follow is the position one step further: patterns that match go on.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"go.temporal.io/sdk/workflow"
@@ -57,10 +58,15 @@ type packer struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 	err     error
+	// room is what was used by those that were packed before.
+	room sync.Pool
 }
 
+// packing is the room that it takes to pack.
+type packing struct{ plain, packed []byte }
+
 func newPacker() *packer {
-	encoder, encoderErr := zstd.NewWriter(nil, zstd.WithLowerEncoderMem(true))
+	encoder, encoderErr := zstd.NewWriter(nil, zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1))
 	decoder, decoderErr := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0))
 	return &packer{encoder: encoder, decoder: decoder, err: errors.Join(encoderErr, decoderErr)}
 }
@@ -78,8 +84,14 @@ func (c *packer) pack(from *State) (packed, error) {
 		return packed{}, fmt.Errorf("pack the state of a sleeper: %w", err)
 	}
 	p := packed{state: len(plain), body: len(from.Desired.Body)}
-	plain = append(append(plain, from.Desired.Body...), from.Memory...)
-	p.bytes = bytes.Clone(c.encoder.EncodeAll(plain, nil)) // without the room that the encoder left
+	room, _ := c.room.Get().(*packing)
+	if room == nil {
+		room = &packing{}
+	}
+	defer c.room.Put(room)
+	room.plain = append(append(append(room.plain[:0], plain...), from.Desired.Body...), from.Memory...)
+	room.packed = c.encoder.EncodeAll(room.plain, room.packed[:0])
+	p.bytes = bytes.Clone(room.packed)
 	return p, nil
 }
 
