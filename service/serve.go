@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 )
 
@@ -68,6 +69,7 @@ func (w *parts) work(ctx context.Context) error {
 	running := worker.New(w.temporal, w.settings.TaskQueue, worker.Options{
 		WorkerStopTimeout: w.settings.StopTimeout,
 		DeploymentOptions: w.deployment,
+		Interceptors:      []interceptor.WorkerInterceptor{workflows.Direct()},
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:

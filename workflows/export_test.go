@@ -18,10 +18,7 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 		"checks swapped":       func(s []step) []step { s[0], s[1] = s[1], s[0]; return s },
 	} {
 		altered[name] = func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-			r, err := start(ctx, input, packer)
-			if err != nil {
-				return nil, err
-			}
+			r := start(ctx, input, packer)
 			r.steps = func(r *reconciler) []step { return change(r.fiveSteps()) }
 			return r.run(ctx)
 		}
@@ -36,10 +33,7 @@ const PackedQuery = "packed"
 func Watched() func(workflow.Context, ReconcileResourceInput) (*Status, error) {
 	packer := newPacker()
 	return func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-		r, err := start(ctx, input, packer)
-		if err != nil {
-			return nil, err
-		}
+		r := start(ctx, input, packer)
 		if err := workflow.SetQueryHandler(ctx, PackedQuery, func() (int, error) { return cap(r.packed.bytes), nil }); err != nil {
 			return nil, err
 		}

@@ -34,53 +34,62 @@ type reconciler struct {
 	steps func(*reconciler) []step
 	// wakes are the signals that were not taken yet.
 	wakes workflow.ReceiveChannel
+	// failed is what the run ends with, nil for the status alone.
+	failed error
 }
 
-// reconcileResource is the workflow ReconcileResource: it keeps one ARM resource
-// the way its manifest says, until it is deleted, canceled, or Ready once.
+// reconcileResource is the workflow ReconcileResource, for runs that share a packer:
+// it keeps one ARM resource the way its manifest says, until it is deleted,
+// canceled, or Ready once.
 func reconcileResource(p *packer) func(workflow.Context, ReconcileResourceInput) (*Status, error) {
 	return func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-		r, err := start(ctx, input, p)
-		if err != nil || r.state.Desired == nil {
-			return r.state.status(), err
-		}
-		return r.run(ctx)
+		return start(ctx, input, p).run(ctx)
 	}
 }
 
 // start sets the handlers and waits for the spec.
-func start(ctx workflow.Context, input ReconcileResourceInput, p *packer) (*reconciler, error) {
+func start(ctx workflow.Context, input ReconcileResourceInput, p *packer) *reconciler {
 	r := &reconciler{state: &State{}, packer: p, steps: (*reconciler).fiveSteps}
 	if input.State != nil {
 		r.state = input.State
 	}
-	if err := r.handleMessages(ctx); err != nil {
-		return r, err
+	if r.failed = r.handleMessages(ctx); r.failed == nil {
+		managed := func() bool { return r.state.Desired != nil }
+		r.failed = sleep(ctx, firstMessage, "waits for the first apply", managed)
 	}
-	managed := func() bool { return r.state.Desired != nil }
-	return r, sleep(ctx, firstMessage, "waits for the first apply", managed)
+	return r
 }
 
 // run is the loop: a pass when one is due, else a wait.
 func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return r.state.status(), err
+	for !r.over(ctx) {
+		r.failed = r.wait(ctx)
+	}
+	return r.state.status(), r.failed
+}
+
+// over makes the passes that are due, and reports whether the run is over.
+//
+//go:noinline
+func (r *reconciler) over(ctx workflow.Context) bool {
+	for r.failed == nil && r.state.Desired != nil {
+		if r.failed = ctx.Err(); r.failed != nil {
+			return true
 		}
 		if r.shouldContinueAsNew(ctx) {
-			return r.state.status(), r.continueAsNew(ctx)
+			r.failed = r.continueAsNew(ctx)
+			return true
 		}
-		if r.due(ctx) {
-			r.runPass(ctx)
-			if done, err := r.finished(); done {
-				return r.end(ctx, err)
-			}
-			continue
+		if !r.due(ctx) {
+			return false
 		}
-		if err := r.wait(ctx); err != nil {
-			return r.state.status(), err
+		r.runPass(ctx)
+		if done, err := r.finished(); done {
+			r.failed = r.end(ctx, err)
+			return true
 		}
 	}
+	return true
 }
 
 // due reports whether a pass is to run now. A deletion works while paused.
@@ -123,13 +132,13 @@ func (r *reconciler) finished() (bool, error) {
 	return false, nil
 }
 
-// end waits for the handlers that still answer and the wakes that go on, and
-// ends the run.
-func (r *reconciler) end(ctx workflow.Context, err error) (*Status, error) {
+// end waits for the handlers that still answer and the wakes that go on: with err
+// the run ends.
+func (r *reconciler) end(ctx workflow.Context, err error) error {
 	if await := workflow.Await(ctx, func() bool { return r.quiet(ctx) }); await != nil {
-		return r.state.status(), await
+		return await
 	}
-	return r.state.status(), err
+	return err
 }
 
 func (r *reconciler) quiet(ctx workflow.Context) bool {
