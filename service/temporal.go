@@ -39,7 +39,7 @@ func temporalOptions(given *client.Options, log *slog.Logger, metrics client.Met
 	if options.Namespace == "" {
 		options.Namespace = client.DefaultNamespace
 	}
-	shared := &oneMetadata{known: map[string]map[string][]byte{}}
+	shared := newOnePayload()
 	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(shared.intercept))
 	options.DataConverter = payload.DataConverter()
 	if options.ConnectionOptions.GrpcCompression == nil {

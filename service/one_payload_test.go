@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -12,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestOneMetadata holds that the payloads of two starts share their metadata, and
-// say what they said.
-func TestOneMetadata(t *testing.T) {
+// TestOnePayload holds that the payloads of two starts are one where they say the
+// same, share their metadata where not, and say what they said.
+func TestOnePayload(t *testing.T) {
 	t.Parallel()
 	text := func(kind, data string) *commonpb.Payload {
 		p := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(data)}
@@ -27,11 +29,12 @@ func TestOneMetadata(t *testing.T) {
 		return &historypb.History{Events: []*historypb.HistoryEvent{{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
 			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{
 				Memo:             &commonpb.Memo{Fields: map[string]*commonpb.Payload{"name": text("", name), "bare": {Data: []byte("x")}}},
-				SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{"ArmType": text("Keyword", name)}},
+				SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{"ArmType": text("Keyword", "t"), "ArmOwner": text("Keyword", name)}},
+				Input:            &commonpb.Payloads{Payloads: []*commonpb.Payload{text("", name)}},
 			},
 		}}}}
 	}
-	shared := &oneMetadata{known: map[string]map[string][]byte{}}
+	shared := newOnePayload()
 	answer := func(reply any) {
 		t.Helper()
 		invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
@@ -54,7 +57,25 @@ func TestOneMetadata(t *testing.T) {
 	if address(one.Memo.Fields["name"]) != address(other.Memo.Fields["name"]) {
 		t.Error("two memos do not share their metadata")
 	}
-	if address(one.SearchAttributes.IndexedFields["ArmType"]) != address(other.SearchAttributes.IndexedFields["ArmType"]) {
+	if address(one.SearchAttributes.IndexedFields["ArmOwner"]) != address(other.SearchAttributes.IndexedFields["ArmOwner"]) {
 		t.Error("two search attributes do not share their metadata")
+	}
+	if address(one.Input.Payloads[0]) != address(other.Input.Payloads[0]) {
+		t.Error("two inputs do not share their metadata")
+	}
+	if one.SearchAttributes.IndexedFields["ArmType"] != other.SearchAttributes.IndexedFields["ArmType"] {
+		t.Error("two search attributes that say the same are two")
+	}
+	for i := range 2 * sharedMost {
+		answer(&workflowservice.PollWorkflowTaskQueueResponse{History: history(fmt.Sprint("name-", i))})
+	}
+	if kept := len(shared.names) + len(shared.metadata) + len(shared.payloads); kept > sharedMost+10 {
+		t.Errorf("%d names and payloads are kept", kept)
+	}
+	long := strings.Repeat("x", sharedBytes+1)
+	last := &workflowservice.PollWorkflowTaskQueueResponse{History: history(long)}
+	answer(last)
+	if !proto.Equal(last.History, history(long)) {
+		t.Errorf("the history says\n%v", last.History)
 	}
 }
