@@ -50,7 +50,7 @@ func keys() []key {
 		{"reread-window", "60s", "how long a repeated PUT reads before it believes a 404"},
 		{"stop-timeout", "30s", "how long activities in flight may go on at a stop"},
 		{"put-budget", "200", "how many resources this worker may put back in an hour without being asked (drift); 0 for no bound"},
-		{"workflow-cache", "4000", "how many sleeping resources this worker keeps in memory (some 40 KB each with a body of 5 KB); a pass of another one replays its history first"},
+		{"workflow-cache", "12000", "how many sleeping resources this worker keeps in memory (some 30 KB each with a body of 5 KB); a pass of another one replays its history first"},
 		{"overdue-after", "1h", "how long a resource may be blocked or not ready before its condition is an error; 0 for never"},
 		{"overdue-exempt", "Stopped,Deallocated,Paused", "states in which a resource, or its owner, rests on purpose and is never overdue"},
 		{"mask-key", "", "key of the hashes that stand for secret values: env:NAME or file:PATH"},
