@@ -1,6 +1,7 @@
 package temporaldev
 
 import (
+	"net/url"
 	"time"
 
 	"go.temporal.io/server/common/cluster"
@@ -29,7 +30,7 @@ func serverConfig(database string, ports ports) *config.Config {
 			NumHistoryShards: 1,
 			DataStores: map[string]config.DataStore{storeName: {SQL: &config.SQL{
 				PluginName:   sqlite.PluginName,
-				DatabaseName: database,
+				DatabaseName: (&url.URL{Path: database}).EscapedPath(), // it becomes part of a URI
 				MaxConns:     connections,
 				MaxIdleConns: connections,
 				// Killed at any moment the file keeps all that was confirmed.

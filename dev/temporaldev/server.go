@@ -73,8 +73,9 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 	if err != nil {
 		return nil, fmt.Errorf("start temporal server: %w", err)
 	}
-	cfg := serverConfig(filepath.Join(folder, DatabaseFile), ports)
-	isNew, err := prepareDatabase(cfg, options.SearchAttributes)
+	database := filepath.Join(folder, DatabaseFile)
+	cfg := serverConfig(database, ports)
+	isNew, err := prepareDatabase(database, cfg, options.SearchAttributes)
 	if err != nil {
 		return nil, err
 	}
@@ -110,12 +111,12 @@ func (s *Server) Stop() error {
 
 // prepareDatabase creates tables and the namespace where they are missing, and
 // says whether the tables were.
-func prepareDatabase(cfg *config.Config, attributes map[string]enumspb.IndexedValueType) (isNew bool, err error) {
+func prepareDatabase(database string, cfg *config.Config, attributes map[string]enumspb.IndexedValueType) (isNew bool, err error) {
 	store := cfg.Persistence.DataStores[storeName].SQL
-	if _, err := os.Stat(store.DatabaseName); os.IsNotExist(err) {
+	if _, err := os.Stat(database); os.IsNotExist(err) {
 		isNew = true
 		if err := sqlite.SetupSchema(store); err != nil {
-			return false, fmt.Errorf("create tables in %s: %w", store.DatabaseName, err)
+			return false, fmt.Errorf("create tables in %s: %w", database, err)
 		}
 	}
 	namespace, err := sqlite.NewNamespaceConfig(clusterName, Namespace, false, attributes)
@@ -124,7 +125,7 @@ func prepareDatabase(cfg *config.Config, attributes map[string]enumspb.IndexedVa
 	}
 	namespace.Detail.Config.Retention = durationpb.New(retention)
 	if err := sqlite.CreateNamespaces(store, namespace); err != nil {
-		return false, fmt.Errorf("create namespace %s in %s: %w", Namespace, store.DatabaseName, err)
+		return false, fmt.Errorf("create namespace %s in %s: %w", Namespace, database, err)
 	}
 	return isNew, nil
 }

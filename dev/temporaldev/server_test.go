@@ -37,7 +37,7 @@ func echo(ctx workflow.Context, text string) (string, error) {
 func TestServerKeepsItsFolder(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	folder := filepath.Join(t.TempDir(), "made", "by", "start")
+	folder := filepath.Join(t.TempDir(), "made by", "start #1?", "100%25")
 	options := temporaldev.Options{SearchAttributes: map[string]enumspb.IndexedValueType{
 		"ReconcilePhase":      enumspb.INDEXED_VALUE_TYPE_KEYWORD,
 		"ReconcileWaitingFor": enumspb.INDEXED_VALUE_TYPE_KEYWORD_LIST,
@@ -70,8 +70,10 @@ func TestServerKeepsItsFolder(t *testing.T) {
 	if diff := cmp.Diff(text, got); diff != "" {
 		t.Errorf("the restarted server changed the workflow's argument (-want +got):\n%s", diff)
 	}
-	if _, err := os.Stat(filepath.Join(folder, temporaldev.LogFile)); err != nil {
-		t.Errorf("the server's log is not in its folder: %v", err)
+	for _, name := range []string{temporaldev.LogFile, temporaldev.DatabaseFile} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			t.Errorf("%s is not in the server's folder: %v", name, err)
+		}
 	}
 }
 
