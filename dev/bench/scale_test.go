@@ -20,6 +20,9 @@ import (
 const (
 	// countsVariable replaces the numbers of resources, as 100,1000.
 	countsVariable = "BENCH_COUNTS"
+	// scaleFew and scaleMany are compared. The few are measured before and after,
+	// because a machine does not stay as quick as it is for half an hour.
+	scaleFew, scaleMany = 100, 10_000
 	// scaleBody is the size of a body, in bytes of JSON.
 	scaleBody = 5000
 	// perSubscription is how many resources share ARM's budgets.
@@ -28,6 +31,8 @@ const (
 	passesLeast = 1000
 	// restWatched is how long all are watched asleep.
 	restWatched = 20 * time.Second
+	// lookEvery is how often the worker is asked for its metrics, which is work.
+	lookEvery = time.Second
 )
 
 // apart skips what runs only when BENCH names it.
@@ -44,11 +49,17 @@ func apart(t *testing.T, name string) harness.Binaries {
 func TestScale(t *testing.T) {
 	binaries := apart(t, "scale")
 	all := figures{}
+	var few []cost
 	for _, count := range scaleCounts(t) {
 		t.Run(fmt.Sprint(count), func(t *testing.T) { measureScale(t, binaries, count, all) })
+		if count == scaleFew {
+			few = append(few, all.ofPass(count))
+		}
 	}
-	if few, many := all["scale.100.round.worker_cpu_ms"], all["scale.10000.round.worker_cpu_ms"]; few > 0 && many > 0 {
-		all["scale.round.worker_cpu_ratio"] = many / few
+	if many := all.ofPass(scaleMany); many.worker > 0 && len(few) > 0 {
+		base := mean(few)
+		all["scale.round.worker_cpu_ratio"] = many.worker / base.worker
+		all["scale.round.cpu_ratio"] = (many.worker + many.temporal) / (base.worker + base.temporal)
 	}
 	all.print(t)
 	if !t.Failed() {
@@ -56,11 +67,28 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// cost is the processor time of one pass, in milliseconds.
+type cost struct{ worker, temporal float64 }
+
+func (f figures) ofPass(count int) cost {
+	prefix := fmt.Sprintf("scale.%d.round.", count)
+	return cost{worker: f[prefix+"worker_cpu_ms"], temporal: f[prefix+"temporal_cpu_ms"]}
+}
+
+func mean(costs []cost) cost {
+	var all cost
+	for _, c := range costs {
+		all.worker += c.worker / float64(len(costs))
+		all.temporal += c.temporal / float64(len(costs))
+	}
+	return all
+}
+
 func scaleCounts(t *testing.T) []int {
 	t.Helper()
 	text := os.Getenv(countsVariable)
 	if text == "" {
-		return []int{100, 1000, 10_000}
+		return []int{scaleFew, 1000, scaleMany, scaleFew}
 	}
 	var counts []int
 	for word := range strings.SplitSeq(text, ",") {
@@ -94,13 +122,15 @@ func measureScale(t *testing.T, binaries harness.Binaries, count int, all figure
 	s.spread()
 	events, bytes := s.histories()
 	all[s.prefix+"create.events"], all[s.prefix+"create.history_bytes"] = events, bytes
-	s.rounds("round.", max(1, passesLeast/count))
+	times := max(1, passesLeast/count)
+	s.rounds("round.", times, perBatch)
 	after, _ := s.histories()
-	all[s.prefix+"round.events"] = (after - events) / float64(max(1, passesLeast/count))
+	all[s.prefix+"round.events"] = (after - events) / float64(times)
+	all[s.prefix+"round.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
 	s.worker.Kill()
 	begun := time.Now()
 	s.worker = s.StartWorker(harness.WorkerOptions{})
-	s.rounds("restart.", 1)
+	s.rounds("restart.", 1, count)
 	all[s.prefix+"restart.seconds"] = time.Since(begun).Seconds()
 	all[s.prefix+"restart.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
 	all.print(t) // what follows takes long
@@ -123,10 +153,14 @@ func (s *scaling) apply() {
 	since := s.since(before)
 	s.all[s.prefix+"ready.worker_cpu_seconds"], s.all[s.prefix+"ready.temporal_cpu_seconds"] = since.worker.Seconds(), since.temporal.Seconds()
 	counters := s.Sim.Counters()
+	sums := map[string]int{}
 	for _, methods := range counters.ByType {
 		for method, n := range methods {
-			s.all[s.prefix+"ready."+strings.ToLower(method)] += float64(n)
+			sums[s.prefix+"ready."+strings.ToLower(method)] += n
 		}
+	}
+	for figure, n := range sums {
+		s.all[figure] = float64(n)
 	}
 }
 
@@ -137,8 +171,7 @@ func (s *scaling) asleep() {
 	var slots []float64
 	until, before := time.Now().Add(restWatched), s.spent()
 	s.Until(2*restWatched, "a while of sleep", func() (bool, string) {
-		// A look at the metrics is work for the worker: one a second.
-		if over := time.Duration(len(slots)) * time.Second; time.Now().After(until.Add(over - restWatched)) {
+		if over := time.Duration(len(slots)) * lookEvery; time.Now().After(until.Add(over - restWatched)) {
 			slots = append(slots, s.slots())
 		}
 		return time.Now().After(until), ""
@@ -147,6 +180,7 @@ func (s *scaling) asleep() {
 	slices.Sort(slots)
 	worker, temporal := s.use(s.worker.PID()), s.use(s.temporal)
 	s.all[s.prefix+"worker_rss_mb"], s.all[s.prefix+"worker_rss_most_mb"] = worker.rss/mega, worker.mostRSS/mega
+	s.all[s.prefix+"worker_stacks_mb"] = s.metric("go_memstats_stack_inuse_bytes") / mega
 	s.all[s.prefix+"temporal_rss_mb"] = temporal.rss / mega
 	s.all[s.prefix+"asleep.slots"] = middle(slots)
 	s.all[s.prefix+"asleep.worker_cpu_part"] = since.worker.Seconds() / restWatched.Seconds()
@@ -205,22 +239,33 @@ func (s *scaling) histories() (events, bytes float64) {
 	return events, bytes
 }
 
-// rounds lets each resource make a pass in sync, so often, and takes the cost of
-// one.
-func (s *scaling) rounds(name string, times int) {
+// rounds lets each resource make a pass in sync, so often and so many at a time, and
+// takes the cost of one. At a time go perBatch or all.
+func (s *scaling) rounds(name string, times, together int) {
 	s.T.Helper()
 	s.Sim.Reset()
 	gets := func() float64 {
 		return s.metric("armature_arm_requests_total", `method="GET"`, `type="`+strings.ToLower(thingType)+`"`)
 	}
-	begun, before, had, cli := time.Now(), s.spent(), gets(), time.Duration(0)
-	for time := range times {
-		said := s.reconcile()
-		cli += said.CPU
-		s.Until(s.limit, "all passed", func() (bool, string) {
-			n := gets() - had
-			return n >= float64((time+1)*s.count) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
-		})
+	begun, before, had, cli, asked := time.Now(), s.spent(), gets(), time.Duration(0), 0
+	for range times {
+		for first := 0; first < s.count; first += together {
+			label := "stack=crowd"
+			if together < s.count {
+				label = fmt.Sprintf("batch=b%d", first/perBatch)
+			}
+			cli += s.reconcile(label).CPU
+			asked += min(together, s.count-first)
+			next := time.Now()
+			s.Until(s.limit, "all passed", func() (bool, string) {
+				if time.Now().Before(next) {
+					return false, "not looked"
+				}
+				next = time.Now().Add(lookEvery)
+				n := gets() - had
+				return n >= float64(asked) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
+			})
+		}
 	}
 	since, passes := s.since(before), gets()-had
 	perPass := func(d time.Duration) float64 { return float64(d.Milliseconds()) / passes }
@@ -241,10 +286,11 @@ func (s *scaling) rounds(name string, times int) {
 	}
 }
 
-// reconcile asks all for a pass; on a busy machine some go unanswered in time.
-func (s *scaling) reconcile() harness.Result {
+// reconcile asks all with a label for a pass; on a busy machine some go unanswered
+// in time.
+func (s *scaling) reconcile(label string) harness.Result {
 	s.T.Helper()
-	return s.MustCLI("reconcile", "-l", "stack=crowd", "--timeout", s.limit.String())
+	return s.MustCLI("reconcile", "-l", label, "--timeout", s.limit.String())
 }
 
 // fiveKilobytes is a body of 5 KB of JSON: names that repeat and values that do

@@ -125,8 +125,9 @@ func (s *stand) metric(name string, labels ...string) float64 {
 	sum := 0.0
 lines:
 	for line := range strings.Lines(text) {
-		series, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
-		if !strings.HasPrefix(series, name+"{") {
+		line = strings.TrimSpace(line)
+		series, value := line[:max(0, strings.LastIndex(line, " "))], line[strings.LastIndex(line, " ")+1:]
+		if series != name && !strings.HasPrefix(series, name+"{") {
 			continue
 		}
 		for _, label := range labels {
@@ -188,6 +189,10 @@ func (c crowd) id(i int) string {
 // perFile is how many manifests stand in one file.
 const perFile = 250
 
+// perBatch is how many resources have the same label "batch", so that as many can
+// be asked for a pass at a time whatever the number of all.
+const perBatch = 100
+
 // manifests makes the groups, and a folder of files with the manifests.
 func (c crowd) manifests(w *harness.World) string {
 	w.T.Helper()
@@ -196,7 +201,8 @@ func (c crowd) manifests(w *harness.World) string {
 	}
 	var documents []string
 	for i := range c.count {
-		documents = append(documents, fmt.Sprintf("type: %s\nname: t%d\nowner: %s\nlabels: {stack: crowd}\n%sbody: %s\n", c.kind, i, c.group(i), c.more, c.body(i)))
+		documents = append(documents, fmt.Sprintf("type: %s\nname: t%d\nowner: %s\nlabels: {stack: crowd, batch: b%d}\n%sbody: %s\n",
+			c.kind, i, c.group(i), i/perBatch, c.more, c.body(i)))
 		if len(documents) == perFile || i == c.count-1 {
 			w.Write(fmt.Sprintf("crowd/%06d.yaml", i), join(documents))
 			documents = nil
