@@ -55,18 +55,30 @@ func (r *ownerReader) resolveIn(ctx context.Context, value any) (any, error) {
 
 // holdsReference reports whether a marker is anywhere in a value.
 func holdsReference(value any) bool {
+	return anywhere(value, func(at any) bool {
+		object, _ := at.(map[string]any)
+		_, marker := object[resource.RefMarker]
+		return marker
+	})
+}
+
+// holdsMask reports whether a mask is anywhere in a value.
+func holdsMask(value any) bool { return anywhere(value, resource.Masked) }
+
+// anywhere reports whether a value, or one that it holds, is what is looked for.
+func anywhere(value any, is func(any) bool) bool {
+	if is(value) {
+		return true
+	}
 	switch at := value.(type) {
 	case map[string]any:
-		if _, marker := at[resource.RefMarker]; marker {
-			return true
-		}
 		for _, child := range at {
-			if holdsReference(child) {
+			if anywhere(child, is) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(at, holdsReference)
+		return slices.ContainsFunc(at, func(child any) bool { return anywhere(child, is) })
 	}
 	return false
 }
@@ -112,23 +124,4 @@ func refVerdict(err error) resource.Verdict {
 		verdict.WaitingFor = []resource.ID{missing.id}
 	}
 	return verdict
-}
-
-// holdsMask reports whether a mask is anywhere in a value.
-func holdsMask(value any) bool {
-	switch at := value.(type) {
-	case map[string]any:
-		for _, child := range at {
-			if holdsMask(child) {
-				return true
-			}
-		}
-	case []any:
-		for _, child := range at {
-			if holdsMask(child) {
-				return true
-			}
-		}
-	}
-	return resource.Masked(value)
 }
