@@ -1,8 +1,6 @@
 package service
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"go.temporal.io/sdk/client"
@@ -23,7 +21,7 @@ func newKnownMetrics(next client.MetricsHandler) client.MetricsHandler {
 
 // WithTags is the handler that adds tags.
 func (m knownMetrics) WithTags(tags map[string]string) client.MetricsHandler {
-	return known(m.handlers, tagsKey(tags), func() client.MetricsHandler {
+	return known(m.handlers, mapKey(tags), func() client.MetricsHandler {
 		return newKnownMetrics(m.next.WithTags(tags))
 	})
 }
@@ -49,24 +47,4 @@ func known[T any](all *sync.Map, key string, build func() T) T {
 		found, _ = all.LoadOrStore(key, build())
 	}
 	return found.(T)
-}
-
-// tagsKey is one string for tags, the same in whatever order the map has them.
-func tagsKey(tags map[string]string) string {
-	names := make([]string, 0, len(tags))
-	size := 0
-	for name, value := range tags {
-		names = append(names, name)
-		size += len(name) + len(value) + 2
-	}
-	slices.Sort(names)
-	var key strings.Builder
-	key.Grow(size)
-	for _, name := range names {
-		key.WriteString(name)
-		key.WriteByte(0)
-		key.WriteString(tags[name])
-		key.WriteByte(0)
-	}
-	return key.String()
 }

@@ -63,7 +63,7 @@ func TestKnownMetrics(t *testing.T) {
 			t.Errorf("no %s in:\n%s", want, got)
 		}
 	}
-	before, after := tagsKey(map[string]string{"a": "b", "c": "d"}), tagsKey(map[string]string{"a": "d", "c": "b"})
+	before, after := mapKey(map[string]string{"a": "b", "c": "d"}), mapKey(map[string]string{"a": "d", "c": "b"})
 	if before == after {
 		t.Errorf("one key %q for two sets of tags", before)
 	}

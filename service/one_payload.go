@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"sync"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -88,12 +86,7 @@ func (o *onePayload) metadataOf(payload *commonpb.Payload) string {
 	if len(payload.GetMetadata()) == 0 {
 		return ""
 	}
-	words := make([]string, 0, len(payload.GetMetadata()))
-	for name, value := range payload.GetMetadata() {
-		words = append(words, name+"\x00"+string(value))
-	}
-	slices.Sort(words)
-	key := strings.Join(words, "\x00")
+	key := mapKey(payload.GetMetadata())
 	payload.Metadata = first(o.metadata, key, payload.GetMetadata())
 	return key
 }
@@ -106,7 +99,7 @@ func (o *onePayload) payload(payload *commonpb.Payload) *commonpb.Payload {
 	if len(payload.GetData()) > sharedBytes || len(payload.GetExternalPayloads()) > 0 {
 		return payload
 	}
-	return first(o.payloads, key+"\x00\x00"+string(payload.GetData()), payload)
+	return first(o.payloads, key+"\x00"+string(payload.GetData()), payload)
 }
 
 // first is what was known by the key first: value, where nothing was.
