@@ -31,8 +31,6 @@ const (
 	passesLeast = 1000
 	// restWatched is how long all are watched asleep.
 	restWatched = 20 * time.Second
-	// lookEvery is how often the worker is asked for its metrics, which is work.
-	lookEvery = time.Second
 )
 
 // apart skips what runs only when BENCH names it.
@@ -170,10 +168,8 @@ func (s *scaling) asleep() {
 	s.T.Helper()
 	var slots []float64
 	until, before := time.Now().Add(restWatched), s.spent()
-	s.Until(2*restWatched, "a while of sleep", func() (bool, string) {
-		if over := time.Duration(len(slots)) * lookEvery; time.Now().After(until.Add(over - restWatched)) {
-			slots = append(slots, s.slots())
-		}
+	s.untilSeen(2*restWatched, "a while of sleep", func() (bool, string) {
+		slots = append(slots, s.slots())
 		return time.Now().After(until), ""
 	})
 	since := s.since(before)
@@ -256,12 +252,7 @@ func (s *scaling) rounds(name string, times, together int) {
 			}
 			cli += s.reconcile(label).CPU
 			asked += min(together, s.count-first)
-			next := time.Now()
-			s.Until(s.limit, "all passed", func() (bool, string) {
-				if time.Now().Before(next) {
-					return false, "not looked"
-				}
-				next = time.Now().Add(lookEvery)
+			s.untilSeen(s.limit, "all passed", func() (bool, string) {
 				n := gets() - had
 				return n >= float64(asked) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
 			})

@@ -126,7 +126,8 @@ func (s *stand) metric(name string, labels ...string) float64 {
 lines:
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		series, value := line[:max(0, strings.LastIndex(line, " "))], line[strings.LastIndex(line, " ")+1:]
+		space := max(0, strings.LastIndex(line, " "))
+		series, value := line[:space], strings.TrimSpace(line[space:])
 		if series != name && !strings.HasPrefix(series, name+"{") {
 			continue
 		}
@@ -142,6 +143,22 @@ lines:
 		sum += n
 	}
 	return sum
+}
+
+// lookEvery is how often the worker is asked for its metrics, which is work.
+const lookEvery = time.Second
+
+// untilSeen is Until for a condition that asks the worker for its metrics.
+func (s *stand) untilSeen(timeout time.Duration, what string, condition func() (done bool, answer string)) {
+	s.T.Helper()
+	next := time.Now()
+	s.Until(timeout, what, func() (bool, string) {
+		if time.Now().Before(next) {
+			return false, "not looked"
+		}
+		next = time.Now().Add(lookEvery)
+		return condition()
+	})
 }
 
 // slots are those that the worker holds for tasks in work.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,7 +119,11 @@ func (s stack) nothingStays(known map[string]string) {
 	}
 	for id := range known {
 		// No timer says it where a message comes at that moment.
-		if lines := s.HistoryLines(id); !strings.Contains(lines, "ReconcileReason="+string(resource.ReasonWaitingForOwnerDelete)) || !strings.Contains(lines, "it goes with ") {
+		said := func(line string) bool {
+			return strings.Contains(line, string(resource.ReasonWaitingForOwnerDelete)) && strings.Contains(line, "it goes with ")
+		}
+		if lines := s.HistoryLines(id); !strings.Contains(lines, "ReconcileReason="+string(resource.ReasonWaitingForOwnerDelete)) ||
+			!slices.ContainsFunc(strings.Split(lines, "\n"), said) {
 			s.T.Errorf("%s does not tell that it goes with its owner:\n%s", id, lines)
 		}
 	}
