@@ -38,7 +38,8 @@ func (d *directCall) ExecuteWorkflow(ctx workflow.Context, in *interceptor.Execu
 	return d.Next.ExecuteWorkflow(ctx, in)
 }
 
-// start is nil where the input is not that of ReconcileResource.
+// start is nil where the input is not that of ReconcileResource. Inlined, what it
+// needs would stay on the stack.
 //
 //go:noinline
 func (d *directCall) start(ctx workflow.Context, args []any) *reconciler {

@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// handleMessages sets the handlers. Each unpacks the state of a sleeper. None of them waits for ARM: they change the
-// state and answer, the loop does the work.
+// handleMessages sets the handlers. Each unpacks the state of a sleeper. None of
+// them waits for ARM: they change the state and answer, the loop does the work.
 func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	updates := []struct {
 		name, description  string
