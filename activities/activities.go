@@ -77,6 +77,7 @@ type Activities struct {
 	Dependencies
 	options       Options
 	owners        *ownerReader
+	bodies        bodies
 	registrations registrations
 	budget        *rate.Limiter
 	// places are those of the waits in place.

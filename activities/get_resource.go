@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/activity"
 )
@@ -82,6 +83,9 @@ func (a *Activities) observe(ctx context.Context, in GetResourceInput, response 
 	masked := a.Registry.Trim(in.ID.Type(), a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs}))
 	if result.Observed, err = json.Marshal(masked); err != nil {
 		return nil, fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
+	}
+	if drift.Bounded(result.Observed) {
+		a.bodies.keep(result.Observed, masked)
 	}
 	result.Exists = true
 	object := resource.Object{Observed: masked}

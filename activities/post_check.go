@@ -20,6 +20,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
 	defer cancel()
 	a.owners.heard(in.Changes)
+	defer a.bodies.forget(in.Desired.Body, in.Observed)
 	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
 		return PostCheckResult{Verdict: a.observed("PostCheck", *stop)}, nil

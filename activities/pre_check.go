@@ -45,21 +45,24 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 func (a *Activities) fullRequest(
 	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request, stop := a.knownRequest(ctx, desired, observed, memory)
+	request, stop := a.knownRequest(ctx, a.bodies.decode, desired, observed, memory)
 	if stop == nil {
 		a.cachedOwner(ctx, &request, desired)
 	}
 	return request, stop
 }
 
+// decoder is drift.Decode, or one whose bodies others have too.
+type decoder func(what string, text []byte) (map[string]any, error)
+
 // knownRequest is fullRequest without the owner.
 func (a *Activities) knownRequest(
-	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
+	ctx context.Context, decode decoder, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
 	request := a.bare(desired)
 	var err error
-	if request.Object.Desired, err = drift.Decode("desired", desired.Body); err == nil {
-		request.Object.Observed, err = drift.Decode("observed", observed)
+	if request.Object.Desired, err = decode("desired", desired.Body); err == nil {
+		request.Object.Observed, err = decode("observed", observed)
 	}
 	if err != nil {
 		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())

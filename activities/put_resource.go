@@ -68,7 +68,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (answ
 	requests, cancel := forARM(ctx)
 	defer cancel()
 	var stop *resource.Verdict
-	if p.request, stop = a.knownRequest(requests, in.Desired, nil, in.Memory); stop != nil {
+	if p.request, stop = a.knownRequest(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
 		return p.refused(*stop), nil
 	}
 	if p.mustRead() {

@@ -112,6 +112,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}, s.options)
+	t.Cleanup(w.shared)
 	return w
 }
 

@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"iter"
+	"maps"
 	"reflect"
 	"slices"
 	"sort"
@@ -140,7 +142,7 @@ func (w *walker) compareMap(p place, desired map[string]any, ignore []resource.P
 		return
 	}
 	members := memberIndex{members: observed, free: p.free}
-	for _, name := range sortedKeys(desired) {
+	for name := range inOrder(desired) {
 		rest, ignored := advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		if ignored {
 			continue
@@ -185,7 +187,7 @@ func (m *memberIndex) get(name string) (any, bool) {
 	}
 	if m.folded == nil {
 		m.folded = make(map[string]string, len(m.members))
-		for _, other := range sortedKeys(m.members) {
+		for other := range inOrder(m.members) {
 			lower := strings.ToLower(other)
 			if _, taken := m.folded[lower]; !taken {
 				m.folded[lower] = other
@@ -199,11 +201,16 @@ func (m *memberIndex) get(name string) (any, bool) {
 	return m.members[other], true
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
+// inOrder are the names of an object, sorted.
+func inOrder(m map[string]any) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var room [roomForNames]string // memory is taken only for more
+		names := slices.AppendSeq(room[:0], maps.Keys(m))
+		slices.Sort(names)
+		for _, name := range names {
+			if !yield(name) {
+				return
+			}
+		}
 	}
-	sort.Strings(keys)
-	return keys
 }

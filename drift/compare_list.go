@@ -57,7 +57,7 @@ func (w *walker) changedList(p place) {
 	if w.probe || w.stated == nil && w.known == nil {
 		return
 	}
-	whole := p.path.With(resource.Step{Name: "=" + hasher{w.of.key}.sum(hasher{w.of.key}.canonical(p))})
+	whole := p.path.With(resource.Step{Name: "=" + hasher{w.of.key}.place(p)})
 	switch {
 	case w.stated != nil:
 		w.stated[hashPath(whole)] = 0 // kept where the list is

@@ -47,6 +47,12 @@ func Decode(what string, raw []byte) (map[string]any, error) {
 	return nil, fmt.Errorf("decode %s body: %w", what, err)
 }
 
+// Bounded reports whether a JSON text is within the bounds of Decode.
+func Bounded(raw []byte) bool {
+	_, depth := countMembers(raw)
+	return len(raw) <= MaxBodyBytes && depth <= MaxDepth
+}
+
 // countMembers counts the members that a JSON text writes, and its levels. Each
 // body is decoded in each pass, so the search for a doubled name begins with a
 // count: of two members of one name a map keeps one.

@@ -38,6 +38,10 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			large := strings.Contains(c.want, "levels deep") || strings.Contains(c.want, "more than 4194304")
+			if drift.Bounded([]byte(c.text)) == large {
+				t.Errorf("%s: within the bounds is %t", c.reason, !large)
+			}
 			decoded, err := drift.Decode("desired", []byte(c.text))
 			switch {
 			case c.want == "" && err != nil:

@@ -14,10 +14,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
+// hashBytes is what is kept of a hash, in bytes.
+const hashBytes = 16
+
 // hasher makes the hashes of Memory.
 type hasher struct{ key []byte }
 
-// sum is the first 16 bytes of the keyed hash of a value, in hex. Maps are
+// sum is what is kept of the keyed hash of a value, in hex. Maps are
 // encoded with sorted keys, so equal values have equal hashes.
 func (h hasher) sum(value any) string {
 	raw, err := json.Marshal(value)
@@ -26,73 +29,7 @@ func (h hasher) sum(value any) string {
 	}
 	mac := hmac.New(sha256.New, h.key)
 	mac.Write(raw)
-	return hex.EncodeToString(mac.Sum(nil)[:16])
-}
-
-// canonical is one form of the desired value of a place for all harmless
-// spellings of it. Without a key, literal secrets are left out: a hash that
-// everybody can compute would be a way to guess them.
-func (h hasher) canonical(p place) any {
-	switch v := p.desired.(type) {
-	case map[string]any:
-		same := make(map[string]any, len(v))
-		for name, member := range v {
-			next := p.at(resource.Step{Name: name}, member, nil, false)
-			same[canonicalName(name, p.free)] = h.canonical(next)
-		}
-		return same
-	case []any:
-		same := make([]any, len(v))
-		for i, item := range v {
-			same[i] = h.canonical(p.at(resource.Step{Index: i, IsIndex: true}, item, nil, false))
-		}
-		return same
-	case string:
-		if len(h.key) == 0 && isSecret(p) {
-			return maskedText
-		}
-		return canonicalText(p, v)
-	}
-	if n, ok := number(p.desired); ok && !plainInteger(p.desired) {
-		if n.IsInt() {
-			return json.Number(n.RatString())
-		}
-		return "number " + n.RatString()
-	}
-	return p.desired
-}
-
-// plainInteger reports whether a number is written in the one way that is its
-// canonical form.
-func plainInteger(value any) bool {
-	text, isNumber := value.(json.Number)
-	if !isNumber || text == "" || len(text) > 1 && text[0] == '0' {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
-
-func canonicalName(name string, free bool) string {
-	if isFullID(name) || !free {
-		return strings.ToLower(name)
-	}
-	return name
-}
-
-func canonicalText(p place, text string) string {
-	switch {
-	case p.free:
-	case isFullID(text):
-		return strings.ToLower(strings.TrimSuffix(text, "/"))
-	case isLocationName(lastName(p.path)):
-		return strings.ToLower(strings.ReplaceAll(text, " ", ""))
-	}
-	return text
+	return hex.EncodeToString(mac.Sum(nil)[:hashBytes])
 }
 
 // secrets is the keyed hash of the values behind the $secret references of a
@@ -119,7 +56,7 @@ func collectSecrets(value any, known map[string]string, values *[]string) bool {
 			*values = append(*values, secret)
 			return found
 		}
-		for _, name := range sortedKeys(v) {
+		for name := range inOrder(v) {
 			if !collectSecrets(v[name], known, values) {
 				return false
 			}

@@ -21,7 +21,7 @@ func TestCanonical(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h.sum(h.canonical(placeOf(parsed, value)))
+		return h.place(placeOf(parsed, value))
 	}
 	cases := map[string]struct {
 		reason, path, a, b string
@@ -47,6 +47,30 @@ func TestCanonical(t *testing.T) {
 				t.Errorf("%s: same hash %v", c.reason, same)
 			}
 		})
+	}
+}
+
+// What is remembered was hashed by the workers of earlier versions, which hashed
+// what json.Marshal makes of the canonical form.
+func TestHashesOfEarlierWorkers(t *testing.T) {
+	const body = `{"Location":"West US 2","tags":{"Owner":"A <b> & \"c\"","location":"West US"},"zones":["1",2,1.50,-3,1e3,true,null,{}, []],
+"properties":{"adminPassword":"plain","text":"líne\n\u2028","ref":"/Subscriptions/A/resourceGroups/B/","secretRef":{"$secret":"env:X"},"big":12345678901234567890,"none":""},
+"identity":{"userAssignedIdentities":{"/subscriptions/A/Providers/Q":{}}}}`
+	decoded, err := Decode("desired", []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"": "dd3fd56cba5f028860b46233c9f1981f", "k": "cc3412579e07b9f18f773726a5d8f5fd"} {
+		if got := (hasher{[]byte(key)}).place(root(decoded)); got != want {
+			t.Errorf("with key %q the hash is %s, want %s", key, got, want)
+		}
+	}
+	h, list := hasher{[]byte("k")}, []any{"<", ">", "&", `\`, `"`, "\t", "ü"}
+	for size := range 3 * canonicalRoom {
+		list = append(list, strings.Repeat("x", size))
+		if size%97 == 0 && h.place(root(list)) != h.sum(list) {
+			t.Fatalf("the hash of texts up to %d bytes is not that of their JSON", size)
+		}
 	}
 }
 

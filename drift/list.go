@@ -98,7 +98,7 @@ func identifyingKey(desired, observed []any) string {
 	}
 	first, _ := desired[0].(map[string]any)
 	best, rank := "", len(keyWords)
-	for _, name := range sortedKeys(first) {
+	for name := range inOrder(first) {
 		if r := keyRank(name); r < rank && identifies(name, desired, true) && identifies(name, observed, false) {
 			best, rank = name, r
 		}
@@ -120,13 +120,18 @@ func keyRank(name string) int {
 }
 
 func identifies(name string, items []any, unique bool) bool {
-	seen := make(map[string]bool, len(items))
+	var seen map[string]bool
+	if unique {
+		seen = make(map[string]bool, len(items))
+	}
 	for _, item := range items {
 		value := normalKey(name, keyOf(item, name))
-		if value == "" || unique && seen[value] {
+		if value == "" || seen[value] {
 			return false
 		}
-		seen[value] = true
+		if unique {
+			seen[value] = true
+		}
 	}
 	return true
 }

@@ -62,7 +62,7 @@ type Entry struct {
 // found the resource in sync.
 func Remember(desired, observed map[string]any, opts Options) Memory {
 	h := hasher{opts.Key}
-	memory := Memory{APIVersion: opts.APIVersion, Body: h.sum(h.canonical(root(desired)))}
+	memory := Memory{APIVersion: opts.APIVersion, Body: h.place(root(desired))}
 	if !opts.Put && opts.Memory.APIVersion == memory.APIVersion && opts.Memory.Body == memory.Body {
 		// The baseline is that of the PUT: values may come and go.
 		return opts.Memory.withSecrets(desired, opts)
@@ -164,7 +164,7 @@ func restHash(found []difference, opts Options) string {
 // entry is what is remembered of a difference.
 func (d difference) entry(opts Options) Entry {
 	h := hasher{opts.Key}
-	entry := Entry{Desired: h.sum(h.canonical(placeOf(d.path, d.desired))), Secret: h.secrets(d.desired, opts)}
+	entry := Entry{Desired: h.place(placeOf(d.path, d.desired)), Secret: h.secrets(d.desired, opts)}
 	switch {
 	case d.unseen:
 	case !d.present || isEmpty(d.observed):
@@ -173,7 +173,7 @@ func (d difference) entry(opts Options) Entry {
 		// That it is there counts, not what is in it.
 		entry.Observed = ruleItemAdded
 	default:
-		entry.Observed = h.sum(h.canonical(placeOf(d.path, d.observed)))
+		entry.Observed = h.place(placeOf(d.path, d.observed))
 	}
 	return entry
 }

@@ -115,7 +115,7 @@ func property(object map[string]any, name string) (string, any, bool) {
 	if value, ok := object[name]; ok {
 		return name, value, true
 	}
-	for _, other := range sortedKeys(object) {
+	for other := range inOrder(object) {
 		if strings.EqualFold(other, name) {
 			return other, object[other], true
 		}

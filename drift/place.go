@@ -22,6 +22,9 @@ type place struct {
 // roomForSteps is how deep a walk goes without taking memory for its paths anew.
 const roomForSteps = 24
 
+// roomForNames is how many names of an object are sorted without taking memory.
+const roomForNames = 24
+
 // root is the place of a whole body.
 func root(desired any) place {
 	return place{path: make(resource.Path, 0, roomForSteps), desired: desired}

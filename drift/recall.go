@@ -41,7 +41,7 @@ func (m Memory) recall(desired map[string]any, opts Options) *recall {
 	}
 	h := hasher{opts.Key}
 	r.moved = m.APIVersion != opts.APIVersion
-	r.same = sync.OnceValue(func() bool { return m.Body == h.sum(h.canonical(root(desired))) })
+	r.same = sync.OnceValue(func() bool { return m.Body == h.place(root(desired)) })
 	// Another api-version may show other elements.
 	r.known = &applied{paths: m.Applied.decoded(), extra: m.Added.decoded(), crowded: m.Crowded || r.moved || opts.Merge}
 	r.entries = make(map[pathHash]Entry, len(m.Baseline))

@@ -21,13 +21,10 @@ func (w *walker) unstatedMembers(p place, desired, observed map[string]any, igno
 	if w.probe || w.known == nil && !w.extras {
 		return false
 	}
-	stated := make(map[string]bool, len(desired))
-	for name := range desired {
-		stated[strings.ToLower(name)] = true
-	}
+	stated := memberIndex{members: desired}
 	before := len(w.found)
-	for _, name := range sortedKeys(observed) {
-		if stated[strings.ToLower(name)] || isEmpty(observed[name]) {
+	for name := range inOrder(observed) {
+		if _, is := stated.get(name); is || isEmpty(observed[name]) {
 			continue
 		}
 		next := p.at(resource.Step{Name: name}, nil, observed[name], true)
@@ -51,7 +48,7 @@ func (w *walker) lostKey(list, p place) {
 	}
 	observed, _ := p.observed.(map[string]any)
 	desired, _ := p.desired.(map[string]any)
-	for _, name := range sortedKeys(observed) {
+	for name := range inOrder(observed) {
 		value, isText := observed[name].(string)
 		if keyRank(name) == len(keyWords) || !isText {
 			continue

@@ -18,7 +18,7 @@ type taker struct {
 }
 
 func (t taker) members(payload, desired map[string]any, path resource.Path) {
-	for _, name := range sortedKeys(payload) {
+	for name := range inOrder(payload) {
 		below := path.With(resource.Step{Name: name})
 		_, stated, _ := property(desired, name)
 		if isIgnored(below, t.ignore) || stated == nil && !t.applied.has(below) {

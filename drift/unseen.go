@@ -43,7 +43,7 @@ func unseen(p place) string {
 // would show.
 func unseenMembers(p place, object map[string]any) string {
 	reason := ""
-	for _, name := range sortedKeys(object) {
+	for name := range inOrder(object) {
 		member := p.at(resource.Step{Name: name}, object[name], nil, false)
 		if statesNothing(member.desired) {
 			continue

@@ -1,0 +1,164 @@
+package drift
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// place is the hash of the desired value of a place, the same for all harmless
+// spellings of it: sum of its canonical form, which is written into the hash as it
+// is made. Without a key, literal secrets are left out: a hash that everybody can
+// compute would be a way to guess them.
+func (h hasher) place(p place) string {
+	c := canonical{mac: hmac.New(sha256.New, h.key), keyed: len(h.key) > 0, room: make([]byte, 0, canonicalRoom)}
+	c.value(p)
+	c.mac.Write(c.room)
+	return hex.EncodeToString(c.mac.Sum(nil)[:hashBytes])
+}
+
+// canonicalRoom is how much JSON is gathered for the hash, in bytes.
+const canonicalRoom = 512
+
+// canonical writes values as JSON, as json.Marshal does: what is remembered was
+// hashed by earlier workers.
+type canonical struct {
+	mac   hash.Hash
+	keyed bool
+	room  []byte
+}
+
+func (c *canonical) value(p place) {
+	switch v := p.desired.(type) {
+	case map[string]any:
+		c.object(p, v)
+		return
+	case []any:
+		c.list(p, v)
+		return
+	case string:
+		if !c.keyed && isSecret(p) {
+			v = maskedText
+		} else {
+			v = canonicalText(p, v)
+		}
+		c.text(v)
+		return
+	}
+	if plainInteger(p.desired) {
+		c.raw(string(p.desired.(json.Number)))
+	} else if n, ok := number(p.desired); ok && n.IsInt() {
+		c.raw(n.RatString())
+	} else if ok {
+		c.text("number " + n.RatString())
+	} else {
+		c.marshal(p.desired)
+	}
+}
+
+// member is a property under its canonical name.
+type member struct{ canonical, name string }
+
+func (c *canonical) object(p place, object map[string]any) {
+	var room [roomForNames]member // memory is taken only for more
+	members := room[:0]
+	for name := range object {
+		members = append(members, member{canonicalName(name, p.free), name})
+	}
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(strings.Compare(a.canonical, b.canonical), strings.Compare(a.name, b.name))
+	})
+	separator := "{"
+	for _, m := range members {
+		c.raw(separator)
+		c.text(m.canonical)
+		c.raw(":")
+		c.value(p.at(resource.Step{Name: m.name}, object[m.name], nil, false))
+		separator = ","
+	}
+	if len(members) == 0 {
+		c.raw("{")
+	}
+	c.raw("}")
+}
+
+func (c *canonical) list(p place, items []any) {
+	c.raw("[")
+	for i, item := range items {
+		if i > 0 {
+			c.raw(",")
+		}
+		c.value(p.at(resource.Step{Index: i, IsIndex: true}, item, nil, false))
+	}
+	c.raw("]")
+}
+
+// text writes a string. Most need no escapes.
+func (c *canonical) text(text string) {
+	for i := range len(text) {
+		if b := text[i]; b < ' ' || b > '~' || strings.IndexByte(`"\<>&`, b) >= 0 {
+			c.marshal(text)
+			return
+		}
+	}
+	c.raw(`"`)
+	c.raw(text)
+	c.raw(`"`)
+}
+
+func (c *canonical) marshal(value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		raw = []byte(`"unknown"`)
+	}
+	c.raw(string(raw))
+}
+
+func (c *canonical) raw(text string) {
+	for len(c.room)+len(text) > canonicalRoom {
+		fits := canonicalRoom - len(c.room)
+		c.mac.Write(append(c.room, text[:fits]...))
+		c.room, text = c.room[:0], text[fits:]
+	}
+	c.room = append(c.room, text...)
+}
+
+// plainInteger reports whether a number is written in the one way that is its
+// canonical form.
+func plainInteger(value any) bool {
+	text, isNumber := value.(json.Number)
+	if !isNumber || text == "" || len(text) > 1 && text[0] == '0' {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func canonicalName(name string, free bool) string {
+	if isFullID(name) || !free {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+func canonicalText(p place, text string) string {
+	switch {
+	case p.free:
+	case isFullID(text):
+		return strings.ToLower(strings.TrimSuffix(text, "/"))
+	case isLocationName(lastName(p.path)):
+		return strings.ToLower(strings.ReplaceAll(text, " ", ""))
+	}
+	return text
+}
