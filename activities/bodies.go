@@ -8,8 +8,11 @@ import (
 	"github.com/armature-io/armature/drift"
 )
 
-// bodiesMost bounds the texts of the bodies that are kept, in bytes.
-const bodiesMost = 512 << 10
+// The bounds of what is kept: so many bytes of texts, and so many bodies.
+const (
+	bodiesMost  = 512 << 10
+	bodiesCount = 200
+)
 
 // bodies are decoded bodies by their text: those of a pass are wanted by each of
 // its steps, moments later and mostly on the same worker. They are shared, so
@@ -55,7 +58,7 @@ func (b *bodies) keep(text []byte, body map[string]any) {
 	if len(text) > bodiesMost || b.find(text) >= 0 {
 		return
 	}
-	for b.bytes+len(text) > bodiesMost {
+	for b.bytes+len(text) > bodiesMost || len(b.kept) == bodiesCount {
 		b.remove(0)
 	}
 	b.kept = append(b.kept, decodedBody{text, body})

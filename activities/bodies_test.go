@@ -65,6 +65,14 @@ func TestBodiesAreBounded(t *testing.T) {
 	if len(b.kept) != 0 || b.bytes != 0 {
 		t.Errorf("%d bodies of %d bytes are left, want none", len(b.kept), b.bytes)
 	}
+	for i := range bodiesCount + 3 {
+		if _, err := b.decode("desired", text(i, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.kept) != bodiesCount || b.known(text(3, 1)) == nil || b.known(text(2, 1)) != nil {
+		t.Errorf("%d small bodies are kept, want the last %d", len(b.kept), bodiesCount)
+	}
 }
 
 // shared fails the test when somebody wrote to a body that others have too, or
