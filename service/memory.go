@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
+	"slices"
 	"time"
 )
 
@@ -46,17 +47,27 @@ func (c collector) percent(slack uint64) int {
 	return int(min(percentMost, math.Ceil(100*float64(slack)/float64(max(1, c.live+c.roots)))))
 }
 
-// calm notices that a worker became less busy: the slack that it had at most since
-// the last time that it did, in bytes.
-type calm struct{ most uint64 }
+// calm notices that a worker became less busy.
+type calm struct {
+	// most is the slack that it had at most since the last time that it did, and
+	// last are those of the last looks, in bytes.
+	most uint64
+	last [calmLooks]uint64
+}
 
-// down reports whether the slack fell to half of that.
+// calmLooks is how many looks make a rest.
+const calmLooks = 3
+
+// down reports whether the slack stayed at three quarters of the most, or below.
 func (c *calm) down(slack uint64) bool {
+	copy(c.last[1:], c.last[:])
+	c.last[0] = slack
 	c.most = max(c.most, slack)
-	if slack > c.most/2 {
+	level := slices.Max(c.last[:])
+	if level > c.most/4*3 {
 		return false
 	}
-	c.most = slack
+	c.most = level
 	return true
 }
 

@@ -49,7 +49,12 @@ func TestCalm(t *testing.T) {
 	for i, tc := range []struct {
 		slack uint64
 		down  bool
-	}{{64, false}, {40, false}, {30, true}, {30, false}, {20, false}, {16, false}, {90, false}, {50, false}, {45, true}, {16, true}, {16, false}} {
+	}{
+		{64, false}, {40, false}, {48, false}, {44, true}, // three looks at 48 or less
+		{40, false}, {40, false}, {36, false}, {36, false}, {36, true}, // no moment's rest, and not for a little less
+		{16, false}, {16, false}, {16, true}, {16, false}, {16, false}, {16, false},
+		{90, false}, {16, false}, {16, false}, {16, true}, {16, false}, // busy once more
+	} {
 		if got := c.down(tc.slack); got != tc.down {
 			t.Errorf("look %d, slack %d: %t, want %t", i, tc.slack, got, tc.down)
 		}
