@@ -19,10 +19,10 @@ const (
 )
 
 // usage is what a process took so far: processor time, and resident memory now
-// and at most, in bytes.
+// and at most, in bytes; files is what of it now are pages of files.
 type usage struct {
-	cpu          time.Duration
-	rss, mostRSS float64
+	cpu                 time.Duration
+	rss, mostRSS, files float64
 }
 
 // usageOf reads /proc/PID (Linux).
@@ -54,6 +54,8 @@ func usageOf(pid int) (usage, error) {
 			u.rss = kilobytes * 1024
 		case "VmHWM":
 			u.mostRSS = kilobytes * 1024
+		case "RssFile":
+			u.files = kilobytes * 1024
 		}
 	}
 	return u, nil

@@ -20,9 +20,9 @@ import (
 const (
 	// countsVariable replaces the numbers of resources, as 100,1000.
 	countsVariable = "BENCH_COUNTS"
-	// scaleFew and scaleMany are compared. The few are measured before and after,
-	// because a machine does not stay as quick as it is for half an hour.
-	scaleFew, scaleMany = 100, 10_000
+	// scaleFew and scaleMany are compared in turn, scalePairs times: a machine does
+	// not stay as quick as it is for minutes.
+	scaleFew, scaleMany, scalePairs = 100, 10_000, 10
 	// scaleBody is the size of a body, in bytes of JSON.
 	scaleBody = 5000
 	// perSubscription is how many resources share ARM's budgets.
@@ -47,17 +47,8 @@ func apart(t *testing.T, name string) harness.Binaries {
 func TestScale(t *testing.T) {
 	binaries := apart(t, "scale")
 	all := figures{}
-	var few []cost
 	for _, count := range scaleCounts(t) {
 		t.Run(fmt.Sprint(count), func(t *testing.T) { measureScale(t, binaries, count, all) })
-		if count == scaleFew {
-			few = append(few, all.ofPass(count))
-		}
-	}
-	if many := all.ofPass(scaleMany); many.worker > 0 && len(few) > 0 {
-		base := mean(few)
-		all["scale.round.worker_cpu_ratio"] = many.worker / base.worker
-		all["scale.round.cpu_ratio"] = (many.worker + many.temporal) / (base.worker + base.temporal)
 	}
 	all.print(t)
 	if !t.Failed() {
@@ -65,28 +56,11 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// cost is the processor time of one pass, in milliseconds.
-type cost struct{ worker, temporal float64 }
-
-func (f figures) ofPass(count int) cost {
-	prefix := fmt.Sprintf("scale.%d.round.", count)
-	return cost{worker: f[prefix+"worker_cpu_ms"], temporal: f[prefix+"temporal_cpu_ms"]}
-}
-
-func mean(costs []cost) cost {
-	var all cost
-	for _, c := range costs {
-		all.worker += c.worker / float64(len(costs))
-		all.temporal += c.temporal / float64(len(costs))
-	}
-	return all
-}
-
 func scaleCounts(t *testing.T) []int {
 	t.Helper()
 	text := os.Getenv(countsVariable)
 	if text == "" {
-		return []int{scaleFew, 1000, scaleMany, scaleFew}
+		return []int{scaleFew, 1000, scaleMany}
 	}
 	var counts []int
 	for word := range strings.SplitSeq(text, ",") {
@@ -109,19 +83,29 @@ type scaling struct {
 	all    figures
 }
 
-func measureScale(t *testing.T, binaries harness.Binaries, count int, all figures) {
+func newScaling(t *testing.T, binaries harness.Binaries, count int, all figures) *scaling {
+	t.Helper()
 	s := &scaling{
 		crowd: crowd{count: count, subscriptions: max(4, count/perSubscription), kind: thingType + "@2024-01-01", body: fiveKilobytes},
 		limit: 5*time.Minute + time.Duration(count)*200*time.Millisecond, prefix: fmt.Sprintf("scale.%d.", count), all: all,
 	}
 	s.stand = newStand(t, binaries, armsim.Options{MaxRequests: 100})
 	s.apply()
+	return s
+}
+
+func measureScale(t *testing.T, binaries harness.Binaries, count int, all figures) {
+	s := newScaling(t, binaries, count, all)
 	s.asleep()
 	s.spread()
 	events, bytes := s.histories()
 	all[s.prefix+"create.events"], all[s.prefix+"create.history_bytes"] = events, bytes
 	times := max(1, passesLeast/count)
-	s.rounds("round.", times, perBatch)
+	if count == scaleMany {
+		s.inTurn("round.", newScaling(t, binaries, scaleFew, figures{}))
+	} else {
+		s.rounds("round.", times, perBatch)
+	}
 	after, _ := s.histories()
 	all[s.prefix+"round.events"] = (after - events) / float64(times)
 	all[s.prefix+"round.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
@@ -177,6 +161,10 @@ func (s *scaling) asleep() {
 	worker, temporal := s.use(s.worker.PID()), s.use(s.temporal)
 	s.all[s.prefix+"worker_rss_mb"], s.all[s.prefix+"worker_rss_most_mb"] = worker.rss/mega, worker.mostRSS/mega
 	s.all[s.prefix+"worker_stacks_mb"] = s.metric("go_memstats_stack_inuse_bytes") / mega
+	// In spans of the heap, what lives and garbage with it; the rest of them are
+	// holes.
+	s.all[s.prefix+"worker_heap_mb"] = s.metric("go_memstats_heap_inuse_bytes") / mega
+	s.all[s.prefix+"worker_heap_filled_mb"] = s.metric("go_memstats_heap_alloc_bytes") / mega
 	s.all[s.prefix+"temporal_rss_mb"] = temporal.rss / mega
 	s.all[s.prefix+"asleep.slots"] = middle(slots)
 	s.all[s.prefix+"asleep.worker_cpu_part"] = since.worker.Seconds() / restWatched.Seconds()
@@ -235,45 +223,110 @@ func (s *scaling) histories() (events, bytes float64) {
 	return events, bytes
 }
 
-// rounds lets each resource make a pass in sync, so often and so many at a time, and
-// takes the cost of one. At a time go perBatch or all.
-func (s *scaling) rounds(name string, times, together int) {
+// round is what passes in sync took: processor time, requests, and memory ever
+// allocated by the worker, which is a count and repeats, unlike times.
+type round struct {
+	spent
+	cli, lasted                    time.Duration
+	passes, requests, gets, allKiB float64
+}
+
+func (r *round) add(more round) {
+	r.worker, r.temporal, r.cli, r.lasted = r.worker+more.worker, r.temporal+more.temporal, r.cli+more.cli, r.lasted+more.lasted
+	r.passes, r.requests, r.gets, r.allKiB = r.passes+more.passes, r.requests+more.requests, r.gets+more.gets, r.allKiB+more.allKiB
+}
+
+// pass is d a pass, in milliseconds.
+func (r *round) pass(d time.Duration) float64 { return float64(d.Milliseconds()) / r.passes }
+
+// over is what the processor time of a pass is over that of another round.
+func (r *round) over(base round) (all, worker float64) {
+	return r.pass(r.worker+r.temporal) / base.pass(base.worker+base.temporal), r.pass(r.worker) / base.pass(base.worker)
+}
+
+// pass lets the resources from first to last make a pass in sync, so many at a
+// time: perBatch or all.
+func (s *scaling) pass(first, last, together int) round {
 	s.T.Helper()
 	s.Sim.Reset()
 	gets := func() float64 {
 		return s.metric("armature_arm_requests_total", `method="GET"`, `type="`+strings.ToLower(thingType)+`"`)
 	}
-	begun, before, had, cli, asked := time.Now(), s.spent(), gets(), time.Duration(0), 0
-	for range times {
-		for first := 0; first < s.count; first += together {
-			label := "stack=crowd"
-			if together < s.count {
-				label = fmt.Sprintf("batch=b%d", first/perBatch)
-			}
-			cli += s.reconcile(label).CPU
-			asked += min(together, s.count-first)
-			s.untilSeen(s.limit, "all passed", func() (bool, string) {
-				n := gets() - had
-				return n >= float64(asked) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
-			})
+	allocated := func() float64 { return s.metric("go_memstats_alloc_bytes_total") / 1024 }
+	var r round
+	begun, before, had, took, asked := time.Now(), s.spent(), gets(), allocated(), 0
+	for at := first; at < last; at += together {
+		label := "stack=crowd"
+		if together < s.count {
+			label = fmt.Sprintf("batch=b%d", at/perBatch)
 		}
+		r.cli += s.reconcile(label).CPU
+		asked += min(together, last-at)
+		s.untilSeen(s.limit, "all passed", func() (bool, string) {
+			n := gets() - had
+			return n >= float64(asked) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
+		})
 	}
-	since, passes := s.since(before), gets()-had
-	perPass := func(d time.Duration) float64 { return float64(d.Milliseconds()) / passes }
+	r.spent, r.lasted, r.passes, r.allKiB = s.since(before), time.Since(begun), gets()-had, allocated()-took
 	counters := s.Sim.Counters()
-	for i := range s.count {
+	for i := first; i < last; i++ {
 		if counters.ByID[strings.ToLower(s.id(i))][http.MethodGet] == 0 {
 			s.T.Fatalf("%s made no pass", s.id(i))
 		}
 	}
-	s.all[s.prefix+name+"seconds"] = time.Since(begun).Seconds() / float64(times)
-	s.all[s.prefix+name+"passes"] = passes
-	s.all[s.prefix+name+"worker_cpu_ms"], s.all[s.prefix+name+"temporal_cpu_ms"] = perPass(since.worker), perPass(since.temporal)
-	s.all[s.prefix+name+"cli_cpu_ms"] = perPass(cli)
 	// The worker looks by HEAD whether ARM is there, with and without passes.
-	s.all[s.prefix+name+"requests"] = float64(counters.Total-counters.ByMethod[http.MethodHead]) / passes
-	if counters.Total != counters.ByMethod[http.MethodGet]+counters.ByMethod[http.MethodHead] {
+	r.requests, r.gets = float64(counters.Total-counters.ByMethod[http.MethodHead]), float64(counters.ByMethod[http.MethodGet])
+	if r.requests != r.gets {
 		s.T.Errorf("a round in sync made %v", counters.ByMethod)
+	}
+	return r
+}
+
+// rounds lets each resource make a pass, so often and so many at a time, and keeps
+// what one took.
+func (s *scaling) rounds(name string, times, together int) {
+	s.T.Helper()
+	var sum round
+	for range times {
+		sum.add(s.pass(0, s.count, together))
+	}
+	s.keep(name, sum, times)
+}
+
+func (s *scaling) keep(name string, sum round, times int) {
+	s.all[s.prefix+name+"seconds"] = sum.lasted.Seconds() / float64(times)
+	s.all[s.prefix+name+"passes"] = sum.passes
+	s.all[s.prefix+name+"worker_cpu_ms"], s.all[s.prefix+name+"temporal_cpu_ms"] = sum.pass(sum.worker), sum.pass(sum.temporal)
+	s.all[s.prefix+name+"cli_cpu_ms"] = sum.pass(sum.cli)
+	s.all[s.prefix+name+"worker_taken_kb"] = sum.allKiB / sum.passes
+	s.all[s.prefix+name+"requests"] = sum.requests / sum.passes
+}
+
+// inTurn is a round over all, part by part, with rounds of a few resources of
+// another worker and another Temporal before each part. What the cost of a pass is
+// over theirs is the median over the parts.
+func (s *scaling) inTurn(name string, few *scaling) {
+	s.T.Helper()
+	var sum, base round
+	var ratios, workerRatios []float64
+	part := s.count / scalePairs
+	for i := range scalePairs {
+		var reference round
+		for range 3 {
+			reference.add(few.pass(0, few.count, perBatch))
+		}
+		mine := s.pass(i*part, (i+1)*part, perBatch)
+		ratio, workerRatio := mine.over(reference)
+		ratios, workerRatios = append(ratios, ratio), append(workerRatios, workerRatio)
+		sum.add(mine)
+		base.add(reference)
+	}
+	s.keep(name, sum, 1)
+	s.all["scale.round.few_worker_cpu_ms"], s.all["scale.round.few_temporal_cpu_ms"] = base.pass(base.worker), base.pass(base.temporal)
+	for kind, of := range map[string][]float64{"cpu_ratio": ratios, "worker_cpu_ratio": workerRatios} {
+		slices.Sort(of)
+		s.all["scale.round."+kind] = middle(of)
+		s.all["scale.round."+kind+"_low"], s.all["scale.round."+kind+"_high"] = of[0], of[len(of)-1]
 	}
 }
 
