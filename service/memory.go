@@ -12,7 +12,7 @@ import (
 
 // How far the heap may grow between two collections: as far as it does in
 // slackFor, so that a worker whose resources sleep holds little garbage; at least
-// slackLeast, and at most slackMost or a third of what lives, where that is more, so
+// slackLeast, and at most slackMost or half of what lives, where that is more, so
 // that a busy one does not collect all the time. What fell asleep amid garbage
 // leaves holes when that is collected: most of the slack of a busy time stays.
 const (
@@ -38,7 +38,7 @@ type collector struct {
 // slack is how far the heap may grow, in bytes, when it took so many since the
 // last look.
 func (c collector) slack(took uint64) uint64 {
-	busy := max(slackMost, c.live/3)
+	busy := max(slackMost, c.live/2)
 	return min(busy, max(slackLeast, took*uint64(slackFor/slackEvery)))
 }
 
