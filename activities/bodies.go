@@ -28,7 +28,7 @@ type decodedBody struct {
 	body map[string]any
 }
 
-// decode is drift.Decode.
+// decode is drift.Decode, once for all who want the same text.
 func (b *bodies) decode(what string, text []byte) (map[string]any, error) {
 	if body := b.known(text); body != nil {
 		return body, nil

@@ -35,6 +35,17 @@ func TestStepsOfAPassShareBodies(t *testing.T) {
 	}
 }
 
+func TestPlanLeavesNoBodies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(thingText, thingBody)
+	plan, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: desired(t, thingText, thingBody)})
+	must(t, err)
+	if plan.Action != PlanNone || len(w.acts.bodies.kept) != 0 {
+		t.Errorf("a plan (%s) left %d bodies, want none", plan.Action, len(w.acts.bodies.kept))
+	}
+}
+
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	var b bodies

@@ -86,7 +86,8 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	}
 	checks, cancel := context.WithTimeout(requests, readBudget)
 	defer cancel()
-	observed, err := resource.DecodeBody(got.Observed)
+	defer p.bodies.forget(desired.Body, got.Observed)
+	observed, err := p.bodies.decode("observed", got.Observed)
 	if err != nil {
 		return p.end(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
