@@ -75,16 +75,14 @@ func (c *canonical) object(p place, object map[string]any) {
 	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(strings.Compare(a.canonical, b.canonical), strings.Compare(a.name, b.name))
 	})
-	separator := "{"
-	for _, m := range members {
-		c.raw(separator)
+	c.raw("{")
+	for i, m := range members {
+		if i > 0 {
+			c.raw(",")
+		}
 		c.text(m.canonical)
 		c.raw(":")
 		c.value(p.at(resource.Step{Name: m.name}, object[m.name], nil, false))
-		separator = ","
-	}
-	if len(members) == 0 {
-		c.raw("{")
 	}
 	c.raw("}")
 }

@@ -20,8 +20,8 @@ const hashBytes = 16
 // hasher makes the hashes of Memory.
 type hasher struct{ key []byte }
 
-// sum is what is kept of the keyed hash of a value, in hex. Maps are
-// encoded with sorted keys, so equal values have equal hashes.
+// sum is what is kept of the keyed hash of a value, in hex. Maps are encoded with
+// sorted keys, so equal values have equal hashes.
 func (h hasher) sum(value any) string {
 	raw, err := json.Marshal(value)
 	if err != nil {
