@@ -21,8 +21,9 @@ const (
 	// countsVariable replaces the numbers of resources, as 100,1000.
 	countsVariable = "BENCH_COUNTS"
 	// scaleFew and scaleMany are compared in turn, scalePairs times: a machine does
-	// not stay as quick as it is for minutes.
-	scaleFew, scaleMany, scalePairs = 100, 10_000, 10
+	// not stay as quick as it is for minutes. fewRounds are those of the few before
+	// each part of the many.
+	scaleFew, scaleMany, scalePairs, fewRounds = 100, 10_000, 10, 3
 	// scaleBody is the size of a body, in bytes of JSON.
 	scaleBody = 5000
 	// perSubscription is how many resources share ARM's budgets.
@@ -227,21 +228,21 @@ func (s *scaling) histories() (events, bytes float64) {
 // allocated by the worker, which is a count and repeats, unlike times.
 type round struct {
 	spent
-	cli, lasted                    time.Duration
-	passes, requests, gets, allKiB float64
+	cli, lasted              time.Duration
+	passes, requests, allKiB float64
 }
 
 func (r *round) add(more round) {
 	r.worker, r.temporal, r.cli, r.lasted = r.worker+more.worker, r.temporal+more.temporal, r.cli+more.cli, r.lasted+more.lasted
-	r.passes, r.requests, r.gets, r.allKiB = r.passes+more.passes, r.requests+more.requests, r.gets+more.gets, r.allKiB+more.allKiB
+	r.passes, r.requests, r.allKiB = r.passes+more.passes, r.requests+more.requests, r.allKiB+more.allKiB
 }
 
-// pass is d a pass, in milliseconds.
-func (r *round) pass(d time.Duration) float64 { return float64(d.Milliseconds()) / r.passes }
+// each is d a pass, in milliseconds.
+func (r *round) each(d time.Duration) float64 { return float64(d.Milliseconds()) / r.passes }
 
 // over is what the processor time of a pass is over that of another round.
 func (r *round) over(base round) (all, worker float64) {
-	return r.pass(r.worker+r.temporal) / base.pass(base.worker+base.temporal), r.pass(r.worker) / base.pass(base.worker)
+	return r.each(r.worker+r.temporal) / base.each(base.worker+base.temporal), r.each(r.worker) / base.each(base.worker)
 }
 
 // pass lets the resources from first to last make a pass in sync, so many at a
@@ -274,9 +275,8 @@ func (s *scaling) pass(first, last, together int) round {
 			s.T.Fatalf("%s made no pass", s.id(i))
 		}
 	}
-	// The worker looks by HEAD whether ARM is there, with and without passes.
-	r.requests, r.gets = float64(counters.Total-counters.ByMethod[http.MethodHead]), float64(counters.ByMethod[http.MethodGet])
-	if r.requests != r.gets {
+	r.requests = float64(requestsOf(counters))
+	if requestsOf(counters) != counters.ByMethod[http.MethodGet] {
 		s.T.Errorf("a round in sync made %v", counters.ByMethod)
 	}
 	return r
@@ -296,8 +296,8 @@ func (s *scaling) rounds(name string, times, together int) {
 func (s *scaling) keep(name string, sum round, times int) {
 	s.all[s.prefix+name+"seconds"] = sum.lasted.Seconds() / float64(times)
 	s.all[s.prefix+name+"passes"] = sum.passes
-	s.all[s.prefix+name+"worker_cpu_ms"], s.all[s.prefix+name+"temporal_cpu_ms"] = sum.pass(sum.worker), sum.pass(sum.temporal)
-	s.all[s.prefix+name+"cli_cpu_ms"] = sum.pass(sum.cli)
+	s.all[s.prefix+name+"worker_cpu_ms"], s.all[s.prefix+name+"temporal_cpu_ms"] = sum.each(sum.worker), sum.each(sum.temporal)
+	s.all[s.prefix+name+"cli_cpu_ms"] = sum.each(sum.cli)
 	s.all[s.prefix+name+"worker_taken_kb"] = sum.allKiB / sum.passes
 	s.all[s.prefix+name+"requests"] = sum.requests / sum.passes
 }
@@ -312,7 +312,7 @@ func (s *scaling) inTurn(name string, few *scaling) {
 	part := s.count / scalePairs
 	for i := range scalePairs {
 		var reference round
-		for range 3 {
+		for range fewRounds {
 			reference.add(few.pass(0, few.count, perBatch))
 		}
 		mine := s.pass(i*part, (i+1)*part, perBatch)
@@ -322,7 +322,7 @@ func (s *scaling) inTurn(name string, few *scaling) {
 		base.add(reference)
 	}
 	s.keep(name, sum, 1)
-	s.all["scale.round.few_worker_cpu_ms"], s.all["scale.round.few_temporal_cpu_ms"] = base.pass(base.worker), base.pass(base.temporal)
+	s.all["scale.round.few_worker_cpu_ms"], s.all["scale.round.few_temporal_cpu_ms"] = base.each(base.worker), base.each(base.temporal)
 	for kind, of := range map[string][]float64{"cpu_ratio": ratios, "worker_cpu_ratio": workerRatios} {
 		slices.Sort(of)
 		s.all["scale.round."+kind] = middle(of)
