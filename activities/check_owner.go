@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,8 +39,38 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Owner)
 	return CheckOwnerResult{
 		Verdict:     a.observed("CheckOwner", verdict),
+		Freed:       a.freed(ctx, in.Held, request, verdict),
 		OwnerAbsent: request.Owner != nil && !request.Owner.Exists(),
 	}, nil
+}
+
+// freed are those of held that the check read and found free, unless their own
+// workflow tells: it does while it works on its resource, and not while it is at
+// rest or where there is none.
+func (a *Activities) freed(ctx context.Context, held []resource.ID, request extensions.Request, verdict resource.Verdict) []resource.ID {
+	if verdict.Stops() {
+		return nil
+	}
+	var found []resource.ID
+	for _, id := range held {
+		if !reads(request, id) {
+			continue
+		}
+		if managed, known, err := a.Fleet.Managed(ctx, id); err == nil && (!known || managed.Rests) {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// reads reports whether a resource was read for the request, and exists.
+func reads(request extensions.Request, id resource.ID) bool {
+	if request.Owner.Exists() && request.Owner.ID.Equal(id) {
+		return true
+	}
+	return slices.ContainsFunc(request.References, func(r extensions.ResolvedReference) bool {
+		return r.Resolution.Found && r.Reference.ID.Equal(id)
+	})
 }
 
 // endsWithOwner lets go of a resource whose owner blocks all access to it and

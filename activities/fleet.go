@@ -13,6 +13,9 @@ type Managed struct {
 	ID     resource.ID
 	Policy resource.Policy
 	Ready  bool
+	// Rests is set while its workflow looks at nothing: it is Ready, paused, or
+	// Failed.
+	Rests bool
 	// Deleting is set while the resource is being deleted. Released is set on top
 	// when ARM lets it go only with its owner: it holds the owner up no longer.
 	Deleting bool

@@ -17,6 +17,9 @@ type CheckOwnerInput struct {
 	// Changes are those of which the workflow was told: no reading from before
 	// counts.
 	Changes []Change `json:"changes,omitempty"`
+	// Held are the resources for which this check blocked last, and of which the
+	// workflow was told nothing since.
+	Held []resource.ID `json:"held,omitempty"`
 	// NotReadyFor is how long the resource has not been Ready.
 	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
@@ -24,6 +27,9 @@ type CheckOwnerInput struct {
 // CheckOwnerResult is the verdict of the owner check.
 type CheckOwnerResult struct {
 	Verdict resource.Verdict `json:"verdict"`
+	// Freed are those of Held that hold nothing up any more and of which nobody
+	// else will tell those who wait for them.
+	Freed []resource.ID `json:"freed,omitempty"`
 	// OwnerAbsent is set when ARM said that the owner does not exist.
 	OwnerAbsent bool `json:"ownerAbsent,omitempty"`
 }

@@ -244,12 +244,15 @@ func TestManaged(t *testing.T) {
 		known bool
 		want  activities.Managed
 	}{
-		"Ready":    {run{phase: workflows.PhaseReady}, true, activities.Managed{Ready: true}},
-		"Blocked":  {run{phase: workflows.PhaseBlocked}, true, activities.Managed{}},
-		"Deleting": {run{phase: workflows.PhaseDeleting}, true, activities.Managed{Deleting: true}},
-		"Released": {run{phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForOwnerDelete}, true, activities.Managed{Deleting: true, Released: true}},
-		"NoMemo":   {run{phase: workflows.PhaseReady, noMemo: true}, true, activities.Managed{Ready: true}},
-		"Ended":    {run{phase: workflows.PhaseReady, ended: true}, false, activities.Managed{}},
+		"Ready":     {run{phase: workflows.PhaseReady}, true, activities.Managed{Ready: true, Rests: true}},
+		"Operating": {run{phase: workflows.PhaseOperating}, true, activities.Managed{}},
+		"Paused":    {run{phase: workflows.PhasePaused}, true, activities.Managed{Rests: true}},
+		"Failed":    {run{phase: workflows.PhaseFailed}, true, activities.Managed{Rests: true}},
+		"Blocked":   {run{phase: workflows.PhaseBlocked}, true, activities.Managed{}},
+		"Deleting":  {run{phase: workflows.PhaseDeleting}, true, activities.Managed{Deleting: true}},
+		"Released":  {run{phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForOwnerDelete}, true, activities.Managed{Deleting: true, Released: true}},
+		"NoMemo":    {run{phase: workflows.PhaseReady, noMemo: true}, true, activities.Managed{Ready: true, Rests: true}},
+		"Ended":     {run{phase: workflows.PhaseReady, ended: true}, false, activities.Managed{}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -261,7 +264,7 @@ func TestManaged(t *testing.T) {
 			if err != nil || known != c.known {
 				t.Fatalf("known %t, %v; want %t", known, err, c.known)
 			}
-			if got.Ready != c.want.Ready || got.Deleting != c.want.Deleting || got.Released != c.want.Released {
+			if got.Ready != c.want.Ready || got.Rests != c.want.Rests || got.Deleting != c.want.Deleting || got.Released != c.want.Released {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			if c.known && (got.RunID != "run of c" || !got.ID.Equal(parse(t, clusterText))) {

@@ -91,12 +91,19 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	var result activities.CheckOwnerResult
-	ctx = checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
-	err := workflow.ExecuteLocalActivity(ctx, a.CheckOwner, activities.CheckOwnerInput{
-		Desired: p.desired, Force: p.forced(),
+	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
+	err := workflow.ExecuteLocalActivity(checking, a.CheckOwner, activities.CheckOwnerInput{
+		Desired: p.desired, Force: p.forced(), Held: r.state.Held,
 		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
-	}).Get(ctx, &result)
-	return verdictOf(result.Verdict, err)
+	}).Get(checking, &result)
+	verdict := verdictOf(result.Verdict, err)
+	switch {
+	case !verdict.Stops():
+		r.tellFreed(ctx, result.Freed)
+	case len(verdict.WaitingFor) > 0:
+		r.state.Held = verdict.WaitingFor
+	}
+	return verdict
 }
 
 // getResource reads the resource.

@@ -49,6 +49,9 @@ type State struct {
 	// Changes are those of other resources of which the run was told, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
+	// Held are the resources for which the owner check blocked last, without those
+	// of which the run was told since.
+	Held []resource.ID `json:"held,omitempty"`
 	// Told is what others last heard; Leaf is set when nobody ever waits for a
 	// resource of the type.
 	Told Told `json:"told"`

@@ -25,6 +25,8 @@ const (
 	toldDeleted = "Deleted"
 	toldWritten = "written"
 	toldChanged = "changed"
+	// toldFree: another one that waited for it found that it need not any more.
+	toldFree = "free"
 	// toldReleased: ARM lets it go only with its owner, which need not wait for it.
 	toldReleased = "left to the deletion of its owner"
 )
@@ -63,10 +65,24 @@ func (r *reconciler) tell(ctx workflow.Context, p *pass) {
 	}
 }
 
-// wakeDependents goes on beside the loop, which asks woken before it ends the
-// run.
+// tellFreed wakes those who wait, as this run did, for resources that are free and
+// of which nobody tells: an operation of somebody else's ended. The run itself has
+// heard of it.
+func (r *reconciler) tellFreed(ctx workflow.Context, freed []resource.ID) {
+	r.state.Held = nil
+	for _, id := range freed {
+		r.state.learn(activities.Change{ID: id, State: toldFree, At: workflow.Now(ctx)})
+		r.wakeDependents(ctx, activities.WakeDependentsInput{ID: id, State: toldFree, Once: r.state.Once})
+	}
+}
+
+// wakeDependents tells of this resource where in names none. It goes on beside the
+// loop, which asks quiet before it ends the run.
 func (r *reconciler) wakeDependents(ctx workflow.Context, in activities.WakeDependentsInput) {
-	in.ID, in.At = r.state.Desired.ID, workflow.Now(ctx)
+	in.At = workflow.Now(ctx)
+	if in.ID.IsZero() {
+		in.ID = r.state.Desired.ID
+	}
 	var a *activities.Activities
 	waking := workflow.ExecuteActivity(wakeOptions(ctx, "wake who waits for "+in.ID.Short()+": "+in.State), a.WakeDependents, in)
 	r.waking++

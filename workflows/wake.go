@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"github.com/armature-io/armature/activities"
 	"go.temporal.io/sdk/workflow"
 )
@@ -23,6 +25,7 @@ func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
 	if !r.state.learn(activities.Change(in)) {
 		return
 	}
+	r.state.Held = slices.DeleteFunc(slices.Clone(r.state.Held), in.ID.Equal)
 	if r.state.Phase == PhaseReady && r.state.Delete == nil && !r.passing {
 		return
 	}
