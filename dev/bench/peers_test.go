@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +15,8 @@ import (
 const (
 	// peersLimit bounds each wait.
 	peersLimit = 5 * time.Minute
-	// heldFor is how long somebody else keeps the cluster Updating.
-	heldFor = 70 * time.Second
-	// heldCount is how many databases wait for it.
-	heldCount = 20
+	// peersSubscriptions is over how many subscriptions the resources are spread.
+	peersSubscriptions = 4
 	// peersLatency is that of each answer of ARM where there is one.
 	peersLatency = 300 * time.Millisecond
 )
@@ -35,6 +32,9 @@ func TestPeers(t *testing.T) {
 	t.Run("100", func(t *testing.T) { measureCreation(t, binaries, 100, 0, all) })
 	t.Run("500", func(t *testing.T) { measureCreation(t, binaries, 500, 0, all) })
 	t.Run("100 at 300 ms", func(t *testing.T) { measureCreation(t, binaries, 100, peersLatency, all) })
+	t.Run("killed", func(t *testing.T) { measureKilled(t, binaries, 0, all) })
+	t.Run("killed at 300 ms", func(t *testing.T) { measureKilled(t, binaries, peersLatency, all) })
+	t.Run("throttled", func(t *testing.T) { measureThrottled(t, binaries, all) })
 	t.Run("held", func(t *testing.T) { measureHeld(t, binaries, all) })
 	printPeers(all)
 	all.print(t)
@@ -64,18 +64,27 @@ type peers struct {
 	all    figures
 }
 
-// measureCreation creates resources; at no latency it lets them make a round with
-// nothing changed, and one more after a change behind the back of one.
-func measureCreation(t *testing.T, binaries harness.Binaries, count int, latency time.Duration, all figures) {
-	p := &peers{
-		stand: newPeersStand(t, binaries), all: all, prefix: fmt.Sprintf("peers.%d.", count),
-		crowd: crowd{count: count, subscriptions: 4, kind: thingType + "@2024-01-01", body: func(int) string {
+// newPeers makes a stand for resources in so many subscriptions.
+func newPeers(t *testing.T, binaries harness.Binaries, count, subscriptions int, prefix string, all figures) *peers {
+	t.Helper()
+	return &peers{
+		stand: newPeersStand(t, binaries), all: all, prefix: prefix,
+		crowd: crowd{count: count, subscriptions: subscriptions, kind: thingType + "@2024-01-01", body: func(int) string {
 			return `{"location":"westus2","properties":{"size":"small"}}`
 		}},
 	}
+}
+
+// measureCreation creates resources; at no latency it lets them make a round with
+// nothing changed, and one more after a change behind the back of one.
+func measureCreation(t *testing.T, binaries harness.Binaries, count int, latency time.Duration, all figures) {
+	prefix := fmt.Sprintf("peers.%d.", count)
+	if latency > 0 {
+		prefix += fmt.Sprintf("latency_%dms.", latency.Milliseconds())
+	}
+	p := newPeers(t, binaries, count, peersSubscriptions, prefix, all)
 	if latency > 0 {
 		p.Sim.Call(http.MethodPost, "/faults", armsim.Fault{On: "any", DelayMs: int(latency.Milliseconds())}, nil)
-		p.prefix += fmt.Sprintf("latency_%dms.", latency.Milliseconds())
 	}
 	file := p.manifests(p.World)
 	p.memory("memory_idle_")
@@ -83,6 +92,7 @@ func measureCreation(t *testing.T, binaries harness.Binaries, count int, latency
 	p.memory("memory_")
 	if latency == 0 {
 		p.round()
+		p.memory("round_memory_")
 		p.changed()
 	}
 }
@@ -103,19 +113,31 @@ func (p *peers) create(file string) {
 	p.Sim.Reset()
 	before, begun := p.spent(), time.Now()
 	said := p.MustCLI("apply", "-f", file, "--timeout", peersLimit.String())
-	p.Until(peersLimit, "all are Ready", func() (bool, string) {
-		n := p.inPhase(workflows.PhaseReady)
-		return n == p.count, fmt.Sprintf("%d Ready", n)
-	})
+	p.untilReady()
 	p.all[p.prefix+"ready_seconds"] = time.Since(begun).Seconds()
 	p.took("ready_", before, said, 1)
 	counters := p.Sim.Counters()
 	p.all[p.prefix+"create_requests"] = float64(requestsOf(counters)) / float64(p.count)
-	for id, n := range counters.Writes {
-		if n != 1 {
-			p.T.Errorf("%s was written %d times, want once", id, n)
-		}
+	if n := writtenTwice(counters); n != 0 {
+		p.T.Errorf("%d PUTs of what was written already, want none: %v", n, counters.Writes)
 	}
+}
+
+func (p *peers) untilReady() {
+	p.T.Helper()
+	p.Until(peersLimit, "all are Ready", func() (bool, string) {
+		n := p.inPhase(workflows.PhaseReady)
+		return n == p.count, fmt.Sprintf("%d Ready", n)
+	})
+}
+
+// writtenTwice counts the accepted writes beyond the first of each resource.
+func writtenTwice(counters armsim.Counters) int {
+	more := 0
+	for _, n := range counters.Writes {
+		more += n - 1
+	}
+	return more
 }
 
 // took keeps the processor time since before, in seconds for each of parts: that
@@ -173,47 +195,6 @@ func (p *peers) changed() {
 	p.all[p.prefix+"changed_requests_more"] = float64(requestsOf(counters) - 1)
 }
 
-// measureHeld measures how soon databases are created after somebody else let go
-// of their cluster, which no workflow manages.
-func measureHeld(t *testing.T, binaries harness.Binaries, all figures) {
-	s := newPeersStand(t, binaries)
-	group := benchSubscription + "/resourceGroups/held"
-	cluster := group + "/providers/Microsoft.Kusto/clusters/adx"
-	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group, "body": map[string]any{"location": "westus2"}}, nil)
-	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": cluster, "body": map[string]any{
-		"location": "westus2", "sku": map[string]any{"name": "Standard_D13_v2", "tier": "Standard", "capacity": 2}, "properties": map[string]any{"state": "Running"},
-	}}, nil)
-	state := func(word string) {
-		s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": cluster, "provisioningState": word}, nil)
-	}
-	state("Updating")
-	var documents []string
-	for i := range heldCount {
-		documents = append(documents, manifest("Microsoft.Kusto/clusters/databases@2023-08-15", fmt.Sprintf("db%d", i), cluster+"@2023-08-15",
-			`{"location":"westus2","kind":"ReadWrite","properties":{"softDeletePeriod":"P30D"}}`))
-	}
-	s.Sim.Reset()
-	until := time.Now().Add(heldFor)
-	send(s.World, "apply", "-f", s.Write("databases.yaml", join(documents)))
-	s.Until(2*heldFor, "the hold is over", func() (bool, string) { return time.Now().After(until), "" })
-	all["peers.held.cluster_gets"] = float64(s.Sim.Count(http.MethodGet, cluster))
-	if n := s.Sim.Counters().ByMethod[http.MethodPut]; n != 0 {
-		t.Errorf("%d PUTs while the cluster is Updating, want none", n)
-	}
-	state("Succeeded")
-	released := time.Now()
-	var seconds []float64
-	s.Until(peersLimit, "each database got its PUT", func() (bool, string) {
-		seconds = nil
-		for _, r := range s.Sim.Requests("?method=PUT") {
-			seconds = append(seconds, realTime(s.World, r.Time).Sub(released).Seconds())
-		}
-		return len(seconds) >= heldCount, fmt.Sprintf("%d PUTs", len(seconds))
-	})
-	slices.Sort(seconds)
-	all["peers.held.first_put_seconds"], all["peers.held.last_put_seconds"] = seconds[0], seconds[len(seconds)-1]
-}
-
 // printPeers prints our figures beside those of others, which were measured on
 // such a machine in November 2026 (reference/peers.md, "Measured peers") and are
 // orientation, not limits.
@@ -227,9 +208,15 @@ func printPeers(all figures) {
 		{"one round with nothing changed, a resource", all.text("%.2f requests; %.3f CPU s", "peers.500.round_requests", "peers.500.round_cpu_seconds"), "5 requests, 1 a PUT; 0.10 CPU s", "1 request"},
 		{"one round with nothing changed, 500", all.text("%.1f s", "peers.500.round_seconds"), "-", "28 s"},
 		{"one changed behind its back, requests more", all.text("%.0f", "peers.500.changed_requests_more"), "-", "5"},
-		{"memory idle, at 500", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_mb", "peers.500.memory_mb"), "600 MiB idle; without servers 245, 275", "298 MB at 500 (round)"},
-		{"the same, of the worker alone", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_worker_mb", "peers.500.memory_worker_mb"), "245, 275 MiB", "-"},
-		{"20 databases, cluster held 70 s: first PUT after", all.text("%.1f s (last %.1f s)", "peers.held.first_put_seconds", "peers.held.last_put_seconds"), "58 s", "fails"},
+		{"memory idle, at 500", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_mb", "peers.500.memory_mb"), "600 MiB idle; without servers 245, 275", "-"},
+		{"memory after the round", all.text("%.0f MiB", "peers.500.round_memory_mb"), "-", "298 MB"},
+		{"memory idle, at 500, of the worker alone", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_worker_mb", "peers.500.memory_worker_mb"), "245, 275 MiB", "-"},
+		{"20 databases, cluster held 70 s: first PUT after", all.text("%.1f s (last %.1f s)", "peers.held_70s.first_put_seconds", "peers.held_70s.last_put_seconds"), "58 s", "fails"},
+		{"the same, held 300 s", all.text("%.1f s (last %.1f s)", "peers.held_300s.first_put_seconds", "peers.held_300s.last_put_seconds"), "137 s", "fails"},
+		{"kill -9 during 100 creations: written twice", all.text("%.0f", "peers.killed.written_twice"), "0", "state may lose what was in flight"},
+		{"the same at 300 ms", all.text("%.0f", "peers.killed_300ms.written_twice"), "6 to 24", ""},
+		{"kill -9 when all are Ready: PUTs after the restart", all.text("%.0f", "peers.killed.restart_puts"), "100", ""},
+		{"100 resources at a fifth of ARM's budget", all.text("%.0f s; %.0f answers 429", "peers.throttled.ready_seconds", "peers.throttled.answers_429"), "-", "95 s; 658 answers 429"},
 	}
 	for _, row := range rows {
 		fmt.Printf("%-50s %-28s %-38s %s\n", row.what, row.ours, row.aso, row.tofu)
