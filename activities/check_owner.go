@@ -46,7 +46,8 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 
 // freed are those of held that the check read and found free, unless their own
 // workflow tells: it does while it works on its resource, and not while it is at
-// rest or where there is none.
+// rest or where there is none. What a check of this worker found a moment ago is
+// left out.
 func (a *Activities) freed(ctx context.Context, held []resource.ID, request extensions.Request, verdict resource.Verdict) []resource.ID {
 	if verdict.Stops() {
 		return nil
@@ -56,7 +57,7 @@ func (a *Activities) freed(ctx context.Context, held []resource.ID, request exte
 		if !reads(request, id) {
 			continue
 		}
-		if managed, known, err := a.Fleet.Managed(ctx, id); err == nil && (!known || managed.Rests) {
+		if managed, known, err := a.Fleet.Managed(ctx, id); err == nil && (!known || managed.Rests) && a.owners.firstFree(id) {
 			found = append(found, id)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,5 +65,27 @@ func TestFreed(t *testing.T) {
 				t.Errorf("%s: freed (-want +got):\n%s", c.reason, diff)
 			}
 		})
+	}
+}
+
+// TestFreedIsSaidOnce holds that of thousands of waiters not each that looks by
+// itself wakes all the others, and that a later end of a hold is told again.
+func TestFreedIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Succeeded","state":"Running"}}`)
+	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), Held: []resource.ID{id(t, clusterText)}}
+	said := func() int { return len(local(w, w.acts.CheckOwner, in).Freed) }
+	if first, second := said(), said(); first != 1 || second != 0 {
+		t.Errorf("two checks of a moment call it free %d and %d times, want 1 and 0", first, second)
+	}
+	w.advance(31 * time.Second)
+	if again := said(); again != 1 {
+		t.Errorf("half a minute later a check calls it free %d times, want 1", again)
+	}
+	w.advance(31 * time.Second)
+	w.acts.owners.firstFree(id(t, groupText))
+	if kept := len(w.acts.owners.freed); kept != 1 {
+		t.Errorf("%d are remembered, want the one of the last half minute", kept)
 	}
 }

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -38,6 +39,8 @@ type ownerReader struct {
 	mu sync.Mutex
 	// changes are the newest changes of which this worker was told, by ID key.
 	changes map[string]change
+	// freed is when a check of this worker last called a resource free, by ID key.
+	freed map[string]time.Time
 }
 
 // change is a change of which this worker was told: at is its time by the
@@ -47,7 +50,7 @@ type change struct{ at, told time.Time }
 
 func newOwnerReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *ownerReader {
 	return &ownerReader{client: client, masker: masker, maxAge: maxAge, now: now,
-		readings: newReadings(maxAge, now), changes: map[string]change{}, versions: newAPIVersions(client, now)}
+		readings: newReadings(maxAge, now), changes: map[string]change{}, freed: map[string]time.Time{}, versions: newAPIVersions(client, now)}
 }
 
 // read gives a reading that is neither older than the maximal age nor from
@@ -107,6 +110,21 @@ func (r *ownerReader) forgetChanges() {
 			delete(r.changes, key)
 		}
 	}
+}
+
+// firstFree reports whether a resource is to be called free. Thousands may wait for
+// it, and each try that comes before all of them are told finds the same: one in a
+// while tells enough.
+func (r *ownerReader) firstFree(id resource.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if last, known := r.freed[id.Key()]; known && now.Sub(last) < r.maxAge {
+		return false
+	}
+	maps.DeleteFunc(r.freed, func(_ string, last time.Time) bool { return now.Sub(last) >= r.maxAge })
+	r.freed[id.Key()] = now
+	return true
 }
 
 // since is the time from which on a reading counts.
