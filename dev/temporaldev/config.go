@@ -74,17 +74,14 @@ func serverConfig(database string, ports ports) *config.Config {
 // ports are the gRPC ports of the server's four services.
 type ports map[primitives.ServiceName]int
 
-func pickPorts(frontend int) (ports, error) {
-	picked, err := freePorts(frontend, 0, 0, 0)
-	if err != nil {
-		return nil, err
-	}
+// portsOf are those of the services, the frontend's first.
+func portsOf(picked []int) ports {
 	return ports{
 		primitives.FrontendService: picked[0],
 		primitives.HistoryService:  picked[1],
 		primitives.MatchingService: picked[2],
 		primitives.WorkerService:   picked[3],
-	}, nil
+	}
 }
 
 func (p ports) frontend() string { return hostPort(p[primitives.FrontendService]) }

@@ -24,6 +24,8 @@ import (
 	"go.temporal.io/server/schema/sqlite"
 	"go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/armature-io/armature/dev/internal/freeport"
 )
 
 const (
@@ -69,10 +71,12 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("create folder of the temporal server: %w", err)
 	}
-	ports, err := pickPorts(options.Port)
+	taken, err := freeport.Take(options.Port, 0, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("start temporal server: %w", err)
 	}
+	defer taken.Release() // the server listens by then
+	ports := portsOf(taken.Ports)
 	database := filepath.Join(folder, DatabaseFile)
 	cfg := serverConfig(database, ports)
 	isNew, err := prepareDatabase(database, cfg, options.SearchAttributes)

@@ -13,6 +13,7 @@ import (
 	uiconfig "github.com/temporalio/ui-server/v2/server/config"
 	uioptions "github.com/temporalio/ui-server/v2/server/server_options"
 
+	"github.com/armature-io/armature/dev/internal/freeport"
 	"github.com/armature-io/armature/payload"
 )
 
@@ -40,11 +41,12 @@ type UI struct {
 // StartUI starts the Web UI of the Temporal server at temporalAddress
 // (host:port, without TLS) and the codec server, and waits until both answer.
 func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*UI, error) {
-	picked, err := freePorts(options.Port, options.CodecPort)
+	taken, err := freeport.Take(options.Port, options.CodecPort)
 	if err != nil {
 		return nil, fmt.Errorf("start web ui: %w", err)
 	}
-	u := &UI{port: picked[0], codecPort: picked[1], namespace: options.Namespace, noCodec: options.NoCodec}
+	defer taken.Release() // both listen by then
+	u := &UI{port: taken.Ports[0], codecPort: taken.Ports[1], namespace: options.Namespace, noCodec: options.NoCodec}
 	if u.namespace == "" {
 		u.namespace = Namespace
 	}

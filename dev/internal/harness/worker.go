@@ -9,9 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/armature-io/armature/dev/internal/freeport"
 )
 
 const (
@@ -159,12 +162,14 @@ func (k *Worker) end() {
 	}
 }
 
+// freeAddress is held until the end of the test: a worker may be told to listen
+// late.
 func freeAddress(w *World) string {
 	w.T.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := freeport.Take(0)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	w.T.Cleanup(taken.Release)
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(taken.Ports[0]))
 }
