@@ -110,9 +110,8 @@ func measureScale(t *testing.T, binaries harness.Binaries, count int, all figure
 	after, _ := s.histories()
 	all[s.prefix+"round.events"] = (after - events) / float64(times)
 	all[s.prefix+"round.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
-	s.worker.Kill()
 	begun := time.Now()
-	s.worker = s.StartWorker(harness.WorkerOptions{})
+	s.killWorker()
 	s.rounds("restart.", 1, count)
 	all[s.prefix+"restart.seconds"] = time.Since(begun).Seconds()
 	all[s.prefix+"restart.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
