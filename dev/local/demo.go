@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/dev/internal/freeport"
 	"github.com/armature-io/armature/dev/temporaldev"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/service"
@@ -105,7 +104,7 @@ func (d *demo) startUI(ctx context.Context) error {
 }
 
 func (d *demo) startSimulator(context.Context) error {
-	sim, err := armsim.Listen(local(d.simPort), false, "", nil, armsim.Options{
+	sim, err := armsim.Listen(freeport.Address(d.simPort), false, "", nil, armsim.Options{
 		Seed: 1, TimeScale: d.timeScale, ManualApproval: manualApproval,
 	})
 	if err != nil {
@@ -141,7 +140,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 		return fmt.Errorf("open the worker's log: %w", err)
 	}
 	settings := config.Default()
-	settings.HTTP.Listen = local(d.healthPort)
+	settings.HTTP.Listen = freeport.Address(d.healthPort)
 	settings.MaskKey = config.Reference("file:" + maskKey)
 	settings.Azure.Cloud, settings.Azure.Endpoint = config.CloudCustom, d.sim.URL()
 	settings.Azure.Credential = config.CredentialNone
@@ -195,8 +194,6 @@ func (d *demo) hint() string {
 	}
 	return "TEMPORAL_ADDRESS=" + d.temporal.HostPort + " " + d.cliName()
 }
-
-func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // stopTimeout bounds how long a call of the CLI may go on after Ctrl-C.
 const stopTimeout = 10 * time.Second

@@ -9,6 +9,8 @@ import (
 	"go.temporal.io/server/common/membership/static"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 	"go.temporal.io/server/common/primitives"
+
+	"github.com/armature-io/armature/dev/internal/freeport"
 )
 
 const (
@@ -84,14 +86,14 @@ func portsOf(picked []int) ports {
 	}
 }
 
-func (p ports) frontend() string { return hostPort(p[primitives.FrontendService]) }
+func (p ports) frontend() string { return freeport.Address(p[primitives.FrontendService]) }
 
 // staticHosts spares the gossip by which the services of a cluster find each
 // other, and its four more ports.
 func (p ports) staticHosts() map[primitives.ServiceName]static.Hosts {
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for service, port := range p {
-		hosts[service] = static.SingleLocalHost(hostPort(port))
+		hosts[service] = static.SingleLocalHost(freeport.Address(port))
 	}
 	return hosts
 }

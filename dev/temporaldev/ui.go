@@ -51,7 +51,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 		u.namespace = Namespace
 	}
 	u.codec = &http.Server{
-		Addr:              hostPort(u.codecPort),
+		Addr:              freeport.Address(u.codecPort),
 		Handler:           payload.Handler(u.origins()...),
 		ReadHeaderTimeout: 10 * time.Second,
 	}
@@ -90,10 +90,10 @@ func (u *UI) origins() []string {
 }
 
 // Address is the Web UI's address, http://host:port.
-func (u *UI) Address() string { return "http://" + hostPort(u.port) }
+func (u *UI) Address() string { return "http://" + freeport.Address(u.port) }
 
 // CodecAddress is the codec server's address, http://host:port.
-func (u *UI) CodecAddress() string { return "http://" + hostPort(u.codecPort) }
+func (u *UI) CodecAddress() string { return "http://" + freeport.Address(u.codecPort) }
 
 // WorkflowAddress is the Web UI's page of a workflow. The slashes of the ID are
 // escaped, as the Web UI wants them.

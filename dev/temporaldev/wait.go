@@ -3,12 +3,8 @@ package temporaldev
 import (
 	"context"
 	"fmt"
-	"net"
-	"strconv"
 	"time"
 )
-
-func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
 // waitUntil asks until the answer is no error or the context ends; the error
 // then says what was waited for and the last answer.

@@ -63,7 +63,7 @@ func (t *Taken) pick(low, high int) (int, error) {
 	var last error
 	for range tries {
 		port := low + rand.IntN(high-low) // #nosec G404 -- no secret
-		guard, err := net.ListenPacket("udp", address(port))
+		guard, err := net.ListenPacket("udp", Address(port))
 		if err != nil {
 			last = err
 			continue
@@ -81,11 +81,12 @@ func (t *Taken) pick(low, high int) (int, error) {
 
 // free reports why nobody can listen on a port now.
 func free(port int) error {
-	listener, err := net.Listen("tcp", address(port))
+	listener, err := net.Listen("tcp", Address(port))
 	if err != nil {
 		return err
 	}
 	return listener.Close()
 }
 
-func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+// Address is a port of the loopback interface, as host:port.
+func Address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

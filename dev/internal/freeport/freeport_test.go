@@ -26,7 +26,7 @@ func TestTake(t *testing.T) {
 		}
 	}
 	for port := range seen {
-		listener, err := net.Listen("tcp", address(port))
+		listener, err := net.Listen("tcp", Address(port))
 		if err != nil {
 			t.Fatalf("its owner cannot have port %d: %v", port, err)
 		}
@@ -52,7 +52,7 @@ func TestPick(t *testing.T) {
 		t.Error("a port that is held is picked once more")
 	}
 	first.Release()
-	listener, err := net.Listen("tcp", address(port))
+	listener, err := net.Listen("tcp", Address(port))
 	if err != nil {
 		t.Fatal(err)
 	}

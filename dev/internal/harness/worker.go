@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -171,5 +169,5 @@ func freeAddress(w *World) string {
 		w.T.Fatal(err)
 	}
 	w.T.Cleanup(taken.Release)
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(taken.Ports[0]))
+	return freeport.Address(taken.Ports[0])
 }
