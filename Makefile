@@ -83,7 +83,7 @@ chromium:
 	}
 
 .PHONY: bench
-bench: ## measure; BENCH=wake for one part, BENCH=scale (most of an hour) apart; writes dev/bench.json
+bench: ## measure; BENCH=wake for one part, BENCH=scale (forty minutes) apart; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 .PHONY: check
