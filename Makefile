@@ -86,8 +86,10 @@ chromium:
 bench: ## measure; BENCH=wake for one part, BENCH=scale (forty minutes) apart; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
+# The commands of README and docs build too, amid tests that take both cores: what
+# is built before finds its packages in the cache.
 .PHONY: check
-check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI holds
+check: lint layers workflowcheck replay build test test-webui test-postgres race ## everything that CI holds
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules

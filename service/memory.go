@@ -10,19 +10,24 @@ import (
 	"time"
 )
 
-// How far the heap may grow between two collections: as far as it does in
-// slackFor, so that a worker whose resources sleep holds little garbage; at least
+// How far the heap may grow between two collections: as far as it does in half a
+// minute, so that a worker whose resources sleep holds little garbage; at least
 // slackLeast, and at most slackMost or half of what lives, where that is more, so
 // that a busy one does not collect all the time. What fell asleep amid garbage
 // leaves holes when that is collected: most of the slack of a busy time stays.
 const (
-	slackFor   = 30 * time.Second
 	slackLeast = 16 << 20
-	slackMost  = 64 << 20
-	// slackEvery is how often it is set anew.
-	slackEvery = 5 * time.Second
+	slackMost  = 48 << 20
+	// slackEvery is how often it is set anew: a worker that begins to be busy
+	// collects with the slack of one at rest until then.
+	slackEvery = time.Second
+	// slackLooks are the looks of half a minute. burstLooks is how many a look is
+	// taken for at once: work that begins.
+	slackLooks, burstLooks = 30, 5
 	// percentMost is for a heap that was never collected.
 	percentMost = 1000
+	// percentPart is the part of the percentage by which it changes at least.
+	percentPart = 10
 )
 
 // The samples that the collector is tuned by, in bytes: what was alive after the
@@ -35,16 +40,38 @@ type collector struct {
 	live, allocated, roots uint64
 }
 
-// slack is how far the heap may grow, in bytes, when it took so many since the
-// last look.
-func (c collector) slack(took uint64) uint64 {
+// slack is how far the heap may grow, in bytes, when it takes so many in half a
+// minute.
+func (c collector) slack(takes uint64) uint64 {
 	busy := max(slackMost, c.live/2)
-	return min(busy, max(slackLeast, took*uint64(slackFor/slackEvery)))
+	return min(busy, max(slackLeast, takes))
 }
 
 // percent is the GC percentage for a slack.
 func (c collector) percent(slack uint64) int {
 	return int(min(percentMost, math.Ceil(100*float64(slack)/float64(max(1, c.live+c.roots)))))
+}
+
+// differ reports whether one percentage in place of another is worth stopping all
+// that runs, which a change does.
+func differ(percent, next int) bool {
+	return percentPart*max(next-percent, percent-next) > percent
+}
+
+// pace is what a worker takes, in bytes a look: those of half a minute, in turn.
+type pace struct {
+	looks [slackLooks]uint64
+	at    int
+	sum   uint64
+}
+
+// takes is what it takes in half a minute, by the looks so far or by the last one,
+// which took so many.
+func (p *pace) takes(took uint64) uint64 {
+	p.sum += took - p.looks[p.at]
+	p.looks[p.at] = took
+	p.at = (p.at + 1) % slackLooks
+	return max(p.sum, took*burstLooks)
 }
 
 // calm notices that a worker became less busy.
@@ -56,15 +83,16 @@ type calm struct {
 }
 
 // calmLooks is how many looks make a rest.
-const calmLooks = 3
+const calmLooks = 5
 
-// down reports whether the slack stayed at three quarters of the most, or below.
+// down reports whether the slack stayed at half of the most, or below, and goes down
+// no further.
 func (c *calm) down(slack uint64) bool {
 	copy(c.last[1:], c.last[:])
 	c.last[0] = slack
 	c.most = max(c.most, slack)
 	level := slices.Max(c.last[:])
-	if level > c.most/4*3 {
+	if level > c.most/2 || slack < level/4*3 {
 		return false
 	}
 	c.most = level
@@ -96,16 +124,17 @@ func tuneCollector(ctx context.Context) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	var last collector
+	last, known := readCollector()
+	if !known {
+		return
+	}
+	var pace pace
 	var calm calm
-	percent := 0
-	for {
-		now, known := readCollector()
-		if !known {
-			return
-		}
-		slack := now.slack(now.allocated - last.allocated)
-		if next := now.percent(slack); next != percent {
+	percent := 100
+	for pause(ctx, slackEvery) {
+		now, _ := readCollector()
+		slack := now.slack(pace.takes(now.allocated - last.allocated))
+		if next := now.percent(slack); differ(percent, next) {
 			debug.SetGCPercent(next)
 			percent = next
 		}
@@ -113,8 +142,5 @@ func tuneCollector(ctx context.Context) {
 			debug.FreeOSMemory()
 		}
 		last = now
-		if !pause(ctx, slackEvery) {
-			return
-		}
 	}
 }

@@ -7,21 +7,21 @@ func TestCollectorSlack(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		heap    collector
-		took    uint64
+		takes   uint64
 		slack   uint64
 		percent int
 	}{
-		"start":        {reason: "before the first collection nothing is known to live", took: 1 << 20, slack: 16 << 20, percent: 1000},
-		"small, rests": {reason: "a worker at rest holds 16 MiB of garbage", heap: collector{live: 16 << 20}, took: 1 << 20, slack: 16 << 20, percent: 100},
-		"some work":    {reason: "it collects every half minute", heap: collector{live: 32 << 20}, took: 8 << 20, slack: 48 << 20, percent: 150},
-		"small, busy":  {reason: "the heap grows by 64 MiB", heap: collector{live: 16 << 20}, took: 1 << 30, slack: 64 << 20, percent: 400},
-		"large, rests": {reason: "what sleeps does not double", heap: collector{live: 160 << 20}, took: 1 << 20, slack: 16 << 20, percent: 10},
-		"large, busy":  {reason: "by half of what lives at most", heap: collector{live: 600 << 20}, took: 2 << 30, slack: 300 << 20, percent: 50},
-		"roots":        {reason: "the percentage is of stacks and globals too", heap: collector{live: 60 << 20, roots: 4 << 20}, took: 1 << 30, slack: 64 << 20, percent: 100},
+		"start":        {reason: "before the first collection nothing is known to live", takes: 1 << 20, slack: 16 << 20, percent: 1000},
+		"small, rests": {reason: "a worker at rest holds 16 MiB of garbage", heap: collector{live: 16 << 20}, takes: 1 << 20, slack: 16 << 20, percent: 100},
+		"some work":    {reason: "it collects every half minute", heap: collector{live: 32 << 20}, takes: 24 << 20, slack: 24 << 20, percent: 75},
+		"small, busy":  {reason: "the heap grows by 48 MiB", heap: collector{live: 16 << 20}, takes: 1 << 30, slack: 48 << 20, percent: 300},
+		"large, rests": {reason: "what sleeps does not double", heap: collector{live: 160 << 20}, takes: 1 << 20, slack: 16 << 20, percent: 10},
+		"large, busy":  {reason: "by half of what lives at most", heap: collector{live: 600 << 20}, takes: 2 << 30, slack: 300 << 20, percent: 50},
+		"roots":        {reason: "the percentage is of stacks and globals too", heap: collector{live: 44 << 20, roots: 4 << 20}, takes: 1 << 30, slack: 48 << 20, percent: 100},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			slack := tc.heap.slack(tc.took)
+			slack := tc.heap.slack(tc.takes)
 			if slack != tc.slack {
 				t.Errorf("slack %d, want %d: %s", slack, tc.slack, tc.reason)
 			}
@@ -29,6 +29,21 @@ func TestCollectorSlack(t *testing.T) {
 				t.Errorf("%d percent, want %d: %s", got, tc.percent, tc.reason)
 			}
 		})
+	}
+}
+
+// TestDiffer holds that the percentage is left alone for a tenth.
+func TestDiffer(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		percent, next int
+		differ        bool
+	}{
+		{100, 100, false}, {100, 110, false}, {100, 90, false}, {100, 111, true}, {100, 89, true}, {10, 11, false}, {10, 12, true},
+	} {
+		if got := differ(tc.percent, tc.next); got != tc.differ {
+			t.Errorf("%d in place of %d: %t, want %t", tc.next, tc.percent, got, tc.differ)
+		}
 	}
 }
 
@@ -41,6 +56,36 @@ func TestReadCollector(t *testing.T) {
 	}
 }
 
+// TestPace holds what a worker is said to take in half a minute: what it took, and
+// at once more when it begins to be busy.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	var p pace
+	for _, tc := range []struct {
+		name         string
+		looks        int
+		took, expect uint64 // by the last of the looks
+	}{
+		{"the first look is a burst", 1, 2, 10},
+		{"as it goes on", 29, 2, 60},
+		{"steady", 45, 2, 60},
+		{"a burst counts at once", 1, 30, 150},
+		{"and for half a minute", 29, 2, 88},
+		{"not longer", 1, 2, 60},
+		{"busy", 30, 30, 900},
+		{"a short rest is none", 10, 0, 600},
+		{"a rest is", 20, 0, 0},
+	} {
+		var got uint64
+		for range tc.looks {
+			got = p.takes(tc.took)
+		}
+		if got != tc.expect {
+			t.Errorf("%s: takes %d, want %d", tc.name, got, tc.expect)
+		}
+	}
+}
+
 // TestCalm holds that memory is given back once when a worker comes to rest, and
 // again after it was busy.
 func TestCalm(t *testing.T) {
@@ -50,10 +95,11 @@ func TestCalm(t *testing.T) {
 		slack uint64
 		down  bool
 	}{
-		{64, false}, {40, false}, {48, false}, {44, true}, // three looks at 48 or less
-		{40, false}, {40, false}, {36, false}, {36, false}, {36, true}, // no moment's rest, and not for a little less
-		{16, false}, {16, false}, {16, true}, {16, false}, {16, false}, {16, false},
-		{90, false}, {16, false}, {16, false}, {16, true}, {16, false}, // busy once more
+		{64, false}, {64, false}, {64, false}, {64, false}, {64, false},
+		{48, false}, {40, false}, {48, false}, {40, false}, {40, false}, // not for a little less
+		{30, false}, {24, false}, {18, false}, {16, false}, {16, false}, // not while it goes down
+		{16, false}, {16, true}, {16, false}, {16, false}, {16, false}, // once
+		{90, false}, {16, false}, {16, false}, {16, false}, {16, false}, {16, true}, {16, false}, {16, false}, // busy once more
 	} {
 		if got := c.down(tc.slack); got != tc.down {
 			t.Errorf("look %d, slack %d: %t, want %t", i, tc.slack, got, tc.down)

@@ -31,6 +31,7 @@ func TestPeers(t *testing.T) {
 	all := figures{}
 	t.Run("100", func(t *testing.T) { measureCreation(t, binaries, 100, 0, all) })
 	t.Run("500", func(t *testing.T) { measureCreation(t, binaries, 500, 0, all) })
+	t.Run("1000", func(t *testing.T) { measureCreation(t, binaries, 1000, 0, all) })
 	t.Run("100 at 300 ms", func(t *testing.T) { measureCreation(t, binaries, 100, peersLatency, all) })
 	t.Run("killed", func(t *testing.T) { measureKilled(t, binaries, 0, all) })
 	t.Run("killed at 300 ms", func(t *testing.T) { measureKilled(t, binaries, peersLatency, all) })
@@ -207,9 +208,11 @@ func printPeers(all figures) {
 		{"100 resources, 300 ms latency of ARM", all.text("%.1f s", "peers.100.latency_300ms.ready_seconds"), "42 s", "36 s at 100 ms"},
 		{"one round with nothing changed, a resource", all.text("%.2f requests; %.3f CPU s", "peers.500.round_requests", "peers.500.round_cpu_seconds"), "5 requests, 1 a PUT; 0.10 CPU s", "1 request"},
 		{"one round with nothing changed, 500", all.text("%.1f s", "peers.500.round_seconds"), "-", "28 s"},
+		{"the same, 1,000", all.text("%.1f s", "peers.1000.round_seconds"), "-", "47 s"},
 		{"one changed behind its back, requests more", all.text("%.0f", "peers.500.changed_requests_more"), "-", "5"},
 		{"memory idle, at 500", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_mb", "peers.500.memory_mb"), "600 MiB idle; without servers 245, 275", "-"},
 		{"memory after the round", all.text("%.0f MiB", "peers.500.round_memory_mb"), "-", "298 MB"},
+		{"the same, 1,000", all.text("%.0f MiB", "peers.1000.round_memory_mb"), "-", "421 MB"},
 		{"memory idle, at 500, of the worker alone", all.text("%.0f, %.0f MiB", "peers.500.memory_idle_worker_mb", "peers.500.memory_worker_mb"), "245, 275 MiB", "-"},
 		{"20 databases, cluster held 70 s: first PUT after", all.text("%.1f s (last %.1f s)", "peers.held_70s.first_put_seconds", "peers.held_70s.last_put_seconds"), "58 s", "fails"},
 		{"the same, held 300 s", all.text("%.1f s (last %.1f s)", "peers.held_300s.first_put_seconds", "peers.held_300s.last_put_seconds"), "137 s", "fails"},

@@ -30,8 +30,9 @@ const (
 	perSubscription = 250
 	// passesLeast is how many passes a cost of one is taken from.
 	passesLeast = 1000
-	// restWatched is how long all are watched asleep.
-	restWatched = 20 * time.Second
+	// restWatched is how long all are watched asleep: a worker gives back what a
+	// busy time took when half a minute was calm.
+	restWatched = time.Minute
 )
 
 // apart skips what runs only when BENCH names it.
