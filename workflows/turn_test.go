@@ -285,7 +285,7 @@ func TestNeedsFollowTheSpec(t *testing.T) {
 // TestManyWaitedFor holds that what the server takes of a search attribute is
 // never exceeded: it would terminate the workflow.
 func TestManyWaitedFor(t *testing.T) {
-	for _, many := range []int{40, 5000} {
+	for _, many := range []int{40, 1000} {
 		t.Run(fmt.Sprint(many), func(t *testing.T) {
 			r := newRun(t)
 			keys := r.keys()
