@@ -58,20 +58,20 @@ func differ(percent, next int) bool {
 	return percentPart*max(next-percent, percent-next) > percent
 }
 
-// pace is what a worker takes, in bytes a look: those of half a minute, in turn.
-type pace struct {
-	looks [slackLooks]uint64
-	at    int
-	sum   uint64
-}
+// pace is what a worker took, in bytes, by the looks of half a minute, the newest
+// first.
+type pace [slackLooks]uint64
 
-// takes is what it takes in half a minute, by the looks so far or by the last one,
-// which took so many.
+// takes is what it takes in half a minute, by the looks so far or by this one, which
+// took so many.
 func (p *pace) takes(took uint64) uint64 {
-	p.sum += took - p.looks[p.at]
-	p.looks[p.at] = took
-	p.at = (p.at + 1) % slackLooks
-	return max(p.sum, took*burstLooks)
+	copy(p[1:], p[:])
+	p[0] = took
+	var sum uint64
+	for _, look := range p {
+		sum += look
+	}
+	return max(sum, took*burstLooks)
 }
 
 // calm notices that a worker became less busy.
