@@ -42,8 +42,10 @@ dev-build:
 		waiter=$$!; trap 'kill $$waiter 2>/dev/null || true' EXIT; \
 		cd dev && $(GO) build -ldflags '$(LDFLAGS)' -o bin/local ./local
 
+# The commands of README and docs build too, amid tests that take both cores: what
+# is built before finds its packages in the cache.
 .PHONY: test
-test: ## run all tests of both modules; needs only Go, make and git
+test: build ## run all tests of both modules; needs only Go, make and git
 	$(GO) test ./...
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
 	cd dev && $(GO) test -timeout 20m ./...
@@ -83,13 +85,11 @@ chromium:
 	}
 
 .PHONY: bench
-bench: ## measure; BENCH=wake for one part, BENCH=scale (forty minutes) apart; writes dev/bench.json
+bench: ## measure; BENCH=wake for one part, BENCH=scale (up to an hour) apart; writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
-# The commands of README and docs build too, amid tests that take both cores: what
-# is built before finds its packages in the cache.
 .PHONY: check
-check: lint layers workflowcheck replay build test test-webui test-postgres race ## everything that CI holds
+check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI holds
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules

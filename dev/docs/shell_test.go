@@ -16,7 +16,7 @@ import (
 )
 
 // commandTimeout bounds one command of a page.
-const commandTimeout = 10 * time.Minute
+const commandTimeout = 4 * time.Minute
 
 // shell is a bash in which the commands of a page run one after the other.
 type shell struct {
