@@ -14,7 +14,8 @@ import (
 // minute, so that a worker whose resources sleep holds little garbage; at least
 // slackLeast, and at most slackMost or half of what lives, where that is more, so
 // that a busy one does not collect all the time. What fell asleep amid garbage
-// leaves holes when that is collected: most of the slack of a busy time stays.
+// leaves holes when that is collected, and stays where it is: while more and more
+// lives it is slackMost at most.
 const (
 	slackLeast = 16 << 20
 	slackMost  = 48 << 20
@@ -24,6 +25,10 @@ const (
 	// slackLooks are the looks of half a minute. burstLooks is how many a look is
 	// taken for at once: work that begins.
 	slackLooks, burstLooks = 30, 5
+	// growthLooks are the looks of two minutes. More and more lives when it is more
+	// than then, by more than one part of growthPart: what passes in flight hold is
+	// less.
+	growthLooks, growthPart = 120, 10
 	// percentMost is for a heap that was never collected.
 	percentMost = 1000
 	// percentPart is the part of the percentage by which it changes at least.
@@ -41,9 +46,12 @@ type collector struct {
 }
 
 // slack is how far the heap may grow, in bytes, when it takes so many in half a
-// minute.
-func (c collector) slack(takes uint64) uint64 {
-	busy := max(slackMost, c.live/2)
+// minute, and more and more of it lives or not.
+func (c collector) slack(takes uint64, grows bool) uint64 {
+	busy := uint64(slackMost)
+	if !grows {
+		busy = max(busy, c.live/2)
+	}
 	return min(busy, max(slackLeast, takes))
 }
 
@@ -72,6 +80,21 @@ func (p *pace) takes(took uint64) uint64 {
 		sum += look
 	}
 	return max(sum, took*burstLooks)
+}
+
+// growth is what lived, in bytes, by the looks of two minutes.
+type growth struct {
+	lived [growthLooks]uint64
+	at    int
+}
+
+// grows reports whether more and more lives, by this look and the one two minutes
+// ago; a worker of less than two minutes grows.
+func (g *growth) grows(live uint64) bool {
+	before := g.lived[g.at]
+	g.lived[g.at] = live
+	g.at = (g.at + 1) % len(g.lived)
+	return live > before+before/growthPart
 }
 
 // calm notices that a worker became less busy.
@@ -129,11 +152,12 @@ func tuneCollector(ctx context.Context) {
 		return
 	}
 	var pace pace
+	var growth growth
 	var calm calm
 	percent := 100
 	for pause(ctx, slackEvery) {
 		now, _ := readCollector()
-		slack := now.slack(pace.takes(now.allocated - last.allocated))
+		slack := now.slack(pace.takes(now.allocated-last.allocated), growth.grows(now.live))
 		if next := now.percent(slack); differ(percent, next) {
 			debug.SetGCPercent(next)
 			percent = next

@@ -8,6 +8,7 @@ func TestCollectorSlack(t *testing.T) {
 		reason  string
 		heap    collector
 		takes   uint64
+		grows   bool
 		slack   uint64
 		percent int
 	}{
@@ -17,11 +18,12 @@ func TestCollectorSlack(t *testing.T) {
 		"small, busy":  {reason: "the heap grows by 48 MiB", heap: collector{live: 16 << 20}, takes: 1 << 30, slack: 48 << 20, percent: 300},
 		"large, rests": {reason: "what sleeps does not double", heap: collector{live: 160 << 20}, takes: 1 << 20, slack: 16 << 20, percent: 10},
 		"large, busy":  {reason: "by half of what lives at most", heap: collector{live: 600 << 20}, takes: 2 << 30, slack: 300 << 20, percent: 50},
+		"large, grows": {reason: "what comes to live amid garbage leaves holes", heap: collector{live: 600 << 20}, takes: 2 << 30, grows: true, slack: 48 << 20, percent: 8},
 		"roots":        {reason: "the percentage is of stacks and globals too", heap: collector{live: 44 << 20, roots: 4 << 20}, takes: 1 << 30, slack: 48 << 20, percent: 100},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			slack := tc.heap.slack(tc.takes)
+			slack := tc.heap.slack(tc.takes, tc.grows)
 			if slack != tc.slack {
 				t.Errorf("slack %d, want %d: %s", slack, tc.slack, tc.reason)
 			}
@@ -82,6 +84,38 @@ func TestPace(t *testing.T) {
 		}
 		if got != tc.expect {
 			t.Errorf("%s: takes %d, want %d", tc.name, got, tc.expect)
+		}
+	}
+}
+
+// TestGrowth holds when more and more is said to live: when it is more by a tenth than
+// two minutes ago.
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	var g growth
+	for _, tc := range []struct {
+		name  string
+		looks int
+		live  uint64
+		grows bool // by the last of the looks
+	}{
+		{"a start", 1, 100, true},
+		{"for two minutes", 119, 100, true},
+		{"not longer", 1, 100, false},
+		{"a tenth is none", 1, 110, false},
+		{"more is", 1, 111, true},
+		{"as long as it is new", 116, 130, true},
+		{"the little more has become what was", 4, 130, true},
+		{"and so has this", 1, 121, false},
+		{"less is none", 200, 50, false},
+		{"from there it is growth", 1, 60, true},
+	} {
+		var got bool
+		for range tc.looks {
+			got = g.grows(tc.live)
+		}
+		if got != tc.grows {
+			t.Errorf("%s: grows %t, want %t", tc.name, got, tc.grows)
 		}
 	}
 }

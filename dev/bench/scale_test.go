@@ -111,6 +111,8 @@ func measureScale(t *testing.T, binaries harness.Binaries, count int, all figure
 	after, _ := s.histories()
 	all[s.prefix+"round.events"] = (after - events) / float64(times)
 	all[s.prefix+"round.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
+	s.rest()
+	all[s.prefix+"rested.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
 	begun := time.Now()
 	s.killWorker()
 	s.rounds("restart.", 1, count)
@@ -151,12 +153,8 @@ func (s *scaling) apply() {
 // passes.
 func (s *scaling) asleep() {
 	s.T.Helper()
-	var slots []float64
-	until, before := time.Now().Add(restWatched), s.spent()
-	s.untilSeen(2*restWatched, "a while of sleep", func() (bool, string) {
-		slots = append(slots, s.slots())
-		return time.Now().After(until), ""
-	})
+	before := s.spent()
+	slots := s.rest()
 	since := s.since(before)
 	slices.Sort(slots)
 	worker, temporal := s.use(s.worker.PID()), s.use(s.temporal)
@@ -172,6 +170,18 @@ func (s *scaling) asleep() {
 	if middle(slots) != 0 {
 		s.T.Errorf("%v slots are held while all sleep", slots)
 	}
+}
+
+// rest watches the slots that are held for a while.
+func (s *scaling) rest() []float64 {
+	s.T.Helper()
+	var slots []float64
+	until := time.Now().Add(restWatched)
+	s.untilSeen(2*restWatched, "a while of sleep", func() (bool, string) {
+		slots = append(slots, s.slots())
+		return time.Now().After(until), ""
+	})
+	return slots
 }
 
 // spread tells from the statuses how many of the next passes fall into one
