@@ -12,13 +12,16 @@ import (
 
 // How far the heap may grow between two collections: as far as it does in half a
 // minute, so that a worker whose resources sleep holds little garbage; at least
-// slackLeast, and at most slackMost or half of what lives, where that is more, so
+// slackLeast, and at most slackMost or a part of what lives, where that is more, so
 // that a busy one does not collect all the time. What fell asleep amid garbage
 // leaves holes when that is collected, and stays where it is: while more and more
-// lives it is slackMost at most.
+// lives the part is smaller.
 const (
 	slackLeast = 16 << 20
 	slackMost  = 48 << 20
+	// slackPart is in how many parts what lives is divided, slackPartGrows while more
+	// and more does.
+	slackPart, slackPartGrows = 2, 5
 	// slackEvery is how often it is set anew: a worker that begins to be busy
 	// collects with the slack of one at rest until then.
 	slackEvery = time.Second
@@ -48,11 +51,11 @@ type collector struct {
 // slack is how far the heap may grow, in bytes, when it takes so many in half a
 // minute, and more and more of it lives or not.
 func (c collector) slack(takes uint64, grows bool) uint64 {
-	busy := uint64(slackMost)
-	if !grows {
-		busy = max(busy, c.live/2)
+	part := c.live / slackPart
+	if grows {
+		part = c.live / slackPartGrows
 	}
-	return min(busy, max(slackLeast, takes))
+	return min(max(slackMost, part), max(slackLeast, takes))
 }
 
 // percent is the GC percentage for a slack.

@@ -18,7 +18,8 @@ func TestCollectorSlack(t *testing.T) {
 		"small, busy":  {reason: "the heap grows by 48 MiB", heap: collector{live: 16 << 20}, takes: 1 << 30, slack: 48 << 20, percent: 300},
 		"large, rests": {reason: "what sleeps does not double", heap: collector{live: 160 << 20}, takes: 1 << 20, slack: 16 << 20, percent: 10},
 		"large, busy":  {reason: "by half of what lives at most", heap: collector{live: 600 << 20}, takes: 2 << 30, slack: 300 << 20, percent: 50},
-		"large, grows": {reason: "what comes to live amid garbage leaves holes", heap: collector{live: 600 << 20}, takes: 2 << 30, grows: true, slack: 48 << 20, percent: 8},
+		"large, grows": {reason: "what comes to live amid garbage leaves holes", heap: collector{live: 200 << 20}, takes: 2 << 30, grows: true, slack: 48 << 20, percent: 24},
+		"huge, grows":  {reason: "a collection pays for a fifth of what lives", heap: collector{live: 600 << 20}, takes: 2 << 30, grows: true, slack: 120 << 20, percent: 20},
 		"roots":        {reason: "the percentage is of stacks and globals too", heap: collector{live: 44 << 20, roots: 4 << 20}, takes: 1 << 30, slack: 48 << 20, percent: 100},
 	}
 	for name, tc := range cases {
