@@ -65,7 +65,7 @@ func (v *apiVersions) of(ctx context.Context, id resource.ID) (string, error) {
 	if version, ok := v.cached(key); ok {
 		return version, nil
 	}
-	answer := v.group.DoChan(key+" "+arm.CredentialOf(ctx), func() (any, error) {
+	answer := v.group.DoChan(key+" "+arm.CredentialName(ctx), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBudget)
 		defer cancel()
 		return v.listed(ctx, key, subscription, id)

@@ -38,7 +38,7 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 	unmanaged, err := a.contents(requests, in)
 	if err != nil && a.closed(requests, in, err) {
 		return CheckContentsResult{Turn: turn, Verdict: resource.Proceed(
-			"not looked into, for ARM refuses to; what Armature manages in it goes with it: " + secrets.Text(err.Error(), nil))}, nil
+			"not looked into, for ARM refuses to; what Armature manages in it goes with it: " + secrets.Scrub(err.Error(), nil))}, nil
 	}
 	if err != nil {
 		return a.contentsFailed(heart, err, a.contentsVerdict(ctx, in, err))

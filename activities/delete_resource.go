@@ -174,6 +174,6 @@ func says(err error) *resource.Verdict {
 	if !ok {
 		return nil
 	}
-	verdict.Message = secrets.Text(verdict.Message, nil)
+	verdict.Message = secrets.Scrub(verdict.Message, nil)
 	return &verdict
 }

@@ -90,7 +90,7 @@ func credentialFinding(check arm.Check) Finding {
 	if check.Subscription != "" {
 		seen = "subscription " + check.Subscription + " is readable"
 	}
-	finding.Message = fmt.Sprintf("%s: %s answers, %s", check.About, check.Endpoint, seen)
+	finding.Message = fmt.Sprintf("%s: %s answers, %s", check.Description, check.Endpoint, seen)
 	if check.Err == nil {
 		if check.Visible == 0 && check.Subscription == "" {
 			finding.State, finding.Advice = FindingWarn, "give it a role at a subscription or a resource group (docs/azure-rights.md); one at a resource group alone shows none here"
@@ -98,7 +98,7 @@ func credentialFinding(check arm.Check) Finding {
 		return finding
 	}
 	finding.State = FindingFault
-	finding.Message = fmt.Sprintf("%s: %s", check.About, secrets.Text(check.Err.Error(), nil))
+	finding.Message = fmt.Sprintf("%s: %s", check.Description, secrets.Scrub(check.Err.Error(), nil))
 	finding.Advice = adviceFor(check)
 	return finding
 }
@@ -108,7 +108,7 @@ func adviceFor(check arm.Check) string {
 	var refused *arm.Error
 	answered := errors.As(check.Err, &refused)
 	switch {
-	case arm.Untrusted(check.Err):
+	case arm.IsUntrustedCertificate(check.Err):
 		return "name a PEM file with the authority of that certificate in ca-file of the worker's config"
 	case !answered && check.Unsent:
 		return "let the worker reach the place where its tokens come from (DNS, firewall, HTTPS_PROXY; authority-host of a custom cloud)"
@@ -159,7 +159,7 @@ func (a *Activities) rights(ctx context.Context, id resource.ID) Finding {
 	}
 	if err != nil {
 		finding.State = FindingWarn
-		finding.Message = fmt.Sprintf("what may be done to %s cannot be read: %s", id.Short(), secrets.Text(err.Error(), nil))
+		finding.Message = fmt.Sprintf("what may be done to %s cannot be read: %s", id.Short(), secrets.Scrub(err.Error(), nil))
 		finding.Advice = "give the credential the right Microsoft.Authorization/permissions/read, or look at its role assignments"
 		return finding
 	}
@@ -191,7 +191,7 @@ func (a *Activities) provider(ctx context.Context, id resource.ID) Finding {
 	finding.Message = fmt.Sprintf("%s is %s in subscription %s", namespace, state, id.Subscription())
 	switch {
 	case err != nil:
-		finding.State, finding.Message = FindingWarn, "the registration of "+namespace+" cannot be read: "+secrets.Text(err.Error(), nil)
+		finding.State, finding.Message = FindingWarn, "the registration of "+namespace+" cannot be read: "+secrets.Scrub(err.Error(), nil)
 		finding.Advice = "give the credential the right Microsoft.Resources/subscriptions/providers/read"
 	case state == arm.ProviderRegistered:
 	case a.options.KeepUnregistered:

@@ -72,10 +72,10 @@ func (a *Activities) verdict(ctx context.Context, id resource.ID, apiVersion str
 	case errors.Is(err, context.DeadlineExceeded):
 		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM did not answer a request for "+id.Short()+" in time")
 	case !errors.As(err, &failure):
-		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Text(err.Error(), nil))
+		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Scrub(err.Error(), nil))
 	}
 	verdict := a.Registry.Classify(ctx, id.Type(), apiVersion, failure, a.Log)
-	verdict.Message = secrets.Text(verdict.Message, nil)
+	verdict.Message = secrets.Scrub(verdict.Message, nil)
 	if failure.Class == arm.ClassConflict || failure.Class == arm.ClassThrottled {
 		verdict.Action = resource.ActionBlock
 	}
@@ -96,7 +96,7 @@ func fault(err error, faults int) (error, bool) {
 	if delay > patience {
 		return nil, false
 	}
-	text := strings.ReplaceAll(secrets.Text(err.Error(), nil), context.DeadlineExceeded.Error(), "ARM gave no answer in time")
+	text := strings.ReplaceAll(secrets.Scrub(err.Error(), nil), context.DeadlineExceeded.Error(), "ARM gave no answer in time")
 	return temporal.NewApplicationErrorWithOptions(text, string(resource.ReasonArmUnreachable),
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay}), true
 }
@@ -107,13 +107,13 @@ func scrubbed(verb string, id resource.ID, err error, values []string) error {
 	switch {
 	case errors.As(err, &failure):
 		clean := *failure
-		clean.Message, clean.Target = secrets.Text(failure.Message, values), secrets.Text(failure.Target, values)
+		clean.Message, clean.Target = secrets.Scrub(failure.Message, values), secrets.Scrub(failure.Target, values)
 		clean.Details = nil
 		return fmt.Errorf("%s %s: %w", verb, id, &clean)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s %s: %w", verb, id, context.DeadlineExceeded)
 	}
-	return errors.New(secrets.Text(err.Error(), values))
+	return errors.New(secrets.Scrub(err.Error(), values))
 }
 
 // notYet makes Temporal call the activity again after a delay, without noise.

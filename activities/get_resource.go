@@ -70,7 +70,7 @@ func (a *Activities) readOnce(ctx context.Context, in GetResourceInput) (GetReso
 
 // saw takes over a reading: others may wait for the resource.
 func (a *Activities) saw(ctx context.Context, in GetResourceInput, result GetResourceResult, masked map[string]any) {
-	a.owners.readings.learn(in.ID, readAs{in.APIVersion, arm.CredentialOf(ctx)}, masked, result.ReadAt)
+	a.owners.readings.learn(in.ID, readAs{in.APIVersion, arm.CredentialName(ctx)}, masked, result.ReadAt)
 	a.observed("GetResource", result.Verdict)
 }
 
@@ -148,7 +148,7 @@ func (a *Activities) mask(ctx context.Context, observed map[string]any, h hidden
 func (a *Activities) values(ctx context.Context, refs []string) (values []string, all bool) {
 	all = true
 	for _, ref := range refs {
-		value, err := a.Secrets.Known(ctx, ref)
+		value, err := a.Secrets.ReadCached(ctx, ref)
 		if err != nil {
 			all = false
 			continue

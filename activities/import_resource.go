@@ -194,6 +194,6 @@ func (a *Activities) importFailed(ctx context.Context, result ImportResourceResu
 		}
 		return result, nil
 	}
-	result.Verdict = resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, secrets.Text(err.Error(), nil))
+	result.Verdict = resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, secrets.Scrub(err.Error(), nil))
 	return result, nil
 }

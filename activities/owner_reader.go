@@ -63,7 +63,7 @@ func (r *ownerReader) read(ctx context.Context, id resource.ID, apiVersion strin
 			return reading{err: err, at: r.now()}
 		}
 	}
-	as := readAs{apiVersion: apiVersion, credential: arm.CredentialOf(ctx)}
+	as := readAs{apiVersion: apiVersion, credential: arm.CredentialName(ctx)}
 	key := id.Key() + "?" + as.apiVersion + "?" + as.credential
 	after = r.since(id, after)
 	if got, ok := r.readings.cached(id, as, after); ok {

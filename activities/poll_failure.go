@@ -67,7 +67,7 @@ func (p *poll) judged(ctx context.Context, err error) resource.Verdict {
 		verdict.Message = p.withoutSecrets(ctx, verdict.Message, p.in.SecretRefs)
 		p.progress.Answer = &verdict
 	}
-	if arm.IsHeldBack(err) {
+	if arm.IsSelfThrottled(err) {
 		p.progress.Answer = before // nothing that ARM said
 	}
 	return verdict
@@ -130,5 +130,5 @@ func (a *Activities) withoutSecrets(ctx context.Context, message string, refs []
 	if !all {
 		return "its message may hold a secret and is not shown; look into Azure's activity log"
 	}
-	return secrets.Text(message, values)
+	return secrets.Scrub(message, values)
 }

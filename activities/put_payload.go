@@ -38,7 +38,7 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 		request.Log = withoutSecrets(request.Log, values)
 		modified, stop := p.Registry.Modify(ctx, request, body)
 		if stop != nil {
-			stop.Message = secrets.Text(stop.Message, values)
+			stop.Message = secrets.Scrub(stop.Message, values)
 			return nil, nil, stop
 		}
 		// A modifier that keeps what Azure shows must not keep what the manifest

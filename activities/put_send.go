@@ -52,7 +52,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		}
 		return p.failed(ctx, err, values)
 	}
-	p.owners.readings.forget(p.in.Desired.ID, readAs{p.in.Desired.APIVersion, arm.CredentialOf(ctx)})
+	p.owners.readings.forget(p.in.Desired.ID, readAs{p.in.Desired.APIVersion, arm.CredentialName(ctx)})
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
@@ -109,7 +109,7 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	result := p.refused(verdict)
 	var failure *arm.Error
 	if errors.As(err, &failure) && p.in.Desired.ID.Subscription() != "" {
-		result.Unregistered = failure.Unregistered(p.in.Desired.ID.Provider())
+		result.Unregistered = failure.UnregisteredProvider(p.in.Desired.ID.Provider())
 	}
 	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
 	return result, nil

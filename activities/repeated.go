@@ -60,7 +60,7 @@ type attempted struct {
 // no answer of ARM.
 func (a *Activities) judge(ctx context.Context, of attempted, err error, s *seen) resource.Verdict {
 	verdict := a.verdict(ctx, of.id, of.apiVersion, err)
-	verdict.Message = secrets.Text(verdict.Message, of.values)
+	verdict.Message = secrets.Scrub(verdict.Message, of.values)
 	var failure *arm.Error
 	switch {
 	case errors.As(err, &failure):

@@ -29,7 +29,7 @@ func (s scrubber) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements slog.Handler.
 func (s scrubber) Handle(ctx context.Context, record slog.Record) error {
-	clean := slog.NewRecord(record.Time, record.Level, secrets.Text(record.Message, s.values), record.PC)
+	clean := slog.NewRecord(record.Time, record.Level, secrets.Scrub(record.Message, s.values), record.PC)
 	record.Attrs(func(attr slog.Attr) bool {
 		clean.AddAttrs(s.attr(attr))
 		return true
@@ -41,7 +41,7 @@ func (s scrubber) Handle(ctx context.Context, record slog.Record) error {
 func (s scrubber) attr(attr slog.Attr) slog.Attr {
 	value := attr.Value.Resolve()
 	if value.Kind() != slog.KindGroup {
-		return slog.String(attr.Key, secrets.Text(value.String(), s.values))
+		return slog.String(attr.Key, secrets.Scrub(value.String(), s.values))
 	}
 	return slog.Attr{Key: attr.Key, Value: slog.GroupValue(s.attrs(value.Group())...)}
 }

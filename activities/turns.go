@@ -93,6 +93,6 @@ func (a *Activities) CheckTurn(ctx context.Context, in CheckTurnInput) (CheckTur
 
 func turnFailed(verb string, turn Turn, err error) error {
 	return temporal.NewApplicationErrorWithOptions(
-		fmt.Sprintf("%s turn of %s in %s: %s", verb, turn.ID.Short(), turn.Parent.Short(), secrets.Text(err.Error(), nil)),
+		fmt.Sprintf("%s turn of %s in %s: %s", verb, turn.ID.Short(), turn.Parent.Short(), secrets.Scrub(err.Error(), nil)),
 		errorTurn, temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay})
 }

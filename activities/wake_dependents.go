@@ -54,7 +54,7 @@ func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput)
 		if err != nil {
 			heart.record(progress)
 			return WakeDependentsResult{}, temporal.NewApplicationErrorWithOptions(
-				"wake those who wait for "+in.ID.Short()+": "+secrets.Text(err.Error(), nil), errorWake,
+				"wake those who wait for "+in.ID.Short()+": "+secrets.Scrub(err.Error(), nil), errorWake,
 				temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay << min(activity.GetInfo(ctx).Attempt-1, wakeFaults)})
 		}
 		progress.Sweeps++

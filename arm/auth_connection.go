@@ -36,8 +36,8 @@ func WithCredential(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, credentialKey{}, name)
 }
 
-// CredentialOf is the name that WithCredential left, or "".
-func CredentialOf(ctx context.Context) string {
+// CredentialName is the name that WithCredential left, or "".
+func CredentialName(ctx context.Context) string {
 	name, _ := ctx.Value(credentialKey{}).(string)
 	return name
 }
@@ -86,7 +86,7 @@ func (c *Client) For(ctx context.Context, id resource.ID) (*Client, error) {
 	if c.connections == nil {
 		return c, nil // chosen already
 	}
-	name, subscription := CredentialOf(ctx), strings.ToLower(id.Subscription())
+	name, subscription := CredentialName(ctx), strings.ToLower(id.Subscription())
 	if name == "" {
 		name = c.connections.tied[subscription]
 	}

@@ -20,8 +20,8 @@ const (
 
 // Check is what one connection made of one harmless request.
 type Check struct {
-	// Name is that of the credential, About what Options.About says of it.
-	Name, About string
+	// Name is that of the credential, Description what Options.Description says of it.
+	Name, Description string
 	// Endpoint is where ARM was asked.
 	Endpoint string
 	// Subscription was read, "" where the subscriptions were listed: Visible of them.
@@ -62,7 +62,7 @@ func (c *Client) Check(ctx context.Context) []Check {
 const checkTimeout = 10 * time.Second
 
 func (c *Client) check(ctx context.Context, subscription string) Check {
-	check := Check{About: c.about, Endpoint: c.endpoint, Subscription: subscription}
+	check := Check{Description: c.description, Endpoint: c.endpoint, Subscription: subscription}
 	target := c.endpoint + "/subscriptions"
 	if subscription != "" {
 		target += "/" + url.PathEscape(subscription)

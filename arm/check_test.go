@@ -38,9 +38,9 @@ func TestCheck(t *testing.T) {
 	own := newScript(t, reply{200, map[string]string{"Date": date}, `{"value":[{},{}]}`})
 	tied := newScript(t, reply{403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`})
 	client := own.client(t, func(o *Options) {
-		o.About = "none"
+		o.Description = "none"
 		o.Connections = map[string]Connection{
-			"tied": {Options: Options{Cloud: cloudAt(tied.URL), About: "of the other"}, Subscriptions: []string{subscription}},
+			"tied": {Options: Options{Cloud: cloudAt(tied.URL), Description: "of the other"}, Subscriptions: []string{subscription}},
 		}
 	})
 	checks := client.Check(testContext(t))
@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 		t.Fatalf("%+v", checks)
 	}
 	first, second := checks[0], checks[1]
-	if first.Name != CredentialDefaultName || first.About != "none" || first.Visible != 2 || first.Err != nil || first.Skew < 9*time.Minute {
+	if first.Name != CredentialDefaultName || first.Description != "none" || first.Visible != 2 || first.Err != nil || first.Skew < 9*time.Minute {
 		t.Errorf("the client's own: %+v", first)
 	}
 	if second.Name != "tied" || second.Subscription != subscription || second.Unsent || asError(t, second.Err).Status != 403 {

@@ -51,8 +51,8 @@ type Options struct {
 	Observer func(Request)
 	// Clock is the time; nil means time.Now.
 	Clock func() time.Time
-	// About says in words whose credential it is, for Check.
-	About string
+	// Description says in words whose credential it is, for Check.
+	Description string
 	// AuxiliaryTenants are further tenants whose tokens go with every request,
 	// where a resource refers to one of another tenant (at most three, ARM's
 	// limit).
@@ -95,14 +95,14 @@ type Request struct {
 type Client struct {
 	// name is that of the connection, "" for the client's own; connections is nil
 	// in a connection.
-	name, about  string
-	connections  *connections
-	vaults       *vaults
-	endpoint     string
-	pipeline     runtime.Pipeline
-	host         *url.URL
-	pollInterval time.Duration
-	now          clock
+	name, description string
+	connections       *connections
+	vaults            *vaults
+	endpoint          string
+	pipeline          runtime.Pipeline
+	host              *url.URL
+	pollInterval      time.Duration
+	now               clock
 }
 
 // NewClient makes a client; it sends nothing.
@@ -133,7 +133,7 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure key vaults: %w", err)
 	}
-	client := &Client{about: options.About, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now}
+	client := &Client{description: options.Description, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now}
 	if options.Connections != nil {
 		client.connections, err = connect(options)
 	}

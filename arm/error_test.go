@@ -51,7 +51,7 @@ func TestErrorShapes(t *testing.T) {
 		},
 		"RFC7807": {
 			reason: "title and detail make the message",
-			body:   `{"type":"about:blank","title":"Bad Request","status":400,"detail":"no such thing"}`,
+			body:   `{"type":"description:blank","title":"Bad Request","status":400,"detail":"no such thing"}`,
 			want:   Error{Message: "Bad Request: no such thing"},
 		},
 		"OAuth": {

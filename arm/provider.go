@@ -70,7 +70,7 @@ func registrationState(body []byte) string {
 // registered, "" when the error is another one. It may be another provider than
 // that of the resource: what the body asks for may belong to one, too. A
 // location or an api-version that a provider does not have is none of these.
-func (e *Error) Unregistered(own string) string {
+func (e *Error) UnregisteredProvider(own string) string {
 	registration := false
 	for _, code := range e.Codes() {
 		switch strings.ToLower(code) {

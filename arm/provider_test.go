@@ -19,7 +19,7 @@ func TestUnregistered(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.given.Unregistered("Contoso.Own"); got != tc.want {
+			if got := tc.given.UnregisteredProvider("Contoso.Own"); got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})

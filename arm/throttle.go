@@ -167,9 +167,9 @@ func ofSubscription(refused *Error) bool {
 	return false
 }
 
-// IsHeldBack reports whether an error is a request that this client did not
+// IsSelfThrottled reports whether an error is a request that this client did not
 // send, to keep within the budget.
-func IsHeldBack(err error) bool {
+func IsSelfThrottled(err error) bool {
 	var refused *Error
 	return errors.As(err, &refused) && refused.Code == CodeThrottled
 }

@@ -109,7 +109,7 @@ func create(t *testing.T, client *Client, n int) (tries, refusals int) {
 			t.Errorf("creation %d: %v, which is no wait for a turn", n, err)
 			return tries, refusals
 		}
-		if !IsHeldBack(err) {
+		if !IsSelfThrottled(err) {
 			refusals++
 		}
 		<-time.After(answer.RetryAfter)
@@ -190,7 +190,7 @@ func TestThrottleSlowsOnlyWhatWasRefused(t *testing.T) {
 					"another provider":   {put(vault), tc.otherProvider},
 					"other subscription": {put(thingID(otherSubscription, 1)), tc.otherSubscription},
 				} {
-					if IsHeldBack(got.err) != got.waits || !got.waits && got.err != nil {
+					if IsSelfThrottled(got.err) != got.waits || !got.waits && got.err != nil {
 						t.Errorf("%s: %s: error %v, want held back: %t", tc.reason, what, got.err, got.waits)
 					}
 					if got.waits && asError(t, got.err).RetryAfter < 39*time.Second {
@@ -222,7 +222,7 @@ func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			longest = max(longest, time.Since(started))
-			if IsHeldBack(err) {
+			if IsSelfThrottled(err) {
 				held++
 			} else if err != nil {
 				t.Error(err)
@@ -268,7 +268,7 @@ func TestThrottledPollKeepsTheOperation(t *testing.T) {
 		}
 		for i, held := range []bool{false, true} {
 			poll, err := client.Poll(t.Context(), op.Token)
-			if IsHeldBack(err) != held || asError(t, err).RetryAfter < 50*time.Second || poll.Outcome != "" {
+			if IsSelfThrottled(err) != held || asError(t, err).RetryAfter < 50*time.Second || poll.Outcome != "" {
 				t.Errorf("poll %d: got %+v, %v", i, poll, err)
 			}
 		}

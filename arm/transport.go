@@ -194,9 +194,9 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 // Close closes the body.
 func (b *boundedBody) Close() error { return b.body.Close() }
 
-// Untrusted tells a certificate that does not verify from another fault of the
+// IsUntrustedCertificate tells a certificate that does not verify from another fault of the
 // network.
-func Untrusted(err error) bool {
+func IsUntrustedCertificate(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var hostname x509.HostnameError

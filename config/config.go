@@ -60,7 +60,7 @@ type HTTP struct {
 
 // Azure says which cloud the worker talks to, and as whom.
 type Azure struct {
-	Place `mapstructure:",squash"`
+	CloudSettings `mapstructure:",squash"`
 	// RegisterProviders registers a provider in a subscription that lacks it; off,
 	// the resource says what to run.
 	RegisterProviders bool `mapstructure:"register-providers"`
@@ -74,15 +74,15 @@ type Credential struct {
 	// Kind is one of the Credential constants.
 	Kind     string
 	Identity `mapstructure:",squash"`
-	// Place is the worker's own where Cloud is empty.
-	Place `mapstructure:",squash"`
+	// CloudSettings is the worker's own where Cloud is empty.
+	CloudSettings `mapstructure:",squash"`
 	// Subscriptions are the GUIDs that it is tied to: it serves no other, and these
 	// where a manifest names no credential. None ties it to nothing.
 	Subscriptions []string
 }
 
-// Place says where ARM and its tokens are.
-type Place struct {
+// CloudSettings says where ARM and its tokens are.
+type CloudSettings struct {
 	// Cloud is one of the Cloud constants.
 	Cloud string
 	// Endpoint, Audience and AuthorityHost are those of [CloudCustom] and empty

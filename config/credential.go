@@ -73,11 +73,11 @@ func nearestKey(name string, known []string) string {
 }
 
 // At is where a named credential asks: its own place, else the worker's.
-func (c Credential) At(worker Azure) Place {
+func (c Credential) EffectiveCloud(worker Azure) CloudSettings {
 	if c.Cloud == "" {
-		return worker.Place
+		return worker.CloudSettings
 	}
-	return c.Place
+	return c.CloudSettings
 }
 
 // identities are all of them by the prefix of their keys.
@@ -91,18 +91,18 @@ func (c Config) identities() map[string]Identity {
 
 // credentials checks the worker's own credential and the named ones.
 func (c Config) credentials(f *faults) {
-	c.Azure.Place.check(f, "azure.", c.Azure.Credential)
-	c.Azure.Who().check(f, "azure.", "azure.credential", c.Azure.Credential, c.Azure.Place)
+	c.Azure.CloudSettings.check(f, "azure.", c.Azure.Credential)
+	c.Azure.EffectiveIdentity().check(f, "azure.", "azure.credential", c.Azure.Credential, c.Azure.CloudSettings)
 	tied := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
 		credential, prefix := c.Credentials[name], credentialsKey+"."+name+"."
 		f.unless(credentialName.MatchString(name), prefix, "want a name of lower-case letters, digits and dashes")
 		f.unless(name != CredentialDefault, prefix, "default is the name of azure.credential: choose another one")
-		place := credential.At(c.Azure)
+		place := credential.EffectiveCloud(c.Azure)
 		if credential.Cloud != "" {
-			credential.Place.check(f, prefix, credential.Kind)
+			credential.CloudSettings.check(f, prefix, credential.Kind)
 		} else {
-			f.unless(credential.Place == Place{}, prefix+"cloud", "is needed beside the other addresses; without all of them the worker's own hold")
+			f.unless(credential.CloudSettings == CloudSettings{}, prefix+"cloud", "is needed beside the other addresses; without all of them the worker's own hold")
 		}
 		credential.Identity.check(f, prefix, prefix+"kind", credential.Kind, place)
 		for _, subscription := range credential.Subscriptions {
@@ -115,7 +115,7 @@ func (c Config) credentials(f *faults) {
 }
 
 // check checks who: every kind by what it needs.
-func (i Identity) check(f *faults, prefix, key, kind string, at Place) {
+func (i Identity) check(f *faults, prefix, key, kind string, at CloudSettings) {
 	f.oneOf(key, kind, CredentialDefault, CredentialWorkloadIdentity, CredentialManagedIdentity, CredentialClientSecret,
 		CredentialClientCertificate, CredentialAzureCLI, CredentialNone)
 	application := kind == CredentialClientSecret || kind == CredentialClientCertificate
@@ -143,7 +143,7 @@ func (i Identity) check(f *faults, prefix, key, kind string, at Place) {
 
 // check checks where. Addresses are refused for the known clouds, so that no
 // token of theirs goes elsewhere by a stray variable.
-func (p Place) check(f *faults, prefix, kind string) {
+func (p CloudSettings) check(f *faults, prefix, kind string) {
 	f.oneOf(prefix+"cloud", p.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
 	type address struct{ name, value string }
 	addresses := []address{{prefix + "endpoint", p.Endpoint}, {prefix + "authority-host", p.AuthorityHost}}
@@ -173,9 +173,9 @@ func asksAuthority(kind string) bool {
 	return kind != CredentialNone && kind != CredentialManagedIdentity && kind != CredentialAzureCLI
 }
 
-// Who is the worker's own identity, with what the variables add to it that every
+// EffectiveIdentity is the worker's own identity, with what the variables add to it that every
 // Azure tool knows. Named credentials take nothing from the surroundings.
-func (a Azure) Who() Identity {
+func (a Azure) EffectiveIdentity() Identity {
 	i := a.Identity
 	i.TenantID = first(i.TenantID, os.Getenv("AZURE_TENANT_ID"))
 	i.ClientID = first(i.ClientID, os.Getenv("AZURE_CLIENT_ID"))

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 		"vaults of a known cloud": {
 			reason: "a token for secrets must not go to another host",
 			change: func(c *config.Config) {
-				c.Azure.Place, c.Azure.Credential = config.Place{Cloud: config.CloudPublic, VaultSuffix: "vault.example"}, config.CredentialDefault
+				c.Azure.CloudSettings, c.Azure.Credential = config.CloudSettings{Cloud: config.CloudPublic, VaultSuffix: "vault.example"}, config.CredentialDefault
 			},
 			want: "azure.vault-suffix: is for azure.cloud custom only",
 		},
@@ -128,12 +128,12 @@ func TestValidate(t *testing.T) {
 		},
 		"a named credential without token beyond this machine": {
 			reason: "what holds for the worker's own holds for each",
-			change: named("prod", config.Credential{Kind: config.CredentialNone, Place: config.Place{Cloud: config.CloudCustom, Endpoint: "https://arm.example"}}),
+			change: named("prod", config.Credential{Kind: config.CredentialNone, CloudSettings: config.CloudSettings{Cloud: config.CloudCustom, Endpoint: "https://arm.example"}}),
 			want:   "credentials.prod.kind: none is allowed for a custom cloud on this machine",
 		},
 		"an address without its cloud": {
 			reason: "half of a place is none",
-			change: named("prod", config.Credential{Kind: config.CredentialNone, Place: config.Place{Endpoint: "http://127.0.0.1:1"}}),
+			change: named("prod", config.Credential{Kind: config.CredentialNone, CloudSettings: config.CloudSettings{Endpoint: "http://127.0.0.1:1"}}),
 			want:   "credentials.prod.cloud: is needed beside the other addresses",
 		},
 		"a subscription that is no GUID": {
@@ -232,7 +232,7 @@ func TestClientSecretFromAzureVariables(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Azure.Who().ClientSecret.Read(); err != nil || got != "hunter2" {
+	if got, err := c.Azure.EffectiveIdentity().ClientSecret.Read(); err != nil || got != "hunter2" {
 		t.Errorf("read %q, %v", got, err)
 	}
 }
@@ -306,7 +306,7 @@ credentials:
 				CertificatePassword: "env:APP_PASSWORD", AuxiliaryTenants: []string{tenant},
 			},
 		},
-		"east": {Kind: config.CredentialManagedIdentity, Place: config.Place{Cloud: config.CloudChina}},
+		"east": {Kind: config.CredentialManagedIdentity, CloudSettings: config.CloudSettings{Cloud: config.CloudChina}},
 	}
 	if diff := cmp.Diff(want, got.Credentials); diff != "" {
 		t.Errorf("named credentials (-want +got):\n%s", diff)

@@ -162,7 +162,7 @@ func TestText(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := Text(tc.text, tc.values); got != tc.want {
+			if got := Scrub(tc.text, tc.values); got != tc.want {
 				t.Errorf("\n%s\n got %q\nwant %q", tc.reason, got, tc.want)
 			}
 		})

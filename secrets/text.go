@@ -19,10 +19,10 @@ const minContained = 4
 // scrubbed stands for a secret in free text: a mask without digits.
 const scrubbed = "(masked)"
 
-// Text scrubs free text, such as the message of an ARM error: known values as
+// Scrub scrubs free text, such as the message of an ARM error: known values as
 // they are and as JSON, URLs and base64 write them, and the credentials of
 // connection strings and signatures.
-func Text(text string, values []string) string {
+func Scrub(text string, values []string) string {
 	ordered := slices.Clone(values)
 	slices.SortStableFunc(ordered, func(a, b string) int { return len(b) - len(a) })
 	for _, value := range ordered {

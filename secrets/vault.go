@@ -8,10 +8,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Known is the value behind a reference for those who compare with it or mask
+// ReadCached is the value behind a reference for those who compare with it or mask
 // it: that of a key vault may be 30 s old, an older one where the vault gives
 // none now. [Resolver.Resolve] reads it afresh.
-func (r *Resolver) Known(ctx context.Context, reference string) (string, error) {
+func (r *Resolver) ReadCached(ctx context.Context, reference string) (string, error) {
 	return r.read(ctx, reference, true)
 }
 

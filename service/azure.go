@@ -32,12 +32,12 @@ type azure struct {
 // newAzure builds the ARM client with all its connections, without a request.
 func newAzure(settings config.Config, version string, observe func(arm.Request)) (*azure, error) {
 	known := map[string]azcore.TokenCredential{}
-	own, err := connection(known, "azure.", settings.Azure.Credential, settings.Azure.Who(), settings.Azure.Place)
+	own, err := connection(known, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
 	faults := []error{err}
 	own.Connections = map[string]arm.Connection{}
 	for _, name := range slices.Sorted(maps.Keys(settings.Credentials)) {
 		credential := settings.Credentials[name]
-		options, err := connection(known, "credentials."+name+".", credential.Kind, credential.Identity, credential.At(settings.Azure))
+		options, err := connection(known, "credentials."+name+".", credential.Kind, credential.Identity, credential.EffectiveCloud(settings.Azure))
 		faults = append(faults, err)
 		own.Connections[name] = arm.Connection{Options: options, Subscriptions: credential.Subscriptions}
 	}
@@ -54,7 +54,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 
 // connection is where and as whom requests go. Equal identities share one
 // credential, and with it its tokens.
-func connection(known map[string]azcore.TokenCredential, prefix, kind string, who config.Identity, at config.Place) (arm.Options, error) {
+func connection(known map[string]azcore.TokenCredential, prefix, kind string, who config.Identity, at config.CloudSettings) (arm.Options, error) {
 	where := arm.CloudOptions{
 		Name: at.Cloud, Endpoint: at.Endpoint, Audience: at.Audience, AuthorityHost: at.AuthorityHost, VaultSuffix: at.VaultSuffix,
 	}
@@ -85,7 +85,7 @@ func connection(known map[string]azcore.TokenCredential, prefix, kind string, wh
 	}
 	return arm.Options{
 		Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants,
-		VaultSuffix: arm.VaultSuffix(where), About: about(kind, who),
+		VaultSuffix: arm.VaultSuffix(where), Description: about(kind, who),
 	}, nil
 }
 
@@ -131,14 +131,14 @@ func (a *azure) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
 	var faults []error
-	if err := a.reach(ctx); arm.Untrusted(err) {
+	if err := a.reach(ctx); arm.IsUntrustedCertificate(err) {
 		faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of %s: %w", a.endpoint(), err))
 	}
 	if a.own.Credential != nil {
 		_, err := a.own.Credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience() + "/.default"}})
 		refused := (*arm.Error)(nil)
 		switch {
-		case arm.Untrusted(err):
+		case arm.IsUntrustedCertificate(err):
 			faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of the token authority: %w", err))
 		case errors.As(err, &refused):
 			faults = append(faults, fmt.Errorf("azure.credential: %w", err))
