@@ -50,7 +50,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	fault(err)
 	registry, err := extensions.New(entries...)
 	fault(err)
-	connection, err := temporalOptions(options.Temporal, log, measured.sdk)
+	connection, err := temporalOptions(options, log, measured.sdk)
 	fault(err)
 	deployment, err := deploymentOptions()
 	fault(err)

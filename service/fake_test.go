@@ -150,19 +150,20 @@ type running struct {
 	done chan error
 }
 
-// start runs a worker until the test or stop ends it.
+// start runs a worker against Temporal at an address until the test or stop ends it.
 func start(t *testing.T, c config.Config, temporal string) *running {
+	t.Helper()
+	return startWith(t, c, service.Options{Temporal: &client.Options{HostPort: temporal}})
+}
+
+// startWith runs a worker with the given options until the test or stop ends it.
+func startWith(t *testing.T, c config.Config, options service.Options) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{log: &log{}, done: make(chan error, 1)}
 	address := make(chan string, 1)
-	go func() {
-		r.done <- service.Run(ctx, c, service.Options{
-			Temporal: &client.Options{HostPort: temporal},
-			OnListen: func(at string) { address <- at },
-			Stderr:   r.log,
-		})
-	}()
+	options.OnListen, options.Stderr = func(at string) { address <- at }, r.log
+	go func() { r.done <- service.Run(ctx, c, options) }()
 	r.stop = sync.OnceValue(func() error { cancel(); return <-r.done })
 	t.Cleanup(func() { _ = r.stop() })
 	select {

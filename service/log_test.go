@@ -8,8 +8,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 )
 
-// TestQuietPolls: lines say what was added before and after a group, and nothing
-// is said of a server that is out of reach.
+// TestQuietPolls checks that lines keep their attributes and groups, and that warnings
+// about an unreachable server are dropped.
 func TestQuietPolls(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -59,11 +59,11 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		return nil, fmt.Errorf("set up metrics: %w", err)
 	}
 	provider := metric.NewMeterProvider(metric.WithReader(exporter))
-	m.sdk = newKnownMetrics(opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+	m.sdk = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter:                provider.Meter("temporal"),
 		OnError:              func(err error) { log.Warn("count for metrics", "error", err) },
 		UseMonotonicCounters: true,
-	}))
+	})
 	return m, nil
 }
 

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 )
 
@@ -31,12 +31,12 @@ func (e stopError) Unwrap() error { return e.error }
 // serve runs HTTP server, watch and worker until ctx is done.
 func (w *parts) serve(ctx context.Context) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
+	tuneMemory(w.log, memlimit.FromCgroup)
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer stopBackground()
 	group.Go(func() { w.serveHTTP(background) })
 	group.Go(func() { w.health.watch(background) })
-	group.Go(func() { tuneCollector(background) })
 	if w.rules != nil && w.settings.Rules.Reload > 0 {
 		group.Go(func() { w.rules.Watch(background, w.settings.Rules.Reload, w.log) })
 	}
@@ -49,7 +49,7 @@ func (w *parts) serve(ctx context.Context) error {
 			return stop.error
 		}
 		// What is out of reach, the watch has said.
-		if err != nil && ctx.Err() == nil && !outOfReach(err) && err.Error() != said {
+		if err != nil && ctx.Err() == nil && !isUnreachable(err) && err.Error() != said {
 			said = err.Error()
 			w.log.Error("worker cannot serve, going on trying", "error", err)
 		}
@@ -69,7 +69,6 @@ func (w *parts) work(ctx context.Context) error {
 	running := worker.New(w.temporal, w.settings.TaskQueue, worker.Options{
 		WorkerStopTimeout: w.settings.StopTimeout,
 		DeploymentOptions: w.deployment,
-		Interceptors:      []interceptor.WorkerInterceptor{workflows.Direct()},
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:

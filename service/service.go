@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 )
 
 // Exit codes of a worker.
@@ -33,6 +34,10 @@ type Options struct {
 	// Temporal replaces what the TEMPORAL_* variables and profiles say. Data
 	// converter, logger and metrics are set by the service.
 	Temporal *client.Options
+	// Interceptors are added to those of Temporal. One that also implements
+	// interceptor.WorkerInterceptor, as the SDK's OpenTelemetry tracing does, intercepts
+	// workflows and activities too.
+	Interceptors []interceptor.ClientInterceptor
 	// OnListen is told the address of the HTTP server (host:port), which is
 	// of use when the configured port is 0.
 	OnListen func(address string)

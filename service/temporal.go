@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,7 +14,6 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
-	"google.golang.org/grpc"
 )
 
 // The names by which the Temporal worker controller tells a worker its version.
@@ -22,31 +22,27 @@ const (
 	buildVariable      = "TEMPORAL_WORKER_BUILD_ID"
 )
 
-// temporalOptions are those given, or those of the environment and profiles.
-func temporalOptions(given *client.Options, log *slog.Logger, metrics client.MetricsHandler) (client.Options, error) {
+// temporalOptions returns the given client options, or those of the environment and
+// profiles, with the service's data converter, logger and metrics.
+func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandler) (client.Options, error) {
 	var options client.Options
-	if given != nil {
-		options = *given
+	if from.Temporal != nil {
+		options = *from.Temporal
 	} else {
 		var err error
 		if options, err = envconfig.LoadDefaultClientOptions(); err != nil {
 			return options, fmt.Errorf("read Temporal's configuration (TEMPORAL_*, profile): %w", err)
 		}
 	}
-	if options.HostPort == "" {
-		options.HostPort = client.DefaultHostPort
-	}
-	if options.Namespace == "" {
-		options.Namespace = client.DefaultNamespace
-	}
-	shared := newOnePayload()
-	options.ConnectionOptions.DialOptions = append(slices.Clone(options.ConnectionOptions.DialOptions), grpc.WithChainUnaryInterceptor(shared.intercept))
+	options.HostPort = cmp.Or(options.HostPort, client.DefaultHostPort)
+	options.Namespace = cmp.Or(options.Namespace, client.DefaultNamespace)
+	options.Interceptors = slices.Concat(options.Interceptors, from.Interceptors)
 	options.DataConverter = payload.DataConverter()
 	if options.ConnectionOptions.GrpcCompression == nil {
-		// What is large are payloads, which are compressed already.
+		// Large payloads are compressed already.
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
-	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{Handler: log.Handler()}))
+	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{log.Handler()}))
 	options.MetricsHandler = metrics
 	return options, nil
 }
