@@ -52,7 +52,7 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	for _, d := range slices.Backward(s.Decisions[max(0, len(s.Decisions)-decisionsShown):]) {
 		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", stamp(d.At), d.Pass, strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason)), plain(d.Message), times(d.Count))
 	}
-	workflow.SetCurrentDetails(ctx, strings.Clone(b.String())) // kept asleep: without the builder's room
+	workflow.SetCurrentDetails(ctx, b.String())
 }
 
 // stamp is a time to the second, in UTC.

@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// handleMessages sets the handlers. Each unpacks the state of a sleeper. None of
-// them waits for ARM: they change the state and answer, the loop does the work.
+// handleMessages registers the handlers. None of them waits for ARM: a handler changes
+// the state and returns, the loop does the work.
 func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	updates := []struct {
 		name, description  string
@@ -42,12 +42,8 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 }
 
 // report answers StatusQuery.
-func (r *reconciler) report() (*Status, error) {
-	state, err := r.look()
-	if err != nil {
-		return nil, err
-	}
-	return state.status(), nil
+func (r *reconciler) report() (Status, error) {
+	return r.state.status(), nil
 }
 
 // refused is the error of a validator.
@@ -57,7 +53,6 @@ func refused(kind, format string, args ...any) error {
 }
 
 func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
-	r.unpack()
 	id := workflow.GetInfo(ctx).WorkflowExecution.ID
 	switch {
 	case r.state.Delete != nil:
@@ -77,7 +72,6 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 }
 
 func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, error) {
-	r.unpack()
 	changed := r.state.Desired == nil || !same(*r.state.Desired, in.Desired)
 	r.state.Once = in.Once
 	if changed {
@@ -116,7 +110,6 @@ func (r *reconciler) validateReconcile(in ReconcileInput) error {
 }
 
 func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (ReconcileResult, error) {
-	r.unpack()
 	number := r.state.Pass + 1
 	if r.passing {
 		number++
@@ -137,7 +130,6 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 func (r *reconciler) validatePause(PauseInput) error { return r.validateManaged() }
 
 func (r *reconciler) validateManaged() error {
-	r.unpack()
 	if r.state.Desired == nil {
 		return refused(RefusedNotManaged, "nothing is managed here: apply a manifest first")
 	}
@@ -145,7 +137,6 @@ func (r *reconciler) validateManaged() error {
 }
 
 func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, error) {
-	r.unpack()
 	if r.state.Paused {
 		return PauseResult{}, nil
 	}
@@ -155,7 +146,6 @@ func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, er
 }
 
 func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, error) {
-	r.unpack()
 	if !r.state.Paused {
 		return PauseResult{}, nil
 	}
@@ -174,7 +164,6 @@ func said(in PauseInput) string {
 }
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
-	r.unpack()
 	if known := r.state.Desired; known != nil {
 		// The applied policy decides. A manifest that wants to keep the resource
 		// must not delete it because nobody applied it yet.
@@ -203,7 +192,6 @@ func validateProtection(desired resource.Desired) error {
 }
 
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
-	r.unpack()
 	changed := r.state.Delete == nil
 	in.Cascade = in.Cascade || !changed && r.state.Delete.Cascade
 	if r.state.Desired == nil {

@@ -51,10 +51,7 @@ func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (ac
 
 // recollect answers MemoryQuery.
 func (r *reconciler) recollect() (activities.Recollection, error) {
-	state, err := r.look()
-	if err != nil {
-		return activities.Recollection{}, err
-	}
+	state := r.state
 	memory := activities.Recollection{
 		Generation: state.Generation, Paused: state.Paused, Deleting: state.Delete != nil,
 		Applied: state.applied(), Memory: state.Memory,

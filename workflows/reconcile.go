@@ -18,78 +18,66 @@ const firstMessage = time.Second
 
 // reconciler is one run of ReconcileResource.
 type reconciler struct {
-	// state is nil while the run sleeps and packed holds it.
-	state  *State
-	packed packed
-	packer *packer
-	// messages counts the messages of this run: a wait ends when it moves.
+	state *State
+	// messages counts the messages of this run: a wait ends when it changes.
 	messages int64
 	// elapsed is set when the timer of the next try fired.
 	elapsed bool
 	// passing is set while a pass runs.
 	passing bool
-	// waking counts the wakes that go on beside the loop.
+	// waking counts the activities that wake dependents beside the loop.
 	waking int
-	// steps are those of a pass.
+	// steps returns the steps of a pass; tests replace it.
 	steps func(*reconciler) []step
-	// wakes are the signals that were not taken yet.
+	// wakes are the signals that have not been received yet.
 	wakes workflow.ReceiveChannel
-	// failed is what the run ends with, nil for the status alone.
-	failed error
 }
 
-// reconcileResource is the workflow ReconcileResource, for runs that share a packer:
-// it keeps one ARM resource the way its manifest says, until it is deleted,
-// canceled, or Ready once.
-func reconcileResource(p *packer) func(workflow.Context, ReconcileResourceInput) (*Status, error) {
-	return func(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
-		return start(ctx, input, p).run(ctx)
-	}
+// ReconcileResource keeps one ARM resource the way its manifest says, until it is
+// deleted, canceled, or, with --once, Ready once.
+func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (Status, error) {
+	return newReconciler(input).run(ctx)
 }
 
-// start sets the handlers and waits for the spec.
-func start(ctx workflow.Context, input ReconcileResourceInput, p *packer) *reconciler {
-	r := &reconciler{state: &State{}, packer: p, steps: (*reconciler).fiveSteps}
+func newReconciler(input ReconcileResourceInput) *reconciler {
+	r := &reconciler{state: &State{}, steps: (*reconciler).fiveSteps}
 	if input.State != nil {
 		r.state = input.State
-	}
-	if r.failed = r.handleMessages(ctx); r.failed == nil {
-		managed := func() bool { return r.state.Desired != nil }
-		r.failed = sleep(ctx, firstMessage, "waits for the first apply", managed)
 	}
 	return r
 }
 
-// run is the loop: a pass when one is due, else a wait.
-func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
-	for !r.over(ctx) {
-		r.failed = r.wait(ctx)
-	}
-	return r.state.status(), r.failed
-}
-
-// over makes the passes that are due, and reports whether the run is over.
-//
-//go:noinline
-func (r *reconciler) over(ctx workflow.Context) bool {
-	for r.failed == nil && r.state.Desired != nil {
-		if r.failed = ctx.Err(); r.failed != nil {
-			return true
+// run is the loop: it runs a pass when one is due, else it waits.
+func (r *reconciler) run(ctx workflow.Context) (Status, error) {
+	err := r.start(ctx)
+	for err == nil && r.state.Desired != nil {
+		if err = ctx.Err(); err != nil {
+			break
 		}
 		if r.shouldContinueAsNew(ctx) {
-			r.failed = r.continueAsNew(ctx)
-			return true
+			err = r.continueAsNew(ctx)
+			break
 		}
 		if !r.due(ctx) {
-			return false
+			err = r.wait(ctx)
+			continue
 		}
 		r.runPass(ctx)
-		if done, err := r.finished(); done {
-			r.failed = r.end(ctx, err)
-			return true
+		if done, result := r.finished(); done {
+			err = r.end(ctx, result)
+			break
 		}
 	}
-	return true
+	return r.state.status(), err
+}
+
+// start registers the handlers and waits for the first spec.
+func (r *reconciler) start(ctx workflow.Context) error {
+	if err := r.handleMessages(ctx); err != nil {
+		return err
+	}
+	managed := func() bool { return r.state.Desired != nil }
+	return sleep(ctx, firstMessage, "waits for the first apply", managed)
 }
 
 // due reports whether a pass is to run now. A deletion works while paused.

@@ -19,7 +19,7 @@ type ActivityRegistry interface {
 // Register registers the workflows. A run is pinned to the worker version that
 // started it, and moves to the newest at continue-as-new.
 func Register(registry Registry) {
-	registry.RegisterWorkflowWithOptions(reconcileResource(newPacker()), workflow.RegisterOptions{
+	registry.RegisterWorkflowWithOptions(ReconcileResource, workflow.RegisterOptions{
 		Name:               ReconcileResourceWorkflow,
 		VersioningBehavior: workflow.VersioningBehaviorPinned,
 	})

@@ -10,7 +10,6 @@ import (
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -46,31 +45,27 @@ func histories(t *testing.T) map[string]*historypb.History {
 	return recorded
 }
 
-func replayer(t *testing.T, interceptors ...interceptor.WorkerInterceptor) worker.WorkflowReplayer {
+func replayer(t *testing.T) worker.WorkflowReplayer {
 	t.Helper()
-	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		DataConverter: payload.DataConverter(), Interceptors: interceptors,
-	})
+	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: payload.DataConverter()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return replayer
 }
 
-// TestReplay holds that the workflow still makes the commands of every recorded
-// run, called by the SDK and as a worker calls it. Durations, summaries and texts
-// are not compared here: the other tests of this package hold them.
+// TestReplay checks that the workflow still makes the commands of every recorded
+// run. Durations, summaries and texts are not compared here: the other tests of this
+// package cover them.
 func TestReplay(t *testing.T) {
-	for called, interceptors := range map[string][]interceptor.WorkerInterceptor{"": nil, " direct": {workflows.Direct()}} {
-		for name, history := range histories(t) {
-			t.Run(name+called, func(t *testing.T) {
-				r := replayer(t, interceptors...)
-				workflows.Register(r)
-				if err := r.ReplayWorkflowHistory(quiet, history); err != nil {
-					t.Errorf("replay: %v; a change of the order of commands needs workflow.GetVersion, or a new recording and a reason", err)
-				}
-			})
-		}
+	for name, history := range histories(t) {
+		t.Run(name, func(t *testing.T) {
+			r := replayer(t)
+			workflows.Register(r)
+			if err := r.ReplayWorkflowHistory(quiet, history); err != nil {
+				t.Errorf("replay: %v; a change of the order of commands needs workflow.GetVersion, or a new recording and a reason", err)
+			}
+		})
 	}
 }
 

@@ -82,10 +82,9 @@ type State struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 }
 
-// status is the state as users see it. It is a pointer, because ten thousand
-// sleeping runs would keep room for the struct on their stacks.
-func (s *State) status() *Status {
-	status := &Status{
+// status returns the state as users see it.
+func (s *State) status() Status {
+	status := Status{
 		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
 		NotReadySince: s.NotReadySince, Overdue: s.Overdue,

@@ -52,7 +52,7 @@ func pollVerdict(verdict resource.Verdict, err error, desired resource.Desired) 
 }
 
 // fatal is the error with which a run of --once fails.
-func fatal(status *Status) error {
+func fatal(status Status) error {
 	return temporal.NewApplicationErrorWithOptions(
 		string(status.Condition.Reason)+": "+status.Condition.Message, FatalError,
 		temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{status}})

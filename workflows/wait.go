@@ -29,88 +29,27 @@ const (
 	firstResyncMin = time.Minute
 )
 
-// wait sleeps until the next try or a message, in named timers. Whoever sleeps
-// keeps the frames from the SDK's to here on its stack, and Go halves a stack to
-// 4 KiB only while less than 1,248 bytes of it are in use, of which the SDK's frames
-// take 900 when Direct calls the workflow: so what the wait needs lives in a struct
-// of its own, and its parts are functions of their own.
+// wait blocks until the next try is due or a message arrives. A wake that brings
+// nothing new does not end the wait.
 func (r *reconciler) wait(ctx workflow.Context) error {
-	s := r.fallAsleep(ctx)
-	for s.goesOn(ctx) {
-		s.woke(ctx, workflow.Await(ctx, s.stirs))
-	}
-	return s.end()
-}
-
-// sleeper is one wait of the loop.
-type sleeper struct {
-	r      *reconciler
-	timer  workflow.Future
-	cancel workflow.CancelFunc
-	// stirs reports whether there is something to look at.
-	stirs func() bool
-	// packed is set while the state was packed when the wait went on.
-	packed bool
-	// try is set when the next try is due when the timer fires.
-	try bool
-	// seen are the messages before the wait.
-	seen int64
-	// err ended the wait: the run was canceled.
-	err error
-}
-
-func (r *reconciler) fallAsleep(ctx workflow.Context) *sleeper {
 	if r.state.holds() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
-		r.state.Told.Ready = false // dependsOn waits while it is paused: the resume wakes
+		r.state.Told.Ready = false // dependents wait while it is paused; the pass after a resume wakes them
 	}
-	s := &sleeper{r: r, seen: r.messages}
-	most, try, summary := r.nextTimer(ctx)
-	s.try = try
-	s.timer, s.cancel = startTimer(ctx, most, summary)
-	s.stirs = s.stirred
-	return s
-}
-
-// goesOn packs the state, unless the wait is over.
-//
-//go:noinline
-func (s *sleeper) goesOn(ctx workflow.Context) bool {
-	if s.err != nil || s.over() {
-		return false
+	handled := r.messages
+	duration, due, summary := r.nextTimer(ctx)
+	timer, cancel := startTimer(ctx, duration, summary)
+	defer cancel()
+	ended := func() bool { return r.messages != handled || timer.IsReady() }
+	for !ended() {
+		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len() > 0 }); err != nil {
+			return err
+		}
+		r.takeWakes(ctx)
 	}
-	s.packed = s.r.pack(ctx)
-	return true
-}
-
-// woke unpacks the state and takes the wakes: one that says nothing new does not
-// end the wait.
-//
-//go:noinline
-func (s *sleeper) woke(ctx workflow.Context, err error) {
-	s.err = err
-	s.r.unpack()
-	s.r.takeWakes(ctx)
-}
-
-// end says whether the next try is due. The timer decides, not a second look at the
-// clock.
-func (s *sleeper) end() error {
-	s.cancel()
-	s.r.elapsed = s.err == nil && s.try && !s.moved()
-	return s.err
-}
-
-// moved reports whether a message came.
-func (s *sleeper) moved() bool { return s.r.messages != s.seen }
-
-// over reports whether the wait is.
-func (s *sleeper) over() bool { return s.moved() || s.timer.IsReady() }
-
-// stirred reports whether there is something to look at. A message that changed
-// nothing leaves the state unpacked.
-func (s *sleeper) stirred() bool {
-	return s.over() || s.r.wakes.Len() > 0 || s.packed && s.r.state != nil
+	// The timer decides, not the clock: a replay must reach the same conclusion.
+	r.elapsed = due && r.messages == handled
+	return nil
 }
 
 // nextTimer is the length of the next timer, whether the next try is due when it
