@@ -24,11 +24,12 @@ var layer = map[string]int{
 	"resource": 0,
 	"manifest": 1, "drift": 1, "arm": 1, "secrets": 1,
 	"extensions": 2,
-	"activities": 3,
-	"workflows":  4,
-	"fleet":      5,
-	"service":    6,
-	"worker":     7, "starter": 7,
+	// The built-in types use the public SDK, and the steps know none of them.
+	"activities": 3, "extensions/azure": 3,
+	"workflows": 4,
+	"fleet":     5,
+	"service":   6,
+	"worker":    7, "starter": 7,
 }
 
 // beside are the packages that stand beside the layers and import nothing of
@@ -58,6 +59,9 @@ func room(importPath string) string {
 	below, ours := strings.CutPrefix(importPath, module+"/")
 	if !ours {
 		return ""
+	}
+	if below == "extensions/azure" {
+		return below
 	}
 	first, _, _ := strings.Cut(below, "/")
 	return first
@@ -126,6 +130,9 @@ func TestUpward(t *testing.T) {
 		"by the simulator": {reason: "the same from the other side", from: "armsim", to: "resource", refused: true},
 		"CLI to ARM":       {reason: "the CLI never talks to ARM", from: "starter", to: "arm", refused: true},
 		"workflow to ARM":  {reason: "a better client must not break a replay", from: "workflows", to: "arm", refused: true},
+		"SDK to its types": {reason: "the built-in types use the SDK as any author does", from: "extensions", to: "extensions/azure", refused: true},
+		"step to a type":   {reason: "steps know the registry, not its entries", from: "activities", to: "extensions/azure", refused: true},
+		"worker to types":  {reason: "the worker registers them", from: "worker", to: "extensions/azure"},
 		"viper's room":     {reason: "config is the edge", from: "activities", to: "config", refused: true},
 		"a stranger":       {reason: "a new folder has to say where it stands", from: "helpers", to: "resource", refused: true},
 	}

@@ -31,7 +31,7 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 	defer heart.stop()
 	requests, cancel := forARM(ctx)
 	defer cancel()
-	turn, _ := a.Registry.Serialised(in.ID)
+	turn, _ := a.Registry.FamilyHead(in.ID)
 	if in.Cascade {
 		return CheckContentsResult{Verdict: resource.Proceed("not looked into: --cascade by " + in.By), Turn: turn}, nil
 	}

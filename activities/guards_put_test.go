@@ -376,15 +376,15 @@ func TestGuardTurns(t *testing.T) {
 		networkText: "subnets/s", groupText + "/providers/Microsoft.Network/vpnGateways/g": "natRules/r",
 		groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s": "extensions/e",
 	} {
-		of, ok := w.acts.Registry.Serialised(id(t, parent+"/"+child))
-		own, owns := w.acts.Registry.Serialised(id(t, parent))
+		of, ok := w.acts.Registry.FamilyHead(id(t, parent+"/"+child))
+		own, owns := w.acts.Registry.FamilyHead(id(t, parent))
 		if !ok || !owns || !of.Equal(id(t, parent)) || !own.Equal(of) {
 			t.Errorf("%s takes its turn at %s, its parent at %s", child, of, own)
 		}
 	}
 	// Where no body lists the children, the table of families says it.
 	const server = groupText + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/s"
-	if of, ok := w.acts.Registry.Serialised(id(t, server+"/firewallRules/r")); !ok || !of.Equal(id(t, server)) {
+	if of, ok := w.acts.Registry.FamilyHead(id(t, server+"/firewallRules/r")); !ok || !of.Equal(id(t, server)) {
 		t.Errorf("a firewall rule takes its turn at %q", of)
 	}
 }

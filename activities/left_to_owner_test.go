@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/armature-io/armature/armsim"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -60,7 +60,7 @@ func TestDeleteLeftToOwner(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := putWorld(t, func(s *setup) { s.entries = extensions.BuiltIn() })
+			w, _ := putWorld(t, func(s *setup) { s.entries = azure.BuiltIn() })
 			w.put(c.text, thingBody)
 			if c.fault.Status != 0 {
 				c.fault.Method, c.fault.Message = http.MethodDelete, "What ARM says."

@@ -37,7 +37,7 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	}
 	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Object)
 	verdict = reported(verdict, in.Desired)
-	turn, _ := a.Registry.Serialised(in.Desired.ID)
+	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
 	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt}
 }
 

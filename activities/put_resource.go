@@ -189,7 +189,7 @@ func (p *put) settled(ctx context.Context) *PutResourceResult {
 // resting is the result when somebody stopped the resource since the pass read it
 // and a PUT is due; nil when it may go.
 func (p *put) resting() *PutResourceResult {
-	verdict, rests := p.Registry.Resting(p.request.Object)
+	verdict, rests := p.Registry.Stopped(p.request.Object)
 	if !rests || p.in.Force {
 		return nil
 	}

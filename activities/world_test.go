@@ -22,6 +22,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
 	s := setup{
 		options: Options{RereadWindow: 20 * time.Second, AbsentWindow: time.Minute, HashKey: []byte("hash key"), InPlace: -1},
-		entries: extensions.BuiltIn(), handler: func(h http.Handler) http.Handler { return h },
+		entries: azure.BuiltIn(), handler: func(h http.Handler) http.Handler { return h },
 	}
 	w := &world{t: t, stop: make(chan struct{}), time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	s.sim.Clock, s.options.Now = w.now, w.now

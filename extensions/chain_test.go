@@ -182,10 +182,10 @@ func TestProceedWithoutComparison(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	cases := map[string]extensions.Entry{
-		"no type":  {Link: extensions.KustoCluster{}},
-		"no slash": {Type: "clusters", Link: extensions.KustoCluster{}},
-		"no point": {Type: extensions.KustoClusterType, Link: struct{}{}},
-		"no link":  {Type: extensions.KustoClusterType},
+		"no type":  {Link: tracer{}},
+		"no slash": {Type: "clusters", Link: tracer{}},
+		"no point": {Type: storageType, Link: struct{}{}},
+		"no link":  {Type: storageType},
 	}
 	for name, entry := range cases {
 		if _, err := extensions.New(entry); err == nil {

@@ -88,8 +88,8 @@ func (d defaultPreChecker) PreReconcileCheck(
 	}
 	switch {
 	case len(found.Differences) > 0:
-		if row, word, rests := stopped(obj); rests && !d.request.Force {
-			return leftStopped(found, row, word), nil
+		if state, value, stopped := d.registry.stoppedState(obj); stopped && !d.request.Force {
+			return blockStopped(found, state, value), nil
 		}
 		return differing(found), nil
 	case len(found.Contested) > 0:

@@ -44,7 +44,7 @@ func TestDefaultOwnerCheck(t *testing.T) {
 			if c.ownerID != "" {
 				req.Owner = object(t, c.ownerID, "", c.observed)
 			}
-			verdict := registry(t, extensions.BuiltIn()...).CheckOwner(t.Context(), req)
+			verdict := registry(t).CheckOwner(t.Context(), req)
 			if verdict.Action != c.want || verdict.Reason != c.wantReason || c.message != "" && verdict.Message != c.message {
 				t.Errorf("%s: got %+v", c.reason, verdict)
 			}

@@ -14,7 +14,7 @@ import (
 // Modify runs the modifiers over a copy of the payload. The verdict is nil
 // unless the pass ends here. The result may hold secrets and is never logged.
 func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]any) (map[string]any, *resource.Verdict) {
-	links := implementing[ARMResourceModifier](r.links(req.resourceType()))
+	links := r.modifiers(req.resourceType())
 	if len(links) == 0 {
 		return payload, nil
 	}

@@ -25,18 +25,20 @@ func (r PreReconcileCheckResult) Message() string { return r.verdict.Message }
 // Differences are what the default found, for a link that acts after it.
 func (r PreReconcileCheckResult) Differences() []resource.Difference { return r.verdict.Differences }
 
-// onlyDiffersAt reports whether the default asks for a PUT for one path alone.
-func onlyDiffersAt(result PreReconcileCheckResult, path string) bool {
-	differences := result.Differences()
-	return result.Action() == resource.ActionProceed && len(differences) == 1 && result.verdict.More == 0 &&
-		strings.EqualFold(differences[0].Path, path)
+// Reason returns the reason of a block or a skip.
+func (r PreReconcileCheckResult) Reason() resource.Reason { return r.verdict.Reason }
+
+// OnlyDiffersAt reports whether the default requests a PUT because of one path
+// alone.
+func (r PreReconcileCheckResult) OnlyDiffersAt(path string) bool {
+	return r.verdict.Action == resource.ActionProceed && len(r.verdict.Differences) == 1 && r.verdict.More == 0 &&
+		strings.EqualFold(r.verdict.Differences[0].Path, path)
 }
 
-// inSync is the answer of the default without its differences.
-func (r PreReconcileCheckResult) inSync(message string) PreReconcileCheckResult {
-	skipped := SkipReconcile(message)
-	skipped.compared = r.compared
-	return skipped
+// WithPrefix returns the result with a text before its message.
+func (r PreReconcileCheckResult) WithPrefix(text string) PreReconcileCheckResult {
+	r.verdict.Message = text + ": " + r.verdict.Message
+	return r
 }
 
 // PostReconcileCheckResult is the answer of a post-check. Make it with

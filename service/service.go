@@ -27,7 +27,7 @@ const (
 // Options are what a worker is made of, besides its configuration. The zero
 // value is a worker without extensions.
 type Options struct {
-	// Extensions fill the registry, usually extensions.BuiltIn() and your own.
+	// Extensions fill the registry, usually azure.BuiltIn() and your own.
 	Extensions []extensions.Entry
 	// Version is shown in the log and sent to ARM; "" is dev.
 	Version string

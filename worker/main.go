@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 )
 
@@ -18,5 +18,5 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: extensions.BuiltIn(), Version: version}))
+	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: azure.BuiltIn(), Version: version}))
 }

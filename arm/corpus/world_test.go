@@ -21,6 +21,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
@@ -49,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	w.client, err = arm.NewClient(arm.Options{Cloud: cloud, Clock: w.now})
 	must(t, err)
-	registry, err := extensions.New(extensions.BuiltIn()...)
+	registry, err := extensions.New(azure.BuiltIn()...)
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
 		Client: w.client, Registry: registry, Fleet: nobody{}, Log: slog.New(slog.DiscardHandler),

@@ -15,7 +15,7 @@ import (
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/dev/internal/freeport"
 	"github.com/armature-io/armature/dev/temporaldev"
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 	"github.com/armature-io/armature/workflows"
 )
@@ -149,7 +149,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 	go func() {
 		defer close(d.workerEnded)
 		options := service.Options{
-			Extensions: extensions.BuiltIn(), Version: "demo", Temporal: &d.temporal, Stdout: log, Stderr: log,
+			Extensions: azure.BuiltIn(), Version: "demo", Temporal: &d.temporal, Stdout: log, Stderr: log,
 		}
 		if err := service.Run(running, settings, options); err != nil {
 			fmt.Fprintln(d.err, "local: the worker ended:", err)

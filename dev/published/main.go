@@ -4,7 +4,7 @@
 //	go run ./published TABLE FOLDER
 //
 // TABLE is readonly (drift/readonly.txt), writeonly (drift/writeonly.txt) or
-// inline-children (extensions/inline_children.txt). FOLDER holds index.json and
+// inline-children (extensions/azure/inline_children.txt). FOLDER holds index.json and
 // the types.json files that it names, as the project bicep-types-az (MIT)
 // generates them from the REST API specifications.
 package main

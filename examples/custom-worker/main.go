@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 )
 
@@ -15,5 +16,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	own := extensions.Entry{Type: StorageAccountType, Link: StorageAccount{}}
-	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: append(extensions.BuiltIn(), own)}))
+	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: append(azure.BuiltIn(), own)}))
 }

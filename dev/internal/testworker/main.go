@@ -10,13 +10,14 @@ import (
 
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	links := extensions.BuiltIn()
+	links := azure.BuiltIn()
 	if step := os.Getenv(gate.StepVariable); step != "" {
 		link := gate.Link(step, os.Getenv(gate.FolderVariable))
 		links = append(links, extensions.Entry{Type: extensions.AllTypes, Link: link})

@@ -1,0 +1,49 @@
+package azure
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+var (
+	_ extensions.Importer = serverConfiguration{}
+	_ extensions.Importer = builtInDatabase{}
+)
+
+// serverConfiguration is a setting of a MySQL or PostgreSQL server: hundreds
+// exist, and only those that somebody set are worth a manifest.
+type serverConfiguration struct{}
+
+// Import leaves out what nobody set or nobody can set.
+func (serverConfiguration) Import(
+	ctx context.Context, obj *resource.Object, owner *resource.Object, log *slog.Logger, next extensions.ImporterFunc,
+) (extensions.ImportResult, error) {
+	value, initial := textAt(obj.At("properties.value")), textAt(obj.At("properties.defaultValue"))
+	readOnly, _ := obj.At("properties.isReadOnly")
+	switch {
+	case strings.EqualFold(textAt(obj.At("properties.source")), "system-default"):
+		return extensions.ImportSkipped("system-defaults don't need to be imported"), nil
+	case readOnly == true, strings.EqualFold(textAt(obj.At("properties.isReadOnly")), "True"):
+		return extensions.ImportSkipped("readonly configuration can't be set"), nil
+	case value != "" && value == initial:
+		return extensions.ImportSkipped("default value is the same as the current value"), nil
+	}
+	return next(ctx, obj, owner, log)
+}
+
+// builtInDatabase is a database of a PostgreSQL server that comes with it.
+type builtInDatabase struct{}
+
+// Import leaves out the server's own databases.
+func (builtInDatabase) Import(
+	ctx context.Context, obj *resource.Object, owner *resource.Object, log *slog.Logger, next extensions.ImporterFunc,
+) (extensions.ImportResult, error) {
+	if equalFoldAny(obj.ID.Name(), "azure_maintenance", "azure_sys", "postgres") {
+		return extensions.ImportSkipped("built in databases cannot be managed"), nil
+	}
+	return next(ctx, obj, owner, log)
+}

@@ -1,0 +1,114 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+var _ extensions.PostReconciliationChecker = PrivateEndpoint{}
+
+// PrivateEndpointType is the ARM type of a private endpoint.
+const PrivateEndpointType = "Microsoft.Network/privateEndpoints"
+
+// PrivateEndpoint is Ready when the other side has approved its connections.
+type PrivateEndpoint struct{}
+
+// PostReconcileCheck fails while a connection is Pending, with who has to approve
+// it, and for good (severity Error, until somebody acts) when the other side has
+// rejected or removed one: Azure does not ask it again by itself. A connection
+// that does not say how it stands is not waited for.
+func (PrivateEndpoint) PostReconcileCheck(
+	ctx context.Context,
+	obj *resource.Object,
+	owner *resource.Object,
+	resolver extensions.Resolver,
+	client extensions.ARMClient,
+	log *slog.Logger,
+	next extensions.PostReconcileCheckFunc,
+) (extensions.PostReconcileCheckResult, error) {
+	var open []connection
+	refused := false
+	for _, c := range connections(obj) {
+		if c.status == "" || equalFoldAny(c.status, "Approved") {
+			continue
+		}
+		open, refused = append(open, c), refused || c.refused()
+	}
+	switch {
+	case len(open) == 0:
+		return next(ctx, obj, owner, resolver, client, log)
+	case refused:
+		return extensions.PostReconcileCheckResultFailure(approval(open), extensions.WithSeverity(resource.SeverityError)), nil
+	}
+	return extensions.PostReconcileCheckResultFailure(approval(open)), nil
+}
+
+// connection is one of a private endpoint's.
+type connection struct {
+	name   string // its ID where Azure gives one
+	status string // Pending, Approved, Rejected or Disconnected
+	words  string // what the approver wrote
+	target string // ID of what it connects to
+}
+
+// connections are those that ask their other side first.
+func connections(obj *resource.Object) []connection {
+	var out []connection
+	for _, list := range []string{"manualPrivateLinkServiceConnections", "privateLinkServiceConnections"} {
+		value, _ := obj.At("properties." + list)
+		items, _ := value.([]any)
+		for i := range items {
+			at := fmt.Sprintf("properties.%s[%d].", list, i)
+			var c connection
+			if c.name, _ = obj.StringAt(at + "id"); c.name == "" {
+				c.name, _ = obj.StringAt(at + "name")
+			}
+			c.status, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.status")
+			c.words, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.description")
+			c.target, _ = obj.StringAt(at + "properties.privateLinkServiceId")
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// refused reports whether the other side said no; any other word is not decided.
+func (c connection) refused() bool { return equalFoldAny(c.status, "Rejected", "Disconnected") }
+
+// approval says which connections are not approved, what the other side said, who
+// it is and where its owner approves.
+func approval(open []connection) string {
+	var names, refusals, owners []string
+	for _, c := range open {
+		names = append(names, c.name)
+		if c.refused() {
+			refusal := fmt.Sprintf("%q is %s", c.name, c.status)
+			if c.words != "" {
+				refusal += fmt.Sprintf(" (%q)", c.words)
+			}
+			refusals = append(refusals, refusal)
+		}
+		if id, err := resource.ParseID(c.target); err == nil {
+			owners = append(owners, fmt.Sprintf("%q (%s)", id.Short(), id.Type()))
+		}
+	}
+	message := fmt.Sprintf("Private connection(s) '%q' to the PrivateEndpoint requires approval", names)
+	if len(refusals) > 0 {
+		message += ": " + strings.Join(refusals, ", ")
+	}
+	if len(owners) == 0 {
+		return message
+	}
+	slices.Sort(owners)
+	message += "; whoever owns " + strings.Join(slices.Compact(owners), " and ")
+	if len(refusals) > 0 {
+		return message + " has to agree; then reconcile, or delete this endpoint"
+	}
+	return message + " approves it, in the Azure portal under Networking > Private access, or with az network private-endpoint-connection approve"
+}

@@ -1,0 +1,43 @@
+package azure_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/extensions/azure"
+	"github.com/armature-io/armature/resource"
+)
+
+// TestNetworkFamilyStates: what lies below a network, a route table, a security
+// group or a load balancer waits while its parent is Updating, for itself, and
+// takes turns with its siblings. The general checks do that, for they are ARM's
+// own words.
+func TestNetworkFamilyStates(t *testing.T) {
+	const network = groupID + "/providers/Microsoft.Network/"
+	for parent, child := range map[string]string{
+		"virtualNetworks/n": "subnets/a", "routeTables/r": "routes/a", "networkSecurityGroups/g": "securityRules/a",
+	} {
+		t.Run(parent, func(t *testing.T) {
+			a := newSimulation(t)
+			parentID, childID := network+parent, network+parent+"/"+child
+			a.want("without its parent", a.ownerCheck(childID), resource.ActionBlock, "does not exist")
+			a.put(parentID, `{"location":"westus2"}`)
+			a.want("while its parent changes", a.ownerCheck(childID), resource.ActionBlock, `"Updating"`)
+			a.pass(time.Hour)
+			a.want("afterwards", a.ownerCheck(childID), resource.ActionProceed, "")
+			a.put(childID, `{}`)
+			a.want("while it changes", a.preCheck(childID, `{}`), resource.ActionBlock, `"Updating"`)
+			a.pass(time.Hour)
+			a.want("afterwards", a.preCheck(childID, `{}`), resource.ActionSkip, "In sync")
+			a.want("afterwards", a.postCheck(childID), resource.ActionSuccess, "")
+			if turn, ok := a.registry.FamilyHead(mustID(t, childID)); !ok || !turn.Equal(mustID(t, parentID)) {
+				t.Errorf("it takes turns below %q, want below its parent", turn)
+			}
+		})
+	}
+	if diff := cmp.Diff([]string{"properties.ipConfigurations"}, azure.Subnet{}.TrimObserved()); diff != "" {
+		t.Errorf("what histories do not hold of a subnet: %s", diff)
+	}
+}

@@ -1,0 +1,136 @@
+package extensions
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// AllTypes is the Type of an entry that applies to every resource.
+const AllTypes = "*"
+
+// Entry puts a link, facts about a type, or both into the registry.
+type Entry struct {
+	// Type is the ARM type in any case, or AllTypes for a link or for Stopped.
+	Type string
+	// Link implements one or more of the points. It may be nil in an entry that
+	// only states facts.
+	Link any
+	// Serialises lists the children ("subnets", "a/b" for deeper ones) that ARM
+	// refuses to change while a sibling or the resource itself changes; see
+	// Registry.FamilyHead.
+	Serialises []string
+	// Leaf marks a type that can have no children in ARM and that no other
+	// resource waits for; see Registry.Leaf.
+	Leaf bool
+	// InlineLists are the lists in a body of the type whose items are child
+	// resources too. A PUT keeps the children that its body does not name.
+	InlineLists []InlineList
+	// Stopped are the states in which a PUT would start a stopped resource or be
+	// refused. The default pre-check does not send one then.
+	Stopped []StoppedState
+	// Evidence records where the facts were observed. The registry ignores it.
+	Evidence string
+}
+
+// InlineList is a list in the body of a parent and the child types of its items.
+type InlineList struct {
+	// Path leads to the list, for example properties.subnets.
+	Path string
+	// Types are relative to the parent, for example "subnets". They change one
+	// at a time, like those of Serialises.
+	Types []string
+	// KeptWhenOmitted marks a list whose children stay when the body of a PUT
+	// omits the list. One that the body contains is the whole list all the same.
+	KeptWhenOmitted bool
+}
+
+// StoppedState is a value by which a resource reports that it was stopped.
+type StoppedState struct {
+	// Path leads to the state, from the top of the resource. A manifest that
+	// sets this path decides itself, and the state has no effect.
+	Path string
+	// State is compared ignoring case.
+	State string
+	// Start completes "Start it ...", for example "with az kusto cluster start".
+	Start string
+}
+
+// aboutOneType reports whether the entry states a fact that AllTypes cannot have.
+func (e Entry) aboutOneType() bool {
+	return e.Leaf || len(e.Serialises) > 0 || len(e.InlineLists) > 0
+}
+
+// validate returns an error for an entry that would never take effect or that
+// would break a pass.
+func (e Entry) validate(index int) error {
+	switch {
+	case e.Type == "":
+		return fmt.Errorf("register extension %T: entry %d has no resource type", e.Link, index)
+	case e.Type != AllTypes && !strings.Contains(e.Type, "/"):
+		return fmt.Errorf("register extension %T: %q is no resource type such as Microsoft.Kusto/clusters", e.Link, e.Type)
+	case e.Type == AllTypes && e.aboutOneType():
+		return fmt.Errorf("register extension %T: Leaf, Serialises and InlineLists are facts about one type, not about all", e.Link)
+	}
+	for _, text := range e.paths() {
+		if _, err := resource.ParsePath(text); err != nil {
+			return fmt.Errorf("register facts of %s: %w", e.Type, err)
+		}
+	}
+	if e.Link == nil && (e.aboutOneType() || len(e.Stopped) > 0) {
+		return nil
+	}
+	if err := checkFacts(e.Link); err != nil {
+		return fmt.Errorf("register extension %T for %s: %w", e.Link, e.Type, err)
+	}
+	if !implementsPoint(e.Link) {
+		return fmt.Errorf("register extension %T for %s: it implements no extension point", e.Link, e.Type)
+	}
+	return nil
+}
+
+// paths returns the paths of the entry's facts.
+func (e Entry) paths() []string {
+	var paths []string
+	for _, list := range e.InlineLists {
+		paths = append(paths, list.Path)
+	}
+	for _, state := range e.Stopped {
+		paths = append(paths, state.Path)
+	}
+	return paths
+}
+
+func implementsPoint(link any) bool {
+	switch link.(type) {
+	case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier,
+		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater, LinkSource, ObservationTrimmer:
+		return true
+	}
+	return false
+}
+
+// checkFacts calls the methods by which a link states facts about its type. A
+// panic in one of them would break every pass, so it is an error at registration.
+func checkFacts(link any) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("it panics when asked for its facts: %v", value)
+		}
+	}()
+	if lister, ok := link.(ChildLister); ok {
+		lister.Children()
+	}
+	if stater, ok := link.(RestingStater); ok {
+		stater.RestingStates()
+	}
+	if trimmer, ok := link.(ObservationTrimmer); ok {
+		for _, path := range trimmer.TrimObserved() {
+			if _, err := resource.ParsePath(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

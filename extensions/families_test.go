@@ -1,0 +1,80 @@
+package extensions_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/extensions"
+)
+
+func TestFamilyHead(t *testing.T) {
+	const vnet = groupID + "/providers/Microsoft.Network/virtualNetworks/v1"
+	const thing = groupID + "/providers/Contoso.Things/things/t1"
+	cases := map[string]struct {
+		reason, id, want string
+	}{
+		"Child":      {"subnets of one network change one at a time", vnet + "/subnets/s1", vnet},
+		"Other":      {"a peering and a subnet too", vnet + "/virtualNetworkPeerings/p1", vnet},
+		"Itself":     {"the network takes part", vnet, vnet},
+		"Case":       {"types ignore case", groupID + "/providers/microsoft.network/VIRTUALNETWORKS/v1/SUBNETS/s1", vnet},
+		"Stranger":   {"a child that the table does not name is free", vnet + "/things/x", ""},
+		"Unknown":    {"a type that no row names is free", storageID, ""},
+		"Container":  {"a group is no family", groupID, ""},
+		"Extension":  {"an extension resource of a member is none of its children", vnet + "/subnets/s1/providers/Microsoft.Authorization/locks/l", ""},
+		"OwnRow":     {"an author adds a row", thing + "/kids/k", thing},
+		"OwnDeepRow": {"also for deeper children", thing + "/kids/k/toys/y", thing},
+		"Outermost":  {"a family inside a family is part of it", thing + "/kids/k", thing},
+	}
+	r := registry(t,
+		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", Serialises: []string{"virtualNetworkPeerings"}},
+		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", InlineLists: []extensions.InlineList{{Path: "properties.subnets", Types: []string{"subnets"}}}},
+		extensions.Entry{Type: "contoso.things/THINGS", Serialises: []string{"kids", "kids/toys"}},
+		extensions.Entry{Type: "Contoso.Things/things/kids", Serialises: []string{"toys"}})
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			parent, ok := r.FamilyHead(mustID(t, c.id))
+			if ok != (c.want != "") || ok && !parent.Equal(mustID(t, c.want)) {
+				t.Errorf("%s: got %q %v, want %q", c.reason, parent, ok, c.want)
+			}
+		})
+	}
+}
+
+func TestLeaf(t *testing.T) {
+	r := registry(t, extensions.Entry{Type: "Contoso.Things/things/kids", Leaf: true})
+	for name, want := range map[string]bool{
+		"Contoso.Things/things/KIDS":                true,
+		"Microsoft.Network/virtualNetworks/subnets": false,
+		"Contoso.Things/things":                     false,
+	} {
+		if got := r.Leaf(name); got != want {
+			t.Errorf("Leaf(%q) = %v", name, got)
+		}
+	}
+}
+
+func TestFactsOfAllTypes(t *testing.T) {
+	for name, entry := range map[string]extensions.Entry{
+		"leaf": {Type: extensions.AllTypes, Leaf: true}, "family": {Type: extensions.AllTypes, Serialises: []string{"x"}},
+		"inline list": {Type: extensions.AllTypes, InlineLists: []extensions.InlineList{{Path: "properties.x"}}},
+		"bad path":    {Type: "Contoso.Things/things", Stopped: []extensions.StoppedState{{Path: "properties..x"}}},
+	} {
+		if _, err := extensions.New(entry); err == nil {
+			t.Errorf("%s: the entry is accepted", name)
+		}
+	}
+}
+
+// panicky panics when asked for its facts.
+type panicky struct{}
+
+func (panicky) Children() []string {
+	var none []string
+	return none[1:2]
+}
+
+func TestFactsThatPanic(t *testing.T) {
+	if _, err := extensions.New(extensions.Entry{Type: "Contoso.Things/things", Link: panicky{}}); err == nil || !strings.Contains(err.Error(), "panicky") {
+		t.Errorf("got %v", err)
+	}
+}
