@@ -35,6 +35,10 @@ var layer = map[string]int{
 // beside are the packages that stand beside the layers and import nothing of
 // ours, with who may import them.
 var beside = map[string][]string{
+	"internal": {
+		"resource", "manifest", "drift", "arm", "secrets", "extensions", "activities", "workflows", "fleet",
+		"service", "config", "worker", "starter",
+	},
 	"payload":    {"fleet", "service", "starter"},
 	"searchattr": {"service", "starter"},
 	"config":     {"service"},
@@ -127,6 +131,8 @@ func TestUpward(t *testing.T) {
 		"up":               {reason: "a layer knows nothing above", from: "arm", to: "activities", refused: true},
 		"sideways":         {reason: "layer 1 does not import itself", from: "drift", to: "arm", refused: true},
 		"to the simulator": {reason: "a shared mistake would look like agreement", from: "arm", to: "armsim", refused: true},
+		"text functions":   {reason: "they import nothing of ours", from: "config", to: "internal"},
+		"from text":        {reason: "internal imports nothing of ours", from: "internal", to: "resource", refused: true},
 		"by the simulator": {reason: "the same from the other side", from: "armsim", to: "resource", refused: true},
 		"CLI to ARM":       {reason: "the CLI never talks to ARM", from: "starter", to: "arm", refused: true},
 		"workflow to ARM":  {reason: "a better client must not break a replay", from: "workflows", to: "arm", refused: true},

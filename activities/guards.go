@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -40,7 +41,7 @@ func (a *Activities) frozen(ctx context.Context, desired resource.Desired) *reso
 	if freeze.Selector != "" {
 		what, take = "every resource with "+freeze.Selector, "armature unfreeze -l "+freeze.Selector
 	}
-	message := fmt.Sprintf("%s froze %s at %s", freeze.By, what, freeze.Since.UTC().Format("2006-01-02 15:04:05Z"))
+	message := fmt.Sprintf("%s froze %s at %s", freeze.By, what, text.Time(freeze.Since))
 	if freeze.Reason != "" {
 		message += " (" + freeze.Reason + ")"
 	}

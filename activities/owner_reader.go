@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"golang.org/x/sync/singleflight"
@@ -184,7 +185,7 @@ func (r *ownerReader) dated(got reading) reading {
 	object := *got.object
 	object.Freshness = "read now"
 	if age := r.now().Sub(got.at).Round(time.Second); age > 0 {
-		object.Freshness = fmt.Sprintf("read %s ago", age)
+		object.Freshness = "read " + text.Duration(age) + " ago"
 	}
 	got.object = &object
 	return got

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -203,7 +204,7 @@ func (p *poll) again(message string, delay time.Duration) (PollOperationResult, 
 func (p *poll) ended(verdict resource.Verdict) (PollOperationResult, error) {
 	duration := p.now().Sub(p.progress.Started)
 	if verdict.Message == "" {
-		verdict.Message = fmt.Sprintf("the operation ended after %s; polls: %d", duration.Round(time.Second), p.progress.Polls)
+		verdict.Message = fmt.Sprintf("the operation ended after %s; polls: %d", text.Duration(duration), p.progress.Polls)
 	}
 	return PollOperationResult{
 		Verdict: p.observed("PollOperation", verdict), Polls: p.progress.Polls, Duration: duration, States: p.progress.States,

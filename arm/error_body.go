@@ -7,7 +7,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/armature-io/armature/internal/text"
 )
 
 // Bounds of what is kept of an error body.
@@ -52,18 +53,18 @@ func parseError(payload []byte) *Error {
 		top = inner
 	}
 	e := &Error{
-		Code:    text(top, "code"),
-		Message: clean(text(top, "message")),
-		Target:  clean(text(top, "target")),
+		Code:    fieldText(top, "code"),
+		Message: clean(fieldText(top, "message")),
+		Target:  clean(fieldText(top, "target")),
 	}
 	if e.Code == "" { // OAuth: {"error":"invalid_client","error_description":"..."}
-		e.Code = text(body, "error")
+		e.Code = fieldText(body, "error")
 	}
 	if e.Message == "" { // RFC 7807, OAuth
-		e.Message = clean(join(": ", text(top, "title"), text(top, "detail"), text(body, "error_description")))
+		e.Message = clean(join(": ", fieldText(top, "title"), fieldText(top, "detail"), fieldText(body, "error_description")))
 	}
 	e.collect(top, 0)
-	e.embedded(text(top, "message"))
+	e.embedded(fieldText(top, "message"))
 	e.namePolicies()
 	return e
 }
@@ -95,7 +96,7 @@ func (e *Error) embedded(message string) {
 	if inner, ok := field(node, "error").(map[string]any); ok {
 		node = inner
 	}
-	if code := text(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
+	if code := fieldText(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
 		e.Details = append(e.Details, Detail{Code: code})
 	}
 }
@@ -113,12 +114,12 @@ func (e *Error) collect(node map[string]any, depth int) {
 	}
 	for _, item := range list(field(node, "additionalInfo")) {
 		info, _ := item.(map[string]any)
-		if kind := text(info, "type"); strings.EqualFold(kind, policyViolation) && len(e.Details) < maxDetails {
+		if kind := fieldText(info, "type"); strings.EqualFold(kind, policyViolation) && len(e.Details) < maxDetails {
 			named, _ := field(info, "info").(map[string]any)
 			e.Details = append(e.Details, Detail{
 				Code:    kind,
-				Message: clean(join(": ", text(named, "policyAssignmentDisplayName"), text(named, "policyDefinitionDisplayName"))),
-				Target:  clean(text(named, "policyAssignmentId")),
+				Message: clean(join(": ", fieldText(named, "policyAssignmentDisplayName"), fieldText(named, "policyDefinitionDisplayName"))),
+				Target:  clean(fieldText(named, "policyAssignmentId")),
 			})
 		}
 	}
@@ -129,7 +130,7 @@ func (e *Error) detail(item any, depth int) {
 	if !ok || len(e.Details) >= maxDetails {
 		return
 	}
-	detail := Detail{Code: text(node, "code"), Message: clean(text(node, "message")), Target: clean(text(node, "target"))}
+	detail := Detail{Code: fieldText(node, "code"), Message: clean(fieldText(node, "message")), Target: clean(fieldText(node, "target"))}
 	if detail != (Detail{}) {
 		e.Details = append(e.Details, detail)
 	}
@@ -149,7 +150,7 @@ func field(node map[string]any, name string) any {
 	return nil
 }
 
-func text(node map[string]any, name string) string {
+func fieldText(node map[string]any, name string) string {
 	switch value := field(node, name).(type) {
 	case string:
 		return strings.TrimSpace(value)
@@ -198,8 +199,5 @@ func clean(message string) string {
 		message = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`).ReplaceAllString(message, "$1")
 	}
 	message = strings.ToValidUTF8(strings.TrimSpace(message), "")
-	if utf8.RuneCountInString(message) <= maxMessageRunes {
-		return message
-	}
-	return string([]rune(message)[:maxMessageRunes]) + "…"
+	return text.Cut(message, maxMessageRunes)
 }

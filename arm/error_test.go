@@ -94,7 +94,7 @@ func TestErrorBodyIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"code":"X","innererror":`, 60) + `{}` + strings.Repeat(`}`, 60)
 	wide := `[` + strings.Repeat(`{"code":"X"},`, 200) + `{}]`
 	e := parseError([]byte(`{"error":{"code":"A","message":"` + strings.Repeat("ü", 5000) + `","details":` + wide + `,"innererror":` + deep + `}}`))
-	if len(e.Details) != maxDetails || len([]rune(e.Message)) != maxMessageRunes+1 {
+	if len(e.Details) != maxDetails || len([]rune(e.Message)) != maxMessageRunes {
 		t.Errorf("got %d details and %d runes", len(e.Details), len([]rune(e.Message)))
 	}
 }

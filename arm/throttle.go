@@ -11,6 +11,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/armature-io/armature/internal/text"
 )
 
 // throttleWaitMax is how long a request waits for its turn before it is given
@@ -103,7 +105,7 @@ func (t *Throttle) turn(at scope) (time.Duration, error) {
 	}
 	return 0, &Error{
 		Status: http.StatusTooManyRequests, Code: CodeThrottled, Class: ClassThrottled, RetryAfter: delay,
-		Message: fmt.Sprintf("the budget for %s is used up; the request was not sent and has its turn in %s", at, delay.Round(time.Second)),
+		Message: fmt.Sprintf("the budget for %s is used up; the request was not sent and has its turn in %s", at, text.Duration(delay)),
 	}
 }
 

@@ -26,7 +26,7 @@ type badConfig struct {
 }
 
 // whatToDo are the words by which a message says what to do.
-var whatToDo = regexp.MustCompile(`(?i)\b(want|write|needs|takes|must|meant|use|allowed|put it|name|set|see|lists|check|give|keep|save|known)\b`)
+var whatToDo = regexp.MustCompile(`(?i)\b(want|write|needs|takes|must|mean|use|allowed|put it|name|set|see|lists|check|give|keep|save|known)\b`)
 
 // TestBadInputConfigs holds what a worker says of faulty configurations. The
 // messages stand in a golden file, where people read them (UPDATE_GOLDEN=1).

@@ -99,7 +99,7 @@ func TestLoadRefuses(t *testing.T) {
 		"an unknown variable": {
 			reason: "nor must a misspelt variable",
 			env:    map[string]string{"ARMATURE_AZ_CLOUD": "public"},
-			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (is ARMATURE_AZURE_CLOUD meant?)"},
+			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (did you mean ARMATURE_AZURE_CLOUD?)"},
 		},
 		"an unknown flag": {
 			reason: "other faults are told in the same run",

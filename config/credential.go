@@ -59,15 +59,15 @@ func named(key string) bool {
 func nearestKey(name string, known []string) string {
 	rest, below := strings.CutPrefix(name, credentialsKey+".")
 	if !below {
-		return nearest(name, known)
+		return suggest(name, known)
 	}
 	_, field, _ := strings.Cut(rest, ".")
 	var fields []string
 	for _, k := range credentialKeys() {
 		fields = append(fields, k.name)
 	}
-	if said := nearest(field, fields); strings.HasPrefix(said, " (is ") && field != "" {
-		return said
+	if suggestion := suggest(field, fields); strings.HasPrefix(suggestion, " (did ") && field != "" {
+		return suggestion
 	}
 	return "; write a named credential as a section with " + strings.Join(fields, ", ")
 }

@@ -122,7 +122,7 @@ func unknownVariables(secretPrefix string) []error {
 		if secretPrefix != "" && strings.HasPrefix(name, secretPrefix) {
 			continue
 		}
-		faults = append(faults, fmt.Errorf("read environment: unknown variable %s%s", name, nearest(name, known)))
+		faults = append(faults, fmt.Errorf("read environment: unknown variable %s%s", name, suggest(name, known)))
 	}
 	return faults
 }

@@ -315,7 +315,7 @@ credentials:
 		t.Errorf("a text with commas is a list (-want +got):\n%s", diff)
 	}
 	wrong := write(t, "wrong.yaml", "credentials:\n  prod:\n    kind: none\n    client-secert: x\n")
-	if _, err := config.Load([]string{"--config=" + wrong}); err == nil || !strings.Contains(err.Error(), "unknown key credentials.prod.client-secert (is client-secret meant?)") {
+	if _, err := config.Load([]string{"--config=" + wrong}); err == nil || !strings.Contains(err.Error(), "unknown key credentials.prod.client-secert (did you mean client-secret?)") {
 		t.Errorf("a misspelt key gave %v", err)
 	}
 }

@@ -10,49 +10,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
 )
 
-// nearest says which known name may have been meant: a near one, one that has the
-// same last word, or where they are listed.
-func nearest(name string, known []string) string {
-	stem := strings.TrimPrefix(name, envPrefix)
+// suggest returns " (did you mean X?)" for a known name that is close or has the
+// same last word, else where the known names are listed.
+func suggest(name string, known []string) string {
+	stems := make([]string, len(known))
+	for i, candidate := range known {
+		stems[i] = strings.TrimPrefix(candidate, envPrefix)
+	}
 	last := name[strings.LastIndexAny(name, "._")+1:]
-	best, least := "", max(len(stem)/3, 1)+1
-	for _, candidate := range known {
-		d := distance(stem, strings.TrimPrefix(candidate, envPrefix))
-		if best == "" && strings.HasSuffix(candidate, last) && d >= least {
-			best = candidate
-		}
-		if d < least {
-			best, least = candidate, d
-		}
+	i := slices.Index(stems, nearest.Match(strings.TrimPrefix(name, envPrefix), stems))
+	if i < 0 {
+		i = slices.IndexFunc(known, func(candidate string) bool { return strings.HasSuffix(candidate, last) })
 	}
-	if best == "" {
-		return "; `worker --help` lists what is known"
+	if i < 0 {
+		return "; see `worker --help` for the known names"
 	}
-	return " (is " + best + " meant?)"
-}
-
-// distance is the number of letters to insert, delete or replace between two
-// names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return " (did you mean " + known[i] + "?)"
 }
 
 // fileFault is an error of a config file with what to do about it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -186,9 +187,5 @@ func where(open []level) string {
 			names = append(names, at.name)
 		}
 	}
-	shown := []rune(strings.Join(names, "."))
-	if len(shown) > maxShown {
-		shown = append(shown[:maxShown-1], '…')
-	}
-	return fmt.Sprintf("%q", string(shown))
+	return fmt.Sprintf("%q", text.Cut(strings.Join(names, "."), maxShown))
 }

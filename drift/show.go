@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -38,9 +39,9 @@ func (w *walker) differ(p place, rule string) {
 func (d difference) show() resource.Difference {
 	shown := resource.Difference{Path: d.path.String(), Rule: d.rule, Observed: absentText}
 	secret := resource.SecretName(lastName(d.path)) && !placeOf(d.path, nil).rights || resource.Masked(d.observed)
-	shown.Desired = text(mask(d.desired, secret))
+	shown.Desired = compactJSON(mask(d.desired, secret))
 	if d.present {
-		shown.Observed = text(mask(d.observed, secret))
+		shown.Observed = compactJSON(mask(d.observed, secret))
 	}
 	return shown
 }
@@ -72,8 +73,8 @@ func mask(value any, secret bool) any {
 	return value
 }
 
-// text is a value as compact JSON, cut.
-func text(value any) string {
+// compactJSON returns a value as compact JSON, cut to maxShown characters.
+func compactJSON(value any) string {
 	if masked, ok := value.(string); ok && masked == maskedText {
 		return maskedText
 	}
@@ -83,9 +84,5 @@ func text(value any) string {
 	if err := encoder.Encode(value); err != nil {
 		return "(not shown)"
 	}
-	runes := []rune(strings.TrimSpace(b.String()))
-	if len(runes) > maxShown {
-		return string(runes[:maxShown-1]) + "…"
-	}
-	return string(runes)
+	return text.Cut(strings.TrimSpace(b.String()), maxShown)
 }

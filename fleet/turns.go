@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -20,7 +21,7 @@ func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Plac
 		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 			ID: id, TaskQueue: f.options.TaskQueue,
 			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-			StaticSummary:            "turns of " + cut(turn.Parent.Short()),
+			StaticSummary:            "turns of " + text.CutBytes(turn.Parent.Short(), maxSummaryBytes),
 		}, workflows.SerializeSiblingsWorkflow, workflows.SerializeSiblingsInput{}),
 		UpdateOptions: client.UpdateWorkflowOptions{
 			WorkflowID: id, UpdateName: workflows.TakeTurnUpdate, Args: []any{turn},
@@ -47,13 +48,5 @@ func (f *Fleet) End(ctx context.Context, turn activities.Turn) error {
 	return nil
 }
 
-// summaryMost bounds a name in a static summary, which the server takes up to
-// 400 bytes.
-const summaryMost = 200
-
-func cut(name string) string {
-	if len(name) <= summaryMost {
-		return name
-	}
-	return name[:summaryMost] + "..."
-}
+// maxSummaryBytes bounds a name in a static summary; the server accepts 400 bytes.
+const maxSummaryBytes = 200

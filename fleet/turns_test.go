@@ -68,16 +68,6 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
-	t.Parallel()
-	if got := cut(strings.Repeat("x", 500)); len(got) > 400 {
-		t.Errorf("a summary of %d bytes: the server takes 400", len(got))
-	}
-	if got := cut("vnet1"); got != "vnet1" {
-		t.Errorf("a short name became %q", got)
-	}
-}
-
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -111,8 +112,8 @@ func (l *loader) checkFields(d *draft, section *node, prefix string, known []str
 	for _, f := range section.fields {
 		switch {
 		case slices.Contains(known, f.name):
-		case Nearest(f.name, known) != "":
-			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", Nearest(f.name, known))
+		case nearest.Match(f.name, known) != "":
+			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", nearest.Match(f.name, known))
 		default:
 			l.at(d, f.line, prefix+f.name, "unknown field; allowed: %s", strings.Join(known, ", "))
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
 )
 
 // called is the manifests with a name, or with a longer form of it
@@ -32,7 +34,7 @@ func (l *loader) unknownName(name string) string {
 		}
 	}
 	message := fmt.Sprintf("no manifest of this load is called %q", name)
-	if near := Nearest(name, names); near != "" {
+	if near := nearest.Match(name, names); near != "" {
 		return message + fmt.Sprintf("; did you mean %s?", near)
 	}
 	return message + "; write a manifest's name or a resource ID"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/spf13/cobra"
 )
@@ -113,7 +114,7 @@ func (a *app) workerFindings(ctx context.Context, b *backend, in activities.Diag
 	if skew := clockSkew(begun, ended, result.At); skew.Abs() > skewMost {
 		findings = append(findings, activities.Finding{
 			Check: "clock here", State: activities.FindingWarn,
-			Message: fmt.Sprintf("this machine's clock differs from the worker's by %s", skew.Abs().Round(time.Second)),
+			Message: fmt.Sprintf("this machine's clock differs from the worker's by %s", text.Duration(skew.Abs())),
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/armature-io/armature/internal/nearest"
 )
 
 // format is how a command writes its answer.
@@ -40,7 +42,7 @@ func (f *format) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("output format %q is not known%s; allowed are %s", text, meant(text, formats()), strings.Join(formats(), ", "))
+	return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, formats()), strings.Join(formats(), ", "))
 }
 
 // String is the flag as it is written.

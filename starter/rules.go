@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/armature-io/armature/extensions/rules"
+	"github.com/armature-io/armature/internal/nearest"
 	"github.com/spf13/cobra"
 )
 
@@ -22,7 +23,7 @@ worker; docs/extensions.md says how rules are written.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), meant(args[0], []string{"check", "test"}))
+			return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), nearest.Suggest(args[0], []string{"check", "test"}))
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

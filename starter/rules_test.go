@@ -19,7 +19,7 @@ func TestRules(t *testing.T) {
 		"good":          {"a file that a worker takes", rule, "check", exitOK, "r.yaml: 1 rule, no faults", ""},
 		"type error":    {"line and column", strings.Replace(rule, "observed.a == 1", "observed.a + 1", 1), "check", exitBadInput, "", "r.yaml:4:11: when: it gives"},
 		"unknown name":  {"line and column", strings.Replace(rule, "observed.a", "obsrved.a", 1), "check", exitBadInput, "", "r.yaml:4:11: when: undeclared reference to 'obsrved'"},
-		"unknown field": {"what is meant", strings.Replace(rule, "block:", "blok:", 1), "check", exitBadInput, "", `unknown field "blok" (is block meant?)`},
+		"unknown field": {"what is meant", strings.Replace(rule, "block:", "blok:", 1), "check", exitBadInput, "", `unknown field "blok" (did you mean block?)`},
 		"duplicate":     {"both places", rule + rule[len("rules:\n"):], "check", exitBadInput, "", "stands twice: first in"},
 		"unknown type":  {"a warning refuses nothing", strings.Replace(rule, "clusters", "clustrs", 1), "check", exitOK, "no faults", "r.yaml:3:11: warning"},
 		"passes":        {"cases beside the rules", rule + passing, "test", exitOK, "1 test passed", ""},

@@ -8,7 +8,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -124,7 +124,7 @@ func byName(all []record, name string) (record, error) {
 	switch len(matches) {
 	case 0:
 		hint := "`armature get` lists them"
-		if near := nearest(all, name); near != "" {
+		if near := nearestRecord(all, name); near != "" {
 			hint = "did you mean " + near + "? " + hint
 		}
 		if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" || ext == ".json" {
@@ -141,9 +141,9 @@ func byName(all []record, name string) (record, error) {
 	return record{}, badInput("find %q: %d resources have this name; give one by its ID:%s", name, len(matches), strings.Join(ids, ""))
 }
 
-// nearest is what a resource is called whose name a typo was meant for, "" where
+// nearestRecord is what a resource is called whose name a typo was meant for, "" where
 // none is near.
-func nearest(all []record, name string) string {
+func nearestRecord(all []record, name string) string {
 	called := map[string]string{}
 	var names []string
 	for _, r := range all {
@@ -152,5 +152,5 @@ func nearest(all []record, name string) string {
 			names = append(names, candidate)
 		}
 	}
-	return called[manifest.Nearest(name, names)]
+	return called[nearest.Match(name, names)]
 }

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/internal/nearest"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -24,8 +24,8 @@ func flagFault(c *cobra.Command, err error) string {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		c.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := manifest.Nearest(parts[1], names); near != "" {
-			text += ", did you mean --" + near + "?"
+		if near := nearest.Match(parts[1], names); near != "" {
+			text += " (did you mean --" + near + "?)"
 		}
 		return text + "; see `" + c.CommandPath() + " --help`"
 	}
@@ -62,7 +62,7 @@ func commandFault(root *cobra.Command, err error) string {
 	}
 	typed, _, _ = strings.Cut(typed, `"`)
 	if near := root.SuggestionsFor(typed); len(near) > 0 {
-		text += ", did you mean " + strings.Join(near, " or ") + "?"
+		text += " (did you mean " + strings.Join(near, " or ") + "?)"
 	}
 	return text + "; see `" + root.CommandPath() + " --help`"
 }
@@ -74,15 +74,7 @@ func among(flag, word string, known []string) error {
 			return nil
 		}
 	}
-	return badInput("--%s %q is not known%s; allowed are %s", flag, word, meant(word, known), strings.Join(known, ", "))
-}
-
-// meant is ", did you mean X?" where a word is near.
-func meant(word string, known []string) string {
-	if near := manifest.Nearest(word, known); near != "" {
-		return ", did you mean " + near + "?"
-	}
-	return ""
+	return badInput("--%s %q is not known%s; allowed are %s", flag, word, nearest.Suggest(word, known), strings.Join(known, ", "))
 }
 
 // none refuses arguments; instead says what a user meant with one.

@@ -10,16 +10,6 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-func TestCut(t *testing.T) {
-	long := strings.Repeat("ö", 300)
-	if got := cut(long); utf8.RuneCountInString(got) != summaryMax || !strings.HasSuffix(got, "…") {
-		t.Errorf("%d runes, want %d: the Web UI shows no more", utf8.RuneCountInString(got), summaryMax)
-	}
-	if got := cut("short"); got != "short" {
-		t.Errorf("got %q, want a short text as it is", got)
-	}
-}
-
 func TestKeyword(t *testing.T) {
 	if got := keyword(strings.Repeat("ö", 300)); utf8.RuneCountInString(got) != keywordMax {
 		t.Errorf("%d runes, want %d: a longer value hides the workflow on SQL stores", utf8.RuneCountInString(got), keywordMax)

@@ -3,10 +3,10 @@ package workflows
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -154,18 +154,6 @@ func phaseOf(verdict resource.Verdict, class resource.RetryClass, deleting bool)
 	return PhaseNotReady
 }
 
-// short is a duration without units of zero at its end: 1h30m, not 1h30m0s.
-func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // schedule sets the next try, and says so in the name of its timer; no wait
 // means: only on a message.
 func (r *reconciler) schedule(now time.Time, wait time.Duration, why string) {
@@ -174,7 +162,7 @@ func (r *reconciler) schedule(now time.Time, wait time.Duration, why string) {
 	case wait == 0:
 		return
 	case r.state.Attempts == 0:
-		r.state.Waiting = why + ": next check in " + short(wait)
+		r.state.Waiting = why + ": next check in " + text.Duration(wait)
 	default:
 		r.state.Waiting = fmt.Sprintf("%s; try %d", why, r.state.Attempts+1)
 	}

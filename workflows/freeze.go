@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -71,7 +72,7 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 			return f.continueAsNew(ctx)
 		}
 		seen := f.messages
-		summary := cut(fmt.Sprintf("frozen: %s, by %s since %s", what(f.frozen[0].Selector), f.frozen[0].By, stamp(f.frozen[0].Since)))
+		summary := text.Cut(fmt.Sprintf("frozen: %s, by %s since %s", what(f.frozen[0].Selector), f.frozen[0].By, text.Time(f.frozen[0].Since)), maxSummaryRunes)
 		if err := sleep(ctx, longestTimer, summary, func() bool { return f.messages != seen }); err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/armature-io/armature/internal/text"
 )
 
 // Every timeout and retry policy of the activities stands here.
@@ -37,7 +39,7 @@ func checkOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: checkTimeout,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:                cut(summary),
+		Summary:                text.Cut(summary, maxSummaryRunes),
 	})
 }
 
@@ -47,7 +49,7 @@ func requestOptions(ctx workflow.Context, summary string) workflow.Context {
 		StartToCloseTimeout: requestTimeout,
 		HeartbeatTimeout:    heartbeatTimeout,
 		RetryPolicy:         retries(),
-		Summary:             cut(summary),
+		Summary:             text.Cut(summary, maxSummaryRunes),
 	})
 }
 
@@ -59,7 +61,7 @@ func pollOptions(ctx workflow.Context, summary string, timeout time.Duration) wo
 		StartToCloseTimeout:    requestTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            retries(),
-		Summary:                cut(summary),
+		Summary:                text.Cut(summary, maxSummaryRunes),
 	})
 }
 
@@ -70,7 +72,7 @@ func wakeOptions(ctx workflow.Context, summary string) workflow.Context {
 		ScheduleToCloseTimeout: wakeTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            retries(),
-		Summary:                cut(summary),
+		Summary:                text.Cut(summary, maxSummaryRunes),
 	})
 }
 
@@ -82,18 +84,9 @@ func planOptions(ctx workflow.Context, summary string) workflow.Context {
 		StartToCloseTimeout:    requestTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            retries(),
-		Summary:                cut(summary),
+		Summary:                text.Cut(summary, maxSummaryRunes),
 	})
 }
 
-// summaryMax is what the Web UI shows of a summary, in runes.
-const summaryMax = 120
-
-// cut shortens a summary to what the Web UI shows.
-func cut(summary string) string {
-	runes := []rune(summary)
-	if len(runes) <= summaryMax {
-		return summary
-	}
-	return string(runes[:summaryMax-1]) + "…"
-}
+// maxSummaryRunes is the length of a summary that the Web UI shows.
+const maxSummaryRunes = 120

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -125,7 +126,7 @@ func (s *siblings) watch(ctx workflow.Context) error {
 	}
 	seen := s.messages
 	summary := fmt.Sprintf("%s has the turn, %d wait", holder.Turn.ID.Short(), len(s.state.Queue))
-	if err := sleep(ctx, most, cut(summary), func() bool { return s.messages != seen }); err != nil || s.messages != seen {
+	if err := sleep(ctx, most, text.Cut(summary, maxSummaryRunes), func() bool { return s.messages != seen }); err != nil || s.messages != seen {
 		return err
 	}
 	if len(s.state.Queue) > 0 {

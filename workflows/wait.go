@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -57,10 +58,10 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 // says what is waited for, and when it fires, run looks for a new worker version.
 func (r *reconciler) nextTimer(ctx workflow.Context) (most time.Duration, try bool, summary string) {
 	if paused := r.state.holds(); paused || r.state.NextTry.IsZero() {
-		return longestTimer, false, cut(r.waitingFor(paused))
+		return longestTimer, false, text.Cut(r.waitingFor(paused), maxSummaryRunes)
 	}
 	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
-	return min(remaining, longestTimer), remaining <= longestTimer, cut(r.state.Waiting)
+	return min(remaining, longestTimer), remaining <= longestTimer, text.Cut(r.state.Waiting, maxSummaryRunes)
 }
 
 // waitingFor is what a wait without a next try waits for.

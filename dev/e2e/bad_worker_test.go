@@ -45,7 +45,7 @@ func TestBadWorker(t *testing.T) {
 		"unknown variable": {
 			reason: "so would a misspelt variable",
 			env:    []string{"ARMATURE_AZ_CLOUD=public"},
-			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (is ARMATURE_AZURE_CLOUD meant?)"},
+			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (did you mean ARMATURE_AZURE_CLOUD?)"},
 		},
 		"unknown flag": {
 			reason: "and a misspelt flag",

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/armature-io/armature/internal/nearest"
 )
 
 // maxFile is the largest rule file, in bytes.
@@ -121,7 +123,7 @@ func (f *file) fields(node *yaml.Node, what string, known []string, take func(ke
 		key, value := node.Content[i], node.Content[i+1]
 		switch {
 		case !slices.Contains(known, key.Value):
-			f.fault(key, "unknown field %q%s; the fields of %s are %s", key.Value, meant(key.Value, known), what, strings.Join(known, ", "))
+			f.fault(key, "unknown field %q%s; the fields of %s are %s", key.Value, nearest.Suggest(key.Value, known), what, strings.Join(known, ", "))
 		case seen[key.Value]:
 			f.fault(key, "the field %q stands twice", key.Value)
 		default:

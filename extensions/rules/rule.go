@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -111,7 +112,7 @@ func (f *file) identity(s *source) {
 		f.fault(typ.node, "%q is no resource type such as Microsoft.Kusto/clusters", typ.text)
 	case !knownType(typ.text):
 		f.warnings = append(f.warnings, Fault{File: f.name, Line: typ.node.Line, Column: typ.node.Column,
-			Message: fmt.Sprintf("warning: Armature knows no type %s%s; the rule is taken all the same", typ.text, meant(typ.text, knownTypes()))})
+			Message: fmt.Sprintf("warning: Armature knows no type %s%s; the rule is taken all the same", typ.text, nearest.Suggest(typ.text, knownTypes()))})
 	}
 }
 

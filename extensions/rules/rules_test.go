@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 		"message":           {"messages are checked", one("when: 'true'", "block: a ${desired.x} ${what} b"), []string{`r.yaml:5:29: the message: undeclared reference to 'what'`}},
 		"open message":      {"and closed", one("when: 'true'", "block: a ${desired.x"), []string{`r.yaml:5:14: the message: ${ is not closed by }`}},
 		"owner sees owner":  {"an owner rule has no resource", one("at: owner", "when: observed.x == 1", "block: x"), []string{`r.yaml:5:11: when: undeclared reference to 'observed'`}},
-		"unknown field":     {"a misspelt field", one("wen: 'true'", "block: x"), []string{`r.yaml:4:5: unknown field "wen" (is when meant?)`, "has no condition"}},
+		"unknown field":     {"a misspelt field", one("wen: 'true'", "block: x"), []string{`r.yaml:4:5: unknown field "wen" (did you mean when?)`, "has no condition"}},
 		"twice":             {"a name means one rule", one("when: 'true'", "block: x") + one("when: 'true'", "block: x")[len("rules:\n"):], []string{`r.yaml:6:11: the rule r stands twice: first in`}},
 		"no answer":         {"a rule says something", one("when: 'true'"), []string{"has no message"}},
 		"two answers":       {"but one thing", one("when: 'true'", "block: x", "fail: y"), []string{"block or fail, not both"}},
@@ -177,7 +177,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 func TestUnknownTypeIsAWarning(t *testing.T) {
 	text := "rules:\n  - name: r\n    type: Microsoft.Kusto/cluster\n    when: 'true'\n    block: x\n"
 	_, warnings, err := rules.Load(write(t, map[string]string{"r.yaml": text}))
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "r.yaml:3:11: warning: Armature knows no type Microsoft.Kusto/cluster (is Microsoft.Kusto/clusters meant?)") {
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "r.yaml:3:11: warning: Armature knows no type Microsoft.Kusto/cluster (did you mean Microsoft.Kusto/clusters?)") {
 		t.Errorf("got %v, %v", warnings, err)
 	}
 }
