@@ -1,6 +1,7 @@
 package armsim
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -47,4 +48,22 @@ func (c *clock) setRetryAfter(h http.Header, wait time.Duration) {
 	if whole != seconds {
 		h.Set("Retry-After-Ms", strconv.FormatFloat(math.Max(1, math.Ceil(seconds*1000)), 'f', 0, 64))
 	}
+}
+
+// SetTimeScale sets the simulated seconds per real second.
+func (s *Simulator) SetTimeScale(scale float64) error {
+	if scale <= 0 {
+		return fmt.Errorf("set time scale %g: it must be positive", scale)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.setScale(scale)
+	return nil
+}
+
+// Advance jumps ahead in simulated time.
+func (s *Simulator) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.advance(d)
 }

@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -95,48 +93,6 @@ func (s *Simulator) knownSubscription(id string) bool {
 		}
 	}
 	return len(s.options.Subscriptions) == 0
-}
-
-// listedSubscriptions are those that there are; where any is known, those that
-// hold something.
-func (s *Simulator) listedSubscriptions() []string {
-	if len(s.options.Subscriptions) > 0 {
-		return s.options.Subscriptions
-	}
-	var ids []string
-	for _, r := range s.below("") {
-		if t, ok := parseID(r.id); ok && t.subscription != "" {
-			ids = append(ids, strings.ToLower(t.subscription))
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-func (s *Simulator) handleSubscription(q *request) *answer {
-	if q.r.Method != http.MethodGet {
-		return errMethod(q.r.Method)
-	}
-	if q.target.kind == kindSubscription {
-		return newAnswer(http.StatusOK, s.subscription(q.target.subscription))
-	}
-	list := []any{}
-	for _, id := range s.listedSubscriptions() {
-		list = append(list, s.subscription(id))
-	}
-	return newAnswer(http.StatusOK, object{"value": list, "count": object{"type": "Total", "value": len(list)}})
-}
-
-func (s *Simulator) subscription(id string) object {
-	tenant := s.options.TenantID
-	if tenant == "" {
-		tenant = "00000000-0000-0000-0000-000000000000"
-	}
-	return object{
-		"id": "/subscriptions/" + id, "subscriptionId": id, "tenantId": tenant, "state": "Enabled",
-		"displayName": "Simulated subscription", "authorizationSource": "RoleBased", "managedByTenants": []any{},
-		"subscriptionPolicies": object{"locationPlacementId": "Public_2014-09-01", "quotaId": "PayAsYouGo_2014-09-01", "spendingLimit": "Off"},
-	}
 }
 
 // placed checks that everything above the resource is there.

@@ -152,16 +152,18 @@ func (s *Simulator) page(q *request, list []any) *answer {
 	return newAnswer(http.StatusOK, body)
 }
 
-func splitID(id string) ([]string, bool) {
-	trimmed := strings.Trim(id, "/")
-	return strings.Split(trimmed, "/"), trimmed != ""
-}
-
-// parseID parses an unescaped resource ID.
-func parseID(id string) (target, bool) {
-	segments, ok := splitID(id)
-	if !ok {
-		return target{}, false
+// permissions tells what the denials leave of everything at a scope.
+func (s *Simulator) permissions(q *request) *answer {
+	denied := []any{}
+	for _, d := range s.denials {
+		if !globMatch(d.Scope, q.target.scope) {
+			continue
+		}
+		for _, right := range [][2]string{{"GET", "*/read"}, {"PUT", "*/write"}, {"DELETE", "*/delete"}, {"POST", "*/action"}} {
+			if globMatch(d.Method, right[0]) {
+				denied = append(denied, right[1])
+			}
+		}
 	}
-	return parseTarget(segments)
+	return s.page(q, []any{object{"actions": []any{"*"}, "notActions": denied, "dataActions": []any{}, "notDataActions": []any{}}})
 }

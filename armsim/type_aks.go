@@ -151,3 +151,19 @@ func keepLastPool(s *Simulator, r *resource) *answer {
 	}
 	return nil
 }
+
+// stoppedCluster is what AKS answers to a write of a stopped cluster (reported
+// often): only start and delete are left.
+func stoppedCluster(s *Simulator, t target, _ object) *answer {
+	return s.refuseStopped(t, "properties.powerState.code", http.StatusBadRequest, "OperationNotAllowed",
+		"Managed Cluster is in stopped state, no operations except for start are allowed.")
+}
+
+// refuseStopped refuses a write of what says Stopped at a path.
+func (s *Simulator) refuseStopped(t target, path string, status int, code, message string) *answer {
+	r := s.find(t.id)
+	if r == nil || !strings.EqualFold(text(r.body, path), "Stopped") {
+		return nil
+	}
+	return armError(status, code, "%s", message)
+}

@@ -138,3 +138,9 @@ func postgresDatabaseDefaults(_ *resource, body object) {
 	p["charset"] = strings.ToUpper(text(p, "charset"))
 	setDefault(p, "collation", "en_US.utf8")
 }
+
+// stoppedServer is what a flexible server answers.
+func stoppedServer(s *Simulator, t target, _ object) *answer {
+	return s.refuseStopped(t, "properties.state", http.StatusBadRequest, "ServerStoppedError",
+		"Operation cannot be performed as the server is currently in state 'Stopped'.")
+}

@@ -1,9 +1,6 @@
 package armsim
 
-import (
-	"net/http"
-	"time"
-)
+import "time"
 
 // Shape is how the server tells a client that it is not done yet.
 type Shape string
@@ -75,89 +72,6 @@ type OperationSpec struct {
 	DeleteBody bool `json:"deleteBody,omitempty"`
 	// EmptyBody leaves the body out of the first answer.
 	EmptyBody bool `json:"emptyBody,omitempty"`
-}
-
-// specFor finds the spec of an operation: a rule of the control API, of the
-// options, else the table.
-func (s *Simulator) specFor(resourceType, id, on string) OperationSpec {
-	row := s.ruleFor(resourceType)
-	base := map[string]OperationSpec{"create": row.create, "update": row.update, "delete": row.delete}[on]
-	for i := len(s.operationRules) - 1; i >= 0; i-- {
-		r := &s.operationRules[i]
-		if r.On != "" && r.On != on && (r.On != "put" || on == "delete") {
-			continue
-		}
-		if r.Count < 0 || !globMatch(r.Type, resourceType) || !globMatch(r.ID, id) {
-			continue
-		}
-		if r.Count > 0 {
-			if r.Count--; r.Count == 0 {
-				r.Count = -1 // used up
-			}
-		}
-		return fillSpec(r.Spec, base, on)
-	}
-	return fillSpec(base, OperationSpec{}, on)
-}
-
-func fillSpec(spec, base OperationSpec, on string) OperationSpec {
-	if spec.Shape == "" {
-		if spec.Shape = base.Shape; spec.Shape == "" {
-			spec.Shape = ShapeSync
-		}
-	}
-	if spec.Seconds == 0 && spec.Polls == 0 {
-		spec.Seconds = base.Seconds
-	}
-	if spec.RetryAfter == nil {
-		spec.RetryAfter = base.RetryAfter
-	}
-	pick := func(own *string, candidates ...string) {
-		for _, c := range candidates {
-			if *own == "" {
-				*own = c
-			}
-		}
-	}
-	pick(&spec.State, base.State, map[string]string{"create": "Creating", "update": "Updating", "delete": "Deleting"}[on])
-	pick(&spec.FirstState, base.FirstState, spec.State)
-	pick(&spec.StatusWord, base.StatusWord, "InProgress")
-	pick(&spec.Outcome, base.Outcome, "Succeeded")
-	if spec.Outcome != "Succeeded" {
-		pick(&spec.ErrorCode, base.ErrorCode, "InternalServerError")
-		pick(&spec.ErrorMessage, base.ErrorMessage, "The operation did not succeed.")
-	}
-	if spec.Status == 0 {
-		spec.Status = base.Status
-	}
-	if spec.Status == 0 {
-		spec.Status = firstStatus(spec.Shape, on)
-	}
-	if spec.ErrorStatus == 0 {
-		spec.ErrorStatus = 400
-	}
-	if spec.StatusWords == nil {
-		spec.StatusWords = base.StatusWords
-	}
-	if spec.PollStatus == 0 {
-		spec.PollStatus = base.PollStatus
-	}
-	if spec.PollStatus == 0 {
-		spec.PollStatus = http.StatusOK
-	}
-	return spec
-}
-
-func firstStatus(shape Shape, on string) int {
-	switch {
-	case on == "delete" && shape == ShapeSync:
-		return 200
-	case on == "delete" || shape == ShapeLocation:
-		return 202
-	case on == "create":
-		return 201
-	}
-	return 200
 }
 
 func (s OperationSpec) duration() time.Duration { return seconds(s.Seconds) }

@@ -6,6 +6,16 @@ import (
 	"strings"
 )
 
+// inlineRule is a child collection that the parent's body shows and replaces.
+type inlineRule struct {
+	collection, property string // the property below "properties", dotted
+	flat                 bool   // an item is name and properties in one object
+	first                object // defaults of the first item
+	// keepAbsent tells by api-version whether a body that lacks the property
+	// leaves the children alone; nil = it deletes them.
+	keepAbsent func(apiVersion string) bool
+}
+
 // holder is the object in which a body has the list, and the name of the list
 // there; nil when it is not there and not to be made.
 func (rule inlineRule) holder(body object, fill bool) (object, string) {

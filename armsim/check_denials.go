@@ -34,22 +34,6 @@ func (s *Simulator) checkDenied(q *request) *answer {
 	return nil
 }
 
-// permissions tells what the denials leave of everything at a scope.
-func (s *Simulator) permissions(q *request) *answer {
-	denied := []any{}
-	for _, d := range s.denials {
-		if !globMatch(d.Scope, q.target.scope) {
-			continue
-		}
-		for _, right := range [][2]string{{"GET", "*/read"}, {"PUT", "*/write"}, {"DELETE", "*/delete"}, {"POST", "*/action"}} {
-			if globMatch(d.Method, right[0]) {
-				denied = append(denied, right[1])
-			}
-		}
-	}
-	return s.page(q, []any{object{"actions": []any{"*"}, "notActions": denied, "dataActions": []any{}, "notDataActions": []any{}}})
-}
-
 // Deny adds a denial.
 func (s *Simulator) Deny(d Denial) {
 	s.mu.Lock()

@@ -6,6 +6,12 @@ import (
 	"unicode"
 )
 
+// SecretRule names server-made properties that GETs of a type return.
+type SecretRule struct {
+	Type       string   `json:"type"` // glob
+	Properties []string `json:"properties"`
+}
+
 // dropWriteOnly takes out every string whose property name's last word is password or secret,
 // at any depth, but not under tags: such fields are accepted and never returned.
 // It answers the values.

@@ -175,3 +175,10 @@ func (s *Simulator) remaining(h http.Header, q *request) {
 		h.Set("X-Ms-Ratelimit-Remaining-Subscription-Global-"+class, strconv.Itoa(int(global)))
 	}
 }
+
+// SetThrottle replaces the token buckets; they start full.
+func (s *Simulator) SetThrottle(t Throttle) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.throttle, s.buckets = t, map[string]*bucket{}
+}

@@ -2,23 +2,6 @@ package armsim
 
 import "strings"
 
-// OperationRule says which operations a spec is for. Rules given later win.
-type OperationRule struct {
-	Type string `json:"type,omitempty"` // glob over the resource type
-	ID   string `json:"id,omitempty"`   // glob over the resource ID
-	// On is create, update, delete, put (create and update) or "" (all).
-	On string `json:"on,omitempty"`
-	// Count is how often the rule applies; 0 = always.
-	Count int           `json:"count,omitempty"`
-	Spec  OperationSpec `json:"spec"`
-}
-
-// SecretRule names server-made properties that GETs of a type return.
-type SecretRule struct {
-	Type       string   `json:"type"` // glob
-	Properties []string `json:"properties"`
-}
-
 // typeRule is one row of the built-in table of types.
 type typeRule struct {
 	pattern                string // glob over the lower-cased type
@@ -51,16 +34,6 @@ type typeRule struct {
 	changing func(old, body object) (state, word string)
 	check    func(*Simulator, target, object) *answer
 	keep     func(*Simulator, *resource) *answer // refuses a DELETE
-}
-
-// inlineRule is a child collection that the parent's body shows and replaces.
-type inlineRule struct {
-	collection, property string // the property below "properties", dotted
-	flat                 bool   // an item is name and properties in one object
-	first                object // defaults of the first item
-	// keepAbsent tells by api-version whether a body that lacks the property
-	// leaves the children alone; nil = it deletes them.
-	keepAbsent func(apiVersion string) bool
 }
 
 // absence is how a provider itself says that a resource is not there; empty for

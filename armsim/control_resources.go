@@ -2,7 +2,6 @@ package armsim
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -15,12 +14,6 @@ type Stored struct {
 	Busy       bool   `json:"busy"`              // an operation goes on
 	Body       object `json:"body"`              // as a GET shows it, without server-made keys
 	LastPut    object `json:"lastPut,omitempty"` // the last accepted body as sent, secrets too
-}
-
-// Hold keeps matching operations from ending, running ones and later ones.
-type Hold struct {
-	Type string `json:"type,omitempty"` // glob over the resource type
-	ID   string `json:"id,omitempty"`   // glob over the resource ID
 }
 
 // Put stores a resource behind everybody's back: no checks, no operation, no
@@ -151,74 +144,4 @@ func (s *Simulator) Resources(idGlob, typeGlob string) []Stored {
 		})
 	}
 	return out
-}
-
-// Hold keeps matching operations from ending until ReleaseHolds.
-func (s *Simulator) Hold(h Hold) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.holds = append(s.holds, h)
-}
-
-// ReleaseHolds lets all held operations go on.
-func (s *Simulator) ReleaseHolds() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.holds = nil
-}
-
-// AddOperationRule shapes later operations; rules added later win.
-func (s *Simulator) AddOperationRule(rule OperationRule) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.operationRules = append(s.operationRules, rule)
-}
-
-// Operations lists the operations that are remembered, oldest first.
-func (s *Simulator) Operations() []OperationStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.settle()
-	out := []OperationStatus{}
-	for _, name := range s.operationOrder {
-		op := s.operations[name]
-		out = append(out, OperationStatus{
-			Name: op.name, ID: op.resource.id, Verb: op.verb, Status: op.status, Done: op.done,
-			Held: !op.done && s.held(op), Polls: op.polls, Spec: op.spec, Start: op.start,
-		})
-	}
-	return out
-}
-
-// SetTimeScale sets the simulated seconds per real second.
-func (s *Simulator) SetTimeScale(scale float64) error {
-	if scale <= 0 {
-		return fmt.Errorf("set time scale %g: it must be positive", scale)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clock.setScale(scale)
-	return nil
-}
-
-// Advance jumps ahead in simulated time.
-func (s *Simulator) Advance(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clock.advance(d)
-}
-
-// SetProvider sets a provider's registration state: Registered, NotRegistered,
-// Registering or Unregistered.
-func (s *Simulator) SetProvider(namespace, state string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.registrations[strings.ToLower(namespace)] = registration{state, s.clock.now().Add(registrationTime)}
-}
-
-// SetThrottle replaces the token buckets; they start full.
-func (s *Simulator) SetThrottle(t Throttle) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.throttle, s.buckets = t, map[string]*bucket{}
 }

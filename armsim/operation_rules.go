@@ -1,0 +1,140 @@
+package armsim
+
+import "net/http"
+
+// OperationRule says which operations a spec is for. Rules given later win.
+type OperationRule struct {
+	Type string `json:"type,omitempty"` // glob over the resource type
+	ID   string `json:"id,omitempty"`   // glob over the resource ID
+	// On is create, update, delete, put (create and update) or "" (all).
+	On string `json:"on,omitempty"`
+	// Count is how often the rule applies; 0 = always.
+	Count int           `json:"count,omitempty"`
+	Spec  OperationSpec `json:"spec"`
+}
+
+// Hold keeps matching operations from ending, running ones and later ones.
+type Hold struct {
+	Type string `json:"type,omitempty"` // glob over the resource type
+	ID   string `json:"id,omitempty"`   // glob over the resource ID
+}
+
+// Hold keeps matching operations from ending until ReleaseHolds.
+func (s *Simulator) Hold(h Hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds = append(s.holds, h)
+}
+
+// ReleaseHolds lets all held operations go on.
+func (s *Simulator) ReleaseHolds() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds = nil
+}
+
+// AddOperationRule shapes later operations; rules added later win.
+func (s *Simulator) AddOperationRule(rule OperationRule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.operationRules = append(s.operationRules, rule)
+}
+
+// Operations lists the operations that are remembered, oldest first.
+func (s *Simulator) Operations() []OperationStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	out := []OperationStatus{}
+	for _, name := range s.operationOrder {
+		op := s.operations[name]
+		out = append(out, OperationStatus{
+			Name: op.name, ID: op.resource.id, Verb: op.verb, Status: op.status, Done: op.done,
+			Held: !op.done && s.held(op), Polls: op.polls, Spec: op.spec, Start: op.start,
+		})
+	}
+	return out
+}
+
+// specFor finds the spec of an operation: a rule of the control API, of the
+// options, else the table.
+func (s *Simulator) specFor(resourceType, id, on string) OperationSpec {
+	row := s.ruleFor(resourceType)
+	base := map[string]OperationSpec{"create": row.create, "update": row.update, "delete": row.delete}[on]
+	for i := len(s.operationRules) - 1; i >= 0; i-- {
+		r := &s.operationRules[i]
+		if r.On != "" && r.On != on && (r.On != "put" || on == "delete") {
+			continue
+		}
+		if r.Count < 0 || !globMatch(r.Type, resourceType) || !globMatch(r.ID, id) {
+			continue
+		}
+		if r.Count > 0 {
+			if r.Count--; r.Count == 0 {
+				r.Count = -1 // used up
+			}
+		}
+		return fillSpec(r.Spec, base, on)
+	}
+	return fillSpec(base, OperationSpec{}, on)
+}
+
+func fillSpec(spec, base OperationSpec, on string) OperationSpec {
+	if spec.Shape == "" {
+		if spec.Shape = base.Shape; spec.Shape == "" {
+			spec.Shape = ShapeSync
+		}
+	}
+	if spec.Seconds == 0 && spec.Polls == 0 {
+		spec.Seconds = base.Seconds
+	}
+	if spec.RetryAfter == nil {
+		spec.RetryAfter = base.RetryAfter
+	}
+	pick := func(own *string, candidates ...string) {
+		for _, c := range candidates {
+			if *own == "" {
+				*own = c
+			}
+		}
+	}
+	pick(&spec.State, base.State, map[string]string{"create": "Creating", "update": "Updating", "delete": "Deleting"}[on])
+	pick(&spec.FirstState, base.FirstState, spec.State)
+	pick(&spec.StatusWord, base.StatusWord, "InProgress")
+	pick(&spec.Outcome, base.Outcome, "Succeeded")
+	if spec.Outcome != "Succeeded" {
+		pick(&spec.ErrorCode, base.ErrorCode, "InternalServerError")
+		pick(&spec.ErrorMessage, base.ErrorMessage, "The operation did not succeed.")
+	}
+	if spec.Status == 0 {
+		spec.Status = base.Status
+	}
+	if spec.Status == 0 {
+		spec.Status = firstStatus(spec.Shape, on)
+	}
+	if spec.ErrorStatus == 0 {
+		spec.ErrorStatus = 400
+	}
+	if spec.StatusWords == nil {
+		spec.StatusWords = base.StatusWords
+	}
+	if spec.PollStatus == 0 {
+		spec.PollStatus = base.PollStatus
+	}
+	if spec.PollStatus == 0 {
+		spec.PollStatus = http.StatusOK
+	}
+	return spec
+}
+
+func firstStatus(shape Shape, on string) int {
+	switch {
+	case on == "delete" && shape == ShapeSync:
+		return 200
+	case on == "delete" || shape == ShapeLocation:
+		return 202
+	case on == "create":
+		return 201
+	}
+	return 200
+}

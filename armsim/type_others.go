@@ -1,0 +1,80 @@
+package armsim
+
+import "net/http"
+
+// otherRows are shapes that no example uses and tests of long-running operations
+// and of secrets do (recorded for these providers).
+func otherRows() []typeRule {
+	var rows []typeRule
+	for _, pattern := range []string{ // settings that live and die with their parent
+		"microsoft.documentdb/*/throughputsettings", "microsoft.sql/servers/*/transparentdataencryption", "microsoft.web/sites/config",
+		"microsoft.sql/servers/connectionpolicies", "*/advancedthreatprotectionsettings", "microsoft.sql/servers/securityalertpolicies",
+		"microsoft.eventhub/namespaces/networkrulesets", "microsoft.servicebus/namespaces/networkrulesets",
+	} {
+		rows = append(rows, typeRule{pattern: pattern, noDelete: true, etag: true})
+	}
+	for _, pattern := range []string{"microsoft.apimanagement/service/products/apis", "microsoft.apimanagement/service/products/groups"} {
+		rows = append(rows, typeRule{pattern: pattern, noGet: true, noState: true})
+	}
+	return append(rows, []typeRule{{
+		pattern: "microsoft.keyvault/vaults",
+		create:  OperationSpec{Shape: ShapeState, Status: http.StatusOK, Seconds: 5, State: "RegisteringDns"},
+	}, {
+		pattern: "microsoft.notificationhubs/namespaces/*authorizationrules",
+		secrets: []string{"primaryKey", "secondaryKey"},
+	}, {
+		pattern: "microsoft.insights/components",
+		secrets: []string{"InstrumentationKey", "ConnectionString"},
+	}, {
+		pattern: "microsoft.resources/deployments", noLocation: true,
+	}}...)
+}
+
+// documentRows: Azure Cosmos DB, and hosted OpenShift clusters. Shapes by the
+// published API definitions; durations are round numbers.
+func documentRows() []typeRule {
+	slow := func(pattern string, create, update, remove float64) typeRule {
+		return typeRule{
+			pattern: pattern,
+			create:  OperationSpec{Shape: ShapeBoth, Status: http.StatusOK, Seconds: create},
+			update:  OperationSpec{Shape: ShapeBoth, Status: http.StatusOK, Seconds: update},
+			delete:  OperationSpec{Shape: ShapeBoth, Seconds: remove},
+		}
+	}
+	account := slow("microsoft.documentdb/databaseaccounts", 120, 60, 120)
+	account.defaults = func(r *resource, body object) {
+		p := properties(body)
+		p["documentEndpoint"] = "https://" + r.name + ".documents.azure.com:443/"
+		setDefault(body, "kind", "GlobalDocumentDB")
+		setDefault(p, "databaseAccountOfferType", "Standard")
+		setDefault(p, "consistencyPolicy", object{"defaultConsistencyLevel": "Session", "maxIntervalInSeconds": 5, "maxStalenessPrefix": 100})
+	}
+	openShift := typeRule{
+		pattern: "microsoft.redhatopenshift/*clusters",
+		create:  OperationSpec{Shape: ShapeBoth, Seconds: 600},
+		update:  OperationSpec{Shape: ShapeBoth, Seconds: 60},
+		delete:  OperationSpec{Shape: ShapeBoth, Seconds: 300},
+	}
+	return []typeRule{
+		account, slow("microsoft.documentdb/databaseaccounts/*databases", 5, 5, 5),
+		slow("microsoft.documentdb/cassandraclusters", 300, 60, 120),
+		slow("microsoft.documentdb/cassandraclusters/datacenters", 600, 120, 300), openShift,
+	}
+}
+
+// identityRows: managed identities are synchronous; the server makes their IDs.
+func identityRows() []typeRule {
+	const identity = "microsoft.managedidentity/userassignedidentities"
+	return []typeRule{{
+		pattern: identity, noState: true,
+		defaults: func(r *resource, body object) {
+			p := properties(body)
+			p["principalId"] = r.guid
+			p["tenantId"] = "00000000-0000-0000-0000-000000000000"
+			p["clientId"] = r.guid[:24] + r.guid[28:36] + r.guid[24:28]
+			setDefault(body, "tags", object{})
+		},
+	}, {
+		pattern: identity + "/*", noState: true,
+	}}
+}
