@@ -28,31 +28,31 @@ func isAuthPath(path string) bool {
 // credential asks for.
 func (s *Simulator) serveAuth(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	q := &request{r: r, requestID: s.guid(), correlationID: s.guid(), target: target{kind: kindToken}}
+	q := &request{r: r, requestID: s.newGUID(), correlationID: s.newGUID(), target: target{kind: kindToken}}
 	s.mu.Unlock()
 	segments := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	tenant, rest := segments[0], strings.ToLower(strings.Join(segments[1:], "/"))
-	var a *answer
+	var resp *response
 	switch {
 	case rest == "v2.0/.well-known/openid-configuration" && r.Method == http.MethodGet:
-		a = newAnswer(http.StatusOK, discovery(q.origin(), tenant))
+		resp = newResponse(http.StatusOK, discovery(q.origin(), tenant))
 	case rest == "discovery/instance" && r.Method == http.MethodGet:
 		host := r.Host
-		a = newAnswer(http.StatusOK, object{
+		resp = newResponse(http.StatusOK, object{
 			"tenant_discovery_endpoint": q.origin() + "/common/v2.0/.well-known/openid-configuration", "api-version": "1.1",
 			"metadata": []any{object{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
 		})
 	case rest == "oauth2/v2.0/token" && r.Method == http.MethodPost:
-		a = s.token(q, tenant, w)
+		resp = s.token(q, tenant, w)
 	default:
-		a = newAnswer(http.StatusNotFound, object{"error": "not_found"})
+		resp = newResponse(http.StatusNotFound, object{"error": "not_found"})
 	}
 	s.mu.Lock()
-	s.log.add(s.clock.now(), q, a)
+	s.log.addRequest(s.clock.now(), q, resp)
 	s.mu.Unlock()
-	a.header.Set("Cache-Control", "no-store, no-cache")
-	a.header.Set("X-Ms-Request-Id", q.requestID)
-	a.write(w, false)
+	resp.header.Set("Cache-Control", "no-store, no-cache")
+	resp.header.Set("X-Ms-Request-Id", q.requestID)
+	resp.write(w, false)
 }
 
 func discovery(origin, tenant string) object {
@@ -69,11 +69,11 @@ func discovery(origin, tenant string) object {
 }
 
 // token issues a token for the client credentials grant.
-func (s *Simulator) token(q *request, tenant string, w http.ResponseWriter) *answer {
+func (s *Simulator) token(q *request, tenant string, w http.ResponseWriter) *response {
 	r := q.r
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	if err := r.ParseForm(); err != nil || r.PostForm.Get("grant_type") != "client_credentials" {
-		return s.refuse(q, http.StatusBadRequest, "unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
+		return s.tokenError(q, http.StatusBadRequest, "unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
 	}
 	id, secret := r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
 	if user, password, ok := r.BasicAuth(); ok && id == "" {
@@ -81,22 +81,22 @@ func (s *Simulator) token(q *request, tenant string, w http.ResponseWriter) *ans
 	}
 	switch o := s.options; {
 	case o.TenantID != "" && !strings.EqualFold(tenant, o.TenantID):
-		return s.refuse(q, http.StatusBadRequest, "invalid_request", 90002, "Tenant '"+tenant+"' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.")
+		return s.tokenError(q, http.StatusBadRequest, "invalid_request", 90002, "Tenant '"+tenant+"' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.")
 	case o.ClientID != "" && !strings.EqualFold(id, o.ClientID):
-		return s.refuse(q, http.StatusBadRequest, "unauthorized_client", 700016, "Application with identifier '"+id+"' was not found in the directory '"+tenant+"'.")
+		return s.tokenError(q, http.StatusBadRequest, "unauthorized_client", 700016, "Application with identifier '"+id+"' was not found in the directory '"+tenant+"'.")
 	case secret == "" || o.ClientSecret != "" && subtle.ConstantTimeCompare([]byte(secret), []byte(o.ClientSecret)) != 1:
-		return s.refuse(q, http.StatusUnauthorized, "invalid_client", 7000215, "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '"+id+"'.")
+		return s.tokenError(q, http.StatusUnauthorized, "invalid_client", 7000215, "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '"+id+"'.")
 	}
 	lifetime := int(tokenLifetime.Seconds())
-	return newAnswer(http.StatusOK, object{
+	return newResponse(http.StatusOK, object{
 		"token_type": "Bearer", "expires_in": lifetime, "ext_expires_in": lifetime,
-		"access_token": s.issue(id, tenant, r.PostForm.Get("scope")),
+		"access_token": s.newToken(id, tenant, r.PostForm.Get("scope")),
 	})
 }
 
-func (s *Simulator) refuse(q *request, status int, code string, number int, message string) *answer {
+func (s *Simulator) tokenError(q *request, status int, code string, number int, message string) *response {
 	now := s.options.Clock().UTC()
-	a := newAnswer(status, object{
+	resp := newResponse(status, object{
 		"error": code,
 		"error_description": "AADSTS" + strconv.Itoa(number) + ": " + message + " Trace ID: " + q.requestID +
 			" Correlation ID: " + q.correlationID + " Timestamp: " + now.Format("2006-01-02 15:04:05Z"),
@@ -104,13 +104,13 @@ func (s *Simulator) refuse(q *request, status int, code string, number int, mess
 		"trace_id": q.requestID, "correlation_id": q.correlationID,
 		"error_uri": q.origin() + "/error?code=" + strconv.Itoa(number),
 	})
-	a.code = code
-	return a
+	resp.code = code
+	return resp
 }
 
-// issue makes a token that needs no memory: a restarted simulator with the same
+// newToken makes a token that needs no memory: a restarted simulator with the same
 // seed still takes it, as ARM does not depend on the issuer's process either.
-func (s *Simulator) issue(client, tenant, scope string) string {
+func (s *Simulator) newToken(client, tenant, scope string) string {
 	encode := func(o object) string {
 		data, _ := json.Marshal(o) // strings and numbers always encode
 		return base64.RawURLEncoding.EncodeToString(data)
@@ -130,21 +130,21 @@ func (s *Simulator) sign(token string) string {
 }
 
 // checkToken holds ARM calls to a bearer token of this server.
-func (s *Simulator) checkToken(q *request) *answer {
+func (s *Simulator) checkToken(q *request) *response {
 	if !s.options.RequireAuth {
 		return nil
 	}
 	scheme, token, _ := strings.Cut(q.r.Header.Get("Authorization"), " ")
-	var a *answer
+	var resp *response
 	switch expires, audience, ok := s.verify(token); {
 	case scheme == "":
-		a = gatewayError(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
+		resp = gatewayError(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
 	case !strings.EqualFold(scheme, "Bearer") || !ok:
-		a = gatewayError(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
+		resp = gatewayError(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	case s.options.Clock().After(expires):
-		a = gatewayError(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time.", expires.UTC().Format(time.RFC3339))
+		resp = gatewayError(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time.", expires.UTC().Format(time.RFC3339))
 	case s.options.Audience != "" && strings.TrimRight(audience, "/") != strings.TrimRight(s.options.Audience, "/"):
-		a = gatewayError(http.StatusUnauthorized, "InvalidAuthenticationTokenAudience",
+		resp = gatewayError(http.StatusUnauthorized, "InvalidAuthenticationTokenAudience",
 			"The access token has been obtained for wrong audience or resource '%s'. It should exactly match with one of the allowed audiences '%s'.", audience, s.options.Audience)
 	default:
 		return nil
@@ -153,8 +153,8 @@ func (s *Simulator) checkToken(q *request) *answer {
 	if tenant == "" {
 		tenant = "common"
 	}
-	a.header.Set("WWW-Authenticate", `Bearer authorization_uri="`+q.origin()+"/"+tenant+`", error="invalid_token", error_description="The access token is missing, invalid or expired."`)
-	return a
+	resp.header.Set("WWW-Authenticate", `Bearer authorization_uri="`+q.origin()+"/"+tenant+`", error="invalid_token", error_description="The access token is missing, invalid or expired."`)
+	return resp
 }
 
 // verify reads a token of this server.

@@ -11,7 +11,7 @@ type Denial struct {
 	Method string `json:"method,omitempty"` // glob; empty = all
 }
 
-func (s *Simulator) checkDenied(q *request) *answer {
+func (s *Simulator) checkDenied(q *request) *response {
 	if q.target.id == "" {
 		return nil
 	}

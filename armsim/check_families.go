@@ -14,23 +14,23 @@ type family struct {
 	// children are the child types that take part, lower-cased; nil = all.
 	children []string
 	// rootFree: the parent itself takes no part.
-	rootFree bool
+	rootExcluded bool
 	// takes is how long (simulated seconds) a synchronous write of a child is in
 	// flight; its answer comes only then.
-	takes float64
+	syncSeconds float64
 	// late: the write is accepted and its operation fails with lateCode.
-	late               bool
-	lateCode, rootCode string
-	lateText, rootText string // %s is the parent's name
-	refuse             func(*Simulator, *request, conflict) *answer
-	lateSeconds        float64
+	failsInOperation    bool
+	childCode, rootCode string
+	childText, rootText string // %s is the parent's name
+	refuse              func(*Simulator, *request, conflict) *response
+	failureSeconds      float64
 }
 
 // conflict is the change that holds up another one.
 type conflict struct {
-	root string     // ID of the parent
-	name string     // of the parent
-	op   *operation // nil for a state that was set, and for a synchronous write
+	root     string     // ID of the parent
+	rootName string     // of the parent
+	op       *operation // nil for a state that was set, and for a synchronous write
 }
 
 // familyRows is the table; the first row whose root matches counts. Sources:
@@ -38,9 +38,9 @@ type conflict struct {
 // in the operation), and the services' published errors (AKS, managed identity).
 func familyRows() []family {
 	busyServer := family{
-		late: true, lateCode: "ServerIsBusy", rootCode: "ProvisioningServerBusy", lateSeconds: 10,
-		lateText: "Cannot complete operation while server '%s' is busy processing another operation. Try again later.",
-		rootText: "Server %s is busy with other operations. Please try later",
+		failsInOperation: true, childCode: "ServerIsBusy", rootCode: "ProvisioningServerBusy", failureSeconds: 10,
+		childText: "Cannot complete operation while server '%s' is busy processing another operation. Try again later.",
+		rootText:  "Server %s is busy with other operations. Please try later",
 	}
 	postgres, mysql := busyServer, busyServer
 	postgres.root, mysql.root = postgresType, "microsoft.dbformysql/flexibleservers"
@@ -48,16 +48,16 @@ func familyRows() []family {
 		{root: "microsoft.network/*dnszones"}, // record sets and links change side by side
 		{root: "microsoft.network/trafficmanagerprofiles"},
 		{root: "microsoft.network/routetables", refuse: refuseRetryable},
-		{root: "microsoft.network/*", refuse: refuseAnother},
+		{root: "microsoft.network/*", refuse: refuseAnotherOperation},
 		{root: aksType, refuse: refuseNotAllowed},
-		{root: "microsoft.managedidentity/userassignedidentities", rootFree: true, takes: 1,
+		{root: "microsoft.managedidentity/userassignedidentities", rootExcluded: true, syncSeconds: 1,
 			children: []string{"federatedidentitycredentials"}, refuse: refuseConcurrent},
 		postgres, mysql,
-		{root: "microsoft.cognitiveservices/accounts", takes: 1, children: []string{"deployments"},
+		{root: "microsoft.cognitiveservices/accounts", syncSeconds: 1, children: []string{"deployments"},
 			refuse: refuseWith(http.StatusConflict, "RequestConflict", "Another operation is being performed on the parent resource '%s'. Please try again later.")},
-		{root: "microsoft.documentdb/databaseaccounts", takes: 1, children: []string{"sqlroleassignments", "sqlroledefinitions"},
+		{root: "microsoft.documentdb/databaseaccounts", syncSeconds: 1, children: []string{"sqlroleassignments", "sqlroledefinitions"},
 			refuse: refuseWith(http.StatusPreconditionFailed, "PreconditionFailed", "There is already an operation in progress which requires exclusive lock on this service %s. Please retry the operation after sometime.")},
-		{root: "microsoft.cache/redis", takes: 1,
+		{root: "microsoft.cache/redis", syncSeconds: 1,
 			refuse: refuseWith(http.StatusConflict, "Conflict", "The resource '%s' is busy processing a previous update request or is undergoing system maintenance. As such, it is currently unable to accept the update request. Please try again later.")},
 	}
 }
@@ -70,10 +70,10 @@ func (s *Simulator) familyOf(t target) (*family, conflict) {
 		if len(t.types) < depth || len(t.names) < depth || !globMatch(f.root, t.namespace+"/"+strings.Join(t.types[:depth], "/")) {
 			continue
 		}
-		if f.refuse == nil && !f.late || len(t.types) == depth && f.rootFree || len(t.types) > depth && !f.takesPart(t.types[depth]) {
+		if f.refuse == nil && !f.failsInOperation || len(t.types) == depth && f.rootExcluded || len(t.types) > depth && !f.includes(t.types[depth]) {
 			return nil, conflict{}
 		}
-		c := conflict{root: t.scope + "/providers/" + t.namespace, name: t.names[depth-1]}
+		c := conflict{root: t.scope + "/providers/" + t.namespace, rootName: t.names[depth-1]}
 		for j := range depth {
 			c.root += "/" + t.types[j] + "/" + t.names[j]
 		}
@@ -82,7 +82,7 @@ func (s *Simulator) familyOf(t target) (*family, conflict) {
 	return nil, conflict{}
 }
 
-func (f *family) takesPart(childType string) bool {
+func (f *family) includes(childType string) bool {
 	for _, name := range f.children {
 		if strings.EqualFold(name, childType) {
 			return true
@@ -91,29 +91,29 @@ func (f *family) takesPart(childType string) bool {
 	return f.children == nil
 }
 
-// blockedByFamily refuses a write while another member of its family changes.
+// checkFamily refuses a write while another member of its family changes.
 // A late family refuses in the operation, see failLate.
-func (s *Simulator) blockedByFamily(q *request) *answer {
-	f, c, busy := s.familyConflict(q.target)
-	if !busy || f.late {
+func (s *Simulator) checkFamily(q *request) *response {
+	f, c, busy := s.findConflict(q.target)
+	if !busy || f.failsInOperation {
 		return nil
 	}
-	s.log.refusedSibling(c.root)
+	s.log.countSiblingRefusal(c.root)
 	return f.refuse(s, q, c)
 }
 
-// familyConflict finds the change in flight that a write of the target meets.
-func (s *Simulator) familyConflict(t target) (*family, conflict, bool) {
+// findConflict finds the change in flight that a write of the target meets.
+func (s *Simulator) findConflict(t target) (*family, conflict, bool) {
 	f, c := s.familyOf(t)
 	if f == nil {
 		return nil, c, false
 	}
-	if s.flights[key(c.root)] > 0 {
+	if s.syncWrites[key(c.root)] > 0 {
 		return f, c, true
 	}
 	for _, op := range s.active {
 		id := op.resource.id
-		if op.done || op.detached || key(id) == key(t.id) || !under(id, c.root) || c.op != nil && key(id) > key(c.op.resource.id) {
+		if op.done || op.detached || key(id) == key(t.id) || !within(id, c.root) || c.op != nil && key(id) > key(c.op.resource.id) {
 			continue
 		}
 		if p, ok := parseID(id); ok {
@@ -126,32 +126,32 @@ func (s *Simulator) familyConflict(t target) (*family, conflict, bool) {
 		return f, c, true
 	}
 	root := s.find(c.root)
-	if root == nil || f.rootFree || key(root.id) == key(t.id) {
+	if root == nil || f.rootExcluded || key(root.id) == key(t.id) {
 		return f, c, false
 	}
 	c.op = root.op
 	return f, c, root.op != nil || !terminal(root.state())
 }
 
-// takeOff counts a synchronous write of a family that takes time as in flight,
+// startSyncWrite counts a synchronous write of a family that takes time as in flight,
 // until land.
-func (s *Simulator) takeOff(q *request, spec OperationSpec) {
+func (s *Simulator) startSyncWrite(q *request, spec OperationSpec) {
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
 		return // its operation is in flight
 	}
-	if f, c := s.familyOf(q.target); f != nil && f.takes > 0 {
-		q.flight, q.takes = key(c.root), seconds(f.takes)
-		s.flights[q.flight]++
+	if f, c := s.familyOf(q.target); f != nil && f.syncSeconds > 0 {
+		q.syncWriteRoot, q.syncWriteTime = key(c.root), seconds(f.syncSeconds)
+		s.syncWrites[q.syncWriteRoot]++
 	}
 }
 
-// travel waits until a synchronous write of a family is done, outside the lock.
-func (s *Simulator) travel(q *request) {
-	if q.takes <= 0 {
+// awaitSyncWrite waits until a synchronous write of a family is done, outside the lock.
+func (s *Simulator) awaitSyncWrite(q *request) {
+	if q.syncWriteTime <= 0 {
 		return
 	}
 	s.mu.Lock()
-	real := time.Duration(float64(q.takes) / s.clock.scale)
+	real := time.Duration(float64(q.syncWriteTime) / s.clock.scale)
 	s.mu.Unlock()
 	timer := time.NewTimer(real)
 	defer timer.Stop()
@@ -161,49 +161,49 @@ func (s *Simulator) travel(q *request) {
 	}
 }
 
-func (s *Simulator) land(q *request) {
-	if q.flight != "" {
-		if s.flights[q.flight]--; s.flights[q.flight] <= 0 {
-			delete(s.flights, q.flight)
+func (s *Simulator) endSyncWrite(q *request) {
+	if q.syncWriteRoot != "" {
+		if s.syncWrites[q.syncWriteRoot]--; s.syncWrites[q.syncWriteRoot] <= 0 {
+			delete(s.syncWrites, q.syncWriteRoot)
 		}
-		q.flight = ""
+		q.syncWriteRoot = ""
 	}
 }
 
-// failLate accepts a write whose operation then fails, for the parent is busy.
-func (s *Simulator) failLate(q *request, r *resource, verb string) *answer {
-	f, c, busy := s.familyConflict(q.target)
-	if !busy || !f.late {
+// failInOperation accepts a write whose operation then fails, for the parent is busy.
+func (s *Simulator) failInOperation(q *request, r *resource, verb string) *response {
+	f, c, busy := s.findConflict(q.target)
+	if !busy || !f.failsInOperation {
 		return nil
 	}
-	s.log.refusedSibling(c.root)
-	code, message := f.lateCode, fmt.Sprintf(f.lateText, c.name)
+	s.log.countSiblingRefusal(c.root)
+	code, message := f.childCode, fmt.Sprintf(f.childText, c.rootName)
 	if key(c.root) == key(q.target.id) {
-		code, message = f.rootCode, fmt.Sprintf(f.rootText, c.name)
+		code, message = f.rootCode, fmt.Sprintf(f.rootText, c.rootName)
 	}
 	spec := s.specFor(q.resourceType, q.target.id, verb)
 	if spec.Shape != ShapeAsync && spec.Shape != ShapeBoth && spec.Shape != ShapeLocation {
 		return armError(http.StatusConflict, code, "%s", message)
 	}
 	spec.Outcome, spec.ErrorCode, spec.ErrorMessage = "Failed", code, message
-	spec.Seconds = min(spec.Seconds, f.lateSeconds)
+	spec.Seconds = min(spec.Seconds, f.failureSeconds)
 	if r == nil {
 		r = s.newResource(q.target)
 	}
-	op := s.launch(q.target, r, verb, spec, q)
+	op := s.newOperation(q.target, r, verb, spec, q)
 	op.detached = true
-	a := newAnswer(spec.Status, s.operationBody(r.typ))
-	s.announce(a, op, q)
-	s.log.wrote(s.clock.now(), q, r, verb, a.status, nil)
-	return a
+	resp := newResponse(spec.Status, s.operationBody(r.typ))
+	s.setOperationHeaders(resp, op, q)
+	s.log.addWrite(s.clock.now(), q, r, verb, resp.status, nil)
+	return resp
 }
 
 // refuseWith words a refusal with the parent's ID.
-func refuseWith(status int, code, format string) func(*Simulator, *request, conflict) *answer {
-	return func(_ *Simulator, _ *request, c conflict) *answer { return armError(status, code, format, c.root) }
+func refuseWith(status int, code, format string) func(*Simulator, *request, conflict) *response {
+	return func(_ *Simulator, _ *request, c conflict) *response { return armError(status, code, format, c.root) }
 }
 
-func refuseAnother(_ *Simulator, q *request, c conflict) *answer {
+func refuseAnotherOperation(_ *Simulator, q *request, c conflict) *response {
 	if c.op == nil {
 		return armError(http.StatusConflict, "AnotherOperationInProgress",
 			"Another operation on this or dependent resource is in progress. The resource is %s.", c.root)
@@ -213,33 +213,33 @@ func refuseAnother(_ *Simulator, q *request, c conflict) *answer {
 
 // refuseRetryable is Network's other answer: a 429 that is a conflict, with the
 // useful code in details.
-func refuseRetryable(s *Simulator, _ *request, c conflict) *answer {
+func refuseRetryable(s *Simulator, _ *request, c conflict) *response {
 	const wait = 11 * time.Second
-	word, name := "Put", s.guid()
+	word, name := "Put", s.newGUID()
 	if c.op != nil {
 		name = c.op.name
 		if c.op.verb == "delete" {
 			word = "Delete"
 		}
 	}
-	a := armErrorDetail(http.StatusTooManyRequests, "RetryableError", "A retryable error occurred.", "RetryableErrorDueToAnotherOperation",
+	resp := armErrorDetail(http.StatusTooManyRequests, "RetryableError", "A retryable error occurred.", "RetryableErrorDueToAnotherOperation",
 		fmt.Sprintf("Operation %sOperation (%s) is updating resource %s. The call can be retried in %d seconds.", word, name, c.root, int(wait.Seconds())))
-	a.header.Set("X-Ms-Failure-Cause", "service")
-	s.clock.setRetryAfter(a.header, wait)
-	return a
+	resp.header.Set("X-Ms-Failure-Cause", "service")
+	s.clock.setRetryAfter(resp.header, wait)
+	return resp
 }
 
-func refuseNotAllowed(s *Simulator, _ *request, c conflict) *answer {
+func refuseNotAllowed(s *Simulator, _ *request, c conflict) *response {
 	verb, since := "update", s.clock.now()
 	if c.op != nil {
 		verb, since = c.op.verb, c.op.start
 	}
 	return armError(http.StatusConflict, "OperationNotAllowed",
 		"Operation is not allowed because there's an in progress %s operation on the managed cluster %s started in %s. Please wait for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation for more details.",
-		verb, c.name, since.UTC().Format(time.RFC3339))
+		verb, c.rootName, since.UTC().Format(time.RFC3339))
 }
 
-func refuseConcurrent(_ *Simulator, _ *request, c conflict) *answer {
+func refuseConcurrent(_ *Simulator, _ *request, c conflict) *response {
 	return armError(http.StatusConflict, "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity",
 		"Too many Federated Identity Credentials are written concurrently for the managed identity '%s'. Concurrent Federated Identity Credentials writes under the same managed identity are not supported.", strings.ToLower(c.root))
 }

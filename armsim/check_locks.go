@@ -13,7 +13,7 @@ func lockRow() typeRule {
 	return typeRule{
 		pattern: lockType, noLocation: true, noState: true, inherited: true,
 		create: OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
-		check: func(_ *Simulator, t target, body object) *answer {
+		checkWrite: func(_ *Simulator, t target, body object) *response {
 			switch strings.ToLower(text(body, "properties.level")) {
 			case "cannotdelete", "readonly":
 				return nil
@@ -27,7 +27,7 @@ func lockRow() typeRule {
 // checkLocks is ARM's own refusal of a change under a management lock (409
 // ScopeLocked). A DELETE is also held up by locks below its target, for it would
 // delete them. Locks themselves can always be changed.
-func (s *Simulator) checkLocks(q *request) *answer {
+func (s *Simulator) checkLocks(q *request) *response {
 	t, verb := q.target, "write"
 	switch q.r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -44,7 +44,7 @@ func (s *Simulator) checkLocks(q *request) *answer {
 			continue
 		}
 		scope, readOnly := scopeOf(r.id), strings.EqualFold(text(r.body, "properties.level"), "ReadOnly")
-		if (verb == "delete" || readOnly) && (under(t.id, scope) || verb == "delete" && under(scope, t.id)) {
+		if (verb == "delete" || readOnly) && (within(t.id, scope) || verb == "delete" && within(scope, t.id)) {
 			locked[scope] = true
 		}
 	}
@@ -69,9 +69,9 @@ func scopeOf(id string) string {
 	return ""
 }
 
-// inheritedAt lists resources of an extension type that matter at a scope: those
+// inheritedResources lists resources of an extension type that matter at a scope: those
 // of the scope, of everything above it and, without $filter=atScope(), below it.
-func (s *Simulator) inheritedAt(q *request) []*resource {
+func (s *Simulator) inheritedResources(q *request) []*resource {
 	atScope := strings.Contains(strings.ToLower(q.r.URL.Query().Get("$filter")), "atscope()")
 	var out []*resource
 	for _, r := range s.resources {
@@ -79,7 +79,7 @@ func (s *Simulator) inheritedAt(q *request) []*resource {
 			continue
 		}
 		scope := scopeOf(r.id)
-		if under(q.target.scope, scope) || !atScope && under(scope, q.target.scope) {
+		if within(q.target.scope, scope) || !atScope && within(scope, q.target.scope) {
 			out = append(out, r)
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Simulator) removePolicy(name string) {
 }
 
 // applyPolicies changes a body before it is stored, or refuses it.
-func (s *Simulator) applyPolicies(t target, body object) *answer {
+func (s *Simulator) applyPolicies(t target, body object) *response {
 	if !t.needsLocation() {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Simulator) applyPolicies(t target, body object) *answer {
 			}
 			body["tags"] = tags
 		case "deny":
-			if missing := p.missing(tags); len(p.Tags) == 0 || missing != "" {
+			if missing := p.missingTag(tags); len(p.Tags) == 0 || missing != "" {
 				return errPolicy(t, p, missing)
 			}
 		}
@@ -77,7 +77,7 @@ func (s *Simulator) applyPolicies(t target, body object) *answer {
 	return nil
 }
 
-func (p Policy) missing(tags object) string {
+func (p Policy) missingTag(tags object) string {
 	names := make([]string, 0, len(p.Tags))
 	for name := range p.Tags {
 		names = append(names, name)
@@ -92,24 +92,24 @@ func (p Policy) missing(tags object) string {
 }
 
 // errPolicy names the assignment in the message and in additionalInfo, as ARM does.
-func errPolicy(t target, p Policy, missing string) *answer {
+func errPolicy(t target, p Policy, missing string) *response {
 	assignment, definition := policyScope+"policyAssignments/"+p.Name, policyScope+"policyDefinitions/"+p.Name
 	identifiers, _ := json.Marshal([]any{object{ // strings always encode
 		"policyAssignment": object{"name": p.Name, "id": assignment},
 		"policyDefinition": object{"name": p.Name, "id": definition},
 	}})
-	a := gatewayError(http.StatusForbidden, "RequestDisallowedByPolicy",
+	resp := gatewayError(http.StatusForbidden, "RequestDisallowedByPolicy",
 		"Resource '%s' was disallowed by policy. Policy identifiers: '%s'.", t.name(), identifiers)
 	details := object{"evaluatedExpressions": []any{object{
 		"result": "True", "expressionKind": "Field", "expression": "tags['" + missing + "']", "path": "tags['" + missing + "']", "operator": "Exists", "targetValue": "false",
 	}}}
-	a.body = object{"error": object{
-		"code": a.code, "message": a.message, "target": t.name(),
+	resp.body = object{"error": object{
+		"code": resp.code, "message": resp.message, "target": t.name(),
 		"additionalInfo": []any{object{"type": "PolicyViolation", "info": object{
 			"policyDefinitionDisplayName": p.Name, "evaluationDetails": details, "policyDefinitionId": definition, "policyDefinitionName": p.Name,
 			"policyDefinitionEffect": "deny", "policyAssignmentId": assignment, "policyAssignmentName": p.Name, "policyAssignmentDisplayName": p.Name,
 			"policyAssignmentScope": strings.TrimSuffix(policyScope, "/providers/Microsoft.Authorization/"),
 		}}},
 	}}
-	return a
+	return resp
 }

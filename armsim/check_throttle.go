@@ -60,8 +60,8 @@ func verbClass(method string) string {
 	return "writes"
 }
 
-// of picks the bucket of a class.
-func of(class string, reads, writes, deletes Bucket) Bucket {
+// bucketFor picks the bucket of a class.
+func bucketFor(class string, reads, writes, deletes Bucket) Bucket {
 	switch class {
 	case "reads":
 		return reads
@@ -73,7 +73,7 @@ func of(class string, reads, writes, deletes Bucket) Bucket {
 
 // budget is one bucket that a request takes a token from.
 type budget struct {
-	name  string // of the level
+	key   string // of the level
 	limit Bucket
 	// provider is the namespace whose own limit it is, "" for ARM's.
 	provider string
@@ -85,17 +85,17 @@ func (s *Simulator) budgets(q *request) []budget {
 	class := verbClass(q.r.Method)
 	subscription := key(q.target.subscription)
 	var out []budget
-	if limit := of(class, s.throttle.Reads, s.throttle.Writes, s.throttle.Deletes); limit.Capacity > 0 {
+	if limit := bucketFor(class, s.throttle.Reads, s.throttle.Writes, s.throttle.Deletes); limit.Capacity > 0 {
 		global := s.throttle.Global
 		if global == 0 {
 			global = 15
 		}
-		out = append(out, budget{name: subscription + "|" + class + "|" + q.principal(), limit: limit},
-			budget{name: subscription + "|" + class, limit: Bucket{limit.Capacity * global, limit.RefillPerSecond * global}})
+		out = append(out, budget{key: subscription + "|" + class + "|" + q.principal(), limit: limit},
+			budget{key: subscription + "|" + class, limit: Bucket{limit.Capacity * global, limit.RefillPerSecond * global}})
 	}
 	for _, p := range s.throttle.Providers {
-		if limit := of(class, p.Reads, p.Writes, p.Deletes); limit.Capacity > 0 && q.target.namespace != "" && globMatch(p.Namespace, q.target.namespace) {
-			out = append(out, budget{name: subscription + "|" + class + "|" + strings.ToLower(p.Namespace) + "|", limit: limit, provider: p.Namespace})
+		if limit := bucketFor(class, p.Reads, p.Writes, p.Deletes); limit.Capacity > 0 && q.target.namespace != "" && globMatch(p.Namespace, q.target.namespace) {
+			out = append(out, budget{key: subscription + "|" + class + "|" + strings.ToLower(p.Namespace) + "|", limit: limit, provider: p.Namespace})
 		}
 	}
 	return out
@@ -103,10 +103,10 @@ func (s *Simulator) budgets(q *request) []budget {
 
 // checkThrottle takes a token of every budget, or answers 429 with the time until
 // there is one; then it takes none.
-func (s *Simulator) checkThrottle(q *request) *answer {
+func (s *Simulator) checkThrottle(q *request) *response {
 	budgets := s.budgets(q)
 	for _, b := range budgets {
-		level := s.level(b)
+		level := s.refilled(b)
 		if level.tokens >= 1 {
 			continue
 		}
@@ -114,54 +114,54 @@ func (s *Simulator) checkThrottle(q *request) *answer {
 		if b.limit.RefillPerSecond > 0 {
 			wait = time.Duration((1 - level.tokens) / b.limit.RefillPerSecond * float64(time.Second))
 		}
-		a := s.errThrottled(q, b, wait)
-		s.clock.setRetryAfter(a.header, wait)
-		return a
+		resp := s.errThrottled(q, b, wait)
+		s.clock.setRetryAfter(resp.header, wait)
+		return resp
 	}
 	for _, b := range budgets {
-		s.level(b).tokens--
+		s.refilled(b).tokens--
 	}
 	return nil
 }
 
-func (s *Simulator) errThrottled(q *request, b budget, wait time.Duration) *answer {
+func (s *Simulator) errThrottled(q *request, b budget, wait time.Duration) *response {
 	class := verbClass(q.r.Method)
 	if b.provider != "" {
-		a := armError(http.StatusTooManyRequests, "ResourceRequestsThrottled",
+		resp := armError(http.StatusTooManyRequests, "ResourceRequestsThrottled",
 			"Number of %s for provider '%s' in subscription '%s' exceeded its limit. Please try again after '%d' seconds.",
 			class, q.target.namespace, q.target.subscription, int(math.Ceil(wait.Seconds())))
-		a.header.Set("X-Ms-Failure-Cause", "service")
-		return a
+		resp.header.Set("X-Ms-Failure-Cause", "service")
+		return resp
 	}
 	return gatewayError(http.StatusTooManyRequests, "SubscriptionRequestsThrottled",
 		"Number of '%s' requests for subscription '%s' actor '%s' exceeded. Please try again after '%d' seconds after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.",
 		class, q.target.subscription, q.principal(), int(math.Ceil(wait.Seconds())))
 }
 
-func (s *Simulator) level(from budget) *bucket {
+func (s *Simulator) refilled(from budget) *bucket {
 	now := s.clock.now()
-	b := s.buckets[from.name]
+	b := s.buckets[from.key]
 	if b == nil {
 		b = &bucket{tokens: from.limit.Capacity, filled: now}
-		s.buckets[from.name] = b
+		s.buckets[from.key] = b
 	}
 	b.tokens = math.Min(from.limit.Capacity, b.tokens+now.Sub(b.filled).Seconds()*from.limit.RefillPerSecond)
 	b.filled = now
 	return b
 }
 
-// remaining puts ARM's budget headers on an answer.
-func (s *Simulator) remaining(h http.Header, q *request) {
+// setBudgetHeaders puts ARM's budget headers on an answer.
+func (s *Simulator) setBudgetHeaders(h http.Header, q *request) {
 	class := verbClass(q.r.Method)
-	left := map[string]float64{"reads": 249, "writes": 199, "deletes": 199}[class]
-	global := left * 15 // the subscription's budget over all principals
+	remaining := map[string]float64{"reads": 249, "writes": 199, "deletes": 199}[class]
+	global := remaining * 15 // the subscription's budget over all principals
 	for i, b := range s.budgets(q) {
-		level := s.level(b).tokens
+		level := s.refilled(b).tokens
 		switch {
 		case b.provider != "":
 			h.Add("X-Ms-Ratelimit-Remaining-Resource", q.target.namespace+"/"+class+";"+strconv.Itoa(int(level)))
 		case i == 0:
-			left = level
+			remaining = level
 		default:
 			global = level
 		}
@@ -170,7 +170,7 @@ func (s *Simulator) remaining(h http.Header, q *request) {
 	if q.target.subscription == "" {
 		scope = "tenant"
 	}
-	h.Set("X-Ms-Ratelimit-Remaining-"+scope+"-"+class, strconv.Itoa(int(left)))
+	h.Set("X-Ms-Ratelimit-Remaining-"+scope+"-"+class, strconv.Itoa(int(remaining)))
 	if scope == "subscription" {
 		h.Set("X-Ms-Ratelimit-Remaining-Subscription-Global-"+class, strconv.Itoa(int(global)))
 	}

@@ -30,7 +30,7 @@ func (s *Simulator) UnlimitTypes() {
 	s.limits = nil
 }
 
-func (s *Simulator) limitOf(resourceType string) *TypeLimit {
+func (s *Simulator) typeLimit(resourceType string) *TypeLimit {
 	for i := range s.limits {
 		if resourceType != "" && globMatch(s.limits[i].Type, resourceType) {
 			return &s.limits[i]
@@ -40,11 +40,11 @@ func (s *Simulator) limitOf(resourceType string) *TypeLimit {
 }
 
 // checkType refuses types and api-versions that the provider does not offer.
-func (s *Simulator) checkType(q *request) *answer {
+func (s *Simulator) checkType(q *request) *response {
 	if q.target.kind == kindOperation {
 		return nil
 	}
-	l := s.limitOf(q.resourceType)
+	l := s.typeLimit(q.resourceType)
 	switch {
 	case l == nil:
 	case l.Unknown:
@@ -59,9 +59,9 @@ func (s *Simulator) checkType(q *request) *answer {
 	return nil
 }
 
-// checkOffered refuses a new resource in a location that is not offered.
-func (s *Simulator) checkOffered(t target, location string) *answer {
-	l := s.limitOf(t.resourceType())
+// checkOfferedLocation refuses a new resource in a location that is not offered.
+func (s *Simulator) checkOfferedLocation(t target, location string) *response {
+	l := s.typeLimit(t.resourceType())
 	if l == nil || len(l.Locations) == 0 || location == "" {
 		return nil
 	}

@@ -12,7 +12,7 @@ type useRule struct {
 	// by lists places where a user's body names the target: type and path. A
 	// reference to something below the target counts too.
 	by     [][2]string
-	refuse func(used, user string) *answer
+	refuse func(used, user string) *response
 }
 
 const (
@@ -108,7 +108,7 @@ func networkUses() []useRule {
 }
 
 // refuseInterface tells a private endpoint's own interface from a machine's.
-func refuseInterface(used, user string) *answer {
+func refuseInterface(used, user string) *response {
 	code := "NicInUse"
 	if t, ok := parseID(user); ok && strings.EqualFold(t.resourceType(), privateEndpointType) {
 		code = "NicInUseWithPrivateEndpoint"
@@ -119,10 +119,10 @@ func refuseInterface(used, user string) *answer {
 
 // refuseUse words a refusal: {used} and {user} stand for IDs, {name} and {by} for
 // their last segments.
-func refuseUse(status int, code, words string) func(used, user string) *answer {
+func refuseUse(status int, code, message string) func(used, user string) *response {
 	last := func(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
-	return func(used, user string) *answer {
+	return func(used, user string) *response {
 		replacer := strings.NewReplacer("{used}", used, "{user}", user, "{name}", last(used), "{by}", last(user))
-		return armError(status, code, "%s", replacer.Replace(words))
+		return armError(status, code, "%s", replacer.Replace(message))
 	}
 }

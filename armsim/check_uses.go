@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// inUse refuses to delete a resource that another one still refers to, or to
+// checkUse refuses to delete a resource that another one still refers to, or to
 // something below it.
-func (s *Simulator) inUse(r *resource) *answer {
-	for _, gone := range append(s.below(r.id), r) {
-		if user, rule := s.userOf(gone); rule != nil {
-			return rule.refuse(gone.id, user)
+func (s *Simulator) checkUse(r *resource) *response {
+	for _, used := range append(s.below(r.id), r) {
+		if user, rule := s.findUser(used); rule != nil {
+			return rule.refuse(used.id, user)
 		}
 	}
 	return nil
 }
 
-// userOf finds who uses a resource.
-func (s *Simulator) userOf(used *resource) (string, *useRule) {
+// findUser finds who uses a resource.
+func (s *Simulator) findUser(used *resource) (string, *useRule) {
 	rule := s.useRuleFor(used.typ)
 	if rule == nil {
 		return "", nil
 	}
 	found := ""
 	for _, r := range s.resources {
-		if place, ok := usePlace(rule, r, used.id); ok && (found == "" || place < found) {
-			found = place // the first in order, so that the answer does not vary
+		if user, ok := referenceFrom(rule, r, used.id); ok && (found == "" || user < found) {
+			found = user // the first in order, so that the answer does not vary
 		}
 	}
 	if found == "" {
@@ -44,24 +44,24 @@ func (s *Simulator) useRuleFor(typ string) *useRule {
 	return nil
 }
 
-// usePlace tells where a resource names another: its ID with the named list
+// referenceFrom tells where a resource names another: its ID with the named list
 // items on the way ("/ipConfigurations/first"), as ARM writes it.
-func usePlace(rule *useRule, r *resource, used string) (string, bool) {
+func referenceFrom(rule *useRule, r *resource, used string) (string, bool) {
 	for _, by := range rule.by {
 		if !strings.EqualFold(by[0], r.typ) {
 			continue
 		}
-		if place, ok := findReference(r.body, strings.Split(by[1], "."), used, r.id); ok {
-			return place, true
+		if user, ok := findReference(r.body, strings.Split(by[1], "."), used, r.id); ok {
+			return user, true
 		}
 	}
 	return "", false
 }
 
-func findReference(value any, path []string, used, place string) (string, bool) {
+func findReference(value any, path []string, used, user string) (string, bool) {
 	if len(path) == 0 {
 		id, _ := value.(string)
-		return place, id != "" && under(id, used)
+		return user, id != "" && within(id, used)
 	}
 	o, ok := value.(object)
 	if !ok {
@@ -69,11 +69,11 @@ func findReference(value any, path []string, used, place string) (string, bool) 
 	}
 	name, each := strings.CutSuffix(path[0], "[*]")
 	if !each {
-		return findReference(o[name], path[1:], used, place)
+		return findReference(o[name], path[1:], used, user)
 	}
 	items, _ := o[name].([]any)
 	for _, item := range items {
-		at := place
+		at := user
 		if itemName, ok := itemName(item); ok {
 			at += "/" + name + "/" + itemName
 		}
@@ -90,8 +90,8 @@ func itemName(item any) (string, bool) {
 	return name, ok && name != ""
 }
 
-// under tells whether an ID is another one or lies below it.
-func under(id, top string) bool {
+// within tells whether an ID is another one or lies below it.
+func within(id, top string) bool {
 	k, t := key(id), key(top)
 	return k == t || strings.HasPrefix(k, t+"/")
 }
@@ -99,7 +99,7 @@ func under(id, top string) bool {
 // checkReferences is the Network provider's look at what a body names: it has to
 // be there (400 InvalidResourceReference) and at rest (429 RetryableError with the
 // detail ReferencedResourceNotProvisioned and without Retry-After, recorded).
-func (s *Simulator) checkReferences(t target, body object) *answer {
+func (s *Simulator) checkReferences(t target, body object) *response {
 	if !strings.EqualFold(t.namespace, "Microsoft.Network") || s.recordings[key(t.id)] != nil {
 		return nil // a recording says that Azure took it
 	}
@@ -109,8 +109,8 @@ func (s *Simulator) checkReferences(t target, body object) *answer {
 				continue
 			}
 			for _, id := range referencesAt(body, strings.Split(by[1], ".")) {
-				if a := s.checkReference(t, id); a != nil {
-					return a
+				if resp := s.checkReference(t, id); resp != nil {
+					return resp
 				}
 			}
 		}
@@ -118,7 +118,7 @@ func (s *Simulator) checkReferences(t target, body object) *answer {
 	return nil
 }
 
-func (s *Simulator) checkReference(t target, id string) *answer {
+func (s *Simulator) checkReference(t target, id string) *response {
 	r := s.find(id)
 	if r == nil || r.hidden {
 		return armError(http.StatusBadRequest, "InvalidResourceReference",

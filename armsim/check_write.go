@@ -6,32 +6,32 @@ import (
 )
 
 // checkWrite holds the contract's rules for a PUT or PATCH.
-func (s *Simulator) checkWrite(q *request, r *resource, body object) *answer {
+func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	t := q.target
 	if t.kind == kindGroup && (!groupNamePattern().MatchString(t.group) || strings.HasSuffix(t.group, ".")) {
 		return gatewayError(http.StatusBadRequest, "InvalidResourceGroup", "The provided resource group name '%s' has these invalid characters or is too long.", t.group)
 	}
 	if r != nil {
-		if a := s.busy(q, r); a != nil {
-			return a
+		if resp := s.busy(q, r); resp != nil {
+			return resp
 		}
 	}
-	if a := s.checkConditions(q.r, r); a != nil {
-		return a
+	if resp := s.checkConditions(q.r, r); resp != nil {
+		return resp
 	}
-	if a := s.checkLocation(t, r, body); a != nil {
-		return a
+	if resp := s.checkLocation(t, r, body); resp != nil {
+		return resp
 	}
 	if r == nil {
-		if a := s.checkOffered(t, text(body, "location")); a != nil {
-			return a
+		if resp := s.checkOfferedLocation(t, text(body, "location")); resp != nil {
+			return resp
 		}
 	}
-	if a := s.applyPolicies(t, body); a != nil {
-		return a
+	if resp := s.applyPolicies(t, body); resp != nil {
+		return resp
 	}
-	if a := s.checkReferences(t, body); a != nil {
-		return a
+	if resp := s.checkReferences(t, body); resp != nil {
+		return resp
 	}
 	if p, ok := body["properties"]; ok && p != nil {
 		if _, ok := p.(object); !ok {
@@ -45,20 +45,20 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *answer {
 	row := s.ruleFor(q.resourceType)
 	if r != nil {
 		for _, inline := range row.inline {
-			if a := s.checkInline(q, r, body, inline); a != nil {
-				return a
+			if resp := s.checkInline(q, r, body, inline); resp != nil {
+				return resp
 			}
 		}
 	}
-	if row.check != nil {
-		return row.check(s, t, body)
+	if row.checkWrite != nil {
+		return row.checkWrite(s, t, body)
 	}
 	return nil
 }
 
 // busy refuses a write while an operation on the resource goes on, or while a
 // state was set that says so.
-func (s *Simulator) busy(q *request, r *resource) *answer {
+func (s *Simulator) busy(q *request, r *resource) *response {
 	if r.op != nil && !r.op.done {
 		if r.op.verb == "delete" && q.target.kind == kindGroup {
 			return errGroupDeleting(q.target.group)
@@ -73,7 +73,7 @@ func (s *Simulator) busy(q *request, r *resource) *answer {
 }
 
 // checkConditions holds If-Match and If-None-Match of a write (412).
-func (s *Simulator) checkConditions(r *http.Request, stored *resource) *answer {
+func (s *Simulator) checkConditions(r *http.Request, stored *resource) *response {
 	match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
 	if match != "" && (stored == nil || match != "*" && !sameETag(match, s.etagOf(stored))) {
 		return errPrecondition()
@@ -86,7 +86,7 @@ func (s *Simulator) checkConditions(r *http.Request, stored *resource) *answer {
 
 func sameETag(a, b string) bool { return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/") }
 
-func (s *Simulator) checkLocation(t target, r *resource, body object) *answer {
+func (s *Simulator) checkLocation(t target, r *resource, body object) *response {
 	location := text(body, "location")
 	if location == "" {
 		if t.needsLocation() && !s.ruleFor(t.resourceType()).noLocation {

@@ -10,13 +10,13 @@ import (
 
 // serveControl answers the control API. See the package comment for its paths.
 func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
-	data, err := readLimited(w, r)
+	data, err := readRequestBody(w, r)
 	if err != nil {
 		badControl("the body is too long").write(w, false)
 		return
 	}
 	name, rest, _ := strings.Cut(strings.Trim(r.URL.Path[len("/_sim/"):], "/"), "/")
-	routes := map[string]func(*http.Request, []byte, string) *answer{
+	routes := map[string]func(*http.Request, []byte, string) *response{
 		"health": s.controlHealth, "time": s.controlTime, "reset": s.controlReset, "counters": s.controlReports,
 		"requests": s.controlReports, "writes": s.controlReports, "secrets": s.controlSecrets,
 		"resources": s.controlResources, "state": s.controlState, "faults": s.controlFaults,
@@ -26,24 +26,24 @@ func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	}
 	route := routes[strings.ToLower(name)]
 	if route == nil {
-		newAnswer(http.StatusNotFound, object{"error": "unknown control path " + r.URL.Path}).write(w, false)
+		newResponse(http.StatusNotFound, object{"error": "unknown control path " + r.URL.Path}).write(w, false)
 		return
 	}
-	a := route(r, data, rest)
-	if a == nil {
-		a = newAnswer(http.StatusMethodNotAllowed, object{"error": r.Method + " is not possible here"})
+	resp := route(r, data, rest)
+	if resp == nil {
+		resp = newResponse(http.StatusMethodNotAllowed, object{"error": r.Method + " is not possible here"})
 	}
-	a.write(w, false)
+	resp.write(w, false)
 }
 
-func badControl(message string) *answer {
-	return newAnswer(http.StatusBadRequest, object{"error": message})
+func badControl(message string) *response {
+	return newResponse(http.StatusBadRequest, object{"error": message})
 }
 
-func okControl() *answer { return newAnswer(http.StatusOK, object{"ok": true}) }
+func okControl() *response { return newResponse(http.StatusOK, object{"ok": true}) }
 
 // decode reads a control body strictly: an unknown field is a mistake of a test.
-func decode[T any](data []byte, then func(T) *answer) *answer {
+func decode[T any](data []byte, then func(T) *response) *response {
 	var value T
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -54,17 +54,17 @@ func decode[T any](data []byte, then func(T) *answer) *answer {
 	return then(value)
 }
 
-func (s *Simulator) controlHealth(*http.Request, []byte, string) *answer {
-	return newAnswer(http.StatusOK, object{"status": "ok"})
+func (s *Simulator) controlHealth(*http.Request, []byte, string) *response {
+	return newResponse(http.StatusOK, object{"status": "ok"})
 }
 
-func (s *Simulator) controlTime(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlTime(r *http.Request, data []byte, _ string) *response {
 	if r.Method == http.MethodPut {
 		type input struct {
 			Scale          *float64 `json:"scale"`
 			AdvanceSeconds float64  `json:"advanceSeconds"`
 		}
-		refused := decode(data, func(in input) *answer {
+		refused := decode(data, func(in input) *response {
 			if in.Scale != nil {
 				if err := s.SetTimeScale(*in.Scale); err != nil {
 					return badControl(err.Error())
@@ -79,10 +79,10 @@ func (s *Simulator) controlTime(r *http.Request, data []byte, _ string) *answer 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return newAnswer(http.StatusOK, object{"now": s.clock.now().UTC().Format(time.RFC3339Nano), "scale": s.clock.scale})
+	return newResponse(http.StatusOK, object{"now": s.clock.now().UTC().Format(time.RFC3339Nano), "scale": s.clock.scale})
 }
 
-func (s *Simulator) controlReset(r *http.Request, _ []byte, _ string) *answer {
+func (s *Simulator) controlReset(r *http.Request, _ []byte, _ string) *response {
 	if r.Method != http.MethodPost {
 		return nil
 	}
@@ -94,21 +94,21 @@ func (s *Simulator) controlReset(r *http.Request, _ []byte, _ string) *answer {
 		s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
 		s.active = map[string]*operation{}
 		s.operationRules = append([]OperationRule(nil), s.options.Operations...)
-		s.policies, s.limits, s.flights = append([]Policy(nil), s.options.Policies...), nil, map[string]int{}
+		s.policies, s.limits, s.syncWrites = append([]Policy(nil), s.options.Policies...), nil, map[string]int{}
 		s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 		s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
 	}
 	return okControl()
 }
 
-func (s *Simulator) controlReports(r *http.Request, _ []byte, _ string) *answer {
+func (s *Simulator) controlReports(r *http.Request, _ []byte, _ string) *response {
 	if r.Method != http.MethodGet {
 		return nil
 	}
 	query := r.URL.Query()
 	switch {
 	case strings.HasSuffix(strings.Trim(r.URL.Path, "/"), "counters"):
-		return newAnswer(http.StatusOK, s.Counters())
+		return newResponse(http.StatusOK, s.Counters())
 	case strings.HasSuffix(strings.Trim(r.URL.Path, "/"), "writes"):
 		out := []Write{}
 		for _, entry := range s.Writes() {
@@ -116,7 +116,7 @@ func (s *Simulator) controlReports(r *http.Request, _ []byte, _ string) *answer 
 				out = append(out, entry)
 			}
 		}
-		return newAnswer(http.StatusOK, out)
+		return newResponse(http.StatusOK, out)
 	}
 	out := []Request{}
 	for _, entry := range s.Requests() {
@@ -125,15 +125,15 @@ func (s *Simulator) controlReports(r *http.Request, _ []byte, _ string) *answer 
 			out = append(out, entry)
 		}
 	}
-	return newAnswer(http.StatusOK, out)
+	return newResponse(http.StatusOK, out)
 }
 
-func (s *Simulator) controlSecrets(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlSecrets(r *http.Request, data []byte, _ string) *response {
 	switch r.Method {
 	case http.MethodGet:
-		return newAnswer(http.StatusOK, object{"values": s.Secrets()})
+		return newResponse(http.StatusOK, object{"values": s.Secrets()})
 	case http.MethodPost:
-		return decode(data, func(rule SecretRule) *answer {
+		return decode(data, func(rule SecretRule) *response {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.secretRules = append(s.secretRules, rule)
@@ -143,7 +143,7 @@ func (s *Simulator) controlSecrets(r *http.Request, data []byte, _ string) *answ
 	return nil
 }
 
-func (s *Simulator) controlResources(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlResources(r *http.Request, data []byte, _ string) *response {
 	type input struct {
 		ID    string `json:"id"`
 		Body  object `json:"body"`
@@ -152,28 +152,28 @@ func (s *Simulator) controlResources(r *http.Request, data []byte, _ string) *an
 	query := r.URL.Query()
 	switch r.Method {
 	case http.MethodGet:
-		return newAnswer(http.StatusOK, s.Resources(query.Get("id"), query.Get("type")))
+		return newResponse(http.StatusOK, s.Resources(query.Get("id"), query.Get("type")))
 	case http.MethodPut:
-		return decode(data, func(in input) *answer { return resultOf(s.Put(in.ID, in.Body)) })
+		return decode(data, func(in input) *response { return resultOf(s.Put(in.ID, in.Body)) })
 	case http.MethodPatch:
-		return decode(data, func(in input) *answer { return resultOf(s.Patch(in.ID, in.Patch)) })
+		return decode(data, func(in input) *response { return resultOf(s.Patch(in.ID, in.Patch)) })
 	case http.MethodDelete:
 		if !s.Delete(query.Get("id")) {
-			return newAnswer(http.StatusNotFound, object{"error": "there is no resource " + query.Get("id")})
+			return newResponse(http.StatusNotFound, object{"error": "there is no resource " + query.Get("id")})
 		}
 		return okControl()
 	}
 	return nil
 }
 
-func resultOf(err error) *answer {
+func resultOf(err error) *response {
 	if err != nil {
 		return badControl(err.Error())
 	}
 	return okControl()
 }
 
-func (s *Simulator) controlState(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlState(r *http.Request, data []byte, _ string) *response {
 	if r.Method != http.MethodPut {
 		return nil
 	}
@@ -182,34 +182,34 @@ func (s *Simulator) controlState(r *http.Request, data []byte, _ string) *answer
 		ProvisioningState string `json:"provisioningState"`
 		Properties        object `json:"properties"`
 	}
-	return decode(data, func(in input) *answer { return resultOf(s.SetState(in.ID, in.ProvisioningState, in.Properties)) })
+	return decode(data, func(in input) *response { return resultOf(s.SetState(in.ID, in.ProvisioningState, in.Properties)) })
 }
 
-func (s *Simulator) controlFaults(r *http.Request, data []byte, rest string) *answer {
+func (s *Simulator) controlFaults(r *http.Request, data []byte, rest string) *response {
 	id, action, _ := strings.Cut(rest, "/")
 	switch {
 	case r.Method == http.MethodGet:
-		return newAnswer(http.StatusOK, s.Faults())
+		return newResponse(http.StatusOK, s.Faults())
 	case r.Method == http.MethodPost && rest == "":
-		return decode(data, func(f Fault) *answer {
+		return decode(data, func(f Fault) *response {
 			f.ID = s.AddFault(f)
-			return newAnswer(http.StatusCreated, f)
+			return newResponse(http.StatusCreated, f)
 		})
 	case r.Method == http.MethodDelete, r.Method == http.MethodPost && action == "release":
 		if !s.RemoveFault(id) && id != "" {
-			return newAnswer(http.StatusNotFound, object{"error": "there is no fault " + id})
+			return newResponse(http.StatusNotFound, object{"error": "there is no fault " + id})
 		}
 		return okControl()
 	}
 	return nil
 }
 
-func (s *Simulator) controlOperations(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlOperations(r *http.Request, data []byte, _ string) *response {
 	switch r.Method {
 	case http.MethodGet:
-		return newAnswer(http.StatusOK, s.Operations())
+		return newResponse(http.StatusOK, s.Operations())
 	case http.MethodPost:
-		return decode(data, func(rule OperationRule) *answer {
+		return decode(data, func(rule OperationRule) *response {
 			s.AddOperationRule(rule)
 			return okControl()
 		})
@@ -222,10 +222,10 @@ func (s *Simulator) controlOperations(r *http.Request, data []byte, _ string) *a
 	return nil
 }
 
-func (s *Simulator) controlHolds(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlHolds(r *http.Request, data []byte, _ string) *response {
 	switch r.Method {
 	case http.MethodPost:
-		return decode(data, func(h Hold) *answer {
+		return decode(data, func(h Hold) *response {
 			s.Hold(h)
 			return okControl()
 		})
@@ -236,7 +236,7 @@ func (s *Simulator) controlHolds(r *http.Request, data []byte, _ string) *answer
 	return nil
 }
 
-func (s *Simulator) controlProviders(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlProviders(r *http.Request, data []byte, _ string) *response {
 	if r.Method != http.MethodPut {
 		return nil
 	}
@@ -244,16 +244,16 @@ func (s *Simulator) controlProviders(r *http.Request, data []byte, _ string) *an
 		Namespace         string `json:"namespace"`
 		RegistrationState string `json:"registrationState"`
 	}
-	return decode(data, func(in input) *answer {
+	return decode(data, func(in input) *response {
 		s.SetProvider(in.Namespace, in.RegistrationState)
 		return okControl()
 	})
 }
 
-func (s *Simulator) controlDeny(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlDeny(r *http.Request, data []byte, _ string) *response {
 	switch r.Method {
 	case http.MethodPost:
-		return decode(data, func(d Denial) *answer {
+		return decode(data, func(d Denial) *response {
 			s.Deny(d)
 			return okControl()
 		})
@@ -264,17 +264,17 @@ func (s *Simulator) controlDeny(r *http.Request, data []byte, _ string) *answer 
 	return nil
 }
 
-func (s *Simulator) controlThrottle(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlThrottle(r *http.Request, data []byte, _ string) *response {
 	if r.Method != http.MethodPut {
 		return nil
 	}
-	return decode(data, func(t Throttle) *answer {
+	return decode(data, func(t Throttle) *response {
 		s.SetThrottle(t)
 		return okControl()
 	})
 }
 
-func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *response {
 	if r.Method != http.MethodPut {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *answ
 		ApprovalSeconds       *float64 `json:"approvalSeconds"`
 		ManualApprovalSeconds *float64 `json:"manualApprovalSeconds"`
 	}
-	return decode(data, func(in input) *answer {
+	return decode(data, func(in input) *response {
 		if in.ReadAfterWriteSeconds != nil {
 			s.SetReadAfterWrite(seconds(*in.ReadAfterWriteSeconds))
 		}
@@ -297,21 +297,21 @@ func (s *Simulator) controlOptions(r *http.Request, data []byte, _ string) *answ
 	})
 }
 
-func (s *Simulator) controlConnections(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlConnections(r *http.Request, data []byte, _ string) *response {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	return decode(data, func(a Approval) *answer { return resultOf(s.Approve(a)) })
+	return decode(data, func(a Approval) *response { return resultOf(s.Approve(a)) })
 }
 
-func (s *Simulator) controlPolicies(r *http.Request, data []byte, rest string) *answer {
+func (s *Simulator) controlPolicies(r *http.Request, data []byte, rest string) *response {
 	switch r.Method {
 	case http.MethodGet:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return newAnswer(http.StatusOK, append([]Policy{}, s.policies...))
+		return newResponse(http.StatusOK, append([]Policy{}, s.policies...))
 	case http.MethodPost:
-		return decode(data, func(p Policy) *answer {
+		return decode(data, func(p Policy) *response {
 			if effect := strings.ToLower(p.Effect); p.Name == "" || effect != "modify" && effect != "deny" {
 				return badControl("a policy needs a name and the effect modify or deny")
 			}
@@ -325,10 +325,10 @@ func (s *Simulator) controlPolicies(r *http.Request, data []byte, rest string) *
 	return nil
 }
 
-func (s *Simulator) controlTypes(r *http.Request, data []byte, _ string) *answer {
+func (s *Simulator) controlTypes(r *http.Request, data []byte, _ string) *response {
 	switch r.Method {
 	case http.MethodPost:
-		return decode(data, func(l TypeLimit) *answer {
+		return decode(data, func(l TypeLimit) *response {
 			s.LimitType(l)
 			return okControl()
 		})

@@ -42,7 +42,7 @@ type Fault struct {
 	Fired   int `json:"fired"`
 	Waiting int `json:"waiting"` // requests that the gate holds now
 
-	open chan struct{}
+	released chan struct{}
 }
 
 // AddFault adds a fault and answers its ID.
@@ -58,7 +58,7 @@ func (s *Simulator) addFault(f Fault) string {
 		f.ID = fmt.Sprintf("fault-%d", s.nextFault)
 	}
 	s.dropFault(f.ID)
-	f.Matched, f.Fired, f.Waiting, f.open = 0, 0, 0, make(chan struct{})
+	f.Matched, f.Fired, f.Waiting, f.released = 0, 0, 0, make(chan struct{})
 	s.faults = append(s.faults, &f)
 	return f.ID
 }
@@ -75,7 +75,7 @@ func (s *Simulator) dropFault(id string) bool {
 	var kept []*Fault
 	for _, f := range s.faults {
 		if id == "" || f.ID == id {
-			close(f.open)
+			close(f.released)
 			continue
 		}
 		kept = append(kept, f)
@@ -112,9 +112,9 @@ func (f *Fault) matches(q *request) bool {
 	return globMatch(f.Method, q.r.Method) && globMatch(f.Type, q.resourceType) && globMatch(f.Path, q.target.id)
 }
 
-// acting picks the fault for a request: of those that match, the first whose
+// dueFault picks the fault for a request: of those that match, the first whose
 // turn it is.
-func (s *Simulator) acting(q *request) *Fault {
+func (s *Simulator) dueFault(q *request) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
@@ -135,33 +135,33 @@ func (s *Simulator) acting(q *request) *Fault {
 	return nil
 }
 
-// withFaults serves a request, with the fault that is due for it.
-func (s *Simulator) withFaults(q *request, serve func() *answer) *answer {
-	f := s.acting(q)
+// serveWithFaults serves a request, with the fault that is due for it.
+func (s *Simulator) serveWithFaults(q *request, serve func() *response) *response {
+	f := s.dueFault(q)
 	if f == nil {
 		return serve()
 	}
-	var served *answer
+	var res *response
 	if f.Applied {
-		served = serve()
+		res = serve()
 	}
-	if !s.wait(q.r.Context(), f) {
-		return &answer{status: http.StatusServiceUnavailable, header: http.Header{}, reset: true, code: "ClientGone"}
+	if !s.delay(q.r.Context(), f) {
+		return &response{status: http.StatusServiceUnavailable, header: http.Header{}, dropConnection: true, code: "ClientGone"}
 	}
 	if f.Reset {
-		return &answer{status: http.StatusServiceUnavailable, header: http.Header{}, reset: true, code: "ConnectionReset"}
+		return &response{status: http.StatusServiceUnavailable, header: http.Header{}, dropConnection: true, code: "ConnectionReset"}
 	}
 	if f.Status != 0 {
-		return f.answer()
+		return f.response()
 	}
-	if served == nil {
-		served = serve()
+	if res == nil {
+		res = serve()
 	}
-	return served
+	return res
 }
 
-// wait delays and holds; false when the client went away meanwhile.
-func (s *Simulator) wait(ctx context.Context, f *Fault) bool {
+// delay delays and holds; false when the client went away meanwhile.
+func (s *Simulator) delay(ctx context.Context, f *Fault) bool {
 	if f.DelayMs > 0 {
 		timer := time.NewTimer(time.Duration(f.DelayMs) * time.Millisecond)
 		defer timer.Stop()
@@ -177,7 +177,7 @@ func (s *Simulator) wait(ctx context.Context, f *Fault) bool {
 	s.countWaiting(f, 1)
 	defer s.countWaiting(f, -1)
 	select {
-	case <-f.open:
+	case <-f.released:
 		return true
 	case <-ctx.Done():
 		return false
@@ -190,8 +190,8 @@ func (s *Simulator) countWaiting(f *Fault, by int) {
 	f.Waiting += by
 }
 
-func (f *Fault) answer() *answer {
-	a := newAnswer(f.Status, nil)
+func (f *Fault) response() *response {
+	resp := newResponse(f.Status, nil)
 	code, message := f.Code, f.Message
 	if code != "" || f.Body == nil && f.Status >= 400 {
 		if code == "" {
@@ -200,18 +200,18 @@ func (f *Fault) answer() *answer {
 		if message == "" {
 			message = "Encountered internal server error."
 		}
-		a = armError(f.Status, code, "%s", message)
+		resp = armError(f.Status, code, "%s", message)
 	}
 	if f.Body != nil {
-		a.body, a.raw = nil, f.Body
+		resp.body, resp.raw = nil, f.Body
 		var plain string
 		if json.Unmarshal(f.Body, &plain) == nil {
-			a.raw = []byte(plain)
-			a.header.Set("Content-Type", "text/html")
+			resp.raw = []byte(plain)
+			resp.header.Set("Content-Type", "text/html")
 		}
 	}
 	for name, value := range f.Headers {
-		a.header.Set(name, value)
+		resp.header.Set(name, value)
 	}
-	return a
+	return resp
 }

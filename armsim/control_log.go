@@ -55,7 +55,7 @@ type Counters struct {
 }
 
 // recorder keeps what the control API reports. The simulator's lock guards it.
-type recorder struct {
+type requestLog struct {
 	max      int
 	seq      int
 	requests []Request
@@ -64,14 +64,14 @@ type recorder struct {
 	secrets  map[string]bool
 }
 
-func newRecorder(maxEntries int) *recorder {
-	r := &recorder{max: maxEntries, secrets: map[string]bool{}}
+func newRequestLog(maxEntries int) *requestLog {
+	r := &requestLog{max: maxEntries, secrets: map[string]bool{}}
 	r.reset()
 	return r
 }
 
 // reset forgets requests, writes and counters; secrets stay known.
-func (r *recorder) reset() {
+func (r *requestLog) reset() {
 	r.requests, r.writes = nil, nil
 	r.counters = Counters{
 		ByMethod: map[string]int{}, ByKind: map[string]map[string]int{}, ByType: map[string]map[string]int{},
@@ -79,17 +79,17 @@ func (r *recorder) reset() {
 	}
 }
 
-func (r *recorder) add(now time.Time, q *request, a *answer) {
+func (r *requestLog) addRequest(now time.Time, q *request, resp *response) {
 	r.seq++
 	entry := Request{
 		Seq: r.seq, Time: now, Kind: string(q.target.kind), Method: q.r.Method, Path: q.r.URL.Path,
-		ID: q.target.id, Type: q.resourceType, APIVersion: q.apiVersion, Status: a.status, Code: a.code, Fault: q.fault,
+		ID: q.target.id, Type: q.resourceType, APIVersion: q.apiVersion, Status: resp.status, Code: resp.code, Fault: q.fault,
 		RequestID: q.requestID, CorrelationID: q.correlationID,
 	}
 	r.requests = bounded(append(r.requests, entry), r.max)
 	c := &r.counters
 	c.Total++
-	c.ByStatus[a.status]++
+	c.ByStatus[resp.status]++
 	count(c.ByKind, entry.Kind, entry.Method)
 	if q.target.kind == kindOperation || q.target.kind == kindToken {
 		return
@@ -110,7 +110,7 @@ func count(m map[string]map[string]int, outer, inner string) {
 	m[outer][inner]++
 }
 
-func (r *recorder) wrote(now time.Time, q *request, res *resource, verb string, status int, body object) {
+func (r *requestLog) addWrite(now time.Time, q *request, res *resource, verb string, status int, body object) {
 	r.seq++
 	r.writes = bounded(append(r.writes, Write{
 		Seq: r.seq, Time: now, Method: q.r.Method, Verb: verb, ID: res.id, Type: res.typ, Status: status,
@@ -121,14 +121,14 @@ func (r *recorder) wrote(now time.Time, q *request, res *resource, verb string, 
 	}
 }
 
-// refusedSibling counts a refusal by the parent's type.
-func (r *recorder) refusedSibling(parent string) {
+// countSiblingRefusal counts a refusal by the parent's type.
+func (r *requestLog) countSiblingRefusal(parent string) {
 	if t, ok := parseID(parent); ok {
 		r.counters.SiblingRefusals[strings.ToLower(t.resourceType())]++
 	}
 }
 
-func (r *recorder) keepSecrets(values []string) {
+func (r *requestLog) addSecrets(values []string) {
 	for _, value := range values {
 		if value != "" {
 			r.secrets[value] = true

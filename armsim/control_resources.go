@@ -25,8 +25,8 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
-	s.ensureAbove(t)
+	s.completeDueOperations()
+	s.createParents(t)
 	q := &request{target: t, resourceType: t.resourceType()}
 	r := s.find(id)
 	known := r != nil
@@ -46,22 +46,22 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	return nil
 }
 
-// ensureAbove makes the group and the parents of a target.
-func (s *Simulator) ensureAbove(t target) {
+// createParents makes the group and the parents of a target.
+func (s *Simulator) createParents(t target) {
 	if t.group != "" && t.kind != kindGroup {
-		s.ensure("/subscriptions/" + t.subscription + "/resourceGroups/" + t.group)
+		s.createMissing("/subscriptions/" + t.subscription + "/resourceGroups/" + t.group)
 	}
 	if parent := t.parentID(); t.kind == kindResource && !s.exists(parent) {
-		s.ensure(parent)
+		s.createMissing(parent)
 	}
 }
 
-func (s *Simulator) ensure(id string) {
+func (s *Simulator) createMissing(id string) {
 	t, ok := parseID(id)
 	if !ok || s.find(id) != nil {
 		return
 	}
-	s.ensureAbove(t)
+	s.createParents(t)
 	r := s.store(&request{target: t, resourceType: t.resourceType()}, nil, object{"location": "westus2"})
 	r.staleUntil = time.Time{}
 	s.finishSync(r)
@@ -71,7 +71,7 @@ func (s *Simulator) ensure(id string) {
 func (s *Simulator) Patch(id string, patch map[string]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
+	s.completeDueOperations()
 	r := s.find(id)
 	if r == nil {
 		return fmt.Errorf("patch %s: there is no such resource", id)
@@ -79,8 +79,8 @@ func (s *Simulator) Patch(id string, patch map[string]any) error {
 	r.body = mergePatch(r.body, patch)
 	r.staleUntil = time.Time{}
 	r.version++
-	if row := s.ruleFor(r.typ); row.after != nil && r.op == nil {
-		row.after(s, r)
+	if row := s.ruleFor(r.typ); row.onDone != nil && r.op == nil {
+		row.onDone(s, r)
 	}
 	return nil
 }
@@ -90,10 +90,10 @@ func (s *Simulator) Patch(id string, patch map[string]any) error {
 func (s *Simulator) Delete(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
+	s.completeDueOperations()
 	r := s.find(id)
 	if r != nil {
-		s.deleted(r)
+		s.finishDelete(r)
 	}
 	return r != nil
 }
@@ -104,7 +104,7 @@ func (s *Simulator) Delete(id string) bool {
 func (s *Simulator) SetState(id, provisioningState string, props map[string]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
+	s.completeDueOperations()
 	r := s.find(id)
 	if r == nil {
 		return fmt.Errorf("set state of %s: there is no such resource", id)
@@ -121,7 +121,7 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 		r.setState(provisioningState)
 	}
 	if provisioningState == "Succeeded" {
-		s.settled(r)
+		s.finishWrite(r)
 	}
 	mergePatch(properties(r.body), props)
 	r.version++
@@ -132,7 +132,7 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 func (s *Simulator) Resources(idGlob, typeGlob string) []Stored {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
+	s.completeDueOperations()
 	out := []Stored{}
 	for _, r := range s.below("") {
 		if !globMatch(idGlob, r.id) || !globMatch(typeGlob, r.typ) {

@@ -7,40 +7,40 @@ import (
 )
 
 // armError answers ARM's error envelope.
-func armError(status int, code, format string, args ...any) *answer {
+func armError(status int, code, format string, args ...any) *response {
 	message := format
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)
 	}
-	a := newAnswer(status, map[string]any{"error": map[string]any{"code": code, "message": message}})
-	a.code, a.message = code, message
-	return a
+	resp := newResponse(status, map[string]any{"error": map[string]any{"code": code, "message": message}})
+	resp.code, resp.message = code, message
+	return resp
 }
 
 // armErrorDetail is an error whose useful code stands in its only detail.
-func armErrorDetail(status int, code, message, detailCode, detailMessage string) *answer {
-	a := armError(status, code, "%s", message)
-	a.body = object{"error": object{"code": code, "message": message,
+func armErrorDetail(status int, code, message, detailCode, detailMessage string) *response {
+	resp := armError(status, code, "%s", message)
+	resp.body = object{"error": object{"code": code, "message": message,
 		"details": []any{object{"code": detailCode, "message": detailMessage}}}}
-	return a
+	return resp
 }
 
 // gatewayError is an error that ARM's front door gives before a provider sees
 // the request; recorded traffic marks it with X-Ms-Failure-Cause.
-func gatewayError(status int, code, format string, args ...any) *answer {
-	a := armError(status, code, format, args...)
-	a.gateway = true
-	a.header.Set("X-Ms-Failure-Cause", "gateway")
-	return a
+func gatewayError(status int, code, format string, args ...any) *response {
+	resp := armError(status, code, format, args...)
+	resp.gateway = true
+	resp.header.Set("X-Ms-Failure-Cause", "gateway")
+	return resp
 }
 
-func errGroupNotFound(group string) *answer {
+func errGroupNotFound(group string) *response {
 	return gatewayError(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
 }
 
 // errNotFound is the 404 of an absent resource; the message names type and name
 // pairwise ("ns/type/name/childtype/childname") and the group.
-func errNotFound(t target) *answer {
+func errNotFound(t target) *response {
 	path := t.namespace
 	for i := range t.names {
 		path += "/" + t.types[i] + "/" + t.names[i]
@@ -55,7 +55,7 @@ func errNotFound(t target) *answer {
 
 // errAbsent is the 404 of an absent resource, in its provider's words where the
 // table has them.
-func (s *Simulator) errAbsent(t target) *answer {
+func (s *Simulator) errAbsent(t target) *response {
 	if t.kind == kindGroup {
 		return errGroupNotFound(t.group)
 	}
@@ -67,14 +67,14 @@ func (s *Simulator) errAbsent(t target) *answer {
 	if n := len(t.names); n > 1 {
 		parent = t.names[n-2]
 	}
-	message := strings.NewReplacer("{name}", t.name(), "{parent}", parent, "{id}", t.id).Replace(absent.words)
+	message := strings.NewReplacer("{name}", t.name(), "{parent}", parent, "{id}", t.id).Replace(absent.message)
 	if absent.detail == "" {
 		return armError(http.StatusNotFound, absent.code, "%s", message)
 	}
 	return armErrorDetail(http.StatusNotFound, absent.code, message, absent.detail, message)
 }
 
-func errParentNotFound(verb string, t target) *answer {
+func errParentNotFound(verb string, t target) *response {
 	types := ""
 	for i, s := range t.types {
 		if i > 0 {
@@ -87,49 +87,49 @@ func errParentNotFound(verb string, t target) *answer {
 		verb, types, t.parentID())
 }
 
-func errSubscriptionNotFound(subscription string) *answer {
+func errSubscriptionNotFound(subscription string) *response {
 	return gatewayError(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
 }
 
-func errInvalidSubscription(subscription string) *answer {
+func errInvalidSubscription(subscription string) *response {
 	return gatewayError(http.StatusBadRequest, "InvalidSubscriptionId",
 		"The provided subscription identifier '%s' is malformed or invalid.", subscription)
 }
 
-func errBusy(operationURL string) *answer {
+func errBusy(operationURL string) *response {
 	return armError(http.StatusConflict, "AnotherOperationInProgress",
 		"Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: %s.", operationURL)
 }
 
-func errGroupDeleting(group string) *answer {
+func errGroupDeleting(group string) *response {
 	return gatewayError(http.StatusConflict, "ResourceGroupBeingDeleted",
 		"The resource group '%s' is in deprovisioning state and cannot perform this operation.", group)
 }
 
-func errPrecondition() *answer {
+func errPrecondition() *response {
 	return armError(http.StatusPreconditionFailed, "PreconditionFailed",
 		"The precondition given in one of the request headers evaluated to false.")
 }
 
-func errContent(format string, args ...any) *answer {
+func errContent(format string, args ...any) *response {
 	return gatewayError(http.StatusBadRequest, "InvalidRequestContent",
 		"The request content was invalid and could not be deserialized: '%s'.", fmt.Sprintf(format, args...))
 }
 
-func errPath(path string) *answer {
+func errPath(path string) *response {
 	return gatewayError(http.StatusNotFound, "InvalidResourceType",
 		"The request path '%s' does not address a resource that could be found.", path)
 }
 
-func errMethod(method string) *answer {
+func errMethod(method string) *response {
 	return gatewayError(http.StatusMethodNotAllowed, "MethodNotAllowed",
 		"The requested resource does not support http method '%s'.", method)
 }
 
 // errNoGet is a provider's 405 of a GET, in its own form (recorded).
-func errNoGet() *answer {
-	a := newAnswer(http.StatusMethodNotAllowed, object{"Message": "The requested resource does not support http method 'GET'."})
-	a.header.Set("Allow", "HEAD,PUT,DELETE")
-	a.code = "MethodNotAllowed"
-	return a
+func errNoGet() *response {
+	resp := newResponse(http.StatusMethodNotAllowed, object{"Message": "The requested resource does not support http method 'GET'."})
+	resp.header.Set("Allow", "HEAD,PUT,DELETE")
+	resp.code = "MethodNotAllowed"
+	return resp
 }

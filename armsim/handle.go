@@ -8,15 +8,15 @@ import (
 )
 
 // handle runs ARM's own checks in its order, then the method. The lock is held.
-func (s *Simulator) handle(q *request) *answer {
+func (s *Simulator) handle(q *request) *response {
 	if q.target.kind == kindMetadata {
-		return s.metadata(q)
+		return s.cloudMetadata(q)
 	}
-	for _, check := range []func(*request) *answer{
+	for _, check := range []func(*request) *response{
 		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkType, s.checkDenied, s.checkThrottle, s.checkLocks,
 	} {
-		if a := check(q); a != nil {
-			return a
+		if resp := check(q); resp != nil {
+			return resp
 		}
 	}
 	switch q.target.kind {
@@ -44,7 +44,7 @@ func (s *Simulator) handle(q *request) *answer {
 	return errMethod(q.r.Method)
 }
 
-func (s *Simulator) handleOperation(q *request) *answer {
+func (s *Simulator) handleOperation(q *request) *response {
 	op := s.operations[q.target.action]
 	if op == nil {
 		return armError(http.StatusNotFound, "OperationNotFound", "The operation '%s' could not be found.", q.target.action)
@@ -55,7 +55,7 @@ func (s *Simulator) handleOperation(q *request) *answer {
 	return s.pollOperation(op, q)
 }
 
-func (s *Simulator) checkAPIVersion(q *request) *answer {
+func (s *Simulator) checkAPIVersion(q *request) *response {
 	values, given := q.r.URL.Query()["api-version"]
 	if !given || values[0] == "" {
 		return gatewayError(http.StatusBadRequest, "MissingApiVersionParameter",
@@ -72,7 +72,7 @@ func (s *Simulator) checkAPIVersion(q *request) *answer {
 		"The api-version '%s' is invalid. The supported versions are '2024-11-01,2024-03-01,2022-09-01,2021-04-01,2020-06-01'.", date)
 }
 
-func (s *Simulator) checkSubscription(q *request) *answer {
+func (s *Simulator) checkSubscription(q *request) *response {
 	id := q.target.subscription
 	if id == "" {
 		return nil
@@ -95,8 +95,8 @@ func (s *Simulator) knownSubscription(id string) bool {
 	return len(s.options.Subscriptions) == 0
 }
 
-// placed checks that everything above the resource is there.
-func (s *Simulator) placed(q *request, verb string) *answer {
+// checkParents checks that everything above the resource is there.
+func (s *Simulator) checkParents(q *request, verb string) *response {
 	t := q.target
 	if t.group != "" && t.kind != kindGroup {
 		group := s.find("/subscriptions/" + t.subscription + "/resourceGroups/" + t.group)
@@ -124,16 +124,16 @@ func (s *Simulator) placed(q *request, verb string) *answer {
 	if parent := s.find(t.parentID()); verb == "write" && parent != nil && parent.op != nil && parent.op.verb == "delete" {
 		return errBusy(q.origin() + parent.op.async)
 	}
-	return s.blockedByParent(q, verb)
+	return s.checkParentState(q, verb)
 }
 
-func readLimited(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func readRequestBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 }
 
-// headers adds what ARM puts on every answer.
-func (s *Simulator) headers(a *answer, q *request) {
-	h := a.header
+// setCommonHeaders adds what ARM puts on every answer.
+func (s *Simulator) setCommonHeaders(resp *response, q *request) {
+	h := resp.header
 	h.Set("Date", s.options.Clock().UTC().Format(http.TimeFormat))
 	h.Set("X-Ms-Request-Id", q.requestID)
 	h.Set("X-Ms-Correlation-Request-Id", q.correlationID)
@@ -145,5 +145,5 @@ func (s *Simulator) headers(a *answer, q *request) {
 	if id := q.r.Header.Get("x-ms-client-request-id"); id != "" && q.r.Header.Get("x-ms-return-client-request-id") == "true" {
 		h.Set("X-Ms-Client-Request-Id", id)
 	}
-	s.remaining(h, q)
+	s.setBudgetHeaders(h, q)
 }

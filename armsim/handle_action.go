@@ -7,9 +7,9 @@ import (
 
 // handleAction answers POSTs to a resource: listKeys and the actions of the
 // type's row; others are not known.
-func (s *Simulator) handleAction(q *request) *answer {
-	if a := s.placed(q, "action"); a != nil {
-		return a
+func (s *Simulator) handleAction(q *request) *response {
+	if resp := s.checkParents(q, "action"); resp != nil {
+		return resp
 	}
 	r := s.find(q.target.id)
 	if s.visible(r) == nil {
@@ -21,53 +21,53 @@ func (s *Simulator) handleAction(q *request) *answer {
 		for _, name := range []string{"key1", "key2"} {
 			keys = append(keys, object{"keyName": name, "value": s.secretValue(r, name), "permissions": "FULL"})
 		}
-		return newAnswer(http.StatusOK, object{"keys": keys})
+		return newResponse(http.StatusOK, object{"keys": keys})
 	default:
 		if known, ok := s.ruleFor(r.typ).actions[action]; ok {
-			return s.act(q, r, known)
+			return s.startAction(q, r, known)
 		}
 	}
 	return gatewayError(http.StatusNotFound, "InvalidResourceType",
 		"The resource type '%s' with action '%s' could not be found in the namespace '%s'.", r.typ, q.target.action, q.target.namespace)
 }
 
-// act starts the operation of an action: 202 with both headers.
-func (s *Simulator) act(q *request, r *resource, known action) *answer {
-	if a := s.busy(q, r); a != nil {
-		return a
+// startAction starts the operation of an action: 202 with both headers.
+func (s *Simulator) startAction(q *request, r *resource, known action) *response {
+	if resp := s.busy(q, r); resp != nil {
+		return resp
 	}
-	if a := s.blockedByFamily(q); a != nil {
-		return a
+	if resp := s.checkFamily(q); resp != nil {
+		return resp
 	}
 	if known.check != nil {
-		if a := known.check(r); a != nil {
-			return a
+		if resp := known.check(r); resp != nil {
+			return resp
 		}
 	}
 	body := object{}
 	if len(q.body) > 0 {
-		var refused *answer
+		var refused *response
 		if body, refused = readBody(q); refused != nil {
 			return refused
 		}
 	}
 	spec := s.specFor(r.typ, r.id, "update")
-	spec.Shape, spec.State, spec.FirstState = ShapeBoth, known.state, known.state
+	spec.Shape, spec.State, spec.FirstState = ShapeBoth, known.provisioningState, known.provisioningState
 	if known.seconds > 0 {
 		spec.Seconds = known.seconds
 	}
-	if known.during != "" {
-		setText(properties(r.body), known.path, known.during)
+	if known.runningValue != "" {
+		setText(properties(r.body), known.path, known.runningValue)
 	}
-	op := s.begin(q.target, r, "action", spec, q)
-	op.final = [2]string{known.path, known.after}
-	if known.begin != nil {
-		known.begin(s, r, body)
+	op := s.startOperation(q.target, r, "action", spec, q)
+	op.finalValue = [2]string{known.path, known.finalValue}
+	if known.onStart != nil {
+		known.onStart(s, r, body)
 	}
-	if known.end != nil {
-		op.ending = func() { known.end(s, r, body) }
+	if known.onEnd != nil {
+		op.onEnd = func() { known.onEnd(s, r, body) }
 	}
-	a := newAnswer(http.StatusAccepted, nil)
-	s.announce(a, op, q)
-	return a
+	resp := newResponse(http.StatusAccepted, nil)
+	s.setOperationHeaders(resp, op, q)
+	return resp
 }

@@ -4,13 +4,13 @@ import "net/http"
 
 // handleDelete removes a resource with everything below it. An absent resource
 // is 204, an absent group 404; an absent parent or group of a resource is 404.
-func (s *Simulator) handleDelete(q *request) *answer {
+func (s *Simulator) handleDelete(q *request) *response {
 	t := q.target
 	if s.ruleFor(q.resourceType).noDelete {
 		return errMethod(q.r.Method)
 	}
-	if a := s.placed(q, "delete"); a != nil {
-		return a
+	if resp := s.checkParents(q, "delete"); resp != nil {
+		return resp
 	}
 	r := s.find(t.id)
 	if r == nil {
@@ -20,68 +20,68 @@ func (s *Simulator) handleDelete(q *request) *answer {
 		if q.r.Header.Get("If-Match") != "" {
 			return errPrecondition()
 		}
-		return newAnswer(http.StatusNoContent, nil)
+		return newResponse(http.StatusNoContent, nil)
 	}
-	if a := s.checkConditions(q.r, r); a != nil {
-		return a
+	if resp := s.checkConditions(q.r, r); resp != nil {
+		return resp
 	}
 	if op := r.op; op != nil && !op.done {
 		if op.verb != "delete" {
 			return errBusy(q.origin() + op.async)
 		}
-		a := newAnswer(http.StatusAccepted, nil) // a second DELETE joins the first
-		s.announce(a, op, q)
-		return a
+		resp := newResponse(http.StatusAccepted, nil) // a second DELETE joins the first
+		s.setOperationHeaders(resp, op, q)
+		return resp
 	}
-	if a := s.busy(q, r); a != nil { // a state that was set
-		return a
+	if resp := s.busy(q, r); resp != nil { // a state that was set
+		return resp
 	}
-	if a := s.keeps(q, r); a != nil {
-		return a
+	if resp := s.checkDeletable(q, r); resp != nil {
+		return resp
 	}
 	spec := s.specFor(r.typ, t.id, "delete")
-	s.takeOff(q, spec)
-	s.log.wrote(s.clock.now(), q, r, "delete", spec.Status, nil)
+	s.startSyncWrite(q, spec)
+	s.log.addWrite(s.clock.now(), q, r, "delete", spec.Status, nil)
 	if spec.Shape == ShapeSync || spec.Shape == ShapeSelf {
 		body := s.render(r)
-		s.deleted(r)
-		a := newAnswer(spec.Status, nil)
-		if s.ruleFor(r.typ).deleteAnswersBody {
-			a.body = body
+		s.finishDelete(r)
+		resp := newResponse(spec.Status, nil)
+		if s.ruleFor(r.typ).deleteReturnsBody {
+			resp.body = body
 		}
-		return a
+		return resp
 	}
-	op := s.begin(t, r, "delete", spec, q)
-	a := newAnswer(spec.Status, s.operationBody(r.typ))
+	op := s.startOperation(t, r, "delete", spec, q)
+	resp := newResponse(spec.Status, s.operationBody(r.typ))
 	if spec.DeleteBody {
-		a.body = s.render(r)
+		resp.body = s.render(r)
 	}
-	s.announce(a, op, q)
-	return a
+	s.setOperationHeaders(resp, op, q)
+	return resp
 }
 
-// keeps is a provider's refusal to delete: something uses the resource, its
+// checkDeletable is a provider's refusal to delete: something uses the resource, its
 // parent needs it, or it still has children.
-func (s *Simulator) keeps(q *request, r *resource) *answer {
+func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 	if q.target.kind == kindGroup {
 		return nil
 	}
-	if a := s.failLate(q, r, "delete"); a != nil {
-		return a
+	if resp := s.failInOperation(q, r, "delete"); resp != nil {
+		return resp
 	}
 	row := s.ruleFor(r.typ)
-	if row.nested {
+	if row.blockedByChildren {
 		if children := s.below(r.id); len(children) > 0 {
 			return gatewayError(http.StatusConflict, "CannotDeleteResource",
 				"Cannot delete resource while nested resources exist. Some existing nested resource IDs include: '%s'. Please delete all nested resources before deleting this resource.", nestedName(children[0]))
 		}
 	}
-	if row.keep != nil {
-		if a := row.keep(s, r); a != nil {
-			return a
+	if row.checkDelete != nil {
+		if resp := row.checkDelete(s, r); resp != nil {
+			return resp
 		}
 	}
-	return s.inUse(r)
+	return s.checkUse(r)
 }
 
 // nestedName is how ARM writes a nested resource: type and name pairwise.

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-func (s *Simulator) handleGet(q *request) *answer {
+func (s *Simulator) handleGet(q *request) *response {
 	t := q.target
 	r := s.find(t.id)
 	if q.r.Method == http.MethodGet && s.ruleFor(q.resourceType).noGet {
 		return errNoGet()
 	}
-	if a := s.placed(q, "read"); a != nil {
-		return a
+	if resp := s.checkParents(q, "read"); resp != nil {
+		return resp
 	}
 	r.noteRead()
 	body := s.visible(r)
@@ -21,40 +21,40 @@ func (s *Simulator) handleGet(q *request) *answer {
 		return s.errAbsent(t)
 	}
 	if q.r.Method == http.MethodHead {
-		return newAnswer(http.StatusNoContent, nil)
+		return newResponse(http.StatusNoContent, nil)
 	}
 	for _, name := range s.secretNames(r) {
 		properties(body)[name] = s.secretValue(r, name)
 	}
-	a := newAnswer(http.StatusOK, body)
-	s.setETag(a, r)
-	if none := q.r.Header.Get("If-None-Match"); none != "" && a.header.Get("ETag") != "" && sameETag(none, s.etagOf(r)) {
-		a.status, a.body = http.StatusNotModified, nil
+	resp := newResponse(http.StatusOK, body)
+	s.setETag(resp, r)
+	if none := q.r.Header.Get("If-None-Match"); none != "" && resp.header.Get("ETag") != "" && sameETag(none, s.etagOf(r)) {
+		resp.status, resp.body = http.StatusNotModified, nil
 	}
-	return a
+	return resp
 }
 
-func (s *Simulator) setETag(a *answer, r *resource) {
+func (s *Simulator) setETag(resp *response, r *resource) {
 	if s.ruleFor(r.typ).etag {
-		a.header.Set("ETag", s.etagOf(r))
+		resp.header.Set("ETag", s.etagOf(r))
 	}
 }
 
 // handleList answers a collection, the groups of a subscription, or the flat
 // list of resources of a group or subscription.
-func (s *Simulator) handleList(q *request) *answer {
+func (s *Simulator) handleList(q *request) *response {
 	t := q.target
 	if q.r.Method != http.MethodGet {
 		return errMethod(q.r.Method)
 	}
-	if a := s.placed(q, "read"); a != nil {
-		return a
+	if resp := s.checkParents(q, "read"); resp != nil {
+		return resp
 	}
 	if strings.EqualFold(q.resourceType, "Microsoft.Authorization/permissions") {
-		return s.permissions(q)
+		return s.permissionsList(q)
 	}
 	var found []*resource
-	for _, r := range s.candidates(q) {
+	for _, r := range s.listedResources(q) {
 		if s.visible(r) != nil {
 			found = append(found, r)
 		}
@@ -63,18 +63,18 @@ func (s *Simulator) handleList(q *request) *answer {
 	for _, r := range found {
 		body := s.visible(r)
 		if t.kind == kindResources {
-			body = flat(body)
+			body = summary(body)
 		}
 		list = append(list, body)
 	}
-	return s.page(q, list)
+	return s.pageOf(q, list)
 }
 
-// candidates are the resources that a list is about, in order of their IDs.
-func (s *Simulator) candidates(q *request) []*resource {
+// listedResources are the resources that a list is about, in order of their IDs.
+func (s *Simulator) listedResources(q *request) []*resource {
 	t := q.target
 	if t.kind == kindCollection && len(t.types) == 1 && s.ruleFor(q.resourceType).inherited {
-		return s.inheritedAt(q)
+		return s.inheritedResources(q)
 	}
 	if t.kind == kindCollection && (len(t.types) > 1 || t.group != "" || t.isExtension() || t.subscription == "") {
 		parent := t.parentID()
@@ -92,7 +92,7 @@ func (s *Simulator) candidates(q *request) []*resource {
 		switch {
 		case t.kind == kindGroups && p.kind == kindGroup,
 			t.kind == kindCollection && strings.EqualFold(r.typ, t.resourceType()),
-			t.kind == kindResources && p.kind == kindResource && len(p.types) == 1 && !p.isExtension() && listed(r, q):
+			t.kind == kindResources && p.kind == kindResource && len(p.types) == 1 && !p.isExtension() && inFlatList(r, q):
 			out = append(out, r)
 		}
 	}
@@ -110,21 +110,21 @@ func (t target) listRoot() string {
 	return root
 }
 
-// listed tells whether a resource is in a flat list: tracked resources only
+// inFlatList tells whether a resource is in a flat list: tracked resources only
 // (those with a location), and $filter=resourceType eq '...'.
-func listed(r *resource, q *request) bool {
+func inFlatList(r *resource, q *request) bool {
 	if text(r.body, "location") == "" {
 		return false
 	}
 	filter := q.r.URL.Query().Get("$filter")
-	if _, want, ok := strings.Cut(filter, "resourceType eq '"); ok {
-		return strings.EqualFold(strings.TrimSuffix(want, "'"), r.typ)
+	if _, wanted, ok := strings.Cut(filter, "resourceType eq '"); ok {
+		return strings.EqualFold(strings.TrimSuffix(wanted, "'"), r.typ)
 	}
 	return true
 }
 
-// flat is a resource as the flat lists show it: no properties.
-func flat(body object) object {
+// summary is a resource as the flat lists show it: no properties.
+func summary(body object) object {
 	out := object{}
 	for _, name := range []string{"id", "name", "type", "location", "tags", "kind", "sku", "identity", "managedBy", "plan", "zones"} {
 		if value, ok := body[name]; ok {
@@ -134,8 +134,8 @@ func flat(body object) object {
 	return out
 }
 
-// page cuts a list; the next page's URL is absolute and opaque to the client.
-func (s *Simulator) page(q *request, list []any) *answer {
+// pageOf cuts a list; the next page's URL is absolute and opaque to the client.
+func (s *Simulator) pageOf(q *request, list []any) *response {
 	query := q.r.URL.Query()
 	from, _ := strconv.Atoi(query.Get("$skiptoken")) // a foreign token starts anew
 	size := s.options.PageSize
@@ -149,11 +149,11 @@ func (s *Simulator) page(q *request, list []any) *answer {
 		query.Set("$skiptoken", strconv.Itoa(to))
 		body["nextLink"] = q.origin() + q.r.URL.EscapedPath() + "?" + query.Encode()
 	}
-	return newAnswer(http.StatusOK, body)
+	return newResponse(http.StatusOK, body)
 }
 
-// permissions tells what the denials leave of everything at a scope.
-func (s *Simulator) permissions(q *request) *answer {
+// permissionsList tells what the denials leave of everything at a scope.
+func (s *Simulator) permissionsList(q *request) *response {
 	denied := []any{}
 	for _, d := range s.denials {
 		if !globMatch(d.Scope, q.target.scope) {
@@ -165,5 +165,5 @@ func (s *Simulator) permissions(q *request) *answer {
 			}
 		}
 	}
-	return s.page(q, []any{object{"actions": []any{"*"}, "notActions": denied, "dataActions": []any{}, "notDataActions": []any{}}})
+	return s.pageOf(q, []any{object{"actions": []any{"*"}, "notActions": denied, "dataActions": []any{}, "notDataActions": []any{}}})
 }

@@ -11,15 +11,15 @@ import (
 
 // registration of a provider; absent means Registered.
 type registration struct {
-	state string
-	until time.Time // when Registering ends
+	state        string
+	registeredAt time.Time // when Registering ends
 }
 
 const registrationTime = 10 * time.Second
 
 // checkProvider refuses namespaces that cannot be, and writes to a provider for
 // which the subscription is not registered.
-func (s *Simulator) checkProvider(q *request) *answer {
+func (s *Simulator) checkProvider(q *request) *response {
 	namespace := q.target.namespace
 	if namespace == "" || q.target.kind == kindOperation {
 		return nil
@@ -44,7 +44,7 @@ func (s *Simulator) registrationState(namespace string) string {
 		return "NotRegistered"
 	case !known:
 		return "Registered"
-	case r.state == "Registering" && !s.clock.now().Before(r.until):
+	case r.state == "Registering" && !s.clock.now().Before(r.registeredAt):
 		return "Registered"
 	}
 	return r.state
@@ -56,7 +56,7 @@ func builtIn(namespace string) bool {
 }
 
 // handleProvider: GET one or all providers, POST register and unregister.
-func (s *Simulator) handleProvider(q *request) *answer {
+func (s *Simulator) handleProvider(q *request) *response {
 	t := q.target
 	switch {
 	case t.kind == kindProviderAction && q.r.Method == http.MethodPost && strings.EqualFold(t.action, "register"):
@@ -68,20 +68,20 @@ func (s *Simulator) handleProvider(q *request) *answer {
 	case t.kind == kindProviders && q.r.Method == http.MethodGet:
 		list := []any{}
 		for _, namespace := range []string{"Microsoft.Authorization", "Microsoft.Kusto", "Microsoft.Network", "Microsoft.Resources", "Microsoft.Storage"} {
-			list = append(list, s.provider(t.subscription, namespace))
+			list = append(list, s.providerBody(t.subscription, namespace))
 		}
-		return newAnswer(http.StatusOK, object{"value": list})
+		return newResponse(http.StatusOK, object{"value": list})
 	case t.kind == kindProvider && q.r.Method == http.MethodGet:
 	default:
 		return errMethod(q.r.Method)
 	}
-	return newAnswer(http.StatusOK, s.provider(t.subscription, t.namespace))
+	return newResponse(http.StatusOK, s.providerBody(t.subscription, t.namespace))
 }
 
-// catalogue lists the types of a namespace that the table or the store has, with
+// resourceTypes lists the types of a namespace that the table or the store has, with
 // the api-versions that are offered. The simulator takes any other one too, where
 // no limit says which there are.
-func (s *Simulator) catalogue(namespace string) []any {
+func (s *Simulator) resourceTypes(namespace string) []any {
 	types := map[string]bool{}
 	add := func(resourceType string) {
 		space, kind, nested := strings.Cut(resourceType, "/")
@@ -98,7 +98,7 @@ func (s *Simulator) catalogue(namespace string) []any {
 	list := []any{}
 	for _, kind := range slices.Sorted(maps.Keys(types)) {
 		offered := []any{"2024-06-01-preview", "2024-01-01", "2023-08-15"}
-		if l := s.limitOf(namespace + "/" + kind); l != nil && len(l.APIVersions) > 0 {
+		if l := s.typeLimit(namespace + "/" + kind); l != nil && len(l.APIVersions) > 0 {
 			offered = offered[:0]
 			for _, version := range l.APIVersions {
 				offered = append(offered, version)
@@ -109,10 +109,10 @@ func (s *Simulator) catalogue(namespace string) []any {
 	return list
 }
 
-func (s *Simulator) provider(subscription, namespace string) object {
+func (s *Simulator) providerBody(subscription, namespace string) object {
 	return object{
 		"id":        "/subscriptions/" + subscription + "/providers/" + namespace,
-		"namespace": namespace, "resourceTypes": s.catalogue(namespace), "registrationPolicy": "RegistrationRequired",
+		"namespace": namespace, "resourceTypes": s.resourceTypes(namespace), "registrationPolicy": "RegistrationRequired",
 		"registrationState": s.registrationState(namespace),
 	}
 }

@@ -7,19 +7,19 @@ import (
 )
 
 // handlePut replaces the settable part of a resource, or creates it.
-func (s *Simulator) handlePut(q *request) *answer {
+func (s *Simulator) handlePut(q *request) *response {
 	body, refused := readBody(q)
 	if refused != nil {
 		return refused
 	}
-	if a := s.placed(q, "write"); a != nil {
-		return a
+	if resp := s.checkParents(q, "write"); resp != nil {
+		return resp
 	}
 	return s.write(q, body, body)
 }
 
 // readBody takes a JSON object, sent as JSON or without a media type.
-func readBody(q *request) (object, *answer) {
+func readBody(q *request) (object, *response) {
 	if given := q.r.Header.Get("Content-Type"); given != "" {
 		media, _, err := mime.ParseMediaType(given)
 		if err != nil || !strings.HasSuffix(media, "json") {
@@ -36,13 +36,13 @@ func readBody(q *request) (object, *answer) {
 
 // handlePatch lays a JSON merge patch over the settable part; tags are replaced
 // as a whole, as the contract says.
-func (s *Simulator) handlePatch(q *request) *answer {
+func (s *Simulator) handlePatch(q *request) *response {
 	patch, refused := readBody(q)
 	if refused != nil {
 		return refused
 	}
-	if a := s.placed(q, "write"); a != nil {
-		return a
+	if resp := s.checkParents(q, "write"); resp != nil {
+		return resp
 	}
 	r := s.find(q.target.id)
 	if s.visible(r) == nil {
@@ -54,7 +54,7 @@ func (s *Simulator) handlePatch(q *request) *answer {
 		delete(body, "tags")
 	}
 	for _, inline := range s.ruleFor(r.typ).inline {
-		if holder, last := inline.holder(patch, false); holder[last] == nil {
+		if holder, last := inline.list(patch, false); holder[last] == nil {
 			inline.show(body, s.inlineList(r, inline))
 		}
 	}
@@ -62,70 +62,70 @@ func (s *Simulator) handlePatch(q *request) *answer {
 }
 
 // write checks and stores a new body; sent is what the client sent.
-func (s *Simulator) write(q *request, body, sent object) *answer {
+func (s *Simulator) write(q *request, body, sent object) *response {
 	t := q.target
 	r := s.find(t.id)
-	if a := s.checkWrite(q, r, body); a != nil {
-		return a
+	if resp := s.checkWrite(q, r, body); resp != nil {
+		return resp
 	}
 	verb := "update"
 	if r == nil {
 		verb = "create"
 	}
-	if a := s.failLate(q, r, verb); a != nil {
-		return a
+	if resp := s.failInOperation(q, r, verb); resp != nil {
+		return resp
 	}
 	spec := s.specFor(q.resourceType, t.id, verb)
-	s.takeOff(q, spec)
+	s.startSyncWrite(q, spec)
 	before := object{}
 	if r != nil {
 		before = r.body
 	}
 	r = s.store(q, r, body)
-	if row := s.ruleFor(r.typ); row.changing != nil && verb == "update" {
-		spec.become(row.changing(before, r.body))
+	if row := s.ruleFor(r.typ); row.transition != nil && verb == "update" {
+		spec.override(row.transition(before, r.body))
 	}
 	r.lastPut, r.generation = cloneObject(sent), r.generation+1
-	if row := s.ruleFor(r.typ); row.begun != nil {
-		row.begun(s, r)
+	if row := s.ruleFor(r.typ); row.onAccepted != nil {
+		row.onAccepted(s, r)
 	}
 	var op *operation
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
-		op = s.begin(t, r, verb, spec, q)
+		op = s.startOperation(t, r, verb, spec, q)
 	} else {
 		s.finishSync(r)
 	}
-	a := s.written(r, op, spec, q)
-	s.log.wrote(s.clock.now(), q, r, verb, a.status, r.lastPut)
-	return a
+	resp := s.writeResponse(r, op, spec, q)
+	s.log.addWrite(s.clock.now(), q, r, verb, resp.status, r.lastPut)
+	return resp
 }
 
 // finishSync ends a write at once.
 func (s *Simulator) finishSync(r *resource) {
 	r.op = nil
 	r.setState("Succeeded")
-	s.settled(r)
+	s.finishWrite(r)
 }
 
-func (s *Simulator) written(r *resource, op *operation, spec OperationSpec, q *request) *answer {
+func (s *Simulator) writeResponse(r *resource, op *operation, spec OperationSpec, q *request) *response {
 	shown := s.render(r)
 	if r.recording != nil && r.recording.PutResponse != nil {
 		shown = cloneObject(r.recording.PutResponse)
 	} else if op != nil {
 		properties(shown)["provisioningState"] = spec.FirstState
 	}
-	a := newAnswer(spec.Status, shown)
+	resp := newResponse(spec.Status, shown)
 	if spec.EmptyBody {
-		a.body = nil
+		resp.body = nil
 	} else if named := s.operationBody(r.typ); named != nil && op != nil {
-		a.body = named
+		resp.body = named
 	}
-	s.setETag(a, r)
+	s.setETag(resp, r)
 	if spec.Shape == ShapeSelf {
-		a.header.Set("Location", q.origin()+escapePath(r.id)+"?api-version="+q.apiVersion)
+		resp.header.Set("Location", q.origin()+escapePath(r.id)+"?api-version="+q.apiVersion)
 	}
 	if op != nil {
-		s.announce(a, op, q)
+		s.setOperationHeaders(resp, op, q)
 	}
-	return a
+	return resp
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-func (s *Simulator) handleSubscription(q *request) *answer {
+func (s *Simulator) handleSubscription(q *request) *response {
 	if q.r.Method != http.MethodGet {
 		return errMethod(q.r.Method)
 	}
 	if q.target.kind == kindSubscription {
-		return newAnswer(http.StatusOK, s.subscription(q.target.subscription))
+		return newResponse(http.StatusOK, s.subscriptionBody(q.target.subscription))
 	}
 	list := []any{}
 	for _, id := range s.listedSubscriptions() {
-		list = append(list, s.subscription(id))
+		list = append(list, s.subscriptionBody(id))
 	}
-	return newAnswer(http.StatusOK, object{"value": list, "count": object{"type": "Total", "value": len(list)}})
+	return newResponse(http.StatusOK, object{"value": list, "count": object{"type": "Total", "value": len(list)}})
 }
 
 // listedSubscriptions are those that there are; where any is known, those that
@@ -36,7 +36,7 @@ func (s *Simulator) listedSubscriptions() []string {
 	return slices.Compact(ids)
 }
 
-func (s *Simulator) subscription(id string) object {
+func (s *Simulator) subscriptionBody(id string) object {
 	tenant := s.options.TenantID
 	if tenant == "" {
 		tenant = "00000000-0000-0000-0000-000000000000"
@@ -48,9 +48,9 @@ func (s *Simulator) subscription(id string) object {
 	}
 }
 
-// metadata describes the cloud, for clients that are given a host name only
+// cloudMetadata describes the cloud, for clients that are given a host name only
 // (/metadata/endpoints, without a token): this server is all of it.
-func (s *Simulator) metadata(q *request) *answer {
+func (s *Simulator) cloudMetadata(q *request) *response {
 	if q.r.Method != http.MethodGet {
 		return errMethod(q.r.Method)
 	}
@@ -63,7 +63,7 @@ func (s *Simulator) metadata(q *request) *answer {
 	if tenant == "" {
 		tenant = "common"
 	}
-	return newAnswer(http.StatusOK, object{
+	return newResponse(http.StatusOK, object{
 		"name": "armsim", "portal": origin, "resourceManager": origin, "graph": origin, "graphAudience": origin,
 		"microsoftGraphResourceId": origin, "batch": origin, "media": origin, "sqlManagement": origin, "vmImageAliasDoc": origin,
 		"activeDirectoryDataLake": origin, "appInsightsResourceId": origin, "appInsightsTelemetryChannelResourceId": origin,

@@ -9,23 +9,23 @@ import (
 
 // operation is one long-running operation.
 type operation struct {
-	name     string // the GUID in its URL
-	verb     string // create, update, delete
-	method   string
-	resource *resource
-	spec     OperationSpec
-	start    time.Time
-	end      time.Time
-	polls    int // reads that found it in progress
-	done     bool
-	status   string
-	detached bool      // has no effect on its resource
-	final    [2]string // of an action: a path below properties and its value at the end
-	ending   func()    // of an action: what its end does beside
-	cascade  *cascade  // of a group's deletion
-	details  []any     // of a failure
-	async    string    // path and query of the Azure-AsyncOperation URL
-	location string
+	name          string // the GUID in its URL
+	verb          string // create, update, delete
+	method        string
+	resource      *resource
+	spec          OperationSpec
+	start         time.Time
+	end           time.Time
+	polls         int // reads that found it in progress
+	done          bool
+	status        string
+	detached      bool           // has no effect on its resource
+	finalValue    [2]string      // of an action: a path below properties and its value at the end
+	onEnd         func()         // of an action: what its end does beside
+	groupDeletion *groupDeletion // of a group's deletion
+	details       []any          // of a failure
+	async         string         // path and query of the Azure-AsyncOperation URL
+	location      string
 }
 
 // OperationStatus is an operation as the control API shows it.
@@ -45,26 +45,26 @@ func (o *operation) finish(now time.Time, status string) {
 	o.done, o.status, o.end = true, status, now
 }
 
-// begin starts an operation on a resource and sets its state.
-func (s *Simulator) begin(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
-	op := s.launch(t, r, verb, spec, q)
+// startOperation starts an operation on a resource and sets its state.
+func (s *Simulator) startOperation(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
+	op := s.newOperation(t, r, verb, spec, q)
 	r.op = op
 	r.hidden = verb == "create" && spec.HiddenUntilDone
 	r.setState(spec.State)
 	if verb == "delete" && t.kind == kindGroup {
-		op.cascade = s.newCascade(r.id)
+		op.groupDeletion = s.newGroupDeletion(r.id)
 	}
 	return op
 }
 
-// launch makes an operation, without an effect on the resource.
-func (s *Simulator) launch(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
+// newOperation makes an operation, without an effect on the resource.
+func (s *Simulator) newOperation(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
 	now := s.clock.now()
 	op := &operation{
-		name: s.guid(), verb: verb, method: q.r.Method, resource: r, spec: spec,
+		name: s.newGUID(), verb: verb, method: q.r.Method, resource: r, spec: spec,
 		start: now, end: now.Add(spec.duration()), status: spec.StatusWord,
 	}
-	s.operationPaths(op, t, q)
+	s.setOperationURLs(op, t, q)
 	s.operations[op.name], s.active[op.name] = op, op
 	s.operationOrder = append(s.operationOrder, op.name)
 	if len(s.operationOrder) > maxOperations {
@@ -74,22 +74,22 @@ func (s *Simulator) launch(t target, r *resource, verb string, spec OperationSpe
 	return op
 }
 
-// operationPaths builds the URLs, as recorded: under the provider's location,
+// setOperationURLs builds the URLs, as recorded: under the provider's location,
 // for groups under the subscription. They carry signed query parts in Azure.
-func (s *Simulator) operationPaths(op *operation, t target, q *request) {
+func (s *Simulator) setOperationURLs(op *operation, t target, q *request) {
 	base := ""
 	if t.subscription != "" {
 		base = "/subscriptions/" + t.subscription
 	}
-	word := s.ruleFor(t.resourceType()).operationsPath
-	if word == "" {
-		word = "operations"
+	segment := s.ruleFor(t.resourceType()).operationsPath
+	if segment == "" {
+		segment = "operations"
 	}
 	version := op.spec.OperationAPIVersion
 	if version == "" {
 		version = q.apiVersion
 	}
-	query := "?api-version=" + version + "&t=" + strings.ReplaceAll(op.name, "-", "") + "&s=" + s.keyValue(op.name, "operation")
+	query := "?api-version=" + version + "&t=" + strings.ReplaceAll(op.name, "-", "") + "&s=" + s.derivedSecret(op.name, "operation")
 	if n := op.spec.URLPadding; n > 0 {
 		query += "&c=" + strings.Repeat("x", n)
 	}
@@ -103,30 +103,30 @@ func (s *Simulator) operationPaths(op *operation, t target, q *request) {
 		op.location = op.async
 		return
 	}
-	place := strings.ToLower(strings.ReplaceAll(text(op.resource.body, "location"), " ", ""))
-	if place == "" {
-		place = "global"
+	location := strings.ToLower(strings.ReplaceAll(text(op.resource.body, "location"), " ", ""))
+	if location == "" {
+		location = "global"
 	}
-	base += "/providers/" + t.namespace + "/locations/" + url.PathEscape(place) + "/"
-	op.async, op.location = base+word+"/"+op.name+query, base+"operationResults/"+op.name+query
+	base += "/providers/" + t.namespace + "/locations/" + url.PathEscape(location) + "/"
+	op.async, op.location = base+segment+"/"+op.name+query, base+"operationResults/"+op.name+query
 }
 
-// announce puts the headers of an operation on the first answer.
-func (s *Simulator) announce(a *answer, op *operation, q *request) {
+// setOperationHeaders puts the headers of an operation on the first answer.
+func (s *Simulator) setOperationHeaders(resp *response, op *operation, q *request) {
 	origin := q.origin()
 	if op.spec.RelativeLocation {
 		origin = ""
 	}
 	if op.spec.Shape == ShapeAsync || op.spec.Shape == ShapeBoth {
-		a.header.Set("Azure-AsyncOperation", origin+op.async)
+		resp.header.Set("Azure-AsyncOperation", origin+op.async)
 	}
 	if op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth {
-		a.header.Set("Location", origin+op.location)
+		resp.header.Set("Location", origin+op.location)
 	}
-	s.setRetryAfter(a.header, op, 0)
+	s.setRetryAfter(resp.header, op, 0)
 }
 
-func (s *Simulator) held(op *operation) bool {
+func (s *Simulator) isHeld(op *operation) bool {
 	for _, h := range s.holds {
 		if globMatch(h.Type, op.resource.typ) && globMatch(h.ID, op.resource.id) {
 			return true
@@ -135,17 +135,17 @@ func (s *Simulator) held(op *operation) bool {
 	return false
 }
 
-// settle ends the operations whose time has come, oldest first. It is called
+// completeDueOperations ends the operations whose time has come, oldest first. It is called
 // before anything is looked at.
-func (s *Simulator) settle() {
+func (s *Simulator) completeDueOperations() {
 	now := s.clock.now()
-	s.advanceCascades()
+	s.advanceGroupDeletions()
 	var due []*operation
 	for name, op := range s.active {
 		switch {
 		case op.done:
 			delete(s.active, name)
-		case !now.Before(op.end) && op.polls >= op.spec.Polls && !s.held(op):
+		case !now.Before(op.end) && op.polls >= op.spec.Polls && !s.isHeld(op):
 			due = append(due, op)
 		}
 	}
@@ -171,38 +171,38 @@ func (s *Simulator) complete(op *operation) {
 	r.op = nil
 	switch {
 	case op.spec.Outcome == "Succeeded" && op.verb == "delete" && r.typ == groupType:
-		s.completeGroup(op)
+		s.finishGroupDelete(op)
 	case op.spec.Outcome == "Succeeded" && op.verb == "delete":
-		s.deleted(r)
+		s.finishDelete(r)
 	case op.spec.Outcome == "Succeeded":
 		r.hidden = false
 		r.setState("Succeeded")
-		if op.final[1] != "" {
-			setText(properties(r.body), op.final[0], op.final[1])
+		if op.finalValue[1] != "" {
+			setText(properties(r.body), op.finalValue[0], op.finalValue[1])
 		}
-		if op.ending != nil {
-			op.ending()
+		if op.onEnd != nil {
+			op.onEnd()
 		}
-		s.settled(r)
+		s.finishWrite(r)
 	case r.hidden:
 		s.remove(r.id)
 	default:
 		r.setState(op.spec.Outcome)
-		s.inlineState(r, op.spec.Outcome)
+		s.finishInlineChildren(r, op.spec.Outcome)
 	}
 }
 
-// deleted removes a resource at the end of its DELETE.
-func (s *Simulator) deleted(r *resource) {
+// finishDelete removes a resource at the end of its DELETE.
+func (s *Simulator) finishDelete(r *resource) {
 	s.remove(r.id)
-	if row := s.ruleFor(r.typ); row.gone != nil {
-		row.gone(s, r)
+	if row := s.ruleFor(r.typ); row.onDeleted != nil {
+		row.onDeleted(s, r)
 	}
 }
 
-// settled lets the type's table add what the server knows only afterwards.
-func (s *Simulator) settled(r *resource) {
-	s.inlineState(r, "Succeeded")
+// finishWrite lets the type's table add what the server knows only afterwards.
+func (s *Simulator) finishWrite(r *resource) {
+	s.finishInlineChildren(r, "Succeeded")
 	if r.recording != nil {
 		r.body = r.recordedBody()
 		return
@@ -211,7 +211,7 @@ func (s *Simulator) settled(r *resource) {
 	if row.defaults != nil {
 		row.defaults(r, r.body)
 	}
-	if row.after != nil {
-		row.after(s, r)
+	if row.onDone != nil {
+		row.onDone(s, r)
 	}
 }

@@ -15,31 +15,31 @@ func (r *resource) noteRead() {
 }
 
 // pollOperation answers an operation URL.
-func (s *Simulator) pollOperation(op *operation, q *request) *answer {
+func (s *Simulator) pollOperation(op *operation, q *request) *response {
 	path := q.r.URL.EscapedPath()
-	byLocation := op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth && op.atLocation(q.r.URL)
+	byLocation := op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth && op.isLocationURL(q.r.URL)
 	if !op.done {
 		op.polls++
 	}
 	if byLocation {
 		return s.pollLocation(op, q)
 	}
-	body := object{"id": path, "name": op.name, "status": op.word(), "startTime": stamp(op.start)}
+	body := object{"id": path, "name": op.name, "status": op.statusText(), "startTime": timestamp(op.start)}
 	if op.done {
-		body["endTime"], body["percentComplete"] = stamp(op.end), 100
+		body["endTime"], body["percentComplete"] = timestamp(op.end), 100
 	}
 	if op.done && op.status != "Succeeded" {
-		body["error"] = op.failure()
+		body["error"] = op.errorBody()
 	}
-	a := newAnswer(http.StatusOK, body)
+	resp := newResponse(http.StatusOK, body)
 	if !op.done {
-		a.status = op.spec.PollStatus
-		s.setRetryAfter(a.header, op, op.polls)
+		resp.status = op.spec.PollStatus
+		s.setRetryAfter(resp.header, op, op.polls)
 	}
-	return a
+	return resp
 }
 
-func (o *operation) failure() object {
+func (o *operation) errorBody() object {
 	failure := object{"code": o.spec.ErrorCode, "message": o.spec.ErrorMessage}
 	if o.details != nil {
 		failure["details"] = o.details
@@ -47,9 +47,9 @@ func (o *operation) failure() object {
 	return failure
 }
 
-// atLocation tells the Location URL from the Azure-AsyncOperation URL: by the
+// isLocationURL tells the Location URL from the Azure-AsyncOperation URL: by the
 // path, or by the query where both lie under the resource.
-func (o *operation) atLocation(u *url.URL) bool {
+func (o *operation) isLocationURL(u *url.URL) bool {
 	if o.spec.UnderResource {
 		return u.Query().Has("asyncId")
 	}
@@ -57,36 +57,36 @@ func (o *operation) atLocation(u *url.URL) bool {
 	return o.location != o.async && strings.EqualFold(u.EscapedPath(), path)
 }
 
-func (s *Simulator) pollLocation(op *operation, q *request) *answer {
+func (s *Simulator) pollLocation(op *operation, q *request) *response {
 	switch {
 	case !op.done:
-		a := newAnswer(http.StatusAccepted, nil)
-		s.announce(a, op, q)
-		a.header.Del("Azure-AsyncOperation")
-		a.header.Del("Retry-After")
-		a.header.Del("Retry-After-Ms")
-		s.setRetryAfter(a.header, op, op.polls)
-		return a
+		resp := newResponse(http.StatusAccepted, nil)
+		s.setOperationHeaders(resp, op, q)
+		resp.header.Del("Azure-AsyncOperation")
+		resp.header.Del("Retry-After")
+		resp.header.Del("Retry-After-Ms")
+		s.setRetryAfter(resp.header, op, op.polls)
+		return resp
 	case op.status != "Succeeded":
-		a := armError(op.spec.ErrorStatus, op.spec.ErrorCode, "%s", op.spec.ErrorMessage)
-		a.body = object{"error": op.failure()}
-		return a
+		resp := armError(op.spec.ErrorStatus, op.spec.ErrorCode, "%s", op.spec.ErrorMessage)
+		resp.body = object{"error": op.errorBody()}
+		return resp
 	}
-	a := newAnswer(http.StatusOK, nil)
+	resp := newResponse(http.StatusOK, nil)
 	switch r := s.find(op.resource.id); {
 	case op.verb == "delete" && op.resource.typ != groupType:
-		a.status = http.StatusNoContent
+		resp.status = http.StatusNoContent
 	case op.verb != "delete" && r != nil && !op.spec.EmptyFinal:
-		a.body = s.render(r)
+		resp.body = s.render(r)
 	}
 	if op.spec.FinalStatus != 0 {
-		a.status = op.spec.FinalStatus
+		resp.status = op.spec.FinalStatus
 	}
-	return a
+	return resp
 }
 
-// word is the operation's status: free text while it goes on.
-func (o *operation) word() string {
+// statusText is the operation's status: free text while it goes on.
+func (o *operation) statusText() string {
 	if words := o.spec.StatusWords; !o.done && len(words) > 0 {
 		return words[min(max(o.polls-1, 0), len(words)-1)]
 	}
@@ -103,4 +103,4 @@ func (s *Simulator) setRetryAfter(h http.Header, op *operation, n int) {
 	s.clock.setRetryAfter(h, wait)
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000Z") }
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000Z") }

@@ -44,13 +44,13 @@ func (s *Simulator) AddOperationRule(rule OperationRule) {
 func (s *Simulator) Operations() []OperationStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
+	s.completeDueOperations()
 	out := []OperationStatus{}
 	for _, name := range s.operationOrder {
 		op := s.operations[name]
 		out = append(out, OperationStatus{
 			Name: op.name, ID: op.resource.id, Verb: op.verb, Status: op.status, Done: op.done,
-			Held: !op.done && s.held(op), Polls: op.polls, Spec: op.spec, Start: op.start,
+			Held: !op.done && s.isHeld(op), Polls: op.polls, Spec: op.spec, Start: op.start,
 		})
 	}
 	return out

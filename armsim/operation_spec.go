@@ -86,8 +86,8 @@ func (s OperationSpec) retryAfter(n int) time.Duration {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// become takes the state and status word of a particular update.
-func (s *OperationSpec) become(state, word string) {
+// override takes the state and status word of a particular update.
+func (s *OperationSpec) override(state, word string) {
 	if state != "" {
 		if s.FirstState == s.State {
 			s.FirstState = state
@@ -101,8 +101,8 @@ func (s *OperationSpec) become(state, word string) {
 
 // operationBody is the body of a first answer that names the operation only.
 func (s *Simulator) operationBody(resourceType string) any {
-	if name := s.ruleFor(resourceType).operation; name != "" {
-		return object{"operation": name, "startTime": stamp(s.clock.now())}
+	if name := s.ruleFor(resourceType).operationBodyName; name != "" {
+		return object{"operation": name, "startTime": timestamp(s.clock.now())}
 	}
 	return nil
 }

@@ -9,22 +9,22 @@ import (
 
 // resource is what the server stores.
 type resource struct {
-	id, typ, name string
-	guid          string // of this incarnation: keys and GUIDs come from it
-	body          object // all but id, name, type and etag
-	version       int    // counts changes; the ETag
-	generation    int    // counts accepted PUTs and PATCHes
-	lastPut       object // the last accepted body as sent
-	op            *operation
-	hidden        bool      // 404 until its creation is done
-	stale         object    // what GETs show until staleUntil; nil = absent
-	staleUntil    time.Time // zero = no delay
-	created       time.Time
-	recording     *Recording        // what answers GETs; nil = the server's own rules
-	recordedFor   object            // the body that met the recording
-	decided       map[string]object // connection states that were set, by lower-cased name
-	serial        int               // of a scale set: the number of its next machine
-	model         string            // of a scale set's machine: the description that it was made after
+	id, typ, name    string
+	guid             string // of this incarnation: keys and GUIDs come from it
+	body             object // all but id, name, type and etag
+	version          int    // counts changes; the ETag
+	generation       int    // counts accepted PUTs and PATCHes
+	lastPut          object // the last accepted body as sent
+	op               *operation
+	hidden           bool      // 404 until its creation is done
+	staleBody        object    // what GETs show until staleUntil; nil = absent
+	staleUntil       time.Time // zero = no delay
+	created          time.Time
+	recording        *Recording        // what answers GETs; nil = the server's own rules
+	recordedPut      object            // the body that met the recording
+	connectionStates map[string]object // connection states that were set, by lower-cased name
+	serial           int               // of a scale set: the number of its next machine
+	model            string            // of a scale set's machine: the description that it was made after
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
@@ -88,12 +88,12 @@ func (s *Simulator) remove(id string) {
 		if r == nil {
 			continue
 		}
-		s.drop(r)
+		s.removeOne(r)
 	}
 }
 
-// drop takes one resource out and ends its operation.
-func (s *Simulator) drop(r *resource) {
+// removeOne takes one resource out and ends its operation.
+func (s *Simulator) removeOne(r *resource) {
 	if r.op != nil && !r.op.done {
 		r.op.finish(s.clock.now(), "Canceled")
 	}
@@ -119,8 +119,8 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	for _, inline := range row.inline {
 		inline.show(body, s.inlineList(r, inline))
 	}
-	if row.show != nil {
-		row.show(s, r, body)
+	if row.onRead != nil {
+		row.onRead(s, r, body)
 	}
 	return body
 }
@@ -131,10 +131,10 @@ func (s *Simulator) visible(r *resource) object {
 		return nil
 	}
 	if s.clock.now().Before(r.staleUntil) {
-		if r.stale == nil {
+		if r.staleBody == nil {
 			return nil
 		}
-		return s.renderBody(r, r.stale)
+		return s.renderBody(r, r.staleBody)
 	}
 	return s.render(r)
 }

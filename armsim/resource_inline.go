@@ -10,15 +10,15 @@ import (
 type inlineRule struct {
 	collection, property string // the property below "properties", dotted
 	flat                 bool   // an item is name and properties in one object
-	first                object // defaults of the first item
+	firstDefaults        object // defaults of the first item
 	// keepAbsent tells by api-version whether a body that lacks the property
 	// leaves the children alone; nil = it deletes them.
 	keepAbsent func(apiVersion string) bool
 }
 
-// holder is the object in which a body has the list, and the name of the list
+// list is the object in which a body has the list, and the name of the list
 // there; nil when it is not there and not to be made.
-func (rule inlineRule) holder(body object, fill bool) (object, string) {
+func (rule inlineRule) list(body object, fill bool) (object, string) {
 	names := strings.Split("properties."+rule.property, ".")
 	last := names[len(names)-1]
 	at := body
@@ -39,15 +39,15 @@ func (rule inlineRule) holder(body object, fill bool) (object, string) {
 // show puts the children into a body.
 func (rule inlineRule) show(body object, list []any) {
 	// A nested list is shown where it stands; an object above it is not made up.
-	if holder, last := rule.holder(body, !strings.Contains(rule.property, ".") || len(list) > 0); holder != nil {
+	if holder, last := rule.list(body, !strings.Contains(rule.property, ".") || len(list) > 0); holder != nil {
 		holder[last] = list
 	}
 }
 
-// inlineItems are the children that a body lists; given is false when it leaves
+// listedItems are the children that a body lists; given is false when it leaves
 // them alone.
-func inlineItems(q *request, body object, rule inlineRule) (items []any, given bool) {
-	holder, last := rule.holder(body, false)
+func listedItems(q *request, body object, rule inlineRule) (items []any, present bool) {
+	holder, last := rule.list(body, false)
 	value, present := holder[last]
 	if !present && rule.keepAbsent != nil && rule.keepAbsent(q.apiVersion) {
 		return nil, false
@@ -57,23 +57,23 @@ func inlineItems(q *request, body object, rule inlineRule) (items []any, given b
 }
 
 // checkInline refuses a body that would delete a child which is in use.
-func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlineRule) *answer {
-	items, given := inlineItems(q, body, rule)
+func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlineRule) *response {
+	items, given := listedItems(q, body, rule)
 	if !given {
 		return nil
 	}
-	keep := map[string]bool{}
+	listed := map[string]bool{}
 	for _, item := range items {
 		if name, ok := itemName(item); ok {
-			keep[key(r.id+"/"+rule.collection+"/"+name)] = true
+			listed[key(r.id+"/"+rule.collection+"/"+name)] = true
 		}
 	}
 	for _, child := range s.children(r.id, rule.collection) {
-		if keep[key(child.id)] {
+		if listed[key(child.id)] {
 			continue
 		}
-		if a := s.inUse(child); a != nil {
-			return a
+		if resp := s.checkUse(child); resp != nil {
+			return resp
 		}
 	}
 	return nil
@@ -82,14 +82,14 @@ func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlin
 // replaceInline makes a parent's inline list the whole truth about its
 // children, as Azure's network resources do: what the PUT leaves out is deleted.
 func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inlineRule) {
-	items, given := inlineItems(q, body, rule)
-	if holder, last := rule.holder(body, false); holder != nil {
+	items, given := listedItems(q, body, rule)
+	if holder, last := rule.list(body, false); holder != nil {
 		delete(holder, last)
 	}
 	if !given {
 		return
 	}
-	keep := map[string]bool{}
+	listed := map[string]bool{}
 	for i, item := range items {
 		name, ok := itemName(item)
 		if !ok {
@@ -100,7 +100,7 @@ func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inl
 		child.types = append(append([]string(nil), child.types...), rule.collection)
 		child.names = append(append([]string(nil), child.names...), name)
 		child.kind = kindResource
-		keep[key(child.id)] = true
+		listed[key(child.id)] = true
 		stored := s.find(child.id)
 		if stored == nil {
 			stored = s.newResource(child)
@@ -108,14 +108,14 @@ func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inl
 		}
 		content := cloneObject(item.(object)) // itemName took it for one
 		if i == 0 {
-			for field, value := range rule.first {
+			for field, value := range rule.firstDefaults {
 				setDefault(content, field, value)
 			}
 		}
 		s.storeInline(stored, content, rule)
 	}
 	for _, child := range s.children(r.id, rule.collection) {
-		if !keep[key(child.id)] {
+		if !listed[key(child.id)] {
 			s.remove(child.id)
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Simulator) storeInline(child *resource, content object, rule inlineRule
 	if rule.flat {
 		content = object{"properties": content}
 	}
-	s.log.keepSecrets(dropWriteOnly(content))
+	s.log.addSecrets(dropWriteOnly(content))
 	if row := s.ruleFor(child.typ); row.defaults != nil {
 		row.defaults(child, content)
 	}
@@ -137,8 +137,8 @@ func (s *Simulator) storeInline(child *resource, content object, rule inlineRule
 	child.version++
 }
 
-// inlineState lets inline children follow their parent's operation to its end.
-func (s *Simulator) inlineState(r *resource, state string) {
+// finishInlineChildren lets inline children follow their parent's operation to its end.
+func (s *Simulator) finishInlineChildren(r *resource, state string) {
 	for _, rule := range s.ruleFor(r.typ).inline {
 		for _, child := range s.children(r.id, rule.collection) {
 			if child.op == nil && !terminal(child.state()) {

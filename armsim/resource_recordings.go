@@ -55,31 +55,33 @@ func ReadRecordings(from io.Reader) ([]Recording, error) {
 	}
 }
 
-// record chooses the recording that answers a PUT from now on. One with the same
+// selectRecording chooses the recording that answers a PUT from now on. One with the same
 // body wins; else the first of the ID answers the first body and its repeats,
 // for clients add and leave out what recorded ones did not. Another body later
 // is a change that nobody recorded: the server's own rules answer it.
-func (s *Simulator) record(r *resource, sent object) {
+func (s *Simulator) selectRecording(r *resource, sent object) {
 	list := s.recordings[key(r.id)]
 	for i := range list {
-		if list[i].PutBody != nil && sameBody(list[i].PutBody, sent) {
-			r.recording, r.recordedFor = &list[i], cloneObject(sent)
+		if list[i].PutBody != nil && equalSentBodies(list[i].PutBody, sent) {
+			r.recording, r.recordedPut = &list[i], cloneObject(sent)
 			return
 		}
 	}
 	switch {
-	case len(list) > 0 && r.recordedFor == nil:
-		r.recording, r.recordedFor = &list[0], cloneObject(sent)
-	case !sameBody(r.recordedFor, sent):
+	case len(list) > 0 && r.recordedPut == nil:
+		r.recording, r.recordedPut = &list[0], cloneObject(sent)
+	case !equalSentBodies(r.recordedPut, sent):
 		r.recording = nil
 	}
 }
 
-// sameBody compares what two clients sent: null is absent, and a top-level name,
+// equalSentBodies compares what two clients sent: null is absent, and a top-level name,
 // ID and type say what the URL says.
-func sameBody(a, b object) bool { return reflect.DeepEqual(essence(a), essence(b)) }
+func equalSentBodies(a, b object) bool {
+	return reflect.DeepEqual(normalizeSentBody(a), normalizeSentBody(b))
+}
 
-func essence(body object) any {
+func normalizeSentBody(body object) any {
 	out := cloneObject(body)
 	for _, name := range []string{"id", "name", "type"} {
 		delete(out, name)

@@ -28,19 +28,19 @@ func dropWriteOnly(o object) []string {
 				continue
 			}
 		}
-		dropped = append(dropped, dropWriteOnlyIn(value)...)
+		dropped = append(dropped, dropWriteOnlyFrom(value)...)
 	}
 	return dropped
 }
 
-func dropWriteOnlyIn(value any) []string {
+func dropWriteOnlyFrom(value any) []string {
 	var dropped []string
 	switch v := value.(type) {
 	case object:
 		return dropWriteOnly(v)
 	case []any:
 		for _, item := range v {
-			dropped = append(dropped, dropWriteOnlyIn(item)...)
+			dropped = append(dropped, dropWriteOnlyFrom(item)...)
 		}
 	}
 	return dropped
@@ -78,8 +78,8 @@ func (s *Simulator) secretNames(r *resource) []string {
 
 // secretValue belongs to one incarnation of a resource.
 func (s *Simulator) secretValue(r *resource, name string) string {
-	value := s.keyValue(r.guid, name)
-	s.log.keepSecrets([]string{value})
+	value := s.derivedSecret(r.guid, name)
+	s.log.addSecrets([]string{value})
 	return value
 }
 

@@ -13,9 +13,9 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	if r == nil {
 		r = s.newResource(t)
 		s.resources[key(t.id)] = r
-		r.stale = nil
+		r.staleBody = nil
 	} else {
-		r.stale = cloneObject(r.body)
+		r.staleBody = cloneObject(r.body)
 	}
 	if s.options.ReadAfterWrite > 0 {
 		r.staleUntil = s.clock.now().Add(s.options.ReadAfterWrite)
@@ -24,7 +24,7 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	for _, name := range []string{"id", "name", "type", "etag", "systemData"} {
 		delete(body, name)
 	}
-	s.log.keepSecrets(dropWriteOnly(body))
+	s.log.addSecrets(dropWriteOnly(body))
 	properties(body)
 	for _, inline := range row.inline {
 		s.replaceInline(q, r, body, inline)
@@ -40,7 +40,7 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 		r.version++
 	}
 	r.body = body
-	if s.record(r, sent); r.recording != nil {
+	if s.selectRecording(r, sent); r.recording != nil {
 		r.body = r.recordedBody()
 		return r
 	}
@@ -53,7 +53,7 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 // newResource makes an empty resource at a target, with the server's spelling
 // of its type where the table has one. The client's case of names is kept.
 func (s *Simulator) newResource(t target) *resource {
-	r := &resource{id: t.id, typ: t.resourceType(), name: t.name(), guid: s.guid(), body: object{}, created: s.clock.now()}
+	r := &resource{id: t.id, typ: t.resourceType(), name: t.name(), guid: s.newGUID(), body: object{}, created: s.clock.now()}
 	row := s.ruleFor(r.typ)
 	if row.titleTypes && t.kind == kindResource {
 		id := t.scope + "/providers/" + t.namespace

@@ -93,7 +93,7 @@ func checkAddress(o ListenOptions) error {
 func (s *Server) secure(listener net.Listener, o ListenOptions) (net.Listener, error) {
 	certificate, ca, err := newCertificate(o.Hosts)
 	if err == nil && o.CAFile != "" {
-		err = writeWhole(o.CAFile, ca)
+		err = writeFileAtomically(o.CAFile, ca)
 	}
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
@@ -104,8 +104,8 @@ func (s *Server) secure(listener net.Listener, o ListenOptions) (net.Listener, e
 	}), nil
 }
 
-// writeWhole writes a file so that a reader never sees half of it.
-func writeWhole(path string, data []byte) error {
+// writeFileAtomically writes a file so that a reader never sees half of it.
+func writeFileAtomically(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make folder of %s: %w", path, err)
 	}

@@ -29,7 +29,7 @@ type Simulator struct {
 	operations     map[string]*operation
 	operationOrder []string
 	active         map[string]*operation // those that are not done
-	flights        map[string]int        // synchronous writes on their way, by their family's root
+	syncWrites     map[string]int        // synchronous writes on their way, by their family's root
 	operationRules []OperationRule
 	holds          []Hold
 	secretRules    []SecretRule
@@ -42,7 +42,7 @@ type Simulator struct {
 	recordings     map[string][]Recording // by lower-cased ID
 	policies       []Policy
 	limits         []TypeLimit
-	log            *recorder
+	log            *requestLog
 }
 
 // New makes a simulator with no resources.
@@ -55,7 +55,7 @@ func New(options Options) *Simulator {
 	return &Simulator{
 		recordings: recordings, policies: append([]Policy(nil), options.Policies...),
 		options: options, clock: newClock(options.Clock, options.TimeScale), rows: typeRows(),
-		families: familyRows(), uses: useRows(), flights: map[string]int{},
+		families: familyRows(), uses: useRows(), syncWrites: map[string]int{},
 		random:    rand.New(rand.NewSource(options.Seed)),
 		resources: map[string]*resource{}, operations: map[string]*operation{},
 		active:         map[string]*operation{},
@@ -63,20 +63,20 @@ func New(options Options) *Simulator {
 		secretRules:    append([]SecretRule(nil), options.Secrets...),
 		registrations:  map[string]registration{},
 		throttle:       options.Throttle, buckets: map[string]*bucket{},
-		log: newRecorder(options.MaxRequests),
+		log: newRequestLog(options.MaxRequests),
 	}
 }
 
-// guid is the next GUID of the seed.
-func (s *Simulator) guid() string {
+// newGUID is the next GUID of the seed.
+func (s *Simulator) newGUID() string {
 	var b [16]byte
 	s.random.Read(b[:]) // math/rand never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// keyValue is a secret of the server: the same for the same seed and names.
-func (s *Simulator) keyValue(owner, name string) string {
+// derivedSecret is a secret of the server: the same for the same seed and names.
+func (s *Simulator) derivedSecret(owner, name string) string {
 	mac := hmac.New(sha256.New, []byte("armsim key "+strconv.FormatInt(s.options.Seed, 10)))
 	_, _ = mac.Write([]byte(owner + "\x00" + name)) // a hash never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -93,8 +93,8 @@ type request struct {
 	requestID     string
 	started       time.Time
 	fault         string        // ID of the fault that acted
-	flight        string        // family in which this write is in flight
-	takes         time.Duration // simulated, that the write takes
+	syncWriteRoot string        // family in which this write is in flight
+	syncWriteTime time.Duration // simulated, that the write takes
 }
 
 // origin is the scheme and host that the client used.
@@ -137,35 +137,35 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Simulator) serveARM(w http.ResponseWriter, r *http.Request) {
-	q, refused := s.read(w, r)
-	a := refused
-	if a == nil {
-		a = s.withFaults(q, func() *answer {
+	q, refused := s.parseRequest(w, r)
+	resp := refused
+	if resp == nil {
+		resp = s.serveWithFaults(q, func() *response {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.settle()
+			s.completeDueOperations()
 			return s.handle(q)
 		})
 	}
-	s.travel(q)
+	s.awaitSyncWrite(q)
 	s.mu.Lock()
-	s.land(q)
-	s.headers(a, q)
-	s.log.add(s.clock.now(), q, a)
+	s.endSyncWrite(q)
+	s.setCommonHeaders(resp, q)
+	s.log.addRequest(s.clock.now(), q, resp)
 	s.mu.Unlock()
-	a.write(w, r.Method == http.MethodHead)
+	resp.write(w, r.Method == http.MethodHead)
 }
 
-// read takes in the request and finds what it addresses.
-func (s *Simulator) read(w http.ResponseWriter, r *http.Request) (*request, *answer) {
+// parseRequest takes in the request and finds what it addresses.
+func (s *Simulator) parseRequest(w http.ResponseWriter, r *http.Request) (*request, *response) {
 	s.mu.Lock()
-	q := &request{r: r, requestID: s.guid(), started: s.clock.now(), apiVersion: r.URL.Query().Get("api-version")}
+	q := &request{r: r, requestID: s.newGUID(), started: s.clock.now(), apiVersion: r.URL.Query().Get("api-version")}
 	if q.correlationID = r.Header.Get("x-ms-correlation-request-id"); q.correlationID == "" {
-		q.correlationID = s.guid()
+		q.correlationID = s.newGUID()
 	}
 	s.mu.Unlock()
 
-	body, err := readLimited(w, r)
+	body, err := readRequestBody(w, r)
 	if err != nil {
 		return q, gatewayError(http.StatusRequestEntityTooLarge, "RequestContentTooLarge",
 			"The request content exceeds the maximum size of '%d' bytes.", maxBodyBytes)
@@ -175,7 +175,7 @@ func (s *Simulator) read(w http.ResponseWriter, r *http.Request) (*request, *ans
 	if !ok {
 		return q, errPath(r.URL.Path)
 	}
-	if s.asOperation(q, segments) {
+	if s.matchOperation(q, segments) {
 		return q, nil
 	}
 	if len(segments) == 2 && strings.EqualFold(segments[0], "metadata") && strings.EqualFold(segments[1], "endpoints") {
@@ -186,15 +186,15 @@ func (s *Simulator) read(w http.ResponseWriter, r *http.Request) (*request, *ans
 		return q, errPath(r.URL.Path)
 	}
 	if q.target.kind == kindCollection && r.Method == http.MethodPost {
-		q.target = q.target.asAction()
+		q.target = q.target.toAction()
 	}
 	q.resourceType = q.target.resourceType()
 	return q, nil
 }
 
-// asOperation recognises the URL of an operation: its name is known, or it lies
+// matchOperation recognises the URL of an operation: its name is known, or it lies
 // where only operations lie. A resource type may be called "operations" too.
-func (s *Simulator) asOperation(q *request, segments []string) bool {
+func (s *Simulator) matchOperation(q *request, segments []string) bool {
 	n := len(segments)
 	if n < 4 {
 		return false
@@ -206,7 +206,7 @@ func (s *Simulator) asOperation(q *request, segments []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	op := s.operations[segments[n-1]]
-	if op == nil && (!isOperationWord(segments[n-2]) || !strings.EqualFold(segments[n-4], "locations") && n != 4) {
+	if op == nil && (!isOperationSegment(segments[n-2]) || !strings.EqualFold(segments[n-4], "locations") && n != 4) {
 		return false
 	}
 	q.target.kind, q.target.action = kindOperation, segments[n-1]
@@ -219,8 +219,8 @@ func (s *Simulator) asOperation(q *request, segments []string) bool {
 	return true
 }
 
-// isOperationWord knows the path segments before an operation's name.
-func isOperationWord(segment string) bool {
+// isOperationSegment knows the path segments before an operation's name.
+func isOperationSegment(segment string) bool {
 	switch strings.ToLower(segment) {
 	case "operations", "operationresults", "operationstatuses", "azureasyncoperation":
 		return true

@@ -160,7 +160,7 @@ func (t target) providers(rest []string, prefix string) (target, bool) {
 		id, rest = id+"/"+rest[0]+"/"+rest[1], rest[2:]
 		for len(rest) > 0 && !strings.EqualFold(rest[0], "providers") {
 			if len(rest) == 1 {
-				return t.lastOdd(id, rest[0])
+				return t.collection(id, rest[0])
 			}
 			t.types, t.names = append(t.types, rest[0]), append(t.names, rest[1])
 			id, rest = id+"/"+rest[0]+"/"+rest[1], rest[2:]
@@ -174,17 +174,17 @@ func (t target) providers(rest []string, prefix string) (target, bool) {
 	return t, id != ""
 }
 
-// lastOdd decides what a single last segment is. A POST to it is an action, any
+// collection decides what a single last segment is. A POST to it is an action, any
 // other method a collection; the caller knows the method.
-func (t target) lastOdd(id, last string) (target, bool) {
+func (t target) collection(id, last string) (target, bool) {
 	t.action = last
 	t.kind, t.id = kindCollection, id+"/"+last
 	t.types = append(t.types, last)
 	return t, true
 }
 
-// asAction reads a collection path that was POSTed to as an action on a resource.
-func (t target) asAction() target {
+// toAction reads a collection path that was POSTed to as an action on a resource.
+func (t target) toAction() target {
 	t.types = t.types[:len(t.types)-1]
 	t.id = t.id[:strings.LastIndexByte(t.id, '/')]
 	t.kind = kindAction

@@ -17,16 +17,16 @@ func aksRows() []typeRule {
 			"ProvisioningNetworkResources", "CreatingAgentPools: 0/1 nodes completed", "ReconcilingDNS", "ReconcilingAddons"}},
 		update: OperationSpec{Shape: ShapeAsync, Seconds: 138},
 		delete: OperationSpec{Shape: ShapeBoth, Seconds: 190},
-		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, first: object{"mode": "System"}, // the pool of the cluster's own services
+		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, firstDefaults: object{"mode": "System"}, // the pool of the cluster's own services
 			keepAbsent: func(string) bool { return true }}},
-		defaults: aksDefaults, changing: aksChanging, actions: powerActions("powerState.code"), check: stoppedCluster,
+		defaults: aksDefaults, transition: aksChanging, actions: powerActions("powerState.code"), checkWrite: checkClusterRuns,
 	}
 	pool := typeRule{
 		pattern:  aksType + "/agentpools",
 		create:   OperationSpec{Shape: ShapeAsync, Seconds: 196, StatusWords: []string{"InProgress", "CreatingAgentPool", "CreatingAgentPool: 0/1 nodes completed"}},
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 14},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 18},
-		defaults: aksPoolDefaults, changing: aksPoolChanging, keep: keepLastPool,
+		defaults: aksPoolDefaults, transition: aksPoolChanging, checkDelete: checkLastPool,
 		absent: absence{"NotFound", "Unspecified", "Could not find the agentpool: {name}, resourceName: {parent}."},
 	}
 	child := typeRule{
@@ -39,8 +39,8 @@ func aksRows() []typeRule {
 // powerActions are the POSTs that start and stop, with the property that says so.
 func powerActions(path string) map[string]action {
 	return map[string]action{
-		"start": {state: "Starting", path: path, after: "Running"},
-		"stop":  {state: "Stopping", path: path, after: "Stopped"},
+		"start": {provisioningState: "Starting", path: path, finalValue: "Running"},
+		"stop":  {provisioningState: "Stopping", path: path, finalValue: "Stopped"},
 	}
 }
 
@@ -130,8 +130,8 @@ func aksPoolChanging(old, body object) (state, word string) {
 	return "", ""
 }
 
-// keepLastPool: a cluster keeps one pool, and one of mode System where it has any.
-func keepLastPool(s *Simulator, r *resource) *answer {
+// checkLastPool: a cluster keeps one pool, and one of mode System where it has any.
+func checkLastPool(s *Simulator, r *resource) *response {
 	t, ok := parseID(r.id)
 	if !ok {
 		return nil
@@ -152,15 +152,15 @@ func keepLastPool(s *Simulator, r *resource) *answer {
 	return nil
 }
 
-// stoppedCluster is what AKS answers to a write of a stopped cluster (reported
+// checkClusterRuns is what AKS answers to a write of a stopped cluster (reported
 // often): only start and delete are left.
-func stoppedCluster(s *Simulator, t target, _ object) *answer {
+func checkClusterRuns(s *Simulator, t target, _ object) *response {
 	return s.refuseStopped(t, "properties.powerState.code", http.StatusBadRequest, "OperationNotAllowed",
 		"Managed Cluster is in stopped state, no operations except for start are allowed.")
 }
 
 // refuseStopped refuses a write of what says Stopped at a path.
-func (s *Simulator) refuseStopped(t target, path string, status int, code, message string) *answer {
+func (s *Simulator) refuseStopped(t target, path string, status int, code, message string) *response {
 	r := s.find(t.id)
 	if r == nil || !strings.EqualFold(text(r.body, path), "Stopped") {
 		return nil

@@ -12,14 +12,14 @@ func authorizationRows() []typeRule {
 	return []typeRule{lockRow(), {
 		pattern:           "microsoft.authorization/roleassignments",
 		inherited:         true,
-		absent:            absence{code: "RoleAssignmentNotFound", words: "The role assignment '{name}' is not found."},
+		absent:            absence{code: "RoleAssignmentNotFound", message: "The role assignment '{name}' is not found."},
 		create:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		update:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		noLocation:        true,
 		noState:           true,
-		deleteAnswersBody: true,
+		deleteReturnsBody: true,
 		defaults:          roleAssignmentDefaults,
-		check:             checkRoleAssignment,
+		checkWrite:        checkRoleAssignment,
 	}, {pattern: "microsoft.authorization/*", noLocation: true}}
 }
 
@@ -42,7 +42,7 @@ func roleAssignmentDefaults(r *resource, body object) {
 	p["createdBy"], p["updatedBy"] = r.guid, r.guid
 }
 
-func checkRoleAssignment(s *Simulator, t target, body object) *answer {
+func checkRoleAssignment(s *Simulator, t target, body object) *response {
 	role, principal := text(body, "properties.roleDefinitionId"), text(body, "properties.principalId")
 	if role == "" || principal == "" {
 		return armError(http.StatusBadRequest, "InvalidCreateRoleAssignmentRequest",

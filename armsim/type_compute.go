@@ -17,7 +17,7 @@ func computeRows() []typeRule {
 		create:   OperationSpec{Shape: ShapeAsync, Seconds: 67, RetryAfter: []float64{10, 61, 30}},
 		update:   OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
-		defaults: scaleSetDefaults, actions: scaleSetActions(), etag: true, begun: beginInstances, after: endInstances,
+		defaults: scaleSetDefaults, actions: scaleSetActions(), etag: true, onAccepted: startCapacityChange, onDone: finishCapacityChange,
 		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions",
 			keepAbsent: func(string) bool { return true }}}, // a PUT is a PATCH to this provider, but for lists
 	}
@@ -27,7 +27,7 @@ func computeRows() []typeRule {
 			create:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
 			update:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
 			delete:  OperationSpec{Shape: ShapeBoth, Seconds: 26},
-			absent:  absence{code: "NotFound", words: "The entity was not found in this Azure location."},
+			absent:  absence{code: "NotFound", message: "The entity was not found in this Azure location."},
 		}
 	}
 	disk := typeRule{
@@ -42,7 +42,7 @@ func computeRows() []typeRule {
 		rows = append(rows, row)
 	}
 	instance := part(instanceType)
-	instance.show, instance.check, instance.gone, instance.actions = showInstance, checkInstance, removedInstance, machineActions()
+	instance.onRead, instance.checkWrite, instance.onDeleted, instance.actions = showInstance, checkInstance, shrinkCapacity, machineActions()
 	return append(rows, machine, set, instance, part(machineType+"/*"), part(scaleSetType+"/*"), part("microsoft.compute/images"))
 }
 
@@ -50,7 +50,7 @@ func computeRows() []typeRule {
 func machineActions() map[string]action {
 	out := map[string]action{}
 	for _, name := range []string{"start", "poweroff", "deallocate", "restart", "redeploy", "reimage"} {
-		out[name] = action{state: "Updating"}
+		out[name] = action{provisioningState: "Updating"}
 	}
 	return out
 }
@@ -58,7 +58,7 @@ func machineActions() map[string]action {
 func machineDefaults(r *resource, body object) {
 	p := properties(body)
 	p["vmId"], p["timeCreated"] = r.guid, "2026-01-01T00:00:00.0000000+00:00"
-	machineProfile(p)
+	setMachineDefaults(p)
 }
 
 func scaleSetDefaults(r *resource, body object) {
@@ -72,12 +72,12 @@ func scaleSetDefaults(r *resource, body object) {
 		setDefault(sku, "tier", "Standard")
 	}
 	if profile, ok := p["virtualMachineProfile"].(object); ok {
-		machineProfile(profile)
+		setMachineDefaults(profile)
 	}
 }
 
-// machineProfile holds the defaults that machines and scale sets share.
-func machineProfile(p object) {
+// setMachineDefaults holds the defaults that machines and scale sets share.
+func setMachineDefaults(p object) {
 	if os, ok := p["osProfile"].(object); ok {
 		for name, value := range (object{"secrets": []any{}, "allowExtensionOperations": true, "requireGuestProvisionSignal": true}) {
 			setDefault(os, name, value)

@@ -22,8 +22,8 @@ func kustoRows() []typeRule {
 	cluster := slow(600, 200, 210)
 	cluster.pattern, cluster.etag, cluster.defaults = kustoClusterType, true, kustoClusterDefaults
 	cluster.actions = map[string]action{
-		"start": {state: "Updating", path: "state", during: "Starting", after: "Running"},
-		"stop":  {state: "Updating", path: "state", during: "Stopping", after: "Stopped"},
+		"start": {provisioningState: "Updating", path: "state", runningValue: "Starting", finalValue: "Running"},
+		"stop":  {provisioningState: "Updating", path: "state", runningValue: "Stopping", finalValue: "Stopped"},
 	}
 	database := slow(5, 5, 10)
 	database.pattern, database.defaults = kustoClusterType+"/databases", kustoDatabaseDefaults
@@ -71,23 +71,23 @@ func kustoDatabaseDefaults(_ *resource, body object) {
 	setDefault(p, "statistics", object{"size": 0.0})
 }
 
-// blockedByParent refuses any request for something below a Kusto cluster that
+// checkParentState refuses any request for something below a Kusto cluster that
 // is under change or not running (409, as Azure does, GETs too), and a write
 // while its family is busy.
-func (s *Simulator) blockedByParent(q *request, verb string) *answer {
+func (s *Simulator) checkParentState(q *request, verb string) *response {
 	t := q.target
 	if len(t.types) > 1 && strings.EqualFold(t.namespace+"/"+t.types[0], kustoClusterType) {
-		if a := s.blockedByCluster(t); a != nil {
-			return a
+		if resp := s.checkCluster(t); resp != nil {
+			return resp
 		}
 	}
 	if verb == "write" || verb == "delete" {
-		return s.blockedByFamily(q)
+		return s.checkFamily(q)
 	}
 	return nil
 }
 
-func (s *Simulator) blockedByCluster(t target) *answer {
+func (s *Simulator) checkCluster(t target) *response {
 	cluster := s.find(t.scope + "/providers/" + t.namespace + "/" + t.types[0] + "/" + t.names[0])
 	if cluster == nil {
 		return nil

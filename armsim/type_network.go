@@ -23,7 +23,7 @@ func networkRows() []typeRule {
 	}
 	with := func(pattern string, defaults func(*resource, object), inline ...string) typeRule {
 		row := base
-		row.pattern, row.defaults, row.show = pattern, defaults, showParts
+		row.pattern, row.defaults, row.onRead = pattern, defaults, showListItems
 		for _, name := range inline {
 			row.inline = append(row.inline, inlineRule{collection: name, property: name})
 		}
@@ -32,13 +32,13 @@ func networkRows() []typeRule {
 	vnet := with("microsoft.network/virtualnetworks", vnetDefaults, "subnets", "virtualNetworkPeerings")
 	vnet.inline[0].keepAbsent = func(apiVersion string) bool { return apiVersion >= keepSubnetsVersion }
 	vnet.inline[1].keepAbsent = vnet.inline[0].keepAbsent
-	vnet.gone = disconnectNetwork
+	vnet.onDeleted = disconnectNetwork
 	peering, route := with(peeringType, peeringDefaults), with("microsoft.network/routetables/routes", nil)
-	peering.check, peering.after, peering.gone = checkPeering, connectPeering, disconnectPeering
-	peering.absent = absence{code: "NotFound", words: "Resource {id} not found."}
+	peering.checkWrite, peering.onDone, peering.onDeleted = checkPeering, connectPeering, disconnectPeering
+	peering.absent = absence{code: "NotFound", message: "Resource {id} not found."}
 	route.absent = peering.absent
 	endpoint := with(privateEndpointType, privateEndpointDefaults)
-	endpoint.show, endpoint.after, endpoint.gone = showConnections, endpointMade, endpointGone
+	endpoint.onRead, endpoint.onDone, endpoint.onDeleted = showConnections, onEndpointDone, onEndpointDeleted
 	endpoint.create.Seconds, endpoint.create.RetryAfter = 42, []float64{10, 10, 20}
 	endpoint.update = OperationSpec{Shape: ShapeAsync, Seconds: 10, RetryAfter: []float64{10}}
 	return append(dnsRows(),
@@ -63,7 +63,7 @@ func dnsRows() []typeRule {
 	}
 	slow.create.PollStatus, slow.update.PollStatus, slow.delete.PollStatus = http.StatusAccepted, http.StatusAccepted, http.StatusAccepted
 	zone, link := slow, slow
-	zone.pattern, zone.nested = "microsoft.network/privatednszones", true
+	zone.pattern, zone.blockedByChildren = "microsoft.network/privatednszones", true
 	link.pattern = "microsoft.network/privatednszones/virtualnetworklinks"
 	return []typeRule{zone, link, {pattern: "microsoft.network/*dnszones*", etag: true, noState: true}}
 }
@@ -90,11 +90,11 @@ func gatewayDefaults(r *resource, body object) {
 	properties(body)["operationalState"] = "Running"
 }
 
-// partLists are lists in the body of a network resource whose items Azure gives
+// itemLists are lists in the body of a network resource whose items Azure gives
 // an ID, so that other bodies can name them: a frontend, a pool, a probe. They
 // are no resources of their own. Lower-cased type to properties; source: the
 // published descriptions (items of type SubResource).
-func partLists() map[string][]string {
+func itemLists() map[string][]string {
 	const configurations = "ipConfigurations"
 	return map[string][]string{
 		networkPrefix + "loadbalancers": {"frontendIPConfigurations", "backendAddressPools", "loadBalancingRules", "probes",
@@ -109,11 +109,11 @@ func partLists() map[string][]string {
 	}
 }
 
-// showParts gives the named items of a resource's lists their ID, type, ETag and
+// showListItems gives the named items of a resource's lists their ID, type, ETag and
 // state, which are the resource's own.
-func showParts(_ *Simulator, r *resource, body object) {
+func showListItems(_ *Simulator, r *resource, body object) {
 	p := properties(body)
-	for _, list := range partLists()[strings.ToLower(r.typ)] {
+	for _, list := range itemLists()[strings.ToLower(r.typ)] {
 		items, _ := p[list].([]any)
 		for _, item := range items {
 			part, isObject := item.(object)

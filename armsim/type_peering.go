@@ -22,7 +22,7 @@ func (s *Simulator) counterpart(r *resource) *resource {
 		return nil
 	}
 	for _, other := range s.children(remote, "virtualNetworkPeerings") {
-		if under(r.id, remoteNetwork(other.body)) {
+		if within(r.id, remoteNetwork(other.body)) {
 			return other
 		}
 	}
@@ -41,16 +41,16 @@ func peeringDefaults(r *resource, body object) {
 
 // checkPeering: the other network has to be there and at rest, and a side that
 // lost its counterpart has to be put first (400 RemotePeeringIsDisconnected).
-func checkPeering(s *Simulator, t target, body object) *answer {
+func checkPeering(s *Simulator, t target, body object) *response {
 	remote := remoteNetwork(body)
 	if remote == "" || s.recordings[key(t.id)] != nil {
 		return nil // a recording says that Azure took it
 	}
-	if a := s.checkReference(t, remote); a != nil {
-		return a
+	if resp := s.checkReference(t, remote); resp != nil {
+		return resp
 	}
 	for _, other := range s.children(remote, "virtualNetworkPeerings") {
-		if under(t.id, remoteNetwork(other.body)) && text(other.body, "properties.peeringState") == peeringDisconnected {
+		if within(t.id, remoteNetwork(other.body)) && text(other.body, "properties.peeringState") == peeringDisconnected {
 			return armError(http.StatusBadRequest, "RemotePeeringIsDisconnected",
 				"Cannot create or update peering %s because remote peering %s referencing parent virtual network %s is in Disconnected state. Update or re-create the remote peering to get it back to Initiated state. Peering gets Disconnected when remote vnet or remote peering is deleted and re-created.",
 				t.id, other.id, t.parentID())

@@ -16,23 +16,23 @@ func flexibleServerRows() []typeRule {
 	}
 	server := typeRule{
 		pattern: postgresType, create: spec(240, 60), update: spec(60, 60), delete: spec(71, 15),
-		noState: true, displayLocation: true, operation: "UpsertServerManagementOperationV2",
-		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, show: showServerState, check: stoppedServer,
+		noState: true, displayLocation: true, operationBodyName: "UpsertServerManagementOperationV2",
+		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, onRead: showServerState, checkWrite: checkServerNotStopped,
 		actions: map[string]action{
-			"start":   {state: "Updating", path: "state", during: "Starting", after: "Ready", check: serverIs("Stopped", "Start Server can only be performed on Stopped servers.")},
-			"stop":    {state: "Updating", path: "state", during: "Stopping", after: "Stopped", check: serverIs("Ready", startedOnly)},
-			"restart": {state: "Updating", path: "state", during: "Restarting", after: "Ready", check: serverIs("Ready", startedOnly)},
+			"start":   {provisioningState: "Updating", path: "state", runningValue: "Starting", finalValue: "Ready", check: requireState("Stopped", "Start Server can only be performed on Stopped servers.")},
+			"stop":    {provisioningState: "Updating", path: "state", runningValue: "Stopping", finalValue: "Stopped", check: requireState("Ready", startedOnly)},
+			"restart": {provisioningState: "Updating", path: "state", runningValue: "Restarting", finalValue: "Ready", check: requireState("Ready", startedOnly)},
 		},
 	}
 	server.create.HiddenUntilDone = true
 	child := func(suffix, operation string, seconds, retryAfter float64, defaults func(*resource, object)) typeRule {
 		row := typeRule{
 			pattern: postgresType + "/" + suffix, create: spec(seconds, retryAfter), update: spec(seconds, retryAfter), delete: spec(seconds, retryAfter),
-			noState: true, noLocation: true, operation: operation, operationsPath: "azureAsyncOperation", defaults: defaults,
-			check: checkServerRuns, keep: func(s *Simulator, r *resource) *answer { return s.stoppedServer(parentOf(r.id)) },
+			noState: true, noLocation: true, operationBodyName: operation, operationsPath: "azureAsyncOperation", defaults: defaults,
+			checkWrite: checkServerRuns, checkDelete: func(s *Simulator, r *resource) *response { return s.checkServerState(parentOf(r.id)) },
 		}
 		row.create.HiddenUntilDone = true
-		row.absent = absence{code: "ResourceNotFound", words: "The specified resource {name} was not found."}
+		row.absent = absence{code: "ResourceNotFound", message: "The specified resource {name} was not found."}
 		return row
 	}
 	settings := child("configurations", "UpsertServerParameterManagementOperation", 14, 10, nil)
@@ -55,27 +55,27 @@ func flexibleServerRows() []typeRule {
 
 const startedOnly = "Restart or Stop Server can only be performed on Started servers."
 
-// serverIs refuses an action in any other state.
-func serverIs(state, words string) func(*resource) *answer {
-	return func(r *resource) *answer {
-		if now := text(r.body, "properties.state"); now != "" && now != state {
-			return armError(http.StatusBadRequest, "ServerIsNotReady", "%s Server Name = %s, Current Server State = %s", words, r.name, now)
+// requireState refuses an action in any other state.
+func requireState(state, message string) func(*resource) *response {
+	return func(r *resource) *response {
+		if current := text(r.body, "properties.state"); current != "" && current != state {
+			return armError(http.StatusBadRequest, "ServerIsNotReady", "%s Server Name = %s, Current Server State = %s", message, r.name, current)
 		}
 		return nil
 	}
 }
 
 // checkServerRuns: nothing below a server changes while the server is stopped.
-func checkServerRuns(s *Simulator, t target, _ object) *answer {
+func checkServerRuns(s *Simulator, t target, _ object) *response {
 	if s.recordings[key(t.id)] != nil {
 		return nil
 	}
-	return s.stoppedServer(t.parentID())
+	return s.checkServerState(t.parentID())
 }
 
-// stoppedServer is the refusal of a server that is not running: 400 by
+// checkServerState is the refusal of a server that is not running: 400 by
 // PostgreSQL, 409 by MySQL (public reports).
-func (s *Simulator) stoppedServer(id string) *answer {
+func (s *Simulator) checkServerState(id string) *response {
 	server := s.find(id)
 	if server == nil {
 		return nil
@@ -139,8 +139,8 @@ func postgresDatabaseDefaults(_ *resource, body object) {
 	setDefault(p, "collation", "en_US.utf8")
 }
 
-// stoppedServer is what a flexible server answers.
-func stoppedServer(s *Simulator, t target, _ object) *answer {
+// checkServerNotStopped is what a flexible server answers.
+func checkServerNotStopped(s *Simulator, t target, _ object) *response {
 	return s.refuseStopped(t, "properties.state", http.StatusBadRequest, "ServerStoppedError",
 		"Operation cannot be performed as the server is currently in state 'Stopped'.")
 }

@@ -30,8 +30,8 @@ type Approval struct {
 func (s *Simulator) Approve(a Approval) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
-	if !knownApproval(a.Status) {
+	s.completeDueOperations()
+	if !isApprovalStatus(a.Status) {
 		return fmt.Errorf("approve %s: the status %q is not Approved, Rejected, Disconnected or Pending", a.ID, a.Status)
 	}
 	r := s.find(a.ID)
@@ -45,7 +45,7 @@ func (s *Simulator) Approve(a Approval) error {
 			continue
 		}
 		found = true
-		r.decideOn(name, a.Status, a.Description)
+		r.setConnectionState(name, a.Status, a.Description)
 	}
 	if !found {
 		return fmt.Errorf("approve %s: it has no connection %q", a.ID, a.Connection)
@@ -54,12 +54,12 @@ func (s *Simulator) Approve(a Approval) error {
 	return nil
 }
 
-// decideOn notes what the owner of the other side decided about a connection.
-func (r *resource) decideOn(name, status, description string) {
-	if r.decided == nil {
-		r.decided = map[string]object{}
+// setConnectionState notes what the owner of the other side decided about a connection.
+func (r *resource) setConnectionState(name, status, description string) {
+	if r.connectionStates == nil {
+		r.connectionStates = map[string]object{}
 	}
-	r.decided[strings.ToLower(name)] = object{"status": status, "description": description, "actionsRequired": "None"}
+	r.connectionStates[strings.ToLower(name)] = object{"status": status, "description": description, "actionsRequired": "None"}
 }
 
 // connections are the private endpoint's, automatic ones first.
@@ -101,7 +101,7 @@ func showConnections(s *Simulator, r *resource, body object) {
 }
 
 func (s *Simulator) connectionState(r *resource, name string, automatic bool) object {
-	if decided := r.decided[strings.ToLower(name)]; decided != nil {
+	if decided := r.connectionStates[strings.ToLower(name)]; decided != nil {
 		return cloneObject(decided)
 	}
 	age := s.clock.now().Sub(r.created)
@@ -130,13 +130,13 @@ func (s *Simulator) SetManualApproval(d time.Duration) {
 	s.options.ManualApproval = d
 }
 
-// endpointMade and endpointGone are what else comes and goes with an endpoint.
-func endpointMade(s *Simulator, endpoint *resource) {
-	makeInterface(s, endpoint)
-	makeConnections(s, endpoint)
+// onEndpointDone and endpointGone are what else comes and goes with an endpoint.
+func onEndpointDone(s *Simulator, endpoint *resource) {
+	createInterface(s, endpoint)
+	createConnections(s, endpoint)
 }
 
-func endpointGone(s *Simulator, endpoint *resource) {
+func onEndpointDeleted(s *Simulator, endpoint *resource) {
 	removeInterface(s, endpoint)
 	removeConnections(s, endpoint)
 }
@@ -147,7 +147,7 @@ func interfaceID(endpoint *resource) string {
 	return scope + "/providers/Microsoft.Network/networkInterfaces/" + endpoint.name + ".nic." + endpoint.guid
 }
 
-func makeInterface(s *Simulator, endpoint *resource) {
+func createInterface(s *Simulator, endpoint *resource) {
 	if !s.options.PrivateEndpointInterfaces {
 		return
 	}

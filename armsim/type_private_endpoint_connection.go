@@ -15,17 +15,17 @@ func endpointConnectionRow() typeRule {
 	return typeRule{
 		pattern: "*/" + strings.ToLower(connectionCollection), etag: true,
 		create: OperationSpec{Shape: ShapeSync}, update: OperationSpec{Shape: ShapeSync}, delete: OperationSpec{Shape: ShapeSync},
-		defaults: keepEndpoint, show: showEndpointConnection, check: checkEndpointConnection,
-		after: decideConnection, gone: endConnection,
+		defaults: keepEndpointReference, onRead: showEndpointConnection, checkWrite: checkEndpointConnection,
+		onDone: onConnectionWritten, onDeleted: onConnectionDeleted,
 	}
 }
 
-// makeConnections shows an endpoint that came to be at the resources it leads to.
-func makeConnections(s *Simulator, endpoint *resource) {
+// createConnections shows an endpoint that came to be at the resources it leads to.
+func createConnections(s *Simulator, endpoint *resource) {
 	for _, item := range connections(endpoint.body) {
 		connection, _ := item.(object)
 		target := s.find(text(connection, "properties.privateLinkServiceId"))
-		if target == nil || s.leadsTo(endpoint, target) {
+		if target == nil || s.hasConnection(endpoint, target) {
 			continue
 		}
 		id := target.id + "/" + connectionCollection + "/" + endpoint.name + "." + endpoint.guid
@@ -39,10 +39,10 @@ func makeConnections(s *Simulator, endpoint *resource) {
 	}
 }
 
-// leadsTo reports whether a resource shows an endpoint already.
-func (s *Simulator) leadsTo(endpoint, target *resource) bool {
+// hasConnection reports whether a resource shows an endpoint already.
+func (s *Simulator) hasConnection(endpoint, target *resource) bool {
 	for _, r := range s.children(target.id, connectionCollection) {
-		if key(endpointOf(r)) == key(endpoint.id) {
+		if key(endpointID(r)) == key(endpoint.id) {
 			return true
 		}
 	}
@@ -52,31 +52,31 @@ func (s *Simulator) leadsTo(endpoint, target *resource) bool {
 // removeConnections takes a deleted endpoint away from where it led to.
 func removeConnections(s *Simulator, endpoint *resource) {
 	for _, r := range s.below("") {
-		if key(endpointOf(r)) == key(endpoint.id) {
-			s.drop(r)
+		if key(endpointID(r)) == key(endpoint.id) {
+			s.removeOne(r)
 		}
 	}
 }
 
-// endpointOf is the ID of the endpoint of a connection, "" of anything else.
-func endpointOf(r *resource) string {
+// endpointID is the ID of the endpoint of a connection, "" of anything else.
+func endpointID(r *resource) string {
 	if !strings.HasSuffix(strings.ToLower(r.typ), "/"+strings.ToLower(connectionCollection)) {
 		return ""
 	}
 	return text(r.body, "properties.privateEndpoint.id")
 }
 
-// ends are the endpoint of a connection, what the endpoint calls it, and whether
+// endpointOfConnection are the endpoint of a connection, what the endpoint calls it, and whether
 // it is approved without a person; nil for one that no endpoint made.
-func (s *Simulator) ends(connection *resource) (endpoint *resource, name string, automatic bool) {
-	if endpoint = s.find(endpointOf(connection)); endpoint == nil {
+func (s *Simulator) endpointOfConnection(connection *resource) (endpoint *resource, name string, automatic bool) {
+	if endpoint = s.find(endpointID(connection)); endpoint == nil {
 		return nil, "", false
 	}
 	p, _ := endpoint.body["properties"].(object)
 	for _, property := range []string{automaticProperty, manualProperty} {
 		list, _ := p[property].([]any)
 		for _, item := range list {
-			if one, _ := item.(object); under(connection.id, text(one, "properties.privateLinkServiceId")) {
+			if one, _ := item.(object); within(connection.id, text(one, "properties.privateLinkServiceId")) {
 				name, _ := itemName(item)
 				return endpoint, name, property == automaticProperty
 			}
@@ -85,35 +85,35 @@ func (s *Simulator) ends(connection *resource) (endpoint *resource, name string,
 	return nil, "", false
 }
 
-// keepEndpoint: a body cannot move a connection to another endpoint.
-func keepEndpoint(r *resource, body object) {
+// keepEndpointReference: a body cannot move a connection to another endpoint.
+func keepEndpointReference(r *resource, body object) {
 	if old, _ := r.body["properties"].(object); old["privateEndpoint"] != nil {
 		properties(body)["privateEndpoint"] = clone(old["privateEndpoint"])
 	}
 }
 
 func showEndpointConnection(s *Simulator, r *resource, body object) {
-	if endpoint, name, automatic := s.ends(r); endpoint != nil {
+	if endpoint, name, automatic := s.endpointOfConnection(r); endpoint != nil {
 		properties(body)["privateLinkServiceConnectionState"] = s.connectionState(endpoint, name, automatic)
 	}
 }
 
-func checkEndpointConnection(s *Simulator, t target, body object) *answer {
+func checkEndpointConnection(s *Simulator, t target, body object) *response {
 	if s.recordings[key(t.id)] != nil {
 		return nil // a recording says that Azure took it
 	}
 	if s.find(t.id) == nil {
 		return s.errAbsent(t)
 	}
-	if status := text(body, "properties.privateLinkServiceConnectionState.status"); !knownApproval(status) {
+	if status := text(body, "properties.privateLinkServiceConnectionState.status"); !isApprovalStatus(status) {
 		return armError(http.StatusBadRequest, "BadRequest",
 			"The status '%s' of the private endpoint connection is not one of Approved, Rejected, Disconnected, Pending.", status)
 	}
 	return nil
 }
 
-// knownApproval reports whether a status is one that an owner may give.
-func knownApproval(status string) bool {
+// isApprovalStatus reports whether a status is one that an owner may give.
+func isApprovalStatus(status string) bool {
 	switch status {
 	case "Approved", "Rejected", "Disconnected", "Pending":
 		return true
@@ -121,20 +121,20 @@ func knownApproval(status string) bool {
 	return false
 }
 
-// decideConnection lets the endpoint see what the owner decided.
-func decideConnection(s *Simulator, r *resource) {
+// onConnectionWritten lets the endpoint see what the owner decided.
+func onConnectionWritten(s *Simulator, r *resource) {
 	state := "properties.privateLinkServiceConnectionState."
-	s.decide(r, text(r.body, state+"status"), text(r.body, state+"description"))
+	s.setEndpointState(r, text(r.body, state+"status"), text(r.body, state+"description"))
 }
 
-// endConnection: an owner who deletes a connection disconnects the endpoint.
-func endConnection(s *Simulator, r *resource) { s.decide(r, "Disconnected", "") }
+// onConnectionDeleted: an owner who deletes a connection disconnects the endpoint.
+func onConnectionDeleted(s *Simulator, r *resource) { s.setEndpointState(r, "Disconnected", "") }
 
-func (s *Simulator) decide(connection *resource, status, description string) {
-	endpoint, name, _ := s.ends(connection)
+func (s *Simulator) setEndpointState(connection *resource, status, description string) {
+	endpoint, name, _ := s.endpointOfConnection(connection)
 	if endpoint == nil || status == "" {
 		return
 	}
-	endpoint.decideOn(name, status, description)
+	endpoint.setConnectionState(name, status, description)
 	endpoint.version++
 }

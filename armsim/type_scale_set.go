@@ -34,23 +34,23 @@ func capacity(set *resource) (int, bool) {
 	return n, err == nil && !strings.EqualFold(text(set.body, "properties.orchestrationMode"), "Flexible")
 }
 
-// beginInstances lets the machines that a write asks for appear (Creating), and
+// startCapacityChange lets the machines that a write asks for appear (Creating), and
 // those that go, the newest first, be Deleting until its operation is done.
-func beginInstances(s *Simulator, set *resource) {
-	want, uniform := capacity(set)
+func startCapacityChange(s *Simulator, set *resource) {
+	desired, uniform := capacity(set)
 	if !uniform {
 		return
 	}
 	list := s.instances(set)
-	for i := len(list) - 1; i >= want; i-- {
+	for i := len(list) - 1; i >= desired; i-- {
 		list[i].setState("Deleting")
 	}
-	for have := len(list); have < want; have++ {
-		s.makeInstance(set)
+	for n := len(list); n < desired; n++ {
+		s.createInstance(set)
 	}
 }
 
-func (s *Simulator) makeInstance(set *resource) {
+func (s *Simulator) createInstance(set *resource) {
 	for _, r := range s.instances(set) {
 		set.serial = max(set.serial, instanceNumber(r)+1)
 	}
@@ -76,18 +76,18 @@ func (s *Simulator) makeInstance(set *resource) {
 	set.serial++
 }
 
-// endInstances runs when a write of the set is done, and when somebody changed it
+// finishCapacityChange runs when a write of the set is done, and when somebody changed it
 // behind its back.
-func endInstances(s *Simulator, set *resource) {
-	want, uniform := capacity(set)
+func finishCapacityChange(s *Simulator, set *resource) {
+	desired, uniform := capacity(set)
 	if !uniform {
 		return
 	}
-	beginInstances(s, set)
+	startCapacityChange(s, set)
 	latest := !strings.EqualFold(text(set.body, "properties.upgradePolicy.mode"), "Manual")
 	for i, r := range s.instances(set) {
 		switch {
-		case i >= want:
+		case i >= desired:
 			s.remove(r.id)
 			continue
 		case r.op == nil && !terminal(r.state()):
@@ -128,7 +128,7 @@ func parentOf(id string) string {
 }
 
 // checkInstance: machines come with the capacity of their set, not by a PUT.
-func checkInstance(s *Simulator, t target, _ object) *answer {
+func checkInstance(s *Simulator, t target, _ object) *response {
 	set := s.find(t.parentID())
 	if set == nil || s.find(t.id) != nil {
 		return nil
@@ -139,8 +139,8 @@ func checkInstance(s *Simulator, t target, _ object) *answer {
 	return armError(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
 }
 
-// removedInstance: a machine that is deleted by itself is not replaced.
-func removedInstance(s *Simulator, r *resource) {
+// shrinkCapacity: a machine that is deleted by itself is not replaced.
+func shrinkCapacity(s *Simulator, r *resource) {
 	set := s.find(parentOf(r.id))
 	if set == nil {
 		return
@@ -153,8 +153,8 @@ func removedInstance(s *Simulator, r *resource) {
 	}
 }
 
-// chosenInstances are those that an action's body names; "*" is all.
-func (s *Simulator) chosenInstances(set *resource, body object) []*resource {
+// selectInstances are those that an action's body names; "*" is all.
+func (s *Simulator) selectInstances(set *resource, body object) []*resource {
 	ids, _ := body["instanceIds"].([]any)
 	var out []*resource
 	for _, r := range s.instances(set) {
@@ -171,13 +171,13 @@ func (s *Simulator) chosenInstances(set *resource, body object) []*resource {
 // scaleSetActions are those of machines, and what is done to some of them.
 func scaleSetActions() map[string]action {
 	out := machineActions()
-	out["delete"] = action{state: "Updating", end: func(s *Simulator, set *resource, body object) {
-		for _, r := range s.chosenInstances(set, body) {
-			s.deleted(r)
+	out["delete"] = action{provisioningState: "Updating", onEnd: func(s *Simulator, set *resource, body object) {
+		for _, r := range s.selectInstances(set, body) {
+			s.finishDelete(r)
 		}
 	}}
-	out["manualupgrade"] = action{state: "Updating", end: func(s *Simulator, set *resource, body object) {
-		for _, r := range s.chosenInstances(set, body) {
+	out["manualupgrade"] = action{provisioningState: "Updating", onEnd: func(s *Simulator, set *resource, body object) {
+		for _, r := range s.selectInstances(set, body) {
 			r.model = model(set)
 		}
 	}}

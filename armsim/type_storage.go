@@ -18,8 +18,8 @@ func storageRows() []typeRule {
 		create:   OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{17, 3}, EmptyBody: true},
 		update:   OperationSpec{Shape: ShapeSync},
 		delete:   OperationSpec{Shape: ShapeSync},
-		defaults: storageDefaults, show: showStorage, check: checkStorage,
-		actions: map[string]action{"failover": {state: "Succeeded", seconds: 600, check: checkFailover, begin: beginFailover, end: endFailover}},
+		defaults: storageDefaults, onRead: showStorage, checkWrite: checkStorage,
+		actions: map[string]action{"failover": {provisioningState: "Succeeded", seconds: 600, check: checkFailover, onStart: beginFailover, onEnd: endFailover}},
 	}, {pattern: "microsoft.storage/storageaccounts/*services", noDelete: true}, {pattern: "microsoft.storage/*"}}
 }
 
@@ -33,7 +33,7 @@ func storageDefaults(r *resource, body object) {
 	p["primaryEndpoints"] = endpoints
 	keepProperty(r, body, "primaryLocation", strings.ToLower(strings.ReplaceAll(text(body, "location"), " ", "")))
 	keepProperty(r, body, "statusOfPrimary", "available")
-	if geographic(body) {
+	if isGeoRedundant(body) {
 		keepProperty(r, body, "secondaryLocation", pairedRegion(text(p, "primaryLocation")))
 		keepProperty(r, body, "statusOfSecondary", "available")
 	}
@@ -53,7 +53,7 @@ func storageDefaults(r *resource, body object) {
 
 // checkStorage holds the name of a new account: its form, and that it is nobody's
 // in all of Azure.
-func checkStorage(s *Simulator, t target, _ object) *answer {
+func checkStorage(s *Simulator, t target, _ object) *response {
 	if s.find(t.id) != nil || s.recordings[key(t.id)] != nil {
 		return nil
 	}
@@ -82,8 +82,8 @@ func showStorage(s *Simulator, r *resource, body object) {
 	}
 }
 
-// geographic tells whether an account has a copy in a second region.
-func geographic(body object) bool { return strings.Contains(text(body, "sku.name"), "G") }
+// isGeoRedundant tells whether an account has a copy in a second region.
+func isGeoRedundant(body object) bool { return strings.Contains(text(body, "sku.name"), "G") }
 
 // pairedRegion is a region's pair, where Azure keeps the copy; made up but for
 // those of the tests and examples.
@@ -96,8 +96,8 @@ func pairedRegion(region string) string {
 	return region + "2"
 }
 
-func checkFailover(r *resource) *answer {
-	if geographic(r.body) {
+func checkFailover(r *resource) *response {
+	if isGeoRedundant(r.body) {
 		return nil
 	}
 	return armError(http.StatusConflict, "OperationNotAllowedOnAccountType", // the account has nowhere to go

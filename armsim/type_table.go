@@ -12,13 +12,13 @@ type typeRule struct {
 	titleTypes             bool   // the server spells type segments with a capital
 	displayLocation        bool   // "westus2" becomes "West US 2"
 	fullName               bool   // name is "parent/child"
-	deleteAnswersBody      bool   // DELETE answers what was there
+	deleteReturnsBody      bool   // DELETE answers what was there
 	noDelete               bool   // DELETE is 405
 	noGet                  bool   // GET is 405; HEAD and the list are not
-	nested                 bool   // is not deleted while it has children
+	blockedByChildren      bool   // is not deleted while it has children
 	inherited              bool   // a list at a scope shows what is above and below, too
 	operationsPath         string // segment of Azure-AsyncOperation URLs
-	operation              string // the first answer's body names this operation instead of showing the resource
+	operationBodyName      string // the first answer's body names this operation instead of showing the resource
 	inline                 []inlineRule
 	actions                map[string]action // POSTs by lower-cased name
 	absent                 absence
@@ -26,30 +26,30 @@ type typeRule struct {
 	// defaults adds the server's own properties when a body is stored and when its
 	// operation is done; show changes what is shown, without storing it.
 	defaults func(*resource, object)
-	show     func(*Simulator, *resource, object)
+	onRead   func(*Simulator, *resource, object)
 	// begun runs when a write was accepted, after when it is done, gone when the
 	// resource was deleted.
-	begun, after, gone func(*Simulator, *resource)
+	onAccepted, onDone, onDeleted func(*Simulator, *resource)
 	// changing names the state and status word of an update; "" = the table's.
-	changing func(old, body object) (state, word string)
-	check    func(*Simulator, target, object) *answer
-	keep     func(*Simulator, *resource) *answer // refuses a DELETE
+	transition  func(old, body object) (state, word string)
+	checkWrite  func(*Simulator, target, object) *response
+	checkDelete func(*Simulator, *resource) *response // refuses a DELETE
 }
 
 // absence is how a provider itself says that a resource is not there; empty for
 // what ARM's front door says. {name}, {parent} and {id} stand for the resource's.
-type absence struct{ code, detail, words string }
+type absence struct{ code, detail, message string }
 
 // action is a POST that starts a long-running operation.
 type action struct {
-	state         string  // provisioningState meanwhile
-	path          string  // below properties: what changes; "" = nothing
-	during, after string  // its values; "" = as it was
-	seconds       float64 // how long it takes; 0 = as an update
+	provisioningState        string  // provisioningState meanwhile
+	path                     string  // below properties: what changes; "" = nothing
+	runningValue, finalValue string  // its values; "" = as it was
+	seconds                  float64 // how long it takes; 0 = as an update
 	// begin and end do more than a property says, with the action's body.
-	begin, end func(*Simulator, *resource, object)
+	onStart, onEnd func(*Simulator, *resource, object)
 	// check refuses the action.
-	check func(*resource) *answer
+	check func(*resource) *response
 }
 
 // typeRows is the table; the first match counts. Sources: recorded traffic.
