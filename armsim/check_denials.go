@@ -35,15 +35,7 @@ func (s *Simulator) checkDenied(q *request) *response {
 }
 
 // Deny adds a denial.
-func (s *Simulator) Deny(d Denial) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.denials = append(s.denials, d)
-}
+func (s *Simulator) Deny(d Denial) { s.locked(func() { s.denials = append(s.denials, d) }) }
 
 // AllowAll removes all denials.
-func (s *Simulator) AllowAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.denials = nil
-}
+func (s *Simulator) AllowAll() { s.locked(func() { s.denials = nil }) }

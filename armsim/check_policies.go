@@ -2,8 +2,10 @@ package armsim
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -21,32 +23,26 @@ type Policy struct {
 const policyScope = "/providers/Microsoft.Management/managementGroups/armsim/providers/Microsoft.Authorization/"
 
 // AddPolicy adds an assignment, or replaces the one of that name.
-func (s *Simulator) AddPolicy(p Policy) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.addPolicy(p)
-}
-
-func (s *Simulator) addPolicy(p Policy) {
-	s.removePolicy(p.Name)
-	s.policies = append(s.policies, p)
+func (s *Simulator) AddPolicy(p Policy) error {
+	if effect := strings.ToLower(p.Effect); p.Name == "" || effect != "modify" && effect != "deny" {
+		return errors.New("a policy needs a name and the effect modify or deny")
+	}
+	s.RemovePolicy(p.Name)
+	s.locked(func() { s.policies = append(s.policies, p) })
+	return nil
 }
 
 // RemovePolicy removes an assignment; "" removes all.
 func (s *Simulator) RemovePolicy(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.removePolicy(name)
+	s.locked(func() {
+		s.policies = slices.DeleteFunc(s.policies, func(p Policy) bool { return name == "" || p.Name == name })
+	})
 }
 
-func (s *Simulator) removePolicy(name string) {
-	kept := []Policy{}
-	for _, p := range s.policies {
-		if name != "" && p.Name != name {
-			kept = append(kept, p)
-		}
-	}
-	s.policies = kept
+func (s *Simulator) listPolicies() []Policy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Policy{}, s.policies...)
 }
 
 // applyPolicies changes a body before it is stored, or refuses it.
@@ -63,11 +59,11 @@ func (s *Simulator) applyPolicies(t target, body object) *response {
 		case "modify":
 			if tags == nil {
 				tags = object{}
+				body["tags"] = tags
 			}
 			for name, value := range p.Tags {
 				tags[name] = value
 			}
-			body["tags"] = tags
 		case "deny":
 			if missing := p.missingTag(tags); len(p.Tags) == 0 || missing != "" {
 				return errPolicy(t, p, missing)
@@ -78,12 +74,7 @@ func (s *Simulator) applyPolicies(t target, body object) *response {
 }
 
 func (p Policy) missingTag(tags object) string {
-	names := make([]string, 0, len(p.Tags))
-	for name := range p.Tags {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(p.Tags)) {
 		if _, ok := tags[name]; !ok {
 			return name
 		}

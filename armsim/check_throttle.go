@@ -178,7 +178,5 @@ func (s *Simulator) setBudgetHeaders(h http.Header, q *request) {
 
 // SetThrottle replaces the token buckets; they start full.
 func (s *Simulator) SetThrottle(t Throttle) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.throttle, s.buckets = t, map[string]*bucket{}
+	s.locked(func() { s.throttle, s.buckets = t, map[string]*bucket{} })
 }

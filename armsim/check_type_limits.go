@@ -17,18 +17,10 @@ type TypeLimit struct {
 }
 
 // LimitType adds a limit.
-func (s *Simulator) LimitType(l TypeLimit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limits = append(s.limits, l)
-}
+func (s *Simulator) LimitType(l TypeLimit) { s.locked(func() { s.limits = append(s.limits, l) }) }
 
 // UnlimitTypes removes all limits.
-func (s *Simulator) UnlimitTypes() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limits = nil
-}
+func (s *Simulator) UnlimitTypes() { s.locked(func() { s.limits = nil }) }
 
 func (s *Simulator) typeLimit(resourceType string) *TypeLimit {
 	for i := range s.limits {

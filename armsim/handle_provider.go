@@ -120,7 +120,7 @@ func (s *Simulator) providerBody(subscription, namespace string) object {
 // SetProvider sets a provider's registration state: Registered, NotRegistered,
 // Registering or Unregistered.
 func (s *Simulator) SetProvider(namespace, state string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.registrations[strings.ToLower(namespace)] = registration{state, s.clock.now().Add(registrationTime)}
+	s.locked(func() {
+		s.registrations[strings.ToLower(namespace)] = registration{state, s.clock.now().Add(registrationTime)}
+	})
 }

@@ -1,6 +1,10 @@
 package armsim
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+	"slices"
+)
 
 // OperationRule says which operations a spec is for. Rules given later win.
 type OperationRule struct {
@@ -20,24 +24,14 @@ type Hold struct {
 }
 
 // Hold keeps matching operations from ending until ReleaseHolds.
-func (s *Simulator) Hold(h Hold) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.holds = append(s.holds, h)
-}
+func (s *Simulator) Hold(h Hold) { s.locked(func() { s.holds = append(s.holds, h) }) }
 
 // ReleaseHolds lets all held operations go on.
-func (s *Simulator) ReleaseHolds() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.holds = nil
-}
+func (s *Simulator) ReleaseHolds() { s.locked(func() { s.holds = nil }) }
 
 // AddOperationRule shapes later operations; rules added later win.
 func (s *Simulator) AddOperationRule(rule OperationRule) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.operationRules = append(s.operationRules, rule)
+	s.locked(func() { s.operationRules = append(s.operationRules, rule) })
 }
 
 // Operations lists the operations that are remembered, oldest first.
@@ -80,50 +74,28 @@ func (s *Simulator) specFor(resourceType, id, on string) OperationSpec {
 }
 
 func fillSpec(spec, base OperationSpec, on string) OperationSpec {
-	if spec.Shape == "" {
-		if spec.Shape = base.Shape; spec.Shape == "" {
-			spec.Shape = ShapeSync
-		}
-	}
+	spec.Shape = cmp.Or(spec.Shape, base.Shape, ShapeSync)
 	if spec.Seconds == 0 && spec.Polls == 0 {
 		spec.Seconds = base.Seconds
 	}
 	if spec.RetryAfter == nil {
 		spec.RetryAfter = base.RetryAfter
 	}
-	pick := func(own *string, candidates ...string) {
-		for _, c := range candidates {
-			if *own == "" {
-				*own = c
-			}
-		}
-	}
-	pick(&spec.State, base.State, map[string]string{"create": "Creating", "update": "Updating", "delete": "Deleting"}[on])
-	pick(&spec.FirstState, base.FirstState, spec.State)
-	pick(&spec.StatusWord, base.StatusWord, "InProgress")
-	pick(&spec.Outcome, base.Outcome, "Succeeded")
-	if spec.Outcome != "Succeeded" {
-		pick(&spec.ErrorCode, base.ErrorCode, "InternalServerError")
-		pick(&spec.ErrorMessage, base.ErrorMessage, "The operation did not succeed.")
-	}
-	if spec.Status == 0 {
-		spec.Status = base.Status
-	}
-	if spec.Status == 0 {
-		spec.Status = firstStatus(spec.Shape, on)
-	}
-	if spec.ErrorStatus == 0 {
-		spec.ErrorStatus = 400
-	}
 	if spec.StatusWords == nil {
 		spec.StatusWords = base.StatusWords
 	}
-	if spec.PollStatus == 0 {
-		spec.PollStatus = base.PollStatus
+	states := map[string]string{"create": "Creating", "update": "Updating", "delete": "Deleting"}
+	spec.State = cmp.Or(spec.State, base.State, states[on])
+	spec.FirstState = cmp.Or(spec.FirstState, base.FirstState, spec.State)
+	spec.StatusWord = cmp.Or(spec.StatusWord, base.StatusWord, "InProgress")
+	spec.Outcome = cmp.Or(spec.Outcome, base.Outcome, "Succeeded")
+	if spec.Outcome != "Succeeded" {
+		spec.ErrorCode = cmp.Or(spec.ErrorCode, base.ErrorCode, "InternalServerError")
+		spec.ErrorMessage = cmp.Or(spec.ErrorMessage, base.ErrorMessage, "The operation did not succeed.")
 	}
-	if spec.PollStatus == 0 {
-		spec.PollStatus = http.StatusOK
-	}
+	spec.Status = cmp.Or(spec.Status, base.Status, firstStatus(spec.Shape, on))
+	spec.ErrorStatus = cmp.Or(spec.ErrorStatus, http.StatusBadRequest)
+	spec.PollStatus = cmp.Or(spec.PollStatus, base.PollStatus, http.StatusOK)
 	return spec
 }
 
@@ -137,4 +109,9 @@ func firstStatus(shape Shape, on string) int {
 		return 201
 	}
 	return 200
+}
+
+// resetOperationRules returns to the rules of the options.
+func (s *Simulator) resetOperationRules() {
+	s.locked(func() { s.operationRules = slices.Clone(s.options.Operations) })
 }

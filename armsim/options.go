@@ -85,10 +85,3 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
-
-// SetReadAfterWrite sets how long (simulated) GETs lag behind writes.
-func (s *Simulator) SetReadAfterWrite(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.options.ReadAfterWrite = d
-}

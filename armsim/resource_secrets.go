@@ -1,7 +1,8 @@
 package armsim
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -87,10 +88,9 @@ func (s *Simulator) secretValue(r *resource, name string) string {
 func (s *Simulator) Secrets() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]string, 0, len(s.log.secrets))
-	for value := range s.log.secrets {
-		out = append(out, value)
-	}
-	sort.Strings(out)
-	return out
+	return append([]string{}, slices.Sorted(maps.Keys(s.log.secrets))...)
+}
+
+func (s *Simulator) addSecretRule(rule SecretRule) {
+	s.locked(func() { s.secretRules = append(s.secretRules, rule) })
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 type Simulator struct {
 	options Options
 	clock   *clock
+	control *http.ServeMux
 	rows    []typeRule
 	// families and uses are tables of what refuses a change.
 	families []family
@@ -48,23 +50,44 @@ type Simulator struct {
 // New makes a simulator with no resources.
 func New(options Options) *Simulator {
 	options = options.withDefaults()
-	recordings := map[string][]Recording{}
-	for _, r := range options.Recordings {
-		recordings[key(r.ID)] = append(recordings[key(r.ID)], r)
-	}
-	return &Simulator{
-		recordings: recordings, policies: append([]Policy(nil), options.Policies...),
-		options: options, clock: newClock(options.Clock, options.TimeScale), rows: typeRows(),
-		families: familyRows(), uses: useRows(), syncWrites: map[string]int{},
-		random:    rand.New(rand.NewSource(options.Seed)),
-		resources: map[string]*resource{}, operations: map[string]*operation{},
-		active:         map[string]*operation{},
-		operationRules: append([]OperationRule(nil), options.Operations...),
-		secretRules:    append([]SecretRule(nil), options.Secrets...),
-		registrations:  map[string]registration{},
-		throttle:       options.Throttle, buckets: map[string]*bucket{},
+	s := &Simulator{
+		options: options, clock: newClock(options.Clock, options.TimeScale),
+		rows: typeRows(), families: familyRows(), uses: useRows(),
+		random:     rand.New(rand.NewSource(options.Seed)),
+		recordings: map[string][]Recording{}, secretRules: slices.Clone(options.Secrets),
 		log: newRequestLog(options.MaxRequests),
 	}
+	for _, r := range options.Recordings {
+		s.recordings[key(r.ID)] = append(s.recordings[key(r.ID)], r)
+	}
+	s.control = s.newControlMux()
+	s.resetState(true)
+	return s
+}
+
+// resetState clears the request log, the write log and the counters. With all it
+// also returns to the options: resources, operations, faults, holds, denials,
+// registrations and limits are dropped. Secret rules, secrets and the clock stay.
+func (s *Simulator) resetState(all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.reset()
+	if !all {
+		return
+	}
+	s.dropFault("")
+	s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
+	s.active, s.syncWrites = map[string]*operation{}, map[string]int{}
+	s.operationRules, s.policies, s.limits = slices.Clone(s.options.Operations), slices.Clone(s.options.Policies), nil
+	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
+	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
+}
+
+// locked runs change under the lock.
+func (s *Simulator) locked(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
 }
 
 // newGUID is the next GUID of the seed.
@@ -127,7 +150,7 @@ func (q *request) principal() string {
 // ServeHTTP answers ARM calls, the token endpoint and the control API.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := strings.ToLower(r.URL.Path); {
-	case strings.HasPrefix(path, "/_sim/"):
+	case strings.HasPrefix(path, controlPrefix):
 		s.serveControl(w, r)
 	case isAuthPath(path):
 		s.serveAuth(w, r)

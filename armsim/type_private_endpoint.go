@@ -116,19 +116,7 @@ func (s *Simulator) connectionState(r *resource, name string, automatic bool) ob
 
 // SetApproval sets how long (simulated) automatic connections of private
 // endpoints stay Pending after the endpoint was created.
-func (s *Simulator) SetApproval(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.options.Approval = d
-}
-
-// SetManualApproval sets how long (simulated) manual connections of private
-// endpoints stay Pending after the endpoint was created; 0 is for ever.
-func (s *Simulator) SetManualApproval(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.options.ManualApproval = d
-}
+func (s *Simulator) SetApproval(d time.Duration) { s.locked(func() { s.options.Approval = d }) }
 
 // onEndpointDone and endpointGone are what else comes and goes with an endpoint.
 func onEndpointDone(s *Simulator, endpoint *resource) {
