@@ -1,6 +1,7 @@
 package armsim
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -149,10 +150,7 @@ func (s *Simulator) checkToken(q *request) *response {
 	default:
 		return nil
 	}
-	tenant := s.options.TenantID
-	if tenant == "" {
-		tenant = "common"
-	}
+	tenant := cmp.Or(s.options.TenantID, "common")
 	resp.header.Set("WWW-Authenticate", `Bearer authorization_uri="`+q.origin()+"/"+tenant+`", error="invalid_token", error_description="The access token is missing, invalid or expired."`)
 	return resp
 }

@@ -125,9 +125,20 @@ func number(value any) string {
 	return ""
 }
 
-// setDefault sets what the client left out or sent as null.
+// setDefault sets a member that the client left out or sent as null.
 func setDefault(o object, name string, value any) {
 	if o[name] == nil {
 		o[name] = value
 	}
+}
+
+func setDefaults(o, values object) {
+	for name, value := range values {
+		setDefault(o, name, value)
+	}
+}
+
+// compactRegion returns a region in the form of "westus2".
+func compactRegion(region string) string {
+	return strings.ToLower(strings.ReplaceAll(region, " ", ""))
 }

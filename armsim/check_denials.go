@@ -1,8 +1,8 @@
 package armsim
 
 import (
+	"cmp"
 	"net/http"
-	"strings"
 )
 
 // Denial refuses requests for matching IDs with 403 AuthorizationFailed.
@@ -19,17 +19,10 @@ func (s *Simulator) checkDenied(q *request) *response {
 		if !globMatch(d.Scope, q.target.id) || !globMatch(d.Method, q.r.Method) {
 			continue
 		}
-		verb := map[string]string{"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}[q.r.Method]
-		if verb == "" {
-			verb = "write"
-		}
-		kind := q.resourceType
-		if kind == "" {
-			kind = strings.TrimPrefix(groupType, "/")
-		}
+		verbs := map[string]string{"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}
 		return gatewayError(http.StatusForbidden, "AuthorizationFailed",
 			"The client '%s' with object id '%s' does not have authorization to perform action '%s/%s' over scope '%s' or the scope is invalid. If access was recently granted, please refresh your credentials.",
-			s.options.ClientID, s.options.ClientID, kind, verb, q.target.id)
+			s.options.ClientID, s.options.ClientID, cmp.Or(q.resourceType, groupType), cmp.Or(verbs[q.r.Method], "write"), q.target.id)
 	}
 	return nil
 }

@@ -83,12 +83,7 @@ func (s *Simulator) familyOf(t target) (*family, conflict) {
 }
 
 func (f *family) includes(childType string) bool {
-	for _, name := range f.children {
-		if strings.EqualFold(name, childType) {
-			return true
-		}
-	}
-	return f.children == nil
+	return f.children == nil || containsFold(f.children, childType)
 }
 
 // checkFamily refuses a write while another member of its family changes.

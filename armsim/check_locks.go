@@ -1,8 +1,9 @@
 package armsim
 
 import (
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -51,14 +52,9 @@ func (s *Simulator) checkLocks(q *request) *response {
 	if len(locked) == 0 {
 		return nil
 	}
-	scopes := make([]string, 0, len(locked))
-	for scope := range locked {
-		scopes = append(scopes, scope)
-	}
-	sort.Strings(scopes)
 	return gatewayError(http.StatusConflict, "ScopeLocked",
 		"The scope '%s' cannot perform %s operation because following scope(s) are locked: '%s'. Please remove the lock and try again.",
-		t.id, verb, strings.Join(scopes, ","))
+		t.id, verb, strings.Join(slices.Sorted(maps.Keys(locked)), ","))
 }
 
 // scopeOf is what an extension resource is attached to.
@@ -73,16 +69,9 @@ func scopeOf(id string) string {
 // of the scope, of everything above it and, without $filter=atScope(), below it.
 func (s *Simulator) inheritedResources(q *request) []*resource {
 	atScope := strings.Contains(strings.ToLower(q.r.URL.Query().Get("$filter")), "atscope()")
-	var out []*resource
-	for _, r := range s.resources {
-		if !strings.EqualFold(r.typ, q.resourceType) {
-			continue
-		}
+	return s.matching(func(_ string, r *resource) bool {
 		scope := scopeOf(r.id)
-		if within(q.target.scope, scope) || !atScope && within(scope, q.target.scope) {
-			out = append(out, r)
-		}
-	}
-	sortByID(out)
-	return out
+		return strings.EqualFold(r.typ, q.resourceType) &&
+			(within(q.target.scope, scope) || !atScope && within(scope, q.target.scope))
+	})
 }

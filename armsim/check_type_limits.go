@@ -2,6 +2,7 @@ package armsim
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func (s *Simulator) checkType(q *request) *response {
 		return gatewayError(http.StatusNotFound, "InvalidResourceType",
 			"The resource type '%s' could not be found in the namespace '%s' for api version '%s'. The supported api-versions are '%s'.",
 			strings.Join(q.target.types, "/"), q.target.namespace, q.apiVersion, strings.Join(l.APIVersions, ","))
-	case len(l.APIVersions) > 0 && !contains(l.APIVersions, q.apiVersion):
+	case len(l.APIVersions) > 0 && !containsFold(l.APIVersions, q.apiVersion):
 		return gatewayError(http.StatusBadRequest, "NoRegisteredProviderFound",
 			"No registered resource provider found for API version '%s' for type '%s'. The supported api-versions are '%s'. The supported locations are '%s'.",
 			q.apiVersion, strings.Join(q.target.types, "/"), strings.Join(l.APIVersions, ", "), strings.Join(l.Locations, ", "))
@@ -57,21 +58,14 @@ func (s *Simulator) checkOfferedLocation(t target, location string) *response {
 	if l == nil || len(l.Locations) == 0 || location == "" {
 		return nil
 	}
-	for _, offered := range l.Locations {
-		if sameLocation(offered, location) {
-			return nil
-		}
+	if slices.ContainsFunc(l.Locations, func(offered string) bool { return sameLocation(offered, location) }) {
+		return nil
 	}
 	return gatewayError(http.StatusBadRequest, "LocationNotAvailableForResourceType",
 		"The provided location '%s' is not available for resource type '%s'. List of available regions for the resource type is '%s'.",
 		location, t.resourceType(), strings.Join(l.Locations, ","))
 }
 
-func contains(list []string, value string) bool {
-	for _, item := range list {
-		if strings.EqualFold(item, value) {
-			return true
-		}
-	}
-	return false
+func containsFold(list []string, value string) bool {
+	return slices.ContainsFunc(list, func(item string) bool { return strings.EqualFold(item, value) })
 }

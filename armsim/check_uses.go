@@ -44,44 +44,49 @@ func (s *Simulator) useRuleFor(typ string) *useRule {
 	return nil
 }
 
-// referenceFrom tells where a resource names another: its ID with the named list
-// items on the way ("/ipConfigurations/first"), as ARM writes it.
+// referenceFrom returns where a resource names another one: its ID with the named
+// list items on the way ("/ipConfigurations/first"), as ARM's messages have it.
 func referenceFrom(rule *useRule, r *resource, used string) (string, bool) {
 	for _, by := range rule.by {
 		if !strings.EqualFold(by[0], r.typ) {
 			continue
 		}
-		if user, ok := findReference(r.body, strings.Split(by[1], "."), used, r.id); ok {
-			return user, true
+		for _, ref := range referencesAt(r.body, strings.Split(by[1], "."), r.id) {
+			if within(ref.id, used) {
+				return ref.from, true
+			}
 		}
 	}
 	return "", false
 }
 
-func findReference(value any, path []string, used, user string) (string, bool) {
+// reference is an ID in a body. from is the ID of the resource, with the named
+// list items on the way.
+type reference struct{ id, from string }
+
+// referencesAt returns the references at a path; "name[*]" matches every item.
+func referencesAt(value any, path []string, from string) []reference {
 	if len(path) == 0 {
-		id, _ := value.(string)
-		return user, id != "" && within(id, used)
+		if id, _ := value.(string); id != "" {
+			return []reference{{id, from}}
+		}
+		return nil
 	}
-	o, ok := value.(object)
-	if !ok {
-		return "", false
-	}
+	o, _ := value.(object)
 	name, each := strings.CutSuffix(path[0], "[*]")
 	if !each {
-		return findReference(o[name], path[1:], used, user)
+		return referencesAt(o[name], path[1:], from)
 	}
+	var out []reference
 	items, _ := o[name].([]any)
 	for _, item := range items {
-		at := user
+		itemFrom := from
 		if itemName, ok := itemName(item); ok {
-			at += "/" + name + "/" + itemName
+			itemFrom += "/" + name + "/" + itemName
 		}
-		if found, ok := findReference(item, path[1:], used, at); ok {
-			return found, true
-		}
+		out = append(out, referencesAt(item, path[1:], itemFrom)...)
 	}
-	return "", false
+	return out
 }
 
 func itemName(item any) (string, bool) {
@@ -108,8 +113,8 @@ func (s *Simulator) checkReferences(t target, body object) *response {
 			if !strings.EqualFold(by[0], t.resourceType()) {
 				continue
 			}
-			for _, id := range referencesAt(body, strings.Split(by[1], ".")) {
-				if resp := s.checkReference(t, id); resp != nil {
+			for _, ref := range referencesAt(body, strings.Split(by[1], "."), t.id) {
+				if resp := s.checkReference(t, ref.id); resp != nil {
 					return resp
 				}
 			}
@@ -131,25 +136,4 @@ func (s *Simulator) checkReference(t target, id string) *response {
 	return armErrorDetail(http.StatusTooManyRequests, "RetryableError", "A retryable error occurred.", "ReferencedResourceNotProvisioned",
 		fmt.Sprintf("Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in %s state and the last operation that updated/is updating the resource is Put%sOperation.",
 			r.id, t.id, r.state(), strings.TrimSuffix(strings.ToUpper(last[:1])+last[1:], "s")))
-}
-
-// referencesAt reads the strings at a path; "name[*]" stands for every item.
-func referencesAt(value any, path []string) []string {
-	if len(path) == 0 {
-		if id, ok := value.(string); ok && id != "" {
-			return []string{id}
-		}
-		return nil
-	}
-	o, _ := value.(object)
-	name, each := strings.CutSuffix(path[0], "[*]")
-	if !each {
-		return referencesAt(o[name], path[1:])
-	}
-	var out []string
-	items, _ := o[name].([]any)
-	for _, item := range items {
-		out = append(out, referencesAt(item, path[1:])...)
-	}
-	return out
 }

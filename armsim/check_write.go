@@ -8,7 +8,7 @@ import (
 // checkWrite holds the contract's rules for a PUT or PATCH.
 func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	t := q.target
-	if t.kind == kindGroup && (!groupNamePattern().MatchString(t.group) || strings.HasSuffix(t.group, ".")) {
+	if t.kind == kindGroup && (!groupNamePattern.MatchString(t.group) || strings.HasSuffix(t.group, ".")) {
 		return gatewayError(http.StatusBadRequest, "InvalidResourceGroup", "The provided resource group name '%s' has these invalid characters or is too long.", t.group)
 	}
 	if r != nil {
@@ -112,7 +112,4 @@ func (t target) needsLocation() bool {
 	return t.kind == kindGroup || t.group != "" && len(t.types) == 1 && !t.isExtension()
 }
 
-func sameLocation(a, b string) bool {
-	squeeze := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
-	return squeeze(a) == squeeze(b)
-}
+func sameLocation(a, b string) bool { return compactRegion(a) == compactRegion(b) }

@@ -1,6 +1,8 @@
 package armsim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -141,7 +143,7 @@ func bounded[T any](list []T, limit int) []T {
 	if len(list) <= 2*limit {
 		return list
 	}
-	return append([]T(nil), list[len(list)-limit:]...)
+	return slices.Clone(list[len(list)-limit:])
 }
 
 // Requests is the request log, oldest first.
@@ -162,32 +164,21 @@ func (s *Simulator) Writes() []Write {
 func (s *Simulator) Counters() Counters {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	nested := func(m map[string]map[string]int) map[string]map[string]int {
-		out := map[string]map[string]int{}
-		for k, v := range m {
-			out[k] = copyMap(v)
+	c := s.log.counters // a copy but for its maps
+	for _, flat := range []*map[string]int{&c.ByMethod, &c.Writes, &c.SiblingRefusals} {
+		*flat = maps.Clone(*flat)
+	}
+	for _, nested := range []*map[string]map[string]int{&c.ByKind, &c.ByType, &c.ByID} {
+		*nested = maps.Clone(*nested)
+		for k, v := range *nested {
+			(*nested)[k] = maps.Clone(v)
 		}
-		return out
 	}
-	c := s.log.counters
-	return Counters{
-		Total: c.Total, ByMethod: copyMap(c.ByMethod), ByKind: nested(c.ByKind), ByType: nested(c.ByType),
-		ByID: nested(c.ByID), ByStatus: copyMap(c.ByStatus), Writes: copyMap(c.Writes),
-		SiblingRefusals: copyMap(c.SiblingRefusals),
-	}
-}
-
-func copyMap[K comparable](m map[K]int) map[K]int {
-	out := make(map[K]int, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
+	c.ByStatus = maps.Clone(c.ByStatus)
+	return c
 }
 
 // ResetCounters forgets requests, writes and counters.
 func (s *Simulator) ResetCounters() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log.reset()
+	s.resetState(false)
 }

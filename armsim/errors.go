@@ -41,16 +41,12 @@ func errGroupNotFound(group string) *response {
 // errNotFound is the 404 of an absent resource; the message names type and name
 // pairwise ("ns/type/name/childtype/childname") and the group.
 func errNotFound(t target) *response {
-	path := t.namespace
-	for i := range t.names {
-		path += "/" + t.types[i] + "/" + t.names[i]
-	}
 	where := ""
 	if t.group != "" {
 		where = fmt.Sprintf(" under resource group '%s'", t.group)
 	}
 	return gatewayError(http.StatusNotFound, "ResourceNotFound",
-		"The Resource '%s'%s was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", path, where)
+		"The Resource '%s'%s was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", t.nestedName(), where)
 }
 
 // errAbsent is the 404 of an absent resource, in its provider's words where the
@@ -75,16 +71,9 @@ func (s *Simulator) errAbsent(t target) *response {
 }
 
 func errParentNotFound(verb string, t target) *response {
-	types := ""
-	for i, s := range t.types {
-		if i > 0 {
-			types += "/"
-		}
-		types += s
-	}
 	return gatewayError(http.StatusNotFound, "ParentResourceNotFound",
 		"Failed to perform '%s' on resource(s) of type '%s', because the parent resource '%s' could not be found.",
-		verb, types, t.parentID())
+		verb, strings.Join(t.types, "/"), t.parentID())
 }
 
 func errSubscriptionNotFound(subscription string) *response {

@@ -3,7 +3,6 @@ package armsim
 import (
 	"io"
 	"net/http"
-	"regexp"
 	"time"
 )
 
@@ -62,7 +61,7 @@ func (s *Simulator) checkAPIVersion(q *request) *response {
 			"The api-version query parameter (?api-version=) is required for all requests.")
 	}
 	date := values[0]
-	form := regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-(preview|alpha|beta|rc|privatepreview))?$`).FindStringSubmatch(date)
+	form := versionPattern.FindStringSubmatch(date)
 	if form != nil {
 		if _, err := time.Parse(time.DateOnly, form[1]); err == nil {
 			return nil
@@ -77,7 +76,7 @@ func (s *Simulator) checkSubscription(q *request) *response {
 	if id == "" {
 		return nil
 	}
-	if !guidPattern().MatchString(id) {
+	if !guidPattern.MatchString(id) {
 		return errInvalidSubscription(id)
 	}
 	if !s.knownSubscription(id) {
@@ -87,12 +86,7 @@ func (s *Simulator) checkSubscription(q *request) *response {
 }
 
 func (s *Simulator) knownSubscription(id string) bool {
-	for _, known := range s.options.Subscriptions {
-		if key(known) == key(id) {
-			return true
-		}
-	}
-	return len(s.options.Subscriptions) == 0
+	return len(s.options.Subscriptions) == 0 || containsFold(s.options.Subscriptions, id)
 }
 
 // checkParents checks that everything above the resource is there.

@@ -72,8 +72,9 @@ func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 	row := s.ruleFor(r.typ)
 	if row.blockedByChildren {
 		if children := s.below(r.id); len(children) > 0 {
+			child, _ := parseID(children[0].id) // what is stored has an ID
 			return gatewayError(http.StatusConflict, "CannotDeleteResource",
-				"Cannot delete resource while nested resources exist. Some existing nested resource IDs include: '%s'. Please delete all nested resources before deleting this resource.", nestedName(children[0]))
+				"Cannot delete resource while nested resources exist. Some existing nested resource IDs include: '%s'. Please delete all nested resources before deleting this resource.", child.nestedName())
 		}
 	}
 	if row.checkDelete != nil {
@@ -82,17 +83,4 @@ func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 		}
 	}
 	return s.checkUse(r)
-}
-
-// nestedName is how ARM writes a nested resource: type and name pairwise.
-func nestedName(r *resource) string {
-	t, ok := parseID(r.id)
-	if !ok {
-		return r.id
-	}
-	name := t.namespace
-	for i := range t.types {
-		name += "/" + t.types[i] + "/" + t.names[i]
-	}
-	return name
 }

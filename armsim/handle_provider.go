@@ -3,7 +3,6 @@ package armsim
 import (
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ func (s *Simulator) checkProvider(q *request) *response {
 	if namespace == "" || q.target.kind == kindOperation {
 		return nil
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`).MatchString(namespace) {
+	if !namespacePattern.MatchString(namespace) {
 		return gatewayError(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", namespace)
 	}
 	if q.target.kind != kindResource || q.r.Method != http.MethodPut && q.r.Method != http.MethodPatch {

@@ -1,6 +1,7 @@
 package armsim
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,10 +38,7 @@ func (s *Simulator) listedSubscriptions() []string {
 }
 
 func (s *Simulator) subscriptionBody(id string) object {
-	tenant := s.options.TenantID
-	if tenant == "" {
-		tenant = "00000000-0000-0000-0000-000000000000"
-	}
+	tenant := cmp.Or(s.options.TenantID, "00000000-0000-0000-0000-000000000000")
 	return object{
 		"id": "/subscriptions/" + id, "subscriptionId": id, "tenantId": tenant, "state": "Enabled",
 		"displayName": "Simulated subscription", "authorizationSource": "RoleBased", "managedByTenants": []any{},
@@ -55,21 +53,14 @@ func (s *Simulator) cloudMetadata(q *request) *response {
 		return errMethod(q.r.Method)
 	}
 	origin := q.origin()
-	audience := s.options.Audience
-	if audience == "" {
-		audience = origin
-	}
-	tenant := s.options.TenantID
-	if tenant == "" {
-		tenant = "common"
-	}
 	return newResponse(http.StatusOK, object{
 		"name": "armsim", "portal": origin, "resourceManager": origin, "graph": origin, "graphAudience": origin,
 		"microsoftGraphResourceId": origin, "batch": origin, "media": origin, "sqlManagement": origin, "vmImageAliasDoc": origin,
 		"activeDirectoryDataLake": origin, "appInsightsResourceId": origin, "appInsightsTelemetryChannelResourceId": origin,
 		"attestationResourceId": origin, "synapseAnalyticsResourceId": origin, "logAnalyticsResourceId": origin, "ossrDbmsResourceId": origin,
 		"authentication": object{
-			"loginEndpoint": origin, "audiences": []any{audience}, "tenant": tenant, "identityProvider": "AAD",
+			"loginEndpoint": origin, "audiences": []any{cmp.Or(s.options.Audience, origin)},
+			"tenant": cmp.Or(s.options.TenantID, "common"), "identityProvider": "AAD",
 		},
 		"suffixes": object{
 			"acrLoginServer": "azurecr.io", "keyVaultDns": "vault.azure.net", "storage": "core.windows.net",

@@ -1,8 +1,9 @@
 package armsim
 
 import (
+	"cmp"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -81,14 +82,8 @@ func (s *Simulator) setOperationURLs(op *operation, t target, q *request) {
 	if t.subscription != "" {
 		base = "/subscriptions/" + t.subscription
 	}
-	segment := s.ruleFor(t.resourceType()).operationsPath
-	if segment == "" {
-		segment = "operations"
-	}
-	version := op.spec.OperationAPIVersion
-	if version == "" {
-		version = q.apiVersion
-	}
+	segment := cmp.Or(s.ruleFor(t.resourceType()).operationsPath, "operations")
+	version := cmp.Or(op.spec.OperationAPIVersion, q.apiVersion)
 	query := "?api-version=" + version + "&t=" + strings.ReplaceAll(op.name, "-", "") + "&s=" + s.derivedSecret(op.name, "operation")
 	if n := op.spec.URLPadding; n > 0 {
 		query += "&c=" + strings.Repeat("x", n)
@@ -103,10 +98,7 @@ func (s *Simulator) setOperationURLs(op *operation, t target, q *request) {
 		op.location = op.async
 		return
 	}
-	location := strings.ToLower(strings.ReplaceAll(text(op.resource.body, "location"), " ", ""))
-	if location == "" {
-		location = "global"
-	}
+	location := cmp.Or(compactRegion(text(op.resource.body, "location")), "global")
 	base += "/providers/" + t.namespace + "/locations/" + url.PathEscape(location) + "/"
 	op.async, op.location = base+segment+"/"+op.name+query, base+"operationResults/"+op.name+query
 }
@@ -127,12 +119,9 @@ func (s *Simulator) setOperationHeaders(resp *response, op *operation, q *reques
 }
 
 func (s *Simulator) isHeld(op *operation) bool {
-	for _, h := range s.holds {
-		if globMatch(h.Type, op.resource.typ) && globMatch(h.ID, op.resource.id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.holds, func(h Hold) bool {
+		return globMatch(h.Type, op.resource.typ) && globMatch(h.ID, op.resource.id)
+	})
 }
 
 // completeDueOperations ends the operations whose time has come, oldest first. It is called
@@ -149,11 +138,8 @@ func (s *Simulator) completeDueOperations() {
 			due = append(due, op)
 		}
 	}
-	sort.Slice(due, func(i, j int) bool {
-		if !due[i].end.Equal(due[j].end) {
-			return due[i].end.Before(due[j].end)
-		}
-		return key(due[i].resource.id) < key(due[j].resource.id)
+	slices.SortFunc(due, func(a, b *operation) int {
+		return cmp.Or(a.end.Compare(b.end), strings.Compare(key(a.resource.id), key(b.resource.id)))
 	})
 	for _, op := range due {
 		if !op.done { // a cascade may have ended it

@@ -2,7 +2,7 @@ package armsim
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,53 +42,47 @@ func (r *resource) etag() string {
 // terminal tells whether a provisioning state is at rest. ARM's three words, no
 // state at all, and the words that recorded traffic shows on resources at rest.
 func terminal(state string) bool {
-	switch strings.ToLower(state) {
-	case "", "succeeded", "failed", "canceled", "ready", "running":
-		return true
-	}
-	return false
+	return containsFold([]string{"", "Succeeded", "Failed", "Canceled", "Ready", "Running"}, state)
 }
 
 func (s *Simulator) find(id string) *resource { return s.resources[key(id)] }
 
-// below lists the resources whose IDs start with id and a slash, in order.
+// below returns the resources whose IDs start with id and a slash, in order of
+// their IDs.
 func (s *Simulator) below(id string) []*resource {
 	prefix := key(id) + "/"
-	var out []*resource
-	for k, r := range s.resources {
-		if strings.HasPrefix(k, prefix) {
-			out = append(out, r)
-		}
-	}
-	sortByID(out)
-	return out
+	return s.matching(func(k string, _ *resource) bool { return strings.HasPrefix(k, prefix) })
 }
 
-// children lists the direct members of one collection of a parent.
+// children returns the direct members of one collection of a parent, in order.
 func (s *Simulator) children(parent, collection string) []*resource {
 	prefix := key(parent) + "/" + strings.ToLower(collection) + "/"
+	return s.matching(func(k string, _ *resource) bool {
+		name, ok := strings.CutPrefix(k, prefix)
+		return ok && !strings.Contains(name, "/")
+	})
+}
+
+// matching returns the resources that match, in order of their IDs. match gets the
+// lower-cased ID too.
+func (s *Simulator) matching(match func(key string, r *resource) bool) []*resource {
 	var out []*resource
 	for k, r := range s.resources {
-		if strings.HasPrefix(k, prefix) && !strings.Contains(k[len(prefix):], "/") {
+		if match(k, r) {
 			out = append(out, r)
 		}
 	}
-	sortByID(out)
+	slices.SortFunc(out, func(a, b *resource) int { return strings.Compare(key(a.id), key(b.id)) })
 	return out
-}
-
-func sortByID(list []*resource) {
-	sort.Slice(list, func(i, j int) bool { return key(list[i].id) < key(list[j].id) })
 }
 
 // remove deletes a resource with everything below it: children, extension
 // resources, and their operations.
 func (s *Simulator) remove(id string) {
 	for _, r := range append(s.below(id), s.find(id)) {
-		if r == nil {
-			continue
+		if r != nil {
+			s.removeOne(r)
 		}
-		s.removeOne(r)
 	}
 }
 

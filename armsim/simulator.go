@@ -244,9 +244,5 @@ func (s *Simulator) matchOperation(q *request, segments []string) bool {
 
 // isOperationSegment knows the path segments before an operation's name.
 func isOperationSegment(segment string) bool {
-	switch strings.ToLower(segment) {
-	case "operations", "operationresults", "operationstatuses", "azureasyncoperation":
-		return true
-	}
-	return false
+	return containsFold([]string{"operations", "operationresults", "operationstatuses", "azureasyncoperation"}, segment)
 }

@@ -62,6 +62,16 @@ func (t target) name() string {
 	return t.names[len(t.names)-1]
 }
 
+// nestedName returns the namespace, types and names pairwise, as ARM's messages
+// have them: "ns/type/name/childtype/childname".
+func (t target) nestedName() string {
+	path := t.namespace
+	for i, name := range t.names {
+		path += "/" + t.types[i] + "/" + name
+	}
+	return path
+}
+
 // isExtension tells whether the resource is attached to another resource.
 func (t target) isExtension() bool {
 	return strings.Contains(strings.ToLower(t.scope), "/providers/")
@@ -197,16 +207,14 @@ func (t target) toAction() target {
 // escapePath is the URL path of an unescaped ID.
 func escapePath(id string) string { return (&url.URL{Path: id}).EscapedPath() }
 
-// guidPattern is the form of a subscription or tenant ID.
-func guidPattern() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-}
-
-// groupNamePattern is ARM's rule for resource group names; a group may not end
-// with a period.
-func groupNamePattern() *regexp.Regexp {
-	return regexp.MustCompile(`^[-\p{L}\p{N}_.()]{1,90}$`)
-}
+var (
+	guidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	// groupNamePattern is ARM's rule for resource group names; besides, a group
+	// may not end with a period.
+	groupNamePattern = regexp.MustCompile(`^[-\p{L}\p{N}_.()]{1,90}$`)
+	namespacePattern = regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`)
+	versionPattern   = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-(preview|alpha|beta|rc|privatepreview))?$`)
+)
 
 func splitID(id string) ([]string, bool) {
 	trimmed := strings.Trim(id, "/")

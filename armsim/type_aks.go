@@ -46,7 +46,7 @@ func powerActions(path string) map[string]action {
 
 func aksDefaults(r *resource, body object) {
 	p := properties(body)
-	region := strings.ToLower(strings.ReplaceAll(text(body, "location"), " ", ""))
+	region := compactRegion(text(body, "location"))
 	setDefault(p, "dnsPrefix", r.name)
 	host := strings.ToLower(text(p, "dnsPrefix")) + "-" + r.guid[:8] + "."
 	p["fqdn"], p["azurePortalFQDN"] = host+"hcp."+region+".azmk8s.io", host+"portal.hcp."+region+".azmk8s.io"
@@ -63,12 +63,10 @@ func aksDefaults(r *resource, body object) {
 	setDefault(p, "autoUpgradeProfile", object{})
 	setDefault(p, "networkProfile", object{})
 	if network, ok := p["networkProfile"].(object); ok {
-		for name, value := range (object{
+		setDefaults(network, object{
 			"networkPlugin": "kubenet", "loadBalancerSku": "standard", "podCidr": "10.244.0.0/16", "serviceCidr": "10.0.0.0/16",
 			"dnsServiceIP": "10.0.0.10", "outboundType": "loadBalancer",
-		}) {
-			setDefault(network, name, value)
-		}
+		})
 	}
 	keepProperty(r, body, "powerState", object{"code": "Running"})
 	setDefault(body, "sku", object{"name": "Base", "tier": "Free"})
@@ -79,13 +77,11 @@ func aksDefaults(r *resource, body object) {
 
 func aksPoolDefaults(r *resource, body object) {
 	p := properties(body)
-	for name, value := range (object{
+	setDefaults(p, object{
 		"count": 1, "vmSize": "Standard_DS2_v2", "osDiskSizeGB": 128, "osDiskType": "Managed", "kubeletDiskType": "OS", "maxPods": 110,
 		"type": "VirtualMachineScaleSets", "mode": "User", "osType": "Linux", "osSKU": "Ubuntu", "orchestratorVersion": "1.31.6",
 		"upgradeSettings": object{}, "enableFIPS": false,
-	}) {
-		setDefault(p, name, value)
-	}
+	})
 	for _, name := range []string{"nodeLabels", "nodeTaints", "tags"} { // empty ones are not returned (recorded)
 		if o, ok := p[name].(object); ok && len(o) == 0 || p[name] == nil {
 			delete(p, name)

@@ -48,7 +48,7 @@ func checkRoleAssignment(s *Simulator, t target, body object) *response {
 		return armError(http.StatusBadRequest, "InvalidCreateRoleAssignmentRequest",
 			"The request to create a role assignment '%s' is not valid. Role assignment must have a role definition and a principal.", t.name())
 	}
-	if !guidPattern().MatchString(t.name()) {
+	if !guidPattern.MatchString(t.name()) {
 		return armError(http.StatusBadRequest, "InvalidRoleAssignmentId", "The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", t.name())
 	}
 	for _, other := range s.children(t.scope+"/providers/"+t.namespace, "roleAssignments") {

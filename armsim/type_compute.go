@@ -79,9 +79,7 @@ func scaleSetDefaults(r *resource, body object) {
 // setMachineDefaults holds the defaults that machines and scale sets share.
 func setMachineDefaults(p object) {
 	if os, ok := p["osProfile"].(object); ok {
-		for name, value := range (object{"secrets": []any{}, "allowExtensionOperations": true, "requireGuestProvisionSignal": true}) {
-			setDefault(os, name, value)
-		}
+		setDefaults(os, object{"secrets": []any{}, "allowExtensionOperations": true, "requireGuestProvisionSignal": true})
 		if linux, ok := os["linuxConfiguration"].(object); ok {
 			setDefault(linux, "provisionVMAgent", true)
 		}
@@ -89,9 +87,7 @@ func setMachineDefaults(p object) {
 	if storage, ok := p["storageProfile"].(object); ok {
 		setDefault(storage, "osDisk", object{})
 		if disk, ok := storage["osDisk"].(object); ok {
-			for name, value := range (object{"osType": "Linux", "createOption": "FromImage", "caching": "None", "diskSizeGB": 30}) {
-				setDefault(disk, name, value)
-			}
+			setDefaults(disk, object{"osType": "Linux", "createOption": "FromImage", "caching": "None", "diskSizeGB": 30})
 		}
 	}
 }

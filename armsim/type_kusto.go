@@ -34,19 +34,17 @@ func kustoRows() []typeRule {
 
 func kustoClusterDefaults(r *resource, body object) {
 	p := properties(body)
-	region := strings.ToLower(strings.ReplaceAll(text(body, "location"), " ", ""))
+	region := compactRegion(text(body, "location"))
 	setDefault(body, "tags", object{})
 	p["uri"] = "https://" + strings.ToLower(r.name) + "." + region + ".kusto.windows.net"
 	p["dataIngestionUri"] = "https://ingest-" + strings.ToLower(r.name) + "." + region + ".kusto.windows.net"
-	for name, value := range (object{
+	setDefaults(p, object{
 		"enableDiskEncryption": false, "enableStreamingIngest": false, "enablePurge": false, "enableDoubleEncryption": false,
 		"enableAutoStop": true, "engineType": "V3", "publicNetworkAccess": "Enabled", "publicIPType": "IPv4",
 		"restrictOutboundNetworkAccess": "Disabled", "trustedExternalTenants": []any{}, "acceptedAudiences": []any{},
 		"allowedFqdnList": []any{}, "allowedIpRangeList": []any{}, "privateEndpointConnections": []any{},
 		"languageExtensions": object{"value": []any{}},
-	}) {
-		setDefault(p, name, value)
-	}
+	})
 	for _, name := range []string{"optimizedAutoscale", "virtualNetworkConfiguration", "keyVaultProperties", "migrationCluster"} {
 		if _, given := p[name]; !given {
 			p[name] = nil

@@ -31,11 +31,9 @@ func (s *Simulator) counterpart(r *resource) *resource {
 
 func peeringDefaults(r *resource, body object) {
 	p := properties(body)
-	for name, value := range (object{
+	setDefaults(p, object{
 		"allowVirtualNetworkAccess": true, "allowForwardedTraffic": false, "allowGatewayTransit": false, "useRemoteGateways": false,
-	}) {
-		setDefault(p, name, value)
-	}
+	})
 	keepProperty(r, body, "peeringState", peeringInitiated)
 }
 

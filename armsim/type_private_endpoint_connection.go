@@ -2,6 +2,7 @@ package armsim
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -41,12 +42,9 @@ func createConnections(s *Simulator, endpoint *resource) {
 
 // hasConnection reports whether a resource shows an endpoint already.
 func (s *Simulator) hasConnection(endpoint, target *resource) bool {
-	for _, r := range s.children(target.id, connectionCollection) {
-		if key(endpointID(r)) == key(endpoint.id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.children(target.id, connectionCollection), func(r *resource) bool {
+		return key(endpointID(r)) == key(endpoint.id)
+	})
 }
 
 // removeConnections takes a deleted endpoint away from where it led to.
@@ -114,11 +112,7 @@ func checkEndpointConnection(s *Simulator, t target, body object) *response {
 
 // isApprovalStatus reports whether a status is one that an owner may give.
 func isApprovalStatus(status string) bool {
-	switch status {
-	case "Approved", "Rejected", "Disconnected", "Pending":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Approved", "Rejected", "Disconnected", "Pending"}, status)
 }
 
 // onConnectionWritten lets the endpoint see what the owner decided.

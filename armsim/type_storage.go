@@ -8,6 +8,8 @@ import (
 
 const storageType = "microsoft.storage/storageaccounts"
 
+var accountNamePattern = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
+
 // storageRows: a create answers 202 with Location and an empty body, and shows
 // Creating, then ResolvingDNS; updates and deletes are done at once. A failover
 // is an action: the primary region is gone meanwhile, then the secondary one is
@@ -31,7 +33,7 @@ func storageDefaults(r *resource, body object) {
 		endpoints[name] = "https://" + r.name + "." + host + ".core.windows.net/"
 	}
 	p["primaryEndpoints"] = endpoints
-	keepProperty(r, body, "primaryLocation", strings.ToLower(strings.ReplaceAll(text(body, "location"), " ", "")))
+	keepProperty(r, body, "primaryLocation", compactRegion(text(body, "location")))
 	keepProperty(r, body, "statusOfPrimary", "available")
 	if isGeoRedundant(body) {
 		keepProperty(r, body, "secondaryLocation", pairedRegion(text(p, "primaryLocation")))
@@ -58,7 +60,7 @@ func checkStorage(s *Simulator, t target, _ object) *response {
 		return nil
 	}
 	name := t.name()
-	if !regexp.MustCompile(`^[a-z0-9]{3,24}$`).MatchString(name) {
+	if !accountNamePattern.MatchString(name) {
 		return armError(http.StatusBadRequest, "AccountNameInvalid",
 			"%s is not a valid storage account name. Storage account name must be between 3 and 24 characters in length and use numbers and lower-case letters only.", name)
 	}
