@@ -15,8 +15,8 @@ import (
 
 const tokenLifetime = time.Hour
 
-// isAuthPath tells the token endpoint and the discovery documents from ARM's
-// paths: /{tenant}/oauth2/..., /{tenant}/v2.0/..., /common/discovery/....
+// isAuthPath reports whether a path belongs to the token endpoint or the discovery
+// documents: /{tenant}/oauth2/..., /{tenant}/v2.0/..., /common/discovery/....
 func isAuthPath(path string) bool {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	if len(segments) < 3 || segments[0] == "subscriptions" || segments[0] == "providers" {
@@ -25,8 +25,8 @@ func isAuthPath(path string) bool {
 	return segments[1] == "oauth2" || segments[1] == "v2.0" || segments[1] == "discovery"
 }
 
-// serveAuth plays the identity platform: what azidentity's client-secret
-// credential asks for.
+// serveAuth simulates the identity platform, as far as azidentity's client-secret
+// credential uses it.
 func (s *Simulator) serveAuth(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	q := &request{r: r, requestID: s.newGUID(), correlationID: s.newGUID(), target: target{kind: kindToken}}
@@ -109,8 +109,8 @@ func (s *Simulator) tokenError(q *request, status int, code string, number int, 
 	return resp
 }
 
-// newToken makes a token that needs no memory: a restarted simulator with the same
-// seed still takes it, as ARM does not depend on the issuer's process either.
+// newToken returns a signed token without storing it: a restarted simulator with the
+// same seed still accepts it, as ARM does not depend on the issuer's process either.
 func (s *Simulator) newToken(client, tenant, scope string) string {
 	encode := func(o object) string {
 		data, _ := json.Marshal(o) // strings and numbers always encode
@@ -130,7 +130,7 @@ func (s *Simulator) sign(token string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// checkToken holds ARM calls to a bearer token of this server.
+// checkToken refuses requests without a valid bearer token of this server.
 func (s *Simulator) checkToken(q *request) *response {
 	if !s.options.RequireAuth {
 		return nil
@@ -155,7 +155,7 @@ func (s *Simulator) checkToken(q *request) *response {
 	return resp
 }
 
-// verify reads a token of this server.
+// verify checks the signature of a token and returns its expiry and audience.
 func (s *Simulator) verify(token string) (expires time.Time, audience string, ok bool) {
 	cut := strings.LastIndexByte(token, '.')
 	if cut < 0 || !hmac.Equal([]byte(s.sign(token[:cut])), []byte(token[cut+1:])) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// object is a JSON object; numbers are json.Number so that they keep their form.
+// object is a JSON object. Numbers are json.Number, so that they keep their form.
 type object = map[string]any
 
-// decodeObject reads one JSON object and nothing behind it.
+// decodeObject decodes exactly one JSON object; anything after it is an error.
 func decodeObject(data []byte) (object, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -56,7 +56,7 @@ func cloneObject(o object) object {
 	return out
 }
 
-// mergePatch applies RFC 7396 in place and answers the result.
+// mergePatch applies RFC 7396 to dst in place and returns it.
 func mergePatch(dst, patch object) object {
 	if dst == nil {
 		dst = object{}
@@ -75,7 +75,7 @@ func mergePatch(dst, patch object) object {
 	return dst
 }
 
-// properties is the resource's "properties", made when absent.
+// properties returns the "properties" of a resource, and creates it when absent.
 func properties(body object) object {
 	p, ok := body["properties"].(object)
 	if !ok {
@@ -85,7 +85,7 @@ func properties(body object) object {
 	return p
 }
 
-// text reads a string at a dotted path, "" when there is none.
+// text returns the string at a dotted path, or "".
 func text(body object, path string) string {
 	var value any = body
 	for _, name := range strings.Split(path, ".") {
@@ -99,7 +99,7 @@ func text(body object, path string) string {
 	return s
 }
 
-// setText sets a string at a dotted path, with the objects on the way.
+// setText sets the string at a dotted path and creates the objects above it.
 func setText(o object, path, value string) {
 	name, rest, deeper := strings.Cut(path, ".")
 	if !deeper {
@@ -114,7 +114,7 @@ func setText(o object, path, value string) {
 	setText(child, rest, value)
 }
 
-// number is a JSON number as text, "" for anything else.
+// number returns a JSON number as text, "" for anything else.
 func number(value any) string {
 	switch n := value.(type) {
 	case json.Number:

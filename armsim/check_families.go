@@ -7,35 +7,37 @@ import (
 	"time"
 )
 
-// family is a parent whose children (and mostly the parent itself) take one
-// change at a time: while one is in flight, the others are refused.
+// family is a parent whose children (and usually the parent itself) change one at a
+// time: while one change is in flight, others are refused.
 type family struct {
 	root string // glob over the lower-cased type of the parent
-	// children are the child types that take part, lower-cased; nil = all.
+	// children are the lower-cased child types that belong to the family; nil means
+	// all.
 	children []string
-	// rootFree: the parent itself takes no part.
+	// rootExcluded leaves the parent itself out of the family.
 	rootExcluded bool
-	// takes is how long (simulated seconds) a synchronous write of a child is in
-	// flight; its answer comes only then.
+	// syncSeconds is the simulated duration of a synchronous write of a child, which is
+	// in flight until then; the response is sent at its end.
 	syncSeconds float64
-	// late: the write is accepted and its operation fails with lateCode.
+	// failsInOperation accepts the write, whose operation then fails with childCode (a
+	// child) or rootCode (the parent) after failureSeconds at most.
 	failsInOperation    bool
 	childCode, rootCode string
-	childText, rootText string // %s is the parent's name
+	childText, rootText string // %s is replaced by the parent's name
 	refuse              func(*Simulator, *request, conflict) *response
 	failureSeconds      float64
 }
 
-// conflict is the change that holds up another one.
+// conflict is the change in flight that blocks another one.
 type conflict struct {
 	root     string     // ID of the parent
 	rootName string     // of the parent
-	op       *operation // nil for a state that was set, and for a synchronous write
+	op       *operation // nil for a state that SetState set, and for a synchronous write
 }
 
-// familyRows is the table; the first row whose root matches counts. Sources:
-// recorded traffic (subnets and firewalls 409, routes and subnets 429, PostgreSQL
-// in the operation), and the services' published errors (AKS, managed identity).
+// familyRows is the table; the first row whose root matches counts. Sources: recorded
+// traffic (subnets and firewalls 409, routes and subnets 429, PostgreSQL in the
+// operation), and the services' published errors (AKS, managed identity).
 func familyRows() []family {
 	busyServer := family{
 		failsInOperation: true, childCode: "ServerIsBusy", rootCode: "ProvisioningServerBusy", failureSeconds: 10,
@@ -45,7 +47,7 @@ func familyRows() []family {
 	postgres, mysql := busyServer, busyServer
 	postgres.root, mysql.root = postgresType, "microsoft.dbformysql/flexibleservers"
 	return []family{
-		{root: "microsoft.network/*dnszones"}, // record sets and links change side by side
+		{root: "microsoft.network/*dnszones"}, // record sets and links change concurrently
 		{root: "microsoft.network/trafficmanagerprofiles"},
 		{root: "microsoft.network/routetables", refuse: refuseRetryable},
 		{root: "microsoft.network/*", refuse: refuseAnotherOperation},
@@ -62,7 +64,8 @@ func familyRows() []family {
 	}
 }
 
-// familyOf finds the family of a target, and its root's ID and name.
+// familyOf returns the family of a target, nil when it has none, and the ID and name of
+// the family's root.
 func (s *Simulator) familyOf(t target) (*family, conflict) {
 	for i := range s.families {
 		f := &s.families[i]
@@ -86,8 +89,8 @@ func (f *family) includes(childType string) bool {
 	return f.children == nil || containsFold(f.children, childType)
 }
 
-// checkFamily refuses a write while another member of its family changes.
-// A late family refuses in the operation, see failLate.
+// checkFamily refuses a write while another member of its family changes. For families
+// that refuse in the operation see failInOperation.
 func (s *Simulator) checkFamily(q *request) *response {
 	f, c, busy := s.findConflict(q.target)
 	if !busy || f.failsInOperation {
@@ -97,7 +100,8 @@ func (s *Simulator) checkFamily(q *request) *response {
 	return f.refuse(s, q, c)
 }
 
-// findConflict finds the change in flight that a write of the target meets.
+// findConflict returns the change in flight that blocks a write of the target; false
+// when nothing blocks it.
 func (s *Simulator) findConflict(t target) (*family, conflict, bool) {
 	f, c := s.familyOf(t)
 	if f == nil {
@@ -113,7 +117,7 @@ func (s *Simulator) findConflict(t target) (*family, conflict, bool) {
 		}
 		if p, ok := parseID(id); ok {
 			if member, _ := s.familyOf(p); member == f {
-				c.op = op // the first by ID, so that answers do not vary
+				c.op = op // the first by ID, so that responses are deterministic
 			}
 		}
 	}
@@ -128,11 +132,11 @@ func (s *Simulator) findConflict(t target) (*family, conflict, bool) {
 	return f, c, root.op != nil || !terminal(root.state())
 }
 
-// startSyncWrite counts a synchronous write of a family that takes time as in flight,
-// until land.
+// startSyncWrite marks a synchronous write as in flight until endSyncWrite, if writes
+// of its family take time.
 func (s *Simulator) startSyncWrite(q *request, spec OperationSpec) {
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
-		return // its operation is in flight
+		return // counts as in flight by its operation
 	}
 	if f, c := s.familyOf(q.target); f != nil && f.syncSeconds > 0 {
 		q.syncWriteRoot, q.syncWriteTime = key(c.root), seconds(f.syncSeconds)
@@ -140,7 +144,7 @@ func (s *Simulator) startSyncWrite(q *request, spec OperationSpec) {
 	}
 }
 
-// awaitSyncWrite waits until a synchronous write of a family is done, outside the lock.
+// awaitSyncWrite waits for the duration of a synchronous write, without the lock.
 func (s *Simulator) awaitSyncWrite(q *request) {
 	if q.syncWriteTime <= 0 {
 		return
@@ -165,7 +169,7 @@ func (s *Simulator) endSyncWrite(q *request) {
 	}
 }
 
-// failInOperation accepts a write whose operation then fails, for the parent is busy.
+// failInOperation accepts a write while the parent is busy; its operation fails.
 func (s *Simulator) failInOperation(q *request, r *resource, verb string) *response {
 	f, c, busy := s.findConflict(q.target)
 	if !busy || !f.failsInOperation {
@@ -193,7 +197,7 @@ func (s *Simulator) failInOperation(q *request, r *resource, verb string) *respo
 	return resp
 }
 
-// refuseWith words a refusal with the parent's ID.
+// refuseWith returns a refusal that names the parent's ID.
 func refuseWith(status int, code, format string) func(*Simulator, *request, conflict) *response {
 	return func(_ *Simulator, _ *request, c conflict) *response { return armError(status, code, format, c.root) }
 }
@@ -206,8 +210,8 @@ func refuseAnotherOperation(_ *Simulator, q *request, c conflict) *response {
 	return errBusy(q.origin() + c.op.async)
 }
 
-// refuseRetryable is Network's other answer: a 429 that is a conflict, with the
-// useful code in details.
+// refuseRetryable is the Network provider's other response: a 429 for a conflict, with
+// the specific code in the details.
 func refuseRetryable(s *Simulator, _ *request, c conflict) *response {
 	const wait = 11 * time.Second
 	word, name := "Put", s.newGUID()

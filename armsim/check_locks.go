@@ -9,7 +9,7 @@ import (
 
 const lockType = "microsoft.authorization/locks"
 
-// lockRow: management locks are synchronous extension resources at any scope.
+// lockRow describes management locks: synchronous extension resources at any scope.
 func lockRow() typeRule {
 	return typeRule{
 		pattern: lockType, noLocation: true, noState: true, inherited: true,
@@ -26,8 +26,8 @@ func lockRow() typeRule {
 }
 
 // checkLocks is ARM's own refusal of a change under a management lock (409
-// ScopeLocked). A DELETE is also held up by locks below its target, for it would
-// delete them. Locks themselves can always be changed.
+// ScopeLocked). Locks below its target block a DELETE as well, because it would delete
+// them. Locks themselves can always be changed.
 func (s *Simulator) checkLocks(q *request) *response {
 	t, verb := q.target, "write"
 	switch q.r.Method {
@@ -57,7 +57,7 @@ func (s *Simulator) checkLocks(q *request) *response {
 		t.id, verb, strings.Join(slices.Sorted(maps.Keys(locked)), ","))
 }
 
-// scopeOf is what an extension resource is attached to.
+// scopeOf returns the ID of the resource that an extension resource is attached to.
 func scopeOf(id string) string {
 	if t, ok := parseID(id); ok {
 		return t.scope
@@ -65,8 +65,8 @@ func scopeOf(id string) string {
 	return ""
 }
 
-// inheritedResources lists resources of an extension type that matter at a scope: those
-// of the scope, of everything above it and, without $filter=atScope(), below it.
+// inheritedResources returns the resources of an extension type that apply at a scope:
+// those of the scope, of everything above it and, without $filter=atScope(), below it.
 func (s *Simulator) inheritedResources(q *request) []*resource {
 	atScope := strings.Contains(strings.ToLower(q.r.URL.Query().Get("$filter")), "atscope()")
 	return s.matching(func(_ string, r *resource) bool {

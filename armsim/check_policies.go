@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// Policy is an Azure Policy assignment over everything: it meets every PUT and
-// PATCH of groups and of top-level resources in groups.
+// Policy is an Azure Policy assignment at the top of the hierarchy. It applies to every
+// PUT and PATCH of groups and of top-level resources in groups.
 type Policy struct {
 	Name string `json:"name"`
 	Type string `json:"type,omitempty"` // glob over the resource type
-	// Effect is modify (the tags are added or replaced) or deny (a body that lacks
-	// one of the tags is refused; without tags, every body).
+	// Effect is modify (the tags are added or replaced) or deny (a body that lacks one
+	// of the tags is refused; without tags, every body).
 	Effect string            `json:"effect"`
 	Tags   map[string]string `json:"tags,omitempty"`
 }
 
 const policyScope = "/providers/Microsoft.Management/managementGroups/armsim/providers/Microsoft.Authorization/"
 
-// AddPolicy adds an assignment, or replaces the one of that name.
+// AddPolicy adds an assignment, or replaces the one of that name. Name and Effect are
+// required.
 func (s *Simulator) AddPolicy(p Policy) error {
 	if effect := strings.ToLower(p.Effect); p.Name == "" || effect != "modify" && effect != "deny" {
 		return errors.New("a policy needs a name and the effect modify or deny")
@@ -82,7 +83,8 @@ func (p Policy) missingTag(tags object) string {
 	return ""
 }
 
-// errPolicy names the assignment in the message and in additionalInfo, as ARM does.
+// errPolicy returns the refusal of a deny policy. It names the assignment in the
+// message and in additionalInfo, as ARM does.
 func errPolicy(t target, p Policy, missing string) *response {
 	assignment, definition := policyScope+"policyAssignments/"+p.Name, policyScope+"policyDefinitions/"+p.Name
 	identifiers, _ := json.Marshal([]any{object{ // strings always encode

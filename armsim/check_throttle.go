@@ -11,25 +11,25 @@ import (
 // Bucket is a token bucket; Capacity 0 means no limit.
 type Bucket struct {
 	Capacity float64 `json:"capacity"`
-	// RefillPerSecond in simulated seconds.
+	// RefillPerSecond is in tokens per simulated second.
 	RefillPerSecond float64 `json:"refillPerSecond"`
 }
 
-// Throttle holds ARM's buckets for one principal in one subscription, and those
-// of providers. The zero value throttles nothing.
+// Throttle configures ARM's buckets for one principal in one subscription, and the
+// buckets of providers. The zero value throttles nothing.
 type Throttle struct {
 	Reads   Bucket `json:"reads"`
 	Writes  Bucket `json:"writes"`
 	Deletes Bucket `json:"deletes"`
-	// Global is how many times larger the subscription's buckets over all
-	// principals are; 0 means 15, as ARM has it.
+	// Global is the size of the subscription's buckets over all principals, as a
+	// multiple of those of one principal; 0 means 15, ARM's value.
 	Global float64 `json:"global,omitempty"`
-	// Providers limit the requests to one provider in a subscription, beside
+	// Providers limit the requests to one provider in a subscription, in addition to
 	// ARM's own buckets.
 	Providers []ProviderLimit `json:"providers,omitempty"`
 }
 
-// ProviderLimit are the buckets of a provider (429 ResourceRequestsThrottled).
+// ProviderLimit configures the buckets of a provider (429 ResourceRequestsThrottled).
 type ProviderLimit struct {
 	Namespace string `json:"namespace"` // glob
 	Reads     Bucket `json:"reads"`
@@ -37,8 +37,8 @@ type ProviderLimit struct {
 	Deletes   Bucket `json:"deletes"`
 }
 
-// ARMThrottle is ARM's own throttling as published: 250 reads, 200 writes and
-// 200 deletes, refilled by 25, 10 and 10 a second.
+// ARMThrottle returns ARM's published limits: 250 reads, 200 writes and 200 deletes,
+// refilled by 25, 10 and 10 per second.
 func ARMThrottle() Throttle {
 	return Throttle{Reads: Bucket{250, 25}, Writes: Bucket{200, 10}, Deletes: Bucket{200, 10}}
 }
@@ -49,7 +49,7 @@ type bucket struct {
 	filled time.Time
 }
 
-// verbClass is ARM's operation type of a method.
+// verbClass returns ARM's operation type of a method.
 func verbClass(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:
@@ -60,7 +60,7 @@ func verbClass(method string) string {
 	return "writes"
 }
 
-// bucketFor picks the bucket of a class.
+// bucketFor returns the bucket of a class.
 func bucketFor(class string, reads, writes, deletes Bucket) Bucket {
 	switch class {
 	case "reads":
@@ -71,15 +71,15 @@ func bucketFor(class string, reads, writes, deletes Bucket) Bucket {
 	return writes
 }
 
-// budget is one bucket that a request takes a token from.
+// budget is one bucket from which a request takes a token.
 type budget struct {
-	key   string // of the level
+	key   string // of the bucket's level
 	limit Bucket
-	// provider is the namespace whose own limit it is, "" for ARM's.
+	// provider is the namespace of a provider's own limit, "" for ARM's.
 	provider string
 }
 
-// budgets are those of a request: the principal's, the subscription's, the
+// budgets returns those of a request: the principal's, the subscription's and the
 // provider's.
 func (s *Simulator) budgets(q *request) []budget {
 	class := verbClass(q.r.Method)
@@ -101,8 +101,8 @@ func (s *Simulator) budgets(q *request) []budget {
 	return out
 }
 
-// checkThrottle takes a token of every budget, or answers 429 with the time until
-// there is one; then it takes none.
+// checkThrottle takes a token from every budget. If one is empty, it takes none and
+// returns 429 with the time until the next token.
 func (s *Simulator) checkThrottle(q *request) *response {
 	budgets := s.budgets(q)
 	for _, b := range budgets {
@@ -150,7 +150,7 @@ func (s *Simulator) refilled(from budget) *bucket {
 	return b
 }
 
-// setBudgetHeaders puts ARM's budget headers on an answer.
+// setBudgetHeaders sets ARM's headers for the remaining budgets.
 func (s *Simulator) setBudgetHeaders(h http.Header, q *request) {
 	class := verbClass(q.r.Method)
 	remaining := map[string]float64{"reads": 249, "writes": 199, "deletes": 199}[class]

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// TypeLimit says what the provider offers of a type; without a limit everything
-// is offered, for the simulator has no catalogue.
+// TypeLimit lists what the provider offers of a type. Types without a limit are offered
+// in every version and location, because the simulator has no catalog.
 type TypeLimit struct {
 	Type string `json:"type"` // glob over the resource type
-	// Unknown: the provider has no such type (404 InvalidResourceType).
+	// Unknown types do not exist at the provider (404 InvalidResourceType).
 	Unknown bool `json:"unknown,omitempty"`
-	// APIVersions and Locations that are offered; empty = all.
+	// APIVersions and Locations are those on offer; empty means all.
 	APIVersions []string `json:"apiVersions,omitempty"`
 	Locations   []string `json:"locations,omitempty"`
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// useRule says which references keep a resource from being deleted, and what
-// the refusal is.
+// useRule lists the references that prevent the deletion of a resource, and the
+// refusal.
 type useRule struct {
-	target string // lower-cased type of what is used
-	// by lists places where a user's body names the target: type and path. A
-	// reference to something below the target counts too.
+	target string // lower-cased type of the used resource
+	// by lists the type and path of properties that refer to the target. A reference to
+	// something below the target counts too.
 	by     [][2]string
 	refuse func(used, user string) *response
 }
@@ -24,8 +24,8 @@ const (
 	scaleSetConfig  = "properties.virtualMachineProfile.networkProfile.networkInterfaceConfigurations[*].properties.ipConfigurations[*].properties."
 )
 
-// useRows is the table. Codes and messages: recorded for subnets and public IP
-// addresses, the services' published errors for the others.
+// useRows is the table. Codes and messages are recorded for subnets and public IP
+// addresses, and the services' published errors for the others.
 func useRows() []useRule {
 	return append(networkUses(), useRule{
 		target: "microsoft.compute/disks",
@@ -107,7 +107,7 @@ func networkUses() []useRule {
 	}}
 }
 
-// refuseInterface tells a private endpoint's own interface from a machine's.
+// refuseInterface uses a separate code for the interface of a private endpoint.
 func refuseInterface(used, user string) *response {
 	code := "NicInUse"
 	if t, ok := parseID(user); ok && strings.EqualFold(t.resourceType(), privateEndpointType) {
@@ -117,8 +117,8 @@ func refuseInterface(used, user string) *response {
 		"Network Interface {used} is used by existing resource {user}. In order to delete the network interface, it must be dissociated from the resource. To learn more, see aka.ms/deletenic.")(used, user)
 }
 
-// refuseUse words a refusal: {used} and {user} stand for IDs, {name} and {by} for
-// their last segments.
+// refuseUse returns a refusal. In the message {used} and {user} are replaced by the
+// IDs, {name} and {by} by their last segments.
 func refuseUse(status int, code, message string) func(used, user string) *response {
 	last := func(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 	return func(used, user string) *response {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkUse refuses to delete a resource that another one still refers to, or to
-// something below it.
+// checkUse refuses to delete a resource while another one refers to it or to something
+// below it.
 func (s *Simulator) checkUse(r *resource) *response {
 	for _, used := range append(s.below(r.id), r) {
 		if user, rule := s.findUser(used); rule != nil {
@@ -17,7 +17,8 @@ func (s *Simulator) checkUse(r *resource) *response {
 	return nil
 }
 
-// findUser finds who uses a resource.
+// findUser returns a resource that uses another one, and the rule that matched; nil
+// when nothing uses it.
 func (s *Simulator) findUser(used *resource) (string, *useRule) {
 	rule := s.useRuleFor(used.typ)
 	if rule == nil {
@@ -26,7 +27,7 @@ func (s *Simulator) findUser(used *resource) (string, *useRule) {
 	found := ""
 	for _, r := range s.resources {
 		if user, ok := referenceFrom(rule, r, used.id); ok && (found == "" || user < found) {
-			found = user // the first in order, so that the answer does not vary
+			found = user // the first by ID, so that the response is deterministic
 		}
 	}
 	if found == "" {
@@ -44,8 +45,9 @@ func (s *Simulator) useRuleFor(typ string) *useRule {
 	return nil
 }
 
-// referenceFrom returns where a resource names another one: its ID with the named
-// list items on the way ("/ipConfigurations/first"), as ARM's messages have it.
+// referenceFrom returns the place in which a resource refers to another one: its ID
+// with the named list items on the way ("/ipConfigurations/first"), as ARM's messages
+// have it.
 func referenceFrom(rule *useRule, r *resource, used string) (string, bool) {
 	for _, by := range rule.by {
 		if !strings.EqualFold(by[0], r.typ) {
@@ -95,18 +97,19 @@ func itemName(item any) (string, bool) {
 	return name, ok && name != ""
 }
 
-// within tells whether an ID is another one or lies below it.
+// within reports whether an ID equals another one or is below it.
 func within(id, top string) bool {
 	k, t := key(id), key(top)
 	return k == t || strings.HasPrefix(k, t+"/")
 }
 
-// checkReferences is the Network provider's look at what a body names: it has to
-// be there (400 InvalidResourceReference) and at rest (429 RetryableError with the
-// detail ReferencedResourceNotProvisioned and without Retry-After, recorded).
+// checkReferences is the Network provider's check of the resources that a body refers
+// to. Each must exist (400 InvalidResourceReference) and be in Succeeded (429
+// RetryableError with the detail ReferencedResourceNotProvisioned and without
+// Retry-After, recorded).
 func (s *Simulator) checkReferences(t target, body object) *response {
 	if !strings.EqualFold(t.namespace, "Microsoft.Network") || s.recordings[key(t.id)] != nil {
-		return nil // a recording says that Azure took it
+		return nil // the recording shows that Azure accepted it
 	}
 	for _, rule := range s.uses {
 		for _, by := range rule.by {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// checkWrite holds the contract's rules for a PUT or PATCH.
+// checkWrite applies the contract's rules for a PUT or PATCH.
 func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	t := q.target
 	if t.kind == kindGroup && (!groupNamePattern.MatchString(t.group) || strings.HasSuffix(t.group, ".")) {
@@ -56,8 +56,8 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	return nil
 }
 
-// busy refuses a write while an operation on the resource goes on, or while a
-// state was set that says so.
+// busy refuses a write while an operation on the resource is in progress, or while its
+// provisioning state is not terminal.
 func (s *Simulator) busy(q *request, r *resource) *response {
 	if r.op != nil && !r.op.done {
 		if r.op.verb == "delete" && q.target.kind == kindGroup {
@@ -72,7 +72,7 @@ func (s *Simulator) busy(q *request, r *resource) *response {
 	return nil
 }
 
-// checkConditions holds If-Match and If-None-Match of a write (412).
+// checkConditions evaluates If-Match and If-None-Match of a write (412).
 func (s *Simulator) checkConditions(r *http.Request, stored *resource) *response {
 	match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
 	if match != "" && (stored == nil || match != "*" && !sameETag(match, s.etagOf(stored))) {
@@ -106,8 +106,8 @@ func (s *Simulator) checkLocation(t target, r *resource, body object) *response 
 		r.name, text(r.body, "location"), t.group, location)
 }
 
-// needsLocation: groups and tracked resources, which are the top-level ones of a
-// group that are not attached to another resource.
+// needsLocation reports whether the target is a group or a tracked resource: a
+// top-level one in a group that is not attached to another resource.
 func (t target) needsLocation() bool {
 	return t.kind == kindGroup || t.group != "" && len(t.types) == 1 && !t.isExtension()
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// clock turns real time into simulated time.
+// clock converts real time into simulated time.
 type clock struct {
 	real     func() time.Time
 	scale    float64
@@ -21,23 +21,23 @@ func newClock(real func() time.Time, scale float64) *clock {
 	return &clock{real: real, scale: scale, baseReal: now, baseSim: now}
 }
 
-// now is the simulated time.
+// now returns the simulated time.
 func (c *clock) now() time.Time {
 	elapsed := float64(c.real().Sub(c.baseReal)) * c.scale
 	return c.baseSim.Add(time.Duration(elapsed))
 }
 
-// setScale changes the pace from now on; the past keeps its length.
+// setScale changes the pace from now on; the time that has passed keeps its length.
 func (c *clock) setScale(scale float64) {
 	c.baseSim, c.baseReal, c.scale = c.now(), c.real(), scale
 }
 
-// advance jumps ahead.
+// advance adds d to the simulated time.
 func (c *clock) advance(d time.Duration) { c.baseSim = c.baseSim.Add(d) }
 
-// setRetryAfter sends a simulated wait as the real time that a client must
-// wait. Whole seconds in Retry-After, as the contract has it, and milliseconds
-// (a header that the Azure SDKs prefer) where rounding would lose time.
+// setRetryAfter sends a simulated wait as the real time that a client must wait: whole
+// seconds in Retry-After, as the contract requires, and milliseconds (a header that the
+// Azure SDKs prefer) where rounding would lose time.
 func (c *clock) setRetryAfter(h http.Header, wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -50,7 +50,7 @@ func (c *clock) setRetryAfter(h http.Header, wait time.Duration) {
 	}
 }
 
-// SetTimeScale sets the simulated seconds per real second.
+// SetTimeScale sets the number of simulated seconds per real second.
 func (s *Simulator) SetTimeScale(scale float64) error {
 	if scale <= 0 {
 		return fmt.Errorf("set time scale %g: it must be positive", scale)
@@ -61,7 +61,7 @@ func (s *Simulator) SetTimeScale(scale float64) error {
 	return nil
 }
 
-// Advance jumps ahead in simulated time.
+// Advance adds d to the simulated time.
 func (s *Simulator) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

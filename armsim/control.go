@@ -15,8 +15,8 @@ const controlPrefix = "/_sim/"
 // controlHandler serves one route of the control API.
 type controlHandler func(*http.Request) *response
 
-// controlRoutes returns the routes that the package comment documents, without
-// the prefix. A pattern without a method serves every method.
+// controlRoutes returns the routes that the package comment documents, without the
+// /_sim prefix. A pattern without a method matches every method.
 func (s *Simulator) controlRoutes() map[string]controlHandler {
 	type resourceInput struct {
 		ID    string `json:"id"`
@@ -101,8 +101,8 @@ func (s *Simulator) newControlMux() *http.ServeMux {
 	return mux
 }
 
-// serveControl routes a request of the control API. The first segment after
-// /_sim/ matches without regard to case, and a slash at the end is ignored.
+// serveControl routes a request of the control API. The first segment after /_sim/ is
+// matched without regard to case, and a trailing slash is ignored.
 func (s *Simulator) serveControl(w http.ResponseWriter, r *http.Request) {
 	name, rest, nested := strings.Cut(strings.Trim(r.URL.Path[len(controlPrefix):], "/"), "/")
 	path := "/" + strings.ToLower(name)
@@ -127,8 +127,8 @@ func badControl(message string) *response { return controlError(http.StatusBadRe
 
 func okControl() *response { return newResponse(http.StatusOK, object{"ok": true}) }
 
-// decodeControl reads a body strictly: an unknown field is a mistake of a test.
-// It returns the refusal, or nil.
+// decodeControl decodes a body strictly, because an unknown field is a mistake in a
+// test. It returns the refusal, or nil.
 func decodeControl(r *http.Request, into any) *response {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -139,12 +139,12 @@ func decodeControl(r *http.Request, into any) *response {
 	return nil
 }
 
-// view serves what read returns for the query.
+// view serves the result of read for the query.
 func view(read func(url.Values) any) controlHandler {
 	return func(r *http.Request) *response { return newResponse(http.StatusOK, read(r.URL.Query())) }
 }
 
-// checkedCommand runs do with the decoded body; its error is a 400.
+// checkedCommand runs do with the decoded body. An error of do is a 400.
 func checkedCommand[T any](do func(T) error) controlHandler {
 	return func(r *http.Request) *response {
 		var in T
@@ -166,7 +166,7 @@ func command[T any](do func(T)) controlHandler {
 	})
 }
 
-// trigger runs do.
+// trigger runs do and ignores the body.
 func trigger(do func()) controlHandler {
 	return func(*http.Request) *response {
 		do()
@@ -197,8 +197,8 @@ func (s *Simulator) controlTime(r *http.Request) *response {
 	return newResponse(http.StatusOK, s.simulatedTime(nil))
 }
 
-// optionsInput changes options while the simulator runs; absent fields keep
-// their value.
+// optionsInput contains the options that can change while the simulator runs. Absent
+// fields keep their value.
 type optionsInput struct {
 	ReadAfterWriteSeconds *float64 `json:"readAfterWriteSeconds"`
 	ApprovalSeconds       *float64 `json:"approvalSeconds"`

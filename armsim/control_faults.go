@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Fault is something that goes wrong with matching requests. Without Status,
-// Reset, Delay and Gate it does nothing but count.
+// Fault disturbs matching requests. Without Status, Reset, DelayMs and Gate it only
+// counts them.
 type Fault struct {
-	ID string `json:"id,omitempty"` // given by the simulator when empty
+	ID string `json:"id,omitempty"` // assigned by the simulator when empty
 
-	// What it matches. Empty matches everything.
+	// Which requests it matches. Empty fields match everything.
 	Method string `json:"method,omitempty"`
 	Type   string `json:"type,omitempty"` // glob over the resource type
 	Path   string `json:"path,omitempty"` // glob over the resource ID (unescaped)
 	// On is resource (default), operation (polls of operation URLs) or any.
 	On string `json:"on,omitempty"`
 
-	// When it acts.
-	After       int     `json:"after,omitempty"`       // let so many matches pass first
-	Count       int     `json:"count,omitempty"`       // act so often; 0 = always
-	Probability float64 `json:"probability,omitempty"` // of acting; 0 = 1
+	// When it fires.
+	After       int     `json:"after,omitempty"`       // matches that pass before the first one fires
+	Count       int     `json:"count,omitempty"`       // how often it fires; 0 = always
+	Probability float64 `json:"probability,omitempty"` // of firing; 0 = 1
 
-	// What it does. With Applied the request takes effect first, so that only
-	// its answer is delayed, held, replaced or lost.
+	// What it does. With Applied the request takes effect first, and only its response
+	// is delayed, held, replaced or lost.
 	Applied bool              `json:"applied,omitempty"`
 	DelayMs int               `json:"delayMs,omitempty"` // real milliseconds
-	Gate    bool              `json:"gate,omitempty"`    // hold until released
-	Reset   bool              `json:"reset,omitempty"`   // cut the connection
+	Gate    bool              `json:"gate,omitempty"`    // hold requests until released
+	Reset   bool              `json:"reset,omitempty"`   // close the connection
 	Status  int               `json:"status,omitempty"`
 	Code    string            `json:"code,omitempty"`
 	Message string            `json:"message,omitempty"`
@@ -45,7 +45,7 @@ type Fault struct {
 	released chan struct{}
 }
 
-// AddFault adds a fault and answers its ID.
+// AddFault adds a fault and returns its ID.
 func (s *Simulator) AddFault(f Fault) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Simulator) addFault(f Fault) string {
 	return f.ID
 }
 
-// RemoveFault ends a fault; a gate lets go of what it holds. Empty means all.
-// It tells whether there was one.
+// RemoveFault removes a fault and releases the requests that its gate holds; "" removes
+// all faults. It reports whether there was one.
 func (s *Simulator) RemoveFault(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Simulator) dropFault(id string) bool {
 	return found
 }
 
-// Faults lists the faults with their counts.
+// Faults returns the faults with their counts.
 func (s *Simulator) Faults() []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,8 +112,8 @@ func (f *Fault) matches(q *request) bool {
 	return globMatch(f.Method, q.r.Method) && globMatch(f.Type, q.resourceType) && globMatch(f.Path, q.target.id)
 }
 
-// dueFault picks the fault for a request: of those that match, the first whose
-// turn it is.
+// dueFault returns the fault that fires for a request: the first that matches and is
+// due; nil when there is none.
 func (s *Simulator) dueFault(q *request) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Simulator) dueFault(q *request) *Fault {
 	return nil
 }
 
-// serveWithFaults serves a request, with the fault that is due for it.
+// serveWithFaults serves a request and applies the fault that is due for it.
 func (s *Simulator) serveWithFaults(q *request, serve func() *response) *response {
 	f := s.dueFault(q)
 	if f == nil {
@@ -160,7 +160,8 @@ func (s *Simulator) serveWithFaults(q *request, serve func() *response) *respons
 	return res
 }
 
-// delay delays and holds; false when the client went away meanwhile.
+// delay waits for the fault's delay and gate. It reports false when the client
+// disconnected in the meantime.
 func (s *Simulator) delay(ctx context.Context, f *Fault) bool {
 	if f.DelayMs > 0 {
 		timer := time.NewTimer(time.Duration(f.DelayMs) * time.Millisecond)

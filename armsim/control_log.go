@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Request is one line of the request log. Bodies and query strings but the
-// api-version are not kept.
+// Request is one entry of the request log. It does not contain bodies, nor of the query
+// more than the api-version.
 type Request struct {
 	Seq           int       `json:"seq"`
 	Time          time.Time `json:"time"` // simulated
@@ -34,14 +34,14 @@ type Write struct {
 	ID            string    `json:"id"`
 	Type          string    `json:"type"`
 	Status        int       `json:"status"`
-	Generation    int       `json:"generation"` // of the resource: counts its accepted PUTs and PATCHes
+	Generation    int       `json:"generation"` // of the resource: its number of accepted PUTs and PATCHes
 	CorrelationID string    `json:"correlationId"`
-	Body          object    `json:"body,omitempty"` // as sent, secrets too
+	Body          object    `json:"body,omitempty"` // as sent, with its secrets
 }
 
-// Counters count requests since the start or the last reset. ByMethod, ByType
-// and ByID leave out polls of operation URLs and tokens, which ByKind shows.
-// Keys of types and IDs are lower-cased.
+// Counters counts requests since the start or the last reset. ByMethod, ByType and ByID
+// do not include polls of operation URLs and token requests; ByKind does. Keys of types
+// and IDs are lower-cased.
 type Counters struct {
 	Total    int                       `json:"total"`
 	ByMethod map[string]int            `json:"byMethod"`
@@ -49,14 +49,14 @@ type Counters struct {
 	ByType   map[string]map[string]int `json:"byType"`
 	ByID     map[string]map[string]int `json:"byId"`
 	ByStatus map[int]int               `json:"byStatus"`
-	// SiblingRefusals counts writes that were refused because another member of
-	// their family was in flight, per type of the parent.
+	// SiblingRefusals counts the writes that were refused because another member of
+	// their family was in flight, by type of the parent.
 	SiblingRefusals map[string]int `json:"siblingRefusals"`
-	// Writes is the number of accepted PUTs and PATCHes per ID.
+	// Writes is the number of accepted PUTs and PATCHes by ID.
 	Writes map[string]int `json:"writes"`
 }
 
-// recorder keeps what the control API reports. The simulator's lock guards it.
+// requestLog contains what the control API reports. The simulator's lock guards it.
 type requestLog struct {
 	max      int
 	seq      int
@@ -72,7 +72,7 @@ func newRequestLog(maxEntries int) *requestLog {
 	return r
 }
 
-// reset forgets requests, writes and counters; secrets stay known.
+// reset clears requests, writes and counters; secrets stay.
 func (r *requestLog) reset() {
 	r.requests, r.writes = nil, nil
 	r.counters = Counters{
@@ -123,7 +123,7 @@ func (r *requestLog) addWrite(now time.Time, q *request, res *resource, verb str
 	}
 }
 
-// countSiblingRefusal counts a refusal by the parent's type.
+// countSiblingRefusal counts a refusal by the type of the parent.
 func (r *requestLog) countSiblingRefusal(parent string) {
 	if t, ok := parseID(parent); ok {
 		r.counters.SiblingRefusals[strings.ToLower(t.resourceType())]++
@@ -138,7 +138,8 @@ func (r *requestLog) addSecrets(values []string) {
 	}
 }
 
-// bounded drops the oldest entries; it halves, so that it copies seldom.
+// bounded drops the oldest entries. It keeps up to twice the limit, so that it rarely
+// copies.
 func bounded[T any](list []T, limit int) []T {
 	if len(list) <= 2*limit {
 		return list
@@ -146,25 +147,25 @@ func bounded[T any](list []T, limit int) []T {
 	return slices.Clone(list[len(list)-limit:])
 }
 
-// Requests is the request log, oldest first.
+// Requests returns the request log, oldest first.
 func (s *Simulator) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request{}, s.log.requests[max(0, len(s.log.requests)-s.log.max):]...)
 }
 
-// Writes is the log of accepted writes, oldest first.
+// Writes returns the log of accepted writes, oldest first.
 func (s *Simulator) Writes() []Write {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Write{}, s.log.writes[max(0, len(s.log.writes)-s.log.max):]...)
 }
 
-// Counters is a copy of the counters.
+// Counters returns a copy of the counters.
 func (s *Simulator) Counters() Counters {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.log.counters // a copy but for its maps
+	c := s.log.counters // shares its maps
 	for _, flat := range []*map[string]int{&c.ByMethod, &c.Writes, &c.SiblingRefusals} {
 		*flat = maps.Clone(*flat)
 	}
@@ -178,7 +179,7 @@ func (s *Simulator) Counters() Counters {
 	return c
 }
 
-// ResetCounters forgets requests, writes and counters.
+// ResetCounters clears requests, writes and counters.
 func (s *Simulator) ResetCounters() {
 	s.resetState(false)
 }

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Stored is a resource as the server holds it, for tests.
+// Stored is a resource as the server stores it.
 type Stored struct {
 	ID         string `json:"id"`
 	Type       string `json:"type"`
 	State      string `json:"state"`
 	Generation int    `json:"generation"`        // accepted PUTs and PATCHes
-	Busy       bool   `json:"busy"`              // an operation goes on
-	Body       object `json:"body"`              // as a GET shows it, without server-made keys
-	LastPut    object `json:"lastPut,omitempty"` // the last accepted body as sent, secrets too
+	Busy       bool   `json:"busy"`              // an operation is in progress
+	Body       object `json:"body"`              // as returned by a GET, without server-made keys
+	LastPut    object `json:"lastPut,omitempty"` // the last accepted body as sent, with its secrets
 }
 
-// Put stores a resource behind everybody's back: no checks, no operation, no
-// count. Missing groups and parents are made.
+// Put stores a resource out of band: without checks, an operation or counting. It
+// creates missing groups and parents.
 func (s *Simulator) Put(id string, body map[string]any) error {
 	t, ok := parseID(id)
 	if !ok || t.kind != kindResource && t.kind != kindGroup {
@@ -46,7 +46,7 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	return nil
 }
 
-// createParents makes the group and the parents of a target.
+// createParents creates the group and the parents of a target where they are missing.
 func (s *Simulator) createParents(t target) {
 	if t.group != "" && t.kind != kindGroup {
 		s.createMissing("/subscriptions/" + t.subscription + "/resourceGroups/" + t.group)
@@ -67,7 +67,7 @@ func (s *Simulator) createMissing(id string) {
 	s.finishSync(r)
 }
 
-// Patch lays a JSON merge patch over what is stored, behind everybody's back.
+// Patch applies a JSON merge patch to a stored resource, out of band.
 func (s *Simulator) Patch(id string, patch map[string]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,8 @@ func (s *Simulator) Patch(id string, patch map[string]any) error {
 	return nil
 }
 
-// Delete removes a resource with everything below it, behind everybody's back.
-// It tells whether there was one.
+// Delete removes a resource with everything below it, out of band. It reports whether
+// the resource existed.
 func (s *Simulator) Delete(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,9 +98,8 @@ func (s *Simulator) Delete(id string) bool {
 	return r != nil
 }
 
-// SetState sets a provisioning state (when not empty) and other properties. It
-// ends the operation that goes on: a state that is set stays until the next
-// write or SetState.
+// SetState sets a provisioning state (when not empty) and other properties, and ends
+// the operation in progress. The state stays until the next write or SetState.
 func (s *Simulator) SetState(id, provisioningState string, props map[string]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +127,8 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 	return nil
 }
 
-// Resources lists what is stored, in order of IDs; glob "" lists all.
+// Resources returns the stored resources that match, in order of their IDs. An empty
+// glob matches all.
 func (s *Simulator) Resources(idGlob, typeGlob string) []Stored {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// armError answers ARM's error envelope.
+// armError returns a response with ARM's error envelope.
 func armError(status int, code, format string, args ...any) *response {
 	message := format
 	if len(args) > 0 {
@@ -17,7 +17,7 @@ func armError(status int, code, format string, args ...any) *response {
 	return resp
 }
 
-// armErrorDetail is an error whose useful code stands in its only detail.
+// armErrorDetail returns an error with the specific code in its only detail.
 func armErrorDetail(status int, code, message, detailCode, detailMessage string) *response {
 	resp := armError(status, code, "%s", message)
 	resp.body = object{"error": object{"code": code, "message": message,
@@ -25,8 +25,8 @@ func armErrorDetail(status int, code, message, detailCode, detailMessage string)
 	return resp
 }
 
-// gatewayError is an error that ARM's front door gives before a provider sees
-// the request; recorded traffic marks it with X-Ms-Failure-Cause.
+// gatewayError returns an error of ARM's front door, which no provider sees; recorded
+// traffic marks it with X-Ms-Failure-Cause.
 func gatewayError(status int, code, format string, args ...any) *response {
 	resp := armError(status, code, format, args...)
 	resp.gateway = true
@@ -38,8 +38,7 @@ func errGroupNotFound(group string) *response {
 	return gatewayError(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
 }
 
-// errNotFound is the 404 of an absent resource; the message names type and name
-// pairwise ("ns/type/name/childtype/childname") and the group.
+// errNotFound returns the 404 of an absent resource, in ARM's form.
 func errNotFound(t target) *response {
 	where := ""
 	if t.group != "" {
@@ -49,8 +48,8 @@ func errNotFound(t target) *response {
 		"The Resource '%s'%s was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", t.nestedName(), where)
 }
 
-// errAbsent is the 404 of an absent resource, in its provider's words where the
-// table has them.
+// errAbsent returns the 404 of an absent resource, in its provider's form where the
+// table has one.
 func (s *Simulator) errAbsent(t target) *response {
 	if t.kind == kindGroup {
 		return errGroupNotFound(t.group)
@@ -115,7 +114,7 @@ func errMethod(method string) *response {
 		"The requested resource does not support http method '%s'.", method)
 }
 
-// errNoGet is a provider's 405 of a GET, in its own form (recorded).
+// errNoGet returns a provider's 405 of a GET, in its own form (recorded).
 func errNoGet() *response {
 	resp := newResponse(http.StatusMethodNotAllowed, object{"Message": "The requested resource does not support http method 'GET'."})
 	resp.header.Set("Allow", "HEAD,PUT,DELETE")

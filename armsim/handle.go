@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// handle runs ARM's own checks in its order, then the method. The lock is held.
+// handle runs ARM's own checks in ARM's order, then the method. The caller holds the
+// lock.
 func (s *Simulator) handle(q *request) *response {
 	if q.target.kind == kindMetadata {
 		return s.cloudMetadata(q)
@@ -89,7 +90,8 @@ func (s *Simulator) knownSubscription(id string) bool {
 	return len(s.options.Subscriptions) == 0 || containsFold(s.options.Subscriptions, id)
 }
 
-// checkParents checks that everything above the resource is there.
+// checkParents refuses a request when a resource above the target is absent or is being
+// deleted.
 func (s *Simulator) checkParents(q *request, verb string) *response {
 	t := q.target
 	if t.group != "" && t.kind != kindGroup {
@@ -125,7 +127,7 @@ func readRequestBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 }
 
-// setCommonHeaders adds what ARM puts on every answer.
+// setCommonHeaders sets the headers that ARM sends with every response.
 func (s *Simulator) setCommonHeaders(resp *response, q *request) {
 	h := resp.header
 	h.Set("Date", s.options.Clock().UTC().Format(http.TimeFormat))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// handleAction answers POSTs to a resource: listKeys and the actions of the
-// type's row; others are not known.
+// handleAction serves POSTs to a resource: listKeys and the actions of the type's row.
+// Others are unknown.
 func (s *Simulator) handleAction(q *request) *response {
 	if resp := s.checkParents(q, "action"); resp != nil {
 		return resp

@@ -2,8 +2,8 @@ package armsim
 
 import "net/http"
 
-// handleDelete removes a resource with everything below it. An absent resource
-// is 204, an absent group 404; an absent parent or group of a resource is 404.
+// handleDelete removes a resource with everything below it. An absent resource is 204
+// and an absent group 404; so is an absent parent or group of a resource.
 func (s *Simulator) handleDelete(q *request) *response {
 	t := q.target
 	if s.ruleFor(q.resourceType).noDelete {
@@ -33,7 +33,7 @@ func (s *Simulator) handleDelete(q *request) *response {
 		s.setOperationHeaders(resp, op, q)
 		return resp
 	}
-	if resp := s.busy(q, r); resp != nil { // a state that was set
+	if resp := s.busy(q, r); resp != nil { // a state that SetState set
 		return resp
 	}
 	if resp := s.checkDeletable(q, r); resp != nil {
@@ -60,8 +60,8 @@ func (s *Simulator) handleDelete(q *request) *response {
 	return resp
 }
 
-// checkDeletable is a provider's refusal to delete: something uses the resource, its
-// parent needs it, or it still has children.
+// checkDeletable is the provider's check of a DELETE: it refuses while something uses
+// the resource, while its parent needs it, or while it has children.
 func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 	if q.target.kind == kindGroup {
 		return nil
@@ -72,7 +72,7 @@ func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 	row := s.ruleFor(r.typ)
 	if row.blockedByChildren {
 		if children := s.below(r.id); len(children) > 0 {
-			child, _ := parseID(children[0].id) // what is stored has an ID
+			child, _ := parseID(children[0].id) // the ID of a stored resource parses
 			return gatewayError(http.StatusConflict, "CannotDeleteResource",
 				"Cannot delete resource while nested resources exist. Some existing nested resource IDs include: '%s'. Please delete all nested resources before deleting this resource.", child.nestedName())
 		}

@@ -40,8 +40,8 @@ func (s *Simulator) setETag(resp *response, r *resource) {
 	}
 }
 
-// handleList answers a collection, the groups of a subscription, or the flat
-// list of resources of a group or subscription.
+// handleList serves a collection, the groups of a subscription, or the flat list of
+// resources of a group or subscription.
 func (s *Simulator) handleList(q *request) *response {
 	t := q.target
 	if q.r.Method != http.MethodGet {
@@ -70,7 +70,7 @@ func (s *Simulator) handleList(q *request) *response {
 	return s.pageOf(q, list)
 }
 
-// listedResources are the resources that a list is about, in order of their IDs.
+// listedResources returns the resources of a list, in order of their IDs.
 func (s *Simulator) listedResources(q *request) []*resource {
 	t := q.target
 	if t.kind == kindCollection && len(t.types) == 1 && s.ruleFor(q.resourceType).inherited {
@@ -110,8 +110,8 @@ func (t target) listRoot() string {
 	return root
 }
 
-// inFlatList tells whether a resource is in a flat list: tracked resources only
-// (those with a location), and $filter=resourceType eq '...'.
+// inFlatList reports whether a flat list contains a resource: only tracked resources
+// (those with a location), filtered by $filter=resourceType eq '...'.
 func inFlatList(r *resource, q *request) bool {
 	if text(r.body, "location") == "" {
 		return false
@@ -123,7 +123,7 @@ func inFlatList(r *resource, q *request) bool {
 	return true
 }
 
-// summary is a resource as the flat lists show it: no properties.
+// summary returns a resource as the flat lists have it: without properties.
 func summary(body object) object {
 	out := object{}
 	for _, name := range []string{"id", "name", "type", "location", "tags", "kind", "sku", "identity", "managedBy", "plan", "zones"} {
@@ -134,10 +134,11 @@ func summary(body object) object {
 	return out
 }
 
-// pageOf cuts a list; the next page's URL is absolute and opaque to the client.
+// pageOf returns one page of a list. The URL of the next page is absolute and opaque to
+// the client.
 func (s *Simulator) pageOf(q *request, list []any) *response {
 	query := q.r.URL.Query()
-	from, _ := strconv.Atoi(query.Get("$skiptoken")) // a foreign token starts anew
+	from, _ := strconv.Atoi(query.Get("$skiptoken")) // an unknown token starts from the beginning
 	size := s.options.PageSize
 	if top, err := strconv.Atoi(query.Get("$top")); err == nil && top > 0 {
 		size = min(size, top)
@@ -152,7 +153,8 @@ func (s *Simulator) pageOf(q *request, list []any) *response {
 	return newResponse(http.StatusOK, body)
 }
 
-// permissionsList tells what the denials leave of everything at a scope.
+// permissionsList returns the permissions at a scope: everything but what the denials
+// refuse.
 func (s *Simulator) permissionsList(q *request) *response {
 	denied := []any{}
 	for _, d := range s.denials {

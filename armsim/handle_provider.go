@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// registration of a provider; absent means Registered.
+// registration is the state of a provider; an absent one is Registered.
 type registration struct {
 	state        string
-	registeredAt time.Time // when Registering ends
+	registeredAt time.Time // end of Registering
 }
 
 const registrationTime = 10 * time.Second
 
-// checkProvider refuses namespaces that cannot be, and writes to a provider for
-// which the subscription is not registered.
+// checkProvider refuses malformed namespaces, and writes to a provider that the
+// subscription is not registered for.
 func (s *Simulator) checkProvider(q *request) *response {
 	namespace := q.target.namespace
 	if namespace == "" || q.target.kind == kindOperation {
@@ -49,12 +49,12 @@ func (s *Simulator) registrationState(namespace string) string {
 	return r.state
 }
 
-// builtIn are the namespaces that every subscription has.
+// builtIn reports whether every subscription has the namespace.
 func builtIn(namespace string) bool {
 	return strings.EqualFold(namespace, "Microsoft.Resources") || strings.EqualFold(namespace, "Microsoft.Authorization")
 }
 
-// handleProvider: GET one or all providers, POST register and unregister.
+// handleProvider serves GET of one or all providers, and POST register and unregister.
 func (s *Simulator) handleProvider(q *request) *response {
 	t := q.target
 	switch {
@@ -77,9 +77,9 @@ func (s *Simulator) handleProvider(q *request) *response {
 	return newResponse(http.StatusOK, s.providerBody(t.subscription, t.namespace))
 }
 
-// resourceTypes lists the types of a namespace that the table or the store has, with
-// the api-versions that are offered. The simulator takes any other one too, where
-// no limit says which there are.
+// resourceTypes returns the types of a namespace that are in the table or stored, with
+// their api-versions. Without a limit the simulator also accepts types and versions
+// that it does not list.
 func (s *Simulator) resourceTypes(namespace string) []any {
 	types := map[string]bool{}
 	add := func(resourceType string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// handlePut replaces the settable part of a resource, or creates it.
+// handlePut creates a resource or replaces its settable part.
 func (s *Simulator) handlePut(q *request) *response {
 	body, refused := readBody(q)
 	if refused != nil {
@@ -18,7 +18,7 @@ func (s *Simulator) handlePut(q *request) *response {
 	return s.write(q, body, body)
 }
 
-// readBody takes a JSON object, sent as JSON or without a media type.
+// readBody decodes a JSON object, sent as JSON or without a media type.
 func readBody(q *request) (object, *response) {
 	if given := q.r.Header.Get("Content-Type"); given != "" {
 		media, _, err := mime.ParseMediaType(given)
@@ -34,8 +34,8 @@ func readBody(q *request) (object, *response) {
 	return body, nil
 }
 
-// handlePatch lays a JSON merge patch over the settable part; tags are replaced
-// as a whole, as the contract says.
+// handlePatch applies a JSON merge patch to the settable part. Tags are replaced as a
+// whole, as the contract says.
 func (s *Simulator) handlePatch(q *request) *response {
 	patch, refused := readBody(q)
 	if refused != nil {
@@ -61,7 +61,7 @@ func (s *Simulator) handlePatch(q *request) *response {
 	return s.write(q, mergePatch(body, patch), patch)
 }
 
-// write checks and stores a new body; sent is what the client sent.
+// write checks and stores a new body; sent is the body of the request.
 func (s *Simulator) write(q *request, body, sent object) *response {
 	t := q.target
 	r := s.find(t.id)
@@ -100,7 +100,7 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	return resp
 }
 
-// finishSync ends a write at once.
+// finishSync completes a synchronous write.
 func (s *Simulator) finishSync(r *resource) {
 	r.op = nil
 	r.setState("Succeeded")

@@ -21,8 +21,8 @@ func (s *Simulator) handleSubscription(q *request) *response {
 	return newResponse(http.StatusOK, object{"value": list, "count": object{"type": "Total", "value": len(list)}})
 }
 
-// listedSubscriptions are those that there are; where any is known, those that
-// hold something.
+// listedSubscriptions returns the configured subscriptions; without any, those that
+// contain a resource.
 func (s *Simulator) listedSubscriptions() []string {
 	if len(s.options.Subscriptions) > 0 {
 		return s.options.Subscriptions
@@ -46,8 +46,8 @@ func (s *Simulator) subscriptionBody(id string) object {
 	}
 }
 
-// cloudMetadata describes the cloud, for clients that are given a host name only
-// (/metadata/endpoints, without a token): this server is all of it.
+// cloudMetadata describes the cloud to clients that know a host name only
+// (/metadata/endpoints, without a token). Every endpoint is this server.
 func (s *Simulator) cloudMetadata(q *request) *response {
 	if q.r.Method != http.MethodGet {
 		return errMethod(q.r.Method)

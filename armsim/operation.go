@@ -20,16 +20,16 @@ type operation struct {
 	polls         int // reads that found it in progress
 	done          bool
 	status        string
-	detached      bool           // has no effect on its resource
-	finalValue    [2]string      // of an action: a path below properties and its value at the end
-	onEnd         func()         // of an action: what its end does beside
-	groupDeletion *groupDeletion // of a group's deletion
+	detached      bool           // does not affect its resource
+	finalValue    [2]string      // of an action: a path below properties, and the value there at the end
+	onEnd         func()         // of an action: further effects at its end
+	groupDeletion *groupDeletion // of the deletion of a group
 	details       []any          // of a failure
 	async         string         // path and query of the Azure-AsyncOperation URL
 	location      string
 }
 
-// OperationStatus is an operation as the control API shows it.
+// OperationStatus is an operation as the control API reports it.
 type OperationStatus struct {
 	Name   string        `json:"name"`
 	ID     string        `json:"id"` // of the resource
@@ -46,7 +46,7 @@ func (o *operation) finish(now time.Time, status string) {
 	o.done, o.status, o.end = true, status, now
 }
 
-// startOperation starts an operation on a resource and sets its state.
+// startOperation starts an operation on a resource and sets the resource's state.
 func (s *Simulator) startOperation(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
 	op := s.newOperation(t, r, verb, spec, q)
 	r.op = op
@@ -58,7 +58,7 @@ func (s *Simulator) startOperation(t target, r *resource, verb string, spec Oper
 	return op
 }
 
-// newOperation makes an operation, without an effect on the resource.
+// newOperation creates an operation that does not affect the resource yet.
 func (s *Simulator) newOperation(t target, r *resource, verb string, spec OperationSpec, q *request) *operation {
 	now := s.clock.now()
 	op := &operation{
@@ -75,8 +75,8 @@ func (s *Simulator) newOperation(t target, r *resource, verb string, spec Operat
 	return op
 }
 
-// setOperationURLs builds the URLs, as recorded: under the provider's location,
-// for groups under the subscription. They carry signed query parts in Azure.
+// setOperationURLs builds the URLs as recorded: under the provider's location, for
+// groups under the subscription. In Azure they contain signed query parameters.
 func (s *Simulator) setOperationURLs(op *operation, t target, q *request) {
 	base := ""
 	if t.subscription != "" {
@@ -103,7 +103,7 @@ func (s *Simulator) setOperationURLs(op *operation, t target, q *request) {
 	op.async, op.location = base+segment+"/"+op.name+query, base+"operationResults/"+op.name+query
 }
 
-// setOperationHeaders puts the headers of an operation on the first answer.
+// setOperationHeaders sets the headers of an operation on the first response.
 func (s *Simulator) setOperationHeaders(resp *response, op *operation, q *request) {
 	origin := q.origin()
 	if op.spec.RelativeLocation {
@@ -124,8 +124,8 @@ func (s *Simulator) isHeld(op *operation) bool {
 	})
 }
 
-// completeDueOperations ends the operations whose time has come, oldest first. It is called
-// before anything is looked at.
+// completeDueOperations completes the operations that are due, oldest first. Every
+// request and every read of the state starts with it.
 func (s *Simulator) completeDueOperations() {
 	now := s.clock.now()
 	s.advanceGroupDeletions()
@@ -142,7 +142,7 @@ func (s *Simulator) completeDueOperations() {
 		return cmp.Or(a.end.Compare(b.end), strings.Compare(key(a.resource.id), key(b.resource.id)))
 	})
 	for _, op := range due {
-		if !op.done { // a cascade may have ended it
+		if !op.done { // the deletion of a group may have ended it
 			s.complete(op)
 		}
 	}
@@ -186,7 +186,7 @@ func (s *Simulator) finishDelete(r *resource) {
 	}
 }
 
-// finishWrite lets the type's table add what the server knows only afterwards.
+// finishWrite completes a write: it sets what the server adds only at the end.
 func (s *Simulator) finishWrite(r *resource) {
 	s.finishInlineChildren(r, "Succeeded")
 	if r.recording != nil {

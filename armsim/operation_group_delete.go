@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// cascade is how a resource group goes: one resource after the other.
+// groupDeletion is the progress of the deletion of a resource group, one resource at a
+// time.
 type groupDeletion struct {
 	remaining []string // IDs, children before their parents
 	total     int
@@ -16,13 +17,13 @@ type groupDeletion struct {
 func (s *Simulator) newGroupDeletion(group string) *groupDeletion {
 	below := s.below(group)
 	c := &groupDeletion{total: len(below)}
-	for i := len(below) - 1; i >= 0; i-- { // a child's ID sorts behind its parent's
+	for i := len(below) - 1; i >= 0; i-- { // a child's ID sorts after its parent's
 		c.remaining = append(c.remaining, below[i].id)
 	}
 	return c
 }
 
-// advanceGroupDeletions removes what should be gone by now in groups that are going.
+// advanceGroupDeletions removes the resources that are due by now.
 func (s *Simulator) advanceGroupDeletions() {
 	now := s.clock.now()
 	for _, op := range s.active {
@@ -37,13 +38,13 @@ func (s *Simulator) advanceGroupDeletions() {
 	}
 }
 
-// advanceGroupDeletion removes resources until so many are gone, users before what
-// they use: it goes over the rest again and again while something goes.
+// advanceGroupDeletion removes resources until due of them are removed, users before
+// what they use. It repeats over the remaining ones while that removes any.
 func (s *Simulator) advanceGroupDeletion(d *groupDeletion, due int) {
 	for before := -1; before != len(d.remaining) && d.total-len(d.remaining) < due; {
 		before = len(d.remaining)
 		var blocked []string
-		parents := map[string]bool{} // of what stays
+		parents := map[string]bool{} // of blocked resources
 		for i, id := range d.remaining {
 			if d.total-(len(blocked)+len(d.remaining)-i) >= due {
 				blocked = append(blocked, d.remaining[i:]...)
@@ -66,8 +67,8 @@ func (s *Simulator) advanceGroupDeletion(d *groupDeletion, due int) {
 	}
 }
 
-// finishGroupDelete ends a group's deletion. What something outside the group still
-// uses stays, with its parents and the group, and the operation fails.
+// finishGroupDelete completes the deletion of a group. Resources that something outside
+// the group still uses stay, with their parents and the group, and the operation fails.
 func (s *Simulator) finishGroupDelete(op *operation) {
 	group := op.resource
 	if op.groupDeletion != nil {

@@ -14,7 +14,7 @@ func (r *resource) noteRead() {
 	}
 }
 
-// pollOperation answers an operation URL.
+// pollOperation serves an operation URL.
 func (s *Simulator) pollOperation(op *operation, q *request) *response {
 	path := q.r.URL.EscapedPath()
 	byLocation := op.spec.Shape == ShapeLocation || op.spec.Shape == ShapeBoth && op.isLocationURL(q.r.URL)
@@ -47,8 +47,9 @@ func (o *operation) errorBody() object {
 	return failure
 }
 
-// isLocationURL tells the Location URL from the Azure-AsyncOperation URL: by the
-// path, or by the query where both lie under the resource.
+// isLocationURL reports whether a URL is the Location URL and not the
+// Azure-AsyncOperation URL. They differ in the path, or in the query where both are
+// under the resource.
 func (o *operation) isLocationURL(u *url.URL) bool {
 	if o.spec.UnderResource {
 		return u.Query().Has("asyncId")
@@ -85,7 +86,7 @@ func (s *Simulator) pollLocation(op *operation, q *request) *response {
 	return resp
 }
 
-// statusText is the operation's status: free text while it goes on.
+// statusText returns the status of the operation: free text while it is in progress.
 func (o *operation) statusText() string {
 	if words := o.spec.StatusWords; !o.done && len(words) > 0 {
 		return words[min(max(o.polls-1, 0), len(words)-1)]

@@ -6,35 +6,35 @@ import (
 	"slices"
 )
 
-// OperationRule says which operations a spec is for. Rules given later win.
+// OperationRule applies a spec to matching operations. Later rules take precedence.
 type OperationRule struct {
 	Type string `json:"type,omitempty"` // glob over the resource type
 	ID   string `json:"id,omitempty"`   // glob over the resource ID
 	// On is create, update, delete, put (create and update) or "" (all).
 	On string `json:"on,omitempty"`
-	// Count is how often the rule applies; 0 = always.
+	// Count is how often the rule applies; 0 means always.
 	Count int           `json:"count,omitempty"`
 	Spec  OperationSpec `json:"spec"`
 }
 
-// Hold keeps matching operations from ending, running ones and later ones.
+// Hold selects operations that must not end, including those in progress.
 type Hold struct {
 	Type string `json:"type,omitempty"` // glob over the resource type
 	ID   string `json:"id,omitempty"`   // glob over the resource ID
 }
 
-// Hold keeps matching operations from ending until ReleaseHolds.
+// Hold keeps matching operations in progress until ReleaseHolds.
 func (s *Simulator) Hold(h Hold) { s.locked(func() { s.holds = append(s.holds, h) }) }
 
-// ReleaseHolds lets all held operations go on.
+// ReleaseHolds ends all holds.
 func (s *Simulator) ReleaseHolds() { s.locked(func() { s.holds = nil }) }
 
-// AddOperationRule shapes later operations; rules added later win.
+// AddOperationRule shapes later operations. Later rules take precedence.
 func (s *Simulator) AddOperationRule(rule OperationRule) {
 	s.locked(func() { s.operationRules = append(s.operationRules, rule) })
 }
 
-// Operations lists the operations that are remembered, oldest first.
+// Operations returns the recent operations, oldest first.
 func (s *Simulator) Operations() []OperationStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +50,8 @@ func (s *Simulator) Operations() []OperationStatus {
 	return out
 }
 
-// specFor finds the spec of an operation: a rule of the control API, of the
-// options, else the table.
+// specFor returns the spec of an operation: from the rules of the control API, then of
+// the options, then the table.
 func (s *Simulator) specFor(resourceType, id, on string) OperationSpec {
 	row := s.ruleFor(resourceType)
 	base := map[string]OperationSpec{"create": row.create, "update": row.update, "delete": row.delete}[on]
@@ -111,7 +111,7 @@ func firstStatus(shape Shape, on string) int {
 	return 200
 }
 
-// resetOperationRules returns to the rules of the options.
+// resetOperationRules restores the rules of the options.
 func (s *Simulator) resetOperationRules() {
 	s.locked(func() { s.operationRules = slices.Clone(s.options.Operations) })
 }

@@ -2,58 +2,58 @@ package armsim
 
 import "time"
 
-// Options configures a Simulator. The zero value works: any subscription is
-// known, no token is needed, nothing is throttled, time runs at its own pace.
+// Options configures a Simulator. The zero value works: every subscription exists, no
+// token is required, nothing is throttled, and time runs at its real pace.
 type Options struct {
 	// Seed makes request IDs, GUIDs, keys and fault probabilities repeatable.
 	Seed int64
-	// TimeScale is simulated seconds per real second; 0 means 1.
+	// TimeScale is the number of simulated seconds per real second; 0 means 1.
 	TimeScale float64
-	// Clock is the real time; nil means time.Now.
+	// Clock returns the real time; nil means time.Now.
 	Clock func() time.Time
 
-	// Subscriptions are the GUIDs that exist; others answer 404
-	// SubscriptionNotFound. Empty means that every GUID exists.
+	// Subscriptions are the GUIDs that exist; others are 404 SubscriptionNotFound.
+	// Empty means that every GUID exists.
 	Subscriptions []string
-	// TenantID of the token endpoint; empty accepts any tenant.
+	// TenantID is the one tenant of the token endpoint; empty accepts any tenant.
 	TenantID string
 
-	// RequireAuth refuses ARM calls without a token of the token endpoint.
+	// RequireAuth refuses ARM requests without a token of the token endpoint.
 	RequireAuth bool
-	// ClientID and ClientSecret are the one application that gets tokens.
-	// Empty values accept any.
+	// ClientID and ClientSecret are those of the one application that gets tokens;
+	// empty accepts any value.
 	ClientID, ClientSecret string
-	// Audience is the one that tokens must be for, without "/.default"; empty
+	// Audience is the one required audience of tokens, without "/.default"; empty
 	// accepts any.
 	Audience string
 
 	// PageSize is the number of items in one page of a list; 0 means 1000.
 	PageSize int
-	// MaxRequests bounds the request log and the write log; 0 means 10000.
+	// MaxRequests bounds the request log and the write log, in entries; 0 means 10000.
 	MaxRequests int
-	// ReadAfterWrite is how long (simulated) a GET still shows what was there
+	// ReadAfterWrite is the simulated time for which a GET still returns the state
 	// before a write.
 	ReadAfterWrite time.Duration
-	// Approval is how long (simulated) an automatic connection of a private
+	// Approval is the simulated time for which an automatic connection of a private
 	// endpoint is Pending; 0 means 20 s.
 	Approval time.Duration
-	// ManualApproval is how long (simulated) a manual connection of a private
-	// endpoint is Pending until somebody approves it; 0 means for ever, until
-	// Approve.
+	// ManualApproval is the simulated time after which a manual connection of a private
+	// endpoint is approved; 0 means that it stays Pending until Approve.
 	ManualApproval time.Duration
-	// PrivateEndpointInterfaces lets a private endpoint bring the network interface
-	// that Azure makes for it: a resource that nobody asked for, in the same group.
+	// PrivateEndpointInterfaces creates the network interface that Azure makes for a
+	// private endpoint, as a resource in the same group.
 	PrivateEndpointInterfaces bool
-	// Throttle holds the token buckets; the zero value throttles nothing.
+	// Throttle configures the token buckets; the zero value throttles nothing.
 	Throttle Throttle
-	// Operations shape long-running operations, before the built-in table.
+	// Operations shape long-running operations; they take precedence over the built-in
+	// table.
 	Operations []OperationRule
-	// Recordings answer PUTs of their IDs, and the GETs after them.
+	// Recordings supply the responses to PUTs of their IDs, and to the GETs after them.
 	Recordings []Recording
 	// Policies change or refuse bodies.
 	Policies []Policy
-	// RequireRegistration lets every subscription start without registered
-	// providers but those that ARM itself brings (Microsoft.Resources and
+	// RequireRegistration starts every subscription without registered providers,
+	// except those that ARM always registers (Microsoft.Resources and
 	// Microsoft.Authorization).
 	RequireRegistration bool
 	// Secrets add server-made keys to the GET of a type.
@@ -63,7 +63,7 @@ type Options struct {
 const (
 	defaultPageSize    = 1000
 	defaultMaxRequests = 10000
-	maxBodyBytes       = 4 << 20 // ARM refuses larger bodies
+	maxBodyBytes       = 4 << 20 // ARM's own limit
 	maxOperations      = 10000
 )
 

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// resource is what the server stores.
+// resource is a stored resource.
 type resource struct {
 	id, typ, name    string
-	guid             string // of this incarnation: keys and GUIDs come from it
-	body             object // all but id, name, type and etag
-	version          int    // counts changes; the ETag
+	guid             string // of this incarnation; keys and GUIDs derive from it
+	body             object // without id, name, type and etag
+	version          int    // counts changes; basis of the ETag
 	generation       int    // counts accepted PUTs and PATCHes
 	lastPut          object // the last accepted body as sent
 	op               *operation
 	hidden           bool      // 404 until its creation is done
-	staleBody        object    // what GETs show until staleUntil; nil = absent
+	staleBody        object    // returned by GETs until staleUntil; nil = absent
 	staleUntil       time.Time // zero = no delay
 	created          time.Time
-	recording        *Recording        // what answers GETs; nil = the server's own rules
-	recordedPut      object            // the body that met the recording
-	connectionStates map[string]object // connection states that were set, by lower-cased name
-	serial           int               // of a scale set: the number of its next machine
-	model            string            // of a scale set's machine: the description that it was made after
+	recording        *Recording        // source of GETs; nil = the server's own rules
+	recordedPut      object            // the body of the PUT that selected the recording
+	connectionStates map[string]object // as decided by the owner, by lower-cased name
+	serial           int               // of a scale set: number of the next machine
+	model            string            // of a scale set's machine: the model at its creation
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
@@ -34,21 +34,22 @@ func (r *resource) setState(state string) {
 	r.version++
 }
 
-// etag changes with every change of the resource.
+// etag returns a value that changes with every change of the resource.
 func (r *resource) etag() string {
 	return fmt.Sprintf(`W/"%s-%04x"`, r.guid[:min(23, len(r.guid))], r.version)
 }
 
-// terminal tells whether a provisioning state is at rest. ARM's three words, no
-// state at all, and the words that recorded traffic shows on resources at rest.
+// terminal reports whether a provisioning state is terminal: ARM's three states, no
+// state at all, and the states that recorded traffic shows when no operation is in
+// progress.
 func terminal(state string) bool {
 	return containsFold([]string{"", "Succeeded", "Failed", "Canceled", "Ready", "Running"}, state)
 }
 
 func (s *Simulator) find(id string) *resource { return s.resources[key(id)] }
 
-// below returns the resources whose IDs start with id and a slash, in order of
-// their IDs.
+// below returns the resources whose IDs start with id and a slash, in order of their
+// IDs.
 func (s *Simulator) below(id string) []*resource {
 	prefix := key(id) + "/"
 	return s.matching(func(k string, _ *resource) bool { return strings.HasPrefix(k, prefix) })
@@ -63,8 +64,8 @@ func (s *Simulator) children(parent, collection string) []*resource {
 	})
 }
 
-// matching returns the resources that match, in order of their IDs. match gets the
-// lower-cased ID too.
+// matching returns the resources that match, in order of their IDs. The key is the
+// lower-cased ID.
 func (s *Simulator) matching(match func(key string, r *resource) bool) []*resource {
 	var out []*resource
 	for k, r := range s.resources {
@@ -76,8 +77,8 @@ func (s *Simulator) matching(match func(key string, r *resource) bool) []*resour
 	return out
 }
 
-// remove deletes a resource with everything below it: children, extension
-// resources, and their operations.
+// remove deletes a resource with everything below it: children, extension resources,
+// and their operations.
 func (s *Simulator) remove(id string) {
 	for _, r := range append(s.below(id), s.find(id)) {
 		if r != nil {
@@ -86,7 +87,7 @@ func (s *Simulator) remove(id string) {
 	}
 }
 
-// removeOne takes one resource out and ends its operation.
+// removeOne deletes one resource and ends its operation.
 func (s *Simulator) removeOne(r *resource) {
 	if r.op != nil && !r.op.done {
 		r.op.finish(s.clock.now(), "Canceled")
@@ -94,7 +95,7 @@ func (s *Simulator) removeOne(r *resource) {
 	delete(s.resources, key(r.id))
 }
 
-// render is the resource as a GET shows it.
+// render returns the resource as a GET returns it.
 func (s *Simulator) render(r *resource) object { return s.renderBody(r, r.body) }
 
 func (s *Simulator) renderBody(r *resource, stored object) object {
@@ -119,7 +120,7 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 	return body
 }
 
-// visible is what a GET may show now: the body, or nil for "not found".
+// visible returns the body that a GET returns now, nil for "not found".
 func (s *Simulator) visible(r *resource) object {
 	if r == nil || r.hidden {
 		return nil
@@ -133,8 +134,8 @@ func (s *Simulator) visible(r *resource) object {
 	return s.render(r)
 }
 
-// exists tells whether a scope or parent is there. Subscriptions, the tenant
-// and management groups are; so are fixed singletons ("default") of a parent.
+// exists reports whether a scope or parent exists. Subscriptions, the tenant and
+// management groups always do; fixed singletons ("default") do if their parent does.
 func (s *Simulator) exists(id string) bool {
 	segments := strings.Split(strings.Trim(key(id), "/"), "/")
 	switch {

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// inlineRule is a child collection that the parent's body shows and replaces.
+// inlineRule describes a child collection that the parent's body contains and replaces.
 type inlineRule struct {
-	collection, property string // the property below "properties", dotted
-	flat                 bool   // an item is name and properties in one object
+	collection, property string // property is a dotted path below "properties"
+	flat                 bool   // an item has name and properties in one object
 	firstDefaults        object // defaults of the first item
-	// keepAbsent tells by api-version whether a body that lacks the property
-	// leaves the children alone; nil = it deletes them.
+	// keepAbsent reports by api-version whether a body without the property keeps the
+	// children; nil means that it deletes them.
 	keepAbsent func(apiVersion string) bool
 }
 
-// list is the object in which a body has the list, and the name of the list
-// there; nil when it is not there and not to be made.
+// list returns the object that contains the list, and the list's name in it. The object
+// is nil when it is absent and create is false.
 func (rule inlineRule) list(body object, fill bool) (object, string) {
 	names := strings.Split("properties."+rule.property, ".")
 	last := names[len(names)-1]
@@ -36,16 +36,16 @@ func (rule inlineRule) list(body object, fill bool) (object, string) {
 	return at, last
 }
 
-// show puts the children into a body.
+// show sets the children in a body.
 func (rule inlineRule) show(body object, list []any) {
-	// A nested list is shown where it stands; an object above it is not made up.
+	// A nested list is set only where its parent object exists, or where it has items.
 	if holder, last := rule.list(body, !strings.Contains(rule.property, ".") || len(list) > 0); holder != nil {
 		holder[last] = list
 	}
 }
 
-// listedItems are the children that a body lists; given is false when it leaves
-// them alone.
+// listedItems returns the children that a body lists; present is false when the body
+// keeps the existing ones.
 func listedItems(q *request, body object, rule inlineRule) (items []any, present bool) {
 	holder, last := rule.list(body, false)
 	value, present := holder[last]
@@ -79,8 +79,8 @@ func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlin
 	return nil
 }
 
-// replaceInline makes a parent's inline list the whole truth about its
-// children, as Azure's network resources do: what the PUT leaves out is deleted.
+// replaceInline creates, replaces and deletes children so that they equal the parent's
+// list, as Azure's network resources do.
 func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inlineRule) {
 	items, given := listedItems(q, body, rule)
 	if holder, last := rule.list(body, false); holder != nil {
@@ -106,7 +106,7 @@ func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inl
 			stored = s.newResource(child)
 			s.resources[key(child.id)] = stored
 		}
-		content := cloneObject(item.(object)) // itemName took it for one
+		content := cloneObject(item.(object)) // itemName accepts objects only
 		if i == 0 {
 			for field, value := range rule.firstDefaults {
 				setDefault(content, field, value)
@@ -137,7 +137,8 @@ func (s *Simulator) storeInline(child *resource, content object, rule inlineRule
 	child.version++
 }
 
-// finishInlineChildren lets inline children follow their parent's operation to its end.
+// finishInlineChildren sets the final state of the parent's operation on its inline
+// children.
 func (s *Simulator) finishInlineChildren(r *resource, state string) {
 	for _, rule := range s.ruleFor(r.typ).inline {
 		for _, child := range s.children(r.id, rule.collection) {
@@ -148,7 +149,7 @@ func (s *Simulator) finishInlineChildren(r *resource, state string) {
 	}
 }
 
-// inlineList is the children as their parent's body shows them.
+// inlineList returns the children in the form of the parent's body.
 func (s *Simulator) inlineList(r *resource, rule inlineRule) []any {
 	list := []any{}
 	for _, child := range s.children(r.id, rule.collection) {
@@ -166,8 +167,8 @@ func (s *Simulator) inlineList(r *resource, rule inlineRule) []any {
 	return list
 }
 
-// etagOf changes with every change of the resource and of the children that its
-// body shows.
+// etagOf returns a value that changes with every change of the resource and of its
+// inline children.
 func (s *Simulator) etagOf(r *resource) string {
 	if r.recording != nil {
 		return r.etag()

@@ -10,19 +10,19 @@ import (
 	"reflect"
 )
 
-// Recording is what Azure answered to one PUT: the PUT's own answer and the
-// next GET. PutBody may be nil: then any PUT of the ID meets it.
+// Recording is Azure's recorded response to one PUT, and to the next GET. PutBody may
+// be nil; then any PUT of the ID matches.
 type Recording struct {
 	ID          string         `json:"id"`
 	PutBody     map[string]any `json:"putBody"`
 	PutResponse map[string]any `json:"putResponse"`
 	GetBody     map[string]any `json:"getBody"`
-	// Get is another name of GetBody.
+	// Get is an alias of GetBody.
 	Get map[string]any `json:"get"`
 }
 
-// ReadRecordings reads recordings, one JSON object after the other, plain or
-// gzip. Other fields of an object are ignored. Each needs an ID and a GET body.
+// ReadRecordings reads JSON objects one after the other, plain or gzip. Unknown fields
+// are ignored. Each needs an ID and a GET body.
 func ReadRecordings(from io.Reader) ([]Recording, error) {
 	buffered := bufio.NewReader(from)
 	source := io.Reader(buffered)
@@ -55,10 +55,10 @@ func ReadRecordings(from io.Reader) ([]Recording, error) {
 	}
 }
 
-// selectRecording chooses the recording that answers a PUT from now on. One with the same
-// body wins; else the first of the ID answers the first body and its repeats,
-// for clients add and leave out what recorded ones did not. Another body later
-// is a change that nobody recorded: the server's own rules answer it.
+// selectRecording selects the recording that serves the resource after a PUT. One with
+// the same body takes precedence. Otherwise the first recording of the ID serves the
+// first body and its repeats, because clients add and omit other fields than recorded
+// ones did. A different body later follows the server's own rules.
 func (s *Simulator) selectRecording(r *resource, sent object) {
 	list := s.recordings[key(r.id)]
 	for i := range list {
@@ -75,8 +75,8 @@ func (s *Simulator) selectRecording(r *resource, sent object) {
 	}
 }
 
-// equalSentBodies compares what two clients sent: null is absent, and a top-level name,
-// ID and type say what the URL says.
+// equalSentBodies compares the bodies of two PUTs. A null member counts as absent;
+// top-level name, ID and type are ignored, because the URL determines them.
 func equalSentBodies(a, b object) bool {
 	return reflect.DeepEqual(normalizeSentBody(a), normalizeSentBody(b))
 }
@@ -107,15 +107,15 @@ func withoutNulls(value any) any {
 	return value
 }
 
-// recordedBody is what is stored of a recording.
+// recordedBody returns the stored form of a recording.
 func (r *resource) recordedBody() object {
 	body := cloneObject(r.recording.GetBody)
 	delete(body, "etag")
 	return body
 }
 
-// showRecorded is a recorded resource as a GET shows it: as recorded, with the
-// server's own ETag, and what changed behind its back.
+// showRecorded returns a recorded resource as a GET returns it: as recorded, with the
+// server's own ETag and with out-of-band changes.
 func (r *resource) showRecorded(stored object) object {
 	body := cloneObject(stored)
 	for name, value := range map[string]string{"id": r.id, "name": r.name, "type": r.typ} {

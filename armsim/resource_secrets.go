@@ -13,9 +13,9 @@ type SecretRule struct {
 	Properties []string `json:"properties"`
 }
 
-// dropWriteOnly takes out every string whose property name's last word is password or secret,
-// at any depth, but not under tags: such fields are accepted and never returned.
-// It answers the values.
+// dropWriteOnly removes every string whose property name ends with the word password or
+// secret, at any depth except under tags: such fields are accepted and never returned.
+// It returns the values.
 func dropWriteOnly(o object) []string {
 	var dropped []string
 	for name, value := range o {
@@ -47,7 +47,8 @@ func dropWriteOnlyFrom(value any) []string {
 	return dropped
 }
 
-// lastWord of a property name in camelCase, snake_case or kebab-case, lower-cased.
+// lastWord returns the last word of a property name in camelCase, snake_case or
+// kebab-case, lower-cased.
 func lastWord(name string) string {
 	runes := []rune(name)
 	start := 0
@@ -62,8 +63,8 @@ func lastWord(name string) string {
 	return strings.ToLower(string(runes[start:]))
 }
 
-// secretNames are the server-made keys that a GET returns; a recorded body has
-// those of its type already, or they were masked.
+// secretNames returns the names of the server-made keys that a GET returns. A recorded
+// body contains those of its type already, or they were masked.
 func (s *Simulator) secretNames(r *resource) []string {
 	var names []string
 	if r.recording == nil {
@@ -77,14 +78,14 @@ func (s *Simulator) secretNames(r *resource) []string {
 	return names
 }
 
-// secretValue belongs to one incarnation of a resource.
+// secretValue returns a key, which is specific to one incarnation of a resource.
 func (s *Simulator) secretValue(r *resource, name string) string {
 	value := s.derivedSecret(r.guid, name)
 	s.log.addSecrets([]string{value})
 	return value
 }
 
-// Secrets lists every secret value that the server was given or made and showed.
+// Secrets returns every secret value that a client sent or a response contained.
 func (s *Simulator) Secrets() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

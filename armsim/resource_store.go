@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// store makes the stored body of what was sent: read-only and write-only fields
-// go, the server's own fields come.
+// store stores a body as the server does: without read-only and write-only fields, and
+// with the server's own fields.
 func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	t := q.target
 	row := s.ruleFor(q.resourceType)
@@ -50,8 +50,8 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	return r
 }
 
-// newResource makes an empty resource at a target, with the server's spelling
-// of its type where the table has one. The client's case of names is kept.
+// newResource returns an empty resource at a target, with the type in the server's case
+// where the table says so. Names keep the client's case.
 func (s *Simulator) newResource(t target) *resource {
 	r := &resource{id: t.id, typ: t.resourceType(), name: t.name(), guid: s.newGUID(), body: object{}, created: s.clock.now()}
 	row := s.ruleFor(r.typ)
@@ -70,7 +70,8 @@ func (s *Simulator) newResource(t target) *resource {
 	return r
 }
 
-// displayLocation spells a region the way some providers return it.
+// displayLocation returns a region in the form of "West US 2", as some providers return
+// it.
 func displayLocation(location string) string {
 	if strings.Contains(location, " ") {
 		return location

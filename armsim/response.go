@@ -6,23 +6,23 @@ import (
 	"net/http"
 )
 
-// answer is a response before it is written.
+// response is an HTTP response before it is written.
 type response struct {
 	status         int
 	header         http.Header
 	body           any    // nil = no body
-	raw            []byte // sent as it is when not nil
+	raw            []byte // sent unchanged when not nil
 	code           string // ARM error code, for the log
 	message        string
-	dropConnection bool // cut the connection instead of answering
-	gateway        bool // ARM itself refused, not a provider
+	dropConnection bool // close the connection instead of responding
+	gateway        bool // refused by ARM itself, not by a provider
 }
 
 func newResponse(status int, body any) *response {
 	return &response{status: status, header: http.Header{}, body: body}
 }
 
-// write sends the answer, or cuts the connection.
+// write sends the response, or closes the connection.
 func (resp *response) write(w http.ResponseWriter, head bool) {
 	h := w.Header()
 	if resp.dropConnection && closeAbruptly(w) {
@@ -44,18 +44,19 @@ func (resp *response) write(w http.ResponseWriter, head bool) {
 	}
 	w.WriteHeader(resp.status)
 	if payload != nil && !head {
-		_, _ = w.Write(payload) // the client may be gone; nobody to tell
+		_, _ = w.Write(payload) // a client that disconnected needs no response
 	}
 }
 
-// closeAbruptly closes the connection without an answer: a TCP reset where possible.
+// closeAbruptly closes the connection without a response, with a TCP reset where
+// possible. It reports whether it could.
 func closeAbruptly(w http.ResponseWriter) bool {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return false
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a plain close is as good for the client
+		_ = tcp.SetLinger(0) // a plain close serves as well
 	}
 	_ = conn.Close()
 	return true

@@ -18,19 +18,20 @@ import (
 	"time"
 )
 
-// ListenOptions configures a Server. The zero value is plain HTTP on a free
+// ListenOptions configures a Server. The zero value serves plain HTTP on a free
 // loopback port.
 type ListenOptions struct {
 	// Address is host:port; empty means 127.0.0.1:0.
 	Address string
 	// TLS serves HTTPS with a certificate of a CA made for this server.
 	TLS bool
-	// CAFile is where the CA goes in PEM; empty keeps it in memory only.
+	// CAFile is the file to which the CA is written in PEM; empty keeps the CA in
+	// memory only.
 	CAFile string
-	// Hosts are further names of the certificate, beside the loopback ones.
+	// Hosts are further names in the certificate, besides the loopback names.
 	Hosts []string
-	// AllowRemote lets the server listen beyond loopback: anybody who reaches
-	// it owns the control API.
+	// AllowRemote permits an address beyond loopback. Any client that reaches the port
+	// controls the simulator through the control API.
 	AllowRemote bool
 }
 
@@ -45,8 +46,7 @@ type Server struct {
 	done      chan error
 }
 
-// Listen serves the simulator until Close. The CA file is complete before it
-// returns.
+// Listen serves the simulator until Close. The CA file is complete when it returns.
 func (s *Simulator) Listen(o ListenOptions) (*Server, error) {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
@@ -88,8 +88,8 @@ func checkAddress(o ListenOptions) error {
 	return fmt.Errorf("listen on %s: it is not a loopback address, and whoever reaches the control API owns the simulator; allow remote access if that is meant", o.Address)
 }
 
-// secure wraps the listener in TLS and writes the CA file. HTTP/1.1 only, for
-// faults that cut one connection must not cut others.
+// secure wraps the listener in TLS and writes the CA file. It offers HTTP/1.1 only,
+// because a fault that closes one connection must not affect other requests.
 func (s *Server) secure(listener net.Listener, o ListenOptions) (net.Listener, error) {
 	certificate, ca, err := newCertificate(o.Hosts)
 	if err == nil && o.CAFile != "" {
@@ -119,7 +119,7 @@ func writeFileAtomically(path string, data []byte) error {
 	return nil
 }
 
-// URL is the server's root, without a slash at the end.
+// URL returns the root of the server, without a trailing slash.
 func (s *Server) URL() string {
 	if s.tls {
 		return "https://" + s.address
@@ -127,19 +127,20 @@ func (s *Server) URL() string {
 	return "http://" + s.address
 }
 
-// CAFile is where the CA is, "" when it is not on disk.
+// CAFile returns the file that contains the CA, "" when it is not on disk.
 func (s *Server) CAFile() string { return s.caFile }
 
-// CA is the certificate authority in PEM, nil without TLS.
+// CA returns the certificate authority in PEM, nil without TLS.
 func (s *Server) CA() []byte { return s.ca }
 
-// Simulator is what the server serves.
+// Simulator returns the simulator that the server serves.
 func (s *Server) Simulator() *Simulator { return s.simulator }
 
-// Done answers once, when serving ended: nil after Close.
+// Done returns a channel that receives one value when serving ended: nil after Close.
 func (s *Server) Done() <-chan error { return s.done }
 
-// Close ends serving and cuts all connections, also those that a gate holds.
+// Close stops serving and closes all connections, including those of requests that a
+// gate holds.
 func (s *Server) Close() error {
 	if err := s.http.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", s.address, err)
@@ -147,16 +148,16 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Listen makes a simulator and serves it, for callers that need nothing special:
-// plain HTTP, or HTTPS with the CA written to caFile and hosts as further names.
+// Listen creates and serves a simulator, for callers that need only this: plain HTTP,
+// or HTTPS with the CA written to caFile and hosts as further names.
 func Listen(address string, withTLS bool, caFile string, hosts []string, options Options) (*Server, error) {
 	return New(options).Listen(ListenOptions{Address: address, TLS: withTLS, CAFile: caFile, Hosts: hosts})
 }
 
 const certificateLifetime = 30 * 24 * time.Hour
 
-// newCertificate makes a certificate authority and a server certificate of it
-// for the loopback names and the given hosts. It answers the authority in PEM.
+// newCertificate returns a server certificate for the loopback names and the given
+// hosts, and in PEM the new certificate authority that signed it.
 func newCertificate(hosts []string) (tls.Certificate, []byte, error) {
 	fail := func(err error) (tls.Certificate, []byte, error) {
 		return tls.Certificate{}, nil, fmt.Errorf("make certificate for %v: %w", hosts, err)

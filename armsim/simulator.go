@@ -14,14 +14,15 @@ import (
 	"time"
 )
 
-// Simulator is the server's state and its http.Handler. It is safe for
-// concurrent use. Waits (faults that delay, gates) happen outside its lock.
+// Simulator is the state of the server and its http.Handler. It is safe for concurrent
+// use. Delays (faults, gates, synchronous writes that take time) happen outside its
+// lock.
 type Simulator struct {
 	options Options
 	clock   *clock
 	control *http.ServeMux
 	rows    []typeRule
-	// families and uses are tables of what refuses a change.
+	// families and uses are tables of refusals.
 	families []family
 	uses     []useRule
 
@@ -30,8 +31,8 @@ type Simulator struct {
 	resources      map[string]*resource
 	operations     map[string]*operation
 	operationOrder []string
-	active         map[string]*operation // those that are not done
-	syncWrites     map[string]int        // synchronous writes on their way, by their family's root
+	active         map[string]*operation // not done
+	syncWrites     map[string]int        // in flight, by the root of their family
 	operationRules []OperationRule
 	holds          []Hold
 	secretRules    []SecretRule
@@ -47,7 +48,7 @@ type Simulator struct {
 	log            *requestLog
 }
 
-// New makes a simulator with no resources.
+// New returns a simulator without resources.
 func New(options Options) *Simulator {
 	options = options.withDefaults()
 	s := &Simulator{
@@ -83,14 +84,14 @@ func (s *Simulator) resetState(all bool) {
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
 }
 
-// locked runs change under the lock.
+// locked runs change under the simulator's lock.
 func (s *Simulator) locked(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
 }
 
-// newGUID is the next GUID of the seed.
+// newGUID returns the next GUID of the seed.
 func (s *Simulator) newGUID() string {
 	var b [16]byte
 	s.random.Read(b[:]) // math/rand never fails
@@ -98,14 +99,15 @@ func (s *Simulator) newGUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// derivedSecret is a secret of the server: the same for the same seed and names.
+// derivedSecret returns a secret value of the server. The same seed, owner and name
+// give the same value.
 func (s *Simulator) derivedSecret(owner, name string) string {
 	mac := hmac.New(sha256.New, []byte("armsim key "+strconv.FormatInt(s.options.Seed, 10)))
 	_, _ = mac.Write([]byte(owner + "\x00" + name)) // a hash never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// request is one HTTP request on its way through the server.
+// request is one HTTP request and what the server found out about it.
 type request struct {
 	r             *http.Request
 	target        target
@@ -115,12 +117,12 @@ type request struct {
 	correlationID string
 	requestID     string
 	started       time.Time
-	fault         string        // ID of the fault that acted
-	syncWriteRoot string        // family in which this write is in flight
-	syncWriteTime time.Duration // simulated, that the write takes
+	fault         string        // ID of the fault that fired
+	syncWriteRoot string        // root of the family in which this write is in flight
+	syncWriteTime time.Duration // simulated duration of the write
 }
 
-// origin is the scheme and host that the client used.
+// origin returns the scheme and host that the client used.
 func (q *request) origin() string {
 	scheme := "http"
 	if q.r.TLS != nil {
@@ -129,7 +131,8 @@ func (q *request) origin() string {
 	return scheme + "://" + q.r.Host
 }
 
-// principal is who asks, by the token's own word; "" for nobody in particular.
+// principal returns the object ID in the token, which is not verified here; "" without
+// a token.
 func (q *request) principal() string {
 	_, token, _ := strings.Cut(q.r.Header.Get("Authorization"), " ")
 	parts := strings.Split(token, ".")
@@ -147,7 +150,7 @@ func (q *request) principal() string {
 	return text(claims, "oid")
 }
 
-// ServeHTTP answers ARM calls, the token endpoint and the control API.
+// ServeHTTP routes a request to ARM, the token endpoint or the control API.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := strings.ToLower(r.URL.Path); {
 	case strings.HasPrefix(path, controlPrefix):
@@ -179,7 +182,7 @@ func (s *Simulator) serveARM(w http.ResponseWriter, r *http.Request) {
 	resp.write(w, r.Method == http.MethodHead)
 }
 
-// parseRequest takes in the request and finds what it addresses.
+// parseRequest reads the body and parses the path. The response is a refusal or nil.
 func (s *Simulator) parseRequest(w http.ResponseWriter, r *http.Request) (*request, *response) {
 	s.mu.Lock()
 	q := &request{r: r, requestID: s.newGUID(), started: s.clock.now(), apiVersion: r.URL.Query().Get("api-version")}
@@ -215,8 +218,9 @@ func (s *Simulator) parseRequest(w http.ResponseWriter, r *http.Request) (*reque
 	return q, nil
 }
 
-// matchOperation recognises the URL of an operation: its name is known, or it lies
-// where only operations lie. A resource type may be called "operations" too.
+// matchOperation reports whether the URL is one of an operation: the name is known, or
+// the path is one that only operations have. A resource type may be named "operations"
+// too.
 func (s *Simulator) matchOperation(q *request, segments []string) bool {
 	n := len(segments)
 	if n < 4 {
@@ -242,7 +246,7 @@ func (s *Simulator) matchOperation(q *request, segments []string) bool {
 	return true
 }
 
-// isOperationSegment knows the path segments before an operation's name.
+// isOperationSegment reports whether a path segment precedes the name of an operation.
 func isOperationSegment(segment string) bool {
 	return containsFold([]string{"operations", "operationresults", "operationstatuses", "azureasyncoperation"}, segment)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind says what a path addresses.
+// kind is the kind of thing that a path addresses.
 type kind string
 
 const (
@@ -31,17 +31,17 @@ const groupType = "Microsoft.Resources/resourceGroups"
 // target is a parsed request path. Names are unescaped and keep their case.
 type target struct {
 	kind         kind
-	id           string // of the resource; of a collection's parent scope + types for a collection
+	id           string // of the resource; a collection's ends with its type
 	subscription string
 	group        string
 	namespace    string
-	types        []string // type segments of the last provider
+	types        []string // type segments after the last provider
 	names        []string
-	scope        string // ID before the last "/providers/", "" for the tenant
+	scope        string // ID before the last "/providers/"; "" for the tenant
 	action       string // of kindAction and kindProviderAction
 }
 
-// resourceType is the full type, as spelt in the request.
+// resourceType returns the full type, in the case of the request.
 func (t target) resourceType() string {
 	if t.kind == kindGroup || t.kind == kindGroups {
 		return groupType
@@ -62,7 +62,7 @@ func (t target) name() string {
 	return t.names[len(t.names)-1]
 }
 
-// nestedName returns the namespace, types and names pairwise, as ARM's messages
+// nestedName returns the namespace, then types and names pairwise, as ARM's messages
 // have them: "ns/type/name/childtype/childname".
 func (t target) nestedName() string {
 	path := t.namespace
@@ -72,12 +72,12 @@ func (t target) nestedName() string {
 	return path
 }
 
-// isExtension tells whether the resource is attached to another resource.
+// isExtension reports whether the resource is attached to another resource.
 func (t target) isExtension() bool {
 	return strings.Contains(strings.ToLower(t.scope), "/providers/")
 }
 
-// parentID is the ID of the resource that must exist first: the ARM parent of a
+// parentID returns the ID of the resource that must exist first: the ARM parent of a
 // child, else the scope.
 func (t target) parentID() string {
 	if len(t.types) > 1 {
@@ -100,7 +100,7 @@ func (t target) parentID() string {
 
 func key(id string) string { return strings.ToLower(strings.TrimRight(id, "/")) }
 
-// splitPath unescapes the segments of a path. ok is false for a path that ARM's
+// splitPath returns the unescaped segments of a path. ok is false for a path that ARM's
 // gateway does not route: empty or dot segments, or a slash inside a name.
 func splitPath(u *url.URL) (segments []string, ok bool) {
 	raw := strings.Trim(u.EscapedPath(), "/")
@@ -117,8 +117,8 @@ func splitPath(u *url.URL) (segments []string, ok bool) {
 	return segments, true
 }
 
-// parseTarget reads ARM's path grammar. ok is false when nothing can stand
-// there.
+// parseTarget parses ARM's path grammar; false means that no resource can have this
+// path.
 func parseTarget(segments []string) (target, bool) {
 	t := target{}
 	rest, prefix := segments, ""
@@ -159,7 +159,7 @@ func (t *target) scopeOnly(rest []string, prefix string) bool {
 	return true
 }
 
-// providers reads (/providers/{ns}(/{type}/{name})+)+ and what may follow.
+// providers parses (/providers/{ns}(/{type}/{name})+)+ and what may follow.
 func (t target) providers(rest []string, prefix string) (target, bool) {
 	id := prefix
 	for len(rest) > 0 {
@@ -184,8 +184,8 @@ func (t target) providers(rest []string, prefix string) (target, bool) {
 	return t, id != ""
 }
 
-// collection decides what a single last segment is. A POST to it is an action, any
-// other method a collection; the caller knows the method.
+// collection returns the target of a path that ends with a single segment: a
+// collection, or for a POST (see toAction) an action.
 func (t target) collection(id, last string) (target, bool) {
 	t.action = last
 	t.kind, t.id = kindCollection, id+"/"+last
@@ -193,7 +193,7 @@ func (t target) collection(id, last string) (target, bool) {
 	return t, true
 }
 
-// toAction reads a collection path that was POSTed to as an action on a resource.
+// toAction turns the target of a POSTed collection path into an action on a resource.
 func (t target) toAction() target {
 	t.types = t.types[:len(t.types)-1]
 	t.id = t.id[:strings.LastIndexByte(t.id, '/')]
@@ -204,13 +204,13 @@ func (t target) toAction() target {
 	return t
 }
 
-// escapePath is the URL path of an unescaped ID.
+// escapePath returns the URL path of an unescaped ID.
 func escapePath(id string) string { return (&url.URL{Path: id}).EscapedPath() }
 
 var (
 	guidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	// groupNamePattern is ARM's rule for resource group names; besides, a group
-	// may not end with a period.
+	// groupNamePattern is ARM's rule for names of resource groups; a group also may not
+	// end with a period.
 	groupNamePattern = regexp.MustCompile(`^[-\p{L}\p{N}_.()]{1,90}$`)
 	namespacePattern = regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`)
 	versionPattern   = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-(preview|alpha|beta|rc|privatepreview))?$`)
@@ -230,8 +230,8 @@ func parseID(id string) (target, bool) {
 	return parseTarget(segments)
 }
 
-// globMatch matches without regard to case: * is any run of characters, ? any
-// one character. An empty pattern matches everything.
+// globMatch reports whether s matches, without regard to case: * matches any run of
+// characters, ? any one character. An empty pattern matches everything.
 func globMatch(pattern, s string) bool {
 	if pattern == "" || pattern == "*" {
 		return true

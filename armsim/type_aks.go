@@ -7,9 +7,10 @@ import (
 
 const aksType = "microsoft.containerservice/managedclusters"
 
-// aksRows: Azure Kubernetes Service. Azure-AsyncOperation alone, no Retry-After;
-// deletes carry both headers. The operation of a pool says free text while nodes
-// come and go, and its state says Scaling or Upgrading (recorded).
+// aksRows returns the rows of Azure Kubernetes Service. Operations have
+// Azure-AsyncOperation alone and no Retry-After; deletes have both headers. The status
+// of a pool's operation is free text while nodes change, and the pool's state is
+// Scaling or Upgrading (recorded).
 func aksRows() []typeRule {
 	cluster := typeRule{
 		pattern: aksType,
@@ -17,7 +18,7 @@ func aksRows() []typeRule {
 			"ProvisioningNetworkResources", "CreatingAgentPools: 0/1 nodes completed", "ReconcilingDNS", "ReconcilingAddons"}},
 		update: OperationSpec{Shape: ShapeAsync, Seconds: 138},
 		delete: OperationSpec{Shape: ShapeBoth, Seconds: 190},
-		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, firstDefaults: object{"mode": "System"}, // the pool of the cluster's own services
+		inline: []inlineRule{{collection: "agentPools", property: "agentPoolProfiles", flat: true, firstDefaults: object{"mode": "System"}, // the pool of system services
 			keepAbsent: func(string) bool { return true }}},
 		defaults: aksDefaults, transition: aksChanging, actions: powerActions("powerState.code"), checkWrite: checkClusterRuns,
 	}
@@ -36,7 +37,8 @@ func aksRows() []typeRule {
 	return []typeRule{cluster, pool, child}
 }
 
-// powerActions are the POSTs that start and stop, with the property that says so.
+// powerActions returns the POSTs that start and stop a resource; path is the property
+// with its power state.
 func powerActions(path string) map[string]action {
 	return map[string]action{
 		"start": {provisioningState: "Starting", path: path, finalValue: "Running"},
@@ -82,7 +84,7 @@ func aksPoolDefaults(r *resource, body object) {
 		"type": "VirtualMachineScaleSets", "mode": "User", "osType": "Linux", "osSKU": "Ubuntu", "orchestratorVersion": "1.31.6",
 		"upgradeSettings": object{}, "enableFIPS": false,
 	})
-	for _, name := range []string{"nodeLabels", "nodeTaints", "tags"} { // empty ones are not returned (recorded)
+	for _, name := range []string{"nodeLabels", "nodeTaints", "tags"} { // AKS does not return empty ones (recorded)
 		if o, ok := p[name].(object); ok && len(o) == 0 || p[name] == nil {
 			delete(p, name)
 		}
@@ -95,7 +97,8 @@ func aksPoolDefaults(r *resource, body object) {
 	p["currentOrchestratorVersion"] = p["orchestratorVersion"]
 }
 
-// keepProperty keeps what the server holds where the client says nothing.
+// keepProperty keeps the stored value of a property that the client does not send; a
+// new resource gets initial.
 func keepProperty(r *resource, body object, name string, first any) {
 	p := properties(body)
 	if p[name] == nil {
@@ -126,7 +129,8 @@ func aksPoolChanging(old, body object) (state, word string) {
 	return "", ""
 }
 
-// checkLastPool: a cluster keeps one pool, and one of mode System where it has any.
+// checkLastPool keeps at least one pool in a cluster, and one of mode System where it
+// has any.
 func checkLastPool(s *Simulator, r *resource) *response {
 	t, ok := parseID(r.id)
 	if !ok {
@@ -148,14 +152,14 @@ func checkLastPool(s *Simulator, r *resource) *response {
 	return nil
 }
 
-// checkClusterRuns is what AKS answers to a write of a stopped cluster (reported
-// often): only start and delete are left.
+// checkClusterRuns refuses a write of a stopped cluster as AKS does (public reports):
+// only start and delete are allowed.
 func checkClusterRuns(s *Simulator, t target, _ object) *response {
 	return s.refuseStopped(t, "properties.powerState.code", http.StatusBadRequest, "OperationNotAllowed",
 		"Managed Cluster is in stopped state, no operations except for start are allowed.")
 }
 
-// refuseStopped refuses a write of what says Stopped at a path.
+// refuseStopped refuses a write of a resource with the value Stopped at a path.
 func (s *Simulator) refuseStopped(t target, path string, status int, code, message string) *response {
 	r := s.find(t.id)
 	if r == nil || !strings.EqualFold(text(r.body, path), "Stopped") {

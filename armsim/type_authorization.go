@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// authorizationRows: role assignments are synchronous, at any scope. One
-// principal has a role at a scope once, whatever the assignment's name, and
-// nothing of it can change.
+// authorizationRows returns the rows of locks and role assignments. Role assignments
+// are synchronous, at any scope. A principal has a role at a scope at most once,
+// regardless of the assignment's name, and an assignment cannot change.
 func authorizationRows() []typeRule {
 	return []typeRule{lockRow(), {
 		pattern:           "microsoft.authorization/roleassignments",

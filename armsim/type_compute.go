@@ -2,8 +2,8 @@ package armsim
 
 import "net/http"
 
-// computeRows: virtual machines, scale sets and disks. Retry-After grows while
-// machines start and is left out elsewhere (recorded).
+// computeRows returns the rows of virtual machines, scale sets and disks. Retry-After
+// grows while machines start and is absent elsewhere (recorded).
 func computeRows() []typeRule {
 	machine := typeRule{
 		pattern:  machineType,
@@ -19,7 +19,7 @@ func computeRows() []typeRule {
 		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
 		defaults: scaleSetDefaults, actions: scaleSetActions(), etag: true, onAccepted: startCapacityChange, onDone: finishCapacityChange,
 		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions",
-			keepAbsent: func(string) bool { return true }}}, // a PUT is a PATCH to this provider, but for lists
+			keepAbsent: func(string) bool { return true }}}, // this provider treats a PUT as a PATCH, except for lists
 	}
 	part := func(pattern string) typeRule {
 		return typeRule{
@@ -46,7 +46,7 @@ func computeRows() []typeRule {
 	return append(rows, machine, set, instance, part(machineType+"/*"), part(scaleSetType+"/*"), part("microsoft.compute/images"))
 }
 
-// machineActions are POSTs without a lasting trace in the resource's properties.
+// machineActions returns POSTs that change no property in the end.
 func machineActions() map[string]action {
 	out := map[string]action{}
 	for _, name := range []string{"start", "poweroff", "deallocate", "restart", "redeploy", "reimage"} {
@@ -76,7 +76,7 @@ func scaleSetDefaults(r *resource, body object) {
 	}
 }
 
-// setMachineDefaults holds the defaults that machines and scale sets share.
+// setMachineDefaults sets the defaults that machines and scale sets share.
 func setMachineDefaults(p object) {
 	if os, ok := p["osProfile"].(object); ok {
 		setDefaults(os, object{"secrets": []any{}, "allowExtensionOperations": true, "requireGuestProvisionSignal": true})

@@ -7,9 +7,9 @@ import (
 
 const kustoClusterType = "microsoft.kusto/clusters"
 
-// kustoRows: Azure Data Explorer. A create answers 201 Creating, an update 200
-// Accepted and then Updating; the operation says Running; deletes carry both
-// headers; there is no Retry-After (recorded).
+// kustoRows returns the rows of Azure Data Explorer. A create is 201 Creating; an
+// update is 200 Accepted, then Updating; the operation's status is Running; deletes
+// have both headers; there is no Retry-After (recorded).
 func kustoRows() []typeRule {
 	slow := func(create, update, remove float64) typeRule {
 		return typeRule{
@@ -51,7 +51,8 @@ func kustoClusterDefaults(r *resource, body object) {
 		}
 	}
 	p["stateReason"] = ""
-	// "state" is the server's own: kept over a PUT, Running once the create is done.
+	// The server sets "state": it survives a PUT, and becomes Running once the create
+	// is done.
 	switch old := text(r.body, "properties.state"); {
 	case old == "" || old == "Creating" && p["provisioningState"] != "Succeeded":
 		p["state"] = "Creating"
@@ -69,9 +70,9 @@ func kustoDatabaseDefaults(_ *resource, body object) {
 	setDefault(p, "statistics", object{"size": 0.0})
 }
 
-// checkParentState refuses any request for something below a Kusto cluster that
-// is under change or not running (409, as Azure does, GETs too), and a write
-// while its family is busy.
+// checkParentState refuses any request, GETs too, for something below a Kusto cluster
+// that is being changed or does not run (409, as Azure does), and a write while its
+// family is busy.
 func (s *Simulator) checkParentState(q *request, verb string) *response {
 	t := q.target
 	if len(t.types) > 1 && strings.EqualFold(t.namespace+"/"+t.types[0], kustoClusterType) {

@@ -6,13 +6,13 @@ import (
 )
 
 // keepSubnetsVersion is the first api-version with which a virtual network's PUT
-// without "subnets" leaves them alone; before, and with an empty list, they are
-// deleted (published change of the Network provider).
+// without "subnets" keeps them. An older version, or an empty list, deletes them
+// (published change of the Network provider).
 const keepSubnetsVersion = "2023-09-01"
 
-// networkRows: Microsoft.Network. 201 with Azure-AsyncOperation and Retry-After
-// 3 for a PUT, both headers and Retry-After 10 for a DELETE (recorded). A
-// parent's inline list replaces its children.
+// networkRows returns the rows of Microsoft.Network. A PUT is 201 with
+// Azure-AsyncOperation and Retry-After 3; a DELETE has both headers and Retry-After 10
+// (recorded). A parent's inline list replaces its children.
 func networkRows() []typeRule {
 	base := typeRule{
 		pattern: "microsoft.network/*",
@@ -52,8 +52,8 @@ func networkRows() []typeRule {
 	)
 }
 
-// dnsRows: zones are slow, their records synchronous; a private zone with links
-// is not deleted (409 CannotDeleteResource, recorded).
+// dnsRows returns the rows of DNS: zones are slow, their records synchronous, and a
+// private zone with links cannot be deleted (409 CannotDeleteResource, recorded).
 func dnsRows() []typeRule {
 	slow := typeRule{
 		create: OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: 35, RetryAfter: []float64{30}, EmptyBody: true},
@@ -83,17 +83,16 @@ func subnetDefaults(_ *resource, body object) {
 	setDefault(p, "privateLinkServiceNetworkPolicies", "Enabled")
 }
 
-// gatewayDefaults: a PUT of a stopped application gateway starts it
+// gatewayDefaults sets the state too: a PUT of a stopped application gateway starts it
 // (MicrosoftDocs/azure-docs#107660).
 func gatewayDefaults(r *resource, body object) {
 	guidDefaults(r, body)
 	properties(body)["operationalState"] = "Running"
 }
 
-// itemLists are lists in the body of a network resource whose items Azure gives
-// an ID, so that other bodies can name them: a frontend, a pool, a probe. They
-// are no resources of their own. Lower-cased type to properties; source: the
-// published descriptions (items of type SubResource).
+// itemLists returns, by lower-cased type, the lists whose items have an ID, so that
+// other bodies can refer to them: a frontend, a pool, a probe. The items are not
+// resources. Source: the published descriptions (items of type SubResource).
 func itemLists() map[string][]string {
 	const configurations = "ipConfigurations"
 	return map[string][]string{
@@ -109,8 +108,8 @@ func itemLists() map[string][]string {
 	}
 }
 
-// showListItems gives the named items of a resource's lists their ID, type, ETag and
-// state, which are the resource's own.
+// showListItems sets the ID and type of named list items, and the ETag and state of the
+// resource.
 func showListItems(_ *Simulator, r *resource, body object) {
 	p := properties(body)
 	for _, list := range itemLists()[strings.ToLower(r.typ)] {

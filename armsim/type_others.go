@@ -2,11 +2,11 @@ package armsim
 
 import "net/http"
 
-// otherRows are shapes that no example uses and tests of long-running operations
-// and of secrets do (recorded for these providers).
+// otherRows returns rows that no example uses but tests of long-running operations and
+// of secrets do (recorded for these providers).
 func otherRows() []typeRule {
 	var rows []typeRule
-	for _, pattern := range []string{ // settings that live and die with their parent
+	for _, pattern := range []string{ // created and deleted with their parent
 		"microsoft.documentdb/*/throughputsettings", "microsoft.sql/servers/*/transparentdataencryption", "microsoft.web/sites/config",
 		"microsoft.sql/servers/connectionpolicies", "*/advancedthreatprotectionsettings", "microsoft.sql/servers/securityalertpolicies",
 		"microsoft.eventhub/namespaces/networkrulesets", "microsoft.servicebus/namespaces/networkrulesets",
@@ -30,8 +30,8 @@ func otherRows() []typeRule {
 	}}...)
 }
 
-// documentRows: Azure Cosmos DB, and hosted OpenShift clusters. Shapes by the
-// published API definitions; durations are round numbers.
+// documentRows returns the rows of Azure Cosmos DB and of OpenShift clusters. Shapes
+// are those of the published API definitions; durations are round numbers.
 func documentRows() []typeRule {
 	slow := func(pattern string, create, update, remove float64) typeRule {
 		return typeRule{
@@ -62,7 +62,8 @@ func documentRows() []typeRule {
 	}
 }
 
-// identityRows: managed identities are synchronous; the server makes their IDs.
+// identityRows returns the rows of managed identities: synchronous, with IDs made by
+// the server.
 func identityRows() []typeRule {
 	const identity = "microsoft.managedidentity/userassignedidentities"
 	return []typeRule{{

@@ -7,15 +7,15 @@ import (
 
 const (
 	peeringType = "microsoft.network/virtualnetworks/virtualnetworkpeerings"
-	// The states of a peering: one side alone, both sides, and one side after the
-	// other was deleted.
+	// The states of a peering: only this side exists, both sides exist, and the other
+	// side was deleted.
 	peeringInitiated, peeringConnected, peeringDisconnected = "Initiated", "Connected", "Disconnected"
 )
 
-// remoteNetwork is the ID of the network that a peering leads to.
+// remoteNetwork returns the ID of the remote network of a peering.
 func remoteNetwork(peering object) string { return text(peering, "properties.remoteVirtualNetwork.id") }
 
-// counterpart is the peering that leads back, nil while there is none.
+// counterpart returns the peering in the opposite direction, nil if there is none.
 func (s *Simulator) counterpart(r *resource) *resource {
 	remote := remoteNetwork(r.body)
 	if remote == "" {
@@ -37,12 +37,13 @@ func peeringDefaults(r *resource, body object) {
 	keepProperty(r, body, "peeringState", peeringInitiated)
 }
 
-// checkPeering: the other network has to be there and at rest, and a side that
-// lost its counterpart has to be put first (400 RemotePeeringIsDisconnected).
+// checkPeering refuses a peering with a network that is absent or changing, and one
+// that was disconnected on the other side, which must be put first (400
+// RemotePeeringIsDisconnected).
 func checkPeering(s *Simulator, t target, body object) *response {
 	remote := remoteNetwork(body)
 	if remote == "" || s.recordings[key(t.id)] != nil {
-		return nil // a recording says that Azure took it
+		return nil // the recording shows that Azure accepted it
 	}
 	if resp := s.checkReference(t, remote); resp != nil {
 		return resp
@@ -57,8 +58,8 @@ func checkPeering(s *Simulator, t target, body object) *response {
 	return nil
 }
 
-// connectPeering runs when a peering's write is done: with both sides there, both
-// are Connected.
+// connectPeering runs at the end of a peering's write. If both sides exist, both become
+// Connected.
 func connectPeering(s *Simulator, r *resource) {
 	state, other := peeringInitiated, s.counterpart(r)
 	if other != nil && terminal(other.state()) {
@@ -69,7 +70,7 @@ func connectPeering(s *Simulator, r *resource) {
 	properties(r.body)["peeringState"] = state
 }
 
-// disconnectPeering runs when a peering is gone.
+// disconnectPeering runs after a peering was deleted.
 func disconnectPeering(s *Simulator, r *resource) {
 	if other := s.counterpart(r); other != nil {
 		properties(other.body)["peeringState"] = peeringDisconnected
@@ -77,7 +78,7 @@ func disconnectPeering(s *Simulator, r *resource) {
 	}
 }
 
-// disconnectNetwork runs when a network is gone, with its own peerings.
+// disconnectNetwork runs after a network was deleted with its own peerings.
 func disconnectNetwork(s *Simulator, network *resource) {
 	for _, r := range s.below("") {
 		if strings.EqualFold(r.typ, peeringType) && key(remoteNetwork(r.body)) == key(network.id) {

@@ -7,9 +7,10 @@ import (
 
 const postgresType = "microsoft.dbforpostgresql/flexibleservers"
 
-// flexibleServerRows: Azure Database for PostgreSQL (and MySQL) flexible servers.
-// 202 with both headers and a body that names the operation; 404 until created;
-// no provisioningState, but a state of its own (recorded).
+// flexibleServerRows returns the rows of Azure Database for PostgreSQL (and MySQL)
+// flexible servers. A write is 202 with both headers and a body that names the
+// operation; a new resource is 404 until it is created; there is no provisioningState
+// but a property "state" (recorded).
 func flexibleServerRows() []typeRule {
 	spec := func(seconds float64, retryAfter float64) OperationSpec {
 		return OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: seconds, RetryAfter: []float64{retryAfter}}
@@ -43,7 +44,7 @@ func flexibleServerRows() []typeRule {
 		child("firewallrules", "UpsertServerFirewallRulesManagementOperation", 60, 60, nil),
 		child("*", "UpsertServerChildManagementOperation", 15, 15, nil),
 	}
-	for _, row := range rows[:len(rows):len(rows)] { // MySQL's servers are built alike
+	for _, row := range rows[:len(rows):len(rows)] { // MySQL's servers have the same form
 		row.pattern = strings.Replace(row.pattern, "postgresql", "mysql", 1)
 		if strings.HasSuffix(row.pattern, "/databases") {
 			row.defaults = nil
@@ -65,7 +66,7 @@ func requireState(state, message string) func(*resource) *response {
 	}
 }
 
-// checkServerRuns: nothing below a server changes while the server is stopped.
+// checkServerRuns refuses a write below a stopped server.
 func checkServerRuns(s *Simulator, t target, _ object) *response {
 	if s.recordings[key(t.id)] != nil {
 		return nil
@@ -73,8 +74,8 @@ func checkServerRuns(s *Simulator, t target, _ object) *response {
 	return s.checkServerState(t.parentID())
 }
 
-// checkServerState is the refusal of a server that is not running: 400 by
-// PostgreSQL, 409 by MySQL (public reports).
+// checkServerState refuses changes while a server is stopped, stopping or starting: 400
+// by PostgreSQL, 409 by MySQL (public reports).
 func (s *Simulator) checkServerState(id string) *response {
 	server := s.find(id)
 	if server == nil {
@@ -122,7 +123,7 @@ func flexibleServerDefaults(r *resource, body object) {
 	}
 }
 
-// showServerState lets the server's own state follow its operations.
+// showServerState shows the operation in progress in the server's "state".
 func showServerState(_ *Simulator, r *resource, body object) {
 	if r.op == nil || r.op.done {
 		return
@@ -139,7 +140,7 @@ func postgresDatabaseDefaults(_ *resource, body object) {
 	setDefault(p, "collation", "en_US.utf8")
 }
 
-// checkServerNotStopped is what a flexible server answers.
+// checkServerNotStopped refuses a write of a stopped server.
 func checkServerNotStopped(s *Simulator, t target, _ object) *response {
 	return s.refuseStopped(t, "properties.state", http.StatusBadRequest, "ServerStoppedError",
 		"Operation cannot be performed as the server is currently in state 'Stopped'.")

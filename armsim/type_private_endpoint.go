@@ -10,23 +10,23 @@ const (
 	privateEndpointType = "microsoft.network/privateendpoints"
 	automaticProperty   = "privateLinkServiceConnections"
 	manualProperty      = "manualPrivateLinkServiceConnections"
-	// defaultApproval is how long (simulated) an automatic connection is Pending;
-	// recorded ones were approved before the operation was done.
+	// defaultApproval is the simulated time for which an automatic connection is
+	// Pending. Recorded ones were approved before the operation was done.
 	defaultApproval = 20 * time.Second
 )
 
-// Approval is what the owner of a private link service decides about the
-// connections of a private endpoint.
+// Approval is the decision of a private link service's owner about the connections of a
+// private endpoint.
 type Approval struct {
 	ID         string `json:"id"`                   // of the private endpoint
-	Connection string `json:"connection,omitempty"` // its name; empty = all
+	Connection string `json:"connection,omitempty"` // name of the connection; empty = all
 	// Status is Approved, Rejected, Disconnected or Pending.
 	Status      string `json:"status"`
 	Description string `json:"description,omitempty"`
 }
 
-// Approve sets the state of a private endpoint's connections, automatic or
-// manual. It stays over later PUTs.
+// Approve sets the state of a private endpoint's connections, automatic or manual.
+// Later PUTs keep it.
 func (s *Simulator) Approve(a Approval) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Simulator) Approve(a Approval) error {
 	return nil
 }
 
-// setConnectionState notes what the owner of the other side decided about a connection.
+// setConnectionState stores the owner's decision about a connection.
 func (r *resource) setConnectionState(name, status, description string) {
 	if r.connectionStates == nil {
 		r.connectionStates = map[string]object{}
@@ -62,7 +62,7 @@ func (r *resource) setConnectionState(name, status, description string) {
 	r.connectionStates[strings.ToLower(name)] = object{"status": status, "description": description, "actionsRequired": "None"}
 }
 
-// connections are the private endpoint's, automatic ones first.
+// connections returns the connections of a private endpoint, automatic ones first.
 func connections(body object) []any {
 	p, _ := body["properties"].(object)
 	automatic, _ := p[automaticProperty].([]any)
@@ -79,8 +79,8 @@ func privateEndpointDefaults(r *resource, body object) {
 	setDefault(p, "customNetworkInterfaceName", "")
 }
 
-// showConnections lets connections have the state that time and their approver
-// give them, and shows whether the endpoint's name resolves.
+// showConnections shows the connections in their current state, by time or by the
+// owner's decision.
 func showConnections(s *Simulator, r *resource, body object) {
 	p := properties(body)
 	for _, property := range []string{automaticProperty, manualProperty} {
@@ -114,11 +114,12 @@ func (s *Simulator) connectionState(r *resource, name string, automatic bool) ob
 	return object{"status": "Pending", "description": "Awaiting Approval", "actionsRequired": "None"}
 }
 
-// SetApproval sets how long (simulated) automatic connections of private
-// endpoints stay Pending after the endpoint was created.
+// SetApproval sets the simulated time for which automatic connections of private
+// endpoints are Pending after the endpoint was created.
 func (s *Simulator) SetApproval(d time.Duration) { s.locked(func() { s.options.Approval = d }) }
 
-// onEndpointDone and endpointGone are what else comes and goes with an endpoint.
+// onEndpointDone and onEndpointDeleted create and remove the resources that accompany
+// an endpoint.
 func onEndpointDone(s *Simulator, endpoint *resource) {
 	createInterface(s, endpoint)
 	createConnections(s, endpoint)
@@ -129,7 +130,7 @@ func onEndpointDeleted(s *Simulator, endpoint *resource) {
 	removeConnections(s, endpoint)
 }
 
-// interfaceID is the network interface that comes with a private endpoint.
+// interfaceID returns the ID of the network interface of a private endpoint.
 func interfaceID(endpoint *resource) string {
 	scope := scopeOf(endpoint.id)
 	return scope + "/providers/Microsoft.Network/networkInterfaces/" + endpoint.name + ".nic." + endpoint.guid

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// connectionCollection is where a resource shows the private endpoints that lead
-// to it, and where its owner approves or rejects them.
+// connectionCollection is the collection in which a resource shows the private
+// endpoints that are connected to it, and in which its owner approves or rejects them.
 const connectionCollection = "privateEndpointConnections"
 
-// endpointConnectionRow is the other side of private endpoints, below any type: a
-// PUT decides the state, a DELETE disconnects. Only an endpoint makes one.
+// endpointConnectionRow describes the service side of private endpoints, below any
+// type: a PUT decides the state, a DELETE disconnects. Only an endpoint creates one.
 func endpointConnectionRow() typeRule {
 	return typeRule{
 		pattern: "*/" + strings.ToLower(connectionCollection), etag: true,
@@ -21,7 +21,8 @@ func endpointConnectionRow() typeRule {
 	}
 }
 
-// createConnections shows an endpoint that came to be at the resources it leads to.
+// createConnections adds a new endpoint's connections to the resources that it connects
+// to.
 func createConnections(s *Simulator, endpoint *resource) {
 	for _, item := range connections(endpoint.body) {
 		connection, _ := item.(object)
@@ -40,14 +41,15 @@ func createConnections(s *Simulator, endpoint *resource) {
 	}
 }
 
-// hasConnection reports whether a resource shows an endpoint already.
+// hasConnection reports whether a resource already shows an endpoint.
 func (s *Simulator) hasConnection(endpoint, target *resource) bool {
 	return slices.ContainsFunc(s.children(target.id, connectionCollection), func(r *resource) bool {
 		return key(endpointID(r)) == key(endpoint.id)
 	})
 }
 
-// removeConnections takes a deleted endpoint away from where it led to.
+// removeConnections removes a deleted endpoint's connections from the resources that it
+// was connected to.
 func removeConnections(s *Simulator, endpoint *resource) {
 	for _, r := range s.below("") {
 		if key(endpointID(r)) == key(endpoint.id) {
@@ -56,7 +58,7 @@ func removeConnections(s *Simulator, endpoint *resource) {
 	}
 }
 
-// endpointID is the ID of the endpoint of a connection, "" of anything else.
+// endpointID returns the endpoint's ID of a connection, "" for other resources.
 func endpointID(r *resource) string {
 	if !strings.HasSuffix(strings.ToLower(r.typ), "/"+strings.ToLower(connectionCollection)) {
 		return ""
@@ -64,8 +66,9 @@ func endpointID(r *resource) string {
 	return text(r.body, "properties.privateEndpoint.id")
 }
 
-// endpointOfConnection are the endpoint of a connection, what the endpoint calls it, and whether
-// it is approved without a person; nil for one that no endpoint made.
+// endpointOfConnection returns the endpoint of a connection, the connection's name
+// there, and whether it is approved automatically; nil for a connection that no
+// endpoint created.
 func (s *Simulator) endpointOfConnection(connection *resource) (endpoint *resource, name string, automatic bool) {
 	if endpoint = s.find(endpointID(connection)); endpoint == nil {
 		return nil, "", false
@@ -83,7 +86,7 @@ func (s *Simulator) endpointOfConnection(connection *resource) (endpoint *resour
 	return nil, "", false
 }
 
-// keepEndpointReference: a body cannot move a connection to another endpoint.
+// keepEndpointReference prevents a body from moving a connection to another endpoint.
 func keepEndpointReference(r *resource, body object) {
 	if old, _ := r.body["properties"].(object); old["privateEndpoint"] != nil {
 		properties(body)["privateEndpoint"] = clone(old["privateEndpoint"])
@@ -98,7 +101,7 @@ func showEndpointConnection(s *Simulator, r *resource, body object) {
 
 func checkEndpointConnection(s *Simulator, t target, body object) *response {
 	if s.recordings[key(t.id)] != nil {
-		return nil // a recording says that Azure took it
+		return nil // the recording shows that Azure accepted it
 	}
 	if s.find(t.id) == nil {
 		return s.errAbsent(t)
@@ -110,18 +113,18 @@ func checkEndpointConnection(s *Simulator, t target, body object) *response {
 	return nil
 }
 
-// isApprovalStatus reports whether a status is one that an owner may give.
+// isApprovalStatus reports whether an owner may set a status.
 func isApprovalStatus(status string) bool {
 	return slices.Contains([]string{"Approved", "Rejected", "Disconnected", "Pending"}, status)
 }
 
-// onConnectionWritten lets the endpoint see what the owner decided.
+// onConnectionWritten copies the owner's decision to the endpoint.
 func onConnectionWritten(s *Simulator, r *resource) {
 	state := "properties.privateLinkServiceConnectionState."
 	s.setEndpointState(r, text(r.body, state+"status"), text(r.body, state+"description"))
 }
 
-// onConnectionDeleted: an owner who deletes a connection disconnects the endpoint.
+// onConnectionDeleted disconnects the endpoint of a deleted connection.
 func onConnectionDeleted(s *Simulator, r *resource) { s.setEndpointState(r, "Disconnected", "") }
 
 func (s *Simulator) setEndpointState(connection *resource, status, description string) {

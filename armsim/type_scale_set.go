@@ -11,7 +11,7 @@ import (
 
 const instanceType = scaleSetType + "/virtualmachines"
 
-// instances are the machines of a scale set, in order of their numbers.
+// instances returns the machines of a scale set, in order of their numbers.
 func (s *Simulator) instances(set *resource) []*resource {
 	list := s.children(set.id, "virtualMachines")
 	sort.Slice(list, func(i, j int) bool { return instanceNumber(list[i]) < instanceNumber(list[j]) })
@@ -21,21 +21,21 @@ func (s *Simulator) instances(set *resource) []*resource {
 func instanceNumber(r *resource) int {
 	n, err := strconv.Atoi(r.name)
 	if err != nil {
-		return -1 // put out of band under a name of its own
+		return -1 // stored out of band under a name that is no number
 	}
 	return n
 }
 
-// capacity is the number of machines that a set is to have; a set with machines of
-// their own (Flexible) has none below it.
+// capacity returns the configured number of machines; false for a set in Flexible mode,
+// which has no machines below it.
 func capacity(set *resource) (int, bool) {
 	sku, _ := set.body["sku"].(object)
 	n, err := strconv.Atoi(number(sku["capacity"]))
 	return n, err == nil && !strings.EqualFold(text(set.body, "properties.orchestrationMode"), "Flexible")
 }
 
-// startCapacityChange lets the machines that a write asks for appear (Creating), and
-// those that go, the newest first, be Deleting until its operation is done.
+// startCapacityChange creates the machines that a write adds (Creating), and marks
+// those that it removes, the newest first, as Deleting until its operation is done.
 func startCapacityChange(s *Simulator, set *resource) {
 	desired, uniform := capacity(set)
 	if !uniform {
@@ -76,8 +76,8 @@ func (s *Simulator) createInstance(set *resource) {
 	set.serial++
 }
 
-// finishCapacityChange runs when a write of the set is done, and when somebody changed it
-// behind its back.
+// finishCapacityChange runs at the end of a write of the set, and after an out-of-band
+// change.
 func finishCapacityChange(s *Simulator, set *resource) {
 	desired, uniform := capacity(set)
 	if !uniform {
@@ -99,8 +99,8 @@ func finishCapacityChange(s *Simulator, set *resource) {
 	}
 }
 
-// model is the set's description of its machines: a machine that was made after
-// another one is not the latest.
+// model returns the set's description of its machines, for comparison: a machine with
+// another model is not up to date.
 func model(set *resource) string {
 	encoded, err := json.Marshal([]any{properties(set.body)["virtualMachineProfile"], text(set.body, "sku.name")})
 	if err != nil {
@@ -118,7 +118,7 @@ func showInstance(s *Simulator, r *resource, body object) {
 	properties(body)["latestModelApplied"] = r.model == model(set)
 }
 
-// parentOf is the ID of the resource that an ID lies below.
+// parentOf returns the ID of the parent, "" for an ID that does not parse.
 func parentOf(id string) string {
 	t, ok := parseID(id)
 	if !ok {
@@ -127,7 +127,8 @@ func parentOf(id string) string {
 	return t.parentID()
 }
 
-// checkInstance: machines come with the capacity of their set, not by a PUT.
+// checkInstance refuses a PUT of a machine that does not exist: only the set's capacity
+// creates machines.
 func checkInstance(s *Simulator, t target, _ object) *response {
 	set := s.find(t.parentID())
 	if set == nil || s.find(t.id) != nil {
@@ -139,7 +140,8 @@ func checkInstance(s *Simulator, t target, _ object) *response {
 	return armError(http.StatusNotFound, "NotFound", "The entity was not found in this Azure location.")
 }
 
-// shrinkCapacity: a machine that is deleted by itself is not replaced.
+// shrinkCapacity reduces the capacity after the DELETE of one machine, which is not
+// replaced.
 func shrinkCapacity(s *Simulator, r *resource) {
 	set := s.find(parentOf(r.id))
 	if set == nil {
@@ -153,7 +155,8 @@ func shrinkCapacity(s *Simulator, r *resource) {
 	}
 }
 
-// selectInstances are those that an action's body names; "*" is all.
+// selectInstances returns the machines that the body of an action names; "*" selects
+// all.
 func (s *Simulator) selectInstances(set *resource, body object) []*resource {
 	ids, _ := body["instanceIds"].([]any)
 	var out []*resource
@@ -168,7 +171,8 @@ func (s *Simulator) selectInstances(set *resource, body object) []*resource {
 	return out
 }
 
-// scaleSetActions are those of machines, and what is done to some of them.
+// scaleSetActions returns the actions of machines, and those on selected machines of
+// the set.
 func scaleSetActions() map[string]action {
 	out := machineActions()
 	out["delete"] = action{provisioningState: "Updating", onEnd: func(s *Simulator, set *resource, body object) {

@@ -10,10 +10,10 @@ const storageType = "microsoft.storage/storageaccounts"
 
 var accountNamePattern = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 
-// storageRows: a create answers 202 with Location and an empty body, and shows
-// Creating, then ResolvingDNS; updates and deletes are done at once. A failover
-// is an action: the primary region is gone meanwhile, then the secondary one is
-// the primary.
+// storageRows returns the rows of storage. A create is 202 with Location and an empty
+// body, in the state Creating, then ResolvingDNS; updates and deletes are synchronous.
+// A failover is an action: the primary region is unavailable until the secondary one
+// replaces it.
 func storageRows() []typeRule {
 	return []typeRule{{
 		pattern:  storageType,
@@ -53,8 +53,8 @@ func storageDefaults(r *resource, body object) {
 	setDefault(p, "encryption", object{"keySource": "Microsoft.Storage", "services": object{"file": service, "blob": clone(service)}})
 }
 
-// checkStorage holds the name of a new account: its form, and that it is nobody's
-// in all of Azure.
+// checkStorage refuses the name of a new account if it is malformed or taken; names are
+// unique in all of Azure.
 func checkStorage(s *Simulator, t target, _ object) *response {
 	if s.find(t.id) != nil || s.recordings[key(t.id)] != nil {
 		return nil
@@ -77,18 +77,18 @@ func checkStorage(s *Simulator, t target, _ object) *response {
 	return nil
 }
 
-// showStorage lets a new account be Creating first and ResolvingDNS then.
+// showStorage shows ResolvingDNS in the second half of a creation.
 func showStorage(s *Simulator, r *resource, body object) {
 	if op := r.op; op != nil && !op.done && op.verb == "create" && s.clock.now().Sub(op.start) >= op.end.Sub(op.start)/2 {
 		properties(body)["provisioningState"] = "ResolvingDNS"
 	}
 }
 
-// isGeoRedundant tells whether an account has a copy in a second region.
+// isGeoRedundant reports whether an account has a copy in a second region.
 func isGeoRedundant(body object) bool { return strings.Contains(text(body, "sku.name"), "G") }
 
-// pairedRegion is a region's pair, where Azure keeps the copy; made up but for
-// those of the tests and examples.
+// pairedRegion returns the region in which Azure keeps the copy. The pairs are invented
+// except for regions of the tests and examples.
 func pairedRegion(region string) string {
 	pairs := map[string]string{"westus2": "westcentralus", "westcentralus": "westus2", "westeurope": "northeurope",
 		"northeurope": "westeurope", "eastus": "westus", "westus": "eastus", "eastus2": "centralus", "centralus": "eastus2"}
@@ -102,7 +102,7 @@ func checkFailover(r *resource) *response {
 	if isGeoRedundant(r.body) {
 		return nil
 	}
-	return armError(http.StatusConflict, "OperationNotAllowedOnAccountType", // the account has nowhere to go
+	return armError(http.StatusConflict, "OperationNotAllowedOnAccountType", // there is no secondary region
 		"The failover operation is not allowed for the storage account %s: it is not geo-redundant.", r.name)
 }
 
@@ -111,7 +111,7 @@ func beginFailover(_ *Simulator, r *resource, _ object) {
 	p["failoverInProgress"], p["statusOfPrimary"] = true, "unavailable"
 }
 
-// endFailover makes the secondary region the primary one, without a copy.
+// endFailover makes the secondary region the primary one; the account has no copy then.
 func endFailover(_ *Simulator, r *resource, _ object) {
 	p := properties(r.body)
 	p["primaryLocation"], p["statusOfPrimary"] = p["secondaryLocation"], "available"

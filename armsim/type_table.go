@@ -7,52 +7,52 @@ type typeRule struct {
 	pattern                string // glob over the lower-cased type
 	create, update, delete OperationSpec
 	etag                   bool   // body and header carry an ETag
-	noLocation             bool   // a top-level resource without location
-	noState                bool   // no provisioningState is shown
-	titleTypes             bool   // the server spells type segments with a capital
+	noLocation             bool   // a top-level resource may omit the location
+	noState                bool   // no provisioningState is returned
+	titleTypes             bool   // the server capitalizes type segments
 	displayLocation        bool   // "westus2" becomes "West US 2"
 	fullName               bool   // name is "parent/child"
-	deleteReturnsBody      bool   // DELETE answers what was there
+	deleteReturnsBody      bool   // DELETE returns the deleted resource
 	noDelete               bool   // DELETE is 405
-	noGet                  bool   // GET is 405; HEAD and the list are not
-	blockedByChildren      bool   // is not deleted while it has children
-	inherited              bool   // a list at a scope shows what is above and below, too
+	noGet                  bool   // GET is 405; HEAD and the list are allowed
+	blockedByChildren      bool   // DELETE is refused while it has children
+	inherited              bool   // a list at a scope includes what is above and below
 	operationsPath         string // segment of Azure-AsyncOperation URLs
-	operationBodyName      string // the first answer's body names this operation instead of showing the resource
+	operationBodyName      string // the first response names this operation instead of containing the resource
 	inline                 []inlineRule
 	actions                map[string]action // POSTs by lower-cased name
 	absent                 absence
 	secrets                []string
-	// defaults adds the server's own properties when a body is stored and when its
-	// operation is done; show changes what is shown, without storing it.
+	// defaults sets the server's own properties when a body is stored and when its
+	// operation is done. onRead changes the returned body only.
 	defaults func(*resource, object)
 	onRead   func(*Simulator, *resource, object)
-	// begun runs when a write was accepted, after when it is done, gone when the
-	// resource was deleted.
+	// onAccepted runs when a write was accepted, onDone when it is done, onDeleted
+	// after the resource was deleted.
 	onAccepted, onDone, onDeleted func(*Simulator, *resource)
-	// changing names the state and status word of an update; "" = the table's.
+	// transition returns the state and status word of an update; "" means the table's.
 	transition  func(old, body object) (state, word string)
 	checkWrite  func(*Simulator, target, object) *response
 	checkDelete func(*Simulator, *resource) *response // refuses a DELETE
 }
 
-// absence is how a provider itself says that a resource is not there; empty for
-// what ARM's front door says. {name}, {parent} and {id} stand for the resource's.
+// absence is a provider's own 404; empty for that of ARM's front door. {name}, {parent}
+// and {id} are replaced by the resource's.
 type absence struct{ code, detail, message string }
 
 // action is a POST that starts a long-running operation.
 type action struct {
-	provisioningState        string  // provisioningState meanwhile
-	path                     string  // below properties: what changes; "" = nothing
-	runningValue, finalValue string  // its values; "" = as it was
-	seconds                  float64 // how long it takes; 0 = as an update
-	// begin and end do more than a property says, with the action's body.
+	provisioningState        string  // while in progress
+	path                     string  // of the property below properties that changes; "" = none
+	runningValue, finalValue string  // its values; "" = unchanged
+	seconds                  float64 // duration; 0 = that of an update
+	// onStart and onEnd apply effects beyond the property; they get the action's body.
 	onStart, onEnd func(*Simulator, *resource, object)
-	// check refuses the action.
+	// check refuses the action, or returns nil.
 	check func(*resource) *response
 }
 
-// typeRows is the table; the first match counts. Sources: recorded traffic.
+// typeRows returns the table; the first match counts. Sources: recorded traffic.
 func typeRows() []typeRule {
 	rows := []typeRule{{
 		pattern:    "microsoft.resources/resourcegroups",

@@ -23,7 +23,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stderr))
 }
 
-// settings are what the flags say.
+// settings contains the values of the flags.
 type settings struct {
 	probe     bool
 	bodies    string // file of recordings
@@ -31,8 +31,8 @@ type settings struct {
 	listen    armsim.ListenOptions
 }
 
-// run serves until the context ends. It answers the exit code: 0, 1 when
-// serving failed, 2 for bad flags.
+// run serves until the context ends. It returns the exit code: 0, 1 when serving
+// failed, 2 for invalid flags.
 func run(ctx context.Context, args []string, getenv func(string) string, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	set, err := parse(args, getenv, stderr)
@@ -108,7 +108,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	if set.simulator.TimeScale <= 0 {
 		return set, fmt.Errorf("read flags: --time-scale %g must be positive", set.simulator.TimeScale)
 	}
-	// The secret comes from the environment: arguments show in process lists.
+	// The secret comes from the environment, because process lists show arguments.
 	set.simulator.ClientSecret = getenv("ARMSIM_CLIENT_SECRET")
 	set.simulator.Subscriptions = list(subscriptions)
 	if throttle {

@@ -16,8 +16,8 @@ import (
 
 const probeTimeout = 5 * time.Second
 
-// probe asks a simulator that was started with the same flags whether it
-// serves; a container's health check needs no other program then.
+// probe checks whether a simulator that was started with the same flags is serving, so
+// that the health check of a container needs no other program.
 func probe(ctx context.Context, o armsim.ListenOptions) error {
 	_, port, err := net.SplitHostPort(o.Address)
 	if err != nil {
@@ -46,7 +46,7 @@ func probe(ctx context.Context, o armsim.ListenOptions) error {
 	if err != nil {
 		return fmt.Errorf("probe %s: %w", url, err)
 	}
-	defer func() { _ = response.Body.Close() }() // nothing is left to read
+	defer func() { _ = response.Body.Close() }() // nothing left to read
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("probe %s: it answers %s", url, response.Status)
 	}

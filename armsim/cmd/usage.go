@@ -34,7 +34,7 @@ The client's secret, if only one is to be taken, comes from ARMSIM_CLIENT_SECRET
 Flags:
 `
 
-// usage explains the tool, then lists the flags.
+// usage prints the introduction and the flags.
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprint(out, intro)
 	flags.PrintDefaults()
