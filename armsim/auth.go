@@ -44,7 +44,7 @@ func (s *Simulator) serveAuth(w http.ResponseWriter, r *http.Request) {
 			"metadata": []any{object{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
 		})
 	case rest == "oauth2/v2.0/token" && r.Method == http.MethodPost:
-		resp = s.token(q, tenant, w)
+		resp = s.serveToken(q, tenant, w)
 	default:
 		resp = newResponse(http.StatusNotFound, object{"error": "not_found"})
 	}
@@ -69,8 +69,8 @@ func discovery(origin, tenant string) object {
 	}
 }
 
-// token issues a token for the client credentials grant.
-func (s *Simulator) token(q *request, tenant string, w http.ResponseWriter) *response {
+// serveToken issues a token for the client credentials grant.
+func (s *Simulator) serveToken(q *request, tenant string, w http.ResponseWriter) *response {
 	r := q.r
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	if err := r.ParseForm(); err != nil || r.PostForm.Get("grant_type") != "client_credentials" {
@@ -137,7 +137,7 @@ func (s *Simulator) checkToken(q *request) *response {
 	}
 	scheme, token, _ := strings.Cut(q.r.Header.Get("Authorization"), " ")
 	var resp *response
-	switch expires, audience, ok := s.verify(token); {
+	switch expires, audience, ok := s.verifyToken(token); {
 	case scheme == "":
 		resp = gatewayError(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
 	case !strings.EqualFold(scheme, "Bearer") || !ok:
@@ -155,8 +155,8 @@ func (s *Simulator) checkToken(q *request) *response {
 	return resp
 }
 
-// verify checks the signature of a token and returns its expiry and audience.
-func (s *Simulator) verify(token string) (expires time.Time, audience string, ok bool) {
+// verifyToken checks the signature of a token and returns its expiry and audience.
+func (s *Simulator) verifyToken(token string) (expires time.Time, audience string, ok bool) {
 	cut := strings.LastIndexByte(token, '.')
 	if cut < 0 || !hmac.Equal([]byte(s.sign(token[:cut])), []byte(token[cut+1:])) {
 		return time.Time{}, "", false

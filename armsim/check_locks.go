@@ -12,7 +12,7 @@ const lockType = "microsoft.authorization/locks"
 // lockRow describes management locks: synchronous extension resources at any scope.
 func lockRow() typeRule {
 	return typeRule{
-		pattern: lockType, noLocation: true, noState: true, inherited: true,
+		typePattern: lockType, noLocation: true, noState: true, inherited: true,
 		create: OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
 		checkWrite: func(_ *Simulator, t target, body object) *response {
 			switch strings.ToLower(text(body, "properties.level")) {

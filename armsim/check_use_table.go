@@ -8,11 +8,11 @@ import (
 // useRule lists the references that prevent the deletion of a resource, and the
 // refusal.
 type useRule struct {
-	target string // lower-cased type of the used resource
+	usedType string // lower-cased type of the used resource
 	// by lists the type and path of properties that refer to the target. A reference to
 	// something below the target counts too.
-	by     [][2]string
-	refuse func(used, user string) *response
+	references [][2]string
+	refuse     func(used, user string) *response
 }
 
 const (
@@ -28,18 +28,18 @@ const (
 // addresses, and the services' published errors for the others.
 func useRows() []useRule {
 	return append(networkUses(), useRule{
-		target: "microsoft.compute/disks",
-		by: [][2]string{{machineType, "properties.storageProfile.osDisk.managedDisk.id"},
+		usedType: "microsoft.compute/disks",
+		references: [][2]string{{machineType, "properties.storageProfile.osDisk.managedDisk.id"},
 			{machineType, "properties.storageProfile.dataDisks[*].managedDisk.id"}},
 		refuse: refuseUse(http.StatusConflict, "OperationNotAllowed", "Disk {used} is attached to VM {user}."),
 	}, useRule{
-		target: "microsoft.compute/availabilitysets",
-		by:     [][2]string{{machineType, "properties.availabilitySet.id"}},
+		usedType:   "microsoft.compute/availabilitysets",
+		references: [][2]string{{machineType, "properties.availabilitySet.id"}},
 		refuse: refuseUse(http.StatusConflict, "OperationNotAllowed",
 			"Availability Set '{name}' cannot be deleted. Before deleting an Availability Set please ensure that it does not contain any VM."),
 	}, useRule{
-		target: "microsoft.web/serverfarms",
-		by:     [][2]string{{"microsoft.web/sites", "properties.serverFarmId"}},
+		usedType:   "microsoft.web/serverfarms",
+		references: [][2]string{{"microsoft.web/sites", "properties.serverFarmId"}},
 		refuse: refuseUse(http.StatusConflict, "Conflict",
 			"Server farm '{name}' cannot be deleted because it has web app(s) {by} assigned to it."),
 	})
@@ -54,8 +54,8 @@ func networkUses() []useRule {
 		return out
 	}
 	return []useRule{{
-		target: networkPrefix + "virtualnetworks/subnets",
-		by: append(network(
+		usedType: networkPrefix + "virtualnetworks/subnets",
+		references: append(network(
 			"networkinterfaces", ipConfigSubnet, "azurefirewalls", ipConfigSubnet, "bastionhosts", ipConfigSubnet,
 			"virtualnetworkgateways", ipConfigSubnet, "privatelinkservices", ipConfigSubnet, "privateendpoints", "properties.subnet.id",
 			"applicationgateways", "properties.gatewayIPConfigurations[*].properties.subnet.id",
@@ -67,8 +67,8 @@ func networkUses() []useRule {
 		refuse: refuseUse(http.StatusBadRequest, "InUseSubnetCannotBeDeleted",
 			"Subnet {name} is in use by {user} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet."),
 	}, {
-		target: networkPrefix + "publicipaddresses",
-		by: network(
+		usedType: networkPrefix + "publicipaddresses",
+		references: network(
 			"networkinterfaces", ipConfigAddress, "azurefirewalls", ipConfigAddress, "bastionhosts", ipConfigAddress,
 			"virtualnetworkgateways", ipConfigAddress, "natgateways", "properties.publicIpAddresses[*].id",
 			"loadbalancers", "properties.frontendIPConfigurations[*].properties.publicIPAddress.id",
@@ -77,30 +77,30 @@ func networkUses() []useRule {
 		refuse: refuseUse(http.StatusBadRequest, "PublicIPAddressCannotBeDeleted",
 			"Public IP address {used} can not be deleted since it is still allocated to resource {user}. In order to delete the public IP, disassociate/detach the Public IP address from the resource.  To learn how to do this, see aka.ms/deletepublicip."),
 	}, {
-		target: networkPrefix + "publicipprefixes",
-		by: network("natgateways", "properties.publicIpPrefixes[*].id", "publicipaddresses", "properties.publicIPPrefix.id",
+		usedType: networkPrefix + "publicipprefixes",
+		references: network("natgateways", "properties.publicIpPrefixes[*].id", "publicipaddresses", "properties.publicIPPrefix.id",
 			"loadbalancers", "properties.frontendIPConfigurations[*].properties.publicIPPrefix.id"),
 		refuse: refuseUse(http.StatusBadRequest, "InUsePublicIpPrefixCannotBeDeleted", "Public IP prefix {used} is in use by {user} and cannot be deleted."),
 	}, {
-		target: networkPrefix + "networksecuritygroups",
-		by:     network("virtualnetworks/subnets", "properties.networkSecurityGroup.id", "networkinterfaces", "properties.networkSecurityGroup.id"),
+		usedType:   networkPrefix + "networksecuritygroups",
+		references: network("virtualnetworks/subnets", "properties.networkSecurityGroup.id", "networkinterfaces", "properties.networkSecurityGroup.id"),
 		refuse: refuseUse(http.StatusBadRequest, "InUseNetworkSecurityGroupCannotBeDeleted",
 			"Network security group {used} cannot be deleted because it is in use by the following resources: {user}. In order to delete the Network security group, remove the association with the resource(s). To learn how to do this, see aka.ms/deletensg."),
 	}, {
-		target: networkPrefix + "routetables",
-		by:     network("virtualnetworks/subnets", "properties.routeTable.id"),
-		refuse: refuseUse(http.StatusBadRequest, "InUseRouteTableCannotBeDeleted", "Route table {name} is in use and cannot be deleted. It is used by {user}."),
+		usedType:   networkPrefix + "routetables",
+		references: network("virtualnetworks/subnets", "properties.routeTable.id"),
+		refuse:     refuseUse(http.StatusBadRequest, "InUseRouteTableCannotBeDeleted", "Route table {name} is in use and cannot be deleted. It is used by {user}."),
 	}, {
-		target: networkPrefix + "natgateways",
-		by:     network("virtualnetworks/subnets", "properties.natGateway.id"),
-		refuse: refuseUse(http.StatusBadRequest, "InUseNatGatewayCannotBeDeleted", "NAT gateway {name} is in use by {user} and cannot be deleted."),
+		usedType:   networkPrefix + "natgateways",
+		references: network("virtualnetworks/subnets", "properties.natGateway.id"),
+		refuse:     refuseUse(http.StatusBadRequest, "InUseNatGatewayCannotBeDeleted", "NAT gateway {name} is in use by {user} and cannot be deleted."),
 	}, {
-		target: networkPrefix + "networkinterfaces",
-		by:     append(network("privateendpoints", "properties.networkInterfaces[*].id"), [2]string{machineType, "properties.networkProfile.networkInterfaces[*].id"}),
-		refuse: refuseInterface,
+		usedType:   networkPrefix + "networkinterfaces",
+		references: append(network("privateendpoints", "properties.networkInterfaces[*].id"), [2]string{machineType, "properties.networkProfile.networkInterfaces[*].id"}),
+		refuse:     refuseInterface,
 	}, {
-		target: networkPrefix + "loadbalancers",
-		by: [][2]string{{scaleSetType, scaleSetConfig + "loadBalancerBackendAddressPools[*].id"},
+		usedType: networkPrefix + "loadbalancers",
+		references: [][2]string{{scaleSetType, scaleSetConfig + "loadBalancerBackendAddressPools[*].id"},
 			{scaleSetType, scaleSetConfig + "loadBalancerInboundNatPools[*].id"}},
 		refuse: refuseUse(http.StatusBadRequest, "LoadBalancerInUseByVirtualMachineScaleSet",
 			"Cannot delete load balancer {used} since its child resources are in use by virtual machine scale set {user}."),

@@ -38,7 +38,7 @@ func (s *Simulator) findUser(used *resource) (string, *useRule) {
 
 func (s *Simulator) useRuleFor(typ string) *useRule {
 	for i := range s.uses {
-		if strings.EqualFold(s.uses[i].target, typ) {
+		if strings.EqualFold(s.uses[i].usedType, typ) {
 			return &s.uses[i]
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Simulator) useRuleFor(typ string) *useRule {
 // with the named list items on the way ("/ipConfigurations/first"), as ARM's messages
 // have it.
 func referenceFrom(rule *useRule, r *resource, used string) (string, bool) {
-	for _, by := range rule.by {
+	for _, by := range rule.references {
 		if !strings.EqualFold(by[0], r.typ) {
 			continue
 		}
@@ -112,7 +112,7 @@ func (s *Simulator) checkReferences(t target, body object) *response {
 		return nil // the recording shows that Azure accepted it
 	}
 	for _, rule := range s.uses {
-		for _, by := range rule.by {
+		for _, by := range rule.references {
 			if !strings.EqualFold(by[0], t.resourceType()) {
 				continue
 			}

@@ -12,7 +12,7 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 		return gatewayError(http.StatusBadRequest, "InvalidResourceGroup", "The provided resource group name '%s' has these invalid characters or is too long.", t.group)
 	}
 	if r != nil {
-		if resp := s.busy(q, r); resp != nil {
+		if resp := s.checkBusy(q, r); resp != nil {
 			return resp
 		}
 	}
@@ -56,9 +56,9 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	return nil
 }
 
-// busy refuses a write while an operation on the resource is in progress, or while its
+// checkBusy refuses a write while an operation on the resource is in progress, or while its
 // provisioning state is not terminal.
-func (s *Simulator) busy(q *request, r *resource) *response {
+func (s *Simulator) checkBusy(q *request, r *resource) *response {
 	if r.op != nil && !r.op.done {
 		if r.op.verb == "delete" && q.target.kind == kindGroup {
 			return errGroupDeleting(q.target.group)
@@ -74,11 +74,11 @@ func (s *Simulator) busy(q *request, r *resource) *response {
 
 // checkConditions evaluates If-Match and If-None-Match of a write (412).
 func (s *Simulator) checkConditions(r *http.Request, stored *resource) *response {
-	match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
+	match, noneMatch := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
 	if match != "" && (stored == nil || match != "*" && !sameETag(match, s.etagOf(stored))) {
 		return errPrecondition()
 	}
-	if none != "" && stored != nil && (none == "*" || sameETag(none, s.etagOf(stored))) {
+	if noneMatch != "" && stored != nil && (noneMatch == "*" || sameETag(noneMatch, s.etagOf(stored))) {
 		return errPrecondition()
 	}
 	return nil

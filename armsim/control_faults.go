@@ -1,10 +1,12 @@
 package armsim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -49,10 +51,6 @@ type Fault struct {
 func (s *Simulator) AddFault(f Fault) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.addFault(f)
-}
-
-func (s *Simulator) addFault(f Fault) string {
 	if f.ID == "" {
 		s.nextFault++
 		f.ID = fmt.Sprintf("fault-%d", s.nextFault)
@@ -72,17 +70,15 @@ func (s *Simulator) RemoveFault(id string) bool {
 }
 
 func (s *Simulator) dropFault(id string) bool {
-	var kept []*Fault
-	for _, f := range s.faults {
-		if id == "" || f.ID == id {
+	before := len(s.faults)
+	s.faults = slices.DeleteFunc(s.faults, func(f *Fault) bool {
+		removed := id == "" || f.ID == id
+		if removed {
 			close(f.released)
-			continue
 		}
-		kept = append(kept, f)
-	}
-	found := len(kept) != len(s.faults)
-	s.faults = kept
-	return found
+		return removed
+	})
+	return len(s.faults) < before
 }
 
 // Faults returns the faults with their counts.
@@ -98,18 +94,7 @@ func (s *Simulator) Faults() []Fault {
 
 func (f *Fault) matches(q *request) bool {
 	onOperation := q.target.kind == kindOperation
-	switch f.On {
-	case "any":
-	case "operation":
-		if !onOperation {
-			return false
-		}
-	default:
-		if onOperation {
-			return false
-		}
-	}
-	return globMatch(f.Method, q.r.Method) && globMatch(f.Type, q.resourceType) && globMatch(f.Path, q.target.id)
+	return (f.On == "any" || onOperation == (f.On == "operation")) && globMatch(f.Method, q.r.Method) && globMatch(f.Type, q.resourceType) && globMatch(f.Path, q.target.id)
 }
 
 // dueFault returns the fault that fires for a request: the first that matches and is
@@ -193,15 +178,8 @@ func (s *Simulator) countWaiting(f *Fault, by int) {
 
 func (f *Fault) response() *response {
 	resp := newResponse(f.Status, nil)
-	code, message := f.Code, f.Message
-	if code != "" || f.Body == nil && f.Status >= 400 {
-		if code == "" {
-			code = "InternalServerError"
-		}
-		if message == "" {
-			message = "Encountered internal server error."
-		}
-		resp = armError(f.Status, code, "%s", message)
+	if f.Code != "" || f.Body == nil && f.Status >= 400 {
+		resp = armError(f.Status, cmp.Or(f.Code, "InternalServerError"), "%s", cmp.Or(f.Message, "Encountered internal server error."))
 	}
 	if f.Body != nil {
 		resp.body, resp.raw = nil, f.Body

@@ -35,7 +35,7 @@ func (s *Simulator) Put(id string, body map[string]any) error {
 	if state := text(body, "properties.provisioningState"); state != "" && !terminal(state) {
 		r.setState(state)
 	} else if state != "" || !known {
-		s.finishSync(r)
+		s.completeSyncWrite(r)
 		if state != "" {
 			r.setState(state)
 		}
@@ -64,7 +64,7 @@ func (s *Simulator) createMissing(id string) {
 	s.createParents(t)
 	r := s.store(&request{target: t, resourceType: t.resourceType()}, nil, object{"location": "westus2"})
 	r.staleUntil = time.Time{}
-	s.finishSync(r)
+	s.completeSyncWrite(r)
 }
 
 // Patch applies a JSON merge patch to a stored resource, out of band.

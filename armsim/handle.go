@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// handle runs ARM's own checks in ARM's order, then the method. The caller holds the
+// dispatch runs ARM's own checks in ARM's order, then the method. The caller holds the
 // lock.
-func (s *Simulator) handle(q *request) *response {
+func (s *Simulator) dispatch(q *request) *response {
 	if q.target.kind == kindMetadata {
 		return s.cloudMetadata(q)
 	}

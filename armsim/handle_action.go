@@ -23,8 +23,8 @@ func (s *Simulator) handleAction(q *request) *response {
 		}
 		return newResponse(http.StatusOK, object{"keys": keys})
 	default:
-		if known, ok := s.ruleFor(r.typ).actions[action]; ok {
-			return s.startAction(q, r, known)
+		if action, ok := s.ruleFor(r.typ).actions[action]; ok {
+			return s.startAction(q, r, action)
 		}
 	}
 	return gatewayError(http.StatusNotFound, "InvalidResourceType",
@@ -32,15 +32,15 @@ func (s *Simulator) handleAction(q *request) *response {
 }
 
 // startAction starts the operation of an action: 202 with both headers.
-func (s *Simulator) startAction(q *request, r *resource, known action) *response {
-	if resp := s.busy(q, r); resp != nil {
+func (s *Simulator) startAction(q *request, r *resource, action action) *response {
+	if resp := s.checkBusy(q, r); resp != nil {
 		return resp
 	}
 	if resp := s.checkFamily(q); resp != nil {
 		return resp
 	}
-	if known.check != nil {
-		if resp := known.check(r); resp != nil {
+	if action.check != nil {
+		if resp := action.check(r); resp != nil {
 			return resp
 		}
 	}
@@ -52,20 +52,20 @@ func (s *Simulator) startAction(q *request, r *resource, known action) *response
 		}
 	}
 	spec := s.specFor(r.typ, r.id, "update")
-	spec.Shape, spec.State, spec.FirstState = ShapeBoth, known.provisioningState, known.provisioningState
-	if known.seconds > 0 {
-		spec.Seconds = known.seconds
+	spec.Shape, spec.State, spec.FirstState = ShapeBoth, action.provisioningState, action.provisioningState
+	if action.seconds > 0 {
+		spec.Seconds = action.seconds
 	}
-	if known.runningValue != "" {
-		setText(properties(r.body), known.path, known.runningValue)
+	if action.runningValue != "" {
+		setText(properties(r.body), action.path, action.runningValue)
 	}
 	op := s.startOperation(q.target, r, "action", spec, q)
-	op.finalValue = [2]string{known.path, known.finalValue}
-	if known.onStart != nil {
-		known.onStart(s, r, body)
+	op.finalValue = [2]string{action.path, action.finalValue}
+	if action.onStart != nil {
+		action.onStart(s, r, body)
 	}
-	if known.onEnd != nil {
-		op.onEnd = func() { known.onEnd(s, r, body) }
+	if action.onEnd != nil {
+		op.onEnd = func() { action.onEnd(s, r, body) }
 	}
 	resp := newResponse(http.StatusAccepted, nil)
 	s.setOperationHeaders(resp, op, q)

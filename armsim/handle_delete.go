@@ -33,7 +33,7 @@ func (s *Simulator) handleDelete(q *request) *response {
 		s.setOperationHeaders(resp, op, q)
 		return resp
 	}
-	if resp := s.busy(q, r); resp != nil { // a state that SetState set
+	if resp := s.checkBusy(q, r); resp != nil { // a state that SetState set
 		return resp
 	}
 	if resp := s.checkDeletable(q, r); resp != nil {

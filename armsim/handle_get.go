@@ -28,7 +28,7 @@ func (s *Simulator) handleGet(q *request) *response {
 	}
 	resp := newResponse(http.StatusOK, body)
 	s.setETag(resp, r)
-	if none := q.r.Header.Get("If-None-Match"); none != "" && resp.header.Get("ETag") != "" && sameETag(none, s.etagOf(r)) {
+	if noneMatch := q.r.Header.Get("If-None-Match"); noneMatch != "" && resp.header.Get("ETag") != "" && sameETag(noneMatch, s.etagOf(r)) {
 		resp.status, resp.body = http.StatusNotModified, nil
 	}
 	return resp
@@ -117,8 +117,8 @@ func inFlatList(r *resource, q *request) bool {
 		return false
 	}
 	filter := q.r.URL.Query().Get("$filter")
-	if _, wanted, ok := strings.Cut(filter, "resourceType eq '"); ok {
-		return strings.EqualFold(strings.TrimSuffix(wanted, "'"), r.typ)
+	if _, resourceType, ok := strings.Cut(filter, "resourceType eq '"); ok {
+		return strings.EqualFold(strings.TrimSuffix(resourceType, "'"), r.typ)
 	}
 	return true
 }
@@ -138,16 +138,16 @@ func summary(body object) object {
 // the client.
 func (s *Simulator) pageOf(q *request, list []any) *response {
 	query := q.r.URL.Query()
-	from, _ := strconv.Atoi(query.Get("$skiptoken")) // an unknown token starts from the beginning
+	start, _ := strconv.Atoi(query.Get("$skiptoken")) // an unknown token starts from the beginning
 	size := s.options.PageSize
 	if top, err := strconv.Atoi(query.Get("$top")); err == nil && top > 0 {
 		size = min(size, top)
 	}
-	from = max(0, min(from, len(list)))
-	to := min(from+size, len(list))
-	body := object{"value": list[from:to]}
-	if to < len(list) {
-		query.Set("$skiptoken", strconv.Itoa(to))
+	start = max(0, min(start, len(list)))
+	end := min(start+size, len(list))
+	body := object{"value": list[start:end]}
+	if end < len(list) {
+		query.Set("$skiptoken", strconv.Itoa(end))
 		body["nextLink"] = q.origin() + q.r.URL.EscapedPath() + "?" + query.Encode()
 	}
 	return newResponse(http.StatusOK, body)

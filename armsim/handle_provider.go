@@ -83,27 +83,27 @@ func (s *Simulator) handleProvider(q *request) *response {
 func (s *Simulator) resourceTypes(namespace string) []any {
 	types := map[string]bool{}
 	add := func(resourceType string) {
-		space, kind, nested := strings.Cut(resourceType, "/")
-		if nested && strings.EqualFold(space, namespace) && !strings.Contains(kind, "*") {
-			types[strings.ToLower(kind)] = true
+		namespacePart, typeName, nested := strings.Cut(resourceType, "/")
+		if nested && strings.EqualFold(namespacePart, namespace) && !strings.Contains(typeName, "*") {
+			types[strings.ToLower(typeName)] = true
 		}
 	}
 	for _, row := range typeRows() {
-		add(row.pattern)
+		add(row.typePattern)
 	}
 	for _, r := range s.resources {
 		add(r.typ)
 	}
 	list := []any{}
-	for _, kind := range slices.Sorted(maps.Keys(types)) {
-		offered := []any{"2024-06-01-preview", "2024-01-01", "2023-08-15"}
-		if l := s.typeLimit(namespace + "/" + kind); l != nil && len(l.APIVersions) > 0 {
-			offered = offered[:0]
+	for _, typeName := range slices.Sorted(maps.Keys(types)) {
+		versions := []any{"2024-06-01-preview", "2024-01-01", "2023-08-15"}
+		if l := s.typeLimit(namespace + "/" + typeName); l != nil && len(l.APIVersions) > 0 {
+			versions = versions[:0]
 			for _, version := range l.APIVersions {
-				offered = append(offered, version)
+				versions = append(versions, version)
 			}
 		}
-		list = append(list, object{"resourceType": kind, "apiVersions": offered})
+		list = append(list, object{"resourceType": typeName, "apiVersions": versions})
 	}
 	return list
 }

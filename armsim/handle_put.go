@@ -54,7 +54,7 @@ func (s *Simulator) handlePatch(q *request) *response {
 		delete(body, "tags")
 	}
 	for _, inline := range s.ruleFor(r.typ).inline {
-		if holder, last := inline.list(patch, false); holder[last] == nil {
+		if parent, name := inline.list(patch, false); parent[name] == nil {
 			inline.show(body, s.inlineList(r, inline))
 		}
 	}
@@ -93,15 +93,15 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	if spec.Shape != ShapeSync && spec.Shape != ShapeSelf {
 		op = s.startOperation(t, r, verb, spec, q)
 	} else {
-		s.finishSync(r)
+		s.completeSyncWrite(r)
 	}
 	resp := s.writeResponse(r, op, spec, q)
 	s.log.addWrite(s.clock.now(), q, r, verb, resp.status, r.lastPut)
 	return resp
 }
 
-// finishSync completes a synchronous write.
-func (s *Simulator) finishSync(r *resource) {
+// completeSyncWrite completes a synchronous write.
+func (s *Simulator) completeSyncWrite(r *resource) {
 	r.op = nil
 	r.setState("Succeeded")
 	s.finishWrite(r)

@@ -100,7 +100,7 @@ func (s *Simulator) render(r *resource) object { return s.renderBody(r, r.body) 
 
 func (s *Simulator) renderBody(r *resource, stored object) object {
 	if r.recording != nil {
-		return r.showRecorded(stored)
+		return r.renderRecorded(stored)
 	}
 	body := cloneObject(stored)
 	body["id"], body["name"], body["type"] = r.id, r.name, r.typ

@@ -3,6 +3,7 @@ package armsim
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 )
 
@@ -18,37 +19,37 @@ type inlineRule struct {
 
 // list returns the object that contains the list, and the list's name in it. The object
 // is nil when it is absent and create is false.
-func (rule inlineRule) list(body object, fill bool) (object, string) {
+func (rule inlineRule) list(body object, create bool) (object, string) {
 	names := strings.Split("properties."+rule.property, ".")
-	last := names[len(names)-1]
-	at := body
-	for _, name := range names[:len(names)-1] {
-		below, ok := at[name].(object)
-		if !ok && !fill {
-			return nil, last
+	name := names[len(names)-1]
+	parent := body
+	for _, segment := range names[:len(names)-1] {
+		child, ok := parent[segment].(object)
+		if !ok && !create {
+			return nil, name
 		}
 		if !ok {
-			below = object{}
-			at[name] = below
+			child = object{}
+			parent[segment] = child
 		}
-		at = below
+		parent = child
 	}
-	return at, last
+	return parent, name
 }
 
 // show sets the children in a body.
 func (rule inlineRule) show(body object, list []any) {
 	// A nested list is set only where its parent object exists, or where it has items.
-	if holder, last := rule.list(body, !strings.Contains(rule.property, ".") || len(list) > 0); holder != nil {
-		holder[last] = list
+	if parent, name := rule.list(body, !strings.Contains(rule.property, ".") || len(list) > 0); parent != nil {
+		parent[name] = list
 	}
 }
 
 // listedItems returns the children that a body lists; present is false when the body
 // keeps the existing ones.
 func listedItems(q *request, body object, rule inlineRule) (items []any, present bool) {
-	holder, last := rule.list(body, false)
-	value, present := holder[last]
+	parent, name := rule.list(body, false)
+	value, present := parent[name]
 	if !present && rule.keepAbsent != nil && rule.keepAbsent(q.apiVersion) {
 		return nil, false
 	}
@@ -58,20 +59,11 @@ func listedItems(q *request, body object, rule inlineRule) (items []any, present
 
 // checkInline refuses a body that would delete a child which is in use.
 func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlineRule) *response {
-	items, given := listedItems(q, body, rule)
-	if !given {
+	items, present := listedItems(q, body, rule)
+	if !present {
 		return nil
 	}
-	listed := map[string]bool{}
-	for _, item := range items {
-		if name, ok := itemName(item); ok {
-			listed[key(r.id+"/"+rule.collection+"/"+name)] = true
-		}
-	}
-	for _, child := range s.children(r.id, rule.collection) {
-		if listed[key(child.id)] {
-			continue
-		}
+	for _, child := range s.omitted(r, items, rule) {
 		if resp := s.checkUse(child); resp != nil {
 			return resp
 		}
@@ -82,14 +74,13 @@ func (s *Simulator) checkInline(q *request, r *resource, body object, rule inlin
 // replaceInline creates, replaces and deletes children so that they equal the parent's
 // list, as Azure's network resources do.
 func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inlineRule) {
-	items, given := listedItems(q, body, rule)
-	if holder, last := rule.list(body, false); holder != nil {
-		delete(holder, last)
+	items, present := listedItems(q, body, rule)
+	if parent, name := rule.list(body, false); parent != nil {
+		delete(parent, name)
 	}
-	if !given {
+	if !present {
 		return
 	}
-	listed := map[string]bool{}
 	for i, item := range items {
 		name, ok := itemName(item)
 		if !ok {
@@ -97,10 +88,9 @@ func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inl
 		}
 		child := q.target
 		child.id = r.id + "/" + rule.collection + "/" + name
-		child.types = append(append([]string(nil), child.types...), rule.collection)
-		child.names = append(append([]string(nil), child.names...), name)
+		child.types = append(slices.Clone(child.types), rule.collection)
+		child.names = append(slices.Clone(child.names), name)
 		child.kind = kindResource
-		listed[key(child.id)] = true
 		stored := s.find(child.id)
 		if stored == nil {
 			stored = s.newResource(child)
@@ -108,17 +98,23 @@ func (s *Simulator) replaceInline(q *request, r *resource, body object, rule inl
 		}
 		content := cloneObject(item.(object)) // itemName accepts objects only
 		if i == 0 {
-			for field, value := range rule.firstDefaults {
-				setDefault(content, field, value)
-			}
+			setDefaults(content, rule.firstDefaults)
 		}
 		s.storeInline(stored, content, rule)
 	}
-	for _, child := range s.children(r.id, rule.collection) {
-		if !listed[key(child.id)] {
-			s.remove(child.id)
-		}
+	for _, child := range s.omitted(r, items, rule) {
+		s.remove(child.id)
 	}
+}
+
+// omitted returns the children that a list does not name.
+func (s *Simulator) omitted(r *resource, items []any, rule inlineRule) []*resource {
+	return slices.DeleteFunc(s.children(r.id, rule.collection), func(child *resource) bool {
+		return slices.ContainsFunc(items, func(item any) bool {
+			name, ok := itemName(item)
+			return ok && strings.EqualFold(child.name, name)
+		})
+	})
 }
 
 func (s *Simulator) storeInline(child *resource, content object, rule inlineRule) {

@@ -114,9 +114,9 @@ func (r *resource) recordedBody() object {
 	return body
 }
 
-// showRecorded returns a recorded resource as a GET returns it: as recorded, with the
+// renderRecorded returns a recorded resource as a GET returns it: as recorded, with the
 // server's own ETag and with out-of-band changes.
-func (r *resource) showRecorded(stored object) object {
+func (r *resource) renderRecorded(stored object) object {
 	body := cloneObject(stored)
 	for name, value := range map[string]string{"id": r.id, "name": r.name, "type": r.typ} {
 		if body[name] == nil {

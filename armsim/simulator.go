@@ -170,7 +170,7 @@ func (s *Simulator) serveARM(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.completeDueOperations()
-			return s.handle(q)
+			return s.dispatch(q)
 		})
 	}
 	s.awaitSyncWrite(q)

@@ -13,7 +13,7 @@ const aksType = "microsoft.containerservice/managedclusters"
 // Scaling or Upgrading (recorded).
 func aksRows() []typeRule {
 	cluster := typeRule{
-		pattern: aksType,
+		typePattern: aksType,
 		create: OperationSpec{Shape: ShapeAsync, Seconds: 256, StatusWords: []string{"InProgress", "ProvisioningControlPlane",
 			"ProvisioningNetworkResources", "CreatingAgentPools: 0/1 nodes completed", "ReconcilingDNS", "ReconcilingAddons"}},
 		update: OperationSpec{Shape: ShapeAsync, Seconds: 138},
@@ -23,15 +23,15 @@ func aksRows() []typeRule {
 		defaults: aksDefaults, transition: aksChanging, actions: powerActions("powerState.code"), checkWrite: checkClusterRuns,
 	}
 	pool := typeRule{
-		pattern:  aksType + "/agentpools",
-		create:   OperationSpec{Shape: ShapeAsync, Seconds: 196, StatusWords: []string{"InProgress", "CreatingAgentPool", "CreatingAgentPool: 0/1 nodes completed"}},
-		update:   OperationSpec{Shape: ShapeAsync, Seconds: 14},
-		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 18},
-		defaults: aksPoolDefaults, transition: aksPoolChanging, checkDelete: checkLastPool,
+		typePattern: aksType + "/agentpools",
+		create:      OperationSpec{Shape: ShapeAsync, Seconds: 196, StatusWords: []string{"InProgress", "CreatingAgentPool", "CreatingAgentPool: 0/1 nodes completed"}},
+		update:      OperationSpec{Shape: ShapeAsync, Seconds: 14},
+		delete:      OperationSpec{Shape: ShapeBoth, Seconds: 18},
+		defaults:    aksPoolDefaults, transition: aksPoolChanging, checkDelete: checkLastPool,
 		absent: absence{"NotFound", "Unspecified", "Could not find the agentpool: {name}, resourceName: {parent}."},
 	}
 	child := typeRule{
-		pattern: aksType + "/*", create: OperationSpec{Shape: ShapeAsync, Seconds: 34, State: "Updating"},
+		typePattern: aksType + "/*", create: OperationSpec{Shape: ShapeAsync, Seconds: 34, State: "Updating"},
 		delete: OperationSpec{Shape: ShapeBoth, Seconds: 18},
 	}
 	return []typeRule{cluster, pool, child}
@@ -99,12 +99,12 @@ func aksPoolDefaults(r *resource, body object) {
 
 // keepProperty keeps the stored value of a property that the client does not send; a
 // new resource gets initial.
-func keepProperty(r *resource, body object, name string, first any) {
+func keepProperty(r *resource, body object, name string, initial any) {
 	p := properties(body)
 	if p[name] == nil {
 		old, _ := r.body["properties"].(object)
 		if p[name] = clone(old[name]); p[name] == nil {
-			p[name] = first
+			p[name] = initial
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // regardless of the assignment's name, and an assignment cannot change.
 func authorizationRows() []typeRule {
 	return []typeRule{lockRow(), {
-		pattern:           "microsoft.authorization/roleassignments",
+		typePattern:       "microsoft.authorization/roleassignments",
 		inherited:         true,
 		absent:            absence{code: "RoleAssignmentNotFound", message: "The role assignment '{name}' is not found."},
 		create:            OperationSpec{Shape: ShapeSync, Status: http.StatusCreated},
@@ -20,7 +20,7 @@ func authorizationRows() []typeRule {
 		deleteReturnsBody: true,
 		defaults:          roleAssignmentDefaults,
 		checkWrite:        checkRoleAssignment,
-	}, {pattern: "microsoft.authorization/*", noLocation: true}}
+	}, {typePattern: "microsoft.authorization/*", noLocation: true}}
 }
 
 func roleAssignmentDefaults(r *resource, body object) {

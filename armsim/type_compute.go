@@ -6,28 +6,28 @@ import "net/http"
 // grows while machines start and is absent elsewhere (recorded).
 func computeRows() []typeRule {
 	machine := typeRule{
-		pattern:  machineType,
-		create:   OperationSpec{Shape: ShapeAsync, Seconds: 40, RetryAfter: []float64{10, 35, 30}},
-		update:   OperationSpec{Shape: ShapeAsync, Seconds: 16},
-		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 45, RetryAfter: []float64{10, 30}},
-		defaults: machineDefaults, actions: machineActions(),
+		typePattern: machineType,
+		create:      OperationSpec{Shape: ShapeAsync, Seconds: 40, RetryAfter: []float64{10, 35, 30}},
+		update:      OperationSpec{Shape: ShapeAsync, Seconds: 16},
+		delete:      OperationSpec{Shape: ShapeBoth, Seconds: 45, RetryAfter: []float64{10, 30}},
+		defaults:    machineDefaults, actions: machineActions(),
 	}
 	set := typeRule{
-		pattern:  scaleSetType,
-		create:   OperationSpec{Shape: ShapeAsync, Seconds: 67, RetryAfter: []float64{10, 61, 30}},
-		update:   OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
-		delete:   OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
-		defaults: scaleSetDefaults, actions: scaleSetActions(), etag: true, onAccepted: startCapacityChange, onDone: finishCapacityChange,
+		typePattern: scaleSetType,
+		create:      OperationSpec{Shape: ShapeAsync, Seconds: 67, RetryAfter: []float64{10, 61, 30}},
+		update:      OperationSpec{Shape: ShapeAsync, Seconds: 48, RetryAfter: []float64{10, 37, 30}},
+		delete:      OperationSpec{Shape: ShapeBoth, Seconds: 61, RetryAfter: []float64{10, 10, 30}},
+		defaults:    scaleSetDefaults, actions: scaleSetActions(), etag: true, onAccepted: startCapacityChange, onDone: finishCapacityChange,
 		inline: []inlineRule{{collection: "extensions", property: "virtualMachineProfile.extensionProfile.extensions",
 			keepAbsent: func(string) bool { return true }}}, // this provider treats a PUT as a PATCH, except for lists
 	}
 	part := func(pattern string) typeRule {
 		return typeRule{
-			pattern: pattern,
-			create:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
-			update:  OperationSpec{Shape: ShapeAsync, Seconds: 19},
-			delete:  OperationSpec{Shape: ShapeBoth, Seconds: 26},
-			absent:  absence{code: "NotFound", message: "The entity was not found in this Azure location."},
+			typePattern: pattern,
+			create:      OperationSpec{Shape: ShapeAsync, Seconds: 19},
+			update:      OperationSpec{Shape: ShapeAsync, Seconds: 19},
+			delete:      OperationSpec{Shape: ShapeBoth, Seconds: 26},
+			absent:      absence{code: "NotFound", message: "The entity was not found in this Azure location."},
 		}
 	}
 	disk := typeRule{
@@ -38,7 +38,7 @@ func computeRows() []typeRule {
 	var rows []typeRule
 	for _, name := range []string{"disks", "snapshots", "diskencryptionsets", "diskaccesses"} {
 		row := disk
-		row.pattern = "microsoft.compute/" + name
+		row.typePattern = "microsoft.compute/" + name
 		rows = append(rows, row)
 	}
 	instance := part(instanceType)

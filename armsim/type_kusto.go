@@ -20,15 +20,15 @@ func kustoRows() []typeRule {
 		}
 	}
 	cluster := slow(600, 200, 210)
-	cluster.pattern, cluster.etag, cluster.defaults = kustoClusterType, true, kustoClusterDefaults
+	cluster.typePattern, cluster.etag, cluster.defaults = kustoClusterType, true, kustoClusterDefaults
 	cluster.actions = map[string]action{
 		"start": {provisioningState: "Updating", path: "state", runningValue: "Starting", finalValue: "Running"},
 		"stop":  {provisioningState: "Updating", path: "state", runningValue: "Stopping", finalValue: "Stopped"},
 	}
 	database := slow(5, 5, 10)
-	database.pattern, database.defaults = kustoClusterType+"/databases", kustoDatabaseDefaults
+	database.typePattern, database.defaults = kustoClusterType+"/databases", kustoDatabaseDefaults
 	child := slow(7, 7, 10)
-	child.pattern = kustoClusterType + "/*"
+	child.typePattern = kustoClusterType + "/*"
 	return []typeRule{cluster, database, child}
 }
 

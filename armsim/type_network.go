@@ -15,15 +15,15 @@ const keepSubnetsVersion = "2023-09-01"
 // (recorded). A parent's inline list replaces its children.
 func networkRows() []typeRule {
 	base := typeRule{
-		pattern: "microsoft.network/*",
-		create:  OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}, State: "Updating"},
-		update:  OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}},
-		delete:  OperationSpec{Shape: ShapeBoth, Seconds: 10, RetryAfter: []float64{10, 10, 20, 40}},
-		etag:    true,
+		typePattern: "microsoft.network/*",
+		create:      OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}, State: "Updating"},
+		update:      OperationSpec{Shape: ShapeAsync, Seconds: 3, RetryAfter: []float64{3}},
+		delete:      OperationSpec{Shape: ShapeBoth, Seconds: 10, RetryAfter: []float64{10, 10, 20, 40}},
+		etag:        true,
 	}
 	with := func(pattern string, defaults func(*resource, object), inline ...string) typeRule {
 		row := base
-		row.pattern, row.defaults, row.onRead = pattern, defaults, showListItems
+		row.typePattern, row.defaults, row.onRead = pattern, defaults, showListItems
 		for _, name := range inline {
 			row.inline = append(row.inline, inlineRule{collection: name, property: name})
 		}
@@ -63,9 +63,9 @@ func dnsRows() []typeRule {
 	}
 	slow.create.PollStatus, slow.update.PollStatus, slow.delete.PollStatus = http.StatusAccepted, http.StatusAccepted, http.StatusAccepted
 	zone, link := slow, slow
-	zone.pattern, zone.blockedByChildren = "microsoft.network/privatednszones", true
-	link.pattern = "microsoft.network/privatednszones/virtualnetworklinks"
-	return []typeRule{zone, link, {pattern: "microsoft.network/*dnszones*", etag: true, noState: true}}
+	zone.typePattern, zone.blockedByChildren = "microsoft.network/privatednszones", true
+	link.typePattern = "microsoft.network/privatednszones/virtualnetworklinks"
+	return []typeRule{zone, link, {typePattern: "microsoft.network/*dnszones*", etag: true, noState: true}}
 }
 
 func guidDefaults(r *resource, body object) { properties(body)["resourceGuid"] = r.guid }

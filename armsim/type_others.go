@@ -11,22 +11,22 @@ func otherRows() []typeRule {
 		"microsoft.sql/servers/connectionpolicies", "*/advancedthreatprotectionsettings", "microsoft.sql/servers/securityalertpolicies",
 		"microsoft.eventhub/namespaces/networkrulesets", "microsoft.servicebus/namespaces/networkrulesets",
 	} {
-		rows = append(rows, typeRule{pattern: pattern, noDelete: true, etag: true})
+		rows = append(rows, typeRule{typePattern: pattern, noDelete: true, etag: true})
 	}
 	for _, pattern := range []string{"microsoft.apimanagement/service/products/apis", "microsoft.apimanagement/service/products/groups"} {
-		rows = append(rows, typeRule{pattern: pattern, noGet: true, noState: true})
+		rows = append(rows, typeRule{typePattern: pattern, noGet: true, noState: true})
 	}
 	return append(rows, []typeRule{{
-		pattern: "microsoft.keyvault/vaults",
-		create:  OperationSpec{Shape: ShapeState, Status: http.StatusOK, Seconds: 5, State: "RegisteringDns"},
+		typePattern: "microsoft.keyvault/vaults",
+		create:      OperationSpec{Shape: ShapeState, Status: http.StatusOK, Seconds: 5, State: "RegisteringDns"},
 	}, {
-		pattern: "microsoft.notificationhubs/namespaces/*authorizationrules",
-		secrets: []string{"primaryKey", "secondaryKey"},
+		typePattern: "microsoft.notificationhubs/namespaces/*authorizationrules",
+		secrets:     []string{"primaryKey", "secondaryKey"},
 	}, {
-		pattern: "microsoft.insights/components",
-		secrets: []string{"InstrumentationKey", "ConnectionString"},
+		typePattern: "microsoft.insights/components",
+		secrets:     []string{"InstrumentationKey", "ConnectionString"},
 	}, {
-		pattern: "microsoft.resources/deployments", noLocation: true,
+		typePattern: "microsoft.resources/deployments", noLocation: true,
 	}}...)
 }
 
@@ -35,10 +35,10 @@ func otherRows() []typeRule {
 func documentRows() []typeRule {
 	slow := func(pattern string, create, update, remove float64) typeRule {
 		return typeRule{
-			pattern: pattern,
-			create:  OperationSpec{Shape: ShapeBoth, Status: http.StatusOK, Seconds: create},
-			update:  OperationSpec{Shape: ShapeBoth, Status: http.StatusOK, Seconds: update},
-			delete:  OperationSpec{Shape: ShapeBoth, Seconds: remove},
+			typePattern: pattern,
+			create:      OperationSpec{Shape: ShapeBoth, Status: http.StatusOK, Seconds: create},
+			update:      OperationSpec{Shape: ShapeBoth, Status: http.StatusOK, Seconds: update},
+			delete:      OperationSpec{Shape: ShapeBoth, Seconds: remove},
 		}
 	}
 	account := slow("microsoft.documentdb/databaseaccounts", 120, 60, 120)
@@ -50,10 +50,10 @@ func documentRows() []typeRule {
 		setDefault(p, "consistencyPolicy", object{"defaultConsistencyLevel": "Session", "maxIntervalInSeconds": 5, "maxStalenessPrefix": 100})
 	}
 	openShift := typeRule{
-		pattern: "microsoft.redhatopenshift/*clusters",
-		create:  OperationSpec{Shape: ShapeBoth, Seconds: 600},
-		update:  OperationSpec{Shape: ShapeBoth, Seconds: 60},
-		delete:  OperationSpec{Shape: ShapeBoth, Seconds: 300},
+		typePattern: "microsoft.redhatopenshift/*clusters",
+		create:      OperationSpec{Shape: ShapeBoth, Seconds: 600},
+		update:      OperationSpec{Shape: ShapeBoth, Seconds: 60},
+		delete:      OperationSpec{Shape: ShapeBoth, Seconds: 300},
 	}
 	return []typeRule{
 		account, slow("microsoft.documentdb/databaseaccounts/*databases", 5, 5, 5),
@@ -67,7 +67,7 @@ func documentRows() []typeRule {
 func identityRows() []typeRule {
 	const identity = "microsoft.managedidentity/userassignedidentities"
 	return []typeRule{{
-		pattern: identity, noState: true,
+		typePattern: identity, noState: true,
 		defaults: func(r *resource, body object) {
 			p := properties(body)
 			p["principalId"] = r.guid
@@ -76,6 +76,6 @@ func identityRows() []typeRule {
 			setDefault(body, "tags", object{})
 		},
 	}, {
-		pattern: identity + "/*", noState: true,
+		typePattern: identity + "/*", noState: true,
 	}}
 }

@@ -16,7 +16,7 @@ func flexibleServerRows() []typeRule {
 		return OperationSpec{Shape: ShapeBoth, Status: http.StatusAccepted, Seconds: seconds, RetryAfter: []float64{retryAfter}}
 	}
 	server := typeRule{
-		pattern: postgresType, create: spec(240, 60), update: spec(60, 60), delete: spec(71, 15),
+		typePattern: postgresType, create: spec(240, 60), update: spec(60, 60), delete: spec(71, 15),
 		noState: true, displayLocation: true, operationBodyName: "UpsertServerManagementOperationV2",
 		operationsPath: "azureAsyncOperation", defaults: flexibleServerDefaults, onRead: showServerState, checkWrite: checkServerNotStopped,
 		actions: map[string]action{
@@ -28,7 +28,7 @@ func flexibleServerRows() []typeRule {
 	server.create.HiddenUntilDone = true
 	child := func(suffix, operation string, seconds, retryAfter float64, defaults func(*resource, object)) typeRule {
 		row := typeRule{
-			pattern: postgresType + "/" + suffix, create: spec(seconds, retryAfter), update: spec(seconds, retryAfter), delete: spec(seconds, retryAfter),
+			typePattern: postgresType + "/" + suffix, create: spec(seconds, retryAfter), update: spec(seconds, retryAfter), delete: spec(seconds, retryAfter),
 			noState: true, noLocation: true, operationBodyName: operation, operationsPath: "azureAsyncOperation", defaults: defaults,
 			checkWrite: checkServerRuns, checkDelete: func(s *Simulator, r *resource) *response { return s.checkServerState(parentOf(r.id)) },
 		}
@@ -45,8 +45,8 @@ func flexibleServerRows() []typeRule {
 		child("*", "UpsertServerChildManagementOperation", 15, 15, nil),
 	}
 	for _, row := range rows[:len(rows):len(rows)] { // MySQL's servers have the same form
-		row.pattern = strings.Replace(row.pattern, "postgresql", "mysql", 1)
-		if strings.HasSuffix(row.pattern, "/databases") {
+		row.typePattern = strings.Replace(row.typePattern, "postgresql", "mysql", 1)
+		if strings.HasSuffix(row.typePattern, "/databases") {
 			row.defaults = nil
 		}
 		rows = append(rows, row)

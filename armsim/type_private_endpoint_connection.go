@@ -14,7 +14,7 @@ const connectionCollection = "privateEndpointConnections"
 // type: a PUT decides the state, a DELETE disconnects. Only an endpoint creates one.
 func endpointConnectionRow() typeRule {
 	return typeRule{
-		pattern: "*/" + strings.ToLower(connectionCollection), etag: true,
+		typePattern: "*/" + strings.ToLower(connectionCollection), etag: true,
 		create: OperationSpec{Shape: ShapeSync}, update: OperationSpec{Shape: ShapeSync}, delete: OperationSpec{Shape: ShapeSync},
 		defaults: keepEndpointReference, onRead: showEndpointConnection, checkWrite: checkEndpointConnection,
 		onDone: onConnectionWritten, onDeleted: onConnectionDeleted,

@@ -16,13 +16,13 @@ var accountNamePattern = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 // replaces it.
 func storageRows() []typeRule {
 	return []typeRule{{
-		pattern:  storageType,
-		create:   OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{17, 3}, EmptyBody: true},
-		update:   OperationSpec{Shape: ShapeSync},
-		delete:   OperationSpec{Shape: ShapeSync},
-		defaults: storageDefaults, onRead: showStorage, checkWrite: checkStorage,
+		typePattern: storageType,
+		create:      OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{17, 3}, EmptyBody: true},
+		update:      OperationSpec{Shape: ShapeSync},
+		delete:      OperationSpec{Shape: ShapeSync},
+		defaults:    storageDefaults, onRead: showStorage, checkWrite: checkStorage,
 		actions: map[string]action{"failover": {provisioningState: "Succeeded", seconds: 600, check: checkFailover, onStart: beginFailover, onEnd: endFailover}},
-	}, {pattern: "microsoft.storage/storageaccounts/*services", noDelete: true}, {pattern: "microsoft.storage/*"}}
+	}, {typePattern: "microsoft.storage/storageaccounts/*services", noDelete: true}, {typePattern: "microsoft.storage/*"}}
 }
 
 func storageDefaults(r *resource, body object) {

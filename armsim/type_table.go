@@ -1,10 +1,13 @@
 package armsim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // typeRule is one row of the built-in table of types.
 type typeRule struct {
-	pattern                string // glob over the lower-cased type
+	typePattern            string // glob over the lower-cased type
 	create, update, delete OperationSpec
 	etag                   bool   // body and header carry an ETag
 	noLocation             bool   // a top-level resource may omit the location
@@ -54,31 +57,21 @@ type action struct {
 
 // typeRows returns the table; the first match counts. Sources: recorded traffic.
 func typeRows() []typeRule {
-	rows := []typeRule{{
-		pattern:    "microsoft.resources/resourcegroups",
-		create:     OperationSpec{Shape: ShapeSync},
-		update:     OperationSpec{Shape: ShapeSync},
-		delete:     OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{15}},
-		noLocation: false,
-	}}
-	rows = append(rows, endpointConnectionRow())
-	rows = append(rows, kustoRows()...)
-	rows = append(rows, networkRows()...)
-	rows = append(rows, storageRows()...)
-	rows = append(rows, aksRows()...)
-	rows = append(rows, flexibleServerRows()...)
-	rows = append(rows, computeRows()...)
-	rows = append(rows, identityRows()...)
-	rows = append(rows, authorizationRows()...)
-	rows = append(rows, documentRows()...)
-	rows = append(rows, otherRows()...)
-	return append(rows, typeRule{pattern: "*", etag: true})
+	group := typeRule{
+		typePattern: "microsoft.resources/resourcegroups",
+		create:      OperationSpec{Shape: ShapeSync},
+		update:      OperationSpec{Shape: ShapeSync},
+		delete:      OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{15}},
+	}
+	return slices.Concat([]typeRule{group, endpointConnectionRow()},
+		kustoRows(), networkRows(), storageRows(), aksRows(), flexibleServerRows(), computeRows(), identityRows(),
+		authorizationRows(), documentRows(), otherRows(), []typeRule{{typePattern: "*", etag: true}})
 }
 
 func (s *Simulator) ruleFor(resourceType string) *typeRule {
 	lower := strings.ToLower(resourceType)
 	for i := range s.rows {
-		if globMatch(s.rows[i].pattern, lower) {
+		if globMatch(s.rows[i].typePattern, lower) {
 			return &s.rows[i]
 		}
 	}
