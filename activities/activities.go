@@ -63,8 +63,6 @@ type Options struct {
 	// KeepUnregistered makes RegisterProvider ask for no registration: it says
 	// what to run.
 	KeepUnregistered bool
-	// Overdue, when set, sees the verdict of a resource that is overdue.
-	Overdue func(verdict resource.Verdict)
 	// Observe, when set, sees every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now.

@@ -24,9 +24,8 @@ const (
 // CheckContents blocks a DELETE while it would take along what Armature does not
 // manage: whatever a group or a known kind of parent holds. What is managed and
 // goes with its owner holds nothing up.
-func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (answer CheckContentsResult, _ error) {
+func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (CheckContentsResult, error) {
 	ctx = arm.WithCredential(ctx, in.Credential)
-	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	requests, cancel := forARM(ctx)

@@ -16,8 +16,7 @@ import (
 // go first, in the reverse order of owner, $ref and dependsOn. One that ARM lets
 // go only with its owner holds nothing up. With Cascade those that the resource
 // holds are told to go; who only refers to it from elsewhere is not.
-func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (answer CheckDependentsResult, _ error) {
-	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
+func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (CheckDependentsResult, error) {
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	requests, cancel := forARM(ctx)
@@ -37,14 +36,15 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 		if again, retry := fault(err, progress.Faults); retry {
 			return CheckDependentsResult{}, again
 		}
-		return CheckDependentsResult{Verdict: a.observed("CheckDependents", resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+		return CheckDependentsResult{OverdueAfter: a.options.OverdueAfter, Verdict: a.observed("CheckDependents", resource.Fail(
+			resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("Temporal could not tell what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))}, nil
 	}
 	verdict := dependentsVerdict(in, found)
 	if owner, goes := a.goWithOwner(requests, in.ID, found); goes && verdict.Reason == resource.ReasonWaitingForDependents {
 		verdict = waitForOwnerDelete(owner, "what needs it goes with that too, and not before: "+names(listed(verdict.WaitingFor)))
 	}
-	return CheckDependentsResult{Verdict: a.observed("CheckDependents", verdict)}, nil
+	return CheckDependentsResult{Verdict: a.observed("CheckDependents", verdict), OverdueAfter: a.options.OverdueAfter}, nil
 }
 
 // withoutMutual leaves out the dependents that are being deleted too and that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	request := a.bare(in.Desired)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: a.observed("CheckOwner", a.overdue(in.Desired.ID, *stop, in.NotReadyFor, nil))}, nil
+		return CheckOwnerResult{Verdict: a.observed("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter}, nil
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
@@ -36,12 +37,29 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	if verdict.Stops() {
 		verdict.RetryWithin = a.owners.readings.expires(verdict.WaitingFor)
 	}
-	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Owner)
 	return CheckOwnerResult{
-		Verdict:     a.observed("CheckOwner", verdict),
-		Freed:       a.freed(ctx, in.Held, request, verdict),
-		OwnerAbsent: request.Owner != nil && !request.Owner.Exists(),
+		Verdict:      a.observed("CheckOwner", verdict),
+		Freed:        a.freed(ctx, in.Held, request, verdict),
+		OwnerAbsent:  request.Owner != nil && !request.Owner.Exists(),
+		OverdueAfter: a.overdueAfter(request.Owner),
 	}, nil
+}
+
+// overdueAfter returns the configured limit, and a negative one for never while
+// the owner is in an exempt state.
+func (a *Activities) overdueAfter(owner *resource.Object) time.Duration {
+	if a.overdueExempt(owner) {
+		return -1
+	}
+	return a.options.OverdueAfter
+}
+
+// overdueExempt reports whether an object is in one of the states in which it, and
+// what it owns, is never overdue.
+func (a *Activities) overdueExempt(object *resource.Object) bool {
+	return slices.ContainsFunc(states(object), func(state string) bool {
+		return slices.ContainsFunc(a.options.OverdueExempt, func(exempt string) bool { return strings.EqualFold(exempt, state) })
+	})
 }
 
 // freed are those of held that the check read and found free, unless their own

@@ -14,9 +14,8 @@ import (
 
 // DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is
 // idempotent, and an operation in flight is joined by the next read.
-func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput) (answer DeleteResourceResult, _ error) {
+func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput) (DeleteResourceResult, error) {
 	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	defer func() { answer.Verdict = a.overdue(in.Desired.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[putProgress](ctx)
 	defer heart.stop()
 	if err := stopping(ctx); err != nil {

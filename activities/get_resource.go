@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,9 +24,8 @@ type readProgress struct {
 
 // GetResource is step 2: the resource as ARM shows it, masked. Only an answer
 // whose code says so means that it is absent.
-func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (answer GetResourceResult, _ error) {
+func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	ctx = as(ctx, in.Credential, in.ID)
-	defer func() { answer.Verdict = a.overdue(in.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[readProgress](ctx)
 	defer heart.stop()
 	return a.getResource(ctx, in, heart)
@@ -89,11 +89,27 @@ func (a *Activities) observe(ctx context.Context, in GetResourceInput, response 
 	}
 	result.Exists = true
 	object := resource.Object{Observed: masked}
-	result.State = strings.Join(stateWords(&object), ", ")
+	result.State, result.OverdueExempt = strings.Join(states(&object), ", "), a.overdueExempt(&object)
 	if state := object.ProvisioningState(); a.Registry.InFlight(in.ID.Type(), state) {
 		result.InFlight = state
 	}
 	return masked, nil
+}
+
+// statePaths are the properties that hold a resource's state: provisioningState
+// for every type, and properties.state (Kusto, PostgreSQL), powerState (AKS) and
+// operationalState (Application Gateway).
+var statePaths = []string{"properties.provisioningState", "properties.state", "properties.powerState.code", "properties.operationalState"}
+
+// states returns the distinct states of an object, in the order of statePaths.
+func states(object *resource.Object) []string {
+	var found []string
+	for _, path := range statePaths {
+		if state, _ := object.StringAt(path); state != "" && !slices.Contains(found, state) {
+			found = append(found, state)
+		}
+	}
+	return found
 }
 
 // getFailed gives faults a few more attempts, then says what is wrong.

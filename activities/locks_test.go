@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/armsim"
@@ -97,7 +98,7 @@ func TestDeleteNamesTheLock(t *testing.T) {
 			got, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: spec})
 			must(t, err)
 			want(t, got.Verdict, resource.ActionError, "ScopeLocked", resource.RetryVerySlow, c.parts...)
-			if c.not != "" && contains(got.Verdict.Message, c.not) {
+			if c.not != "" && strings.Contains(got.Verdict.Message, c.not) {
 				t.Errorf("%s: %q says %q", c.reason, got.Verdict.Message, c.not)
 			}
 		})

@@ -1,64 +1,71 @@
 package activities
 
 import (
-	"strings"
+	"errors"
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/armsim"
 )
 
-func contains(text, part string) bool { return strings.Contains(text, part) }
-
-func TestOverdue(t *testing.T) {
+// TestOverdueAfter checks the limit that CheckOwner returns: the worker's setting,
+// negative while the owner is in an exempt state.
+func TestOverdueAfter(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason  string
-		after   time.Duration
-		exempt  []string
-		state   string
-		late    time.Duration
-		overdue bool
+		reason string
+		after  time.Duration
+		exempt []string
+		state  string
+		want   time.Duration
 	}{
-		"Late":       {reason: "more than an hour by default", state: `"provisioningState":"Updating"`, late: time.Hour, overdue: true},
-		"NotYet":     {reason: "not before", state: `"provisioningState":"Updating"`, late: time.Hour - time.Second},
-		"Configured": {reason: "or as configured", after: time.Minute, state: `"provisioningState":"Updating"`, late: 2 * time.Minute, overdue: true},
-		"Never":      {reason: "negative is never", after: -1, state: `"provisioningState":"Updating"`, late: 1000 * time.Hour},
-		"OwnerRests": {reason: "an owner that rests on purpose", exempt: []string{"stopped"}, state: `"state":"Stopped"`, late: 3 * time.Hour},
-		"NotExempt":  {reason: "only the words that are configured", exempt: []string{"Paused"}, state: `"state":"Stopped"`, late: 3 * time.Hour, overdue: true},
+		"Default":     {reason: "an hour by default", state: `"provisioningState":"Updating"`, want: time.Hour},
+		"Configured":  {reason: "or as configured", after: time.Minute, state: `"provisioningState":"Updating"`, want: time.Minute},
+		"Never":       {reason: "negative is never", after: -1, state: `"provisioningState":"Updating"`, want: -1},
+		"OwnerExempt": {reason: "an owner that was stopped on purpose", exempt: []string{"stopped"}, state: `"state":"Stopped"`, want: -1},
+		"NotExempt":   {reason: "only the configured states", exempt: []string{"Paused"}, state: `"state":"Stopped"`, want: time.Hour},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(s *setup) { s.options.OverdueAfter, s.options.OverdueExempt = c.after, c.exempt })
 			w.put(clusterText, `{"location":"westus2","properties":{`+c.state+`}}`)
-			got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, databaseText, `{}`), NotReadyFor: c.late}).Verdict
-			severity := resource.SeverityWarning
-			if c.overdue {
-				severity = resource.SeverityError
-			}
-			if got.Action != resource.ActionBlock || got.Overdue != c.overdue || c.overdue && got.Severity != severity || got.Class == resource.RetryNone {
-				t.Errorf("%s: %+v, want overdue %t, tried again all the same", c.reason, got, c.overdue)
-			}
-			if logged := contains(w.log.String(), "resource is overdue"); logged != c.overdue {
-				t.Errorf("%s: logged %t", c.reason, logged)
+			got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, databaseText, `{}`)})
+			if got.OverdueAfter != c.want {
+				t.Errorf("%s: limit %s, want %s", c.reason, got.OverdueAfter, c.want)
 			}
 		})
 	}
 }
 
-// TestOverdueOfItself holds that the post-check of a resource that rests on
-// purpose is not overdue, and that a good verdict never is.
-func TestOverdueOfItself(t *testing.T) {
+// TestOverdueAfterUnreadOwner checks that the limit is returned when the owner
+// cannot be read, and by the first step of a delete pass.
+func TestOverdueAfterUnreadOwner(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *setup) { s.options.OverdueExempt = []string{"Failed"} })
-	late := PostCheckInput{Desired: desired(t, thingText, thingBody), NotReadyFor: 5 * time.Hour}
-	for state, want := range map[string]struct{ stops, overdue bool }{
-		"Canceled": {true, true}, "Failed": {true, false}, "Succeeded": {false, false},
-	} {
-		late.Observed = []byte(`{"properties":{"provisioningState":"` + state + `"}}`)
-		if got := local(w, w.acts.PostCheck, late).Verdict; got.Stops() != want.stops || got.Overdue != want.overdue {
-			t.Errorf("%s: stops %t, overdue %t, want %+v", state, got.Stops(), got.Overdue, want)
+	w := newWorld(t, func(s *setup) { s.options.OverdueAfter = time.Minute })
+	w.fleet.err = errors.New("Temporal is away")
+	dependents, _ := finish(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, thingText)})
+	w.fleet.err = nil
+	if dependents.OverdueAfter != time.Minute {
+		t.Errorf("CheckDependents: limit %s, want %s", dependents.OverdueAfter, time.Minute)
+	}
+	w.sim.AddFault(armsim.Fault{Status: 400, Code: "BadRequest"})
+	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, databaseText, `{}`)})
+	if !got.Verdict.Stops() || got.OverdueAfter != time.Minute {
+		t.Errorf("CheckOwner: %+v, limit %s, want %s", got.Verdict, got.OverdueAfter, time.Minute)
+	}
+}
+
+// TestOverdueExempt checks that GetResource reports a state in which the resource
+// is never overdue.
+func TestOverdueExempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) { s.options.OverdueExempt = []string{"stopped"} })
+	for state, want := range map[string]bool{"Stopped": true, "Running": false} {
+		w.put(thingText, `{"properties":{"state":"`+state+`"}}`)
+		got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+		if got.OverdueExempt != want {
+			t.Errorf("%s: exempt %t, want %t", state, got.OverdueExempt, want)
 		}
 	}
 }

@@ -20,8 +20,6 @@ type CheckOwnerInput struct {
 	// Held are the resources for which this check blocked last, and of which the
 	// workflow was told nothing since.
 	Held []resource.ID `json:"held,omitempty"`
-	// NotReadyFor is how long the resource has not been Ready.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // CheckOwnerResult is the verdict of the owner check.
@@ -32,6 +30,10 @@ type CheckOwnerResult struct {
 	Freed []resource.ID `json:"freed,omitempty"`
 	// OwnerAbsent is set when ARM said that the owner does not exist.
 	OwnerAbsent bool `json:"ownerAbsent,omitempty"`
+	// OverdueAfter is how long the resource may be not Ready before it is overdue:
+	// the worker's setting, negative for never, also while the owner is in an
+	// exempt state.
+	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
 }
 
 // Expectation says what a read after a write waits for.
@@ -64,8 +66,6 @@ type GetResourceInput struct {
 	SecretRefs []string    `json:"secretRefs,omitempty"`
 	Expect     Expectation `json:"expect,omitempty"`
 	Repeated   Repeated    `json:"repeated,omitzero"`
-	// NotReadyFor is that of CheckOwnerInput.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -80,6 +80,8 @@ type GetResourceResult struct {
 	// when it means an operation in flight.
 	State    string `json:"state,omitempty"`
 	InFlight string `json:"inFlight,omitempty"`
+	// OverdueExempt is set in a state in which the resource is never overdue.
+	OverdueExempt bool `json:"overdueExempt,omitempty"`
 	// Leaf is set for a type for which nobody waits.
 	Leaf   bool      `json:"leaf,omitempty"`
 	ReadAt time.Time `json:"readAt"`
@@ -97,9 +99,8 @@ type PreCheckInput struct {
 	Applied bool `json:"applied,omitempty"`
 	// BlockedFor is how long that guard has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
-	// Changes and NotReadyFor are those of CheckOwnerInput.
-	Changes     []Change      `json:"changes,omitempty"`
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
+	// Changes are those of CheckOwnerInput.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // PreCheckResult says whether a PUT is due, and why.
@@ -134,8 +135,6 @@ type PutResourceInput struct {
 	// Changes are those of CheckOwnerInput: a $ref path is not read from before.
 	Changes  []Change `json:"changes,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
-	// NotReadyFor is that of CheckOwnerInput.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // PutResourceResult says what became of the PUT.
@@ -209,9 +208,8 @@ type PostCheckInput struct {
 	Differences []resource.Difference `json:"differences,omitempty"`
 	// Secrets are those of PutResourceResult.
 	Secrets map[string]string `json:"secrets,omitempty"`
-	// Changes and NotReadyFor are those of CheckOwnerInput.
-	Changes     []Change      `json:"changes,omitempty"`
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
+	// Changes are those of CheckOwnerInput.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // PostCheckResult says whether the resource is Ready.

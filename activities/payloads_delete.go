@@ -14,13 +14,14 @@ type CheckDependentsInput struct {
 	// Cascade tells them to go, By is who asked for it.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
-	// NotReadyFor is that of CheckOwnerInput.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // CheckDependentsResult blocks while there is one.
 type CheckDependentsResult struct {
 	Verdict resource.Verdict `json:"verdict"`
+	// OverdueAfter is the worker's setting, as in CheckOwnerResult: this is the
+	// first step of a delete pass.
+	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
 }
 
 // CheckContentsInput asks what else a DELETE would take along.
@@ -32,8 +33,6 @@ type CheckContentsInput struct {
 	// Cascade does not look, By is who said so.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
-	// NotReadyFor is that of CheckOwnerInput.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // CheckContentsResult blocks while there is anything.
@@ -48,8 +47,6 @@ type CheckContentsResult struct {
 type DeleteResourceInput struct {
 	Desired  resource.Desired `json:"desired"`
 	Repeated Repeated         `json:"repeated,omitzero"`
-	// NotReadyFor is that of CheckOwnerInput.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // DeleteResourceResult says what became of the DELETE.

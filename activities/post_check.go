@@ -39,7 +39,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	if !result.Verdict.Stops() {
 		a.succeeded(ctx, in, request, &result)
 	}
-	result.Verdict = a.observed("PostCheck", a.overdue(in.Desired.ID, result.Verdict, in.NotReadyFor, request.Object))
+	result.Verdict = a.observed("PostCheck", result.Verdict)
 	return result, nil
 }
 

@@ -35,7 +35,6 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
 		verdict.Message += "; whether its secrets were rotated is not seen, because the worker has no mask-key"
 	}
-	verdict = a.overdue(in.Desired.ID, verdict, in.NotReadyFor, request.Object)
 	verdict = reported(verdict, in.Desired)
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
 	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt}

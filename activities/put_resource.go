@@ -53,9 +53,8 @@ type put struct {
 // PutResource is step 4. It is safe to lose the worker at any line: an attempt
 // that follows another reads first, joins what is in flight, and writes again
 // only what is still different.
-func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (answer PutResourceResult, _ error) {
+func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
 	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	defer func() { answer.Verdict = a.overdue(in.Desired.ID, answer.Verdict, in.NotReadyFor, nil) }()
 	heart := startHeart[putProgress](ctx)
 	defer heart.stop()
 	a.owners.heard(in.Changes)

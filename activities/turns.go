@@ -18,8 +18,6 @@ const errorTurn = "TurnFailed"
 // TakeTurnInput asks for the turn to change what is below a parent.
 type TakeTurnInput struct {
 	Turn Turn `json:"turn"`
-	// NotReadyFor is that of CheckOwnerInput.
-	NotReadyFor time.Duration `json:"notReadyFor,omitempty"`
 }
 
 // TakeTurnResult blocks while a sibling has the turn.
@@ -52,8 +50,7 @@ const askAgain = time.Minute
 // TakeTurn asks for the turn to change what is below a parent that takes one
 // change at a time. It blocks while a sibling has it, and whoever blocks is
 // woken when the turn is his.
-func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (answer TakeTurnResult, _ error) {
-	defer func() { answer.Verdict = a.overdue(in.Turn.ID, answer.Verdict, in.NotReadyFor, nil) }()
+func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnResult, error) {
 	defer startHeart[struct{}](ctx).stop()
 	place, err := a.Turns.Take(ctx, in.Turn)
 	if err != nil {

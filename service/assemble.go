@@ -87,7 +87,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 			Fleet:    colleagues, Waker: colleagues, Turns: colleagues, Freezer: colleagues, Recaller: colleagues,
 			Log: log,
 		}, activities.Options{
-			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict, Overdue: measured.late,
+			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict,
 			PutBudget:    settings.PutBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders,

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -27,6 +28,20 @@ func described(t *testing.T) map[string][]string {
 	for one := range all {
 		if parts := text.FindStringSubmatch(one.String()); parts != nil && strings.HasPrefix(parts[1], "armature_") {
 			found[parts[1]] = strings.Split(parts[2], ",")
+		}
+	}
+	// The counter of workflows belongs to the SDK's meter, which describes nothing
+	// before the first count.
+	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == workflows.OverdueMetric {
+			for _, label := range family.GetMetric()[0].GetLabel() {
+				found[workflows.OverdueMetric] = append(found[workflows.OverdueMetric], label.GetName())
+			}
 		}
 	}
 	return found

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
 )
 
 func TestOwnMetrics(t *testing.T) {
@@ -20,6 +21,7 @@ func TestOwnMetrics(t *testing.T) {
 	m.request(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/clusters", Status: 200, Duration: time.Second})
 	m.verdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, "not a label"))
 	m.sdk.Counter("temporal_test").Inc(2)
+	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "WaitingForOwner"}).Counter(workflows.OverdueMetric).Inc(1)
 	recorder := httptest.NewRecorder()
 	m.handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
 	got := recorder.Body.String()
@@ -28,6 +30,8 @@ func TestOwnMetrics(t *testing.T) {
 		`armature_arm_request_duration_seconds_sum{call="get",method="GET"} 2`,
 		`armature_verdicts_total{action="`, `reason="ArmUnreachable",step="PreCheck"} 1`,
 		"temporal_test_total 2",
+		`armature_overdue_verdicts_total{reason="WaitingForOwner"} 1`,
+		"# HELP armature_overdue_verdicts_total Verdicts on resources that have not been ready for longer than overdue-after, by reason.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in:\n%s", want, got)

@@ -105,7 +105,12 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 		class = resource.RetryVerySlow
 	}
 	severity := verdict.Severity
-	if severity == resource.SeverityError && class != resource.RetryNone && !verdict.Overdue {
+	overdue := r.isOverdue(p, verdict, now)
+	switch {
+	case overdue:
+		severity = resource.SeverityError
+		r.reportOverdue(ctx, p, verdict, now)
+	case severity == resource.SeverityError && class != resource.RetryNone:
 		severity = resource.SeverityWarning
 	}
 	changed := !slices.Equal(waitingKeys(r.state.WaitingFor), waitingKeys(verdict.WaitingFor))
@@ -115,7 +120,7 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	if r.state.NotReadySince.IsZero() {
 		r.state.NotReadySince = now
 	}
-	r.state.Overdue = verdict.Overdue
+	r.state.Overdue = overdue
 	if r.state.Ended.Reason != verdict.Reason {
 		r.state.Ended = activities.Repeated{Reason: verdict.Reason}
 	}
@@ -139,6 +144,28 @@ func (r *reconciler) notReady(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.schedule(now, wait, fmt.Sprintf("%s: %s", verdict.Reason, verdict.Message))
 	r.setPhase(ctx, phaseOf(verdict, class, r.state.Delete != nil), verdict.Reason)
 	r.tell(ctx, p)
+}
+
+// isOverdue reports whether the resource has not been Ready for longer than the
+// worker's overdue-after. Drift that the policy only reports is never overdue,
+// nor is a resource in an exempt state (overdue-exempt) or one whose owner is.
+// X// themselves; their mark stays.
+func (r *reconciler) isOverdue(p *pass, verdict resource.Verdict, now time.Time) bool {
+	if verdict.Overdue || p.overdueAfter <= 0 || p.got.OverdueExempt || verdict.Reason == resource.ReasonDriftDetected {
+		return verdict.Overdue
+	}
+	return r.state.notReadyFor(now) >= p.overdueAfter
+}
+
+// OverdueMetric counts verdicts of overdue resources, by the tag "reason". The
+// SDK's metrics handler and logger are silent during a replay.
+const OverdueMetric = "armature_overdue_verdicts_total"
+
+func (r *reconciler) reportOverdue(ctx workflow.Context, p *pass, verdict resource.Verdict, now time.Time) {
+	reason := string(verdict.Reason)
+	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"reason": reason}).Counter(OverdueMetric).Inc(1)
+	workflow.GetLogger(ctx).Error("resource is overdue", "id", p.desired.ID.String(), "reason", reason,
+		"notReadyFor", r.state.notReadyFor(now).Round(time.Second).String(), "message", verdict.Message)
 }
 
 // phaseOf is the one word for a verdict that ended a pass early.

@@ -43,8 +43,8 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 	ctx = requestOptions(ctx, "who needs "+p.desired.ID.Short()+"?")
 	err := workflow.ExecuteActivity(ctx, a.CheckDependents, activities.CheckDependentsInput{
 		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
-		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
+	p.overdueAfter = result.OverdueAfter
 	return verdictOf(result.Verdict, err)
 }
 
@@ -56,8 +56,9 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	local := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(local, a.CheckOwner, activities.CheckOwnerInput{
 		Desired: p.desired, Deleting: true, Force: p.forced(),
-		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
+		Changes: r.state.Changes,
 	}).Get(ctx, &result)
+	p.overdueAfter = result.OverdueAfter
 	if err == nil && result.OwnerAbsent {
 		r.gone(ctx, resource.ReasonDeleted, "gone: its owner "+p.desired.Owner.Short()+" does not exist")
 		return resource.Proceed("the owner is gone, so the resource is")
@@ -97,7 +98,6 @@ func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdi
 	ctx = requestOptions(ctx, "look into "+p.desired.ID.Short())
 	err := workflow.ExecuteActivity(ctx, a.CheckContents, activities.CheckContentsInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
-		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &result)
 	p.turn = result.Turn
 	return verdictOf(result.Verdict, err)
@@ -130,7 +130,7 @@ func (r *reconciler) remove(ctx workflow.Context, p *pass) resource.Verdict {
 	var result activities.DeleteResourceResult
 	request := requestOptions(ctx, "DELETE "+named(p.desired))
 	err := workflow.ExecuteActivity(request, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Repeated: r.state.Ended, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
+		Desired: p.desired, Repeated: r.state.Ended,
 	}).Get(ctx, &result)
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -38,8 +39,10 @@ type script struct {
 	turn       func(activities.TakeTurnInput) resource.Verdict
 	provider   func(activities.RegisterProviderInput) resource.Verdict
 	serialised resource.ID
-	adopt      bool
-	wakes      []activities.WakeDependentsInput
+	// overdueAfter is the limit in results of CheckDependents.
+	overdueAfter time.Duration
+	adopt        bool
+	wakes        []activities.WakeDependentsInput
 	// wake answers WakeDependents, turns are the inputs of TakeTurn and EndTurn.
 	wake   func(activities.WakeDependentsInput) error
 	turns  []activities.Turn
@@ -96,14 +99,19 @@ type run struct {
 	mu sync.Mutex
 	// watched are search attributes whose lists are noted.
 	watched []watched
+	// errors is the log at level error, counted the counters by name and reason.
+	errors  bytes.Buffer
+	counted map[string]int64
 	input   workflows.ReconcileResourceInput
 }
 
 func newRun(t *testing.T) *run {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	r := &run{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, script: newScript()}
+	r := &run{t: t, script: newScript(), counted: map[string]int64{}}
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&r.errors, &slog.HandlerOptions{Level: slog.LevelError}))))
+	suite.SetMetricsHandler(counters{client.MetricsNopHandler, r, ""})
+	r.TestWorkflowEnvironment = suite.NewTestWorkflowEnvironment()
 	r.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: desired().ID.WorkflowID()})
 	r.SetStartTime(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
 	if err := r.SetTypedSearchAttributesOnStart(workflows.IdentityAttributes(desired())); err != nil {
@@ -113,6 +121,35 @@ func newRun(t *testing.T) *run {
 	r.register()
 	r.SetOnTimerScheduledListener(func(_ string, d time.Duration) { r.timers = append(r.timers, d) })
 	return r
+}
+
+// counters is a metrics handler that counts by name and reason.
+type counters struct {
+	client.MetricsHandler
+	run    *run
+	reason string
+}
+
+func (c counters) WithTags(tags map[string]string) client.MetricsHandler {
+	if reason, ok := tags["reason"]; ok {
+		c.reason = reason
+	}
+	return c
+}
+
+func (c counters) Counter(name string) client.MetricsCounter {
+	return counter{c.run, name + " " + c.reason}
+}
+
+type counter struct {
+	run *run
+	key string
+}
+
+func (c counter) Inc(n int64) {
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	c.run.counted[c.key] += n
 }
 
 func (r *run) register() {
@@ -147,7 +184,7 @@ func (r *run) register() {
 		},
 		"CheckDependents": func(_ context.Context, in activities.CheckDependentsInput) (activities.CheckDependentsResult, error) {
 			r.called("CheckDependents")
-			return activities.CheckDependentsResult{Verdict: r.script.dependents(in)}, nil
+			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter}, nil
 		},
 		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
 			r.called("TakeTurn")

@@ -29,6 +29,8 @@ type pass struct {
 	read bool
 	// turn is the parent whose turn a change needs.
 	turn resource.ID
+	// overdueAfter is the limit of CheckOwnerResult; 0 until the worker reported it.
+	overdueAfter time.Duration
 }
 
 // forced reports whether a person asked to pass the guards in this pass.
@@ -94,8 +96,9 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	err := workflow.ExecuteLocalActivity(checking, a.CheckOwner, activities.CheckOwnerInput{
 		Desired: p.desired, Force: p.forced(), Held: r.state.Held,
-		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
+		Changes: r.state.Changes,
 	}).Get(checking, &result)
+	p.overdueAfter = result.OverdueAfter
 	verdict := verdictOf(result.Verdict, err)
 	switch {
 	case !verdict.Stops():
@@ -119,7 +122,6 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, expect activities.Expec
 	err := workflow.ExecuteActivity(ctx, a.GetResource, activities.GetResourceInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential,
 		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect, Repeated: r.state.Ended,
-		NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
 	}).Get(ctx, &p.got)
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()
@@ -135,7 +137,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Applied: r.state.applied(),
 		Force:   p.forced(), BlockedFor: r.blockedFor(ctx),
-		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
+		Changes: r.state.Changes,
 	}).Get(ctx, &result)
 	p.turn, p.adopt = result.Turn, result.Adopt
 	p.pre = verdictOf(result.Verdict, err)
@@ -158,7 +160,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	err := workflow.ExecuteLocalActivity(ctx, a.PostCheck, activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Put: p.put || p.adopt, Differences: differencesPut(p), Secrets: p.secrets,
-		Changes: r.state.Changes, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
+		Changes: r.state.Changes,
 	}).Get(ctx, &result)
 	if err == nil {
 		r.state.Kept = result.Kept

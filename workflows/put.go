@@ -68,7 +68,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,
 		Create: p.pre.Create, Correction: r.state.Settled == p.generation,
-		Repeated: r.state.Ended, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
+		Repeated: r.state.Ended,
 	}).Get(ctx, &result)
 	p.put, p.secrets = result.Sent, result.Secrets
 	r.state.Wrote = r.state.Wrote || result.Sent || result.Unknown || err != nil

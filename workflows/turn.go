@@ -16,9 +16,7 @@ func (r *reconciler) takeTurn(ctx workflow.Context, p *pass, parent resource.ID)
 	var a *activities.Activities
 	var result activities.TakeTurnResult
 	options := requestOptions(ctx, "turn of "+p.desired.ID.Short()+" in "+parent.Short())
-	err := workflow.ExecuteActivity(options, a.TakeTurn, activities.TakeTurnInput{
-		Turn: turn, NotReadyFor: r.state.notReadyFor(workflow.Now(ctx)),
-	}).Get(ctx, &result)
+	err := workflow.ExecuteActivity(options, a.TakeTurn, activities.TakeTurnInput{Turn: turn}).Get(ctx, &result)
 	verdict := verdictOf(result.Verdict, err)
 	r.state.Queued = resource.ID{}
 	switch {
