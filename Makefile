@@ -97,8 +97,8 @@ lint: ## run golangci-lint on both modules
 	cd dev && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: docs
-docs: ## write the references of manifests, commands and configuration anew
-	UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestReference' ./manifest ./starter ./config
+docs: ## regenerate the references of manifests, commands, configuration and reasons
+	UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestReference' ./manifest ./starter ./config ./resource
 
 .PHONY: bad-input
 bad-input: ## refuse every faulty manifest, command line and config of the tables; count them

@@ -26,8 +26,8 @@ const notTried = "-"
 func TestEveryReasonIsExplained(t *testing.T) {
 	sections := reasonSections(t)
 	var want, got []string
-	for _, reason := range resource.Reasons() {
-		want = append(want, string(reason))
+	for _, info := range resource.Reasons() {
+		want = append(want, string(info.Reason))
 	}
 	for reason := range sections {
 		got = append(got, reason)
@@ -50,13 +50,13 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	}
 }
 
-// triedAgain is the class of a reason, or that of the verdicts that bear it.
+// triedAgain returns the class of a reason, or the class that its verdicts carry.
 func triedAgain(reason resource.Reason) string {
-	switch reason {
-	case resource.ReasonSucceeded, resource.ReasonInSync, resource.ReasonDrift, resource.ReasonReconciling,
-		resource.ReasonDeleted, resource.ReasonDetached, resource.ReasonPaused:
+	i := slices.IndexFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return info.Reason == reason })
+	switch {
+	case i >= 0 && resource.Reasons()[i].RetryClass == "":
 		return notTried
-	case resource.ReasonAlreadyExists:
+	case reason == resource.ReasonAlreadyExists:
 		return string(resource.RetryNone)
 	}
 	return string(reason.Class())

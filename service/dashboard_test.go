@@ -78,7 +78,7 @@ func TestDashboardAndAlertsNameWhatExists(t *testing.T) {
 					continue
 				}
 				for reason := range strings.SplitSeq(one[3], "|") {
-					if !slices.Contains(resource.Reasons(), resource.Reason(reason)) {
+					if !slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return string(info.Reason) == reason }) {
 						t.Errorf("%s: no verdict has the reason %s", path, reason)
 					}
 				}

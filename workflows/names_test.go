@@ -45,8 +45,8 @@ func TestNames(t *testing.T) {
 	} {
 		add("phase", string(phase))
 	}
-	for _, reason := range resource.Reasons() {
-		add("reason", string(reason)+" "+string(reason.Class()))
+	for _, info := range resource.Reasons() {
+		add("reason", string(info.Reason)+" "+string(info.Reason.Class()))
 	}
 	addActivities(add)
 	compare(t, "testdata/names.txt", strings.Join(lines, "\n")+"\n")
@@ -70,6 +70,10 @@ func addActivities(add func(string, ...string)) {
 func fields(of reflect.Type) []string {
 	var names []string
 	for i := range of.NumField() {
+		if of.Field(i).Anonymous { // its fields are flat in JSON
+			names = append(names, fields(of.Field(i).Type)...)
+			continue
+		}
 		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 		names = append(names, name)
 	}

@@ -1,0 +1,113 @@
+package resource
+
+// Reason is a word for programs and people: one of the constants below, or the
+// code of an ARM error.
+type Reason string
+
+// The reasons of Armature itself. Names that Azure Service Operator has are kept.
+// Reasons are stored in search attributes and histories and never change.
+const (
+	ReasonSucceeded                 Reason = "Succeeded"
+	ReasonReconciling               Reason = "Reconciling"
+	ReasonDeleting                  Reason = "Deleting"
+	ReasonDeleted                   Reason = "Deleted"
+	ReasonDetached                  Reason = "Detached"
+	ReasonPaused                    Reason = "Paused"
+	ReasonInSync                    Reason = "InSync"
+	ReasonNotFound                  Reason = "NotFound"
+	ReasonDrift                     Reason = "Drift"
+	ReasonWaitingForOwner           Reason = "WaitingForOwner"
+	ReasonReferenceNotFound         Reason = "ReferenceNotFound"
+	ReasonReferenceNotReady         Reason = "ReferenceNotReady"
+	ReasonSecretNotFound            Reason = "SecretNotFound"
+	ReasonReconciliationBlocked     Reason = "ReconciliationBlocked"
+	ReasonPostReconciliationFailure Reason = "PostReconciliationFailure"
+	ReasonCheckFailed               Reason = "CheckFailed"
+	ReasonOperationInProgress       Reason = "OperationInProgress"
+	ReasonOperationTimeout          Reason = "OperationTimeout"
+	ReasonOperationFailed           Reason = "OperationFailed"
+	ReasonChangeNotTaken            Reason = "ChangeNotTaken"
+	ReasonDriftDetected             Reason = "DriftDetected"
+	ReasonContested                 Reason = "Contested"
+	ReasonThrottled                 Reason = "Throttled"
+	ReasonArmUnreachable            Reason = "ArmUnreachable"
+	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
+	ReasonContainsProtected         Reason = "ContainsProtected"
+	ReasonProtected                 Reason = "Protected"
+	ReasonWaitingForDependents      Reason = "WaitingForDependents"
+	ReasonWaitingForOwnerDelete     Reason = "WaitingForOwnerDelete"
+	ReasonWaitingForSibling         Reason = "WaitingForSibling"
+	ReasonFrozen                    Reason = "Frozen"
+	ReasonHeld                      Reason = "Held"
+	ReasonStopped                   Reason = "Stopped"
+	ReasonDisappeared               Reason = "Disappeared"
+	ReasonAlreadyExists             Reason = "AlreadyExists"
+	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
+	ReasonFailed                    Reason = "Failed"
+	ReasonUnknownError              Reason = "UnknownError"
+)
+
+// ReasonInfo describes one reason.
+type ReasonInfo struct {
+	Reason Reason
+	// RetryClass is the class of a verdict that does not carry its own; "" for a
+	// reason that no verdict waits on.
+	RetryClass RetryClass
+	// Meaning is one sentence for docs/troubleshooting.md.
+	Meaning string
+}
+
+// Reasons returns all reasons of Armature itself.
+func Reasons() []ReasonInfo {
+	return []ReasonInfo{
+		{ReasonSucceeded, "", "Ready: Azure has what the manifest says."},
+		{ReasonReconciling, "", "ARM accepted a PUT and is working on it, or the first pass is in progress."},
+		{ReasonDeleting, RetrySlow, "A deletion is in progress."},
+		{ReasonDeleted, "", "Azure no longer has the resource; its workflow has ended."},
+		{ReasonDetached, "", "Armature stopped managing the resource and left it in Azure."},
+		{ReasonPaused, "", "The resource is paused; no step starts."},
+		{ReasonInSync, "", "A pre-check found no difference to write; no PUT was sent."},
+		{ReasonNotFound, RetrySlow, "The resource does not exist in Azure."},
+		{ReasonDrift, "", "A pre-check found differences; a PUT follows."},
+		{ReasonWaitingForOwner, RetryFast, "The owner does not exist in Azure."},
+		{ReasonReferenceNotFound, RetryFast, "A resource named by `$ref` or `dependsOn` does not exist in Azure."},
+		{ReasonReferenceNotReady, RetryFast, "A resource named by `$ref` or `dependsOn` is not ready, or lacks the requested value."},
+		{ReasonSecretNotFound, RetryFast, "The worker has no such secret or may not read it."},
+		{ReasonReconciliationBlocked, RetrySlow, "A check blocks the request, for example because the owner is being updated."},
+		{ReasonPostReconciliationFailure, RetrySlow, "The resource exists in Azure and is not ready there."},
+		{ReasonCheckFailed, RetrySlow, "A check returned an error, timed out or could not read what it needs."},
+		{ReasonOperationInProgress, RetrySlow, "Another operation on the resource is in progress in Azure."},
+		{ReasonOperationTimeout, RetrySlow, "The long-running operation exceeded `reconcile.timeout`."},
+		{ReasonOperationFailed, RetrySlow, "The long-running operation failed or was canceled, and Azure gave no code."},
+		{ReasonChangeNotTaken, RetryVerySlow, "Ready, with a warning: Azure accepted the PUT and kept its own value."},
+		{ReasonDriftDetected, RetryVerySlow, "Azure differs from the manifest, and the policy is `observe`."},
+		{ReasonContested, RetryVerySlow, "Another writer keeps changing a value that Armature restored."},
+		{ReasonThrottled, RetrySlow, "A request budget of the subscription or provider is exhausted."},
+		{ReasonArmUnreachable, RetrySlow, "Azure does not respond, or responds with 5xx repeatedly."},
+		{ReasonContainsUnmanaged, RetrySlow, "The DELETE would also delete resources that Armature does not manage."},
+		{ReasonContainsProtected, RetryVerySlow, "A cascade would also delete a resource whose policy forbids it."},
+		{ReasonProtected, RetryVerySlow, "The policy of the manifest does not allow the write."},
+		{ReasonWaitingForDependents, RetrySlow, "Managed resources that need this one must be deleted first."},
+		{ReasonWaitingForOwnerDelete, RetrySlow, "Azure deletes the resource only together with its owner, which is being deleted."},
+		{ReasonWaitingForSibling, RetrySlow, "Azure allows one change at a time in the owner; another resource has the turn."},
+		{ReasonFrozen, RetrySlow, "A freeze stops writes; reads continue."},
+		{ReasonHeld, RetrySlow, "The worker's budget for corrections within an hour is exhausted."},
+		{ReasonStopped, RetryVerySlow, "The resource is stopped and differs from the manifest; a PUT could start it."},
+		{ReasonDisappeared, RetrySlow, "The resource was Ready and was deleted outside Armature."},
+		{ReasonAlreadyExists, RetrySlow, "The resource exists, and the manifest does not allow its adoption."},
+		{ReasonDeletionNotSupported, RetryVerySlow, "Azure has no DELETE for this type."},
+		{ReasonFailed, RetrySlow, "A failure that no other reason fits; see the message."},
+		{ReasonUnknownError, RetrySlow, "Azure refused a request and gave no code."},
+	}
+}
+
+// Class returns the retry class of a verdict that does not carry its own, Slow
+// for the code of an ARM error.
+func (r Reason) Class() RetryClass {
+	for _, info := range Reasons() {
+		if info.Reason == r && info.RetryClass != "" {
+			return info.RetryClass
+		}
+	}
+	return RetrySlow
+}

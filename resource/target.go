@@ -1,0 +1,25 @@
+package resource
+
+// Target is what a request needs to read a resource and to mask the result.
+type Target struct {
+	ID         ID     `json:"id"`
+	APIVersion string `json:"apiVersion"`
+	// Credential names one of the worker's credentials; "" leaves the choice to
+	// the subscription (arm.WithCredential).
+	Credential string `json:"credential,omitempty"`
+	// Plain are the paths of texts that look like credentials and stay readable.
+	Plain []string `json:"plain,omitempty"`
+	// Secret are the paths that are always masked.
+	Secret []string `json:"secret,omitempty"`
+	// SecretRefs are the references of secrets (env:NAME) whose values are masked
+	// wherever they occur.
+	SecretRefs []string `json:"secretRefs,omitempty"`
+}
+
+// Target returns the part of the desired state that a read needs.
+func (d Desired) Target() Target {
+	return Target{
+		ID: d.ID, APIVersion: d.APIVersion, Credential: d.Credential,
+		Plain: d.Plain, Secret: d.Secret, SecretRefs: d.SecretRefs,
+	}
+}
