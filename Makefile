@@ -105,8 +105,8 @@ bad-input: ## refuse every faulty manifest, command line and config of the table
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'
 
 .PHONY: layers
-layers: ## check that imports point down only
-	$(GO) test -count=1 .
+layers: ## test the repository itself: imports point down, docs and compose file agree with the code
+	cd dev && $(GO) test -count=1 ./repo
 
 .PHONY: workflowcheck
 workflowcheck: ## check workflow code for what is not deterministic

@@ -1,4 +1,4 @@
-package armature_test
+package repo
 
 import (
 	"net/url"

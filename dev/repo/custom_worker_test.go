@@ -1,4 +1,4 @@
-package armature_test
+package repo
 
 import (
 	"bytes"
@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// customWorker is the example of a worker with an extension of its own.
+// customWorker is the example of a worker with a custom extension.
 const customWorker = "examples/custom-worker"
 
-// maxMain is how long its main may be: adding a check must stay that easy.
-const maxMain = 25
+// maxMainLines bounds its main.go: adding a check must stay that easy.
+const maxMainLines = 25
 
 func TestCustomWorkerIsShort(t *testing.T) {
 	main, err := os.ReadFile(filepath.Join(customWorker, "main.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := bytes.Count(main, []byte("\n")); lines > maxMain {
-		t.Errorf("main.go has %d lines, want at most %d", lines, maxMain)
+	if lines := bytes.Count(main, []byte("\n")); lines > maxMainLines {
+		t.Errorf("main.go has %d lines, want at most %d", lines, maxMainLines)
 	}
 }
 
-// copied is the example as an author has it: a module of its own that replaces
-// this one by where it is. The sums are those of both modules, so that a newer
-// dependency of this one needs no change there.
-func copied(t *testing.T) string {
+// copyExample copies the example to a temporary folder as a module that replaces
+// this one by its path, and returns the folder. Its go.sum is that of both
+// modules, so that a newer dependency here needs no change in the example.
+func copyExample(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	entries, err := os.ReadDir(customWorker)
@@ -61,12 +61,12 @@ func copied(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goIn(t, folder, "mod", "edit", "-replace", module+"="+root)
+	runGo(t, folder, "mod", "edit", "-replace", module+"="+root)
 	return folder
 }
 
-// goIn runs the go command in a folder.
-func goIn(t *testing.T, folder string, args ...string) {
+// runGo runs the go command in a folder.
+func runGo(t *testing.T, folder string, args ...string) {
 	t.Helper()
 	command := exec.Command("go", args...)
 	command.Dir = folder
@@ -75,7 +75,7 @@ func goIn(t *testing.T, folder string, args ...string) {
 	}
 }
 
-// output is what a process writes, safe to read while it runs.
+// output collects what a process writes; it is safe to read while the process runs.
 type output struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -93,12 +93,12 @@ func (o *output) String() string {
 	return o.all.String()
 }
 
-// TestCustomWorker builds the example, runs its test, starts it without a
-// Temporal: it lives, says what it misses, and ends when told.
+// TestCustomWorker builds the example, runs its test, and starts it without a
+// Temporal server: it is alive, reports that it is not ready, and stops on SIGTERM.
 func TestCustomWorker(t *testing.T) {
-	folder := copied(t)
-	goIn(t, folder, "test", "-mod=mod", "./...")
-	goIn(t, folder, "build", "-mod=mod", "-o", "worker", ".")
+	folder := copyExample(t)
+	runGo(t, folder, "test", "-mod=mod", "./...")
+	runGo(t, folder, "build", "-mod=mod", "-o", "worker", ".")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -109,29 +109,29 @@ func TestCustomWorker(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	said := &output{}
+	log := &output{}
 	worker := exec.CommandContext(ctx, filepath.Join(folder, "worker"), "--http-listen", address, "--azure-cloud", "custom", "--azure-endpoint", "http://127.0.0.1:1", "--azure-credential", "none")
 	worker.Env = append(os.Environ(), "TEMPORAL_ADDRESS=127.0.0.1:1")
-	worker.Stdout, worker.Stderr = said, said
+	worker.Stdout, worker.Stderr = log, log
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = worker.Process.Kill() }()
-	answers(ctx, t, "http://"+address+"/healthz", http.StatusOK, said)
-	answers(ctx, t, "http://"+address+"/readyz", http.StatusServiceUnavailable, said)
-	if !strings.Contains(said.String(), "worker starts") {
-		t.Errorf("log: %s", said)
+	waitForStatus(ctx, t, "http://"+address+"/healthz", http.StatusOK, log)
+	waitForStatus(ctx, t, "http://"+address+"/readyz", http.StatusServiceUnavailable, log)
+	if !strings.Contains(log.String(), "worker starts") {
+		t.Errorf("log: %s", log)
 	}
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := worker.Wait(); err != nil {
-		t.Errorf("a stop by signal is no error: %v\n%s", err, said)
+		t.Errorf("a stop by signal is no error: %v\n%s", err, log)
 	}
 }
 
-// answers waits until a URL gives a status.
-func answers(ctx context.Context, t *testing.T, url string, want int, said *output) {
+// waitForStatus waits until a URL returns a status.
+func waitForStatus(ctx context.Context, t *testing.T, url string, want int, log *output) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -150,7 +150,7 @@ func answers(ctx context.Context, t *testing.T, url string, want int, said *outp
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("%s never answered %d: %v\n%s", url, want, err, said)
+			t.Fatalf("%s never returned %d: %v\n%s", url, want, err, log)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package armature_test
+package repo
 
 import (
 	"os"
@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Every test that docs/spec-coverage.md names exists, and so does every file.
-func TestSpecCoverageNamesWhatExists(t *testing.T) {
+// TestSpecCoverageExists checks that every test and file that
+// docs/spec-coverage.md names exists.
+func TestSpecCoverageExists(t *testing.T) {
 	page, err := os.ReadFile("docs/spec-coverage.md")
 	if err != nil {
 		t.Fatal(err)
@@ -24,17 +25,17 @@ func TestSpecCoverageNamesWhatExists(t *testing.T) {
 	}
 	named := regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*`).FindAllString(string(page), -1)
 	if len(named) < 100 {
-		t.Errorf("only %d tests are named", len(named))
+		t.Errorf("only %d tests are named, want at least 100", len(named))
 	}
 	for _, name := range named {
 		if !known[name] {
-			t.Errorf("no test is called %s", name)
+			t.Errorf("test %s does not exist", name)
 		}
 	}
 	folders := map[string]string{"E": "extensions", "A": "activities", "W": "workflows"}
-	for _, match := range regexp.MustCompile(`\b([EAW])/([a-z_]+\.go)`).FindAllStringSubmatch(string(page), -1) {
+	for _, match := range regexp.MustCompile(`\b([EAW])/([a-z_/]+\.go)`).FindAllStringSubmatch(string(page), -1) {
 		if _, err := os.Stat(folders[match[1]] + "/" + match[2]); err != nil {
-			t.Errorf("no file is called %s", match[0])
+			t.Errorf("file %s does not exist", match[0])
 		}
 	}
 }

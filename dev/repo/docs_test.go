@@ -1,4 +1,4 @@
-package armature_test
+package repo
 
 import (
 	"os"
@@ -17,12 +17,12 @@ import (
 // troubleshooting is the page that has all reasons.
 const troubleshooting = "docs/troubleshooting.md"
 
-// notTried is what the page says of a reason that is not waited on.
+// notTried is the retry class on the page for a reason that ends no wait.
 const notTried = "-"
 
-// TestEveryReasonIsExplained holds that the page has each reason of the code once,
-// no other, and says of each what it means, who acts, what to do, and how soon it
-// is tried again.
+// TestEveryReasonIsExplained checks that the page has each reason of the code once
+// and no other, each with its meaning, who acts, the remedy, and how soon it is
+// tried again.
 func TestEveryReasonIsExplained(t *testing.T) {
 	sections := reasonSections(t)
 	var want, got []string
@@ -35,22 +35,22 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s has not the reasons of the code (-code +page):\n%s", troubleshooting, diff)
+		t.Errorf("%s and the code list different reasons (-code +page):\n%s", troubleshooting, diff)
 	}
 	for reason, section := range sections {
 		for _, part := range []string{"Means", "Who acts", "Do", "Tried again"} {
 			if !strings.Contains(section, "\n- **"+part+"**: ") {
-				t.Errorf("%s does not say %q", reason, part)
+				t.Errorf("%s lacks the line %q", reason, part)
 			}
 		}
 		class := regexp.MustCompile(`\*\*Tried again\*\*: (.*)`).FindStringSubmatch(section)
 		if want := triedAgain(resource.Reason(reason)); len(class) != 2 || class[1] != want {
-			t.Errorf("%s is tried again %q on the page, %q by the code", reason, class, want)
+			t.Errorf("%s: tried again is %q on the page, %q in the code", reason, class, want)
 		}
 	}
 }
 
-// triedAgain returns the class of a reason, or the class that its verdicts carry.
+// triedAgain returns the retry class of a reason as the page writes it.
 func triedAgain(reason resource.Reason) string {
 	i := slices.IndexFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return info.Reason == reason })
 	switch {
@@ -62,7 +62,7 @@ func triedAgain(reason resource.Reason) string {
 	return string(reason.Class())
 }
 
-// reasonSections are the sections of the page, by the reason in their headings.
+// reasonSections returns the sections of the page by the reason in the heading.
 func reasonSections(t *testing.T) map[string]string {
 	t.Helper()
 	sections := map[string]string{}
@@ -78,9 +78,9 @@ func reasonSections(t *testing.T) map[string]string {
 	return sections
 }
 
-// TestCodesOfAzureAreJudgedAsThePageSays compares the page's table of codes with
-// the table of the ARM client.
-func TestCodesOfAzureAreJudgedAsThePageSays(t *testing.T) {
+// TestAzureCodesMatchThePage compares the page's table of error codes with the
+// table of the ARM client.
+func TestAzureCodesMatchThePage(t *testing.T) {
 	shown := map[arm.Class]string{
 		arm.ClassSlow: "Slow", arm.ClassVerySlow: "VerySlow", arm.ClassNone: "None", arm.ClassConflict: "Slow", arm.ClassFast: "Fast",
 	}
@@ -91,14 +91,14 @@ func TestCodesOfAzureAreJudgedAsThePageSays(t *testing.T) {
 	for _, row := range rows {
 		failure := &arm.Error{Status: 400, Code: row[1]}
 		if got := shown[failure.Row().Class]; got != row[2] {
-			t.Errorf("%s is %s on the page, %s by the code", row[1], row[2], got)
+			t.Errorf("%s is %s on the page, %s in the code", row[1], row[2], got)
 		}
 	}
 }
 
-// TestGlossaryHasTheWords holds that the words which the concepts set in italics
-// stand in the glossary, and that this is in order.
-func TestGlossaryHasTheWords(t *testing.T) {
+// TestGlossaryIsComplete checks that the glossary has every term that the concepts
+// set in italics, in alphabetical order.
+func TestGlossaryIsComplete(t *testing.T) {
 	var words []string
 	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(read(t, "docs/glossary.md"), -1)[1:] {
 		words = append(words, row[1])
@@ -111,7 +111,7 @@ func TestGlossaryHasTheWords(t *testing.T) {
 	}
 	italics := regexp.MustCompile(`(?m)(?:^|[ (])\*(\w[\w -]*)\*[ .,:;)]`).FindAllStringSubmatch(read(t, "docs/concepts.md"), -1)
 	if len(italics) < 5 {
-		t.Errorf("the concepts set %d words in italics, want their words there", len(italics))
+		t.Errorf("the concepts set %d terms in italics, want at least 5", len(italics))
 	}
 	for _, match := range italics {
 		if !slices.Contains(words, match[1]) && !slices.Contains(words, strings.TrimSuffix(match[1], "s")) {
@@ -120,8 +120,8 @@ func TestGlossaryHasTheWords(t *testing.T) {
 	}
 }
 
-// TestLinksLead holds that what the pages link to, or show, is there.
-func TestLinksLead(t *testing.T) {
+// TestLinksResolve checks that files, pictures and headings behind links exist.
+func TestLinksResolve(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	for _, page := range docPages(t) {
 		for _, match := range link.FindAllStringSubmatch(read(t, page), -1) {
@@ -134,7 +134,7 @@ func TestLinksLead(t *testing.T) {
 				path = filepath.Join(filepath.Dir(page), target)
 			}
 			if _, err := os.Stat(path); err != nil {
-				t.Errorf("%s links to %s, which is not there", page, match[1])
+				t.Errorf("%s links to %s, which does not exist", page, match[1])
 				continue
 			}
 			if anchor != "" && strings.HasSuffix(path, ".md") && !slices.Contains(anchors(read(t, path)), anchor) {
@@ -144,22 +144,22 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// maxPicture is how large a picture of the docs may be, in bytes.
-const maxPicture = 150_000
+// maxPictureBytes is the largest size of a picture in the docs.
+const maxPictureBytes = 150_000
 
-// TestPicturesAreShown holds that each picture is small and stands on a page.
+// TestPicturesAreShown checks that each picture is small and used by a page.
 func TestPicturesAreShown(t *testing.T) {
 	pictures, err := filepath.Glob("docs/images/*")
 	if err != nil || len(pictures) == 0 {
-		t.Fatalf("there are no pictures: %v", err)
+		t.Fatalf("find pictures: %v", err)
 	}
 	for _, picture := range pictures {
 		info, err := os.Stat(picture)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Size() > maxPicture {
-			t.Errorf("%s has %d bytes, want at most %d", picture, info.Size(), maxPicture)
+		if info.Size() > maxPictureBytes {
+			t.Errorf("%s has %d bytes, want at most %d", picture, info.Size(), maxPictureBytes)
 		}
 		shown := slices.ContainsFunc(docPages(t), func(page string) bool {
 			return strings.Contains(read(t, page), "images/"+filepath.Base(picture)+")")
@@ -170,7 +170,7 @@ func TestPicturesAreShown(t *testing.T) {
 	}
 }
 
-// anchors are the names that GitHub gives the headings of a page.
+// anchors returns the names that GitHub gives the headings of a page.
 func anchors(page string) []string {
 	var names []string
 	for _, heading := range regexp.MustCompile(`(?m)^#+ +(.+)$`).FindAllStringSubmatch(page, -1) {
@@ -186,7 +186,7 @@ func docPages(t *testing.T) []string {
 	for _, pattern := range []string{"docs/*.md", "docs/decisions/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
-			t.Fatalf("no page is %s: %v", pattern, err)
+			t.Fatalf("no page matches %s: %v", pattern, err)
 		}
 		pages = append(pages, found...)
 	}
@@ -202,11 +202,11 @@ func read(t *testing.T, file string) string {
 	return string(data)
 }
 
-// TestEveryGuardIsExplained holds that docs/safety.md names every test of a guard,
-// and none that there is not.
+// TestEveryGuardIsExplained checks that docs/safety.md names exactly the existing
+// tests of guards.
 func TestEveryGuardIsExplained(t *testing.T) {
 	name := regexp.MustCompile(`\bTestGuard\w+`)
-	var there []string
+	var existing []string
 	for _, pattern := range []string{"activities/*_test.go", "dev/e2e/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
@@ -214,14 +214,14 @@ func TestEveryGuardIsExplained(t *testing.T) {
 		}
 		for _, file := range files {
 			for _, found := range regexp.MustCompile(`(?m)^func (TestGuard\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
-				there = append(there, found[1])
+				existing = append(existing, found[1])
 			}
 		}
 	}
-	slices.Sort(there)
+	slices.Sort(existing)
 	explained := name.FindAllString(read(t, "docs/safety.md"), -1)
 	slices.Sort(explained)
-	if diff := cmp.Diff(there, slices.Compact(explained)); diff != "" {
-		t.Errorf("docs/safety.md has not the tests of the guards (-code +page):\n%s", diff)
+	if diff := cmp.Diff(existing, slices.Compact(explained)); diff != "" {
+		t.Errorf("docs/safety.md and the code list different tests of guards (-code +page):\n%s", diff)
 	}
 }
