@@ -73,7 +73,7 @@ func project(desired, observed any, ignore []resource.Path) any {
 func projectMembers(want, have map[string]any, ignore []resource.Path) map[string]any {
 	kept := make(map[string]any, len(want))
 	for name, value := range want {
-		rest, ends := below(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
+		rest, ends := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		if ends {
 			continue
 		}
@@ -89,7 +89,7 @@ func projectMembers(want, have map[string]any, ignore []resource.Path) map[strin
 func projectElements(stated map[string]any, have []any, ignore []resource.Path) []string {
 	kept := make([]string, 0, len(have))
 	for i, item := range have {
-		rest, ends := below(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
+		rest, ends := resource.Advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
 		if ends {
 			continue
 		}
@@ -124,19 +124,4 @@ func union(a, b map[string]any) map[string]any {
 		}
 	}
 	return joined
-}
-
-// below follows one step down: what is left of the paths that match it, and
-// whether one of them ends there.
-func below(paths []resource.Path, matches func(resource.Step) bool) (rest []resource.Path, ends bool) {
-	for _, path := range paths {
-		switch {
-		case !matches(path[0]):
-		case len(path) == 1:
-			return nil, true
-		default:
-			rest = append(rest, path[1:])
-		}
-	}
-	return rest, false
 }

@@ -84,9 +84,9 @@ func TestMemoryUnderAnotherAPIVersion(t *testing.T) {
 	const shown = `{"properties":{"size":1}}`
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
 	want(t, p.post(shown, false, nil), resource.ActionSuccess, resource.ReasonSucceeded, "")
-	var memory drift.Memory
+	var memory drift.Baseline
 	must(t, json.Unmarshal(p.memory, &memory))
-	if memory.APIVersion != "2024-01-01" || len(memory.Baseline) != 1 {
+	if memory.APIVersion != "2024-01-01" || len(memory.Differences) != 1 {
 		t.Errorf("the memory is that of the new api-version: %s", p.memory)
 	}
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")

@@ -49,12 +49,12 @@ func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request e
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 	if a.remember(in, request, found, &options) {
-		if encoded, err := json.Marshal(options.Memory); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
+		if encoded, err := json.Marshal(options.Baseline); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
-	result.Kept = found.Remembered[:min(len(found.Remembered), resource.MaxDifferences)]
+	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
 	if len(found.NotTaken) > 0 {
 		result.Verdict.Reason, result.Verdict.Severity = resource.ReasonChangeNotTaken, resource.SeverityWarning
 		result.Verdict.Message = fmt.Sprintf("Ready, but Azure accepted the PUT and kept its own value of %s; it is not written again while nothing changes",
@@ -79,6 +79,6 @@ func (a *Activities) remember(in PostCheckInput, request extensions.Request, fou
 	case !found.InSync:
 		return false
 	}
-	options.Memory = drift.Remember(object.Desired, object.Observed, *options)
+	options.Baseline = drift.NewBaseline(object.Desired, object.Observed, *options)
 	return true
 }

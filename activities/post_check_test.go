@@ -122,7 +122,7 @@ func TestPostCheckExtensions(t *testing.T) {
 	})
 	got = local(w, w.acts.PostCheck, PostCheckInput{Desired: desired(t, thingText, thingBody), Observed: json.RawMessage(thingBody), Put: true})
 	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "no DNS record")
-	var memory drift.Memory
+	var memory drift.Baseline
 	if got.Memory == nil || json.Unmarshal(got.Memory, &memory) != nil {
 		t.Errorf("what the PUT left is remembered all the same: %+v", got)
 	}

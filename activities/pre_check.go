@@ -67,7 +67,7 @@ func (a *Activities) knownRequest(
 		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
 		return request, &verdict
 	}
-	if request.Memory, err = decodeMemory(memory); err != nil {
+	if request.Baseline, err = decodeMemory(memory); err != nil {
 		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
 		return request, &verdict
 	}
@@ -110,8 +110,8 @@ func (a *Activities) hashed(values map[string]string) map[string]string {
 }
 
 // decodeMemory reads what PostCheck wrote.
-func decodeMemory(raw json.RawMessage) (drift.Memory, error) {
-	var memory drift.Memory
+func decodeMemory(raw json.RawMessage) (drift.Baseline, error) {
+	var memory drift.Baseline
 	if len(raw) == 0 {
 		return memory, nil
 	}

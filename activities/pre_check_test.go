@@ -116,9 +116,9 @@ func TestComparisonsAgree(t *testing.T) {
 	before := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(shown)}).Verdict
 	want(t, before, resource.ActionProceed, resource.ReasonDrift, "")
 	post := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: json.RawMessage(shown), Put: true})
-	var memory drift.Memory
+	var memory drift.Baseline
 	must(t, json.Unmarshal(post.Memory, &memory))
-	if _, known := memory.Baseline["properties.kept"]; !known {
+	if _, known := memory.Differences["properties.kept"]; !known {
 		t.Fatalf("the memory is %s", post.Memory)
 	}
 	after := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(shown), Memory: post.Memory}).Verdict

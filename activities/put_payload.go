@@ -29,9 +29,9 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
 	if desired.Put == resource.PutMerge {
 		body = drift.Merge(body, p.request.Object.Observed)
-		drift.TakeAway(body, p.request.Object.Desired, desired.Ignore, p.request.Memory)
+		drift.RemoveUnstated(body, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
 	}
-	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Memory)
+	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.cachedOwner(ctx, &p.request, desired)
 		request := p.request
@@ -43,7 +43,7 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 		}
 		// A modifier that keeps what Azure shows must not keep what the manifest
 		// once stated and states no more.
-		drift.TakeAway(modified, p.request.Object.Desired, desired.Ignore, p.request.Memory)
+		drift.RemoveUnstated(modified, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
 		body = modified
 	}
 	if holdsMask(body) {

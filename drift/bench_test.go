@@ -43,12 +43,12 @@ func BenchmarkCompare(b *testing.B) {
 			b.Fatal(err)
 		}
 		opts := drift.Options{APIVersion: "2024-01-01", Key: []byte("k"), Put: true}
-		memory := drift.Remember(desired, observed, opts)
+		memory := drift.NewBaseline(desired, observed, opts)
 		for name, warm := range map[string]bool{"cold": false, "warm": true} {
 			b.Run(fmt.Sprintf("%s/leaves=%d/KB=%d", name, leaves, len(raw)/1000), func(b *testing.B) {
 				opts := opts
 				if warm {
-					opts.Memory = memory
+					opts.Baseline = memory
 				}
 				b.ReportAllocs()
 				for b.Loop() {
@@ -61,7 +61,7 @@ func BenchmarkCompare(b *testing.B) {
 		b.Run(fmt.Sprintf("remember/leaves=%d/KB=%d", leaves, len(raw)/1000), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				drift.Remember(desired, observed, opts)
+				drift.NewBaseline(desired, observed, opts)
 			}
 		})
 	}

@@ -17,25 +17,25 @@ import (
 // spellings of it: sum of its canonical form, which is written into the hash as it
 // is made. Without a key, literal secrets are left out: a hash that everybody can
 // compute would be a way to guess them.
-func (h hasher) place(p place) string {
-	c := canonical{mac: hmac.New(sha256.New, h.key), keyed: len(h.key) > 0, room: make([]byte, 0, canonicalRoom)}
+func (h hasher) cursor(p cursor) string {
+	c := canonical{mac: hmac.New(sha256.New, h.key), keyed: len(h.key) > 0, buffer: make([]byte, 0, canonicalBufferBytes)}
 	c.value(p)
-	c.mac.Write(c.room)
+	c.mac.Write(c.buffer)
 	return hex.EncodeToString(c.mac.Sum(nil)[:hashBytes])
 }
 
-// canonicalRoom is how much JSON is gathered for the hash, in bytes.
-const canonicalRoom = 512
+// canonicalBufferBytes is how much JSON is gathered for the hash, in bytes.
+const canonicalBufferBytes = 512
 
 // canonical writes values as JSON, as json.Marshal does: what is remembered was
 // hashed by earlier workers.
 type canonical struct {
-	mac   hash.Hash
-	keyed bool
-	room  []byte
+	mac    hash.Hash
+	keyed  bool
+	buffer []byte
 }
 
-func (c *canonical) value(p place) {
+func (c *canonical) value(p cursor) {
 	switch v := p.desired.(type) {
 	case map[string]any:
 		c.object(p, v)
@@ -66,11 +66,11 @@ func (c *canonical) value(p place) {
 // member is a property under its canonical name.
 type member struct{ canonical, name string }
 
-func (c *canonical) object(p place, object map[string]any) {
-	var room [roomForNames]member // memory is taken only for more
+func (c *canonical) object(p cursor, object map[string]any) {
+	var room [namesCapacity]member // memory is taken only for more
 	members := room[:0]
 	for name := range object {
-		members = append(members, member{canonicalName(name, p.free), name})
+		members = append(members, member{canonicalName(name, p.userDefined), name})
 	}
 	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(strings.Compare(a.canonical, b.canonical), strings.Compare(a.name, b.name))
@@ -87,7 +87,7 @@ func (c *canonical) object(p place, object map[string]any) {
 	c.raw("}")
 }
 
-func (c *canonical) list(p place, items []any) {
+func (c *canonical) list(p cursor, items []any) {
 	c.raw("[")
 	for i, item := range items {
 		if i > 0 {
@@ -120,12 +120,12 @@ func (c *canonical) marshal(value any) {
 }
 
 func (c *canonical) raw(text string) {
-	for len(c.room)+len(text) > canonicalRoom {
-		fits := canonicalRoom - len(c.room)
-		c.mac.Write(append(c.room, text[:fits]...))
-		c.room, text = c.room[:0], text[fits:]
+	for len(c.buffer)+len(text) > canonicalBufferBytes {
+		fits := canonicalBufferBytes - len(c.buffer)
+		c.mac.Write(append(c.buffer, text[:fits]...))
+		c.buffer, text = c.buffer[:0], text[fits:]
 	}
-	c.room = append(c.room, text...)
+	c.buffer = append(c.buffer, text...)
 }
 
 // plainInteger reports whether a number is written in the one way that is its
@@ -143,16 +143,16 @@ func plainInteger(value any) bool {
 	return true
 }
 
-func canonicalName(name string, free bool) string {
-	if isFullID(name) || !free {
+func canonicalName(name string, userDefined bool) string {
+	if isFullID(name) || !userDefined {
 		return strings.ToLower(name)
 	}
 	return name
 }
 
-func canonicalText(p place, text string) string {
+func canonicalText(p cursor, text string) string {
 	switch {
-	case p.free:
+	case p.userDefined:
 	case isFullID(text):
 		return strings.ToLower(strings.TrimSuffix(text, "/"))
 	case isLocationName(lastName(p.path)):

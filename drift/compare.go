@@ -39,16 +39,16 @@ type subject struct {
 
 // walker collects the differences of two bodies.
 type walker struct {
-	of    *subject
-	found []difference
+	subject *subject
+	found   []difference
 	// known is what is remembered, nil without memory.
-	known *applied
+	applied *appliedPaths
 	// stated, when not nil, takes the paths that desired states, with their
 	// depths; every added list item is then a difference.
 	stated map[pathHash]int
-	// extras makes a difference of every added list item and every member of a
+	// reportAdded makes a difference of every added list item and every member of a
 	// map of people's words that desired does not have.
-	extras bool
+	reportAdded bool
 	// probe stops at the first difference: only whether there is one counts.
 	probe bool
 	// children are the elements that came after the last PUT and are resources
@@ -60,8 +60,8 @@ type walker struct {
 // no comparison can see.
 func (w *walker) differences(desired, observed map[string]any, ignore []string) []difference {
 	p := root(desired)
-	p.observed, p.present, p.of = observed, observed != nil, w.of
-	w.compare(p, parsePaths(ignore))
+	p.observed, p.present, p.subject = observed, observed != nil, w.subject
+	w.compare(p, resource.ParsePaths(ignore))
 	for i := range w.found {
 		w.found[i].text = w.found[i].path.String()
 	}
@@ -69,33 +69,22 @@ func (w *walker) differences(desired, observed map[string]any, ignore []string) 
 	return w.found
 }
 
-// parsePaths leaves out what is no path: the manifest has refused it.
-func parsePaths(texts []string) []resource.Path {
-	var paths []resource.Path
-	for _, text := range texts {
-		if path, err := resource.ParsePath(text); err == nil {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
 // compare descends from one place. ignore are the rests of the paths that are
 // not compared below it.
-func (w *walker) compare(p place, ignore []resource.Path) {
+func (w *walker) compare(p cursor, ignore []resource.Path) {
 	if w.probe && len(w.found) > 0 {
 		return
 	}
-	w.state(p)
+	w.noteStated(p)
 	if equal(p) {
-		w.notStatedAnyMore(p)
+		w.compareRemoved(p)
 		return
 	}
-	if rule := unseen(p); rule != "" {
+	if rule := hiddenRule(p); rule != "" {
 		if w.probe {
 			return
 		}
-		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, unseen: true})
+		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, hidden: true})
 		return
 	}
 	switch desired := p.desired.(type) {
@@ -109,80 +98,65 @@ func (w *walker) compare(p place, ignore []resource.Path) {
 }
 
 // state notes that desired states a place.
-func (w *walker) state(p place) {
-	if w.stated != nil && len(p.path) > 0 && !statesNothing(p.desired) {
+func (w *walker) noteStated(p cursor) {
+	if w.stated != nil && len(p.path) > 0 && !isUnset(p.desired) {
 		w.stated[hashPath(p.path)] = len(p.path)
 	}
 }
 
-func (w *walker) compareScalar(p place) {
+func (w *walker) compareScalar(p cursor) {
 	switch {
 	case p.absent():
-		w.differ(p, ruleAbsent)
+		w.add(p, ruleAbsent)
 	case resource.Masked(p.observed):
-		w.differ(p, ruleMasked)
+		w.add(p, ruleMasked)
 	case !reflect.DeepEqual(p.desired, p.observed):
-		w.differ(p, ruleValue)
+		w.add(p, ruleValue)
 	}
 }
 
-func (w *walker) compareMap(p place, desired map[string]any, ignore []resource.Path) {
+func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.Path) {
 	observed, isMap := p.observed.(map[string]any)
 	switch {
 	case p.absent() && len(ignore) == 0 && len(p.path) > 0:
-		w.differ(p, ruleAbsent)
+		w.add(p, ruleAbsent)
 		return
 	case !p.absent() && !isMap:
-		w.differ(p, ruleShape)
+		w.add(p, ruleShape)
 		return
 	case len(desired) == 0 && len(observed) > 0:
-		if !w.unstatedMembers(p, nil, observed, ignore) && !filledByServer(p) {
-			w.differ(p, ruleNotEmpty)
+		if !w.compareUnstated(p, nil, observed, ignore) && !filledByServer(p) {
+			w.add(p, ruleNotEmpty)
 		}
 		return
 	}
-	members := memberIndex{members: observed, free: p.free}
+	members := memberIndex{members: observed, userDefined: p.userDefined}
 	for name := range inOrder(desired) {
-		rest, ignored := advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
+		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		if ignored {
 			continue
 		}
 		next := p.at(resource.Step{Name: name}, desired[name], nil, false)
-		members.free = next.free
+		members.userDefined = next.userDefined
 		next.observed, next.present = members.get(name)
 		w.compare(next, rest)
 	}
-	w.unstatedMembers(p, desired, observed, ignore)
-}
-
-// advance follows one step down: what is left of the paths that match it, and
-// whether one of them ends there.
-func advance(paths []resource.Path, matches func(resource.Step) bool) (rest []resource.Path, ends bool) {
-	for _, path := range paths {
-		if !matches(path[0]) {
-			continue
-		}
-		if len(path) == 1 {
-			return nil, true
-		}
-		rest = append(rest, path[1:])
-	}
-	return rest, false
+	w.compareUnstated(p, desired, observed, ignore)
 }
 
 // memberIndex finds a property: exactly, else ignoring case where ARM does
 // (property names and IDs as keys, but no keys that people choose).
 type memberIndex struct {
-	members map[string]any
-	folded  map[string]string
-	free    bool
+	members     map[string]any
+	folded      map[string]string
+	userDefined bool
 }
 
 func (m *memberIndex) get(name string) (any, bool) {
 	if value, ok := m.members[name]; ok {
 		return value, true
 	}
-	if m.free || len(m.members) == 0 {
+	if m.userDefined || len(m.members) == 0 {
 		return nil, false
 	}
 	if m.folded == nil {
@@ -204,7 +178,7 @@ func (m *memberIndex) get(name string) (any, bool) {
 // inOrder are the names of an object, sorted.
 func inOrder(m map[string]any) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		var room [roomForNames]string // memory is taken only for more
+		var room [namesCapacity]string // memory is taken only for more
 		names := slices.AppendSeq(room[:0], maps.Keys(m))
 		slices.Sort(names)
 		for _, name := range names {

@@ -8,18 +8,18 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
+func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	observed, isList := p.observed.([]any)
 	switch {
 	case p.absent():
-		w.differ(p, ruleAbsent)
+		w.add(p, ruleAbsent)
 		return
 	case !isList:
-		w.differ(p, ruleShape)
+		w.add(p, ruleShape)
 		return
 	case len(desired) == 0:
 		// An observed empty list was equal by a rule.
-		w.differ(p, ruleNotEmpty)
+		w.add(p, ruleNotEmpty)
 		return
 	}
 	if !allObjects(desired) {
@@ -29,7 +29,7 @@ func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
 	matched := matchItems(desired, observed, func(a, b any) bool { return w.equalItems(p, a, b) })
 	for i, item := range desired {
 		at := matched.observed[i]
-		rest, ignored := advance(ignore, func(s resource.Step) bool {
+		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool {
 			return s.MatchesElement(i, item) || at >= 0 && s.Key != "" && s.MatchesElement(at, observed[at])
 		})
 		if ignored {
@@ -37,53 +37,53 @@ func (w *walker) compareList(p place, desired []any, ignore []resource.Path) {
 		}
 		next := p.at(matched.step(i, item), item, nil, false)
 		if at < 0 {
-			w.missing(next)
+			w.compareMissing(next)
 			continue
 		}
 		next.observed, next.present = observed[at], true
-		w.lostKey(p, next)
+		w.compareLostKey(p, next)
 		w.compare(next, rest)
 	}
-	w.addedItems(p, matched, observed, ignore)
+	w.compareAdded(p, matched, observed, ignore)
 	if matched.key == "" && len(ignore) == 0 {
-		w.changedList(p)
+		w.compareWhole(p)
 	}
 }
 
-// changedList looks at a list whose elements have no key. Which element a member
+// compareWhole looks at a list whose elements have no key. Which element a member
 // was taken from cannot be told, so the list as a whole is remembered, and
 // another one is a difference.
-func (w *walker) changedList(p place) {
-	if w.probe || w.stated == nil && w.known == nil {
+func (w *walker) compareWhole(p cursor) {
+	if w.probe || w.stated == nil && w.applied == nil {
 		return
 	}
-	whole := p.path.With(resource.Step{Name: "=" + hasher{w.of.key}.place(p)})
+	whole := p.path.With(resource.Step{Name: "=" + hasher{w.subject.key}.cursor(p)})
 	switch {
 	case w.stated != nil:
 		w.stated[hashPath(whole)] = 0 // kept where the list is
-	case w.known.states(p.path) && !w.known.states(whole):
-		w.differ(p, ruleListChanged)
+	case w.applied.stated(p.path) && !w.applied.stated(whole):
+		w.add(p, ruleListChanged)
 	}
 }
 
 // missing is an element that observed does not have.
-func (w *walker) missing(p place) {
-	w.state(p)
-	switch rule := unseen(p); {
-	case statesNothing(p.desired):
+func (w *walker) compareMissing(p cursor) {
+	w.noteStated(p)
+	switch rule := hiddenRule(p); {
+	case isUnset(p.desired):
 	case rule == "":
-		w.differ(p, ruleItemMissing)
+		w.add(p, ruleItemMissing)
 	case !w.probe:
-		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, unseen: true})
+		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, hidden: true})
 	}
 }
 
-// addedItems reports the elements that desired does not have. Without memory
+// compareAdded reports the elements that desired does not have. Without memory
 // they are the server's; with one, those that were not there after the last PUT
 // are somebody's.
-func (w *walker) addedItems(p place, matched matching, observed []any, ignore []resource.Path) {
-	all := w.extras || w.stated != nil
-	if w.probe || !all && (w.known == nil || !w.known.states(p.path)) {
+func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore []resource.Path) {
+	all := w.reportAdded || w.stated != nil
+	if w.probe || !all && (w.applied == nil || !w.applied.stated(p.path)) {
 		return
 	}
 	taken := make(map[int]bool, len(matched.observed))
@@ -96,7 +96,7 @@ func (w *walker) addedItems(p place, matched matching, observed []any, ignore []
 			continue
 		}
 		extra++
-		if _, ignored := advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) }); ignored {
+		if _, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) }); ignored {
 			continue
 		}
 		step := matched.step(i, item)
@@ -107,14 +107,14 @@ func (w *walker) addedItems(p place, matched matching, observed []any, ignore []
 		next := p.at(step, nil, item, true)
 		switch {
 		case all:
-			w.differ(next, ruleItemAdded)
-		case w.known.states(next.path):
-			w.differ(next, ruleRemoved)
-		case w.known.crowded || w.known.added(next.path):
+			w.add(next, ruleItemAdded)
+		case w.applied.stated(next.path):
+			w.add(next, ruleRemoved)
+		case w.applied.crowded || w.applied.added(next.path):
 		case isChild(next):
 			w.children = append(w.children, next.path.String())
 		default:
-			w.differ(next, ruleItemAdded)
+			w.add(next, ruleItemAdded)
 		}
 	}
 }
@@ -122,8 +122,8 @@ func (w *walker) addedItems(p place, matched matching, observed []any, ignore []
 // isChild reports whether an element is a resource of its own that ARM shows in
 // its parent, too: its ID lies right below the parent's, or the type's row says
 // so. It may be another manifest's, and a PUT without it may delete it.
-func isChild(p place) bool {
-	for _, row := range p.of.typeRows {
+func isChild(p cursor) bool {
+	for _, row := range p.subject.typeRows {
 		if row.children && row.path == pattern(p.path[:len(p.path)-1]) {
 			return true
 		}
@@ -131,8 +131,8 @@ func isChild(p place) bool {
 	item, _ := p.observed.(map[string]any)
 	_, value, _ := property(item, "id")
 	id, isText := value.(string)
-	own := p.of.id.String() + "/"
-	if !isText || p.of.id.IsZero() || len(id) <= len(own) || !strings.EqualFold(id[:len(own)], own) {
+	own := p.subject.id.String() + "/"
+	if !isText || p.subject.id.IsZero() || len(id) <= len(own) || !strings.EqualFold(id[:len(own)], own) {
 		return false
 	}
 	return strings.Count(strings.Trim(id[len(own):], "/"), "/") == 1
@@ -140,13 +140,13 @@ func isChild(p place) bool {
 
 // compareOrdered compares a list of scalars (or of lists, or a mixed one):
 // order counts, and so does every element.
-func (w *walker) compareOrdered(p place, desired, observed []any, ignore []resource.Path) {
+func (w *walker) compareOrdered(p cursor, desired, observed []any, ignore []resource.Path) {
 	if len(desired) != len(observed) {
-		w.differ(p, ruleListLength)
+		w.add(p, ruleListLength)
 		return
 	}
 	for i, item := range desired {
-		rest, ignored := advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
+		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
 		if ignored {
 			continue
 		}
@@ -155,8 +155,8 @@ func (w *walker) compareOrdered(p place, desired, observed []any, ignore []resou
 }
 
 // equalItems compares two list elements on their own.
-func (w *walker) equalItems(p place, desired, observed any) bool {
-	probe := &walker{of: w.of, probe: true}
+func (w *walker) equalItems(p cursor, desired, observed any) bool {
+	probe := &walker{subject: w.subject, probe: true}
 	probe.compare(p.at(resource.Step{Any: true}, desired, observed, true), nil)
 	return len(probe.found) == 0
 }

@@ -15,8 +15,8 @@ const ContestedAfter = 3
 // changes a path less often than weekly is put back each time.
 const contestWindow = 7 * 24 * time.Hour
 
-// Fight counts the PUTs that put one path back.
-type Fight struct {
+// Correction counts the PUTs that put one path back.
+type Correction struct {
 	// Desired and Observed are hashes of the values as they were shown.
 	Desired  string    `json:"desired"`
 	Observed string    `json:"observed"`
@@ -26,48 +26,48 @@ type Fight struct {
 
 // fights are the counts after a PUT. It counts where the body is the one that
 // was applied before (a new wish fights nobody) and where the PUT took hold.
-func fights(kept []difference, body string, opts Options) map[string]Fight {
-	before := opts.Memory.Fights
+func corrections(kept []difference, body string, opts Options) map[string]Correction {
+	before := opts.Baseline.Corrections
 	if !opts.Put {
 		return before
 	}
-	if opts.Memory.Body != body {
+	if opts.Baseline.Body != body {
 		return nil
 	}
 	stayed := make(map[string]bool, len(kept))
 	for _, d := range kept {
 		stayed[d.text] = true
 	}
-	after := make(map[string]Fight, len(before)+len(opts.Reasons))
-	for path, fight := range before {
-		if opts.Now.Sub(fight.At) <= contestWindow {
-			after[path] = fight
+	after := make(map[string]Correction, len(before)+len(opts.Reasons))
+	for path, correction := range before {
+		if opts.Now.Sub(correction.At) <= contestWindow {
+			after[path] = correction
 		}
 	}
 	for _, reason := range opts.Reasons {
 		if stayed[reason.Path] {
 			continue
 		}
-		fight := opts.fight(reason)
-		if last, known := after[reason.Path]; known && last.Desired == fight.Desired && last.Observed == fight.Observed {
-			fight.Count = last.Count + 1
+		correction := opts.correction(reason)
+		if last, known := after[reason.Path]; known && last.Desired == correction.Desired && last.Observed == correction.Observed {
+			correction.Count = last.Count + 1
 		}
-		after[reason.Path] = fight
+		after[reason.Path] = correction
 	}
 	return latest(after)
 }
 
-func (o Options) fight(d resource.Difference) Fight {
+func (o Options) correction(d resource.Difference) Correction {
 	h := hasher{o.Key}
-	return Fight{Desired: h.sum(d.Desired), Observed: h.sum(d.Observed), Count: 1, At: o.Now}
+	return Correction{Desired: h.sum(d.Desired), Observed: h.sum(d.Observed), Count: 1, At: o.Now}
 }
 
-// latest keeps the maxFights latest ones; nil for none.
-func latest(all map[string]Fight) map[string]Fight {
+// latest keeps the maxCorrections latest ones; nil for none.
+func latest(all map[string]Correction) map[string]Correction {
 	if len(all) == 0 {
 		return nil
 	}
-	if len(all) <= maxFights {
+	if len(all) <= maxCorrections {
 		return all
 	}
 	paths := make([]string, 0, len(all))
@@ -78,18 +78,18 @@ func latest(all map[string]Fight) map[string]Fight {
 		a, b := all[paths[i]].At, all[paths[j]].At
 		return a.After(b) || a.Equal(b) && paths[i] < paths[j]
 	})
-	for _, path := range paths[maxFights:] {
+	for _, path := range paths[maxCorrections:] {
 		delete(all, path)
 	}
 	return all
 }
 
 // contested reports whether a difference was put back often enough.
-func (r *recall) contested(d resource.Difference) bool {
-	last, known := r.memory.Fights[d.Path]
-	if !known || last.Count < ContestedAfter || r.opts.Now.Sub(last.At) > contestWindow {
+func (v *baselineView) contested(d resource.Difference) bool {
+	last, known := v.baseline.Corrections[d.Path]
+	if !known || last.Count < ContestedAfter || v.opts.Now.Sub(last.At) > contestWindow {
 		return false
 	}
-	now := r.opts.fight(d)
+	now := v.opts.correction(d)
 	return last.Desired == now.Desired && last.Observed == now.Observed
 }

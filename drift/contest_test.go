@@ -30,11 +30,11 @@ func TestContested(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true, Now: start}
-			opts.Memory = drift.Remember(good, good, opts)
+			opts.Baseline = drift.NewBaseline(good, good, opts)
 			for range c.puts {
 				opts.Now = opts.Now.Add(c.every)
 				opts.Reasons = drift.Compare(good, foreign, opts).Differences
-				opts.Memory = stored(t, drift.Remember(good, good, opts))
+				opts.Baseline = stored(t, drift.NewBaseline(good, good, opts))
 			}
 			opts.Now = opts.Now.Add(c.then)
 			result := drift.Compare(good, map[string]any{"a": c.last, "b": "1"}, opts)
@@ -51,23 +51,23 @@ func TestContested(t *testing.T) {
 func TestContestedCountsFightsOnly(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	foreign := map[string]any{"a": "2"}
-	memory := drift.Memory{}
+	memory := drift.Baseline{}
 	for _, want := range []string{"1", "3", "1", "3", "1", "3"} {
 		desired := map[string]any{"a": want}
-		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Memory: memory}
+		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Baseline: memory}
 		opts.Reasons = drift.Compare(desired, foreign, opts).Differences
-		memory = drift.Remember(desired, desired, opts)
+		memory = drift.NewBaseline(desired, desired, opts)
 	}
-	if len(memory.Fights) != 0 {
-		t.Errorf("a new wish fights nobody: %+v", memory.Fights)
+	if len(memory.Corrections) != 0 {
+		t.Errorf("a new wish fights nobody: %+v", memory.Corrections)
 	}
 	desired := map[string]any{"a": "1"}
 	for range 4 {
-		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Memory: memory, Reasons: []resource.Difference{{Path: "a", Desired: `"1"`, Observed: `"2"`}}}
-		memory = drift.Remember(desired, foreign, opts)
+		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Baseline: memory, Reasons: []resource.Difference{{Path: "a", Desired: `"1"`, Observed: `"2"`}}}
+		memory = drift.NewBaseline(desired, foreign, opts)
 	}
-	if len(memory.Fights) != 0 || !memory.Baseline["a"].NotTaken {
-		t.Errorf("what Azure does not take is nobody's fight: %+v", memory)
+	if len(memory.Corrections) != 0 || !memory.Differences["a"].NotTaken {
+		t.Errorf("what Azure does not take is nobody's correction: %+v", memory)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestRotation(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				observed := body(t, []byte(shown))
 				opts := drift.Options{Key: []byte(c.key), Put: true, Secrets: c.before}
-				opts.Memory = drift.Remember(desired, observed, opts)
+				opts.Baseline = drift.NewBaseline(desired, observed, opts)
 				opts.Secrets = c.after
 				var found []string
 				for _, d := range drift.Compare(desired, observed, opts).Differences {
@@ -98,7 +98,7 @@ func TestRotation(t *testing.T) {
 				if diff := cmp.Diff(c.want, found); diff != "" {
 					t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 				}
-				if c.key == "" && opts.Memory.Baseline["p.auth.password"].Secret != "" {
+				if c.key == "" && opts.Baseline.Differences["p.auth.password"].Secret != "" {
 					t.Error("a hash without a key lets guesses be tested")
 				}
 			})
@@ -106,9 +106,9 @@ func TestRotation(t *testing.T) {
 	}
 	observed := body(t, []byte(`{"p":{"auth":{"user":"u"}}}`))
 	late := drift.Options{Key: []byte("k"), Put: true}
-	late.Memory = drift.Remember(desired, observed, late)
+	late.Baseline = drift.NewBaseline(desired, observed, late)
 	late.Put, late.Secrets = false, map[string]string{"env:P": "a"}
-	late.Memory = drift.Remember(desired, observed, late)
+	late.Baseline = drift.NewBaseline(desired, observed, late)
 	late.Secrets = map[string]string{"env:P": "b"}
 	if drift.Compare(desired, observed, late).InSync {
 		t.Error("a secret that is first read after the PUT is remembered from then on")
@@ -118,9 +118,9 @@ func TestRotation(t *testing.T) {
 func TestRememberedValuesComeAndGo(t *testing.T) {
 	desired, without := map[string]any{"a": "1", "b": "1"}, map[string]any{"b": "1"}
 	opts := drift.Options{Key: []byte("k"), Put: true}
-	opts.Memory = drift.Remember(desired, without, opts)
+	opts.Baseline = drift.NewBaseline(desired, without, opts)
 	opts.Put = false
-	opts.Memory = drift.Remember(desired, desired, opts)
+	opts.Baseline = drift.NewBaseline(desired, desired, opts)
 	if result := drift.Compare(desired, without, opts); !result.InSync {
 		t.Errorf("it was absent after the PUT, too: %+v", result)
 	}
@@ -130,10 +130,10 @@ func TestRemovalThatAzureIgnores(t *testing.T) {
 	before, after := map[string]any{"a": "1", "b": "1"}, map[string]any{"b": "1"}
 	for observed, taken := range map[string]bool{"1": false, "default": true} {
 		opts := drift.Options{Key: []byte("k"), Put: true}
-		opts.Memory = drift.Remember(before, before, opts)
+		opts.Baseline = drift.NewBaseline(before, before, opts)
 		opts.Reasons = drift.Compare(after, before, opts).Differences
 		shown := map[string]any{"a": observed, "b": "1"}
-		opts.Memory = drift.Remember(after, shown, opts)
+		opts.Baseline = drift.NewBaseline(after, shown, opts)
 		result := drift.Compare(after, shown, opts)
 		if !result.InSync || (len(result.NotTaken) == 0) != taken {
 			t.Errorf("Azure shows %q after the removal: %+v", observed, result)
@@ -146,7 +146,7 @@ func TestRemovalThatAzureIgnores(t *testing.T) {
 
 func TestIgnoredRemoval(t *testing.T) {
 	opts := drift.Options{Key: []byte("k"), Put: true}
-	opts.Memory = drift.Remember(body(t, []byte(`{"l":[{"name":"x","directive":"d"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`)), opts)
+	opts.Baseline = drift.NewBaseline(body(t, []byte(`{"l":[{"name":"x","directive":"d"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`)), opts)
 	without, shown := body(t, []byte(`{"l":[{"name":"x"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`))
 	if drift.Compare(without, shown, opts).InSync {
 		t.Error("a directive that left the manifest is seen")

@@ -58,8 +58,8 @@ func TestCorpus(t *testing.T) {
 			"cold.insync": 0.93, "cold.changes": 1, "warm.insync": 0.995, "warm.changes": 1, "mutations": 0.995,
 		}
 	}
-	unexplained := tally{}
-	cold := scoreCold(t, pairs, changes, unexplained)
+	newDifferences := tally{}
+	cold := scoreCold(t, pairs, changes, newDifferences)
 	warm := scoreWarm(t, pairs, changes)
 	operators := scoreMutations(t, pairs)
 	for _, s := range append(append(cold, warm...), operators...) {
@@ -68,8 +68,8 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: below %v", s, floor)
 		}
 	}
-	fmt.Println("the ten most frequent unexplained mismatches:")
-	for _, line := range unexplained.top(10) {
+	fmt.Println("the ten most frequent newDifferences mismatches:")
+	for _, line := range newDifferences.top(10) {
 		fmt.Println("  " + line)
 	}
 }
@@ -102,7 +102,7 @@ func (s *score) String() string { return fmt.Sprintf("score drift.%s %d/%d", s.n
 
 // scoreCold compares without memory. Pairs labelled override or external have no
 // right answer without one.
-func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, unexplained tally) []*score {
+func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, newDifferences tally) []*score {
 	inSync, differs := &score{name: "cold.insync"}, &score{name: "cold.changes"}
 	providers := map[string]*score{}
 	judge := func(expected string, id, kind string, desired, observed json.RawMessage, opts drift.Options) {
@@ -121,7 +121,7 @@ func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, une
 		}
 		providers[provider].count(result.InSync, "")
 		for _, d := range result.Differences {
-			unexplained.add(kind + " " + d.Path + " (" + d.Rule + ")")
+			newDifferences.add(kind + " " + d.Path + " (" + d.Rule + ")")
 		}
 	}
 	for _, p := range pairs {

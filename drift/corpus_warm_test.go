@@ -24,7 +24,7 @@ func scoreWarm(t *testing.T, pairs []recordedPair, changes []recordedChange) []*
 	for _, p := range pairs {
 		opts := comparison(p.ID, p.Type, p.APIVersion)
 		desired, observed := body(t, p.PutBody), body(t, p.GetBody)
-		opts.Memory = stored(t, drift.Remember(desired, observed, afterPut(opts)))
+		opts.Baseline = stored(t, drift.NewBaseline(desired, observed, afterPut(opts)))
 		ok, first := true, ""
 		judge := func(s *score, desired, observed map[string]any) {
 			result := drift.Compare(desired, observed, opts)
@@ -43,7 +43,7 @@ func scoreWarm(t *testing.T, pairs []recordedPair, changes []recordedChange) []*
 		inSync.count(ok, "%s: %s", p.ID, first)
 		if answered := body(t, p.PutResponse); settled(answered, p.ID) {
 			opts := opts
-			opts.Memory = drift.Remember(desired, answered, afterPut(opts))
+			opts.Baseline = drift.NewBaseline(desired, answered, afterPut(opts))
 			result := drift.Compare(desired, observed, opts)
 			response.count(result.InSync, "%s: %v", p.ID, result.Differences)
 		}
@@ -53,7 +53,7 @@ func scoreWarm(t *testing.T, pairs []recordedPair, changes []recordedChange) []*
 			continue
 		}
 		opts := comparison(c.ID, c.Type, c.APIVersion)
-		opts.Memory = stored(t, drift.Remember(body(t, c.OldPut), body(t, c.OldGet), afterPut(opts)))
+		opts.Baseline = stored(t, drift.NewBaseline(body(t, c.OldPut), body(t, c.OldGet), afterPut(opts)))
 		result := drift.Compare(body(t, c.NewPut), body(t, c.OldGet), opts)
 		differs.count(!result.InSync, "%s %s: no difference seen", c.Kind, c.ID)
 	}
@@ -67,16 +67,16 @@ func afterPut(opts drift.Options) drift.Options {
 }
 
 // stored is a memory as the workflow's state keeps it.
-func stored(t *testing.T, memory drift.Memory) drift.Memory {
+func stored(t *testing.T, memory drift.Baseline) drift.Baseline {
 	t.Helper()
 	raw, err := json.Marshal(memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(raw) > drift.MaxMemoryBytes {
+	if len(raw) > drift.MaxBaselineBytes {
 		t.Fatalf("the memory has %d bytes", len(raw))
 	}
-	var kept drift.Memory
+	var kept drift.Baseline
 	if err := json.Unmarshal(raw, &kept); err != nil {
 		t.Fatal(err)
 	}

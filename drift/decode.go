@@ -145,7 +145,7 @@ func checkMembers(raw []byte) error {
 		}
 		if delimiter, isDelimiter := token.(json.Delim); isDelimiter {
 			if len(open) == MaxDepth {
-				return fmt.Errorf("it is more than %d levels deep at %s", MaxDepth, where(open[:4]))
+				return fmt.Errorf("it is more than %d levels deep at %s", MaxDepth, memberPath(open[:4]))
 			}
 			next := level{}
 			if delimiter == '{' {
@@ -173,14 +173,14 @@ func enter(open []level, token json.Token) error {
 	}
 	at.name, at.value = token.(string), true
 	if at.names[at.name] {
-		return fmt.Errorf("%s is stated twice", where(open))
+		return fmt.Errorf("%s is stated twice", memberPath(open))
 	}
 	at.names[at.name] = true
 	return nil
 }
 
 // where names the members that lead to the place.
-func where(open []level) string {
+func memberPath(open []level) string {
 	var names []string
 	for _, at := range open {
 		if at.names != nil {

@@ -6,33 +6,32 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Options of Compare and Remember; the zero value works.
+// Options of Compare and NewBaseline; the zero value works.
 type Options struct {
 	// Type and ID are those of the resource.
 	Type string
 	ID   resource.ID
-	// APIVersion is the one that both bodies belong to.
+	// APIVersion is the version of both bodies.
 	APIVersion string
 	// Ignore are paths that are not compared, in resource.Path syntax.
 	Ignore []string
-	// Merge says that a PUT lays desired over observed: elements that others add
-	// to a list are then welcome.
+	// Merge is set when a PUT merges desired into observed: elements that other
+	// writers add to a list then remain.
 	Merge bool
-	// Memory of earlier PUTs.
-	Memory Memory
-	// Key makes the hashes of Memory keyed ones. Without one nothing about
-	// literal secrets is remembered.
+	// Baseline of the last PUT.
+	Baseline Baseline
+	// Key keys the hashes of the baseline. Without a key, literal secrets are not
+	// part of it.
 	Key []byte
-	// Secrets stand for the values behind $secret references, as far as they could
-	// be read: keyed hashes of them, of which Memory keeps keyed hashes. Leave it
-	// nil without a key that is secret, then no rotation is detected.
+	// Secrets are keyed hashes of the values behind $secret references, as far as
+	// they could be read; the baseline stores keyed hashes of them. Without a
+	// secret key leave it nil: rotation is then not detected.
 	Secrets map[string]string
-	// Put says that Remember looks back on a PUT, Reasons are the differences
-	// for which it was made.
+	// Put is set when NewBaseline follows a PUT; Reasons are the differences that
+	// caused it.
 	Put     bool
 	Reasons []resource.Difference
-	// Now is the time of the PUT; differences that are put back again and again
-	// are counted by it.
+	// Now is the time of the PUT, by which repeated corrections are counted.
 	Now time.Time
 }
 
@@ -41,44 +40,44 @@ func (o Options) subject(observed map[string]any) *subject {
 	return &subject{id: o.ID, key: o.Key, read: named, typeRows: typeRowsOf(o.Type), writeOnly: writeOnlyOf(o.Type)}
 }
 
-// Result is the answer of Compare.
+// Result is the result of Compare.
 type Result struct {
-	// Differences in the order of their paths, at most
-	// resource.MaxDifferences, values masked and cut.
+	// Differences are sorted by path, at most resource.MaxDifferences, with values
+	// masked and cut.
 	Differences []resource.Difference
 	// More counts the differences beyond the bound.
 	More int
-	// InSync means that there is no difference, not even a contested one.
+	// InSync is set when there is no difference, not even a contested one.
 	InSync bool
-	// Remembered are the paths that differ as they did after the last good PUT.
-	Remembered []string
-	// NotTaken are those of Remembered that were the reason for a PUT: a change
-	// that Azure did not take.
+	// Accepted are the paths that differ as they did after the last successful PUT.
+	Accepted []string
+	// NotTaken are the paths of Accepted that caused a PUT: changes that Azure did
+	// not apply.
 	NotTaken []string
-	// Contested are differences that were put back ContestedAfter times against
-	// the same foreign value: another PUT would be undone like the others.
+	// Contested are differences that were corrected ContestedAfter times against the
+	// same foreign value: another PUT would be reverted again.
 	Contested []resource.Difference
-	// Children are list elements that came after the last PUT and are resources
-	// of their own: no differences, since another manifest may own them.
+	// Children are list elements that appeared after the last PUT and are resources
+	// themselves. They are no differences, since another manifest may own them.
 	Children []string
-	// Rebaselined is set when only the api-version changed since the last PUT
-	// and what the new one shows otherwise was taken as it is; Remember it.
+	// Rebaselined is set when only the api-version changed since the last PUT and
+	// the differences that it shows were accepted; the caller stores a new baseline.
 	Rebaselined bool
-	// Drops names what others set and a PUT would take away: members of the
-	// envelope, keys of free maps, list items. Not tags, which are kept.
+	// Drops are the paths that other writers set and a PUT would remove: members of
+	// the envelope, user-defined keys, list items. Tags are kept and not listed.
 	Drops []string
 }
 
-// Compare reports where observed is not as desired. It changes neither.
+// Compare returns where observed differs from desired. It modifies neither.
 func Compare(desired, observed map[string]any, opts Options) Result {
 	var result Result
-	recall := opts.Memory.recall(desired, opts)
-	w := &walker{of: opts.subject(observed), known: recall.known}
-	found := recall.removedUnseen(desired, w.differences(desired, observed, opts.Ignore))
-	for _, d := range recall.unexplained(found, &result) {
+	view := opts.Baseline.view(desired, opts)
+	w := &walker{subject: opts.subject(observed), applied: view.applied}
+	found := view.removedHidden(desired, w.differences(desired, observed, opts.Ignore))
+	for _, d := range view.newDifferences(found, &result) {
 		shown := d.show()
 		switch {
-		case recall.contested(shown):
+		case view.contested(shown):
 			result.Contested = append(result.Contested, shown)
 		case len(result.Differences) == resource.MaxDifferences:
 			result.More++

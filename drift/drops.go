@@ -23,7 +23,7 @@ func drops(desired, observed map[string]any, opts Options) []string {
 			paths = append(paths, name)
 		}
 	}
-	w := &walker{of: opts.subject(observed), extras: true}
+	w := &walker{subject: opts.subject(observed), reportAdded: true}
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
 		if d.rule == ruleItemAdded && len(paths) < resource.MaxDifferences && !strings.HasPrefix(strings.ToLower(d.text), "tags") {
 			paths = append(paths, d.text)
@@ -35,7 +35,7 @@ func drops(desired, observed map[string]any, opts Options) []string {
 // KeepTags adds to a payload the tags that observed has and that Armature did
 // not set: a PUT without them would take them away. It reports whether it added
 // any. observed must be unmasked. Tag names ignore case in ARM.
-func KeepTags(payload, desired, observed map[string]any, memory Memory) bool {
+func KeepTags(payload, desired, observed map[string]any, memory Baseline) bool {
 	name, value, _ := property(observed, "tags")
 	theirs, isMap := value.(map[string]any)
 	if !isMap || len(theirs) == 0 {

@@ -21,9 +21,9 @@ func TestKeepTags(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			var memory drift.Memory
+			var memory drift.Baseline
 			if c.before != "" {
-				memory = drift.Remember(body(t, []byte(c.before)), body(t, []byte(c.before)), drift.Options{Put: true})
+				memory = drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.before)), drift.Options{Put: true})
 			}
 			desired := body(t, []byte(c.desired))
 			payload := drift.Clone(desired)
@@ -58,7 +58,7 @@ func TestChildren(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			desired := body(t, []byte(`{"properties":{"`+c.list+`":[{"name":"a"}]}}`))
 			opts := drift.Options{ID: id, Type: c.resourceType, Key: []byte("k"), Put: true}
-			opts.Memory = drift.Remember(desired, desired, opts)
+			opts.Baseline = drift.NewBaseline(desired, desired, opts)
 			result := drift.Compare(desired, body(t, []byte(`{"properties":{"`+c.list+`":[{"name":"a"},`+c.item+`]}}`)), opts)
 			if (len(result.Children) == 1) != c.child || result.InSync != c.child {
 				t.Errorf("%s: %+v", c.reason, result)

@@ -37,12 +37,12 @@ func typeRowsOf(resourceType string) []typeRow {
 }
 
 // isAlias: the type shows the value in another form.
-func isAlias(p place) bool {
-	if len(p.of.typeRows) == 0 {
+func isAlias(p cursor) bool {
+	if len(p.subject.typeRows) == 0 {
 		return false
 	}
 	desired, observed, ok := texts(p)
-	for _, row := range p.of.typeRows {
+	for _, row := range p.subject.typeRows {
 		if ok && row.alias != nil && row.path == pattern(p.path) && row.alias(desired, observed) {
 			return true
 		}
@@ -52,9 +52,9 @@ func isAlias(p place) bool {
 
 // isDefaultLeftOut: the value is the default of the type, which the GET leaves
 // out.
-func isDefaultLeftOut(p place) bool {
+func isDefaultLeftOut(p cursor) bool {
 	text, isText := p.desired.(string)
-	for _, row := range p.of.typeRows {
+	for _, row := range p.subject.typeRows {
 		if isText && row.leftOut != "" && strings.EqualFold(row.leftOut, text) && row.path == pattern(p.path) {
 			return true
 		}

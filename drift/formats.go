@@ -12,7 +12,7 @@ import (
 )
 
 // isSameTime: one instant has many spellings.
-func isSameTime(p place) bool {
+func isSameTime(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || len(a) < len("2006-01-02") || len(b) < len("2006-01-02") || a[4] != '-' {
 		return false
@@ -34,7 +34,7 @@ func instant(text string) (time.Time, bool) {
 }
 
 // isSameDuration: PT24H is P1D, and .NET writes 1.00:00:00.
-func isSameDuration(p place) bool {
+func isSameDuration(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok {
 		return false
@@ -76,7 +76,7 @@ func inSeconds(parts []string, units ...float64) (float64, bool) {
 
 // isSameAddress: one IP address or range has many spellings, and a range of one
 // address is that address.
-func isSameAddress(p place) bool {
+func isSameAddress(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || a == "" || b == "" || !strings.ContainsAny(a, ".:") {
 		return false
@@ -99,7 +99,7 @@ func addresses(text string) (netip.Prefix, bool) {
 
 // isSameJSON: a document of JSON in a string comes back with other white space
 // and another order of its members.
-func isSameJSON(p place) bool {
+func isSameJSON(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !opensJSON(a) || !opensJSON(b) {
 		return false
@@ -114,8 +114,8 @@ func opensJSON(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
-// isSameButLineEnds: a text of several lines comes back with other line ends.
-func isSameButLineEnds(p place) bool {
+// isSameLines: a text of several lines comes back with other line ends.
+func isSameLines(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && (strings.Contains(a, "\n") || strings.Contains(b, "\n")) && normalLines(a) == normalLines(b)
 }

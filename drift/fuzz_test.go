@@ -51,15 +51,15 @@ func FuzzCompare(f *testing.F) {
 		}
 		opts.Reasons = drift.Compare(desired, observed, opts).Differences
 		opts.Put = true
-		opts.Memory = drift.Remember(desired, observed, opts)
-		raw, err := json.Marshal(opts.Memory)
-		if err != nil || len(raw) > drift.MaxMemoryBytes {
+		opts.Baseline = drift.NewBaseline(desired, observed, opts)
+		raw, err := json.Marshal(opts.Baseline)
+		if err != nil || len(raw) > drift.MaxBaselineBytes {
 			t.Errorf("the memory has %d bytes, error %v", len(raw), err)
 		}
 		if result := drift.Compare(desired, observed, opts); !result.InSync {
 			t.Errorf("after a PUT of %s that ended as %s there is still %+v", desiredText, observedText, result.Differences)
 		}
-		drift.KeepTags(drift.Payload(desired, observed, []string{"a.b", "l[*].x"}), desired, observed, opts.Memory)
+		drift.KeepTags(drift.Payload(desired, observed, []string{"a.b", "l[*].x"}), desired, observed, opts.Baseline)
 	})
 }
 
@@ -78,7 +78,7 @@ func FuzzServerAdded(f *testing.F) {
 		if result := drift.Compare(desired, observed, opts); !result.InSync {
 			t.Errorf("%s differs from %s: %+v", desiredText, text(observed), result.Differences)
 		}
-		opts.Memory = drift.Remember(desired, desired, opts)
+		opts.Baseline = drift.NewBaseline(desired, desired, opts)
 		if result := drift.Compare(desired, observed, opts); !result.InSync {
 			t.Errorf("with memory, %s differs from %s: %+v", desiredText, text(observed), result.Differences)
 		}
@@ -134,7 +134,7 @@ func FuzzRemoved(f *testing.F) {
 		}
 		s := leaves[seed%uint64(len(leaves))]
 		opts := drift.Options{APIVersion: "2024-01-01", Key: []byte("k"), Put: true}
-		opts.Memory = drift.Remember(desired, observed, opts)
+		opts.Baseline = drift.NewBaseline(desired, observed, opts)
 		without := edited(desired, s.at[0], func(any) (any, bool) { return nil, false })
 		if result := drift.Compare(without, observed, opts); result.InSync {
 			t.Errorf("without %s, %s is in sync with %s", s.path, text(without), observedText)

@@ -21,7 +21,7 @@ func TestCanonical(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h.place(placeOf(parsed, value))
+		return h.cursor(cursorAt(parsed, value))
 	}
 	cases := map[string]struct {
 		reason, path, a, b string
@@ -61,14 +61,14 @@ func TestHashesOfEarlierWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{"": "dd3fd56cba5f028860b46233c9f1981f", "k": "cc3412579e07b9f18f773726a5d8f5fd"} {
-		if got := (hasher{[]byte(key)}).place(root(decoded)); got != want {
+		if got := (hasher{[]byte(key)}).cursor(root(decoded)); got != want {
 			t.Errorf("with key %q the hash is %s, want %s", key, got, want)
 		}
 	}
 	h, list := hasher{[]byte("k")}, []any{"<", ">", "&", `\`, `"`, "\t", "ü"}
-	for size := range 3 * canonicalRoom {
+	for size := range 3 * canonicalBufferBytes {
 		list = append(list, strings.Repeat("x", size))
-		if size%97 == 0 && h.place(root(list)) != h.sum(list) {
+		if size%97 == 0 && h.cursor(root(list)) != h.sum(list) {
 			t.Fatalf("the hash of texts up to %d bytes is not that of their JSON", size)
 		}
 	}

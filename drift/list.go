@@ -36,16 +36,16 @@ func matchItems(desired, observed []any, equal func(desired, observed any) bool)
 }
 
 func matchByKey(desired, observed []any, key string) []int {
-	places := make(map[string]int, len(observed))
+	indexes := make(map[string]int, len(observed))
 	for i, item := range observed {
 		value := normalKey(key, keyOf(item, key))
-		if _, taken := places[value]; !taken {
-			places[value] = i
+		if _, taken := indexes[value]; !taken {
+			indexes[value] = i
 		}
 	}
 	matched := make([]int, len(desired))
 	for i, item := range desired {
-		at, ok := places[normalKey(key, keyOf(item, key))]
+		at, ok := indexes[normalKey(key, keyOf(item, key))]
 		if !ok {
 			at = -1
 		}

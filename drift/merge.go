@@ -17,29 +17,29 @@ func Merge(desired, observed map[string]any) map[string]any {
 	}
 	for name, value := range merged {
 		if properties, ok := value.(map[string]any); ok && strings.EqualFold(name, "properties") {
-			maps.DeleteFunc(properties, func(name string, _ any) bool { return slices.Contains(everywhere, strings.ToLower(name)) })
+			maps.DeleteFunc(properties, func(name string, _ any) bool { return slices.Contains(setByARMEverywhere, strings.ToLower(name)) })
 		}
 		if setByARM(name) {
 			delete(merged, name)
 		}
 	}
-	layOver(merged, desired)
+	overlay(merged, desired)
 	return merged
 }
 
-func layOver(onto, desired map[string]any) {
+func overlay(onto, desired map[string]any) {
 	for name, value := range desired {
 		if value != nil {
-			onto[name] = laid(onto[name], value)
+			onto[name] = overlayValue(onto[name], value)
 		}
 	}
 }
 
-func laid(onto, desired any) any {
+func overlayValue(onto, desired any) any {
 	switch value := desired.(type) {
 	case map[string]any:
 		if below, ok := onto.(map[string]any); ok {
-			layOver(below, value)
+			overlay(below, value)
 			return below
 		}
 	case []any:
@@ -57,7 +57,7 @@ func mergeKeyed(below, desired []any, key string) []any {
 	merged := append([]any(nil), below...)
 	for i, at := range matchByKey(desired, below, key) {
 		if at >= 0 {
-			merged[at] = laid(merged[at], desired[i])
+			merged[at] = overlayValue(merged[at], desired[i])
 		} else {
 			merged = append(merged, cloneValue(desired[i]))
 		}

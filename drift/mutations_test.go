@@ -20,7 +20,7 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 	for _, p := range pairs {
 		opts := comparison(p.ID, p.Type, p.APIVersion)
 		desired, observed := body(t, p.PutBody), body(t, p.GetBody)
-		opts.Memory = drift.Remember(desired, observed, afterPut(opts))
+		opts.Baseline = drift.NewBaseline(desired, observed, afterPut(opts))
 		for _, site := range sites(desired, observed) {
 			for _, m := range site.mutations() {
 				if m.invisible != "" {

@@ -17,10 +17,10 @@ func lastName(path resource.Path) string {
 	return ""
 }
 
-// peoplesWord reports whether keys and values below a property are free text of
+// hasUserDefinedKeys reports whether keys and values below a property are free text of
 // the user: tags, labels, settings and their kin, also appSettings and
 // nodeLabels. There every letter counts.
-func peoplesWord(name string) bool {
+func hasUserDefinedKeys(name string) bool {
 	lower := strings.ToLower(name)
 	for _, word := range [...]string{"tags", "labels", "annotations", "settings", "metadata", "parameters", "variables", "env"} {
 		if strings.HasSuffix(lower, word) {
@@ -52,7 +52,7 @@ func belowSKU(path resource.Path) bool {
 // filledByServer reports whether an empty object at a place only says "this
 // exists", and Azure fills it: a value under a resource ID as key
 // (identity.userAssignedIdentities), and the properties of a resource.
-func filledByServer(p place) bool {
+func filledByServer(p cursor) bool {
 	if len(p.path) == 0 {
 		return true
 	}

@@ -15,8 +15,8 @@ func TestFoundPathsStayWhatTheyAre(t *testing.T) {
 	secret := func(name string) map[string]any { return map[string]any{"password": map[string]any{"$secret": name}} }
 	desired := map[string]any{"properties": map[string]any{"logins": []any{secret("env:A"), secret("env:B"), secret("env:C")}}}
 	observed := map[string]any{"properties": map[string]any{"logins": []any{}}}
-	memory := Remember(desired, observed, Options{Key: []byte("k"), Put: true, APIVersion: "2024-01-01"})
-	got := slices.Sorted(maps.Keys(memory.Baseline))
+	memory := NewBaseline(desired, observed, Options{Key: []byte("k"), Put: true, APIVersion: "2024-01-01"})
+	got := slices.Sorted(maps.Keys(memory.Differences))
 	want := []string{"properties.logins[0]", "properties.logins[1]", "properties.logins[2]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the remembered paths (-want +got):\n%s", diff)

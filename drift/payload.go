@@ -40,7 +40,7 @@ func Payload(desired, observed map[string]any, ignore []string) map[string]any {
 	if payload == nil {
 		payload = map[string]any{}
 	}
-	for _, path := range parsePaths(ignore) {
+	for _, path := range resource.ParsePaths(ignore) {
 		carryProperty(payload, observed, path)
 	}
 	return payload
@@ -95,8 +95,8 @@ func carryElements(desired, observed []any, path resource.Path) {
 		}
 		return
 	}
-	probe := &walker{of: &subject{}}
-	matched := matchItems(desired, observed, func(a, b any) bool { return probe.equalItems(place{of: probe.of}, a, b) })
+	probe := &walker{subject: &subject{}}
+	matched := matchItems(desired, observed, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
 	for i, item := range desired {
 		at := matched.observed[i]
 		if at < 0 || !path[0].MatchesElement(i, item) {

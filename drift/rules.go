@@ -12,7 +12,7 @@ import (
 // rule is one reason for which two values that are not the same mean the same.
 type rule struct {
 	name  string
-	equal func(place) bool
+	equal func(cursor) bool
 }
 
 // rules is the table, in the order in which they are asked. A new quirk of
@@ -20,7 +20,7 @@ type rule struct {
 // evidence of each.
 var rules = [...]rule{
 	{"identity", isIdentity},
-	{"not-stated", isNotStated},
+	{"not-stated", isUnstated},
 	{"empty", isEmptyOnBothSides},
 	{"number", isSameNumber},
 	{"location", isSameLocation},
@@ -34,7 +34,7 @@ var rules = [...]rule{
 	{"address", isSameAddress},
 	{"markup", isSameMarkup},
 	{"json", isSameJSON},
-	{"line-ends", isSameButLineEnds},
+	{"line-ends", isSameLines},
 	{"guid-case", isSameGUID},
 	{"boolean-text", isSameBoolean},
 	{"enum-case", isSameEnum},
@@ -43,7 +43,7 @@ var rules = [...]rule{
 }
 
 // equal asks the rules, after the plain comparison that settles most places.
-func equal(p place) bool {
+func equal(p cursor) bool {
 	switch desired := p.desired.(type) {
 	case string:
 		if observed, ok := p.observed.(string); ok && observed == desired {
@@ -68,12 +68,12 @@ func equal(p place) bool {
 
 // isIdentity: name, id and type at the top are the resource's address, which the
 // GET spells its own way ("cluster/db"); etag and systemData are ARM's alone.
-func isIdentity(p place) bool {
+func isIdentity(p cursor) bool {
 	return len(p.path) == 1 && setByARM(p.path[0].Name)
 }
 
-// isNotStated: null leaves the value to Azure.
-func isNotStated(p place) bool { return p.desired == nil && len(p.path) > 0 }
+// isUnstated: null leaves the value to Azure.
+func isUnstated(p cursor) bool { return p.desired == nil && len(p.path) > 0 }
 
 func isMarker(value any) bool {
 	object, ok := value.(map[string]any)
@@ -83,14 +83,14 @@ func isMarker(value any) bool {
 
 // isEmptyOnBothSides: what states nothing equals nothing. An empty list or
 // object against something that is not empty stays a difference.
-func isEmptyOnBothSides(p place) bool {
+func isEmptyOnBothSides(p cursor) bool {
 	if len(p.path) == 0 {
 		return false
 	}
-	return statesNothing(p.desired) && (!p.present || isEmpty(p.observed))
+	return isUnset(p.desired) && (!p.present || isEmpty(p.observed))
 }
 
-func statesNothing(value any) bool {
+func isUnset(value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return true
@@ -98,7 +98,7 @@ func statesNothing(value any) bool {
 		return len(v) == 0
 	case map[string]any:
 		for _, member := range v {
-			if !statesNothing(member) {
+			if !isUnset(member) {
 				return false
 			}
 		}
@@ -120,7 +120,7 @@ func isEmpty(value any) bool {
 }
 
 // isSameNumber: 1, 1.0 and 1e0 are one number.
-func isSameNumber(p place) bool {
+func isSameNumber(p cursor) bool {
 	a, okA := number(p.desired)
 	b, okB := number(p.observed)
 	return okA && okB && a.Cmp(b) == 0

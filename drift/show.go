@@ -28,17 +28,17 @@ type difference struct {
 	// text is the path for people.
 	text string
 	// unseen is set where a GET says nothing: the rule says why.
-	unseen bool
+	hidden bool
 }
 
-func (w *walker) differ(p place, rule string) {
+func (w *walker) add(p cursor, rule string) {
 	w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, observed: p.observed, present: p.present, rule: rule})
 }
 
 // show gives the form for people: masked and cut.
 func (d difference) show() resource.Difference {
 	shown := resource.Difference{Path: d.path.String(), Rule: d.rule, Observed: absentText}
-	secret := resource.SecretName(lastName(d.path)) && !placeOf(d.path, nil).rights || resource.Masked(d.observed)
+	secret := resource.SecretName(lastName(d.path)) && !cursorAt(d.path, nil).rights || resource.Masked(d.observed)
 	shown.Desired = compactJSON(mask(d.desired, secret))
 	if d.present {
 		shown.Observed = compactJSON(mask(d.observed, secret))

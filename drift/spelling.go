@@ -11,15 +11,15 @@ import (
 
 // texts are both sides of a place where a rule about the spelling of strings
 // may apply: not where people choose the spelling.
-func texts(p place) (desired, observed string, ok bool) {
+func texts(p cursor) (desired, observed string, ok bool) {
 	desired, okD := p.desired.(string)
 	observed, okO := p.observed.(string)
-	return desired, observed, okD && okO && !resource.Masked(observed) && !p.free
+	return desired, observed, okD && okO && !resource.Masked(observed) && !p.userDefined
 }
 
 // isSameLocation: "westus2" is "West US 2", in any property that holds a
 // location or region.
-func isSameLocation(p place) bool {
+func isSameLocation(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !isLocationName(lastName(p.path)) {
 		return false
@@ -36,7 +36,7 @@ func isLocationName(name string) bool {
 // isSameResourceID: ARM compares IDs ignoring case. A definition that comes with
 // Azure lies in the tenant and is seen from every subscription, so both IDs name
 // it: role and policy definitions.
-func isSameResourceID(p place) bool {
+func isSameResourceID(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !isFullID(a) {
 		return false
@@ -62,9 +62,9 @@ func isFullID(text string) bool {
 
 // isRelativeID: "/apis" is the full ID of apis below the resource or one of its
 // owners.
-func isRelativeID(p place) bool {
+func isRelativeID(p cursor) bool {
 	a, b, ok := texts(p)
-	if !ok || p.of.id.IsZero() || isFullID(a) == isFullID(b) {
+	if !ok || p.subject.id.IsZero() || isFullID(a) == isFullID(b) {
 		return false
 	}
 	relative, full := a, b
@@ -75,7 +75,7 @@ func isRelativeID(p place) bool {
 		return false
 	}
 	relative = "/" + strings.Trim(relative, "/")
-	for at := p.of.id; !at.IsZero(); at = at.Owner() {
+	for at := p.subject.id; !at.IsZero(); at = at.Owner() {
 		if strings.EqualFold(at.String()+relative, strings.TrimSuffix(full, "/")) {
 			return true
 		}
@@ -85,14 +85,14 @@ func isRelativeID(p place) bool {
 
 // isSameResourceType: namespaces, types and the operations on them ignore case
 // in ARM, whatever the property is called.
-func isSameResourceType(p place) bool {
+func isSameResourceType(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && strings.EqualFold(a, b) && resourceType.MatchString(a)
 }
 
 // isSameURL: scheme and host ignore case, an empty path is "/", a default port
 // may be left out.
-func isSameURL(p place) bool {
+func isSameURL(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !strings.Contains(a, "://") || !strings.Contains(b, "://") {
 		return false
@@ -114,14 +114,14 @@ func normalURL(text string) string {
 }
 
 // isSamePath: slashes at the ends of a path say nothing.
-func isSamePath(p place) bool {
+func isSamePath(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && strings.HasSuffix(strings.ToLower(lastName(p.path)), "path") &&
 		strings.Trim(a, "/") != "" && strings.Trim(a, "/") == strings.Trim(b, "/")
 }
 
 // isSameMarkup: markup comes back with other white space between its tags.
-func isSameMarkup(p place) bool {
+func isSameMarkup(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !strings.HasPrefix(strings.TrimSpace(a), "<") || !strings.HasPrefix(strings.TrimSpace(b), "<") {
 		return false
@@ -137,14 +137,14 @@ func normalMarkup(text string) string {
 
 // isSameEnum: words of a fixed vocabulary come back in the provider's case.
 // Names and values that people choose keep theirs.
-func isSameEnum(p place) bool {
+func isSameEnum(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && a != b && strings.EqualFold(a, b) && enumWord.MatchString(a) && !namesSomething(p.path)
 }
 
 // isSameEnumWords: a set of words in one string ("SystemAssigned, UserAssigned")
 // comes back with other spaces and in the order of the provider's flags.
-func isSameEnumWords(p place) bool {
+func isSameEnumWords(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !strings.Contains(a, ",") || namesSomething(p.path) {
 		return false
@@ -167,13 +167,13 @@ func enumWords(text string) ([]string, bool) {
 }
 
 // isSameGUID: hex digits have no case.
-func isSameGUID(p place) bool {
+func isSameGUID(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && guid.MatchString(a) && strings.EqualFold(a, b)
 }
 
 // isSameBoolean: a truth value in a string comes back as .NET writes it, "True".
-func isSameBoolean(p place) bool {
+func isSameBoolean(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && strings.EqualFold(a, b) && (strings.EqualFold(a, "true") || strings.EqualFold(a, "false"))
 }

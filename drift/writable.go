@@ -31,14 +31,14 @@ type writable struct {
 // manifest cannot set it, a PUT does not carry it, and it is never a difference.
 func setByARM(name string) bool {
 	name = strings.ToLower(name)
-	return slices.Contains(ofARM, name) || slices.Contains(everywhere, name)
+	return slices.Contains(topLevelSetByARM, name) || slices.Contains(setByARMEverywhere, name)
 }
 
-// ofARM are the members that ARM sets at the top of every resource, everywhere
+// topLevelSetByARM are the members that ARM sets at the top of every resource, setByARMEverywhere
 // those that it sets in each resource within a resource too.
 var (
-	ofARM      = []string{"id", "name", "type", "apiversion"}
-	everywhere = []string{"etag", "systemdata", "provisioningstate"}
+	topLevelSetByARM   = []string{"id", "name", "type", "apiversion"}
+	setByARMEverywhere = []string{"etag", "systemdata", "provisioningstate"}
 )
 
 func (w *writable) value(path resource.Path, value any) any {
@@ -59,10 +59,10 @@ func (w *writable) value(path resource.Path, value any) any {
 // object leaves out what is read-only; nil when nothing is left.
 func (w *writable) object(path resource.Path, object map[string]any) any {
 	kept := make(map[string]any, len(object))
-	part := w.isPart(path, object)
+	part := w.isNestedResource(path, object)
 	for name, value := range object {
 		next := path.With(resource.Step{Name: name})
-		if w.fixed(next, part) {
+		if w.isReadOnly(next, part) {
 			continue
 		}
 		if pattern(path) == "identity.userassignedidentities" {
@@ -103,9 +103,9 @@ func (w *writable) list(path resource.Path, list []any) any {
 	return kept
 }
 
-// isPart reports whether an object is a resource within the resource (a subnet
+// isNestedResource reports whether an object is a resource within the resource (a subnet
 // in its network), as opposed to a mere reference to one.
-func (w *writable) isPart(path resource.Path, object map[string]any) bool {
+func (w *writable) isNestedResource(path resource.Path, object map[string]any) bool {
 	_, id, _ := property(object, "id")
 	text, _ := id.(string)
 	_, _, named := property(object, "name")
@@ -114,13 +114,13 @@ func (w *writable) isPart(path resource.Path, object map[string]any) bool {
 
 // fixed reports whether nobody can set a member. part says that it is one of a
 // resource within the resource.
-func (w *writable) fixed(path resource.Path, part bool) bool {
+func (w *writable) isReadOnly(path resource.Path, part bool) bool {
 	name := strings.ToLower(lastName(path))
 	switch {
 	case strings.EqualFold(path[0].Name, "tags"):
 		return false
 	case len(path) == 1 && setByARM(name), part && (name == "id" || name == "type"),
-		slices.Contains(everywhere, name):
+		slices.Contains(setByARMEverywhere, name):
 		return true
 	case pattern(path) == "identity.principalid", pattern(path) == "identity.tenantid":
 		return true

@@ -106,8 +106,8 @@ func inSync(found drift.Result) PreReconcileCheckResult {
 	case len(found.NotTaken) > 0:
 		result = SkipReconcile("Azure accepted the last PUT and kept its own value of "+listed(found.NotTaken),
 			WithReason(resource.ReasonChangeNotTaken), WithSeverity(resource.SeverityWarning))
-	case len(found.Remembered) > 0:
-		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + listed(found.Remembered))
+	case len(found.Accepted) > 0:
+		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + listed(found.Accepted))
 	}
 	if len(found.Children) > 0 {
 		result.verdict.Message += "; it has children that its manifest does not state: " + listed(found.Children)

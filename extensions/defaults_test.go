@@ -175,8 +175,8 @@ func TestPreCheckRemembers(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			memory := drift.Remember(obj.Desired, obj.Observed, drift.Options{APIVersion: obj.APIVersion, Put: true, Reasons: c.reasons})
-			got := registry(t).PreCheck(t.Context(), extensions.Request{Object: obj, Memory: memory})
+			memory := drift.NewBaseline(obj.Desired, obj.Observed, drift.Options{APIVersion: obj.APIVersion, Put: true, Reasons: c.reasons})
+			got := registry(t).PreCheck(t.Context(), extensions.Request{Object: obj, Baseline: memory})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 			}
@@ -192,7 +192,7 @@ func TestPreCheckContested(t *testing.T) {
 	for range 1 + drift.ContestedAfter {
 		options := req.Comparison()
 		options.Put, options.Reasons = true, drift.Compare(foreign.Desired, foreign.Observed, options).Differences
-		req.Memory = drift.Remember(good.Desired, good.Observed, options)
+		req.Baseline = drift.NewBaseline(good.Desired, good.Observed, options)
 	}
 	req.Object = foreign
 	got := registry(t).PreCheck(t.Context(), req)
@@ -216,7 +216,7 @@ func TestPreCheckNamesChildren(t *testing.T) {
 	req := extensions.Request{Object: good}
 	options := req.Comparison()
 	options.Put = true
-	req.Memory = drift.Remember(good.Desired, good.Observed, options)
+	req.Baseline = drift.NewBaseline(good.Desired, good.Observed, options)
 	req.Object = object(t, storageID, `{"properties":{"l":[{"name":"a"}]}}`, `{"properties":{"l":[{"name":"a"},{"name":"b","id":"`+storageID+`/parts/b"}]}}`)
 	got := registry(t).PreCheck(t.Context(), req)
 	if got.Action != resource.ActionSkip || !strings.Contains(got.Message, "children that its manifest does not state: properties.l[name=b]") {

@@ -26,10 +26,10 @@ type Request struct {
 	Client     ARMClient
 	// Log may be nil.
 	Log *slog.Logger
-	// Memory and Ignore are for the comparison of PreCheck.
-	Memory drift.Memory
-	Ignore []string
-	// HashKey is the key of the hashes in Memory; without it they have none.
+	// Baseline and Ignore are for the comparison of PreCheck.
+	Baseline drift.Baseline
+	Ignore   []string
+	// HashKey keys the hashes in Baseline; without it they have none.
 	HashKey []byte
 	// Merge means that a PUT lays desired over observed.
 	Merge bool
@@ -67,7 +67,7 @@ func (r Request) log() *slog.Logger {
 func (r Request) Comparison() drift.Options {
 	return drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
-		Ignore: r.Ignore, Memory: r.Memory, Key: r.HashKey,
+		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey,
 		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge,
 	}
 }

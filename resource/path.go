@@ -39,6 +39,33 @@ func ParsePath(text string) (Path, error) {
 	return path, nil
 }
 
+// ParsePaths returns the paths of the texts and skips invalid ones, which the
+// manifest's check has refused.
+func ParsePaths(texts []string) []Path {
+	paths := make([]Path, 0, len(texts))
+	for _, text := range texts {
+		if path, err := ParsePath(text); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Advance takes one step along all paths: it returns the remainders of the paths
+// whose first step matches, and reports whether one of them ends with it.
+func Advance(paths []Path, matches func(Step) bool) (rest []Path, ends bool) {
+	for _, path := range paths {
+		switch {
+		case !matches(path[0]):
+		case len(path) == 1:
+			ends = true
+		default:
+			rest = append(rest, path[1:])
+		}
+	}
+	return rest, ends
+}
+
 func parseStep(rest string, first bool) (Step, string, error) {
 	if strings.HasPrefix(rest, "['") {
 		name, after, found := strings.Cut(rest[2:], "']")

@@ -57,7 +57,7 @@ func (m *Masker) Mask(observed map[string]any, plain []string) map[string]any {
 		}
 		return !at.hit || !at.tags && !isResourceID(text)
 	}
-	return m.apply(observed, secret, parsePaths(plain))
+	return m.apply(observed, secret, resource.ParsePaths(plain))
 }
 
 // MaskPaths is what was observed with a mask for every text at and below the
@@ -68,7 +68,7 @@ func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]a
 	if len(paths) == 0 {
 		return observed
 	}
-	patterns := parsePaths(paths)
+	patterns := resource.ParsePaths(paths)
 	for _, pattern := range patterns {
 		for i := range pattern {
 			if pattern[i].IsIndex {
@@ -90,14 +90,4 @@ func (m *Masker) MaskValues(observed map[string]any, values []string) map[string
 func isResourceID(text string) bool {
 	_, err := resource.ParseID(text)
 	return err == nil
-}
-
-func parsePaths(paths []string) []resource.Path {
-	patterns := make([]resource.Path, 0, len(paths))
-	for _, text := range paths {
-		if pattern, err := resource.ParsePath(text); err == nil {
-			patterns = append(patterns, pattern)
-		}
-	}
-	return patterns
 }

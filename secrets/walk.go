@@ -90,20 +90,10 @@ func (w *walk) object(object map[string]any, at position) (map[string]any, bool)
 	return masked, changed
 }
 
-// follow is the position one step further: patterns that match go on.
+// follow returns the position one step further, with the patterns that match.
 func (p position) follow(matches func(resource.Step) bool) position {
-	var ahead []resource.Path
-	for _, pattern := range p.ahead {
-		if !matches(pattern[0]) {
-			continue
-		}
-		if len(pattern) == 1 {
-			p.hit = true
-			continue
-		}
-		ahead = append(ahead, pattern[1:])
-	}
-	p.ahead = ahead
+	ahead, ends := resource.Advance(p.ahead, matches)
+	p.ahead, p.hit = ahead, p.hit || ends
 	return p
 }
 

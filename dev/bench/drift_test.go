@@ -50,7 +50,7 @@ func measureDrift(t *testing.T, all figures, prefix string, desired json.RawMess
 		t.Fatal(errWant, errGot)
 	}
 	options := drift.Options{Type: id.Type(), ID: id, APIVersion: "2024-01-01", Key: []byte("bench"), Put: true, Now: time.Now()}
-	options.Memory = drift.Remember(want, got, options)
+	options.Baseline = drift.NewBaseline(want, got, options)
 	options.Put = false
 	compare := func() {
 		if !drift.Compare(want, got, options).InSync {

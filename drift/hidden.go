@@ -11,44 +11,44 @@ import (
 // The reasons for which a GET says nothing about a place. Without memory such a
 // place is taken as it is; with one, a change of desired is seen.
 const (
-	unseenSecret    = "secret"
-	unseenWriteOnly = "write-only"
-	unseenDefault   = "default"
-	unseenProxy     = "proxy-location"
+	hiddenSecret    = "secret"
+	hiddenWriteOnly = "write-only"
+	hiddenDefault   = "default"
+	hiddenProxy     = "proxy-location"
 )
 
 // unseen is the reason for which no comparison with observed can tell anything
 // about a place; "" where one can.
-func unseen(p place) string {
+func hiddenRule(p cursor) string {
 	switch {
 	case isSecret(p):
-		return unseenSecret
+		return hiddenSecret
 	case !p.absent() || len(p.path) == 0:
 		return ""
 	case isWriteOnly(p):
-		return unseenWriteOnly
+		return hiddenWriteOnly
 	case isDefaultLeftOut(p):
-		return unseenDefault
+		return hiddenDefault
 	case isLocationOfProxy(p):
-		return unseenProxy
+		return hiddenProxy
 	}
 	object, isMap := p.desired.(map[string]any)
-	if !isMap || p.free {
+	if !isMap || p.userDefined {
 		return ""
 	}
-	return unseenMembers(p, object)
+	return hiddenMembers(p, object)
 }
 
-// unseenMembers is the reason when an absent object holds nothing that a GET
+// hiddenMembers is the reason when an absent object holds nothing that a GET
 // would show.
-func unseenMembers(p place, object map[string]any) string {
+func hiddenMembers(p cursor, object map[string]any) string {
 	reason := ""
 	for name := range inOrder(object) {
 		member := p.at(resource.Step{Name: name}, object[name], nil, false)
-		if statesNothing(member.desired) {
+		if isUnset(member.desired) {
 			continue
 		}
-		found := unseen(member)
+		found := hiddenRule(member)
 		if found == "" {
 			return ""
 		}
@@ -60,12 +60,12 @@ func unseenMembers(p place, object map[string]any) string {
 // isSecret: a $secret marker has no value to compare, and what a GET shows in
 // place of a secret is a mask, a placeholder or nothing. A resource ID under such
 // a name is no secret, and a plain "key" that is shown is one of a map.
-func isSecret(p place) bool {
+func isSecret(p cursor) bool {
 	if isMarker(p.desired) {
 		return true
 	}
 	text, isText := p.desired.(string)
-	if !isText || p.free || p.rights || isFullID(text) {
+	if !isText || p.userDefined || p.rights || isFullID(text) {
 		return false
 	}
 	name := lastName(p.path)
@@ -79,9 +79,9 @@ func isSecret(p place) bool {
 
 // isWriteOnly: the published description of the type says that the property is
 // sent and never shown.
-func isWriteOnly(p place) bool {
-	for end := len(p.path); end > 0 && len(p.of.writeOnly) > 0; end-- {
-		if p.of.writeOnly[pattern(p.path[:end])] {
+func isWriteOnly(p cursor) bool {
+	for end := len(p.path); end > 0 && len(p.subject.writeOnly) > 0; end-- {
+		if p.subject.writeOnly[pattern(p.path[:end])] {
 			return true
 		}
 	}
@@ -91,8 +91,8 @@ func isWriteOnly(p place) bool {
 // isLocationOfProxy: only tracked resources have a location, and none can be
 // changed after the creation. A resource whose GET has none at the top is a
 // proxy resource, which ignores the one that was sent.
-func isLocationOfProxy(p place) bool {
-	return len(p.path) == 1 && strings.EqualFold(p.path[0].Name, "location") && p.of.read
+func isLocationOfProxy(p cursor) bool {
+	return len(p.path) == 1 && strings.EqualFold(p.path[0].Name, "location") && p.subject.read
 }
 
 // pattern is a path as writeonly.txt has it: lower case, every element "[]".

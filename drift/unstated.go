@@ -2,22 +2,22 @@ package drift
 
 import "github.com/armature-io/armature/resource"
 
-// TakeAway takes from a merged payload what the last applied body stated and
+// RemoveUnstated takes from a merged payload what the last applied body stated and
 // desired does not state any more: merged from observed, it would stay for ever.
 // What others set, and what is ignored, stays.
-func TakeAway(payload, desired map[string]any, ignore []string, memory Memory) {
-	t := taker{applied: memory.Applied.decoded(), ignore: parsePaths(ignore)}
+func RemoveUnstated(payload, desired map[string]any, ignore []string, memory Baseline) {
+	t := unstatedRemover{applied: memory.Applied.decoded(), ignore: resource.ParsePaths(ignore)}
 	if len(t.applied) > 0 {
 		t.members(payload, desired, nil)
 	}
 }
 
-type taker struct {
+type unstatedRemover struct {
 	applied decodedSet
 	ignore  []resource.Path
 }
 
-func (t taker) members(payload, desired map[string]any, path resource.Path) {
+func (t unstatedRemover) members(payload, desired map[string]any, path resource.Path) {
 	for name := range inOrder(payload) {
 		below := path.With(resource.Step{Name: name})
 		_, stated, _ := property(desired, name)
@@ -35,7 +35,7 @@ func (t taker) members(payload, desired map[string]any, path resource.Path) {
 
 // value is what is left of a value; nil where desired states nothing and nobody
 // else has a part in it.
-func (t taker) value(payload, stated any, path resource.Path) any {
+func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 	switch value := payload.(type) {
 	case map[string]any:
 		own, isMap := stated.(map[string]any)
@@ -56,7 +56,7 @@ func (t taker) value(payload, stated any, path resource.Path) any {
 }
 
 // items looks at those that a key identifies; other lists are desired's.
-func (t taker) items(payload, desired []any, path resource.Path) []any {
+func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any {
 	key := identifyingKey(desired, payload)
 	if desired == nil {
 		key = identifyingKey(payload, payload)

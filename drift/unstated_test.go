@@ -36,10 +36,10 @@ func TestTakeAway(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			memory := drift.Remember(body(t, []byte(before)), body(t, []byte(observed)), drift.Options{Put: true})
+			memory := drift.NewBaseline(body(t, []byte(before)), body(t, []byte(observed)), drift.Options{Put: true})
 			desired := body(t, []byte(c.desired))
 			payload := drift.Merge(desired, body(t, []byte(observed)))
-			drift.TakeAway(payload, desired, c.ignore, memory)
+			drift.RemoveUnstated(payload, desired, c.ignore, memory)
 			want := drift.Merge(desired, body(t, []byte(c.want)))
 			if diff := cmp.Diff(want, payload); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
@@ -52,7 +52,7 @@ func TestTakeAway(t *testing.T) {
 func TestMergeLeavesElementsOfOthers(t *testing.T) {
 	desired := body(t, []byte(`{"l":[{"name":"a"}]}`))
 	opts := drift.Options{Key: []byte("k"), Put: true, Merge: true}
-	opts.Memory = drift.Remember(desired, desired, opts)
+	opts.Baseline = drift.NewBaseline(desired, desired, opts)
 	if result := drift.Compare(desired, body(t, []byte(`{"l":[{"name":"a"},{"name":"b"}],"sku":{"name":"s"}}`)), opts); !result.InSync {
 		t.Errorf("an element of others: %+v", result)
 	}

@@ -44,7 +44,7 @@ func TestRecall(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true}
-			opts.Memory = stored(t, drift.Remember(body(t, []byte(put)), body(t, []byte(got)), opts))
+			opts.Baseline = stored(t, drift.NewBaseline(body(t, []byte(put)), body(t, []byte(got)), opts))
 			result := drift.Compare(body(t, replaced(t, put, c.desired)), body(t, replaced(t, got, c.observed)), opts)
 			var found []string
 			for _, d := range result.Differences {
@@ -71,12 +71,12 @@ func replaced(t *testing.T, text, change string) []byte {
 func TestRecallWithoutKey(t *testing.T) {
 	desired := map[string]any{"properties": map[string]any{"password": "hush", "a": "b"}}
 	opts := drift.Options{APIVersion: "1", Put: true}
-	opts.Memory = drift.Remember(desired, map[string]any{"properties": map[string]any{"a": "b"}}, opts)
+	opts.Baseline = drift.NewBaseline(desired, map[string]any{"properties": map[string]any{"a": "b"}}, opts)
 	other := map[string]any{"properties": map[string]any{"password": "other", "a": "b"}}
 	if result := drift.Compare(other, map[string]any{"properties": map[string]any{"a": "b"}}, opts); !result.InSync {
 		t.Errorf("a literal secret left a hash without a key: %+v", result.Differences)
 	}
-	if opts.Memory.Body != drift.Remember(other, other, opts).Body {
+	if opts.Baseline.Body != drift.NewBaseline(other, other, opts).Body {
 		t.Error("the hash of the body lets guesses of its secret be tested")
 	}
 }
@@ -85,7 +85,7 @@ func TestRecallWithoutKey(t *testing.T) {
 // remembered all the same, and that one more is seen.
 func TestRecallBeyondBounds(t *testing.T) {
 	desired, observed := map[string]any{}, map[string]any{}
-	for i := range 3 * drift.MaxRemembered {
+	for i := range 3 * drift.MaxAccepted {
 		desired[fmt.Sprintf("p%03d%s", i, strings.Repeat("x", 100))] = "v"
 	}
 	var items []any
@@ -94,9 +94,9 @@ func TestRecallBeyondBounds(t *testing.T) {
 	}
 	desired["list"], observed["list"] = []any{map[string]any{"name": "own"}}, append(items, map[string]any{"name": "own"})
 	opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true}
-	opts.Memory = stored(t, drift.Remember(desired, observed, opts))
-	if result := drift.Compare(desired, observed, opts); !result.InSync || len(result.Remembered) != 3*drift.MaxRemembered {
-		t.Errorf("%d remembered, %d left: want all remembered", len(result.Remembered), len(result.Differences)+result.More)
+	opts.Baseline = stored(t, drift.NewBaseline(desired, observed, opts))
+	if result := drift.Compare(desired, observed, opts); !result.InSync || len(result.Accepted) != 3*drift.MaxAccepted {
+		t.Errorf("%d remembered, %d left: want all remembered", len(result.Accepted), len(result.Differences)+result.More)
 	}
 	desired["p599"+strings.Repeat("x", 100)] = "w"
 	if result := drift.Compare(desired, observed, opts); result.InSync {
@@ -109,21 +109,21 @@ func TestRecallBeyondBounds(t *testing.T) {
 func TestRebaseline(t *testing.T) {
 	desired, observed := body(t, []byte(`{"p":{"a":"x","b":"y"}}`)), body(t, []byte(`{"p":{"a":"x","b":"y"}}`))
 	opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true}
-	opts.Memory = drift.Remember(desired, observed, opts)
+	opts.Baseline = drift.NewBaseline(desired, observed, opts)
 	opts.APIVersion, opts.Put = "2", false
 	shown := body(t, []byte(`{"p":{"b":"y"}}`))
 	result := drift.Compare(desired, shown, opts)
 	if !result.InSync || !result.Rebaselined {
 		t.Fatalf("what the other api-version does not show is no drift: %+v", result)
 	}
-	opts.Memory = drift.Remember(desired, shown, opts)
-	if again := drift.Compare(desired, shown, opts); !again.InSync || again.Rebaselined || opts.Memory.APIVersion != "2" {
+	opts.Baseline = drift.NewBaseline(desired, shown, opts)
+	if again := drift.Compare(desired, shown, opts); !again.InSync || again.Rebaselined || opts.Baseline.APIVersion != "2" {
 		t.Errorf("once: %+v", again)
 	}
 	if later := drift.Compare(desired, body(t, []byte(`{"p":{}}`)), opts); later.InSync {
 		t.Error("a change under the new api-version is seen")
 	}
-	before := drift.Options{APIVersion: "1", Key: []byte("k"), Memory: drift.Remember(desired, observed, drift.Options{APIVersion: "0", Key: []byte("k"), Put: true})}
+	before := drift.Options{APIVersion: "1", Key: []byte("k"), Baseline: drift.NewBaseline(desired, observed, drift.Options{APIVersion: "0", Key: []byte("k"), Put: true})}
 	if result := drift.Compare(desired, body(t, []byte(`{"p":{"a":"z","b":"y"}}`)), before); result.InSync {
 		t.Error("another value is drift under any api-version")
 	}

@@ -15,7 +15,7 @@ import (
 func TestMemory(t *testing.T) {
 	const desired = `{"properties":{"mode":"recover","sku":"a","rules":[{"name":"r","p":1}]}}`
 	const observed = `{"properties":{"sku":"b","rules":[{"name":"r","p":2}]}}`
-	memory := drift.Remember(body(t, []byte(desired)), body(t, []byte(observed)), drift.Options{
+	memory := drift.NewBaseline(body(t, []byte(desired)), body(t, []byte(observed)), drift.Options{
 		APIVersion: "2024-01-01", Put: true, Reasons: []resource.Difference{{Path: "properties.sku"}},
 	})
 	cases := map[string]struct {
@@ -70,12 +70,12 @@ func TestMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var kept drift.Memory
+			var kept drift.Baseline
 			if err := json.Unmarshal(raw, &kept); err != nil {
 				t.Fatal(err)
 			}
 			result := drift.Compare(body(t, []byte(c.desired)), body(t, []byte(c.observed)),
-				drift.Options{APIVersion: c.apiVersion, Memory: kept})
+				drift.Options{APIVersion: c.apiVersion, Baseline: kept})
 			var got []string
 			for _, d := range result.Differences {
 				got = append(got, d.Path)
@@ -83,8 +83,8 @@ func TestMemory(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: %s", c.reason, diff)
 			}
-			if len(result.Remembered) != c.remembered {
-				t.Errorf("%s: remembered %v, want %d", c.reason, result.Remembered, c.remembered)
+			if len(result.Accepted) != c.remembered {
+				t.Errorf("%s: remembered %v, want %d", c.reason, result.Accepted, c.remembered)
 			}
 			if result.Rebaselined != c.rebaselined {
 				t.Errorf("%s: Rebaselined = %v", c.reason, result.Rebaselined)
@@ -97,17 +97,17 @@ func TestMemory(t *testing.T) {
 }
 
 func TestMemoryHoldsNoValues(t *testing.T) {
-	memory := drift.Remember(map[string]any{"a": "planted-value", "b": map[string]any{"c": "planted-value"}},
+	memory := drift.NewBaseline(map[string]any{"a": "planted-value", "b": map[string]any{"c": "planted-value"}},
 		map[string]any{"a": "planted-other"}, drift.Options{Key: []byte("k")})
 	raw, err := json.Marshal(memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(memory.Baseline) != 2 || strings.Contains(string(raw), "planted") {
+	if len(memory.Differences) != 2 || strings.Contains(string(raw), "planted") {
 		t.Errorf("memory %s: want two paths and no value", raw)
 	}
-	keyless := drift.Remember(map[string]any{"a": "planted-value"}, nil, drift.Options{})
-	if keyless.Baseline["a"].Desired == memory.Baseline["a"].Desired {
+	keyless := drift.NewBaseline(map[string]any{"a": "planted-value"}, nil, drift.Options{})
+	if keyless.Differences["a"].Desired == memory.Differences["a"].Desired {
 		t.Error("the key does not change the hash")
 	}
 }
@@ -121,7 +121,7 @@ func TestBounds(t *testing.T) {
 	if len(result.Differences) != resource.MaxDifferences || result.More != 300-resource.MaxDifferences || result.InSync {
 		t.Errorf("%d differences and %d more: want them bounded", len(result.Differences), result.More)
 	}
-	if memory := drift.Remember(desired, map[string]any{}, drift.Options{}); len(memory.Baseline) != drift.MaxRemembered {
-		t.Errorf("remembered %d paths, want %d", len(memory.Baseline), drift.MaxRemembered)
+	if memory := drift.NewBaseline(desired, map[string]any{}, drift.Options{}); len(memory.Differences) != drift.MaxAccepted {
+		t.Errorf("remembered %d paths, want %d", len(memory.Differences), drift.MaxAccepted)
 	}
 }

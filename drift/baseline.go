@@ -1,0 +1,180 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// The bounds of a Baseline, which is part of the workflow's state.
+const (
+	// MaxBaselineBytes is an upper bound for the JSON of any Baseline.
+	MaxBaselineBytes = 128 * 1024
+	// MaxAccepted bounds the differences that are kept by path, and
+	// maxDifferenceBytes their bytes; the others are kept as one hash.
+	MaxAccepted        = 200
+	maxDifferenceBytes = 40 * 1024
+	// maxApplied and maxAdded bound the hashed paths of the last applied body and
+	// of the elements that other writers had added to its lists.
+	maxApplied = 6000
+	maxAdded   = 1000
+	// maxCorrections bounds the paths that are counted for Contested.
+	maxCorrections = 50
+)
+
+// Baseline describes the last applied body and the differences that remained after
+// its PUT: paths and hashes, no values. The zero value is the baseline of a
+// resource that was never applied.
+type Baseline struct {
+	// APIVersion is the version of both bodies.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Body is the hash of the last applied body.
+	Body string `json:"body,omitempty"`
+	// Differences that remained, by path in resource.Path syntax.
+	Differences map[string]Entry `json:"baseline,omitempty"`
+	// Rest is one hash over the differences beyond the bounds.
+	Rest string `json:"rest,omitempty"`
+	// Applied are the paths that the last applied body stated. If there are too
+	// many, the deepest are missing.
+	Applied PathSet `json:"applied,omitempty"`
+	// Added are the elements that other writers had added to its lists. Crowded is
+	// set when they exceed the bound; added elements are then not compared.
+	Added   PathSet `json:"added,omitempty"`
+	Crowded bool    `json:"crowded,omitempty"`
+	// Corrections counts, by path, the PUTs that restored a value.
+	Corrections map[string]Correction `json:"fights,omitempty"`
+}
+
+// Entry holds the keyed hashes of both sides of one path. While neither changes,
+// the difference is accepted as Azure's choice.
+type Entry struct {
+	Desired string `json:"desired,omitempty"`
+	// Observed is "absent" if the GET has nothing, null, [] or {}, and empty if
+	// the GET cannot show the value: a secret or a write-only property.
+	Observed string `json:"observed,omitempty"`
+	// Secret is the keyed hash of the values behind $secret references.
+	Secret string `json:"secret,omitempty"`
+	// NotTaken is set when the path was a reason for the PUT.
+	NotTaken bool `json:"notTaken,omitempty"`
+}
+
+// NewBaseline returns the baseline after a successful PUT (Options.Put), from the
+// body that was sent and the GET that followed in a terminal state, or after a
+// comparison that found the resource in sync.
+func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
+	h := hasher{opts.Key}
+	baseline := Baseline{APIVersion: opts.APIVersion, Body: h.cursor(root(desired))}
+	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body {
+		// Keep the baseline of the PUT: differences may disappear and return.
+		return opts.Baseline.withSecrets(desired, opts)
+	}
+	reasons := make(map[string]resource.Difference, len(opts.Reasons))
+	for _, reason := range opts.Reasons {
+		reasons[reason.Path] = reason
+	}
+	w := &walker{subject: opts.subject(observed), stated: map[pathHash]int{}}
+	var kept []difference
+	added := map[pathHash]int{}
+	for _, d := range w.differences(desired, observed, opts.Ignore) {
+		if _, reason := reasons[d.text]; d.rule == ruleItemAdded && !reason {
+			added[hashPath(d.path)] = 0
+			continue
+		}
+		kept = append(kept, d)
+	}
+	kept = append(kept, w.keptRemovals(observed, opts)...)
+	baseline.Applied = newPathSet(w.stated, maxApplied)
+	baseline.Added, baseline.Crowded = newPathSet(added, maxAdded), len(added) > maxAdded
+	baseline.fill(kept, reasons, opts)
+	baseline.Corrections = corrections(kept, baseline.Body, opts)
+	return baseline
+}
+
+// fill keeps the first differences by path and the others as one hash.
+func (b *Baseline) fill(found []difference, reasons map[string]resource.Difference, opts Options) {
+	bytes := 0
+	var rest []difference
+	for _, d := range found {
+		bytes += len(d.text) + 160 // the hashes and names of an Entry
+		if len(b.Differences) == MaxAccepted || bytes > maxDifferenceBytes {
+			rest = append(rest, d)
+			continue
+		}
+		if b.Differences == nil {
+			b.Differences = make(map[string]Entry)
+		}
+		entry := d.entry(opts)
+		if _, reason := reasons[d.text]; reason && opts.Put {
+			entry.NotTaken = !d.hidden
+		} else if old, known := opts.Baseline.Differences[d.text]; known && !opts.Put {
+			entry.NotTaken = old.NotTaken && old.Desired == entry.Desired
+		}
+		b.Differences[d.text] = entry
+	}
+	b.Rest = restHash(rest, opts)
+}
+
+// keptRemovals returns the members whose removal was a reason for the PUT and that
+// Azure kept unchanged. They count as stated, so that they are still compared.
+func (w *walker) keptRemovals(observed map[string]any, opts Options) []difference {
+	var kept []difference
+	for _, reason := range opts.Reasons {
+		path, err := resource.ParsePath(reason.Path)
+		if reason.Rule != ruleRemoved || err != nil || !opts.Put {
+			continue
+		}
+		value, present := path.Get(observed)
+		d := difference{path: path, text: reason.Path, observed: value, present: present, rule: ruleRemoved}
+		if present && d.show().Observed == reason.Observed {
+			w.stated[hashPath(path)] = len(path)
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// withSecrets adds the hashes of secrets that could not be read before.
+func (b Baseline) withSecrets(desired map[string]any, opts Options) Baseline {
+	filled := make(map[string]Entry, len(b.Differences))
+	for text, entry := range b.Differences {
+		path, err := resource.ParsePath(text)
+		if value, stated := path.Get(desired); err == nil && stated && entry.Secret == "" {
+			entry.Secret = hasher{opts.Key}.secrets(value, opts)
+		}
+		filled[text] = entry
+	}
+	if len(filled) > 0 {
+		b.Differences = filled
+	}
+	return b
+}
+
+// restHash returns one hash over differences, or "" if there are none.
+func restHash(found []difference, opts Options) string {
+	if len(found) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, d := range found {
+		entry := d.entry(opts)
+		b.WriteString(d.text + "\x00" + entry.Desired + "\x00" + entry.Observed + "\x00" + entry.Secret + "\n")
+	}
+	return hasher{opts.Key}.sum(b.String())
+}
+
+// entry returns the entry of a difference in the baseline.
+func (d difference) entry(opts Options) Entry {
+	h := hasher{opts.Key}
+	entry := Entry{Desired: h.cursor(cursorAt(d.path, d.desired)), Secret: h.secrets(d.desired, opts)}
+	switch {
+	case d.hidden:
+	case !d.present || isEmpty(d.observed):
+		entry.Observed = absentText
+	case d.rule == ruleItemAdded:
+		// The presence of the element counts, not its content.
+		entry.Observed = ruleItemAdded
+	default:
+		entry.Observed = h.cursor(cursorAt(d.path, d.observed))
+	}
+	return entry
+}

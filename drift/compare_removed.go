@@ -1,0 +1,60 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// compareRemoved finds what the last applied body stated at a place that
+// states nothing now.
+func (w *walker) compareRemoved(p cursor) {
+	if w.applied != nil && p.desired == nil && len(p.path) > 0 && !isEmpty(p.observed) && !isIdentity(p) && w.applied.stated(p.path) {
+		w.add(p, ruleRemoved)
+	}
+}
+
+// compareUnstated looks at the members that observed has and desired has not,
+// and reports whether any made a difference. That a key went from the manifest
+// is seen by the last applied body alone.
+func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ignore []resource.Path) bool {
+	if w.probe || w.applied == nil && !w.reportAdded {
+		return false
+	}
+	stated := memberIndex{members: desired}
+	before := len(w.found)
+	for name := range inOrder(observed) {
+		if _, is := stated.get(name); is || isEmpty(observed[name]) {
+			continue
+		}
+		next := p.at(resource.Step{Name: name}, nil, observed[name], true)
+		_, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
+		switch {
+		case ignored || isIdentity(next):
+		case w.applied != nil && w.applied.stated(next.path):
+			w.add(next, ruleRemoved)
+		case w.reportAdded && (p.userDefined || isFullID(name)):
+			w.add(next, ruleItemAdded)
+		}
+	}
+	return len(w.found) > before
+}
+
+// compareLostKey finds an element that was remembered by a key which it does not state
+// any more.
+func (w *walker) compareLostKey(list, p cursor) {
+	if w.applied == nil || w.probe {
+		return
+	}
+	observed, _ := p.observed.(map[string]any)
+	desired, _ := p.desired.(map[string]any)
+	for name := range inOrder(observed) {
+		value, isText := observed[name].(string)
+		if keyRank(name) == len(keyWords) || !isText {
+			continue
+		}
+		if _, _, stated := property(desired, name); !stated && w.applied.stated(list.path.With(resource.Step{Key: name, Value: value})) {
+			w.add(p.at(resource.Step{Name: name}, nil, value, true), ruleRemoved)
+		}
+	}
+}
