@@ -13,10 +13,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// place is the hash of the desired value of a place, the same for all harmless
-// spellings of it: sum of its canonical form, which is written into the hash as it
-// is made. Without a key, literal secrets are left out: a hash that everybody can
-// compute would be a way to guess them.
+// cursor returns the hash of the desired value at a cursor, which is equal for all
+// equivalent spellings. The value is written into the hash in canonical form.
+// Without a key, literal secrets are omitted: a hash that everyone can compute
+// would allow guesses.
 func (h hasher) cursor(p cursor) string {
 	c := canonical{mac: hmac.New(sha256.New, h.key), keyed: len(h.key) > 0, buffer: make([]byte, 0, canonicalBufferBytes)}
 	c.value(p)
@@ -24,11 +24,11 @@ func (h hasher) cursor(p cursor) string {
 	return hex.EncodeToString(c.mac.Sum(nil)[:hashBytes])
 }
 
-// canonicalBufferBytes is how much JSON is gathered for the hash, in bytes.
+// canonicalBufferBytes is the size of the buffer in front of the hash.
 const canonicalBufferBytes = 512
 
-// canonical writes values as JSON, as json.Marshal does: what is remembered was
-// hashed by earlier workers.
+// canonical writes values as JSON, byte for byte like json.Marshal: stored
+// baselines contain hashes that earlier workers computed so.
 type canonical struct {
 	mac    hash.Hash
 	keyed  bool
@@ -63,12 +63,12 @@ func (c *canonical) value(p cursor) {
 	}
 }
 
-// member is a property under its canonical name.
+// member is a property with its canonical name.
 type member struct{ canonical, name string }
 
 func (c *canonical) object(p cursor, object map[string]any) {
-	var room [namesCapacity]member // memory is taken only for more
-	members := room[:0]
+	var buffer [namesCapacity]member // more members need an allocation
+	members := buffer[:0]
 	for name := range object {
 		members = append(members, member{canonicalName(name, p.userDefined), name})
 	}
@@ -98,7 +98,7 @@ func (c *canonical) list(p cursor, items []any) {
 	c.raw("]")
 }
 
-// text writes a string. Most need no escapes.
+// text writes a string, without an allocation if it needs no escapes.
 func (c *canonical) text(text string) {
 	for i := range len(text) {
 		if b := text[i]; b < ' ' || b > '~' || strings.IndexByte(`"\<>&`, b) >= 0 {
@@ -128,8 +128,7 @@ func (c *canonical) raw(text string) {
 	c.buffer = append(c.buffer, text...)
 }
 
-// plainInteger reports whether a number is written in the one way that is its
-// canonical form.
+// plainInteger reports whether a number is an integer in canonical form.
 func plainInteger(value any) bool {
 	text, isNumber := value.(json.Number)
 	if !isNumber || text == "" || len(text) > 1 && text[0] == '0' {

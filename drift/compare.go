@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The rules that make a difference, named in resource.Difference.Rule.
+// The rules of differences, the values of resource.Difference.Rule.
 const (
 	ruleValue       = "value"
 	ruleAbsent      = "absent"
@@ -26,12 +26,12 @@ const (
 	ruleRotated     = "rotated"
 )
 
-// subject is the resource that is compared.
+// subject is the compared resource.
 type subject struct {
 	id resource.ID
-	// key is that of the hashes.
+	// key of the hashes.
 	key []byte
-	// read is set when observed is the answer of a GET: it names the resource.
+	// read is set when observed is the body of a GET, which names the resource.
 	read      bool
 	typeRows  []typeRow
 	writeOnly map[string]bool
@@ -41,23 +41,22 @@ type subject struct {
 type walker struct {
 	subject *subject
 	found   []difference
-	// known is what is remembered, nil without memory.
+	// applied is nil for a resource that was never applied.
 	applied *appliedPaths
-	// stated, when not nil, takes the paths that desired states, with their
+	// stated, when not nil, collects the paths that desired states, with their
 	// depths; every added list item is then a difference.
 	stated map[pathHash]int
-	// reportAdded makes a difference of every added list item and every member of a
-	// map of people's words that desired does not have.
+	// reportAdded makes a difference of every list item and every user-defined key
+	// that desired does not have.
 	reportAdded bool
-	// probe stops at the first difference: only whether there is one counts.
+	// probe stops at the first difference: only its existence counts.
 	probe bool
-	// children are the elements that came after the last PUT and are resources
-	// of their own.
+	// children are list elements that appeared after the last PUT and are resources
+	// themselves.
 	children []string
 }
 
-// differences are all of them, in the order of their paths, and the places that
-// no comparison can see.
+// differences returns all differences and all hidden paths, sorted by path.
 func (w *walker) differences(desired, observed map[string]any, ignore []string) []difference {
 	p := root(desired)
 	p.observed, p.present, p.subject = observed, observed != nil, w.subject
@@ -69,8 +68,7 @@ func (w *walker) differences(desired, observed map[string]any, ignore []string) 
 	return w.found
 }
 
-// compare descends from one place. ignore are the rests of the paths that are
-// not compared below it.
+// compare descends from one cursor. ignore are the remainders of the ignored paths.
 func (w *walker) compare(p cursor, ignore []resource.Path) {
 	if w.probe && len(w.found) > 0 {
 		return
@@ -97,7 +95,7 @@ func (w *walker) compare(p cursor, ignore []resource.Path) {
 	}
 }
 
-// state notes that desired states a place.
+// noteStated records a path that desired states.
 func (w *walker) noteStated(p cursor) {
 	if w.stated != nil && len(p.path) > 0 && !isUnset(p.desired) {
 		w.stated[hashPath(p.path)] = len(p.path)
@@ -144,8 +142,8 @@ func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.
 	w.compareUnstated(p, desired, observed, ignore)
 }
 
-// memberIndex finds a property: exactly, else ignoring case where ARM does
-// (property names and IDs as keys, but no keys that people choose).
+// memberIndex finds a property by its exact name, else ignoring case where ARM
+// does: property names and IDs as keys, not user-defined keys.
 type memberIndex struct {
 	members     map[string]any
 	folded      map[string]string
@@ -175,11 +173,11 @@ func (m *memberIndex) get(name string) (any, bool) {
 	return m.members[other], true
 }
 
-// inOrder are the names of an object, sorted.
+// inOrder returns the names of an object, sorted.
 func inOrder(m map[string]any) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		var room [namesCapacity]string // memory is taken only for more
-		names := slices.AppendSeq(room[:0], maps.Keys(m))
+		var buffer [namesCapacity]string // more names need an allocation
+		names := slices.AppendSeq(buffer[:0], maps.Keys(m))
 		slices.Sort(names)
 		for _, name := range names {
 			if !yield(name) {

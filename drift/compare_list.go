@@ -18,7 +18,7 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 		w.add(p, ruleShape)
 		return
 	case len(desired) == 0:
-		// An observed empty list was equal by a rule.
+		// An empty observed list was equal by a rule.
 		w.add(p, ruleNotEmpty)
 		return
 	}
@@ -50,9 +50,8 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	}
 }
 
-// compareWhole looks at a list whose elements have no key. Which element a member
-// was taken from cannot be told, so the list as a whole is remembered, and
-// another one is a difference.
+// compareWhole compares a list whose elements have no key as a whole with the last
+// applied one: it is unknown which element a member was removed from.
 func (w *walker) compareWhole(p cursor) {
 	if w.probe || w.stated == nil && w.applied == nil {
 		return
@@ -60,13 +59,13 @@ func (w *walker) compareWhole(p cursor) {
 	whole := p.path.With(resource.Step{Name: "=" + hasher{w.subject.key}.cursor(p)})
 	switch {
 	case w.stated != nil:
-		w.stated[hashPath(whole)] = 0 // kept where the list is
+		w.stated[hashPath(whole)] = 0 // kept as long as the list itself
 	case w.applied.stated(p.path) && !w.applied.stated(whole):
 		w.add(p, ruleListChanged)
 	}
 }
 
-// missing is an element that observed does not have.
+// compareMissing reports an element that observed does not have.
 func (w *walker) compareMissing(p cursor) {
 	w.noteStated(p)
 	switch rule := hiddenRule(p); {
@@ -78,9 +77,9 @@ func (w *walker) compareMissing(p cursor) {
 	}
 }
 
-// compareAdded reports the elements that desired does not have. Without memory
-// they are the server's; with one, those that were not there after the last PUT
-// are somebody's.
+// compareAdded reports the elements that desired does not have. Without a baseline
+// they belong to the server; with one, those that are not part of it were added by
+// another writer.
 func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore []resource.Path) {
 	all := w.reportAdded || w.stated != nil
 	if w.probe || !all && (w.applied == nil || !w.applied.stated(p.path)) {
@@ -101,7 +100,7 @@ func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore
 		}
 		step := matched.step(i, item)
 		if step.IsIndex {
-			// Elements without a key have no identity: their number counts.
+			// Elements without a key have no identity; their number counts.
 			step = resource.Step{Name: fmt.Sprintf("+%d", extra)}
 		}
 		next := p.at(step, nil, item, true)
@@ -119,9 +118,9 @@ func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore
 	}
 }
 
-// isChild reports whether an element is a resource of its own that ARM shows in
-// its parent, too: its ID lies right below the parent's, or the type's row says
-// so. It may be another manifest's, and a PUT without it may delete it.
+// isChild reports whether an element is a resource itself that ARM also shows in
+// its parent: its ID is directly below the parent's, or the row of the type lists
+// it. Another manifest may own it, and a PUT without it may delete it.
 func isChild(p cursor) bool {
 	for _, row := range p.subject.typeRows {
 		if row.children && row.path == pattern(p.path[:len(p.path)-1]) {
@@ -138,8 +137,8 @@ func isChild(p cursor) bool {
 	return strings.Count(strings.Trim(id[len(own):], "/"), "/") == 1
 }
 
-// compareOrdered compares a list of scalars (or of lists, or a mixed one):
-// order counts, and so does every element.
+// compareOrdered compares a list of scalars, of lists, or a mixed one: the order
+// and every element count.
 func (w *walker) compareOrdered(p cursor, desired, observed []any, ignore []resource.Path) {
 	if len(desired) != len(observed) {
 		w.add(p, ruleListLength)
@@ -154,7 +153,7 @@ func (w *walker) compareOrdered(p cursor, desired, observed []any, ignore []reso
 	}
 }
 
-// equalItems compares two list elements on their own.
+// equalItems reports whether two list elements have no difference.
 func (w *walker) equalItems(p cursor, desired, observed any) bool {
 	probe := &walker{subject: w.subject, probe: true}
 	probe.compare(p.at(resource.Step{Any: true}, desired, observed, true), nil)

@@ -6,17 +6,17 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// compareRemoved finds what the last applied body stated at a place that
-// states nothing now.
+// compareRemoved reports a value that the last applied body stated and desired no
+// longer states.
 func (w *walker) compareRemoved(p cursor) {
 	if w.applied != nil && p.desired == nil && len(p.path) > 0 && !isEmpty(p.observed) && !isIdentity(p) && w.applied.stated(p.path) {
 		w.add(p, ruleRemoved)
 	}
 }
 
-// compareUnstated looks at the members that observed has and desired has not,
-// and reports whether any made a difference. That a key went from the manifest
-// is seen by the last applied body alone.
+// compareUnstated compares the members that observed has and desired has not, and
+// reports whether it found a difference. The removal of a key from the manifest is
+// visible only in the baseline.
 func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ignore []resource.Path) bool {
 	if w.probe || w.applied == nil && !w.reportAdded {
 		return false
@@ -40,8 +40,8 @@ func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ign
 	return len(w.found) > before
 }
 
-// compareLostKey finds an element that was remembered by a key which it does not state
-// any more.
+// compareLostKey reports the key of a list element if the last applied body stated
+// the element by that key and desired no longer states it.
 func (w *walker) compareLostKey(list, p cursor) {
 	if w.applied == nil || w.probe {
 		return

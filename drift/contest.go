@@ -7,25 +7,25 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ContestedAfter is how often a path is put back against the same foreign value
-// before it is left to people.
+// ContestedAfter is the number of corrections of a path against the same foreign
+// value after which it is reported instead of corrected.
 const ContestedAfter = 3
 
-// contestWindow is how long a fight is remembered after its last PUT: who
-// changes a path less often than weekly is put back each time.
+// contestWindow is the time after which a correction expires: a path that changes
+// less often than weekly is corrected each time.
 const contestWindow = 7 * 24 * time.Hour
 
-// Correction counts the PUTs that put one path back.
+// Correction counts the PUTs that restored the value of one path.
 type Correction struct {
-	// Desired and Observed are hashes of the values as they were shown.
+	// Desired and Observed are hashes of the displayed values.
 	Desired  string    `json:"desired"`
 	Observed string    `json:"observed"`
 	Count    int       `json:"count"`
 	At       time.Time `json:"at"`
 }
 
-// fights are the counts after a PUT. It counts where the body is the one that
-// was applied before (a new wish fights nobody) and where the PUT took hold.
+// corrections returns the counts after a PUT. It counts only if the body is the
+// last applied one (a new body contests nothing) and if the PUT took effect.
 func corrections(kept []difference, body string, opts Options) map[string]Correction {
 	before := opts.Baseline.Corrections
 	if !opts.Put {
@@ -62,7 +62,7 @@ func (o Options) correction(d resource.Difference) Correction {
 	return Correction{Desired: h.sum(d.Desired), Observed: h.sum(d.Observed), Count: 1, At: o.Now}
 }
 
-// latest keeps the maxCorrections latest ones; nil for none.
+// latest keeps the maxCorrections most recent ones; nil if there are none.
 func latest(all map[string]Correction) map[string]Correction {
 	if len(all) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func latest(all map[string]Correction) map[string]Correction {
 	return all
 }
 
-// contested reports whether a difference was put back often enough.
+// contested reports whether a difference was corrected ContestedAfter times.
 func (v *baselineView) contested(d resource.Difference) bool {
 	last, known := v.baseline.Corrections[d.Path]
 	if !known || last.Count < ContestedAfter || v.opts.Now.Sub(last.At) > contestWindow {

@@ -13,17 +13,17 @@ import (
 )
 
 // The bounds of a body. ARM refuses requests of more than 4 MB, and its .NET
-// services read JSON at most 64 deep; nothing that is larger can be right.
+// services read JSON at most 64 levels deep; a larger body cannot be valid.
 const (
 	MaxBodyBytes = 4 << 20
 	MaxDepth     = 100
 )
 
-// Decode decodes one JSON object with exact numbers (json.Number), as Compare
-// takes it. It refuses what could be compared only by luck: text that is no
-// object, two members of one name in an object (names that differ by case are
-// two), more than MaxDepth levels, more than MaxBodyBytes. what is how errors
-// call the body ("desired", "observed"). Empty input is a nil map: absent.
+// Decode decodes one JSON object with exact numbers (json.Number), the form that
+// Compare expects. It refuses input that has no single meaning: text that is not an
+// object, two members of the same name in an object (names that differ in case are
+// two), more than MaxDepth levels, more than MaxBodyBytes. Errors name the body by
+// what ("desired", "observed"). Empty input returns a nil map: absent.
 func Decode(what string, raw []byte) (map[string]any, error) {
 	if len(raw) > MaxBodyBytes {
 		return nil, fmt.Errorf("decode %s body: it has %d bytes, more than %d", what, len(raw), MaxBodyBytes)
@@ -42,8 +42,8 @@ func Decode(what string, raw []byte) (map[string]any, error) {
 	if err == nil && membersOf(body) == written {
 		return body, nil
 	}
-	if fault := checkMembers(raw); fault != nil {
-		err = fault
+	if memberErr := checkMembers(raw); memberErr != nil {
+		err = memberErr
 	}
 	return nil, fmt.Errorf("decode %s body: %w", what, err)
 }
@@ -54,9 +54,9 @@ func Bounded(raw []byte) bool {
 	return len(raw) <= MaxBodyBytes && depth <= MaxDepth
 }
 
-// countMembers counts the members that a JSON text writes, and its levels. Each
-// body is decoded in each pass, so the search for a doubled name begins with a
-// count: of two members of one name a map keeps one.
+// countMembers returns the number of members that a JSON text writes, and its
+// levels. Each body is decoded in each pass, so the check for duplicate names
+// begins with a count: of two members of one name a map keeps one.
 func countMembers(raw []byte) (members, depth int) {
 	level, inText := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -78,7 +78,7 @@ func countMembers(raw []byte) (members, depth int) {
 	return members, depth
 }
 
-// membersOf counts the members that a decoded value has.
+// membersOf returns the number of members of a decoded value.
 func membersOf(value any) int {
 	count := 0
 	switch v := value.(type) {
@@ -113,14 +113,14 @@ func kindOf(first byte) string {
 
 // level is one open object or list of a document.
 type level struct {
-	// names are the members so far, nil in a list.
+	// names are the members read so far, nil in a list.
 	names map[string]bool
 	// value is set when the next token is the value of a member.
 	value bool
 	name  string
 }
 
-// checkMembers reads all tokens and refuses doubled names and too many levels.
+// checkMembers reads all tokens and refuses duplicate names and too many levels.
 func checkMembers(raw []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -161,7 +161,7 @@ func closes(token json.Token) bool {
 	return isDelimiter && (delimiter == '}' || delimiter == ']')
 }
 
-// enter takes a token into the innermost level: a name, or the start of a value.
+// enter adds a token to the innermost level: a name, or the start of a value.
 func enter(open []level, token json.Token) error {
 	if len(open) == 0 || open[len(open)-1].names == nil {
 		return nil
@@ -179,7 +179,7 @@ func enter(open []level, token json.Token) error {
 	return nil
 }
 
-// where names the members that lead to the place.
+// memberPath returns the quoted names of the open members.
 func memberPath(open []level) string {
 	var names []string
 	for _, at := range open {

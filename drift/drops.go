@@ -6,12 +6,12 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// envelope are the members at the top that a PUT replaces as a whole. Tags are
-// not among them: they are kept (KeepTags).
+// envelope are the top-level members that a PUT replaces as a whole. Tags are not
+// among them: they are kept (KeepTags).
 var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
 
-// drops are the paths that a PUT of desired would take away from observed
-// although nobody asked for it.
+// drops returns the paths that a PUT of desired would remove from observed although
+// no manifest requests it.
 func drops(desired, observed map[string]any, opts Options) []string {
 	if opts.Merge {
 		return nil
@@ -32,10 +32,10 @@ func drops(desired, observed map[string]any, opts Options) []string {
 	return paths
 }
 
-// KeepTags adds to a payload the tags that observed has and that Armature did
-// not set: a PUT without them would take them away. It reports whether it added
-// any. observed must be unmasked. Tag names ignore case in ARM.
-func KeepTags(payload, desired, observed map[string]any, memory Baseline) bool {
+// KeepTags adds to a payload the tags of observed that Armature did not set,
+// because a PUT without them would remove them. It reports whether it added any.
+// observed must be unmasked. Tag names ignore case in ARM.
+func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool {
 	name, value, _ := property(observed, "tags")
 	theirs, isMap := value.(map[string]any)
 	if !isMap || len(theirs) == 0 {
@@ -45,7 +45,7 @@ func KeepTags(payload, desired, observed map[string]any, memory Baseline) bool {
 	if _, value, found := property(desired, "tags"); found {
 		ours, isMap := value.(map[string]any)
 		if value != nil && (!isMap || len(ours) == 0) {
-			return false // the manifest says that there are none
+			return false // the manifest states that there are none
 		}
 		for tag := range ours {
 			stated[strings.ToLower(tag)] = true
@@ -54,7 +54,7 @@ func KeepTags(payload, desired, observed map[string]any, memory Baseline) bool {
 	if own, _, found := property(payload, "tags"); found {
 		name = own
 	}
-	before := memory.Applied.decoded()
+	before := baseline.Applied.decoded()
 	tags, isMap := payload[name].(map[string]any)
 	if !isMap {
 		tags = map[string]any{}

@@ -2,27 +2,28 @@ package drift
 
 import "strings"
 
-// typeRow is what is known of one property of one type. A row needs evidence: a published default, a documented
-// form. What is merely often seen belongs into the memory.
+// typeRow is a fact about one property of one type. A row needs evidence: a
+// published default or a documented form. What is only observed often belongs in
+// the baseline.
 type typeRow struct {
 	resourceType string
 	// path as pattern writes it.
 	path string
-	// leftOut is a default that the GET leaves out.
-	leftOut string
+	// omitted is a default that the GET does not return.
+	omitted string
 	// alias reports whether observed is another form of desired.
 	alias func(desired, observed string) bool
-	// children says that the list's elements are resources of their own, too.
+	// children is set when the elements of the list are resources themselves.
 	children bool
 }
 
-// typeRows is the table.
+// typeRows are the known facts about types.
 var typeRows = [...]typeRow{
-	// "Type of API": http unless another one is stated; the GET shows null.
-	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.type", leftOut: "http"},
-	// "Revision of the API": a number; the portal writes v1, the GET shows 1.
+	// "Type of API": http by default; the GET returns null.
+	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.type", omitted: "http"},
+	// "Revision of the API": a number; the portal writes v1, the GET returns 1.
 	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.apirevision", alias: withoutLetterV},
-	// Agent pools are managedClusters/agentPools; the cluster shows them without IDs.
+	// Agent pools are managedClusters/agentPools; the cluster returns them without IDs.
 	{resourceType: "microsoft.containerservice/managedclusters", path: "properties.agentpoolprofiles", children: true},
 }
 
@@ -36,7 +37,7 @@ func typeRowsOf(resourceType string) []typeRow {
 	return rows
 }
 
-// isAlias: the type shows the value in another form.
+// isAlias reports whether the type returns the value in another form.
 func isAlias(p cursor) bool {
 	if len(p.subject.typeRows) == 0 {
 		return false
@@ -50,12 +51,12 @@ func isAlias(p cursor) bool {
 	return false
 }
 
-// isDefaultLeftOut: the value is the default of the type, which the GET leaves
-// out.
-func isDefaultLeftOut(p cursor) bool {
+// isOmittedDefault reports whether the value is a default of the type that the GET
+// does not return.
+func isOmittedDefault(p cursor) bool {
 	text, isText := p.desired.(string)
 	for _, row := range p.subject.typeRows {
-		if isText && row.leftOut != "" && strings.EqualFold(row.leftOut, text) && row.path == pattern(p.path) {
+		if isText && row.omitted != "" && strings.EqualFold(row.omitted, text) && row.path == pattern(p.path) {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// isSameTime: one instant has many spellings.
+// isSameTime reports whether both texts are the same instant.
 func isSameTime(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || len(a) < len("2006-01-02") || len(b) < len("2006-01-02") || a[4] != '-' {
@@ -22,8 +22,8 @@ func isSameTime(p cursor) bool {
 	return okA && okB && atA.Equal(atB)
 }
 
-// instant reads a time of RFC 3339; without a zone it is UTC, without a time of
-// day midnight, as .NET writes and reads them.
+// instant parses an RFC 3339 time. As in .NET, the zone defaults to UTC and the
+// time of day to midnight.
 func instant(text string) (time.Time, bool) {
 	for _, layout := range [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -33,7 +33,8 @@ func instant(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// isSameDuration: PT24H is P1D, and .NET writes 1.00:00:00.
+// isSameDuration reports whether both texts are the same duration: PT24H is P1D,
+// and .NET writes 1.00:00:00.
 func isSameDuration(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok {
@@ -44,8 +45,8 @@ func isSameDuration(p cursor) bool {
 	return okA && okB && lengthA == lengthB
 }
 
-// duration is the length in seconds of a duration of ISO 8601 without years and
-// months, which have none, or of a .NET TimeSpan with days or fractions.
+// duration parses an ISO 8601 duration, or a .NET TimeSpan with days or fractions,
+// and returns seconds. Years and months have no fixed length and are not parsed.
 func duration(text string) (float64, bool) {
 	if len(text) < 3 || len(text) > 40 {
 		return 0, false
@@ -74,8 +75,8 @@ func inSeconds(parts []string, units ...float64) (float64, bool) {
 	return sum, true
 }
 
-// isSameAddress: one IP address or range has many spellings, and a range of one
-// address is that address.
+// isSameAddress reports whether both texts are the same IP address or range; a
+// range of one address is that address.
 func isSameAddress(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || a == "" || b == "" || !strings.ContainsAny(a, ".:") {
@@ -97,8 +98,8 @@ func addresses(text string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(address, address.BitLen()), true
 }
 
-// isSameJSON: a document of JSON in a string comes back with other white space
-// and another order of its members.
+// isSameJSON reports whether both texts are the same JSON document. Azure changes
+// the white space and the order of members in JSON strings.
 func isSameJSON(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !opensJSON(a) || !opensJSON(b) {
@@ -114,7 +115,7 @@ func opensJSON(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
-// isSameLines: a text of several lines comes back with other line ends.
+// isSameLines reports whether two texts differ only in their line endings.
 func isSameLines(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && (strings.Contains(a, "\n") || strings.Contains(b, "\n")) && normalLines(a) == normalLines(b)

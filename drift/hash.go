@@ -14,13 +14,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// hashBytes is what is kept of a hash, in bytes.
+// hashBytes is the length of a truncated hash.
 const hashBytes = 16
 
-// hasher makes the hashes of Memory.
+// hasher computes the hashes of a Baseline.
 type hasher struct{ key []byte }
 
-// sum is what is kept of the keyed hash of a value, in hex. Maps are encoded with
+// sum returns the truncated keyed hash of a value, in hex. Maps are encoded with
 // sorted keys, so equal values have equal hashes.
 func (h hasher) sum(value any) string {
 	raw, err := json.Marshal(value)
@@ -32,8 +32,8 @@ func (h hasher) sum(value any) string {
 	return hex.EncodeToString(mac.Sum(nil)[:hashBytes])
 }
 
-// secrets is the keyed hash of the values behind the $secret references of a
-// value; "" where there are none, where one could not be read, or without a key.
+// secrets returns the keyed hash of the values behind the $secret references of a
+// value; "" if there are none, if one could not be read, or without a key.
 func (h hasher) secrets(value any, opts Options) string {
 	if len(h.key) == 0 || len(opts.Secrets) == 0 {
 		return ""
@@ -45,8 +45,8 @@ func (h hasher) secrets(value any, opts Options) string {
 	return h.sum(values)
 }
 
-// collectSecrets appends the values in the order of their properties; false when
-// one is unknown.
+// collectSecrets appends the values in the order of their properties. It returns
+// false if one is unknown.
 func collectSecrets(value any, known map[string]string, values *[]string) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -71,10 +71,10 @@ func collectSecrets(value any, known map[string]string, values *[]string) bool {
 	return true
 }
 
-// pathHash stands for a path in a PathSet.
+// pathHash is the hash of a path in a PathSet.
 type pathHash [6]byte
 
-// hashPath is the hash of a path, the same for all spellings of it.
+// hashPath returns the hash of a path, which is equal for all spellings of it.
 func hashPath(path resource.Path) pathHash {
 	var b strings.Builder
 	for _, step := range path {
@@ -92,11 +92,11 @@ func hashPath(path resource.Path) pathHash {
 	return pathHash(sum[:6])
 }
 
-// PathSet is a set of paths: their hashes of 6 bytes in order, in base64.
+// PathSet is a set of paths: their sorted 6-byte hashes, in base64.
 type PathSet string
 
-// newPathSet keeps at most limit paths, those of the least depth first. The
-// values are the depths.
+// newPathSet returns a set of at most limit paths, of the smallest depths first.
+// The values of the map are the depths.
 func newPathSet(depths map[pathHash]int, limit int) PathSet {
 	hashes := make([]pathHash, 0, len(depths))
 	for hash := range depths {
@@ -118,8 +118,7 @@ func newPathSet(depths map[pathHash]int, limit int) PathSet {
 	return PathSet(base64.RawStdEncoding.EncodeToString(raw))
 }
 
-// decoded is the set in a form that can be searched; a text that is none is
-// empty.
+// decoded returns the set in searchable form; an invalid text is an empty set.
 func (s PathSet) decoded() decodedSet {
 	raw, err := base64.RawStdEncoding.DecodeString(string(s))
 	if err != nil || len(raw)%len(pathHash{}) != 0 {

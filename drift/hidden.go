@@ -8,8 +8,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The reasons for which a GET says nothing about a place. Without memory such a
-// place is taken as it is; with one, a change of desired is seen.
+// The reasons why a GET does not show a value. Without a baseline such a value
+// counts as equal; with one, a change of desired is detected.
 const (
 	hiddenSecret    = "secret"
 	hiddenWriteOnly = "write-only"
@@ -17,8 +17,8 @@ const (
 	hiddenProxy     = "proxy-location"
 )
 
-// unseen is the reason for which no comparison with observed can tell anything
-// about a place; "" where one can.
+// hiddenRule returns the reason why a GET does not show the value, or "" if it
+// does.
 func hiddenRule(p cursor) string {
 	switch {
 	case isSecret(p):
@@ -27,7 +27,7 @@ func hiddenRule(p cursor) string {
 		return ""
 	case isWriteOnly(p):
 		return hiddenWriteOnly
-	case isDefaultLeftOut(p):
+	case isOmittedDefault(p):
 		return hiddenDefault
 	case isLocationOfProxy(p):
 		return hiddenProxy
@@ -39,8 +39,8 @@ func hiddenRule(p cursor) string {
 	return hiddenMembers(p, object)
 }
 
-// hiddenMembers is the reason when an absent object holds nothing that a GET
-// would show.
+// hiddenMembers returns the reason why a GET shows no member of an absent object,
+// or "".
 func hiddenMembers(p cursor, object map[string]any) string {
 	reason := ""
 	for name := range inOrder(object) {
@@ -57,9 +57,10 @@ func hiddenMembers(p cursor, object map[string]any) string {
 	return reason
 }
 
-// isSecret: a $secret marker has no value to compare, and what a GET shows in
-// place of a secret is a mask, a placeholder or nothing. A resource ID under such
-// a name is no secret, and a plain "key" that is shown is one of a map.
+// isSecret reports whether the value is a secret. A $secret marker has no value to
+// compare, and in place of a secret a GET returns a mask, a placeholder or nothing.
+// A resource ID under such a name is no secret, and a plain "key" that is shown is
+// the key of a map.
 func isSecret(p cursor) bool {
 	if isMarker(p.desired) {
 		return true
@@ -77,8 +78,8 @@ func isSecret(p cursor) bool {
 	return !plain || p.absent() || !isShown || resource.Masked(shown)
 }
 
-// isWriteOnly: the published description of the type says that the property is
-// sent and never shown.
+// isWriteOnly reports whether the published description of the type marks the
+// property as sent but never returned.
 func isWriteOnly(p cursor) bool {
 	for end := len(p.path); end > 0 && len(p.subject.writeOnly) > 0; end-- {
 		if p.subject.writeOnly[pattern(p.path[:end])] {
@@ -88,14 +89,15 @@ func isWriteOnly(p cursor) bool {
 	return false
 }
 
-// isLocationOfProxy: only tracked resources have a location, and none can be
-// changed after the creation. A resource whose GET has none at the top is a
-// proxy resource, which ignores the one that was sent.
+// isLocationOfProxy reports whether the value is the location of a proxy resource.
+// Only tracked resources have a location, which is fixed at creation. A resource
+// whose GET returns none is a proxy resource, which ignores the one that was sent.
 func isLocationOfProxy(p cursor) bool {
 	return len(p.path) == 1 && strings.EqualFold(p.path[0].Name, "location") && p.subject.read
 }
 
-// pattern is a path as writeonly.txt has it: lower case, every element "[]".
+// pattern returns a path as writeonly.txt writes it: lower case, every element
+// "[]".
 func pattern(path resource.Path) string {
 	var b strings.Builder
 	for i, step := range path {
@@ -112,7 +114,7 @@ func pattern(path resource.Path) string {
 }
 
 // writeOnlyText has one line for each type: the type, then the paths of its
-// write-only properties, in lower case. docs/drift.md says where it comes from.
+// write-only properties, in lower case. docs/drift.md names its source.
 //
 //go:embed writeonly.txt
 var writeOnlyText string

@@ -6,16 +6,17 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// matching says which observed element stands for which desired one.
+// matching pairs desired list elements with observed ones.
 type matching struct {
-	// key is the property that identifies the elements, "" where there is none.
+	// key is the property that identifies the elements, "" if there is none.
 	key string
-	// observed[i] is the place of desired element i, or -1.
+	// observed[i] is the index of the element that matches desired element i, or
+	// -1.
 	observed []int
 }
 
-// step is how a path names desired element i: by its key where the key is fit
-// to be shown, else by its number.
+// step returns the path step of desired element i: its key if the key may be
+// displayed, else its index.
 func (m matching) step(i int, item any) resource.Step {
 	value := keyOf(item, m.key)
 	if m.key == "" || value == "" || resource.SecretName(m.key) || strings.ContainsAny(value, "]") {
@@ -24,10 +25,9 @@ func (m matching) step(i int, item any) resource.Step {
 	return resource.Step{Key: m.key, Value: value}
 }
 
-// matchItems pairs the elements of two lists of objects: by key where one
-// identifies all of them on both sides, else each desired element with an equal
-// observed one, and what is left by order. Observed elements that are left over
-// were added by somebody else.
+// matchItems pairs the elements of two lists of objects: by a key that identifies
+// all of them on both sides, else each desired element with an equal observed one
+// and the rest by order. Other writers added the observed elements that remain.
 func matchItems(desired, observed []any, equal func(desired, observed any) bool) matching {
 	if key := identifyingKey(desired, observed); key != "" {
 		return matching{key: key, observed: matchByKey(desired, observed, key)}
@@ -54,8 +54,8 @@ func matchByKey(desired, observed []any, key string) []int {
 	return matched
 }
 
-// maxPairing bounds the comparisons of elements without a key: beyond it they
-// are paired by order.
+// maxPairing bounds the comparison of elements without a key: longer lists are
+// paired by order.
 const maxPairing = 100
 
 func matchByValue(desired, observed []any, equal func(desired, observed any) bool) []int {
@@ -89,9 +89,9 @@ func matchByValue(desired, observed []any, equal func(desired, observed any) boo
 	return matched
 }
 
-// identifyingKey is the property whose value is a different non-empty string
-// in every desired element and present in every observed one: name, id, key, or
-// one whose last word is one of these.
+// identifyingKey returns the property whose value is a different non-empty string
+// in every desired element and present in every observed one: name, id, key, or one
+// whose last word is one of these. It returns "" if there is none.
 func identifyingKey(desired, observed []any) string {
 	if len(desired) == 0 || len(observed) == 0 {
 		return ""
@@ -106,7 +106,7 @@ func identifyingKey(desired, observed []any) string {
 	return best
 }
 
-// keyWords in the order of preference: exact names first, then last words.
+// keyWords in order of preference: exact names first, then suffixes.
 var keyWords = [...]string{"name", "id", "key", "*name", "*id", "*key"}
 
 func keyRank(name string) int {
@@ -136,7 +136,7 @@ func identifies(name string, items []any, unique bool) bool {
 	return true
 }
 
-// keyOf is the identifying string of an element, "" where there is none.
+// keyOf returns the identifying string of an element, or "".
 func keyOf(item any, key string) string {
 	object, _ := item.(map[string]any)
 	value, _ := resource.Step{Name: key}.Get(object)
@@ -144,8 +144,8 @@ func keyOf(item any, key string) string {
 	return text
 }
 
-// normalKey makes two spellings of one key equal: IDs and names ignore case in
-// ARM, and a key may be a location.
+// normalKey returns one spelling for all spellings of a key: IDs and names ignore
+// case in ARM, and a key may be a location.
 func normalKey(name, value string) string {
 	value = strings.ToLower(value)
 	if isLocationName(name) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Merge is desired laid over observed, which must be unmasked: what desired does
-// not state stays as it is. Objects are merged by property. Of lists whose items
-// a key identifies, items of the same key are merged and the other ones stay; any
-// other list is desired's. Null in desired is not stated.
+// Merge returns observed, which must be unmasked, overlaid with desired. Values
+// that desired does not state remain. Objects are merged by property. Lists whose
+// items a key identifies are merged by item; any other list is replaced. Null in
+// desired is not stated.
 func Merge(desired, observed map[string]any) map[string]any {
 	merged := Clone(observed)
 	if merged == nil {
@@ -38,24 +38,24 @@ func overlay(onto, desired map[string]any) {
 func overlayValue(onto, desired any) any {
 	switch value := desired.(type) {
 	case map[string]any:
-		if below, ok := onto.(map[string]any); ok {
-			overlay(below, value)
-			return below
+		if base, ok := onto.(map[string]any); ok {
+			overlay(base, value)
+			return base
 		}
 	case []any:
-		if below, ok := onto.([]any); ok {
-			if key := identifyingKey(value, below); key != "" {
-				return mergeKeyed(below, value, key)
+		if base, ok := onto.([]any); ok {
+			if key := identifyingKey(value, base); key != "" {
+				return mergeKeyed(base, value, key)
 			}
 		}
 	}
 	return cloneValue(desired)
 }
 
-// mergeKeyed merges the items that a key pairs.
-func mergeKeyed(below, desired []any, key string) []any {
-	merged := append([]any(nil), below...)
-	for i, at := range matchByKey(desired, below, key) {
+// mergeKeyed merges the items with equal keys and appends the others.
+func mergeKeyed(base, desired []any, key string) []any {
+	merged := append([]any(nil), base...)
+	for i, at := range matchByKey(desired, base, key) {
 		if at >= 0 {
 			merged[at] = overlayValue(merged[at], desired[i])
 		} else {

@@ -6,8 +6,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// lastName is the property that a place belongs to: for an element, that of its
-// list.
+// lastName returns the last property name of a path: for an element, the name of
+// its list.
 func lastName(path resource.Path) string {
 	for i := len(path) - 1; i >= 0; i-- {
 		if path[i].Name != "" {
@@ -17,9 +17,9 @@ func lastName(path resource.Path) string {
 	return ""
 }
 
-// hasUserDefinedKeys reports whether keys and values below a property are free text of
-// the user: tags, labels, settings and their kin, also appSettings and
-// nodeLabels. There every letter counts.
+// hasUserDefinedKeys reports whether users choose the keys and values below a
+// property: tags, labels, settings and similar, also appSettings and nodeLabels.
+// There every letter counts.
 func hasUserDefinedKeys(name string) bool {
 	lower := strings.ToLower(name)
 	for _, word := range [...]string{"tags", "labels", "annotations", "settings", "metadata", "parameters", "variables", "env"} {
@@ -30,9 +30,9 @@ func hasUserDefinedKeys(name string) bool {
 	return false
 }
 
-// namesSomething reports whether the value at a path is a name or text that
-// people choose, so that its case counts. The name of a SKU is a word of Azure.
-func namesSomething(path resource.Path) bool {
+// isUserText reports whether the value at a path is a name or text that users
+// choose, so that its case counts. Azure defines the names of SKUs.
+func isUserText(path resource.Path) bool {
 	lower := strings.ToLower(lastName(path))
 	for _, word := range [...]string{
 		"name", "names", "value", "values", "description", "title", "text", "path", "prefix", "suffix",
@@ -49,9 +49,9 @@ func belowSKU(path resource.Path) bool {
 	return len(path) >= 2 && strings.EqualFold(path[len(path)-2].Name, "sku")
 }
 
-// filledByServer reports whether an empty object at a place only says "this
-// exists", and Azure fills it: a value under a resource ID as key
-// (identity.userAssignedIdentities), and the properties of a resource.
+// filledByServer reports whether an empty object only states existence and Azure
+// fills it: a value with a resource ID as key (identity.userAssignedIdentities),
+// and the properties of a resource.
 func filledByServer(p cursor) bool {
 	if len(p.path) == 0 {
 		return true

@@ -6,7 +6,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Clone is a deep copy of a body.
+// Clone returns a deep copy of a body.
 func Clone(body map[string]any) map[string]any {
 	if body == nil {
 		return nil
@@ -32,8 +32,8 @@ func cloneValue(value any) any {
 	return value
 }
 
-// Payload is the body of a PUT: a copy of desired in which the ignored paths
-// carry what was observed. Where observed has nothing, desired stays; list
+// Payload returns the body of a PUT: a copy of desired in which the ignored paths
+// have their observed values. If observed lacks a value, desired stays; list
 // elements that desired does not have are not added. observed must be unmasked.
 func Payload(desired, observed map[string]any, ignore []string) map[string]any {
 	payload := Clone(desired)
@@ -57,7 +57,7 @@ func carry(desired, observed any, path resource.Path) any {
 			carryElements(at, from, path)
 		}
 	case nil:
-		// What desired does not state is made as far as properties lead.
+		// A value that desired does not state is created as far as the path has properties only.
 		if from, ok := observed.(map[string]any); ok && path[0].Name != "" {
 			made := map[string]any{}
 			carryProperty(made, from, path)
@@ -110,7 +110,7 @@ func carryElements(desired, observed []any, path resource.Path) {
 	}
 }
 
-// property finds a member by name: exactly, else ignoring case.
+// property returns a member by name: the exact one, else ignoring case.
 func property(object map[string]any, name string) (string, any, bool) {
 	if value, ok := object[name]; ok {
 		return name, value, true

@@ -9,15 +9,14 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// rule is one reason for which two values that are not the same mean the same.
+// rule is one way in which two different values are equivalent.
 type rule struct {
 	name  string
 	equal func(cursor) bool
 }
 
-// rules is the table, in the order in which they are asked. A new quirk of
-// Azure is a new row, a function and a file in testdata. docs/drift.md has the
-// evidence of each.
+// rules in the order of their evaluation. A new quirk of Azure is a new row, a
+// function and a file in testdata. docs/drift.md has the evidence of each.
 var rules = [...]rule{
 	{"identity", isIdentity},
 	{"not-stated", isUnstated},
@@ -42,7 +41,7 @@ var rules = [...]rule{
 	{"alias", isAlias},
 }
 
-// equal asks the rules, after the plain comparison that settles most places.
+// equal evaluates the rules after the plain comparison, which decides most values.
 func equal(p cursor) bool {
 	switch desired := p.desired.(type) {
 	case string:
@@ -66,13 +65,14 @@ func equal(p cursor) bool {
 	return false
 }
 
-// isIdentity: name, id and type at the top are the resource's address, which the
-// GET spells its own way ("cluster/db"); etag and systemData are ARM's alone.
+// isIdentity reports whether the value is part of the resource's address or set by
+// ARM: name, id and type at the top, which the GET spells differently
+// ("cluster/db"), etag and systemData.
 func isIdentity(p cursor) bool {
 	return len(p.path) == 1 && setByARM(p.path[0].Name)
 }
 
-// isUnstated: null leaves the value to Azure.
+// isUnstated reports whether desired is null, which leaves the value to Azure.
 func isUnstated(p cursor) bool { return p.desired == nil && len(p.path) > 0 }
 
 func isMarker(value any) bool {
@@ -81,8 +81,8 @@ func isMarker(value any) bool {
 	return ok && marked
 }
 
-// isEmptyOnBothSides: what states nothing equals nothing. An empty list or
-// object against something that is not empty stays a difference.
+// isEmptyOnBothSides reports whether both values are empty. An empty list or object
+// against a non-empty one remains a difference.
 func isEmptyOnBothSides(p cursor) bool {
 	if len(p.path) == 0 {
 		return false
@@ -119,7 +119,7 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// isSameNumber: 1, 1.0 and 1e0 are one number.
+// isSameNumber reports whether both numbers are equal: 1, 1.0 and 1e0 are.
 func isSameNumber(p cursor) bool {
 	a, okA := number(p.desired)
 	b, okB := number(p.observed)
@@ -134,8 +134,8 @@ func number(value any) (*big.Rat, bool) {
 	case int, int64, float64:
 		text = fmt.Sprint(v)
 	}
-	// An exponent of many digits would make a number of as many: such a text
-	// is compared as it stands.
+	// An exponent of many digits would create a number of as many; such a text is
+	// compared unchanged.
 	if text == "" || len(text) > 40 || hugeExponent.MatchString(text) {
 		return nil, false
 	}

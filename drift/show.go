@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// maxShown bounds a shown value in runes.
+// maxShown is the maximum length of a displayed value, in characters.
 const maxShown = 120
 
 const (
@@ -25,9 +25,9 @@ type difference struct {
 	observed any
 	present  bool
 	rule     string
-	// text is the path for people.
+	// text is the displayed path.
 	text string
-	// unseen is set where a GET says nothing: the rule says why.
+	// hidden is set if a GET does not show the value; the rule has the reason.
 	hidden bool
 }
 
@@ -35,7 +35,7 @@ func (w *walker) add(p cursor, rule string) {
 	w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, observed: p.observed, present: p.present, rule: rule})
 }
 
-// show gives the form for people: masked and cut.
+// show returns the difference with values masked and cut for display.
 func (d difference) show() resource.Difference {
 	shown := resource.Difference{Path: d.path.String(), Rule: d.rule, Observed: absentText}
 	secret := resource.SecretName(lastName(d.path)) && !cursorAt(d.path, nil).rights || resource.Masked(d.observed)
@@ -46,8 +46,8 @@ func (d difference) show() resource.Difference {
 	return shown
 }
 
-// mask replaces strings that are secret, by their own form or by the name of
-// the property that holds them.
+// mask replaces strings that are secret, by their own form or by the name of their
+// property.
 func mask(value any, secret bool) any {
 	switch v := value.(type) {
 	case string:

@@ -9,16 +9,16 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// texts are both sides of a place where a rule about the spelling of strings
-// may apply: not where people choose the spelling.
+// texts returns both sides of a cursor if a rule about the spelling of strings may
+// apply: both are strings, and users do not choose the spelling.
 func texts(p cursor) (desired, observed string, ok bool) {
 	desired, okD := p.desired.(string)
 	observed, okO := p.observed.(string)
 	return desired, observed, okD && okO && !resource.Masked(observed) && !p.userDefined
 }
 
-// isSameLocation: "westus2" is "West US 2", in any property that holds a
-// location or region.
+// isSameLocation reports whether both texts are the same location: "westus2" is
+// "West US 2", in any property of a location or region.
 func isSameLocation(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !isLocationName(lastName(p.path)) {
@@ -27,15 +27,15 @@ func isSameLocation(p cursor) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, " ", ""), strings.ReplaceAll(b, " ", ""))
 }
 
-// isLocationName reports whether a property holds a location by its name.
+// isLocationName reports whether the name of a property suggests a location.
 func isLocationName(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.Contains(lower, "location") || strings.Contains(lower, "region")
 }
 
-// isSameResourceID: ARM compares IDs ignoring case. A definition that comes with
-// Azure lies in the tenant and is seen from every subscription, so both IDs name
-// it: role and policy definitions.
+// isSameResourceID reports whether both IDs name the same resource. ARM compares
+// IDs ignoring case. Built-in role and policy definitions belong to the tenant and
+// are visible in every subscription, so both IDs name them.
 func isSameResourceID(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !isFullID(a) {
@@ -46,7 +46,7 @@ func isSameResourceID(p cursor) bool {
 	return a == b || oneInTenant && underTenant(a) == underTenant(b)
 }
 
-// underTenant takes the subscription from the ID of a resource right below it.
+// underTenant removes the subscription from the ID of a resource directly below it.
 func underTenant(id string) string {
 	parts := strings.SplitN(id, "/", 3)
 	if len(parts) == 3 && parts[0] == "subscriptions" && strings.HasPrefix(parts[2], "providers/microsoft.authorization/") {
@@ -60,8 +60,8 @@ func isFullID(text string) bool {
 	return strings.HasPrefix(lower, "/subscriptions/") || strings.HasPrefix(lower, "/providers/")
 }
 
-// isRelativeID: "/apis" is the full ID of apis below the resource or one of its
-// owners.
+// isRelativeID reports whether one text is the full ID of the other: "/apis" is the
+// ID of apis below the resource or one of its owners.
 func isRelativeID(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || p.subject.id.IsZero() || isFullID(a) == isFullID(b) {
@@ -83,15 +83,16 @@ func isRelativeID(p cursor) bool {
 	return false
 }
 
-// isSameResourceType: namespaces, types and the operations on them ignore case
-// in ARM, whatever the property is called.
+// isSameResourceType reports whether both texts are the same resource type.
+// Namespaces, types and their operations ignore case in ARM, whatever the name of
+// the property.
 func isSameResourceType(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && strings.EqualFold(a, b) && resourceType.MatchString(a)
 }
 
-// isSameURL: scheme and host ignore case, an empty path is "/", a default port
-// may be left out.
+// isSameURL reports whether both URLs are equivalent: scheme and host ignore case,
+// an empty path is "/", a default port may be omitted.
 func isSameURL(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !strings.Contains(a, "://") || !strings.Contains(b, "://") {
@@ -113,14 +114,15 @@ func normalURL(text string) string {
 	return parsed.String()
 }
 
-// isSamePath: slashes at the ends of a path say nothing.
+// isSamePath reports whether two paths differ only in leading or trailing slashes.
 func isSamePath(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && strings.HasSuffix(strings.ToLower(lastName(p.path)), "path") &&
 		strings.Trim(a, "/") != "" && strings.Trim(a, "/") == strings.Trim(b, "/")
 }
 
-// isSameMarkup: markup comes back with other white space between its tags.
+// isSameMarkup reports whether two markup texts differ only in the white space
+// between tags.
 func isSameMarkup(p cursor) bool {
 	a, b, ok := texts(p)
 	if !ok || !strings.HasPrefix(strings.TrimSpace(a), "<") || !strings.HasPrefix(strings.TrimSpace(b), "<") {
@@ -135,18 +137,20 @@ func normalMarkup(text string) string {
 	return strings.TrimSpace(tagGaps.ReplaceAllString(text, "$1"))
 }
 
-// isSameEnum: words of a fixed vocabulary come back in the provider's case.
-// Names and values that people choose keep theirs.
+// isSameEnum reports whether both texts are the same value of an enumeration, which
+// the provider returns in its own case. The case of user-defined names and values
+// counts.
 func isSameEnum(p cursor) bool {
 	a, b, ok := texts(p)
-	return ok && a != b && strings.EqualFold(a, b) && enumWord.MatchString(a) && !namesSomething(p.path)
+	return ok && a != b && strings.EqualFold(a, b) && enumWord.MatchString(a) && !isUserText(p.path)
 }
 
-// isSameEnumWords: a set of words in one string ("SystemAssigned, UserAssigned")
-// comes back with other spaces and in the order of the provider's flags.
+// isSameEnumWords reports whether both texts are the same set of enumeration values
+// ("SystemAssigned, UserAssigned"), which the provider returns with other spaces
+// and in the order of its flags.
 func isSameEnumWords(p cursor) bool {
 	a, b, ok := texts(p)
-	if !ok || !strings.Contains(a, ",") || namesSomething(p.path) {
+	if !ok || !strings.Contains(a, ",") || isUserText(p.path) {
 		return false
 	}
 	wordsA, okA := enumWords(a)
@@ -166,13 +170,14 @@ func enumWords(text string) ([]string, bool) {
 	return words, true
 }
 
-// isSameGUID: hex digits have no case.
+// isSameGUID reports whether both GUIDs are equal; hex digits have no case.
 func isSameGUID(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && guid.MatchString(a) && strings.EqualFold(a, b)
 }
 
-// isSameBoolean: a truth value in a string comes back as .NET writes it, "True".
+// isSameBoolean reports whether both strings are the same truth value, which .NET
+// writes as "True".
 func isSameBoolean(p cursor) bool {
 	a, b, ok := texts(p)
 	return ok && strings.EqualFold(a, b) && (strings.EqualFold(a, "true") || strings.EqualFold(a, "false"))

@@ -2,11 +2,11 @@ package drift
 
 import "github.com/armature-io/armature/resource"
 
-// RemoveUnstated takes from a merged payload what the last applied body stated and
-// desired does not state any more: merged from observed, it would stay for ever.
-// What others set, and what is ignored, stays.
-func RemoveUnstated(payload, desired map[string]any, ignore []string, memory Baseline) {
-	t := unstatedRemover{applied: memory.Applied.decoded(), ignore: resource.ParsePaths(ignore)}
+// RemoveUnstated removes from a merged payload what the last applied body stated
+// and desired no longer states; merged from observed, it would stay forever. Values
+// of other writers and ignored paths remain.
+func RemoveUnstated(payload, desired map[string]any, ignore []string, baseline Baseline) {
+	t := unstatedRemover{applied: baseline.Applied.decoded(), ignore: resource.ParsePaths(ignore)}
 	if len(t.applied) > 0 {
 		t.members(payload, desired, nil)
 	}
@@ -24,17 +24,17 @@ func (t unstatedRemover) members(payload, desired map[string]any, path resource.
 		if isIgnored(below, t.ignore) || stated == nil && !t.applied.has(below) {
 			continue
 		}
-		left := t.value(payload[name], stated, below)
-		if stated == nil && isEmpty(left) {
+		remaining := t.value(payload[name], stated, below)
+		if stated == nil && isEmpty(remaining) {
 			delete(payload, name)
 			continue
 		}
-		payload[name] = left
+		payload[name] = remaining
 	}
 }
 
-// value is what is left of a value; nil where desired states nothing and nobody
-// else has a part in it.
+// value returns what remains of a value; nil if desired states nothing and no other
+// writer has a part in it.
 func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 	switch value := payload.(type) {
 	case map[string]any:
@@ -55,7 +55,7 @@ func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 	return payload
 }
 
-// items looks at those that a key identifies; other lists are desired's.
+// items filters a list whose items a key identifies; any other list is desired's.
 func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any {
 	key := identifyingKey(desired, payload)
 	if desired == nil {

@@ -9,11 +9,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Writable is what of an observed body a manifest may state: without what the
-// contract of ARM and the published description of the type call read-only,
-// without nulls and what is empty, and without masked values, whose paths are
-// answered. observed is not changed. Compared with observed, the result is in
-// sync.
+// Writable returns the part of an observed body that a manifest may state, and the
+// paths of masked values. The part omits what ARM's contract or the published
+// description of the type marks as read-only, nulls, empty values and masked
+// values. observed is not modified. The result is in sync with observed.
 func Writable(id resource.ID, observed map[string]any) (body map[string]any, masked []string) {
 	w := &writable{id: id, readOnly: readOnlyTable()[strings.ToLower(id.Type())]}
 	kept, _ := w.object(nil, observed).(map[string]any)
@@ -27,15 +26,15 @@ type writable struct {
 	masked   []string
 }
 
-// setByARM reports whether a member at the top of a resource is ARM's own: a
-// manifest cannot set it, a PUT does not carry it, and it is never a difference.
+// setByARM reports whether ARM sets a member at the top of a resource: a manifest
+// cannot set it, a PUT does not carry it, and it is never a difference.
 func setByARM(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(topLevelSetByARM, name) || slices.Contains(setByARMEverywhere, name)
 }
 
-// topLevelSetByARM are the members that ARM sets at the top of every resource, setByARMEverywhere
-// those that it sets in each resource within a resource too.
+// topLevelSetByARM are the members that ARM sets at the top of every resource;
+// setByARMEverywhere those that it also sets in nested resources.
 var (
 	topLevelSetByARM   = []string{"id", "name", "type", "apiversion"}
 	setByARMEverywhere = []string{"etag", "systemdata", "provisioningstate"}
@@ -56,13 +55,13 @@ func (w *writable) value(path resource.Path, value any) any {
 	return value
 }
 
-// object leaves out what is read-only; nil when nothing is left.
+// object omits read-only members; nil if nothing remains.
 func (w *writable) object(path resource.Path, object map[string]any) any {
 	kept := make(map[string]any, len(object))
-	part := w.isNestedResource(path, object)
+	nested := w.isNestedResource(path, object)
 	for name, value := range object {
 		next := path.With(resource.Step{Name: name})
-		if w.isReadOnly(next, part) {
+		if w.isReadOnly(next, nested) {
 			continue
 		}
 		if pattern(path) == "identity.userassignedidentities" {
@@ -79,8 +78,8 @@ func (w *writable) object(path resource.Path, object map[string]any) any {
 	return kept
 }
 
-// list keeps every element or none: a manifest that states a list states its
-// elements. A masked text among them cannot be stated.
+// list returns every element or nil: a manifest that states a list states all of
+// its elements. A list with a masked text cannot be stated.
 func (w *writable) list(path resource.Path, list []any) any {
 	kept := make([]any, len(list))
 	stated := false
@@ -103,8 +102,8 @@ func (w *writable) list(path resource.Path, list []any) any {
 	return kept
 }
 
-// isNestedResource reports whether an object is a resource within the resource (a subnet
-// in its network), as opposed to a mere reference to one.
+// isNestedResource reports whether an object is a resource within the resource (a
+// subnet in its network), not only a reference to one.
 func (w *writable) isNestedResource(path resource.Path, object map[string]any) bool {
 	_, id, _ := property(object, "id")
 	text, _ := id.(string)
@@ -112,14 +111,14 @@ func (w *writable) isNestedResource(path resource.Path, object map[string]any) b
 	return len(path) > 0 && named && strings.HasPrefix(strings.ToLower(text), w.id.Key()+"/")
 }
 
-// fixed reports whether nobody can set a member. part says that it is one of a
-// resource within the resource.
-func (w *writable) isReadOnly(path resource.Path, part bool) bool {
+// isReadOnly reports whether a manifest cannot set a member. nested is set for
+// members of a nested resource.
+func (w *writable) isReadOnly(path resource.Path, nested bool) bool {
 	name := strings.ToLower(lastName(path))
 	switch {
 	case strings.EqualFold(path[0].Name, "tags"):
 		return false
-	case len(path) == 1 && setByARM(name), part && (name == "id" || name == "type"),
+	case len(path) == 1 && setByARM(name), nested && (name == "id" || name == "type"),
 		slices.Contains(setByARMEverywhere, name):
 		return true
 	case pattern(path) == "identity.principalid", pattern(path) == "identity.tenantid":
