@@ -14,9 +14,9 @@ func TestTokens(t *testing.T) {
 	tests := map[string]struct {
 		header, code, reason string
 	}{
-		"none":         {"", "AuthenticationFailed", "ARM says so when the header is missing"},
+		"none":         {"", "AuthenticationFailed", "ARM reports a missing header"},
 		"other scheme": {"Basic abc", "InvalidAuthenticationToken", "only bearer tokens"},
-		"foreign":      {"Bearer abc.def.ghi", "InvalidAuthenticationToken", "not signed by us"},
+		"foreign":      {"Bearer abc.def.ghi", "InvalidAuthenticationToken", "not signed by this server"},
 		"empty":        {"Bearer ", "InvalidAuthenticationToken", "no token at all"},
 	}
 	for name, test := range tests {
@@ -89,7 +89,7 @@ func TestThrottle(t *testing.T) {
 	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 200, "")
 }
 
-func TestHeadersOfEveryAnswer(t *testing.T) {
+func TestCommonHeaders(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	got := h.do("GET", group+version, "", "x-ms-correlation-request-id", "corr-1", "x-ms-client-request-id", "client-1", "x-ms-return-client-request-id", "true")
 	for name, want := range map[string]string{
@@ -105,7 +105,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	}
 }
 
-func TestSameSeedSameAnswers(t *testing.T) {
+func TestSeedIsDeterministic(t *testing.T) {
 	run := func(seed int64) string {
 		h := newHarness(t, armsim.Options{Seed: seed})
 		h.makeGroup()
@@ -117,6 +117,6 @@ func TestSameSeedSameAnswers(t *testing.T) {
 		return out
 	}
 	if first := run(1); first != run(1) || first == run(2) {
-		t.Error("the seed does not decide the answers")
+		t.Error("the same seed gives different responses")
 	}
 }

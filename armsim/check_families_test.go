@@ -16,8 +16,8 @@ const (
 	networkRP = group + "/providers/Microsoft.Network/"
 )
 
-// TestSiblings: while one member of a family changes, another one is refused,
-// with the code of its provider; afterwards it is accepted.
+// TestSiblings checks that a change is refused, with the provider's code, while another
+// member of the family changes, and accepted afterwards.
 func TestSiblings(t *testing.T) {
 	tests := map[string]struct {
 		root, first, then string
@@ -27,13 +27,13 @@ func TestSiblings(t *testing.T) {
 		reason            string
 	}{
 		"subnet beside subnet":  {vnet, vnet + "/subnets/a", vnet + "/subnets/b", "PUT", 409, "AnotherOperationInProgress", "recorded for subnets"},
-		"vnet beside subnet":    {vnet, vnet + "/subnets/a", vnet, "PUT", 409, "AnotherOperationInProgress", "the parent's list holds its subnets"},
+		"vnet beside subnet":    {vnet, vnet + "/subnets/a", vnet, "PUT", 409, "AnotherOperationInProgress", "the parent's list contains its subnets"},
 		"peering beside subnet": {vnet, vnet + "/subnets/a", vnet + "/virtualNetworkPeerings/p", "PUT", 409, "AnotherOperationInProgress", "peerings change the same network"},
 		"delete beside subnet":  {vnet, vnet + "/subnets/a", vnet, "DELETE", 409, "AnotherOperationInProgress", "a delete is a change too"},
 		"rule beside rule":      {networkRP + "networkSecurityGroups/n", networkRP + "networkSecurityGroups/n/securityRules/a", networkRP + "networkSecurityGroups/n/securityRules/b", "PUT", 409, "AnotherOperationInProgress", "rules are their group's list"},
 		"route beside route":    {networkRP + "routeTables/r", networkRP + "routeTables/r/routes/a", networkRP + "routeTables/r/routes/b", "PUT", 429, "RetryableError", "recorded for routes"},
-		"pool beside pool":      {aks, aks + "/agentPools/a", aks + "/agentPools/b", "PUT", 409, "OperationNotAllowed", "a cluster takes one operation at a time"},
-		"cluster beside pool":   {aks, aks + "/agentPools/a", aks, "PUT", 409, "OperationNotAllowed", "a cluster takes one operation at a time"},
+		"pool beside pool":      {aks, aks + "/agentPools/a", aks + "/agentPools/b", "PUT", 409, "OperationNotAllowed", "a cluster runs one operation at a time"},
+		"cluster beside pool":   {aks, aks + "/agentPools/a", aks, "PUT", 409, "OperationNotAllowed", "a cluster runs one operation at a time"},
 		"stop beside pool":      {aks, aks + "/agentPools/a", aks + "/stop", "POST", 409, "OperationNotAllowed", "stopping is an operation too"},
 	}
 	for name, test := range tests {
@@ -58,13 +58,13 @@ func TestSiblings(t *testing.T) {
 			}
 			h.pass(time.Hour)
 			if again := h.do(test.method, test.then+version, located); again.status > 202 {
-				t.Errorf("it is still refused when nothing is in flight, though %s: %s", test.reason, again.raw)
+				t.Errorf("still refused although nothing is in flight and %s: %s", test.reason, again.raw)
 			}
 		})
 	}
 }
 
-func TestChangesSideBySide(t *testing.T) {
+func TestUnrelatedChangesAreConcurrent(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	zone := networkRP + "privateDnsZones/z.com"
@@ -76,14 +76,14 @@ func TestChangesSideBySide(t *testing.T) {
 	h.want(h.do("PUT", vnet+version, located), 201, "")
 	h.want(h.do("PUT", vnet+"2"+version, located), 201, "")
 	if got := h.Counters().SiblingRefusals; len(got) != 0 {
-		t.Errorf("resources of different parents were counted as siblings: %v", got)
+		t.Errorf("siblings include resources of different parents: %v", got)
 	}
 	h.pass(time.Hour)
 	h.want(h.do("DELETE", zone+version, ""), 409, "CannotDeleteResource")
 }
 
-// TestBusyServer: PostgreSQL accepts the write and lets its operation fail.
-func TestBusyServer(t *testing.T) {
+// TestBusyServerFailsOperation checks that PostgreSQL accepts the write and its operation fails.
+func TestBusyServerFailsOperation(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.want(h.do("PUT", postgres+version, located), 202, "")
@@ -116,8 +116,8 @@ func TestBusyServer(t *testing.T) {
 	}
 }
 
-// TestConcurrentCredentials: synchronous writes are siblings while their
-// requests overlap, and not one after the other.
+// TestConcurrentCredentials checks that synchronous writes conflict while their
+// requests overlap, and only then.
 func TestConcurrentCredentials(t *testing.T) {
 	h := newHarness(t, armsim.Options{TimeScale: 1e6})
 	h.makeGroup()
@@ -139,15 +139,15 @@ func TestConcurrentCredentials(t *testing.T) {
 	}
 }
 
-// TestOnlySynchronousWritesTakeTime: a write with an operation answers at once, or
-// this test would last for days.
+// TestOnlySynchronousWritesTakeTime checks that a write with an operation returns at
+// once; otherwise this test would last for days.
 func TestOnlySynchronousWritesTakeTime(t *testing.T) {
 	h := newHarness(t, armsim.Options{TimeScale: 1e-6})
 	h.makeGroup()
 	h.want(h.do("PUT", group+"/providers/Microsoft.DocumentDB/databaseAccounts/a"+version, located), 200, "")
 }
 
-// await looks until a condition holds, at most ten seconds.
+// await polls a condition for at most ten seconds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -19,19 +19,19 @@ func TestLocks(t *testing.T) {
 		code         string
 		reason       string
 	}{
-		"delete at the scope":       {plain, "CanNotDelete", "DELETE", plain, 409, "ScopeLocked", "the lock is on it"},
+		"delete at the scope":       {plain, "CanNotDelete", "DELETE", plain, 409, "ScopeLocked", "the lock is on the resource"},
 		"delete below":              {group, "CanNotDelete", "DELETE", child, 409, "ScopeLocked", "locks are inherited"},
 		"delete under subscription": {root, "CanNotDelete", "DELETE", child, 409, "ScopeLocked", "locks are inherited from any scope"},
-		"delete above":              {child, "CanNotDelete", "DELETE", group, 409, "ScopeLocked", "it would delete what is locked"},
-		"delete beside":             {plain, "CanNotDelete", "DELETE", plain + "2", 200, "", "the lock is on another one"},
+		"delete above":              {child, "CanNotDelete", "DELETE", group, 409, "ScopeLocked", "it would delete a locked resource"},
+		"delete beside":             {plain, "CanNotDelete", "DELETE", plain + "2", 200, "", "the lock is on another resource"},
 		"write under CanNotDelete":  {group, "CanNotDelete", "PUT", plain, 200, "", "only deletes are refused"},
 		"write under ReadOnly":      {group, "ReadOnly", "PUT", plain, 409, "ScopeLocked", "writes are refused too"},
 		"create under ReadOnly":     {group, "ReadOnly", "PUT", plain + "3", 409, "ScopeLocked", "writes are refused too"},
 		"action under ReadOnly":     {group, "readonly", "POST", plain + "/listKeys", 409, "ScopeLocked", "a POST is a write"},
 		"delete under ReadOnly":     {group, "ReadOnly", "DELETE", plain, 409, "ScopeLocked", "deletes are refused too"},
-		"write above ReadOnly":      {plain, "ReadOnly", "PUT", group, 200, "", "a write does not touch what is below"},
+		"write above ReadOnly":      {plain, "ReadOnly", "PUT", group, 200, "", "a write does not change resources below"},
 		"read under ReadOnly":       {group, "ReadOnly", "GET", plain, 200, "", "reads are not refused"},
-		"delete of the lock":        {group, "ReadOnly", "DELETE", group + lock + "l", 200, "", "a lock is no obstacle to itself"},
+		"delete of the lock":        {group, "ReadOnly", "DELETE", group + lock + "l", 200, "", "a lock does not protect itself"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestLocks(t *testing.T) {
 			}
 			h.Delete(test.scope + lock + "l")
 			if got := h.do(test.method, test.id+version, located); got.code() == "ScopeLocked" {
-				t.Errorf("it is still locked: %s", got.raw)
+				t.Errorf("still locked: %s", got.raw)
 			}
 		})
 	}

@@ -25,8 +25,8 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// sdk is the Azure SDK's own stack against a served simulator: azidentity's
-// client secret and azcore's ARM client and pollers, nothing of ours.
+// sdk is the Azure SDK's own stack against a served simulator: azidentity's client
+// secret, azcore's ARM client and its pollers.
 type sdk struct {
 	t      *testing.T
 	server *armsim.Server
@@ -96,7 +96,7 @@ func (c *sdk) do(method, id, body string) (*http.Response, error) {
 	return response, nil
 }
 
-// finish drives azcore's poller to the end and answers the final body.
+// finish runs azcore's poller to the end and returns the final body.
 func (c *sdk) finish(response *http.Response) (map[string]any, error) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -118,7 +118,7 @@ func (c *sdk) finish(response *http.Response) (map[string]any, error) {
 	return body, nil
 }
 
-// must puts or deletes and waits for the end.
+// must puts or deletes a resource and waits for the end of the operation.
 func (c *sdk) must(method, id, body string) map[string]any {
 	c.t.Helper()
 	response, err := c.do(method, id, body)
@@ -141,8 +141,8 @@ func (c *sdk) refused(status int, code, method, id, body string) {
 	}
 }
 
-// TestAzureSDK takes the Azure SDK through a life: token, create, poll, get,
-// conflict, update, delete, cascade, absent.
+// TestAzureSDK runs the Azure SDK through a life cycle: token, create, poll, get,
+// conflict, update, delete, deletion of the group, absence.
 func TestAzureSDK(t *testing.T) {
 	c := newSDK(t, planted, armsim.Options{TimeScale: 4000})
 	c.refused(404, "ResourceGroupNotFound", "GET", group, "")
@@ -160,12 +160,12 @@ func TestAzureSDK(t *testing.T) {
 	for _, id := range []string{vnet, cluster, account, group + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/pg", group + "/providers/Microsoft.KeyVault/vaults/kv", database} {
 		final := c.must("PUT", id, made[id])
 		properties, _ := final["properties"].(map[string]any)
-		if properties["provisioningState"] != "Succeeded" && properties["state"] != "Ready" { // PostgreSQL has a state of its own
+		if properties["provisioningState"] != "Succeeded" && properties["state"] != "Ready" { // PostgreSQL has its own "state"
 			t.Errorf("%s ended as %v", id, final)
 		}
 		again := c.must("GET", id, "")
 		if got, _ := again["id"].(string); !strings.EqualFold(got, id) {
-			t.Errorf("GET of %s answers ID %q", id, got)
+			t.Errorf("GET of %s returns ID %q", id, got)
 		}
 	}
 
@@ -189,7 +189,7 @@ func TestAzureSDK(t *testing.T) {
 	c.refused(404, "ResourceGroupNotFound", "GET", database, "")
 }
 
-func TestAzureSDKSeesAFailedOperation(t *testing.T) {
+func TestAzureSDKReportsFailedOperation(t *testing.T) {
 	for name, shape := range map[string]armsim.Shape{"async": armsim.ShapeAsync, "location": armsim.ShapeLocation, "both": armsim.ShapeBoth} {
 		t.Run(name, func(t *testing.T) {
 			c := newSDK(t, planted, armsim.Options{TimeScale: 4000})
@@ -210,7 +210,7 @@ func TestAzureSDKSeesAFailedOperation(t *testing.T) {
 	}
 }
 
-// TestResumeToken polls with one poller a poll, as a client that crashes does.
+// TestResumeToken uses a new poller for each poll, as a client that crashes does.
 func TestResumeToken(t *testing.T) {
 	c := newSDK(t, planted, armsim.Options{})
 	c.must("PUT", group, `{"location":"westus2"}`)

@@ -22,11 +22,11 @@ func TestFaultSelection(t *testing.T) {
 		codes = append(codes, h.do("PUT", plain+version, body).status)
 	}
 	if codes[0] != 201 || codes[1] != 503 || codes[2] != 503 || codes[3] != 200 {
-		t.Errorf("answers %v, want 201 503 503 200: after one, twice", codes)
+		t.Errorf("statuses %v, want 201 503 503 200: two faults after one match", codes)
 	}
 	h.want(h.do("PUT", plain+"2"+version, body), 201, "")
 	if f := h.Faults()[0]; f.Matched != 4 || f.Fired != 2 {
-		t.Errorf("fault counts %d matches and %d acts, want 4 and 2", f.Matched, f.Fired)
+		t.Errorf("fault counts %d matches and %d firings, want 4 and 2", f.Matched, f.Fired)
 	}
 	if n := h.Counters().Writes[strings.ToLower(plain)]; n != 2 {
 		t.Errorf("%d accepted writes, want 2", n)
@@ -49,7 +49,7 @@ func TestFaultOnPollsOnly(t *testing.T) {
 	h.want(h.do("GET", put.header.Get("Azure-AsyncOperation"), ""), 200, "")
 }
 
-// TestAppliedFault: the request takes effect and only its answer is lost.
+// TestAppliedFault checks that the request takes effect and only its response is lost.
 func TestAppliedFault(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -61,11 +61,11 @@ func TestAppliedFault(t *testing.T) {
 	}
 }
 
-func TestResetCutsTheConnection(t *testing.T) {
+func TestResetClosesConnection(t *testing.T) {
 	server := serve(t, armsim.Options{})
 	server.Simulator().AddFault(armsim.Fault{Reset: true, Count: 1})
 	if response, err := http.Get(server.URL() + group + version); err == nil {
-		t.Errorf("got %d, want a cut connection", response.StatusCode)
+		t.Errorf("got %d, want a closed connection", response.StatusCode)
 	}
 	response, err := http.Get(server.URL() + group + version)
 	if err != nil || response.StatusCode != 404 {
@@ -101,7 +101,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-ticker.C:
 		case <-deadline.C:
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out waiting for: %s", what)
 		}
 	}
 }
@@ -135,17 +135,17 @@ func TestGate(t *testing.T) {
 	waitFor(t, "the gate to hold the request", waiting(1))
 	kill()
 	if got := <-done; got != 0 {
-		t.Fatalf("a killed client got %d", got)
+		t.Fatalf("a canceled client got %d", got)
 	}
 	waitFor(t, "the gate to drop the dead client", waiting(0))
 	if n := len(sim.Writes()); n != 0 {
-		t.Fatalf("a request that never left the gate made %d writes", n)
+		t.Fatalf("a request that the gate held made %d writes", n)
 	}
 
 	go put(context.Background(), done)
 	waitFor(t, "the gate to hold the second request", waiting(1))
 	if !sim.RemoveFault(id) {
-		t.Fatal("the gate is gone")
+		t.Fatal("the gate was removed")
 	}
 	if got := <-done; got != 201 {
 		t.Fatalf("the released request got %d, want 201", got)

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// TestControlAPI goes through the documented paths over HTTP.
+// TestControlAPI calls the documented paths over HTTP.
 func TestControlAPI(t *testing.T) {
 	h := newHarness(t, armsim.Options{RequireAuth: true})
 	ok := func(method, path, body string) response {
@@ -25,11 +25,11 @@ func TestControlAPI(t *testing.T) {
 	h.wantAt(ok("PUT", "time", `{"scale":60,"advanceSeconds":5}`), "scale", 60)
 	ok("PUT", "resources", `{"id":"`+database+`","body":{"location":"westus2"}}`)
 	if got := ok("GET", "resources?type=*clusters&id=*adx", ""); !strings.Contains(got.raw, `"state":"Succeeded"`) {
-		t.Errorf("the parent was not made: %s", got.raw)
+		t.Errorf("the parent was not created: %s", got.raw)
 	}
 	ok("PATCH", "resources", `{"id":"`+cluster+`","patch":{"properties":{"enablePurge":true}}}`)
 	if got := ok("GET", "resources?type=*clusters", ""); !strings.Contains(got.raw, `"enablePurge":true`) {
-		t.Errorf("the change did not take: %s", got.raw)
+		t.Errorf("the patch was not applied: %s", got.raw)
 	}
 	ok("PUT", "state", `{"id":"`+cluster+`","provisioningState":"Updating","properties":{"state":"Stopped"}}`)
 	ok("POST", "secrets", `{"type":"*clusters","properties":["primaryKey"]}`)
@@ -54,7 +54,7 @@ func TestControlAPI(t *testing.T) {
 	ok("GET", "writes?id=*", "")
 	ok("POST", "reset?all=true", "")
 	if got := ok("GET", "resources", ""); strings.TrimSpace(got.raw) != "[]" {
-		t.Errorf("resources survived the reset: %s", got.raw)
+		t.Errorf("the reset did not remove resources: %s", got.raw)
 	}
 	for path, body := range map[string]string{"time": `{"scale":-1}`, "faults": `{"typo":1}`, "nothing": "", "resources": `{"id":"/x"}`} {
 		method := "PUT"
@@ -62,8 +62,38 @@ func TestControlAPI(t *testing.T) {
 			method = "POST"
 		}
 		if got := h.do(method, "/_sim/"+path, body); got.status/100 != 4 || got.at("error") == nil {
-			t.Errorf("%s with %s: got %d %s, want a refusal in words", path, body, got.status, got.raw)
+			t.Errorf("%s with %s: got %d %s, want a 4xx with an error text", path, body, got.status, got.raw)
 		}
+	}
+}
+
+func TestControlRoutes(t *testing.T) {
+	tests := map[string]struct {
+		method, path, body string
+		status             int
+		text, reason       string
+	}{
+		"unknown path":     {"GET", "/_sim/nothing", "", 404, `{"error":"unknown control path /_sim/nothing"}`, "the error names the path"},
+		"root":             {"GET", "/_sim/", "", 404, `{"error":"unknown control path /_sim/"}`, "there is no index"},
+		"other method":     {"DELETE", "/_sim/counters", "", 405, `{"error":"DELETE is not possible here"}`, "the method is refused, in JSON"},
+		"other method, id": {"PUT", "/_sim/faults/f", "", 405, `{"error":"PUT is not possible here"}`, "paths with an ID refuse methods too"},
+		"any method":       {"POST", "/_sim/health", "", 200, `{"status":"ok"}`, "health accepts every method"},
+		"case":             {"GET", "/_SIM/Health", "", 200, `{"status":"ok"}`, "the path matches without regard to case"},
+		"trailing slash":   {"GET", "/_sim/health/", "", 200, `{"status":"ok"}`, "a trailing slash is ignored"},
+		"case of an ID":    {"DELETE", "/_sim/faults/Fault-X", "", 404, `{"error":"there is no fault Fault-X"}`, "an ID keeps its case"},
+		"unknown field":    {"POST", "/_sim/deny", `{"typo":1}`, 400, `{"error":"parse body: json: unknown field \"typo\""}`, "a typo in a test must not go unnoticed"},
+		"bad command":      {"POST", "/_sim/policies", `{"effect":"deny"}`, 400, `{"error":"a policy needs a name and the effect modify or deny"}`, "a policy is identified by its name"},
+		"all faults":       {"DELETE", "/_sim/faults", "", 200, `{"ok":true}`, "removing none of no faults succeeds"},
+		"all policies":     {"DELETE", "/_sim/policies", "", 200, `{"ok":true}`, "removing all policies needs no name"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, armsim.Options{})
+			got := h.do(test.method, test.path, test.body)
+			if got.status != test.status || strings.TrimSpace(got.raw) != test.text {
+				t.Errorf("got %d %s, want %d %s, since %s", got.status, got.raw, test.status, test.text, test.reason)
+			}
+		})
 	}
 }
 
@@ -73,20 +103,20 @@ func TestCountersAndLogs(t *testing.T) {
 	put := h.do("PUT", vnet+version, `{"location":"westus2"}`, "x-ms-correlation-request-id", "run-1")
 	h.do("GET", put.header.Get("Azure-AsyncOperation"), "")
 	h.do("GET", strings.ToUpper(vnet)+version, "")
-	h.do("PUT", vnet+version, `{}`) // busy: not accepted
+	h.do("PUT", vnet+version, `{}`) // busy, so not accepted
 	c := h.Counters()
 	id := strings.ToLower(vnet)
 	if c.ByMethod["GET"] != 1 || c.ByMethod["PUT"] != 3 || c.ByID[id]["GET"] != 1 || c.ByType["microsoft.network/virtualnetworks"]["PUT"] != 2 ||
 		c.ByKind["operation"]["GET"] != 1 || c.Writes[id] != 1 || c.ByStatus[409] != 1 || c.Total != 5 {
-		t.Errorf("counters are off: %+v", c)
+		t.Errorf("wrong counters: %+v", c)
 	}
 	log := h.Requests()
 	if len(log) != 5 || log[1].CorrelationID != "run-1" || log[1].Status != 201 || log[4].Code != "AnotherOperationInProgress" {
-		t.Errorf("log is off: %+v", log)
+		t.Errorf("wrong log: %+v", log)
 	}
 	writes := h.Writes()
 	if last := writes[len(writes)-1]; last.CorrelationID != "run-1" || last.Generation != 1 || last.Body["location"] != "westus2" {
-		t.Errorf("the last write is off: %+v", last)
+		t.Errorf("wrong last write: %+v", last)
 	}
 	h.ResetCounters()
 	if c := h.Counters(); c.Total != 0 || len(h.Requests()) != 0 || len(h.Writes()) != 0 {
@@ -100,7 +130,7 @@ func TestLogIsBounded(t *testing.T) {
 		h.do("GET", group+version, "")
 	}
 	if log := h.Requests(); len(log) != 3 || log[2].Seq != 10 {
-		t.Errorf("log holds %d entries, want the last 3: %+v", len(log), log)
+		t.Errorf("log has %d entries, want the last 3: %+v", len(log), log)
 	}
 	if n := h.Counters().Total; n != 10 {
 		t.Errorf("counted %d, want 10: counters are not bounded", n)
@@ -121,8 +151,8 @@ func TestTimeScale(t *testing.T) {
 	h.wantAt(h.do("GET", cluster+version, ""), "properties.provisioningState", "Succeeded")
 }
 
-// TestConcurrentUse is for the race detector, and holds that one of many
-// creators wins.
+// TestConcurrentUse is for the race detector, and checks that exactly one of many
+// creators succeeds.
 func TestConcurrentUse(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -148,6 +178,6 @@ func TestConcurrentUse(t *testing.T) {
 		}
 	}
 	if wins != 1 {
-		t.Errorf("%d creators won, want 1", wins)
+		t.Errorf("%d creators succeeded, want 1", wins)
 	}
 }

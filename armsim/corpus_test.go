@@ -13,9 +13,8 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// TestCorpusBodies plays every recorded PUT to a simulator that has the
-// recordings: it is accepted, and once its operation is done the GET is the
-// recorded one.
+// TestCorpusBodies sends every recorded PUT to a simulator with the recordings: it is
+// accepted, and after its operation the GET returns the recorded body.
 func TestCorpusBodies(t *testing.T) {
 	dir := os.Getenv("ARM_CORPUS")
 	if dir == "" {
@@ -69,7 +68,7 @@ func play(t *testing.T, recording armsim.Recording) string {
 	if err := json.Unmarshal(data, &want); err != nil {
 		return err.Error()
 	}
-	for _, tag := range []string{"etag", "id", "name", "type"} { // the server's own where the record has none
+	for _, tag := range []string{"etag", "id", "name", "type"} { // the server's own where the recording has none
 		if want[tag] == nil || tag == "etag" {
 			delete(want, tag)
 			delete(got.body, tag)

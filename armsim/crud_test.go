@@ -8,7 +8,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-func TestLifeOfAResource(t *testing.T) {
+func TestResourceLifeCycle(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.want(h.do("GET", group+version, ""), 404, "ResourceGroupNotFound")
 	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 404, "ResourceGroupNotFound")
@@ -26,7 +26,7 @@ func TestLifeOfAResource(t *testing.T) {
 	h.wantAt(got, "name", "t1")
 	h.wantAt(got, "type", "Microsoft.Example/things")
 	if !strings.Contains(got.raw, "1.50") {
-		t.Errorf("the number lost its form: %s", got.raw)
+		t.Errorf("the number changed its form: %s", got.raw)
 	}
 	h.want(h.do("PUT", plain+version, `{"location":"West US 2","properties":{"other":true}}`), 200, "")
 	replaced := h.do("GET", plain+version, "")
@@ -57,10 +57,10 @@ func TestRefusals(t *testing.T) {
 		"foreign subscription": {"GET", "/subscriptions/99999999-2222-3333-4444-555555555555/resourceGroups/rg1" + version, "", nil, 404, "SubscriptionNotFound", "only the configured ones exist"},
 		"no GUID":              {"GET", "/subscriptions/abc/resourceGroups/rg1" + version, "", nil, 400, "InvalidSubscriptionId", "a subscription is a GUID"},
 		"no JSON":              {"PUT", plain + version, "{", nil, 400, "InvalidRequestContent", "the body must parse"},
-		"no JSON media type":   {"PUT", plain + version, "{}", []string{"Content-Type", "text/plain"}, 415, "UnsupportedMediaType", "ARM takes JSON"},
+		"no JSON media type":   {"PUT", plain + version, "{}", []string{"Content-Type", "text/plain"}, 415, "UnsupportedMediaType", "ARM accepts JSON"},
 		"unknown action":       {"POST", plain + "/explode" + version, "", nil, 404, "InvalidResourceType", "only known actions"},
 		"unknown method":       {"OPTIONS", plain + version, "", nil, 405, "MethodNotAllowed", "ARM has five methods"},
-		"no such path":         {"GET", "/nothing" + version, "", nil, 404, "InvalidResourceType", "it addresses nothing"},
+		"no such path":         {"GET", "/nothing" + version, "", nil, 404, "InvalidResourceType", "the path addresses nothing"},
 		"patch absent":         {"PATCH", plain + "9" + version, "{}", nil, 404, "ResourceNotFound", "PATCH creates nothing"},
 		"properties no object": {"PUT", plain + version, `{"location":"westus2","properties":[]}`, nil, 400, "InvalidRequestContent", "properties is an object"},
 		"no object":            {"PUT", plain + version, "[]", nil, 400, "InvalidRequestContent", "the body must be an object"},
@@ -71,13 +71,13 @@ func TestRefusals(t *testing.T) {
 		"no parent":            {"PUT", group + "/providers/Microsoft.Example/none/n/kids/k" + version, `{}`, nil, 404, "ParentResourceNotFound", "a child needs its parent"},
 		"delete, no parent":    {"DELETE", group + "/providers/Microsoft.Example/none/n/kids/k" + version, "", nil, 404, "ParentResourceNotFound", "recorded for fleets/members"},
 		"no scope":             {"PUT", plain + "x/providers/Microsoft.Example/locks/l" + version, `{}`, nil, 404, "ResourceNotFound", "an extension needs its scope"},
-		"delete absent group":  {"DELETE", root + "/resourceGroups/rg9" + version, "", nil, 404, "ResourceGroupNotFound", "ARM answers 404 for groups only"},
+		"delete absent group":  {"DELETE", root + "/resourceGroups/rg9" + version, "", nil, 404, "ResourceGroupNotFound", "ARM returns 404 for groups only"},
 		"foreign state":        {"PUT", plain + version, `{"location":"westus2","properties":{"provisioningState":"Failed"}}`, nil, 400, "BadRequest", "the state is the server's"},
 		"own state":            {"PUT", plain + version, `{"location":"westus2","properties":{"provisioningState":"Succeeded"}}`, nil, 200, "", "an equal state is allowed"},
 		"read-only fields":     {"PUT", plain + version, `{"location":"westus2","id":"/x","name":"y","type":"z","etag":"e"}`, nil, 200, "", "they are ignored"},
 		"if-none-match":        {"PUT", plain + version, `{"location":"westus2"}`, []string{"If-None-Match", "*"}, 412, "PreconditionFailed", "it exists"},
-		"if-match":             {"PUT", plain + version, `{"location":"westus2"}`, []string{"If-Match", `"old"`}, 412, "PreconditionFailed", "the ETag is another"},
-		"if-match, absent":     {"PUT", plain + "3" + version, `{"location":"westus2"}`, []string{"If-Match", "*"}, 412, "PreconditionFailed", "nothing is there to match"},
+		"if-match":             {"PUT", plain + version, `{"location":"westus2"}`, []string{"If-Match", `"old"`}, 412, "PreconditionFailed", "the ETag differs"},
+		"if-match, absent":     {"PUT", plain + "3" + version, `{"location":"westus2"}`, []string{"If-Match", "*"}, 412, "PreconditionFailed", "there is nothing to match"},
 		"dots":                 {"GET", group + "/providers/Microsoft.Example/things/%2e%2e" + version, "", nil, 404, "InvalidResourceType", "a dot segment is no name"},
 		"bad group name":       {"PUT", root + "/resourceGroups/a%20b" + version, `{"location":"westus2"}`, nil, 400, "InvalidResourceGroup", "groups have a name rule"},
 		"bad namespace":        {"GET", group + "/providers/nothing/things/t" + version, "", nil, 404, "InvalidResourceNamespace", "a namespace has a period"},
@@ -95,7 +95,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestOddNames(t *testing.T) {
+func TestUnusualNames(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	long := strings.Repeat("x", 300)
@@ -111,7 +111,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-func TestScopesAndCascade(t *testing.T) {
+func TestDeleteRemovesChildren(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
@@ -130,11 +130,11 @@ func TestScopesAndCascade(t *testing.T) {
 	}
 	list := h.do("GET", plain+"/kids"+version, "")
 	if items := list.at("value").([]any); len(items) != 1 {
-		t.Errorf("list holds %d items, want the one direct child: %s", len(items), list.raw)
+		t.Errorf("list has %d items, want the one direct child: %s", len(items), list.raw)
 	}
 	flat := h.do("GET", group+"/resources"+version, "")
 	if items := flat.at("value").([]any); len(items) != 2 {
-		t.Errorf("group's list holds %d items, want the two located top-level ones: %s", len(items), flat.raw)
+		t.Errorf("group's list has %d items, want the two located top-level ones: %s", len(items), flat.raw)
 	}
 	h.want(h.do("DELETE", plain+version, ""), 200, "")
 	h.want(h.do("GET", below[0]+version, ""), 404, "ParentResourceNotFound")
@@ -172,11 +172,11 @@ func TestListPages(t *testing.T) {
 		url, _ = page.at("nextLink").(string)
 	}
 	if seen != 5 || pages != 3 {
-		t.Errorf("saw %d items on %d pages, want 5 on 3", seen, pages)
+		t.Errorf("got %d items on %d pages, want 5 on 3", seen, pages)
 	}
 }
 
-func TestListsOfASubscription(t *testing.T) {
+func TestSubscriptionLists(t *testing.T) {
 	h := newHarness(t, armsim.Options{Subscriptions: []string{sub}})
 	h.makeGroup()
 	h.want(h.do("PUT", plain+version, `{"location":"westus2","properties":{"a":1}}`), 201, "")
@@ -196,7 +196,7 @@ func TestListsOfASubscription(t *testing.T) {
 	count(root+"/providers/Microsoft.Example/things"+version, 1)
 	count(root+"/providers/Microsoft.Example/others"+version, 0)
 	if all := count(root+"/resources"+version, 2); strings.Contains(all.raw, "properties") {
-		t.Errorf("the flat list shows properties: %s", all.raw)
+		t.Errorf("the flat list contains properties: %s", all.raw)
 	}
 	count(root+"/resources"+version+"&$filter=resourceType%20eq%20'Microsoft.Example/things'", 1)
 
@@ -206,6 +206,6 @@ func TestListsOfASubscription(t *testing.T) {
 	}
 	open.makeGroup()
 	if got := open.do("GET", "/subscriptions"+version, ""); len(got.at("value").([]any)) != 1 || !strings.Contains(got.raw, sub) {
-		t.Errorf("where any subscription is known, the ones in use are listed, not %s", got.raw)
+		t.Errorf("without configured subscriptions the used ones are listed, got %s", got.raw)
 	}
 }

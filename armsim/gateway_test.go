@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// TestPolicies: a modify policy adds its tags at every write, a deny policy names
-// its assignment.
+// TestPolicies checks that a modify policy adds its tags at every write, and that the
+// refusal of a deny policy names its assignment.
 func TestPolicies(t *testing.T) {
 	h := newHarness(t, armsim.Options{Policies: []armsim.Policy{{Name: "cost", Effect: "modify", Tags: map[string]string{"cost": "42"}}}})
 	h.makeGroup()
@@ -39,7 +39,7 @@ func TestPolicies(t *testing.T) {
 	h.wantAt(h.do("GET", plain+"9"+version, ""), "tags", nil)
 	for _, bad := range []string{`{"effect":"deny"}`, `{"name":"x","effect":"audit"}`} {
 		if got := h.do("POST", "/_sim/policies", bad); got.status != 400 {
-			t.Errorf("%s is taken", bad)
+			t.Errorf("%s is accepted", bad)
 		}
 	}
 }
@@ -61,9 +61,9 @@ func TestTypeLimits(t *testing.T) {
 	h.want(h.do("PUT", plain+"2"+version, `{"location":"northeurope"}`), 201, "")
 }
 
-// TestBudgets: a principal has its own budget, all of them share one 15 times as
-// large, and a provider limits for itself.
-func TestBudgets(t *testing.T) {
+// TestThrottleBudgets checks that each principal has a budget, that all principals share one 15
+// times as large, and that a provider has limits of its own.
+func TestThrottleBudgets(t *testing.T) {
 	h := newHarness(t, armsim.Options{Throttle: armsim.Throttle{
 		Reads: armsim.Bucket{Capacity: 2, RefillPerSecond: 1}, Global: 2,
 		Providers: []armsim.ProviderLimit{{Namespace: "microsoft.example", Writes: armsim.Bucket{Capacity: 1}}},
@@ -88,7 +88,7 @@ func TestBudgets(t *testing.T) {
 	throttled := read("c")
 	h.want(throttled, 429, "SubscriptionRequestsThrottled")
 	if throttled.header.Get("Retry-After") == "" {
-		t.Error("the subscription's own budget says no Retry-After")
+		t.Error("the 429 of the subscription's budget has no Retry-After")
 	}
 	h.pass(time.Minute)
 	h.want(read("a"), 200, "")
@@ -96,14 +96,14 @@ func TestBudgets(t *testing.T) {
 	first := h.do("PUT", plain+version, located)
 	h.want(first, 201, "")
 	if got := first.header.Get("X-Ms-Ratelimit-Remaining-Resource"); got != "Microsoft.Example/writes;0" {
-		t.Errorf("the provider's remainder is %q", got)
+		t.Errorf("the provider's remaining budget is %q", got)
 	}
 	h.want(h.do("PUT", plain+version, located), 429, "ResourceRequestsThrottled")
 	h.want(h.do("PUT", mi+version, located), 201, "")
 	h.want(h.do("GET", plain+version, ""), 200, "")
 }
 
-// token asks the token endpoint, as a client would.
+// token requests a token, as a client would.
 func (h *harness) token(client string) string {
 	h.t.Helper()
 	got := h.do("POST", "/"+tenant+"/oauth2/v2.0/token", "grant_type=client_credentials&client_secret=s&scope=x/.default&client_id="+client,
@@ -112,7 +112,7 @@ func (h *harness) token(client string) string {
 	return got.at("access_token").(string)
 }
 
-func TestNewSubscription(t *testing.T) {
+func TestRequireRegistration(t *testing.T) {
 	h := newHarness(t, armsim.Options{RequireRegistration: true})
 	h.makeGroup()
 	h.want(h.do("PUT", plain+version, located), 409, "MissingSubscriptionRegistration")
@@ -124,8 +124,8 @@ func TestNewSubscription(t *testing.T) {
 	h.want(h.do("PUT", mi+version, located), 409, "MissingSubscriptionRegistration")
 }
 
-// TestNoGet: a type without GET exists by HEAD and in the list.
-func TestNoGet(t *testing.T) {
+// TestTypesWithoutGet checks that a type without GET is visible by HEAD and in the list.
+func TestTypesWithoutGet(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	api := group + "/providers/Microsoft.ApiManagement/service/s/products/p/apis/a"
 	if err := h.Put(api, map[string]any{}); err != nil {
@@ -133,15 +133,15 @@ func TestNoGet(t *testing.T) {
 	}
 	got := h.do("GET", api+version, "")
 	if got.status != 405 || got.header.Get("Allow") == "" || !strings.Contains(got.raw, `"Message"`) {
-		t.Errorf("GET answers %d %s", got.status, got.raw)
+		t.Errorf("GET returns %d %s", got.status, got.raw)
 	}
 	h.want(h.do("HEAD", api+version, ""), 204, "")
 	if head := h.do("HEAD", api+"2"+version, ""); head.status != 404 {
-		t.Errorf("HEAD of what is absent answers %d", head.status)
+		t.Errorf("HEAD of an absent resource returns %d", head.status)
 	}
 	list := h.do("GET", strings.TrimSuffix(api, "/a")+version, "")
 	if items, _ := list.at("value").([]any); len(items) != 1 {
-		t.Errorf("the list holds %s", list.raw)
+		t.Errorf("the list contains %s", list.raw)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestNotModified(t *testing.T) {
 	tag := h.do("PUT", plain+version, located).header.Get("ETag")
 	got := h.do("GET", plain+version, "", "If-None-Match", tag)
 	if got.status != http.StatusNotModified || got.raw != "" {
-		t.Errorf("a GET of the same ETag answers %d %s", got.status, got.raw)
+		t.Errorf("a GET with the same ETag returns %d %s", got.status, got.raw)
 	}
 	h.want(h.do("PUT", plain+version, located, "If-None-Match", "*"), 412, "PreconditionFailed")
 	h.want(h.do("PUT", plain+version, `{"location":"westus2","tags":{"a":"b"}}`), 200, "")
@@ -169,7 +169,7 @@ func TestMetadata(t *testing.T) {
 	h.want(h.do("POST", "http://example.com/metadata/endpoints", ""), 405, "MethodNotAllowed")
 }
 
-// TestOperationDetails: what recorded operations do beside their shape.
+// TestOperationDetails checks details of recorded operations besides their shape.
 func TestOperationDetails(t *testing.T) {
 	h := newHarness(t, armsim.Options{Operations: []armsim.OperationRule{{Type: "*/things", Spec: armsim.OperationSpec{
 		Shape: armsim.ShapeBoth, Seconds: 60, RetryAfter: []float64{10, 20, 40}, StatusWords: []string{"Enqueued", "Creating nodes: 1/2"},
@@ -188,7 +188,7 @@ func TestOperationDetails(t *testing.T) {
 		h.wantAt(poll, "status", want)
 		at, err := http.ParseTime(poll.header.Get("Retry-After"))
 		if wait := []float64{20, 40, 40}[i]; err != nil || at.Sub(h.clock.Now()).Seconds() != wait {
-			t.Errorf("poll %d says Retry-After %q, want %g s from now", i, poll.header.Get("Retry-After"), wait)
+			t.Errorf("poll %d has Retry-After %q, want %g s from now", i, poll.header.Get("Retry-After"), wait)
 		}
 	}
 	h.pass(time.Minute)
@@ -222,7 +222,8 @@ func TestDocumentStates(t *testing.T) {
 	}
 }
 
-// TestReferences: Network wants what a body names to be there and at rest.
+// TestReferences checks that the Network provider requires referenced resources to
+// exist and to be in Succeeded.
 func TestReferences(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -235,7 +236,7 @@ func TestReferences(t *testing.T) {
 	busy := h.do("PUT", endpoint+version, body)
 	h.want(busy, 429, "RetryableError")
 	if !strings.Contains(busy.raw, `"ReferencedResourceNotProvisioned"`) || !strings.Contains(busy.raw, "PutSubnetOperation") || busy.header.Get("Retry-After") != "" {
-		t.Errorf("the answer is not as recorded: %s %v", busy.raw, busy.header)
+		t.Errorf("the response is not as recorded: %s %v", busy.raw, busy.header)
 	}
 	h.pass(time.Minute)
 	h.want(h.do("PUT", endpoint+version, body), 201, "")

@@ -30,7 +30,7 @@ const (
 	planted  = "a-planted-client-secret"
 )
 
-// testClock is a real clock that tests move.
+// testClock is a clock for real time that tests advance.
 type testClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -52,7 +52,7 @@ func (c *testClock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// harness is a simulator with a clock that only the test moves.
+// harness is a simulator with a test clock.
 type harness struct {
 	*armsim.Simulator
 	t     *testing.T
@@ -106,12 +106,12 @@ func readResponse(t *testing.T, r *http.Response) response {
 	t.Helper()
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		t.Fatalf("read answer: %v", err)
+		t.Fatalf("read response: %v", err)
 	}
 	out := response{status: r.StatusCode, header: r.Header, raw: string(data)}
 	if strings.HasPrefix(strings.TrimSpace(out.raw), "{") {
 		if err := json.Unmarshal(data, &out.body); err != nil {
-			t.Fatalf("parse answer %q: %v", data, err)
+			t.Fatalf("parse response %q: %v", data, err)
 		}
 	}
 	return out
@@ -137,5 +137,5 @@ func (h *harness) makeGroup() {
 	h.want(h.do("PUT", group+version, `{"location":"westus2"}`), 201, "")
 }
 
-// pass lets simulated time pass.
+// pass advances simulated time.
 func (h *harness) pass(d time.Duration) { h.clock.Advance(d) }

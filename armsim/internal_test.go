@@ -8,7 +8,7 @@ func TestDisplayLocation(t *testing.T) {
 		"germanywestcentral": "Germany West Central", "uksouth": "UK South", "WestEurope": "West Europe", "West US": "West US", "global": "global",
 	} {
 		if got := displayLocation(location); got != want {
-			t.Errorf("%s is spelt %q, want %q", location, got, want)
+			t.Errorf("%s is displayed as %q, want %q", location, got, want)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestLastWord(t *testing.T) {
 	}
 }
 
-func TestParents(t *testing.T) {
+func TestParentID(t *testing.T) {
 	const rg = "/subscriptions/s/resourceGroups/g"
 	for id, want := range map[string]string{
 		rg:                                   "/subscriptions/s",
@@ -65,7 +65,7 @@ func TestParents(t *testing.T) {
 	}
 	for _, id := range []string{rg + "/a", rg + "/providers", "/x/y", rg + "/providers/N.X/a/b/providers"} {
 		if target, ok := parseID(id); ok && target.kind == kindResource {
-			t.Errorf("%s is taken for the resource %+v", id, target)
+			t.Errorf("%s is parsed as the resource %+v", id, target)
 		}
 	}
 }

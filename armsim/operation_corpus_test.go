@@ -16,7 +16,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// trace is a recorded long-running operation, as far as this test reads it.
+// trace is a recorded long-running operation, as far as this test uses it.
 type trace struct {
 	Method  string `json:"method"`
 	Type    string `json:"type"`
@@ -41,10 +41,10 @@ type poll struct {
 	Repeat     int     `json:"repeat"`
 }
 
-// TestCorpusOperations shows that the simulator can behave like every recorded
-// operation: the first answer's status and headers, and every read of the
-// operation with its status, word and Retry-After. Reads that failed (500, 503)
-// are left out: they are faults, see Fault.
+// TestCorpusOperations checks that the simulator can reproduce every recorded
+// operation: status and headers of the first response, and every read of the operation
+// with its status, status text and Retry-After. Reads that failed (500, 503) are
+// skipped, because they are faults; see Fault.
 func TestCorpusOperations(t *testing.T) {
 	traces := readTraces(t)
 	good := 0
@@ -85,7 +85,7 @@ func readTraces(t *testing.T) []trace {
 	}
 }
 
-// reads are the trace's reads of the operation, one by one.
+// reads returns the trace's reads of the operation, one by one.
 func (tr trace) reads() []poll {
 	var out []poll
 	for _, p := range tr.Polls {
@@ -106,7 +106,7 @@ func (p poll) word() string {
 	return *p.BodyStatus
 }
 
-// ended tells whether a read says that the operation is over.
+// ended reports whether the operation was over at this read.
 func (p poll) ended() bool {
 	if p.Via == "location" {
 		return p.Status != 202
@@ -118,7 +118,7 @@ func (p poll) ended() bool {
 	return false
 }
 
-// spec is the operation as a rule of the simulator.
+// spec returns the operation as a rule of the simulator.
 func (tr trace) spec() armsim.OperationSpec {
 	in, reads := tr.Initial, tr.reads()
 	spec := armsim.OperationSpec{
@@ -131,7 +131,7 @@ func (tr trace) spec() armsim.OperationSpec {
 		spec.Shape = armsim.ShapeAsync
 	case location:
 		spec.Shape = armsim.ShapeLocation
-	case in.Location != "" && in.Status == 202: // under the resource's own path, told apart by the query
+	case in.Location != "" && in.Status == 202: // under the resource's own path, distinguished by the query
 		spec.Shape, spec.UnderResource = armsim.ShapeLocation, true
 	case in.Location != "":
 		spec.Shape = armsim.ShapeSelf
@@ -158,11 +158,11 @@ func (tr trace) spec() armsim.OperationSpec {
 }
 
 func number(s string) float64 {
-	n, _ := strconv.ParseFloat(s, 64) // absent is none
+	n, _ := strconv.ParseFloat(s, 64) // an absent header is 0
 	return n
 }
 
-// replay plays the trace's requests to a simulator with its operation.
+// replay sends the trace's requests to a simulator with its operation.
 func (tr trace) replay(t *testing.T) error {
 	t.Helper()
 	h := newHarness(t, armsim.Options{Operations: []armsim.OperationRule{{Type: "*/things", Spec: tr.spec()}}})
@@ -171,15 +171,15 @@ func (tr trace) replay(t *testing.T) error {
 	}
 	method := map[string]string{"DELETE": "DELETE"}[tr.Method]
 	if method == "" {
-		method = "PUT" // a POST's operation is announced likewise
+		method = "PUT" // the operation of a POST has the same headers
 	}
 	first := h.do(method, plain+version, located)
 	want := tr.Initial
 	switch got := first.header; {
 	case first.status != want.Status:
-		return fmt.Errorf("the first answer is %d, want %d", first.status, want.Status)
+		return fmt.Errorf("the first response is %d, want %d", first.status, want.Status)
 	case (got.Get("Azure-AsyncOperation") != "") != (want.AsyncOperation != ""), (got.Get("Location") != "") != (want.Location != ""):
-		return fmt.Errorf("the first answer's headers are %v", got)
+		return fmt.Errorf("the first response's headers are %v", got)
 	case number(got.Get("Retry-After")) != number(want.RetryAfter):
 		return fmt.Errorf("the first Retry-After is %q, want %q", got.Get("Retry-After"), want.RetryAfter)
 	case want.BodyEmpty != (first.raw == ""):
@@ -206,7 +206,7 @@ func (p poll) compare(got response) error {
 		return fmt.Errorf("the status is %d, want %d", got.status, p.Status)
 	}
 	if word, _ := got.at("status").(string); p.Via != "location" && !strings.EqualFold(word, p.word()) {
-		return fmt.Errorf("the word is %q, want %q", word, p.word())
+		return fmt.Errorf("the status text is %q, want %q", word, p.word())
 	}
 	if !p.ended() && number(got.header.Get("Retry-After")) != number(p.RetryAfter) {
 		return fmt.Errorf("Retry-After is %q, want %q", got.header.Get("Retry-After"), p.RetryAfter)

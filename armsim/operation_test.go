@@ -15,10 +15,10 @@ func TestShapes(t *testing.T) {
 		state           string
 		reason          string
 	}{
-		"sync":     {armsim.OperationSpec{Shape: armsim.ShapeSync}, 201, false, false, "Succeeded", "done with the answer"},
+		"sync":     {armsim.OperationSpec{Shape: armsim.ShapeSync}, 201, false, false, "Succeeded", "complete with the response"},
 		"async":    {armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 2}, 201, true, false, "Creating", "the commonest shape"},
 		"location": {armsim.OperationSpec{Shape: armsim.ShapeLocation, Polls: 2}, 202, false, true, "Creating", "the legacy shape is 202"},
-		"both":     {armsim.OperationSpec{Shape: armsim.ShapeBoth, Polls: 2, Status: 202}, 202, true, true, "Creating", "compute and network answer so"},
+		"both":     {armsim.OperationSpec{Shape: armsim.ShapeBoth, Polls: 2, Status: 202}, 202, true, true, "Creating", "the shape of compute and network"},
 		"state":    {armsim.OperationSpec{Shape: armsim.ShapeState, Polls: 2}, 201, false, false, "Creating", "no header at all"},
 	}
 	for name, test := range tests {
@@ -150,7 +150,7 @@ func TestHoldAndSetState(t *testing.T) {
 	h.want(h.do("PUT", cluster+version, `{"location":"westus2","sku":{"name":"Dev"}}`), 200, "")
 }
 
-func TestDeleteJoinsDelete(t *testing.T) {
+func TestSecondDelete(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.want(h.do("PUT", vnet+version, `{"location":"westus2"}`), 201, "")
@@ -168,7 +168,7 @@ func TestDeleteJoinsDelete(t *testing.T) {
 	h.want(h.do("GET", vnet+version, ""), 404, "ResourceNotFound")
 }
 
-func TestOddOperationURLs(t *testing.T) {
+func TestUnusualOperationURLs(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.AddOperationRule(armsim.OperationRule{Type: "*/things", Spec: armsim.OperationSpec{
@@ -193,8 +193,9 @@ func TestOddOperationURLs(t *testing.T) {
 	h.wantAt(h.do("GET", self.header.Get("Location"), ""), "name", "a b")
 }
 
-// TestTypesCalledOperations: such resources exist (APIM), and are none.
-func TestTypesCalledOperations(t *testing.T) {
+// TestTypesNamedOperations checks resource types named "operations" (API Management
+// has such), which are not long-running operations.
+func TestTypesNamedOperations(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
@@ -202,7 +203,7 @@ func TestTypesCalledOperations(t *testing.T) {
 	h.wantAt(h.do("GET", plain+"/operations/get"+version, ""), "name", "get")
 }
 
-func TestFailedHiddenCreationVanishes(t *testing.T) {
+func TestFailedHiddenCreation(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.AddOperationRule(armsim.OperationRule{Type: "*/things", Spec: armsim.OperationSpec{
@@ -215,7 +216,7 @@ func TestFailedHiddenCreationVanishes(t *testing.T) {
 	h.want(h.do("DELETE", plain+version, ""), 204, "")
 }
 
-func TestNothingIsMadeUnderADeletion(t *testing.T) {
+func TestNoCreationDuringDeletion(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.AddOperationRule(armsim.OperationRule{Type: "*/things", On: "delete", Spec: armsim.OperationSpec{Shape: armsim.ShapeLocation, Seconds: 5}})

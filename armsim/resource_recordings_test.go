@@ -28,7 +28,7 @@ func TestRecordings(t *testing.T) {
 	h.wantAt(got, "properties.mode", "Default")
 	h.wantAt(got, "name", "T1")
 	if !strings.Contains(got.raw, "1.50") || strings.Contains(got.raw, "provisioningState") || got.at("etag") != got.header.Get("ETag") {
-		t.Errorf("the answer is not as recorded: %s", got.raw)
+		t.Errorf("the response is not as recorded: %s", got.raw)
 	}
 	h.want(h.do("PUT", plain+version, `{"location":"westus2","properties":{"size":2}}`, "If-Match", got.header.Get("ETag")), 200, "")
 	h.wantAt(h.do("GET", plain+version, ""), "properties.provisioningState", "Ready")
@@ -42,9 +42,9 @@ func TestRecordings(t *testing.T) {
 	h.wantAt(h.do("GET", plain+"2"+version, ""), "properties.mode", nil)
 }
 
-// TestRecordingOfAnOperation: what was recorded shows when the operation is done;
-// the first body of an ID meets its recording even when it differs.
-func TestRecordingOfAnOperation(t *testing.T) {
+// TestRecordingAfterOperation checks that the recorded body appears when the operation
+// is done, and that the first body of an ID selects its recording even when it differs.
+func TestRecordingAfterOperation(t *testing.T) {
 	h := newHarness(t, armsim.Options{Recordings: []armsim.Recording{{ID: strings.ToUpper(vnet),
 		PutBody: map[string]any{"location": "eastus"}, GetBody: map[string]any{"properties": map[string]any{"subnets": []any{"as recorded"}}}}}})
 	h.makeGroup()
@@ -80,11 +80,11 @@ func TestReadRecordings(t *testing.T) {
 		"no ID": `{"getBody":{}}`, "no GET": `{"id":"` + plain + `"}`, "no resource": `{"id":"/x","getBody":{}}`, "no JSON": `{"id":`, "broken gzip": "\x1f\x8bxxxx",
 	} {
 		if _, err := armsim.ReadRecordings(strings.NewReader(bad)); err == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 	_, err := armsim.ReadRecordings(strings.NewReader(recordedLines + `{"id":"/x"}`))
 	if err == nil || !strings.Contains(err.Error(), "recording 3") {
-		t.Errorf("the error does not say which one: %v", err)
+		t.Errorf("the error does not name the recording: %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func checkAddress(o ListenOptions) error {
 	if o.AllowRemote || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("listen on %s: it is not a loopback address, and whoever reaches the control API owns the simulator; allow remote access if that is meant", o.Address)
+	return fmt.Errorf("listen on %s: not a loopback address; set AllowRemote to let any client that reaches the port control the simulator", o.Address)
 }
 
 // secure wraps the listener in TLS and writes the CA file. It offers HTTP/1.1 only,

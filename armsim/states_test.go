@@ -9,8 +9,8 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// TestStates follows what a resource shows from its creation to a change and an
-// action, by the service's own words.
+// TestStates follows a resource from its creation through a change and an action, in
+// the service's own states.
 func TestStates(t *testing.T) {
 	scaleSet := group + "/providers/Microsoft.Compute/virtualMachineScaleSets/s"
 	pool := aks + "/agentPools/p"
@@ -74,9 +74,9 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestStoppedTakesNoPut: a stopped cluster and a stopped server refuse a PUT; one
-// of a stopped gateway starts it.
-func TestStoppedTakesNoPut(t *testing.T) {
+// TestPutOfStoppedResource checks that a stopped cluster and a stopped server refuse a
+// PUT, and that a PUT of a stopped gateway starts it.
+func TestPutOfStoppedResource(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	for id, code := range map[string]string{aks: "OperationNotAllowed", postgres: "ServerStoppedError"} {
@@ -108,7 +108,7 @@ func lastName(path string) string {
 	return path
 }
 
-func TestOperationWords(t *testing.T) {
+func TestOperationStatusTexts(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	h.want(h.do("PUT", aks+version, located), 201, "")
@@ -145,8 +145,8 @@ func TestServerDefaults(t *testing.T) {
 	}
 }
 
-// TestPrivateEndpointInterface: the interface comes and goes with the endpoint,
-// and is in the group's list.
+// TestPrivateEndpointInterface checks that the interface is created and deleted with
+// the endpoint, and listed in the group.
 func TestPrivateEndpointInterface(t *testing.T) {
 	h := newHarness(t, armsim.Options{PrivateEndpointInterfaces: true})
 	h.makeGroup()
@@ -214,7 +214,7 @@ func TestPrivateEndpoint(t *testing.T) {
 		"status": {ID: manual, Status: "Perhaps"}, "endpoint": {ID: plain, Status: "Approved"}, "connection": {ID: manual, Connection: "c2", Status: "Approved"},
 	} {
 		if h.Approve(bad) == nil {
-			t.Errorf("an unknown %s is taken", name)
+			t.Errorf("an unknown %s is accepted", name)
 		}
 	}
 	h.want(h.do("PUT", "/_sim/options", `{"approvalSeconds":7200}`), 200, "")
@@ -225,8 +225,8 @@ func TestPrivateEndpoint(t *testing.T) {
 	want(automatic+"2", auto, "Approved")
 }
 
-// TestEndpointConnection: the resource to which a private endpoint leads shows the
-// connection, and its owner decides there, as ARM's clients do it.
+// TestEndpointConnection checks that the resource to which a private endpoint connects
+// shows the connection, and that its owner decides there, as ARM's clients do.
 func TestEndpointConnection(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -237,7 +237,7 @@ func TestEndpointConnection(t *testing.T) {
 	h.pass(time.Hour)
 	listed, _ := h.do("GET", list+version, "").at("value").([]any)
 	if len(listed) != 1 {
-		t.Fatalf("the target shows %d connections, want 1", len(listed))
+		t.Fatalf("the target has %d connections, want 1", len(listed))
 	}
 	connection := listed[0].(map[string]any)["id"].(string)
 	decide := func(status string) string {
@@ -250,14 +250,14 @@ func TestEndpointConnection(t *testing.T) {
 		shown, _ := h.do("GET", endpoint+version, "").at("properties.manualPrivateLinkServiceConnections").([]any)
 		state := shown[0].(map[string]any)["properties"].(map[string]any)["privateLinkServiceConnectionState"].(map[string]any)
 		if state["status"] != status {
-			t.Errorf("the endpoint shows %v, want %s", state, status)
+			t.Errorf("the endpoint has %v, want %s", state, status)
 		}
 	}
 	want("Pending")
 	h.want(h.do("PUT", endpoint+version, `{"location":"westus2","properties":{"manualPrivateLinkServiceConnections":[{"name":"c1","properties":{"privateLinkServiceId":"`+plain+`"}}]}}`), 200, "")
 	h.pass(time.Hour)
 	if listed, _ := h.do("GET", list+version, "").at("value").([]any); len(listed) != 1 {
-		t.Errorf("after another PUT the target shows %d connections, want 1", len(listed))
+		t.Errorf("after another PUT the target has %d connections, want 1", len(listed))
 	}
 	h.want(h.do("PUT", connection+version, decide("Perhaps")), 400, "BadRequest")
 	h.want(h.do("PUT", list+"/other"+version, decide("Approved")), 404, "ResourceNotFound")
@@ -269,7 +269,7 @@ func TestEndpointConnection(t *testing.T) {
 	h.want(h.do("GET", connection+version, ""), 404, "ResourceNotFound")
 	shown, _ := h.do("GET", endpoint+version, "").at("properties.manualPrivateLinkServiceConnections").([]any)
 	if !strings.Contains(fmt.Sprint(shown), "Disconnected") {
-		t.Errorf("after the owner ended it the endpoint shows %v", shown)
+		t.Errorf("after its deletion by the owner the endpoint has %v", shown)
 	}
 
 	h.want(h.do("PUT", endpoint+"2"+version, `{"location":"westus2","properties":{"privateLinkServiceConnections":[{"name":"c1","properties":{"privateLinkServiceId":"`+plain+`"}}]}}`), 201, "")
@@ -277,6 +277,6 @@ func TestEndpointConnection(t *testing.T) {
 	h.want(h.do("DELETE", endpoint+"2"+version, ""), 202, "")
 	h.pass(time.Hour)
 	if listed, _ := h.do("GET", list+version, "").at("value").([]any); len(listed) != 0 {
-		t.Errorf("the target still shows %v", listed)
+		t.Errorf("the target still has %v", listed)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// TestPeering: a peering is Initiated alone, Connected with the other side, and
-// Disconnected after the other side went; it has to be put before the other one.
+// TestPeering checks that a peering is Initiated alone, Connected with the other side,
+// and Disconnected after the deletion of the other side; then it must be put before the
+// other one.
 func TestPeering(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -31,7 +32,7 @@ func TestPeering(t *testing.T) {
 	put(here, spoke, 400, "InvalidResourceReference")
 	h.want(h.do("PUT", spoke+version, located), 201, "")
 	if got := h.do("PUT", here+version, body(spoke)); got.status != 429 {
-		t.Errorf("a peering with a network that is Updating is answered %d, want 429", got.status)
+		t.Errorf("a peering with a network that is Updating returns %d, want 429", got.status)
 	}
 	h.pass(time.Hour)
 	put(here, spoke, 201, "")

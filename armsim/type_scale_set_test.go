@@ -16,8 +16,8 @@ func scaleSetBody(capacity int, prefix string) string {
 		"virtualMachineProfile":{"osProfile":{"computerNamePrefix":%q}}}}`, capacity, prefix)
 }
 
-// machines are the set's machines in words: number, state, and whether they are
-// of the latest model.
+// machines returns a summary of the set's machines: number, state, and whether they
+// have the latest model.
 func (h *harness) machines() string {
 	h.t.Helper()
 	list, _ := h.do("GET", scaleSet+"/virtualMachines"+version, "").at("value").([]any)
@@ -34,8 +34,8 @@ func (h *harness) machines() string {
 	return strings.Join(out, ", ")
 }
 
-// TestScaleSetInstances follows the machines of a set: they come and go with the
-// capacity, the newest first, and no number is given twice.
+// TestScaleSetInstances checks that machines follow the capacity, the newest removed
+// first, and that no number is used twice.
 func TestScaleSetInstances(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -44,18 +44,18 @@ func TestScaleSetInstances(t *testing.T) {
 		status                     int
 		during, after              string
 	}{
-		{"they are made with the set", "PUT", scaleSet, scaleSetBody(2, "w"), 201, "0 Creating, 1 Creating", "0 Succeeded, 1 Succeeded"},
-		{"more capacity makes more", "PUT", scaleSet, scaleSetBody(3, "w"), 200, "0 Succeeded, 1 Succeeded, 2 Creating", "0 Succeeded, 1 Succeeded, 2 Succeeded"},
-		{"less takes the newest", "PATCH", scaleSet, `{"sku":{"capacity":2}}`, 200, "0 Succeeded, 1 Succeeded, 2 Deleting", "0 Succeeded, 1 Succeeded"},
-		{"numbers are not used again", "PATCH", scaleSet, `{"sku":{"capacity":3}}`, 200, "0 Succeeded, 1 Succeeded, 3 Creating", "0 Succeeded, 1 Succeeded, 3 Succeeded"},
+		{"the set creates its machines", "PUT", scaleSet, scaleSetBody(2, "w"), 201, "0 Creating, 1 Creating", "0 Succeeded, 1 Succeeded"},
+		{"more capacity adds machines", "PUT", scaleSet, scaleSetBody(3, "w"), 200, "0 Succeeded, 1 Succeeded, 2 Creating", "0 Succeeded, 1 Succeeded, 2 Succeeded"},
+		{"less capacity removes the newest", "PATCH", scaleSet, `{"sku":{"capacity":2}}`, 200, "0 Succeeded, 1 Succeeded, 2 Deleting", "0 Succeeded, 1 Succeeded"},
+		{"numbers are not reused", "PATCH", scaleSet, `{"sku":{"capacity":3}}`, 200, "0 Succeeded, 1 Succeeded, 3 Creating", "0 Succeeded, 1 Succeeded, 3 Succeeded"},
 		{"a machine that is deleted is not replaced", "DELETE", scaleSet + "/virtualMachines/0", "", 202, "0 Deleting, 1 Succeeded, 3 Succeeded", "1 Succeeded, 3 Succeeded"},
-		{"a new model leaves those there as they are", "PUT", scaleSet, scaleSetBody(2, "v"), 200, "1 Succeeded old, 3 Succeeded old", "1 Succeeded old, 3 Succeeded old"},
+		{"a new model does not change existing machines", "PUT", scaleSet, scaleSetBody(2, "v"), 200, "1 Succeeded old, 3 Succeeded old", "1 Succeeded old, 3 Succeeded old"},
 		{"until they are upgraded", "POST", scaleSet + "/manualupgrade", `{"instanceIds":["3"]}`, 202, "1 Succeeded old, 3 Succeeded old", "1 Succeeded old, 3 Succeeded"},
-		{"some are deleted by the set", "POST", scaleSet + "/delete", `{"instanceIds":["1"]}`, 202, "1 Succeeded old, 3 Succeeded", "3 Succeeded"},
+		{"the set deletes selected machines", "POST", scaleSet + "/delete", `{"instanceIds":["1"]}`, 202, "1 Succeeded old, 3 Succeeded", "3 Succeeded"},
 	} {
 		h.want(h.do(step.method, step.path+version, step.body), step.status, "")
 		if got := h.machines(); got != step.during {
-			t.Errorf("%s: %s while it goes on, want %s", step.reason, got, step.during)
+			t.Errorf("%s: %s while in progress, want %s", step.reason, got, step.during)
 		}
 		h.pass(time.Hour)
 		if got := h.machines(); got != step.after {
@@ -69,7 +69,7 @@ func TestScaleSetInstances(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := h.machines(); got != "3 Succeeded, 4 Succeeded" {
-		t.Errorf("an autoscaler's change makes machines too; got %s", got)
+		t.Errorf("an out-of-band capacity change creates machines too; got %s", got)
 	}
 	h.want(h.do("DELETE", scaleSet+version, ""), 202, "")
 	h.pass(time.Hour)
@@ -78,7 +78,7 @@ func TestScaleSetInstances(t *testing.T) {
 	}
 }
 
-// TestFlexibleScaleSet: its machines are resources of their own, not below it.
+// TestFlexibleScaleSet checks that machines of a Flexible set are top-level resources.
 func TestFlexibleScaleSet(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()

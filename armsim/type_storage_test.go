@@ -18,7 +18,7 @@ func TestStorageCreation(t *testing.T) {
 	put := h.do("PUT", account+version, located)
 	h.want(put, 202, "")
 	if put.raw != "" || put.header.Get("Location") == "" || put.header.Get("Azure-AsyncOperation") != "" {
-		t.Errorf("a create answers %q %v, want Location alone and no body", put.raw, put.header)
+		t.Errorf("a create returns %q %v, want Location alone and no body", put.raw, put.header)
 	}
 	for _, state := range []string{"Creating", "ResolvingDNS", "Succeeded"} {
 		h.wantAt(h.do("GET", account+version, ""), "properties.provisioningState", state)
@@ -72,8 +72,8 @@ func TestStorageFailover(t *testing.T) {
 	h.wantAt(after, "sku.name", "Standard_LRS")
 }
 
-// TestStoppedServer: nothing below a stopped database server changes, and it is
-// stopped or started only once.
+// TestStoppedServer checks that nothing below a stopped database server changes, and
+// that a server is stopped or started only once.
 func TestStoppedServer(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
@@ -94,7 +94,8 @@ func TestStoppedServer(t *testing.T) {
 	h.want(h.do("PUT", database+version, `{}`), 202, "")
 }
 
-// TestManualApproval: somebody approves a manual connection after a while.
+// TestManualApproval checks that a manual connection is approved after the configured
+// time.
 func TestManualApproval(t *testing.T) {
 	h := newHarness(t, armsim.Options{ManualApproval: 10 * time.Minute})
 	h.makeGroup()

@@ -58,7 +58,7 @@ func TestKustoStateMachine(t *testing.T) {
 	h.want(h.do("GET", database+version, ""), 200, "")
 }
 
-func TestVnetOwnsItsSubnets(t *testing.T) {
+func TestInlineSubnets(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	h.makeGroup()
 	put := h.do("PUT", vnet+version, `{"location":"westus2","properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]},"subnets":[{"name":"a","properties":{"addressPrefix":"10.0.0.0/24"}}]}}`)
@@ -74,7 +74,7 @@ func TestVnetOwnsItsSubnets(t *testing.T) {
 	got := h.do("GET", vnet+version, "")
 	subnets := got.at("properties.subnets").([]any)
 	if len(subnets) != 2 {
-		t.Fatalf("the vnet shows %d subnets, want 2: %s", len(subnets), got.raw)
+		t.Fatalf("the vnet has %d subnets, want 2: %s", len(subnets), got.raw)
 	}
 	first := subnets[0].(map[string]any)
 	if first["id"] != vnet+"/subnets/a" || first["etag"] == nil {
@@ -141,13 +141,13 @@ func TestRoleAssignments(t *testing.T) {
 	h.want(h.do("DELETE", group+name+"1"+version, ""), 204, "")
 }
 
-func TestSecretsOfTheServer(t *testing.T) {
+func TestServerSecrets(t *testing.T) {
 	h := newHarness(t, armsim.Options{Secrets: []armsim.SecretRule{{Type: "*/things", Properties: []string{"primaryKey"}}}})
 	h.makeGroup()
 	put := h.do("PUT", plain+version, `{"location":"westus2","properties":{"nested":[{"client_secret":"s1","keep":1}],"adminPassword":"s2"},"tags":{"password":"visible"}}`)
 	got := h.do("GET", plain+version, "")
 	if strings.Contains(got.raw, "s1") || strings.Contains(got.raw, `"s2"`) || !strings.Contains(got.raw, "visible") {
-		t.Errorf("write-only fields came back, or a tag did not: %s", got.raw)
+		t.Errorf("write-only fields were returned, or a tag was not: %s", got.raw)
 	}
 	value, _ := got.at("properties.primaryKey").(string)
 	if value == "" || strings.Contains(put.raw, value) {
@@ -186,8 +186,8 @@ func TestReadAfterWriteDelay(t *testing.T) {
 	h.wantAt(h.do("GET", group+version, ""), "tags.a", "b")
 }
 
-// TestAbsent: ARM's front door knows tracked resources; a provider says itself
-// that a child is not there, in its own words.
+// TestAbsent checks that ARM's front door reports absent tracked resources, and the
+// provider absent children, in its own form.
 func TestAbsent(t *testing.T) {
 	h := newHarness(t, armsim.Options{})
 	for _, id := range []string{aks, vnet, networkRP + "routeTables/r", postgres} {

@@ -15,7 +15,7 @@ func TestRefusedFlags(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
 		code   int
-		says   string
+		text   string
 		reason string
 	}{
 		"remote":       {[]string{"--listen", "0.0.0.0:0"}, 1, "not a loopback address", "the control API has no password"},
@@ -29,8 +29,8 @@ func TestRefusedFlags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			code := run(context.Background(), test.args, func(string) string { return "" }, &out)
-			if code != test.code || !strings.Contains(out.String(), test.says) {
-				t.Errorf("code %d and %q, want %d and %q, since %s", code, out.String(), test.code, test.says, test.reason)
+			if code != test.code || !strings.Contains(out.String(), test.text) {
+				t.Errorf("code %d and %q, want %d and %q, since %s", code, out.String(), test.code, test.text, test.reason)
 			}
 		})
 	}
@@ -48,18 +48,18 @@ func TestProbe(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, address, _ := strings.Cut(server.URL(), "://")
-			ask := func() int {
+			probe := func() int {
 				var out bytes.Buffer
 				return run(context.Background(), append([]string{"--probe", "--listen", address}, scheme...), func(string) string { return "" }, &out)
 			}
-			if code := ask(); code != 0 {
-				t.Errorf("probing a server that serves ends with %d, want 0", code)
+			if code := probe(); code != 0 {
+				t.Errorf("probing a server that serves exits with %d, want 0", code)
 			}
 			if err := server.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if code := ask(); code != 1 {
-				t.Errorf("probing a closed server ends with %d, want 1", code)
+			if code := probe(); code != 1 {
+				t.Errorf("probing a closed server exits with %d, want 1", code)
 			}
 		})
 	}
@@ -78,18 +78,18 @@ func TestServesUntilStopped(t *testing.T) {
 		t.Error(err)
 	}
 	if !strings.Contains(out.String(), "url=https://") || strings.Contains(out.String(), "hidden-secret") {
-		t.Errorf("log is off: %s", out.String())
+		t.Errorf("wrong log: %s", out.String())
 	}
 }
 
 func TestHelp(t *testing.T) {
 	var out bytes.Buffer
 	if code := run(context.Background(), []string{"-h"}, func(string) string { return "" }, &out); code != 0 {
-		t.Errorf("asking for help ends with %d, want 0", code)
+		t.Errorf("asking for help exits with %d, want 0", code)
 	}
 	for _, word := range []string{"simulated Azure Resource Manager", "--ca-out ca.pem", "/_sim/", "ARMSIM_CLIENT_SECRET", "-bodies", "-policy-tags"} {
 		if !strings.Contains(out.String(), word) {
-			t.Errorf("the help does not name %s:\n%s", word, out.String())
+			t.Errorf("the help does not mention %s:\n%s", word, out.String())
 		}
 	}
 }
@@ -100,8 +100,8 @@ func TestBodiesFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	none := func(string) string { return "" }
-	set, err := parse([]string{"--bodies", file, "--throttle", "--policy-tags", "a=b,c=d"}, none, &out)
+	noEnv := func(string) string { return "" }
+	set, err := parse([]string{"--bodies", file, "--throttle", "--policy-tags", "a=b,c=d"}, noEnv, &out)
 	if err != nil || len(set.simulator.Recordings) != 1 || set.simulator.Throttle.Reads.Capacity != 250 || set.simulator.Policies[0].Tags["c"] != "d" {
 		t.Errorf("settings %+v, %v", set.simulator, err)
 	}
@@ -110,8 +110,8 @@ func TestBodiesFlag(t *testing.T) {
 	}
 	for name, args := range map[string][]string{"recording 1": {"--bodies", file}, "no such file": {"--bodies", file + "2"}, "name=value": {"--policy-tags", "a"}} {
 		out.Reset()
-		if code := run(context.Background(), args, none, &out); code != 2 || !strings.Contains(out.String(), name) {
-			t.Errorf("%v ends with %d and %q, want 2 and %q", args, code, out.String(), name)
+		if code := run(context.Background(), args, noEnv, &out); code != 2 || !strings.Contains(out.String(), name) {
+			t.Errorf("%v exits with %d and %q, want 2 and %q", args, code, out.String(), name)
 		}
 	}
 }

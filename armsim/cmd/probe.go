@@ -34,7 +34,7 @@ func probe(ctx context.Context, o armsim.ListenOptions) error {
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(pem) {
-			return errors.New("read CA: " + o.CAFile + " holds no certificate")
+			return errors.New("read CA: " + o.CAFile + " contains no certificate")
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
@@ -48,7 +48,7 @@ func probe(ctx context.Context, o armsim.ListenOptions) error {
 	}
 	defer func() { _ = response.Body.Close() }() // nothing left to read
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("probe %s: it answers %s", url, response.Status)
+		return fmt.Errorf("probe %s: unexpected status %s", url, response.Status)
 	}
 	return nil
 }

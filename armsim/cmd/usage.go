@@ -15,21 +15,21 @@ Azure uses, throttling, provider registration, locks, and the refusals of
 providers. It keeps everything in memory. The Azure SDK and other ARM clients
 work against it unchanged.
 
-Start it over HTTPS, with a token endpoint that takes any application:
+Serve HTTPS, with a token endpoint that accepts any application:
 
     armsim --https --ca-out ca.pem --require-auth
 
-Endpoint, audience and authority host of the clients are then all
-https://localhost:4545; they have to trust ca.pem. Let ten minutes pass in a
-second with --time-scale 600.
+Clients use https://localhost:4545 as endpoint, audience and authority host,
+and must trust ca.pem. With --time-scale 600 ten minutes pass in a second.
 
-What happens beside the requests is told to the control API, without a token:
+The control API changes the simulator's behavior and reports requests. It needs
+no token:
 
     curl --cacert ca.pem https://localhost:4545/_sim/counters
     curl --cacert ca.pem https://localhost:4545/_sim/faults -d \
       '{"method":"PUT","status":503,"code":"ServiceUnavailable","count":2}'
 
-The client's secret, if only one is to be taken, comes from ARMSIM_CLIENT_SECRET.
+To accept only one client secret, set ARMSIM_CLIENT_SECRET.
 
 Flags:
 `
