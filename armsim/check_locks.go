@@ -66,7 +66,7 @@ func scopeOf(id string) string {
 }
 
 // inheritedResources returns the resources of an extension type that apply at a scope:
-// those of the scope, of everything above it and, without $filter=atScope(), below it.
+// at the scope itself, above it and, without $filter=atScope(), below it.
 func (s *Simulator) inheritedResources(q *request) []*resource {
 	atScope := strings.Contains(strings.ToLower(q.r.URL.Query().Get("$filter")), "atscope()")
 	return s.matching(func(_ string, r *resource) bool {

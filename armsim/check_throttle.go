@@ -22,7 +22,7 @@ type Throttle struct {
 	Writes  Bucket `json:"writes"`
 	Deletes Bucket `json:"deletes"`
 	// Global is the size of the subscription's buckets over all principals, as a
-	// multiple of those of one principal; 0 means 15, ARM's value.
+	// multiple of one principal's; 0 means 15, ARM's value.
 	Global float64 `json:"global,omitempty"`
 	// Providers limit the requests to one provider in a subscription, in addition to
 	// ARM's own buckets.
@@ -79,7 +79,7 @@ type budget struct {
 	provider string
 }
 
-// budgets returns those of a request: the principal's, the subscription's and the
+// budgets returns the budgets of a request: the principal's, the subscription's and the
 // provider's.
 func (s *Simulator) budgets(q *request) []budget {
 	class := verbClass(q.r.Method)

@@ -37,7 +37,7 @@ func newSDK(t *testing.T, secret string, options armsim.Options) *sdk {
 	t.Helper()
 	options.RequireAuth, options.TenantID, options.ClientID, options.ClientSecret = true, tenant, clientID, planted
 	caFile := filepath.Join(t.TempDir(), "ca", "ca.pem")
-	server, err := armsim.Listen("127.0.0.1:0", true, caFile, []string{"armsim"}, options)
+	server, err := armsim.New(options).Listen(armsim.ListenOptions{TLS: true, CAFile: caFile, Hosts: []string{"armsim"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func newSDK(t *testing.T, secret string, options armsim.Options) *sdk {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		t.Fatal("the CA file holds no certificate")
+		t.Fatal("the CA file contains no certificate")
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stored is a resource as the server stores it.
-type Stored struct {
+// StoredResource is a resource as the server stores it.
+type StoredResource struct {
 	ID         string `json:"id"`
 	Type       string `json:"type"`
 	State      string `json:"state"`
@@ -129,16 +129,16 @@ func (s *Simulator) SetState(id, provisioningState string, props map[string]any)
 
 // Resources returns the stored resources that match, in order of their IDs. An empty
 // glob matches all.
-func (s *Simulator) Resources(idGlob, typeGlob string) []Stored {
+func (s *Simulator) Resources(idGlob, typeGlob string) []StoredResource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.completeDueOperations()
-	out := []Stored{}
+	out := []StoredResource{}
 	for _, r := range s.below("") {
 		if !globMatch(idGlob, r.id) || !globMatch(typeGlob, r.typ) {
 			continue
 		}
-		out = append(out, Stored{
+		out = append(out, StoredResource{
 			ID: r.id, Type: r.typ, State: r.state(), Generation: r.generation, Busy: r.op != nil,
 			Body: s.render(r), LastPut: cloneObject(r.lastPut),
 		})

@@ -135,7 +135,7 @@
 //	GET    /_sim/secrets                   {"values":[...]}: every secret value that the server made or received
 //	POST   /_sim/secrets                   {"type":glob,"properties":["primaryKey"]}: GETs of the type return such a key
 //
-//	GET    /_sim/resources                 [Stored]; ?id= or ?type= glob
+//	GET    /_sim/resources                 [StoredResource]; ?id= or ?type= glob
 //	PUT    /_sim/resources                 {"id","body"}: put out of band: no operation, parents are created as needed
 //	PATCH  /_sim/resources                 {"id","patch"}: JSON merge patch of the stored resource
 //	DELETE /_sim/resources?id=ID           delete out of band, with everything below it

@@ -19,7 +19,7 @@ const (
 // type's built-in row, then of the shape.
 type OperationSpec struct {
 	Shape Shape `json:"shape,omitempty"`
-	// Status is that of the first response; 0 means 201 for a create, 200 for an
+	// Status is the first response's; 0 means 201 for a create, 200 for an
 	// update, 202 for a delete and for a PUT by Location.
 	Status int `json:"status,omitempty"`
 	// Seconds is the simulated duration. An operation ends after this time and after

@@ -20,7 +20,7 @@ type Options struct {
 
 	// RequireAuth refuses ARM requests without a token of the token endpoint.
 	RequireAuth bool
-	// ClientID and ClientSecret are those of the one application that gets tokens;
+	// ClientID and ClientSecret identify the one application that gets tokens;
 	// empty accepts any value.
 	ClientID, ClientSecret string
 	// Audience is the one required audience of tokens, without "/.default"; empty

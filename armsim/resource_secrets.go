@@ -64,7 +64,7 @@ func lastWord(name string) string {
 }
 
 // secretNames returns the names of the server-made keys that a GET returns. A recorded
-// body contains those of its type already, or they were masked.
+// body contains the keys of its type already, or they were masked.
 func (s *Simulator) secretNames(r *resource) []string {
 	var names []string
 	if r.recording == nil {

@@ -139,19 +139,12 @@ func (s *Server) Simulator() *Simulator { return s.simulator }
 // Done returns a channel that receives one value when serving ended: nil after Close.
 func (s *Server) Done() <-chan error { return s.done }
 
-// Close stops serving and closes all connections, including those of requests that a
-// gate holds.
+// Close stops serving and closes all connections, also of requests that a gate holds.
 func (s *Server) Close() error {
 	if err := s.http.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", s.address, err)
 	}
 	return nil
-}
-
-// Listen creates and serves a simulator, for callers that need only this: plain HTTP,
-// or HTTPS with the CA written to caFile and hosts as further names.
-func Listen(address string, withTLS bool, caFile string, hosts []string, options Options) (*Server, error) {
-	return New(options).Listen(ListenOptions{Address: address, TLS: withTLS, CAFile: caFile, Hosts: hosts})
 }
 
 const certificateLifetime = 30 * 24 * time.Hour

@@ -31,7 +31,7 @@ func otherRows() []typeRule {
 }
 
 // documentRows returns the rows of Azure Cosmos DB and of OpenShift clusters. Shapes
-// are those of the published API definitions; durations are round numbers.
+// follow the published API definitions; durations are round numbers.
 func documentRows() []typeRule {
 	slow := func(pattern string, create, update, remove float64) typeRule {
 		return typeRule{

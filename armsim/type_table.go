@@ -39,7 +39,7 @@ type typeRule struct {
 	checkDelete func(*Simulator, *resource) *response // refuses a DELETE
 }
 
-// absence is a provider's own 404; empty for that of ARM's front door. {name}, {parent}
+// absence is a provider's own 404; empty for the 404 of ARM's front door. {name}, {parent}
 // and {id} are replaced by the resource's.
 type absence struct{ code, detail, message string }
 
@@ -48,7 +48,7 @@ type action struct {
 	provisioningState        string  // while in progress
 	path                     string  // of the property below properties that changes; "" = none
 	runningValue, finalValue string  // its values; "" = unchanged
-	seconds                  float64 // duration; 0 = that of an update
+	seconds                  float64 // duration; 0 = an update's
 	// onStart and onEnd apply effects beyond the property; they get the action's body.
 	onStart, onEnd func(*Simulator, *resource, object)
 	// check refuses the action, or returns nil.

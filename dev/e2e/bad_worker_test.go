@@ -30,7 +30,7 @@ func TestBadWorker(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
 	otherCA := filepath.Join(t.TempDir(), "other.pem")
-	other, err := armsim.Listen("127.0.0.1:0", true, otherCA, nil, armsim.Options{})
+	other, err := armsim.New(armsim.Options{}).Listen(armsim.ListenOptions{TLS: true, CAFile: otherCA})
 	if err != nil {
 		t.Fatal(err)
 	}

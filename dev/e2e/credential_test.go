@@ -191,7 +191,7 @@ func (s *refusalScene) writes(id, method string) []armsim.Write {
 
 func (s *refusalScene) stored(id string) bool {
 	s.T.Helper()
-	var stored []armsim.Stored
+	var stored []armsim.StoredResource
 	s.Sim.Call(http.MethodGet, "/resources?id="+url.QueryEscape(id), nil, &stored)
 	return len(stored) > 0
 }

@@ -28,9 +28,9 @@ func TestNamedCredentials(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
 	caFile := filepath.Join(w.Folder, "other-ca.pem")
-	server, err := armsim.Listen("127.0.0.1:0", true, caFile, nil, armsim.Options{
+	server, err := armsim.New(armsim.Options{
 		TimeScale: 60, RequireAuth: true, TenantID: otherTenant, ClientID: otherClient, ClientSecret: otherSecret,
-	})
+	}).Listen(armsim.ListenOptions{TLS: true, CAFile: caFile})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,9 +39,9 @@ func examplesFolder(t *testing.T) string {
 }
 
 // stored are the resources of the simulator whose ID matches the glob.
-func stored(w *harness.World, glob string) []armsim.Stored {
+func stored(w *harness.World, glob string) []armsim.StoredResource {
 	w.T.Helper()
-	var all []armsim.Stored
+	var all []armsim.StoredResource
 	w.Sim.Call(http.MethodGet, "/resources?id="+glob, nil, &all)
 	return all
 }

@@ -149,7 +149,7 @@ func testUnreachableARM(w *harness.World) {
 // shows only later, in the reason.
 func testUntrustedARM(w *harness.World) {
 	otherCA := filepath.Join(w.T.TempDir(), "other.pem")
-	other, err := armsim.Listen("127.0.0.1:0", true, otherCA, nil, armsim.Options{})
+	other, err := armsim.New(armsim.Options{}).Listen(armsim.ListenOptions{TLS: true, CAFile: otherCA})
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -104,9 +104,8 @@ func (d *demo) startUI(ctx context.Context) error {
 }
 
 func (d *demo) startSimulator(context.Context) error {
-	sim, err := armsim.Listen(freeport.Address(d.simPort), false, "", nil, armsim.Options{
-		Seed: 1, TimeScale: d.timeScale, ManualApproval: manualApproval,
-	})
+	sim, err := armsim.New(armsim.Options{Seed: 1, TimeScale: d.timeScale, ManualApproval: manualApproval}).
+		Listen(armsim.ListenOptions{Address: freeport.Address(d.simPort)})
 	if err != nil {
 		return fmt.Errorf("start the ARM simulator: %w", err)
 	}

@@ -87,7 +87,7 @@ func (g ground) block() {
 	g.MustCLI("reconcile", demoCluster)
 	g.UntilPhase(30*time.Second, demoCluster, workflows.PhaseOperating)
 	g.Until(30*time.Second, "the cluster is Updating", func() (bool, string) {
-		var now []armsim.Stored
+		var now []armsim.StoredResource
 		g.Sim.Call(http.MethodGet, "/resources?id="+demoCluster, nil, &now)
 		return len(now) == 1 && now[0].State == "Updating", fmt.Sprint(now)
 	})
@@ -164,7 +164,7 @@ func (g ground) goOn() {
 // delete takes everything away, in order, and it is gone from the lists.
 func (g ground) delete() {
 	g.MustCLI("delete", "-f", g.examples(), "--yes", "--wait", "--timeout", "180s")
-	var left []armsim.Stored
+	var left []armsim.StoredResource
 	g.Sim.Call(http.MethodGet, "/resources?id="+demoGroup+"*", nil, &left)
 	if len(left) != 0 {
 		g.T.Errorf("the deletion left %d resources behind: %+v", len(left), left)

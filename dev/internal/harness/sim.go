@@ -46,7 +46,7 @@ func startSim(t testing.TB, folder string, options Options) *Sim {
 		set.RequireAuth, set.TenantID = true, TenantID
 		set.ClientID, set.ClientSecret = ClientID, ClientSecret
 	}
-	server, err := armsim.Listen("127.0.0.1:0", options.TLS, caFile, nil, set)
+	server, err := armsim.New(set).Listen(armsim.ListenOptions{TLS: options.TLS, CAFile: caFile})
 	if err != nil {
 		t.Fatal(err)
 	}
