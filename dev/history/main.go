@@ -1,6 +1,6 @@
-// Command history prints the event history of a workflow with all payloads
-// decoded, like `temporal workflow show` does, and writes it for replay tests.
-// The connection to Temporal is configured as every Temporal tool's is.
+// Command history prints the event history of a workflow with decoded payloads, like
+// `temporal workflow show`, and writes it for replay tests. It reads the connection to
+// Temporal from the variables that every Temporal tool uses.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 const usage = `Usage: history [flags] WORKFLOW_ID | FILE.json
 
 Prints one line for each event. TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the
-other TEMPORAL_* variables say where.
+other TEMPORAL_* variables select the server.
 
 `
 
@@ -34,7 +34,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run answers the exit code: 0, 1 when something failed, 2 for bad flags.
+// run returns the exit code: 0, 1 on failure, 2 for invalid flags.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("history", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -42,10 +42,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	runID := flags.String("run", "", "run ID; the latest run without it")
-	asJSON := flags.Bool("json", false, "write the history as JSON that the replayer reads, payloads as stored")
-	counts := flags.Bool("counts", false, "print the number of events and their bytes, in all and by type")
-	payloads := flags.Bool("payloads", false, "print inputs and results too, decoded")
+	runID := flags.String("run", "", "run ID; default is the latest run")
+	asJSON := flags.Bool("json", false, "write the history as JSON for the replayer, with payloads as stored")
+	counts := flags.Bool("counts", false, "print the number of events and bytes, in total and by type")
+	payloads := flags.Bool("payloads", false, "print decoded inputs and results too")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// load takes a name that ends in .json for a file.
+// load reads a history from a file if the name ends in .json, otherwise from Temporal.
 func load(ctx context.Context, name, runID string) (*historypb.History, error) {
 	if strings.HasSuffix(name, ".json") {
 		file, err := os.Open(name)

@@ -29,7 +29,7 @@ func (r reference) file() string {
 	return file
 }
 
-// number is the place in the file; -1 where the reference says none.
+// number returns the index in the file; -1 if the reference has none.
 func (r reference) number() int {
 	_, text, _ := strings.Cut(r.Ref, "#/")
 	if n, err := strconv.Atoi(text); err == nil {
@@ -50,7 +50,7 @@ type node struct {
 	Body       reference           `json:"body"`
 	Properties map[string]property `json:"properties"`
 	Base       map[string]property `json:"baseProperties"`
-	// Elements are a map in an object with a discriminator, a list in a union.
+	// Elements is a map in an object with a discriminator, and a list in a union.
 	Elements elements  `json:"elements"`
 	Item     reference `json:"itemType"`
 }
@@ -70,7 +70,7 @@ func (e *elements) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// members are the properties of an object, in lower case.
+// members returns the properties of an object by their names in lower case.
 func (n node) members() map[string]property {
 	all := map[string]property{}
 	for _, from := range []map[string]property{n.Base, n.Properties} {
@@ -81,45 +81,45 @@ func (n node) members() map[string]property {
 	return all
 }
 
-// file is one types.json, in which every reference leads somewhere.
+// file is one types.json; all its references resolve.
 type file []node
 
 func (f file) at(r reference) node { return f[r.number()] }
 
-// walk visits every property below a type, with its path in lower case and "[]"
-// for the items of a list, as long as visit says so, a path has no more than
-// deepest steps, and no type comes below itself.
-func (f file) walk(at reference, deepest int, visit func(path []string, p property) (descend bool)) {
-	f.below(at, nil, nil, deepest, visit)
+// walk visits every property below a type, with its path in lower case and "[]" for the
+// items of a list. It descends as long as visit returns true and the path has at most
+// maxSteps steps, and never into a type below itself.
+func (f file) walk(at reference, maxSteps int, visit func(path []string, p property) (descend bool)) {
+	f.walkBelow(at, nil, nil, maxSteps, visit)
 }
 
-func (f file) below(at reference, path []string, above []int, deepest int, visit func([]string, property) bool) {
-	if slices.Contains(above, at.number()) || len(path) > deepest {
+func (f file) walkBelow(at reference, path []string, ancestors []int, maxSteps int, visit func([]string, property) bool) {
+	if slices.Contains(ancestors, at.number()) || len(path) > maxSteps {
 		return
 	}
-	above = append(slices.Clone(above), at.number())
+	ancestors = append(slices.Clone(ancestors), at.number())
 	n := f.at(at)
 	switch n.Kind {
 	case "ResourceType":
-		f.below(n.Body, path, above, deepest, visit)
+		f.walkBelow(n.Body, path, ancestors, maxSteps, visit)
 	case "ArrayType":
-		f.below(n.Item, append(slices.Clone(path), "[]"), above, deepest, visit)
+		f.walkBelow(n.Item, append(slices.Clone(path), "[]"), ancestors, maxSteps, visit)
 	}
 	for _, members := range []map[string]property{n.Properties, n.Base} {
 		for name, member := range members {
 			next := append(slices.Clone(path), strings.ToLower(name))
 			if visit(next, member) {
-				f.below(member.Type, next, above, deepest, visit)
+				f.walkBelow(member.Type, next, ancestors, maxSteps, visit)
 			}
 		}
 	}
 	for _, element := range n.Elements {
-		f.below(element, path, above, deepest, visit)
+		f.walkBelow(element, path, ancestors, maxSteps, visit)
 	}
 }
 
-// faulty is a reference of the file that leads nowhere.
-func (f file) faulty() (reference, bool) {
+// brokenReference returns a reference that does not resolve; false if there is none.
+func (f file) brokenReference() (reference, bool) {
 	for _, n := range f {
 		all := slices.Clone(n.Elements)
 		switch n.Kind {
@@ -140,16 +140,16 @@ func (f file) faulty() (reference, bool) {
 	return reference{}, false
 }
 
-// descriptions are those of all resource types.
+// descriptions are the published descriptions of all resource types.
 type descriptions struct {
 	folder string
 	// Resources are the types by name@version.
 	Resources map[string]reference `json:"resources"`
 }
 
-func open(folder string) (descriptions, error) {
+func openDescriptions(folder string) (descriptions, error) {
 	d := descriptions{folder: folder}
-	return d, read(filepath.Join(folder, "index.json"), &d)
+	return d, readJSON(filepath.Join(folder, "index.json"), &d)
 }
 
 // each visits the resource types, file by file.
@@ -176,16 +176,16 @@ func (d descriptions) each(visit func(name, version string, in file, at referenc
 
 func (d descriptions) load(path string) (file, error) {
 	var in file
-	if err := read(filepath.Join(d.folder, path), &in); err != nil {
+	if err := readJSON(filepath.Join(d.folder, path), &in); err != nil {
 		return nil, err
 	}
-	if r, found := in.faulty(); found {
+	if r, found := in.brokenReference(); found {
 		return nil, fmt.Errorf("read %s: no type %q", path, r.Ref)
 	}
 	return in, nil
 }
 
-func read(path string, into any) error {
+func readJSON(path string, into any) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -9,37 +9,37 @@ import (
 )
 
 const (
-	// searched bounds the search for lists, in properties.
-	searched = 5
-	// alike is the share of properties that two shapes have in common.
-	alike = 0.8
+	// maxDepth bounds the search for lists, in properties.
+	maxDepth = 5
+	// minOverlap is the share of properties that two equal shapes have in common.
+	minOverlap = 0.8
 )
 
-// fromTheOtherSide is the one collection of ARM's common types whose items are
-// made by another resource (a private endpoint) and never by a PUT of the parent,
-// which leaves them alone whatever it lists.
-const fromTheOtherSide = "privateendpointconnections"
+// endpointConnections is the one collection of ARM's common types whose items another
+// resource (a private endpoint) creates. A PUT of the parent never changes them,
+// whatever it lists.
+const endpointConnections = "privateendpointconnections"
 
-// described is a resource type in its newest api-version, a stable one if any.
-type described struct {
+// resourceType is a resource type in its newest api-version, a stable one if there is
+// any.
+type resourceType struct {
 	name, version string
 	file          file
 	at            node
 }
 
-func (d described) lastSegment() string { return d.name[strings.LastIndex(d.name, "/")+1:] }
+func (d resourceType) lastSegment() string { return d.name[strings.LastIndex(d.name, "/")+1:] }
 
-// writeInlineChildren writes the lists in the body of a parent whose items are
-// child resources too: they have a name of their own, list and item may be
-// written, and a child type that may be written has the same shape. Then the same
-// thing can be made in two ways, and a PUT of the parent meets what the other way
-// made.
+// writeInlineChildren writes the lists in the body of a parent whose items are child
+// resources too: the items have a name, list and item are writable, and a writable
+// child type has the same shape. Such a child can be created in two ways, and a PUT of
+// the parent affects children that were created in the other way.
 func writeInlineChildren(from descriptions, out io.Writer) error {
 	types, err := newest(from)
 	if err != nil {
 		return err
 	}
-	below := map[string][]described{}
+	below := map[string][]resourceType{}
 	for key, d := range types {
 		if i := strings.LastIndex(key, "/"); strings.Count(key, "/") > 1 && d.at.Flags&readOnlyType == 0 {
 			below[key[:i]] = append(below[key[:i]], d)
@@ -51,7 +51,7 @@ func writeInlineChildren(from descriptions, out io.Writer) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(below)) {
 		if parent, ok := types[key]; ok {
-			w := lister{parent: parent, children: below[key]}
+			w := listFinder{parent: parent, children: below[key]}
 			w.walk(parent.file.at(parent.at.Body), nil, nil)
 			rows = append(rows, slices.Sorted(slices.Values(w.rows))...)
 		}
@@ -60,28 +60,28 @@ func writeInlineChildren(from descriptions, out io.Writer) error {
 	return err
 }
 
-// newest are the types by their name in lower case.
-func newest(from descriptions) (map[string]described, error) {
+// newest returns the types by their name in lower case.
+func newest(from descriptions) (map[string]resourceType, error) {
 	versions := map[string]string{}
 	for full := range from.Resources {
 		name, version, _ := strings.Cut(full, "@")
 		key := strings.ToLower(name)
-		if known, ok := versions[key]; !ok || newer(version, known) {
+		if known, ok := versions[key]; !ok || isNewer(version, known) {
 			versions[key] = version
 		}
 	}
-	types, kept := map[string]described{}, descriptions{folder: from.folder, Resources: map[string]reference{}}
+	types, selected := map[string]resourceType{}, descriptions{folder: from.folder, Resources: map[string]reference{}}
 	for full, at := range from.Resources {
 		if name, version, _ := strings.Cut(full, "@"); versions[strings.ToLower(name)] == version {
-			kept.Resources[full] = at
+			selected.Resources[full] = at
 		}
 	}
-	return types, kept.each(func(name, version string, in file, at reference) {
-		types[strings.ToLower(name)] = described{name, version, in, in.at(at)}
+	return types, selected.each(func(name, version string, in file, at reference) {
+		types[strings.ToLower(name)] = resourceType{name, version, in, in.at(at)}
 	})
 }
 
-func newer(a, b string) bool {
+func isNewer(a, b string) bool {
 	const stable = len("2006-01-02")
 	if (len(a) == stable) != (len(b) == stable) {
 		return len(a) == stable
@@ -89,29 +89,29 @@ func newer(a, b string) bool {
 	return a > b
 }
 
-// lister looks for the lists of one parent.
-type lister struct {
-	parent   described
-	children []described
+// listFinder collects the lists of one parent.
+type listFinder struct {
+	parent   resourceType
+	children []resourceType
 	rows     []string
 }
 
-func (w *lister) walk(n node, path []string, above []int) {
-	if len(path) >= searched {
+func (w *listFinder) walk(n node, path []string, ancestors []int) {
+	if len(path) >= maxDepth {
 		return
 	}
 	for _, members := range []map[string]property{n.Base, n.Properties} {
 		for name, p := range members {
-			if p.Flags&readOnly != 0 || strings.EqualFold(name, fromTheOtherSide) {
+			if p.Flags&readOnly != 0 || strings.EqualFold(name, endpointConnections) {
 				continue
 			}
 			next, here := w.parent.file.at(p.Type), append(slices.Clone(path), name)
 			switch {
-			case slices.Contains(above, p.Type.number()):
+			case slices.Contains(ancestors, p.Type.number()):
 			case next.Kind == "ObjectType":
-				w.walk(next, here, append(slices.Clone(above), p.Type.number()))
+				w.walk(next, here, append(slices.Clone(ancestors), p.Type.number()))
 			case next.Kind == "ArrayType":
-				if found := w.same(name, w.parent.file.at(next.Item)); len(found) > 0 {
+				if found := w.matchingChildren(name, w.parent.file.at(next.Item)); len(found) > 0 {
 					w.rows = append(w.rows, strings.Join([]string{w.parent.name, strings.Join(here, "."), strings.Join(found, ",")}, " "))
 				}
 			}
@@ -119,8 +119,9 @@ func (w *lister) walk(n node, path []string, above []int) {
 	}
 }
 
-// same are the child types that an item of a list is, too.
-func (w *lister) same(list string, item node) []string {
+// matchingChildren returns the names of the child types that have the shape of a list
+// item.
+func (w *listFinder) matchingChildren(list string, item node) []string {
 	shape := item.members()
 	name, named := shape["name"]
 	if !named || name.Flags&readOnly != 0 {
@@ -129,20 +130,21 @@ func (w *lister) same(list string, item node) []string {
 	if p, nested := shape["properties"]; nested {
 		shape = w.parent.file.at(p.Type).members()
 	}
-	var found []string
+	var names []string
 	for _, child := range w.children {
 		p, ok := child.file.at(child.at.Body).members()["properties"]
-		if ok && common(shape, child.file.at(p.Type).members(), strings.EqualFold(list, child.lastSegment())) {
-			found = append(found, child.lastSegment())
+		if ok && sameShape(shape, child.file.at(p.Type).members(), strings.EqualFold(list, child.lastSegment())) {
+			names = append(names, child.lastSegment())
 		}
 	}
-	slices.Sort(found)
-	return found
+	slices.Sort(names)
+	return names
 }
 
-// common compares two shapes. Of the same name, all that the item has is in the
-// child; of another, both ways, and enough to be no accident.
-func common(item, child map[string]property, sameName bool) bool {
+// sameShape compares two shapes. If the names are equal, the child must have the
+// properties of the item; otherwise both must have each other's, and enough of them to
+// exclude a coincidence.
+func sameShape(item, child map[string]property, sameName bool) bool {
 	both, all := 0, len(child)
 	for name := range item {
 		switch _, found := child[name]; {
@@ -153,7 +155,7 @@ func common(item, child map[string]property, sameName bool) bool {
 		}
 	}
 	if sameName {
-		return both > 0 && float64(both) >= alike*float64(len(item))
+		return both > 0 && float64(both) >= minOverlap*float64(len(item))
 	}
-	return both >= 3 && float64(both) >= alike*float64(all)
+	return both >= 3 && float64(both) >= minOverlap*float64(all)
 }

@@ -1,12 +1,12 @@
-// Published writes the tables of the product that come from the published
+// Published writes those tables of the product that are generated from the published
 // descriptions of the resource types:
 //
 //	go run ./published TABLE FOLDER
 //
 // TABLE is readonly (drift/readonly.txt), writeonly (drift/writeonly.txt) or
-// inline-children (extensions/azure/inline_children.txt). FOLDER holds index.json and
-// the types.json files that it names, as the project bicep-types-az (MIT)
-// generates them from the REST API specifications.
+// inline-children (extensions/azure/inline_children.txt). FOLDER contains index.json
+// and the types.json files that it names, as the project bicep-types-az (MIT) generates
+// them from the REST API specifications.
 package main
 
 import (
@@ -31,7 +31,7 @@ func run(args []string, out io.Writer) error {
 	if len(args) != 2 || tables[args[0]] == nil {
 		return fmt.Errorf("usage: go run ./published readonly|writeonly|inline-children FOLDER")
 	}
-	from, err := open(args[1])
+	from, err := openDescriptions(args[1])
 	if err != nil {
 		return err
 	}
@@ -42,18 +42,18 @@ func run(args []string, out io.Writer) error {
 	return buffered.Flush()
 }
 
-// outermost are sorted paths without those below another one.
+// outermost returns the paths that are not below another one.
 func outermost(sorted []string) []string {
-	var kept []string
+	var outer []string
 	for _, path := range sorted {
 		// A path below another one does not always follow it: "-" sorts before ".".
 		below := false
-		for _, other := range kept {
+		for _, other := range outer {
 			below = below || strings.HasPrefix(path, other+".")
 		}
 		if !below {
-			kept = append(kept, path)
+			outer = append(outer, path)
 		}
 	}
-	return kept
+	return outer
 }

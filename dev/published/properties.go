@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// readDeepest bounds the table of read-only properties, in steps: what stands
-	// deeper are copies of other resources.
-	readDeepest = 5
-	// writeDeepest is beyond what any type has that does not come below itself.
-	writeDeepest = 24
+	// maxReadOnlySteps bounds the paths in the table of read-only properties; deeper
+	// properties belong to copies of other resources.
+	maxReadOnlySteps = 5
+	// maxWriteOnlySteps exceeds the depth of every type that does not contain itself.
+	maxWriteOnlySteps = 24
 )
 
-// mark is what the newest api-version that has a path says of it.
+// mark is the marking of a path in the newest api-version that has it.
 type mark struct {
 	version  string
 	writable bool
 }
 
-// writeReadOnly writes the paths that the newest api-version which has them marks
-// as read-only.
+// writeReadOnly writes the paths that are read-only in the newest api-version that has
+// them.
 func writeReadOnly(from descriptions, out io.Writer) error {
 	marks := map[string]map[string]mark{}
 	err := from.each(func(name, version string, in file, at reference) {
@@ -31,15 +31,15 @@ func writeReadOnly(from descriptions, out io.Writer) error {
 		if marks[name] == nil {
 			marks[name] = map[string]mark{}
 		}
-		in.walk(at, readDeepest, func(path []string, p property) bool {
-			key, frozen := strings.Join(path, "."), p.Flags&readOnly != 0
+		in.walk(at, maxReadOnlySteps, func(path []string, p property) bool {
+			key, isReadOnly := strings.Join(path, "."), p.Flags&readOnly != 0
 			switch known := marks[name][key]; {
 			case version > known.version:
-				marks[name][key] = mark{version, !frozen}
+				marks[name][key] = mark{version, !isReadOnly}
 			case version == known.version:
-				marks[name][key] = mark{version, known.writable || !frozen}
+				marks[name][key] = mark{version, known.writable || !isReadOnly}
 			}
-			return !frozen
+			return !isReadOnly
 		})
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func writeReadOnly(from descriptions, out io.Writer) error {
 	table := map[string][]string{}
 	for name, paths := range marks {
 		for path, m := range paths {
-			if !m.writable && !ofAllTypes(path) {
+			if !m.writable && !isCommon(path) {
 				table[name] = append(table[name], path)
 			}
 		}
@@ -56,8 +56,8 @@ func writeReadOnly(from descriptions, out io.Writer) error {
 	return writeTable(out, "# Read-only properties by resource type; docs/drift.md says where they come from.", table)
 }
 
-// ofAllTypes is what the contract of all types says of their own properties.
-func ofAllTypes(path string) bool {
+// isCommon reports whether the contract of all types defines the property.
+func isCommon(path string) bool {
 	switch path {
 	case "id", "name", "type", "apiversion", "systemdata", "etag":
 		return true
@@ -65,26 +65,26 @@ func ofAllTypes(path string) bool {
 	return strings.HasSuffix(path, ".provisioningstate")
 }
 
-// added are write-only by the specifications, which say so by two models of the
-// body (ServerForCreate and Server) instead of a mark.
-var added = map[string][]string{
+// extraWriteOnly are properties that the specifications make write-only by two models
+// of the body (ServerForCreate and Server) instead of a mark.
+var extraWriteOnly = map[string][]string{
 	"microsoft.dbformariadb/servers":    {"properties.createmode"},
 	"microsoft.dbformysql/servers":      {"properties.createmode"},
 	"microsoft.dbforpostgresql/servers": {"properties.createmode"},
 }
 
-// writeWriteOnly writes the paths that any api-version marks as write-only.
+// writeWriteOnly writes the paths that are write-only in any api-version.
 func writeWriteOnly(from descriptions, out io.Writer) error {
 	found := map[string]map[string]bool{}
 	err := from.each(func(name, _ string, in file, at reference) {
 		name = strings.ToLower(name)
 		if found[name] == nil {
 			found[name] = map[string]bool{}
-			for _, path := range added[name] {
+			for _, path := range extraWriteOnly[name] {
 				found[name][path] = true
 			}
 		}
-		in.walk(at, writeDeepest, func(path []string, p property) bool {
+		in.walk(at, maxWriteOnlySteps, func(path []string, p property) bool {
 			if p.Flags&writeOnly != 0 {
 				found[name][strings.Join(path, ".")] = true
 			}
@@ -105,7 +105,7 @@ func writeWriteOnly(from descriptions, out io.Writer) error {
 	return writeTable(out, "# Write-only properties by resource type; docs/drift.md says where they come from.", table)
 }
 
-// writeTable writes a row for each type, of its outermost paths.
+// writeTable writes a row for each type, with its outermost paths.
 func writeTable(out io.Writer, title string, table map[string][]string) error {
 	if _, err := fmt.Fprintln(out, title); err != nil {
 		return err

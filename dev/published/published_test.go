@@ -15,7 +15,7 @@ func TestTables(t *testing.T) {
 		want   []string
 	}{
 		"readonly": {
-			"the newest version that has a path decides, nothing below another path or below itself, and nothing that one of two shapes lets write",
+			"the newest version with a path decides; no path below another one or below itself, and none that one of two shapes makes writable",
 			[]string{
 				"contoso.net/networks properties.gone properties.kind.seen properties.privateendpointconnections.[].id" +
 					" properties.privateendpointconnections.[].properties.state properties.seen.subnets.[].name" +
@@ -34,7 +34,7 @@ func TestTables(t *testing.T) {
 			},
 		},
 		"inline-children": {
-			"one list is a child type too; connections are of the other side, and events cannot be written",
+			"one list is also a child type; endpoint connections are created by the other side, and events are read-only",
 			[]string{"Contoso.Net/networks properties.Subnets subnets"},
 		},
 	}
@@ -57,13 +57,13 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestFaultyDescriptions(t *testing.T) {
+func TestBrokenDescriptions(t *testing.T) {
 	cases := map[string]struct{ reason, index, types, want string }{
 		"no index":       {"there is nothing to read", "", "", "index.json"},
-		"no file":        {"the index names it", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "", "t.json"},
-		"not JSON":       {"it says which file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "x", "read t.json"},
-		"leads nowhere":  {"a type that is not there", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, `[{"$type":"ResourceType","body":{"$ref":"#/7"}}]`, `"#/7"`},
-		"index too high": {"a type that is not there", `{"resources":{"A.B/c@1":{"$ref":"t.json#/3"}}}`, `[]`, `"t.json#/3"`},
+		"no file":        {"the index names a missing file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "", "t.json"},
+		"not JSON":       {"the error names the file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "x", "read t.json"},
+		"no such type":   {"the type does not exist", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, `[{"$type":"ResourceType","body":{"$ref":"#/7"}}]`, `"#/7"`},
+		"index too high": {"the type does not exist", `{"resources":{"A.B/c@1":{"$ref":"t.json#/3"}}}`, `[]`, `"t.json#/3"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +84,6 @@ func TestFaultyDescriptions(t *testing.T) {
 		})
 	}
 	if err := run([]string{"nothing", "testdata"}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "usage") {
-		t.Errorf("a table that is none got %v", err)
+		t.Errorf("an unknown table gives %v", err)
 	}
 }

@@ -16,14 +16,14 @@ import (
 const (
 	clusterName = "active"
 	storeName   = sqlite.PluginName
-	// connections to the database. With more than one, a transaction that reads
-	// and then writes fails with SQLITE_BUSY_SNAPSHOT when another wrote between,
-	// and no busy_timeout waits that out.
+	// connections is the size of the database pool. With more than one connection, a
+	// transaction that reads and then writes fails with SQLITE_BUSY_SNAPSHOT if another
+	// one wrote in between, and busy_timeout does not help.
 	connections = 1
 )
 
-// serverConfig is what a config file of the Temporal server would say. Metrics
-// and pprof stay off, so that two servers can run side by side.
+// serverConfig returns the configuration that a config file of the Temporal server
+// would contain. Metrics and pprof stay off, so that two servers can run side by side.
 func serverConfig(database string, ports ports) *config.Config {
 	cfg := &config.Config{
 		Persistence: config.Persistence{
@@ -32,10 +32,10 @@ func serverConfig(database string, ports ports) *config.Config {
 			NumHistoryShards: 1,
 			DataStores: map[string]config.DataStore{storeName: {SQL: &config.SQL{
 				PluginName:   sqlite.PluginName,
-				DatabaseName: (&url.URL{Path: database}).EscapedPath(), // it becomes part of a URI
+				DatabaseName: (&url.URL{Path: database}).EscapedPath(), // part of a URI
 				MaxConns:     connections,
 				MaxIdleConns: connections,
-				// Killed at any moment the file keeps all that was confirmed.
+				// The file keeps all confirmed writes when the process is killed.
 				ConnectAttributes: map[string]string{
 					"mode":         "rwc",
 					"journal_mode": "wal",
@@ -76,7 +76,7 @@ func serverConfig(database string, ports ports) *config.Config {
 // ports are the gRPC ports of the server's four services.
 type ports map[primitives.ServiceName]int
 
-// portsOf are those of the services, the frontend's first.
+// portsOf assigns ports to the services, the frontend first.
 func portsOf(picked []int) ports {
 	return ports{
 		primitives.FrontendService: picked[0],
@@ -88,8 +88,8 @@ func portsOf(picked []int) ports {
 
 func (p ports) frontend() string { return freeport.Address(p[primitives.FrontendService]) }
 
-// staticHosts spares the gossip by which the services of a cluster find each
-// other, and its four more ports.
+// staticHosts replaces the gossip by which the services of a cluster find each other,
+// and its four more ports.
 func (p ports) staticHosts() map[primitives.ServiceName]static.Hosts {
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for service, port := range p {

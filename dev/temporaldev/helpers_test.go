@@ -21,7 +21,7 @@ func start(ctx context.Context, t *testing.T, folder string, options temporaldev
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A second Stop does nothing.
+	// A second Stop has no effect.
 	t.Cleanup(func() { _ = server.Stop() })
 	return server
 }

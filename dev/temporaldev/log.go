@@ -10,10 +10,10 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// fileLogger keeps the server's warnings and errors out of the terminal; a
-// healthy server writes some too.
+// fileLogger writes the server's warnings and errors to a file instead of the terminal;
+// a healthy server logs some too.
 func fileLogger(path string) (log.Logger, error) {
-	// The builder below swallows its errors, so the file is opened here first.
+	// The builder below ignores its errors, so open the file first.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open log of the temporal server: %w", err)
@@ -22,12 +22,12 @@ func fileLogger(path string) (log.Logger, error) {
 		return nil, fmt.Errorf("open log of the temporal server: %w", err)
 	}
 	logger := log.BuildZapLogger(log.Config{Level: "warn", OutputFile: path})
-	return log.NewZapLogger(logger.WithOptions(zap.Hooks(lastWords(path, os.Stderr)))), nil
+	return log.NewZapLogger(logger.WithOptions(zap.Hooks(reportFatal(path, os.Stderr)))), nil
 }
 
-// lastWords tells on the terminal why the server ends the process: it does so
-// where it logs a fatal error.
-func lastWords(path string, terminal io.Writer) func(zapcore.Entry) error {
+// reportFatal prints fatal log entries to the terminal, because the server ends the
+// process with them.
+func reportFatal(path string, terminal io.Writer) func(zapcore.Entry) error {
 	return func(entry zapcore.Entry) error {
 		if entry.Level != zapcore.FatalLevel {
 			return nil
@@ -37,7 +37,7 @@ func lastWords(path string, terminal io.Writer) func(zapcore.Entry) error {
 	}
 }
 
-// silentLogger drops what the client says while it waits for the server.
+// silentLogger drops the client's log while it waits for the server.
 type silentLogger struct{}
 
 func (silentLogger) Debug(string, ...any) {}

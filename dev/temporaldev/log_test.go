@@ -7,22 +7,22 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// TestLastWords holds that the server's end is not a silent one, and that nothing
-// else comes to the terminal.
-func TestLastWords(t *testing.T) {
+// TestReportFatal checks that a fatal entry, and nothing else, is printed to the
+// terminal.
+func TestReportFatal(t *testing.T) {
 	var terminal strings.Builder
-	tell := lastWords("/folder/temporal.log", &terminal)
+	report := reportFatal("/folder/temporal.log", &terminal)
 	for _, level := range []zapcore.Level{zapcore.WarnLevel, zapcore.ErrorLevel} {
-		if err := tell(zapcore.Entry{Level: level, Message: "it goes on"}); err != nil || terminal.Len() > 0 {
-			t.Errorf("at %s the terminal shows %q, %v", level, terminal.String(), err)
+		if err := report(zapcore.Entry{Level: level, Message: "the server continues"}); err != nil || terminal.Len() > 0 {
+			t.Errorf("at %s the terminal output is %q, %v", level, terminal.String(), err)
 		}
 	}
-	if err := tell(zapcore.Entry{Level: zapcore.FatalLevel, Message: "no listener"}); err != nil {
+	if err := report(zapcore.Entry{Level: zapcore.FatalLevel, Message: "no listener"}); err != nil {
 		t.Error(err)
 	}
 	for _, part := range []string{"no listener", "/folder/temporal.log"} {
 		if !strings.Contains(terminal.String(), part) {
-			t.Errorf("the terminal shows %q without %s", terminal.String(), part)
+			t.Errorf("the terminal output is %q without %s", terminal.String(), part)
 		}
 	}
 }

@@ -1,10 +1,10 @@
-// Package temporaldev runs a whole Temporal inside one process, for the demo
-// and the e2e tests: the real server on a SQLite file, the real Web UI, and the
-// codec server that makes compressed payloads readable in it.
+// Package temporaldev runs Temporal inside one process, for the demo and the e2e tests:
+// the real server on a SQLite file, the real Web UI, and the codec server that decodes
+// compressed payloads for it.
 //
-// Everything listens on loopback only. The package knows nothing of resources;
-// search attributes come in as a parameter. It is not for production: one
-// history shard, no authorization, no TLS.
+// Everything listens on loopback only. The package does not know resources; search
+// attributes are a parameter. It is not for production: one history shard, no
+// authorization, no TLS.
 package temporaldev
 
 import (
@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// Namespace is the namespace that every server of this package has.
+	// Namespace is the namespace of every server of this package.
 	Namespace = "default"
 
 	// DatabaseFile is the name of the server's database in its folder.
@@ -39,22 +39,21 @@ const (
 
 	loopback  = "127.0.0.1"
 	retention = 7 * 24 * time.Hour
-	// startTimeout is generous: a server starts in a second, but a laptop may
-	// be compiling at the same time.
+	// startTimeout is generous: a server starts in a second, but a laptop may be
+	// compiling at the same time.
 	startTimeout = 60 * time.Second
 )
 
-// Options configure a [Server]. The zero value works: a free port, no search
-// attributes of our own.
+// Options configures a [Server]. The zero value works: a free port, no search
+// attributes.
 type Options struct {
-	// Port of the frontend (gRPC); 0 picks a free one.
+	// Port is the port of the frontend (gRPC); 0 picks a free one.
 	Port int
-	// SearchAttributes are registered when the database is created. On a
-	// database that exists they are left as they are: the worker registers
-	// what is missing.
+	// SearchAttributes are registered when the database is created. An existing
+	// database keeps its own: the worker registers missing ones.
 	SearchAttributes map[string]enumspb.IndexedValueType
-	// ContinueAsNewAfter is the number of events after which the server
-	// suggests continue-as-new; 0 is the server's default.
+	// ContinueAsNewAfter is the number of events after which the server suggests
+	// continue-as-new; 0 means the server's default.
 	ContinueAsNewAfter int
 }
 
@@ -64,19 +63,19 @@ type Server struct {
 	address string
 }
 
-// Start starts a server whose database and log lie in folder, which is created
-// if needed, and waits until it answers. A folder that an earlier server left
-// behind is continued with everything in it.
+// Start starts a server with its database and log in folder, and waits until it is
+// ready. It creates the folder if needed. The state of an earlier server in the folder
+// is kept.
 func Start(ctx context.Context, folder string, options Options) (*Server, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("create folder of the temporal server: %w", err)
 	}
-	taken, err := freeport.Take(options.Port, 0, 0, 0)
+	reserved, err := freeport.Take(options.Port, 0, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("start temporal server: %w", err)
 	}
-	defer taken.Release() // the server listens by then
-	ports := portsOf(taken.Ports)
+	defer reserved.Release() // the server listens by then
+	ports := portsOf(reserved.Ports)
 	database := filepath.Join(folder, DatabaseFile)
 	cfg := serverConfig(database, ports)
 	isNew, err := prepareDatabase(database, cfg, options.SearchAttributes)
@@ -96,16 +95,16 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 	}
 	s := &Server{server: server, address: ports.frontend()}
 	if err := s.waitReady(ctx); err != nil {
-		_ = s.Stop() // the reason why it is not ready matters more
+		_ = s.Stop() // the reason for the failed start matters more
 		return nil, fmt.Errorf("%w; its log is %s", err, filepath.Join(folder, LogFile))
 	}
 	return s, nil
 }
 
-// Address is the frontend's host:port, as TEMPORAL_ADDRESS wants it.
+// Address returns host:port of the frontend, in the form of TEMPORAL_ADDRESS.
 func (s *Server) Address() string { return s.address }
 
-// Stop ends the server; its folder can be started again afterwards.
+// Stop stops the server. Its folder can be started again afterwards.
 func (s *Server) Stop() error {
 	if err := s.server.Stop(); err != nil {
 		return fmt.Errorf("stop temporal server: %w", err)
@@ -113,8 +112,8 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// prepareDatabase creates tables and the namespace where they are missing, and
-// says whether the tables were.
+// prepareDatabase creates missing tables and the namespace, and reports whether it
+// created the tables.
 func prepareDatabase(database string, cfg *config.Config, attributes map[string]enumspb.IndexedValueType) (isNew bool, err error) {
 	store := cfg.Persistence.DataStores[storeName].SQL
 	if _, err := os.Stat(database); os.IsNotExist(err) {
@@ -156,14 +155,14 @@ func newServer(cfg *config.Config, ports ports, logger log.Logger, values dynami
 
 func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {
 	values := dynamicconfig.StaticClient{
-		// More than one are for more than one matching service: tasks and polls of
-		// another partition are forwarded, two calls of 43 a creation.
+		// More partitions are for several matching services: tasks and polls of another
+		// partition are forwarded, two calls of 43 per creation.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 	}
-	// A search attribute that the worker registers would be unknown to the server
-	// for a minute. Where all were registered with the tables, nobody registers
-	// any: to read them anew each time is four of ten requests to the database.
+	// Without a forced refresh the server does not know search attributes of the worker
+	// for up to a minute. If all were registered with the tables, no worker registers
+	// any; then the refresh would only cost four of ten requests to the database.
 	if !isNew || len(options.SearchAttributes) == 0 {
 		values[dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key()] = true
 	}
@@ -173,7 +172,7 @@ func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {
 	return values
 }
 
-// waitReady returns once the frontend serves and knows the namespace.
+// waitReady returns when the frontend serves and knows the namespace.
 func (s *Server) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

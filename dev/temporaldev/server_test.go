@@ -24,8 +24,8 @@ const taskQueue = "test"
 
 var phase = temporal.NewSearchAttributeKeyKeyword("ReconcilePhase")
 
-// echo waits for a signal and answers with what it was given, so that a test can
-// stop the server while it runs.
+// echo waits for a signal and returns its input, so that a test can stop the server in
+// the meantime.
 func echo(ctx workflow.Context, text string) (string, error) {
 	if err := workflow.UpsertTypedSearchAttributes(ctx, phase.ValueSet("Ready")); err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func echo(ctx workflow.Context, text string) (string, error) {
 	return text, nil
 }
 
-func TestServerKeepsItsFolder(t *testing.T) {
+func TestServerContinuesItsFolder(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	folder := filepath.Join(t.TempDir(), "made by", "start #1?", "100%25")
@@ -77,13 +77,13 @@ func TestServerKeepsItsFolder(t *testing.T) {
 	}
 }
 
-func TestServersSideBySide(t *testing.T) {
+func TestConcurrentServers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	first := start(ctx, t, t.TempDir(), temporaldev.Options{})
 	second := start(ctx, t, t.TempDir(), temporaldev.Options{})
 	if first.Address() == second.Address() {
-		t.Fatalf("both servers are at %s", first.Address())
+		t.Fatalf("both servers listen on %s", first.Address())
 	}
 	if _, err := dial(t, first).ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "w", TaskQueue: taskQueue}, echo, ""); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestServersSideBySide(t *testing.T) {
 	}
 	for _, s := range []*temporaldev.Server{first, second} {
 		if !strings.HasPrefix(s.Address(), "127.0.0.1:") {
-			t.Errorf("the server is at %s, want a loopback address", s.Address())
+			t.Errorf("the server listens on %s, want a loopback address", s.Address())
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestUI(t *testing.T) {
 		ui.WorkflowAddress("/subscriptions/1/name with ~"): "<html",
 	} {
 		if body := get(ctx, t, name); !strings.Contains(body, want) {
-			t.Errorf("GET %s does not answer %q but:\n%.300s", name, want, body)
+			t.Errorf("GET %s does not contain %q:\n%.300s", name, want, body)
 		}
 	}
 	if err := ui.Stop(); err != nil {
@@ -137,7 +137,7 @@ func TestWorkflowAddressEscapesSlashes(t *testing.T) {
 	}
 }
 
-func TestTakenPortIsRefused(t *testing.T) {
+func TestUsedPortIsRefused(t *testing.T) {
 	server := start(t.Context(), t, t.TempDir(), temporaldev.Options{})
 	address, err := url.Parse("http://" + server.Address())
 	if err != nil {

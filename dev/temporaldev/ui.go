@@ -17,14 +17,15 @@ import (
 	"github.com/armature-io/armature/payload"
 )
 
-// UIOptions configure a [UI]. The zero value works.
+// UIOptions configures a [UI]. The zero value works.
 type UIOptions struct {
-	// Port of the Web UI and CodecPort of the codec server; 0 picks a free one.
+	// Port is the port of the Web UI, CodecPort of the codec server; 0 picks a free
+	// one.
 	Port, CodecPort int
-	// Namespace that the Web UI opens; "" is [Namespace].
+	// Namespace is the namespace that the Web UI opens; "" means [Namespace].
 	Namespace string
-	// NoCodec shows payloads as they are stored: the codec server runs, and the
-	// Web UI is not told of it.
+	// NoCodec shows payloads as stored: the codec server runs, but the Web UI does not
+	// use it.
 	NoCodec bool
 }
 
@@ -38,15 +39,15 @@ type UI struct {
 	noCodec   bool
 }
 
-// StartUI starts the Web UI of the Temporal server at temporalAddress
-// (host:port, without TLS) and the codec server, and waits until both answer.
+// StartUI starts the codec server and the Web UI of the Temporal server at
+// temporalAddress (host:port, without TLS), and waits until both respond.
 func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*UI, error) {
-	taken, err := freeport.Take(options.Port, options.CodecPort)
+	reserved, err := freeport.Take(options.Port, options.CodecPort)
 	if err != nil {
 		return nil, fmt.Errorf("start web ui: %w", err)
 	}
-	defer taken.Release() // both listen by then
-	u := &UI{port: taken.Ports[0], codecPort: taken.Ports[1], namespace: options.Namespace, noCodec: options.NoCodec}
+	defer reserved.Release() // both listen by then
+	u := &UI{port: reserved.Ports[0], codecPort: reserved.Ports[1], namespace: options.Namespace, noCodec: options.NoCodec}
 	if u.namespace == "" {
 		u.namespace = Namespace
 	}
@@ -60,7 +61,7 @@ func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*U
 	go func() { failed <- u.codec.ListenAndServe() }()
 	go func() { failed <- u.ui.Start() }()
 	if err := u.waitReady(ctx, failed); err != nil {
-		_ = u.Stop() // the reason why it is not ready matters more
+		_ = u.Stop() // the reason for the failed start matters more
 		return nil, err
 	}
 	return u, nil
@@ -84,24 +85,24 @@ func (u *UI) config(temporalAddress string) *uiconfig.Config {
 	return c
 }
 
-// origins are the ways in which a browser may name the Web UI.
+// origins returns the origins under which a browser can open the Web UI.
 func (u *UI) origins() []string {
 	return []string{u.Address(), "http://localhost:" + strconv.Itoa(u.port)}
 }
 
-// Address is the Web UI's address, http://host:port.
+// Address returns the URL of the Web UI, http://host:port.
 func (u *UI) Address() string { return "http://" + freeport.Address(u.port) }
 
-// CodecAddress is the codec server's address, http://host:port.
+// CodecAddress returns the URL of the codec server, http://host:port.
 func (u *UI) CodecAddress() string { return "http://" + freeport.Address(u.codecPort) }
 
-// WorkflowAddress is the Web UI's page of a workflow. The slashes of the ID are
-// escaped, as the Web UI wants them.
+// WorkflowAddress returns the URL of a workflow's page. The slashes of the ID are
+// escaped, as the Web UI requires.
 func (u *UI) WorkflowAddress(workflowID string) string {
 	return u.Address() + "/namespaces/" + url.PathEscape(u.namespace) + "/workflows/" + url.PathEscape(workflowID)
 }
 
-// Stop ends the Web UI and the codec server.
+// Stop stops the Web UI and the codec server.
 func (u *UI) Stop() error {
 	u.ui.Stop()
 	if err := u.codec.Close(); err != nil {
@@ -125,7 +126,7 @@ func (u *UI) waitReady(ctx context.Context, failed <-chan error) error {
 		}
 	}()
 	for _, address := range []string{u.Address() + "/healthz", u.CodecAddress()} {
-		err := waitUntil(ctx, address, func(ctx context.Context) error { return answers(ctx, address) })
+		err := waitUntil(ctx, address, func(ctx context.Context) error { return checkHTTP(ctx, address) })
 		if err != nil {
 			return fmt.Errorf("start web ui: %w", err)
 		}
@@ -133,8 +134,8 @@ func (u *UI) waitReady(ctx context.Context, failed <-chan error) error {
 	return nil
 }
 
-// answers returns nil if an HTTP server answers, whatever it says.
-func answers(ctx context.Context, address string) error {
+// checkHTTP returns nil if an HTTP server responds, with any status.
+func checkHTTP(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
