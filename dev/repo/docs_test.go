@@ -38,12 +38,12 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		t.Errorf("%s and the code list different reasons (-code +page):\n%s", troubleshooting, diff)
 	}
 	for reason, section := range sections {
-		for _, part := range []string{"Means", "Who acts", "Do", "Tried again"} {
+		for _, part := range []string{"Means", "Who acts", "Do", "Retry"} {
 			if !strings.Contains(section, "\n- **"+part+"**: ") {
 				t.Errorf("%s lacks the line %q", reason, part)
 			}
 		}
-		class := regexp.MustCompile(`\*\*Tried again\*\*: (.*)`).FindStringSubmatch(section)
+		class := regexp.MustCompile(`\*\*Retry\*\*: (.*)`).FindStringSubmatch(section)
 		if want := triedAgain(resource.Reason(reason)); len(class) != 2 || class[1] != want {
 			t.Errorf("%s: tried again is %q on the page, %q in the code", reason, class, want)
 		}
