@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -17,56 +18,120 @@ import (
 // Bounds of the points whose caller sets no shorter one. Checks have the budget
 // of their local activity.
 const (
-	classifyLimit = 2 * time.Second
-	modifyLimit   = 20 * time.Second
-	successLimit  = 5 * time.Second
-	// deleteLimit holds what a deleter does before the DELETE and the DELETE.
-	deleteLimit = 55 * time.Second
-	importLimit = 20 * time.Second
-	// hangingMax calls of one link that never came back are enough: it is not
-	// called again until one does, so that it cannot eat the worker.
-	hangingMax = 4
+	maxClassifyTime = 2 * time.Second
+	maxModifyTime   = 20 * time.Second
+	maxSuccessTime  = 5 * time.Second
+	// maxDeleteTime covers what a deleter does before the DELETE and the DELETE.
+	maxDeleteTime = 55 * time.Second
+	maxImportTime = 20 * time.Second
+	// maxHangingCalls is the number of unreturned calls after which a link is not
+	// called any more, until one returns. It keeps a broken link from using up the
+	// worker.
+	maxHangingCalls = 4
+	// cancelGrace is how long a link may take to return after its context ends.
+	cancelGrace = 200 * time.Millisecond
 )
 
-// call is one run of a chain. It knows which link is at work, so that one that
-// does not come back is named.
+// call is one run of a chain. It records which link is running, so that an error
+// can name one that does not return.
 type call struct {
 	point string
 	mu    sync.Mutex
-	// inside are the links that were entered and not left, the innermost last.
-	inside []any
+	// running are the links that were called and have not returned, the innermost
+	// last.
+	running []any
 }
 
-// enter notes that a link begins; the answer is to be called when it ends.
-func (c *call) enter(link any) (leave func()) {
+// innermost returns the innermost running link, nil for none.
+func (c *call) innermost() any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inside = append(c.inside, link)
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.inside = c.inside[:len(c.inside)-1]
-	}
-}
-
-// at is the link at work, nil for none.
-func (c *call) at() any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.inside) == 0 {
+	if len(c.running) == 0 {
 		return nil
 	}
-	return c.inside[len(c.inside)-1]
+	return c.running[len(c.running)-1]
 }
 
-// hanging counts, by the name of a link, the calls that nobody waits for any
-// more.
-type hanging struct {
+// linkCall is the call of one link of a chain.
+type linkCall struct {
+	*call
+	link any
+	// objects are the inputs of the link, before are copies of them.
+	objects []*resource.Object
+	before  []resource.Object
+}
+
+// enter records that a link starts with some inputs, of which nil ones are
+// ignored. The caller must defer finish of the result.
+func (c *call) enter(link any, objects ...*resource.Object) *linkCall {
+	l := &linkCall{call: c, link: link}
+	for _, object := range objects {
+		if object != nil && !slices.Contains(l.objects, object) {
+			l.objects, l.before = append(l.objects, object), append(l.before, clone(*object))
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = append(c.running, link)
+	return l
+}
+
+// finish ends the call of a link: it turns a panic or a changed input into an
+// error and adds the name of the link to an error. It must be deferred itself,
+// because it recovers.
+func (l *linkCall) finish(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{point: l.point, link: l.link, value: value, stack: debug.Stack()}
+	}
+	changed := l.restoreInputs()
+	switch {
+	case *err == nil && changed != nil:
+		*err = &linkError{link: nil, err: changed}
+	case *err != nil && !isNamed(*err):
+		*err = &linkError{link: l.link, err: *err}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = l.running[:len(l.running)-1]
+}
+
+// restoreInputs undoes changes of the inputs and returns an error that names the
+// link if there were any.
+func (l *linkCall) restoreInputs() error {
+	var err error
+	for i, object := range l.objects {
+		if !reflect.DeepEqual(*object, l.before[i]) {
+			err = fmt.Errorf("%s changed its input in %s: a check looks at %s and never changes it", nameOf(l.link), l.point, l.before[i].ID.Short())
+			*object = l.before[i]
+		}
+	}
+	return err
+}
+
+// clone returns a copy of an object that shares only its ID.
+func clone(object resource.Object) resource.Object {
+	object.Desired, object.Observed = drift.Clone(object.Desired), drift.Clone(object.Observed)
+	return object
+}
+
+// cloneForLinks returns a private copy of an object, because cached objects are
+// shared. Without links it returns the object: the default changes nothing.
+func cloneForLinks[L any](links []L, object *resource.Object) *resource.Object {
+	if object == nil || len(links) == 0 {
+		return object
+	}
+	own := clone(*object)
+	return &own
+}
+
+// hangingCalls counts, by the name of a link, the calls that timed out and have
+// not returned yet.
+type hangingCalls struct {
 	mu    sync.Mutex
 	calls map[string]int
 }
 
-func (h *hanging) add(name string, n int) {
+func (h *hangingCalls) add(name string, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.calls[name] += n; h.calls[name] == 0 {
@@ -74,103 +139,63 @@ func (h *hanging) add(name string, n int) {
 	}
 }
 
-func (h *hanging) tooMany(name string) bool {
+func (h *hangingCalls) tooMany(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.calls[name] >= hangingMax
+	return h.calls[name] >= maxHangingCalls
 }
 
-// within runs a chain until it ends or the context does: a link that ignores its
-// context must not hold the step, and its name must not be lost. links are those
-// of the chain.
-func within[T any](ctx context.Context, h *hanging, c *call, links []any, run func(ctx context.Context) (T, error)) (T, error) {
-	var none T
+// runChain calls run, which runs the chain of links at a point. Links run in a
+// goroutine of their own, so that one that ignores its context cannot delay the
+// step; the error then names it. The default alone is called directly.
+func runChain[L, T any](ctx context.Context, r *Registry, point string, links []L, run func(context.Context, *call) (T, error)) (T, error) {
+	c := &call{point: point}
+	if len(links) == 0 {
+		return run(ctx, c)
+	}
+	var zero T
 	for _, link := range links {
-		if name := nameOf(link); h.tooMany(name) {
-			return none, fmt.Errorf("%s is not called in %s: %d earlier calls of it never came back", name, c.point, hangingMax)
+		if name := nameOf(link); r.hanging.tooMany(name) {
+			return zero, fmt.Errorf("%s is not called in %s: %d earlier calls of it never came back", name, point, maxHangingCalls)
 		}
 	}
-	type answer struct {
+	type result struct {
 		value T
 		err   error
 	}
-	done := make(chan answer, 1)
+	done := make(chan result, 1)
 	go func() {
-		var got answer
+		var got result
 		defer func() { done <- got }()
-		// The links have guards of their own; this one is for the defaults.
-		defer guard(c.point, c, &got.err)
-		got.value, got.err = run(ctx)
+		// Each link has its own recovery; this one is for the defaults.
+		defer func() {
+			if value := recover(); value != nil {
+				got.err = &panicError{point: point, link: c, value: value, stack: debug.Stack()}
+			}
+		}()
+		got.value, got.err = run(ctx, c)
 	}()
 	select {
 	case got := <-done:
 		return got.value, got.err
 	case <-ctx.Done():
 	}
-	// Who heeds the context ends now.
 	select {
-	case got := <-done:
+	case got := <-done: // the links respect the context
 		return got.value, got.err
-	case <-time.After(heedTime):
+	case <-time.After(cancelGrace):
 	}
-	culprit := c.at()
-	if culprit == nil {
-		return none, fmt.Errorf("%s did not end in time: %w", c.point, ctx.Err())
+	link := c.innermost()
+	if link == nil {
+		return zero, fmt.Errorf("%s did not end in time: %w", point, ctx.Err())
 	}
-	name := nameOf(culprit)
-	h.add(name, 1)
+	name := nameOf(link)
+	r.hanging.add(name, 1)
 	go func() {
 		<-done
-		h.add(name, -1)
+		r.hanging.add(name, -1)
 	}()
-	return none, fmt.Errorf("%s did not answer in %s in time: %w", name, c.point, ctx.Err())
-}
-
-// heedTime is how long a link may take to heed the end of its context.
-const heedTime = 200 * time.Millisecond
-
-// inputs remembers what a link got, to see whether it changed it.
-type inputs struct {
-	objects []*resource.Object
-	before  []resource.Object
-}
-
-func remember(objects ...*resource.Object) inputs {
-	in := inputs{}
-	for _, object := range objects {
-		if object != nil && !slices.Contains(in.objects, object) {
-			in.objects, in.before = append(in.objects, object), append(in.before, copied(*object))
-		}
-	}
-	return in
-}
-
-// unchanged puts back what a link changed and says so in an error.
-func (in inputs) unchanged(point string, link any) error {
-	var err error
-	for i, object := range in.objects {
-		if !reflect.DeepEqual(*object, in.before[i]) {
-			err = fmt.Errorf("%s changed its input in %s: a check looks at %s and never changes it", nameOf(link), point, in.before[i].ID.Short())
-			*object = in.before[i]
-		}
-	}
-	return err
-}
-
-// copied shares nothing with the object but its ID.
-func copied(object resource.Object) resource.Object {
-	object.Desired, object.Observed = drift.Clone(object.Desired), drift.Clone(object.Observed)
-	return object
-}
-
-// apart is a copy for the links of a chain: what others read comes from caches. The
-// default alone changes nothing and gets the object itself.
-func apart[L any](links []L, object *resource.Object) *resource.Object {
-	if object == nil || len(links) == 0 {
-		return object
-	}
-	own := copied(*object)
-	return &own
+	return zero, fmt.Errorf("%s did not answer in %s in time: %w", name, point, ctx.Err())
 }
 
 // linkError is an error of one link: the innermost that returned it.
@@ -179,6 +204,7 @@ type linkError struct {
 	err  error
 }
 
+// Error returns the text with the name of the link.
 func (e *linkError) Error() string {
 	if e.link == nil {
 		return e.err.Error() // it names the link itself
@@ -186,23 +212,30 @@ func (e *linkError) Error() string {
 	return nameOf(e.link) + ": " + e.err.Error()
 }
 
+// Unwrap returns the link's own error.
 func (e *linkError) Unwrap() error { return e.err }
 
-// left is what every link's call ends with: a panic is caught, a changed input
-// told, an error gets the name of its link.
-func (c *call) left(link any, in inputs, panicking any, err *error) {
-	if panicking != nil {
-		*err = &panicError{point: c.point, link: link, value: panicking, stack: debug.Stack()}
+// panicError is a recovered panic of one link.
+type panicError struct {
+	point string
+	link  any
+	value any
+	stack []byte
+}
+
+// Error returns a text that names the link, so that its author can be found; the
+// stack goes to the log. It omits the panic value of a modifier, which may contain
+// a secret of the payload.
+func (e *panicError) Error() string {
+	if _, harmless := e.value.(runtime.Error); e.point == modifyPoint && !harmless {
+		return fmt.Sprintf("%s panicked in %s", nameOf(e.link), e.point)
 	}
-	changed := in.unchanged(c.point, link)
-	var (
-		named    *linkError
-		panicked *panicError
-	)
-	switch {
-	case *err == nil && changed != nil:
-		*err = &linkError{link: nil, err: changed}
-	case *err != nil && !errors.As(*err, &named) && !errors.As(*err, &panicked):
-		*err = &linkError{link: link, err: *err}
-	}
+	return fmt.Sprintf("%s panicked in %s: %v", nameOf(e.link), e.point, e.value)
+}
+
+// isNamed reports whether an error names its link already.
+func isNamed(err error) bool {
+	_, named := errors.AsType[*linkError](err)
+	_, panicked := errors.AsType[*panicError](err)
+	return named || panicked
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -24,9 +25,9 @@ const (
 	successPoint    = "Success"
 )
 
-// CheckOwner is step 1: may the resource be touched at all? It knows the owner
-// and the references, never the observed resource. With Force only the
-// references are checked.
+// CheckOwner runs step 1 and returns a block if the resource must not be touched at
+// all. It sees the owner and the references, never the observed resource. With
+// Force it checks the references only.
 func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict {
 	verdict := resource.Proceed("Owner not checked: the pass was forced")
 	if !req.Force {
@@ -35,15 +36,15 @@ func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict
 	if !verdict.Stops() {
 		verdict = checkReferences(verdict, req.References)
 	}
-	return decided(ctx, req, ownerCheckPoint, verdict)
+	return logVerdict(ctx, req, ownerCheckPoint, verdict)
 }
 
 func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationOwnerChecker](r.links(req.resourceType()))
 	last := defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote}
 	result, err := runChain(ctx, r, ownerCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
-		check := chain(links, innermostOwnerCheck(last), c.bindOwnerCheck)
-		return check(ctx, apart(links, req.owner()), req.Resolver, req.Client, req.log())
+		check := chain(links, PreReconcileOwnerCheckFunc(last.check), c.bindOwnerCheck)
+		return check(ctx, cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
 		return failedCheck(ctx, req.log(), ownerCheckPoint, err)
@@ -58,32 +59,10 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 	return verdict
 }
 
-// runChain calls links that may hang from a distance, and the default alone
-// directly: it does not.
-func runChain[L, T any](ctx context.Context, r *Registry, point string, links []L, run func(context.Context, *call) (T, error)) (T, error) {
-	c := &call{point: point}
-	if len(links) == 0 {
-		return run(ctx, c)
-	}
-	all := make([]any, len(links))
-	for i, link := range links {
-		all[i] = link
-	}
-	return within(ctx, r.hanging, c, all, func(ctx context.Context) (T, error) { return run(ctx, c) })
-}
-
-func innermostOwnerCheck(last PreReconciliationOwnerChecker) PreReconcileOwnerCheckFunc {
-	return func(ctx context.Context, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PreReconcileCheckResult, error) {
-		return last.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, nil)
-	}
-}
-
 func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconcileOwnerCheckFunc) PreReconcileOwnerCheckFunc {
 	return func(ctx context.Context, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PreReconcileCheckResult, err error) {
-		defer c.enter(link)()
-		in := remember(owner)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, owner).finish(&err)
 		result, err = link.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, next)
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
 			err = fmt.Errorf("it answered %q in %s: only proceed and block are answers", result.Action(), ownerCheckPoint)
@@ -92,38 +71,30 @@ func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconc
 	}
 }
 
-// PreCheck is step 3: does the resource get a PUT? Proceed carries Create or
-// the differences; Skip means that it is in sync.
+// PreCheck runs step 3 and decides whether the resource gets a PUT. Proceed carries
+// Create or the differences; Skip means that the resource is in sync.
 func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationChecker](r.links(req.resourceType()))
 	last := defaultPreChecker{registry: r, request: req}
 	result, err := runChain(withForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
-		check := chain(links, innermostPreCheck(last), c.bindPreCheck)
-		return check(ctx, apart(links, req.Object), apart(links, req.owner()), req.Resolver, req.Client, req.log())
+		check := chain(links, PreReconcileCheckFunc(last.check), c.bindPreCheck)
+		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
-		return decided(ctx, req, preCheckPoint, failedCheck(ctx, req.log(), preCheckPoint, err))
+		return logVerdict(ctx, req, preCheckPoint, failedCheck(ctx, req.log(), preCheckPoint, err))
 	}
 	verdict := result.verdict
 	if verdict.Action == resource.ActionProceed && !result.compared {
 		verdict.Create = !req.Object.Exists()
 		verdict.Message = "An extension asked for a PUT without a comparison"
 	}
-	return decided(ctx, req, preCheckPoint, verdict)
-}
-
-func innermostPreCheck(last PreReconciliationChecker) PreReconcileCheckFunc {
-	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PreReconcileCheckResult, error) {
-		return last.PreReconcileCheck(ctx, obj, owner, resolver, client, log, nil)
-	}
+	return logVerdict(ctx, req, preCheckPoint, verdict)
 }
 
 func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileCheckFunc) PreReconcileCheckFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PreReconcileCheckResult, err error) {
-		defer c.enter(link)()
-		in := remember(obj, owner)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, obj, owner).finish(&err)
 		result, err = link.PreReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it gave no answer in %s", preCheckPoint)
@@ -132,33 +103,24 @@ func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileChec
 	}
 }
 
-// PostCheck is step 5: is the resource Ready? It answers ActionSuccess,
-// ActionFailure or ActionError.
+// PostCheck runs step 5 and decides whether the resource is Ready. It returns
+// ActionSuccess, ActionFailure or ActionError.
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PostReconciliationChecker](r.links(req.resourceType()))
-	last := defaultPostChecker{registry: r}
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (PostReconcileCheckResult, error) {
-		check := chain(links, innermostPostCheck(last), c.bindPostCheck)
-		return check(ctx, apart(links, req.Object), apart(links, req.owner()), req.Resolver, req.Client, req.log())
+		check := chain(links, PostReconcileCheckFunc(r.defaultPostCheck), c.bindPostCheck)
+		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
-		return decided(ctx, req, postCheckPoint, failedCheck(ctx, req.log(), postCheckPoint, err))
+		return logVerdict(ctx, req, postCheckPoint, failedCheck(ctx, req.log(), postCheckPoint, err))
 	}
-	return decided(ctx, req, postCheckPoint, result.verdict)
-}
-
-func innermostPostCheck(last PostReconciliationChecker) PostReconcileCheckFunc {
-	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (PostReconcileCheckResult, error) {
-		return last.PostReconcileCheck(ctx, obj, owner, resolver, client, log, nil)
-	}
+	return logVerdict(ctx, req, postCheckPoint, result.verdict)
 }
 
 func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileCheckFunc) PostReconcileCheckFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PostReconcileCheckResult, err error) {
-		defer c.enter(link)()
-		in := remember(obj, owner)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, obj, owner).finish(&err)
 		result, err = link.PostReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it gave no answer in %s", postCheckPoint)
@@ -167,12 +129,11 @@ func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileC
 	}
 }
 
-// failedCheck turns an error of a chain into a verdict. An error with a
-// condition of its own is taken as given; any other is a failed check, not a
-// failed resource: Warning, tried again slowly.
+// failedCheck returns the verdict for an error of a chain. An error that carries
+// a condition becomes that condition. Any other is a failed check, not a failed
+// resource: Warning, retried slowly.
 func failedCheck(ctx context.Context, log *slog.Logger, point string, err error) resource.Verdict {
-	var panicked *panicError
-	if errors.As(err, &panicked) {
+	if panicked, ok := errors.AsType[*panicError](err); ok {
 		log.ErrorContext(ctx, "extension panicked", "point", point, "extension", fmt.Sprintf("%T", panicked.link), "stack", string(panicked.stack))
 	}
 	if verdict, ok := VerdictOf(err); ok {
@@ -182,10 +143,19 @@ func failedCheck(ctx context.Context, log *slog.Logger, point string, err error)
 	return withARMError(verdict, err)
 }
 
-// decided logs a verdict, stops and surprises louder than proceeds, and hands
-// it on.
-func decided(ctx context.Context, req Request, point string, verdict resource.Verdict) resource.Verdict {
-	verdict = sane(verdict)
+// withARMError returns the verdict with the request ID and the wait of an error
+// of ARM.
+func withARMError(verdict resource.Verdict, err error) resource.Verdict {
+	if failure, ok := errors.AsType[*arm.Error](err); ok {
+		verdict.RequestID, verdict.RetryAfter = failure.RequestID, failure.RetryAfter
+	}
+	return verdict
+}
+
+// logVerdict sanitizes a verdict, logs it and returns it. A verdict that stops the
+// pass has a higher level than one that proceeds.
+func logVerdict(ctx context.Context, req Request, point string, verdict resource.Verdict) resource.Verdict {
+	verdict = sanitize(verdict)
 	level := slog.LevelDebug
 	switch verdict.Action {
 	case resource.ActionBlock, resource.ActionFailure:
@@ -198,20 +168,20 @@ func decided(ctx context.Context, req Request, point string, verdict resource.Ve
 	return verdict
 }
 
-// Bounds of what a verdict may hold: it lives in histories and search attributes.
+// Bounds of a verdict, which is stored in histories and search attributes.
 const (
-	messageMax = 2000 // runes
-	reasonMax  = 100  // bytes
+	maxMessageRunes = 2000
+	maxReasonBytes  = 100
 )
 
-// sane takes from a verdict what would break the workflow that gets it: an
-// extension may say anything.
-func sane(verdict resource.Verdict) resource.Verdict {
+// sanitize bounds the fields of a verdict, because an extension may return
+// anything and the workflow must accept it.
+func sanitize(verdict resource.Verdict) resource.Verdict {
 	verdict.Message = strings.ToValidUTF8(verdict.Message, "?")
-	if runes := []rune(verdict.Message); len(runes) > messageMax {
-		verdict.Message = string(runes[:messageMax-1]) + "…"
+	if runes := []rune(verdict.Message); len(runes) > maxMessageRunes {
+		verdict.Message = string(runes[:maxMessageRunes-1]) + "…"
 	}
-	if reason := string(verdict.Reason); len(reason) > reasonMax || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsSpace) {
+	if reason := string(verdict.Reason); len(reason) > maxReasonBytes || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsSpace) {
 		verdict.Reason = resource.ReasonFailed
 	}
 	switch verdict.Severity {
@@ -219,8 +189,17 @@ func sane(verdict resource.Verdict) resource.Verdict {
 	default:
 		verdict.Severity = resource.SeverityWarning
 	}
-	if verdict.Stops() && !known(verdict.Class) {
+	if verdict.Stops() && !isRetryClass(verdict.Class) {
 		verdict.Class = resource.RetrySlow
 	}
 	return verdict
+}
+
+// isRetryClass reports whether a retry class is one of the four.
+func isRetryClass(class resource.RetryClass) bool {
+	switch class {
+	case resource.RetryFast, resource.RetrySlow, resource.RetryVerySlow, resource.RetryNone:
+		return true
+	}
+	return false
 }

@@ -12,59 +12,49 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The defaults are the last links of their chains and never call next.
-var (
-	_ PreReconciliationOwnerChecker = defaultOwnerChecker{}
-	_ PreReconciliationChecker      = defaultPreChecker{}
-	_ PostReconciliationChecker     = defaultPostChecker{}
-)
-
-// defaultOwnerChecker blocks when the owner is absent or, where it is the
-// parent in ARM, changing. A resource group refuses only while it is deleted;
-// a scope of an extension resource refuses nothing.
+// defaultOwnerChecker ends the chain of owner checkers. It blocks when the owner
+// is absent or, where it is the parent in ARM, changing. A resource group refuses
+// only while it is deleted; a scope of an extension resource refuses nothing.
 type defaultOwnerChecker struct {
 	registry *Registry
 	id       resource.ID
 	note     string
 }
 
-func (d defaultOwnerChecker) PreReconcileOwnerCheck(
-	_ context.Context, owner *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PreReconcileOwnerCheckFunc,
-) (PreReconcileCheckResult, error) {
+func (d defaultOwnerChecker) check(_ context.Context, owner *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PreReconcileCheckResult, error) {
 	state := owner.ProvisioningState()
 	switch {
 	case owner == nil && d.note != "":
-		return proceedSaying(fmt.Sprintf("%s: %s", nameOfOwner(d.id.Owner()), d.note)), nil
+		return proceedWith(fmt.Sprintf("%s: %s", ownerText(d.id.Owner()), d.note)), nil
 	case owner == nil:
-		return proceedSaying("There is no owner to check"), nil
+		return proceedWith("There is no owner to check"), nil
 	case !owner.Exists():
-		return BlockReconcile(nameOfOwner(owner.ID)+" does not exist in Azure",
+		return BlockReconcile(ownerText(owner.ID)+" does not exist in Azure",
 			WithReason(resource.ReasonWaitingForOwner)), nil
 	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"),
 		d.id.IsChild() && d.id.Owner().Equal(owner.ID) && d.registry.InFlight(owner.ID.Type(), state):
-		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", nameOfOwner(owner.ID), state)), nil
+		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state)), nil
 	}
-	return proceedSaying(nameOfOwner(owner.ID) + " allows it"), nil
+	return proceedWith(ownerText(owner.ID) + " allows it"), nil
 }
 
-// defaultPreChecker refuses to disturb an operation in flight, then compares.
+// defaultPreChecker ends the chain of pre-checkers. It blocks while an operation is
+// in progress, then compares.
 type defaultPreChecker struct {
 	registry *Registry
 	request  Request
 }
 
-// failedStateRule names the difference that a failed resource is.
+// failedStateRule is the rule of the difference that a failed resource counts as.
 const failedStateRule = "failed-state"
 
 // forceHintAfter is longer than nearly every operation in recorded traffic (the
 // longest PUT took 51 minutes).
 const forceHintAfter = 2 * time.Hour
 
-func (d defaultPreChecker) PreReconcileCheck(
-	_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PreReconcileCheckFunc,
-) (PreReconcileCheckResult, error) {
+func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PreReconcileCheckResult, error) {
 	if !obj.Exists() {
-		result := proceedSaying("The resource does not exist in Azure: it is created")
+		result := proceedWith("The resource does not exist in Azure: it is created")
 		result.verdict.Reason, result.verdict.Create, result.compared = resource.ReasonNotFound, true, true
 		return result, nil
 	}
@@ -98,33 +88,34 @@ func (d defaultPreChecker) PreReconcileCheck(
 	return inSync(found), nil
 }
 
-// inSync names what still differs and is not put again: a change that Azure did
-// not take is a warning, what it always kept is a remark.
+// inSync returns a skip. Its message lists what still differs and gets no PUT: a
+// change that Azure did not apply is a warning, what it always kept is a note.
 func inSync(found drift.Result) PreReconcileCheckResult {
 	result := SkipReconcile("In sync: Azure has what the manifest says")
 	switch {
 	case len(found.NotTaken) > 0:
-		result = SkipReconcile("Azure accepted the last PUT and kept its own value of "+listed(found.NotTaken),
+		result = SkipReconcile("Azure accepted the last PUT and kept its own value of "+summarize(found.NotTaken),
 			WithReason(resource.ReasonChangeNotTaken), WithSeverity(resource.SeverityWarning))
 	case len(found.Accepted) > 0:
-		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + listed(found.Accepted))
+		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + summarize(found.Accepted))
 	}
 	if len(found.Children) > 0 {
-		result.verdict.Message += "; it has children that its manifest does not state: " + listed(found.Children)
+		result.verdict.Message += "; it has children that its manifest does not state: " + summarize(found.Children)
 	}
 	result.compared = true
 	return result
 }
 
-// contested leaves to people what somebody else changes again after every PUT.
+// contested returns a block for values that another tool or user changes after
+// every PUT.
 func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult {
 	first := found.Contested[0]
 	message := fmt.Sprintf("%s was put back %d times and is %s again, wanted %s", first.Path, drift.ContestedAfter, first.Observed, first.Desired)
 	if others := len(found.Contested) - 1; others > 0 {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
-	if who, known := obj.StringAt("systemData.lastModifiedBy"); known {
-		message += "; the resource was last modified by " + who
+	if writer, known := obj.StringAt("systemData.lastModifiedBy"); known {
+		message += "; the resource was last modified by " + writer
 	}
 	message += "; stop the other writer, state its value or ignore the path; armature reconcile --force puts it back once"
 	result := BlockReconcile(message, WithReason(resource.ReasonContested))
@@ -133,15 +124,16 @@ func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult
 	return result
 }
 
-// listed names the first paths and counts the others.
-func listed(paths []string) string {
-	const shown = 3
-	if len(paths) <= shown {
+// summarize returns the first paths and the number of the others.
+func summarize(paths []string) string {
+	const maxPaths = 3
+	if len(paths) <= maxPaths {
 		return strings.Join(paths, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(paths[:shown], ", "), len(paths)-shown)
+	return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxPaths], ", "), len(paths)-maxPaths)
 }
 
+// differing returns a proceed with the differences.
 func differing(found drift.Result) PreReconcileCheckResult {
 	if extra := len(found.Differences) - resource.MaxDifferences; extra > 0 {
 		found.Differences, found.More = found.Differences[:resource.MaxDifferences], found.More+extra
@@ -152,9 +144,9 @@ func differing(found drift.Result) PreReconcileCheckResult {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
 	if len(found.Drops) > 0 {
-		message += "; the PUT takes away what the manifest does not state: " + listed(found.Drops)
+		message += "; the PUT takes away what the manifest does not state: " + summarize(found.Drops)
 	}
-	result := proceedSaying(message)
+	result := proceedWith(message)
 	result.compared = true
 	result.verdict.Drops = found.Drops
 	result.verdict.Reason = resource.ReasonDrift
@@ -162,30 +154,24 @@ func differing(found drift.Result) PreReconcileCheckResult {
 	return result
 }
 
-// defaultPostChecker is satisfied by a resource that exists and is neither
-// failed nor changing. Unknown states pass.
-type defaultPostChecker struct {
-	registry *Registry
-}
-
-func (d defaultPostChecker) PostReconcileCheck(
-	_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger, _ PostReconcileCheckFunc,
-) (PostReconcileCheckResult, error) {
+// defaultPostCheck ends the chain of post-checkers. It succeeds for a resource that
+// exists and is neither failed nor changing. Unknown states pass.
+func (r *Registry) defaultPostCheck(_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PostReconcileCheckResult, error) {
 	state := obj.ProvisioningState()
 	switch {
 	case !obj.Exists():
 		return PostReconcileCheckResultFailure("Azure does not show the resource yet"), nil
-	case resource.Broken(state), d.registry.InFlight(obj.ID.Type(), state):
+	case resource.Broken(state), r.InFlight(obj.ID.Type(), state):
 		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state)), nil
 	}
 	return PostReconcileCheckResultSuccess(), nil
 }
 
-func proceedSaying(message string) PreReconcileCheckResult {
+func proceedWith(message string) PreReconcileCheckResult {
 	return PreReconcileCheckResult{verdict: resource.Proceed(message)}
 }
 
-// nameOfOwner is how a message calls an owner: Owner "c1" (Microsoft.Kusto/clusters).
-func nameOfOwner(id resource.ID) string {
+// ownerText returns an owner for messages: Owner "c1" (Microsoft.Kusto/clusters).
+func ownerText(id resource.ID) string {
 	return fmt.Sprintf("Owner %q (%s)", id.Short(), id.Type())
 }

@@ -1,6 +1,7 @@
-// Package extensions owns the points at which code of one resource type takes
-// part in a pass, the chain that joins several such links, the registry that
-// finds them by type, and the default at the end of every chain.
+// Package extensions owns the points at which code for one resource type takes
+// part in a pass, the chain of several such links, the registry that finds them by
+// type, the facts of types, and the default at the end of every chain. The types
+// that Armature ships with are in extensions/azure.
 //
 // A link acts before the rest of its chain, after it, or instead of it:
 //
@@ -13,11 +14,11 @@
 //		return next(ctx, owner, resolver, client, log) // the next link, at last the default
 //	}
 //
-// A link holds no state, changes none of its inputs, and is keyed by ARM type
-// and JSON path, never by a Go type of one api-version: a field that is absent
-// blocks nothing. A block says "not now" in words that a user understands; a
-// returned error says "this check failed", not "this resource failed". A panic
-// becomes a verdict that names the link.
+// A link has no state, changes none of its inputs, and is keyed by ARM type and
+// JSON path, never by a Go type of one api-version: a field that is absent blocks
+// nothing. A block means "not now" and explains why to a user. A returned error
+// means that the check failed, not that the resource failed. A panic becomes a
+// verdict that names the link.
 //
 // The package knows no Temporal and sends no request of its own.
 package extensions

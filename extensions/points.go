@@ -9,27 +9,28 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ARMClient talks to ARM with the credential of the resource under
-// reconciliation. A check that needs no read makes none: the budget of reads in
-// one step is 3 s.
+// ARMClient sends requests to ARM with the credential of the resource under
+// reconciliation. The reads of one step share a budget of 3 s, so a check makes
+// only those that it needs.
 type ARMClient interface {
-	// Get reads any resource; absence is an error of arm.IsAbsent.
+	// Get reads any resource. arm.IsAbsent reports whether its error means that the
+	// resource does not exist.
 	Get(ctx context.Context, id resource.ID, apiVersion string) (arm.Response, error)
-	// Find lists at most limit items of a collection below a resource, with
-	// ARM's $filter where it is not "".
+	// Find returns at most limit items of a collection below a resource, filtered
+	// by ARM's $filter unless it is "".
 	Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error)
-	// Post calls an action of a resource ("purge") and does not wait for what it
-	// starts: the next pass looks what became of it. A repeated call must do no
-	// harm.
+	// Post calls an action of a resource ("purge") and does not wait for the
+	// operation that it starts; the next pass checks the result. The action must be
+	// safe to repeat.
 	Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (arm.Operation, error)
 }
 
-// Resolver finds another resource by a reference.
+// Resolver reads another resource by a reference.
 type Resolver interface {
 	Resolve(ctx context.Context, reference resource.Reference) (Resolution, error)
 }
 
-// Resolution is what a Resolver found. Object is nil when Found is false; Ready
+// Resolution is the result of a Resolver. Object is nil when Found is false; Ready
 // means that the resource exists and is neither changing nor broken.
 type Resolution struct {
 	Found  bool
@@ -39,9 +40,9 @@ type Resolution struct {
 
 // PreReconciliationOwnerChecker decides from the owner alone whether the
 // resource may be touched at all. It runs before every request to the resource,
-// for the case that the owner's state refuses even a GET. owner is nil when
-// there is none or when it may not be read; an owner that is absent in Azure
-// has Exists() == false. SkipReconcile is no answer here.
+// for owners whose state refuses even a GET. owner is nil when there is none or
+// when it may not be read; an owner that is absent in Azure has
+// Exists() == false. It must not return SkipReconcile.
 type PreReconciliationOwnerChecker interface {
 	PreReconcileOwnerCheck(
 		ctx context.Context,
@@ -63,9 +64,9 @@ type PreReconcileOwnerCheckFunc func(
 ) (PreReconcileCheckResult, error)
 
 // PreReconciliationChecker decides from the resource, freshly read, whether it
-// gets a PUT. The default at the end of the chain refuses to disturb an
-// operation in flight and then compares: a link that answers
-// ProceedWithReconcile without calling next asks for a PUT at every pass.
+// gets a PUT. The default at the end of the chain blocks while an operation is in
+// progress and then compares. A link that returns ProceedWithReconcile without
+// calling next requests a PUT in every pass.
 type PreReconciliationChecker interface {
 	PreReconcileCheck(
 		ctx context.Context,
@@ -88,8 +89,8 @@ type PreReconcileCheckFunc func(
 	log *slog.Logger,
 ) (PreReconcileCheckResult, error)
 
-// PostReconciliationChecker decides whether a resource that ARM calls done is
-// Ready. It runs after a pass without a PUT too.
+// PostReconciliationChecker decides whether a resource whose operation has
+// succeeded in ARM is Ready. It also runs in a pass without a PUT.
 type PostReconciliationChecker interface {
 	PostReconcileCheck(
 		ctx context.Context,
@@ -112,8 +113,8 @@ type PostReconcileCheckFunc func(
 	log *slog.Logger,
 ) (PostReconcileCheckResult, error)
 
-// ARMResourceModifier changes the body of a PUT just before it is sent. It gets
-// a copy of its own: secrets are resolved in it, so it never logs it.
+// ARMResourceModifier changes the body of a PUT just before it is sent. It gets a
+// private copy. Secrets are resolved in it, so it must not log it.
 type ARMResourceModifier interface {
 	ModifyARMResource(
 		ctx context.Context,
@@ -138,8 +139,8 @@ type ARMResourceModifierFunc func(
 	log *slog.Logger,
 ) (map[string]any, error)
 
-// ErrorClassifier says how soon an error of ARM is tried again. Its convention:
-// call next first, then change what the type knows better.
+// ErrorClassifier decides how soon a pass follows an error of ARM. By convention
+// it calls next first, then changes what it knows better for its type.
 type ErrorClassifier interface {
 	ClassifyError(
 		ctx context.Context,
@@ -158,16 +159,15 @@ type ErrorClassifierFunc func(
 	log *slog.Logger,
 ) (ErrorDetails, error)
 
-// ErrorDetails is an error of ARM as a user sees it. Class RetryNone is fatal:
-// no further try until somebody acts.
+// ErrorDetails is an error of ARM as a user sees it. Class RetryNone is permanent:
+// there is no retry until a user acts.
 type ErrorDetails struct {
 	Code    string
 	Message string
 	Class   resource.RetryClass
 }
 
-// Deleter deletes a resource; next is the plain DELETE. What it does must be
-// safe to repeat.
+// Deleter deletes a resource; next is the plain DELETE. It must be safe to repeat.
 type Deleter interface {
 	Delete(
 		ctx context.Context,
@@ -188,7 +188,7 @@ type DeleterFunc func(
 	log *slog.Logger,
 ) error
 
-// Importer decides whether an existing resource is worth a manifest.
+// Importer decides whether an import writes a manifest for an existing resource.
 type Importer interface {
 	Import(
 		ctx context.Context,
@@ -207,8 +207,8 @@ type ImporterFunc func(
 	log *slog.Logger,
 ) (ImportResult, error)
 
-// SuccessfulCreationHandler acts each time a pass ends Ready, not only the
-// first time: it must be safe to repeat.
+// SuccessfulCreationHandler runs each time a pass ends Ready, not only the first
+// time, so it must be safe to repeat.
 type SuccessfulCreationHandler interface {
 	Success(
 		ctx context.Context,
@@ -225,23 +225,22 @@ type SuccessfulCreationHandlerFunc func(
 	log *slog.Logger,
 ) error
 
-// ChildLister names the child collections of a type, relative to its ID
-// ("databases"), that a delete would take along and that no list call of the
-// resource group shows.
+// ChildLister lists the child collections of a type, relative to its ID
+// ("databases"), that a delete would take along and that a list call of the
+// resource group does not show.
 type ChildLister interface {
 	Children() []string
 }
 
-// RestingStater takes words away from the table of provisioning states in
-// flight (resource.InFlight) for a type whose resources rest in them: the
-// defaults then treat such a resource as settled.
+// RestingStater lists provisioning states that mean an operation in progress for
+// other types (resource.InFlight) and none for this type. The defaults treat a
+// resource in such a state as settled.
 type RestingStater interface {
 	RestingStates() []string
 }
 
-// LinkSource gives links for a type at the moment of a step: rules that may be
-// replaced while the worker runs. Every step of a pass asks anew, and holds what
-// it got to its end.
+// LinkSource returns links for a type that may be replaced while the worker runs,
+// such as rules. Every step of a pass calls it and uses the result to its end.
 type LinkSource interface {
 	Links(resourceType string) []any
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// checkReferences blocks while a referenced resource is absent or not ready. A
-// reference that may not be read (403) passes, and the verdict says so. An
-// absent one outweighs a failed look-up, which outweighs one that is not ready.
+// checkReferences returns a block while a referenced resource is absent or not
+// ready, else the given verdict. A reference that may not be read (403) passes with
+// a note in the message. An absent reference has priority over a failed read, and
+// that over one that is not ready.
 func checkReferences(verdict resource.Verdict, references []ResolvedReference) resource.Verdict {
 	var absent, unready []resource.ID
 	var failed *ResolvedReference
 	for i, reference := range references {
 		switch {
-		case unreadable(reference.Err):
+		case isForbidden(reference.Err):
 			verdict.Message = strings.TrimPrefix(fmt.Sprintf("%s; referenced %s: not readable, not checked",
 				verdict.Message, reference.Reference.ID.Short()), "; ")
 		case reference.Err != nil:
@@ -51,17 +52,8 @@ func blockFor(reason resource.Reason, what string, ids, waitingFor []resource.ID
 	return verdict
 }
 
-func unreadable(err error) bool {
-	var failure *arm.Error
-	return errors.As(err, &failure) && failure.Status == http.StatusForbidden
-}
-
-// withARMError adds what ARM said about an error: the request ID and the wait
-// that it asks for.
-func withARMError(verdict resource.Verdict, err error) resource.Verdict {
-	var failure *arm.Error
-	if errors.As(err, &failure) {
-		verdict.RequestID, verdict.RetryAfter = failure.RequestID, failure.RetryAfter
-	}
-	return verdict
+// isForbidden reports whether ARM refused to show a resource.
+func isForbidden(err error) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	return ok && failure.Status == http.StatusForbidden
 }

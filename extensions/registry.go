@@ -14,7 +14,7 @@ type Registry struct {
 	families    map[string]map[string]bool
 	leaves      map[string]bool
 	inlineLists map[string][]inlineList
-	hanging     *hanging
+	hanging     *hangingCalls
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -28,7 +28,7 @@ func New(entries ...Entry) (*Registry, error) {
 	}
 	r := &Registry{
 		entries: slices.Clone(entries), families: map[string]map[string]bool{}, leaves: map[string]bool{},
-		inlineLists: map[string][]inlineList{}, hanging: &hanging{calls: map[string]int{}},
+		inlineLists: map[string][]inlineList{}, hanging: &hangingCalls{calls: map[string]int{}},
 	}
 	for _, entry := range entries {
 		r.addFacts(entry)

@@ -11,21 +11,22 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Modify runs the modifiers over a copy of the payload. The verdict is nil
-// unless the pass ends here. The result may hold secrets and is never logged.
+// Modify runs the modifiers on a copy of the payload and returns the result, which
+// may contain secrets and must never be logged. The verdict is nil unless the pass
+// ends here.
 func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]any) (map[string]any, *resource.Verdict) {
 	links := r.modifiers(req.resourceType())
 	if len(links) == 0 {
 		return payload, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, modifyLimit)
+	ctx, cancel := context.WithTimeout(ctx, maxModifyTime)
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
 		modify := chain(links, ARMResourceModifierFunc(unmodified), c.bindModifier)
-		return modify(ctx, drift.Clone(payload), apart(links, req.Object), apart(links, req.owner()), req.Resolver, req.Client, req.log())
+		return modify(ctx, drift.Clone(payload), cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
-		verdict := decided(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
+		verdict := logVerdict(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
 		return nil, &verdict
 	}
 	return modified, nil
@@ -40,9 +41,7 @@ func unmodified(
 func (c *call) bindModifier(link ARMResourceModifier, next ARMResourceModifierFunc) ARMResourceModifierFunc {
 	return func(ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (modified map[string]any, err error) {
-		defer c.enter(link)()
-		in := remember(obj, owner)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, obj, owner).finish(&err)
 		modified, err = link.ModifyARMResource(ctx, payload, obj, owner, resolver, client, log, next)
 		if err == nil && modified == nil {
 			err = fmt.Errorf("it returned no payload in %s", modifyPoint)
@@ -54,22 +53,22 @@ func (c *call) bindModifier(link ARMResourceModifier, next ARMResourceModifierFu
 	}
 }
 
-// Classify turns an error of ARM into a verdict: reason = ARM's code, message =
-// ARM's words with the request ID, class = the error table's, changed by the
-// classifiers of the type. What "absent" means is for the caller to decide.
+// Classify returns the verdict for an error of ARM. Its reason is ARM's code, its
+// message is ARM's with the request ID, its class is that in the error table,
+// changed by the classifiers of the type. The caller decides what "absent" means.
 func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string, failure *arm.Error, log *slog.Logger) resource.Verdict {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	links := implementing[ErrorClassifier](r.links(resourceType))
-	limited, cancel := context.WithTimeout(ctx, classifyLimit)
+	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
 	defer cancel()
 	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (ErrorDetails, error) {
 		own := *failure
 		return chain(links, ErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, apiVersion, log)
 	})
 	if err != nil {
-		// The error of ARM is the news; a broken classifier must not hide it.
+		// A broken classifier must not hide the error of ARM.
 		log.WarnContext(ctx, "error classifier failed", "type", resourceType, "error", err)
 		details, _ = defaultClassify(ctx, failure, apiVersion, log)
 		details.Message += fmt.Sprintf(" (its classifier failed: %v)", err)
@@ -83,17 +82,16 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 
 func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {
 	return func(ctx context.Context, failure *arm.Error, apiVersion string, log *slog.Logger) (details ErrorDetails, err error) {
-		defer c.enter(link)()
-		defer func() { c.left(link, inputs{}, recover(), &err) }()
+		defer c.enter(link).finish(&err)
 		details, err = link.ClassifyError(ctx, failure, apiVersion, log, next)
-		if err == nil && !known(details.Class) {
+		if err == nil && !isRetryClass(details.Class) {
 			err = fmt.Errorf("it gave the retry class %q in %s", details.Class, classifyPoint)
 		}
 		return details, err
 	}
 }
 
-// defaultClassify takes the class of arm's error table.
+// defaultClassify returns the class in the error table of package arm.
 func defaultClassify(_ context.Context, failure *arm.Error, _ string, _ *slog.Logger) (ErrorDetails, error) {
 	details := ErrorDetails{Code: failure.Code, Message: failure.Message, Class: resource.RetrySlow}
 	switch failure.Class {
@@ -122,41 +120,37 @@ func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx contex
 	plain := func(ctx context.Context, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) error {
 		return next(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, deleteLimit)
+	ctx, cancel := context.WithTimeout(ctx, maxDeleteTime)
 	defer cancel()
 	_, err := runChain(ctx, r, deletePoint, links, func(ctx context.Context, c *call) (struct{}, error) {
-		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, apart(links, req.Object), req.Resolver, req.Client, req.log())
+		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, cloneForLinks(links, req.Object), req.Resolver, req.Client, req.log())
 	})
 	return err
 }
 
 func (c *call) bindDeleter(link Deleter, next DeleterFunc) DeleterFunc {
 	return func(ctx context.Context, obj *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (err error) {
-		defer c.enter(link)()
-		in := remember(obj)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, obj).finish(&err)
 		return link.Delete(ctx, obj, resolver, client, log, next)
 	}
 }
 
-// Import runs the importers; by default every resource is taken.
+// Import runs the importers. By default every resource is imported.
 func (r *Registry) Import(ctx context.Context, req Request) (ImportResult, error) {
 	links := implementing[Importer](r.links(req.resourceType()))
 	take := func(context.Context, *resource.Object, *resource.Object, *slog.Logger) (ImportResult, error) {
 		return ImportSucceeded(), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, importLimit)
+	ctx, cancel := context.WithTimeout(ctx, maxImportTime)
 	defer cancel()
 	return runChain(ctx, r, importPoint, links, func(ctx context.Context, c *call) (ImportResult, error) {
-		return chain(links, ImporterFunc(take), c.bindImporter)(ctx, apart(links, req.Object), apart(links, req.owner()), req.log())
+		return chain(links, ImporterFunc(take), c.bindImporter)(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.log())
 	})
 }
 
 func (c *call) bindImporter(link Importer, next ImporterFunc) ImporterFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, log *slog.Logger) (result ImportResult, err error) {
-		defer c.enter(link)()
-		in := remember(obj, owner)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, obj, owner).finish(&err)
 		return link.Import(ctx, obj, owner, log, next)
 	}
 }
@@ -169,13 +163,13 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 		return nil
 	}
 	done := func(context.Context, *resource.Object, *slog.Logger) error { return nil }
-	limited, cancel := context.WithTimeout(ctx, successLimit)
+	limited, cancel := context.WithTimeout(ctx, maxSuccessTime)
 	defer cancel()
 	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {
-		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, apart(links, req.Object), req.log())
+		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, cloneForLinks(links, req.Object), req.log())
 	})
 	if err != nil {
-		verdict := decided(ctx, req, successPoint, failedCheck(ctx, req.log(), successPoint, err))
+		verdict := logVerdict(ctx, req, successPoint, failedCheck(ctx, req.log(), successPoint, err))
 		return &verdict
 	}
 	return nil
@@ -183,18 +177,7 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 
 func (c *call) bindSuccess(link SuccessfulCreationHandler, next SuccessfulCreationHandlerFunc) SuccessfulCreationHandlerFunc {
 	return func(ctx context.Context, obj *resource.Object, log *slog.Logger) (err error) {
-		defer c.enter(link)()
-		in := remember(obj)
-		defer func() { c.left(link, in, recover(), &err) }()
+		defer c.enter(link, obj).finish(&err)
 		return link.Success(ctx, obj, log, next)
 	}
-}
-
-// known reports whether a retry class is one of the four.
-func known(class resource.RetryClass) bool {
-	switch class {
-	case resource.RetryFast, resource.RetrySlow, resource.RetryVerySlow, resource.RetryNone:
-		return true
-	}
-	return false
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// PreReconcileCheckResult is the answer of an owner check or a pre-check. Make
-// it with ProceedWithReconcile, BlockReconcile or SkipReconcile: the zero value
-// is no answer and becomes a failed check.
+// PreReconcileCheckResult is the result of an owner check or a pre-check. Use
+// ProceedWithReconcile, BlockReconcile or SkipReconcile to make one: the zero value
+// is invalid and becomes a failed check.
 type PreReconcileCheckResult struct {
 	verdict  resource.Verdict
 	compared bool
 }
 
-// Action is Proceed, Block or Skip.
+// Action returns Proceed, Block or Skip.
 func (r PreReconcileCheckResult) Action() resource.Action { return r.verdict.Action }
 
-// Message is the text for the user.
+// Message returns the text for the user.
 func (r PreReconcileCheckResult) Message() string { return r.verdict.Message }
 
-// Differences are what the default found, for a link that acts after it.
+// Differences returns what the default found, for a link that acts after it.
 func (r PreReconcileCheckResult) Differences() []resource.Difference { return r.verdict.Differences }
 
 // Reason returns the reason of a block or a skip.
@@ -41,22 +41,22 @@ func (r PreReconcileCheckResult) WithPrefix(text string) PreReconcileCheckResult
 	return r
 }
 
-// PostReconcileCheckResult is the answer of a post-check. Make it with
-// PostReconcileCheckResultSuccess or PostReconcileCheckResultFailure.
+// PostReconcileCheckResult is the result of a post-check. Use
+// PostReconcileCheckResultSuccess or PostReconcileCheckResultFailure to make one.
 type PostReconcileCheckResult struct {
 	verdict resource.Verdict
 }
 
-// Action is Success or Failure.
+// Action returns Success or Failure.
 func (r PostReconcileCheckResult) Action() resource.Action { return r.verdict.Action }
 
-// Message is the text for the user.
+// Message returns the text for the user.
 func (r PostReconcileCheckResult) Message() string { return r.verdict.Message }
 
 // Option changes severity, reason or retry class of a result.
 type Option func(*resource.Verdict)
 
-// WithSeverity replaces Warning. SeverityError stops the retries until somebody
+// WithSeverity replaces Warning. SeverityError stops the retries until a user
 // acts, unless WithRetry follows.
 func WithSeverity(severity resource.Severity) Option {
 	return func(v *resource.Verdict) {
@@ -67,7 +67,7 @@ func WithSeverity(severity resource.Severity) Option {
 	}
 }
 
-// WithReason replaces the reason and takes over its retry class.
+// WithReason replaces the reason and sets the retry class of that reason.
 func WithReason(reason resource.Reason) Option {
 	return func(v *resource.Verdict) {
 		v.Reason = reason
@@ -82,86 +82,84 @@ func WithRetry(class resource.RetryClass) Option {
 	return func(v *resource.Verdict) { v.Class = class }
 }
 
-// WithWaitingFor names the resources whose change would lift a block. An owner
+// WithWaitingFor adds the resources whose change would lift a block. An owner
 // check waits for the owner without it.
 func WithWaitingFor(ids ...resource.ID) Option {
 	return func(v *resource.Verdict) { v.WaitingFor = append(v.WaitingFor, ids...) }
 }
 
-// ProceedWithReconcile lets the pass go on.
+// ProceedWithReconcile returns a result with which the pass continues.
 func ProceedWithReconcile() PreReconcileCheckResult {
 	return PreReconcileCheckResult{verdict: resource.Proceed("")}
 }
 
-// BlockReconcile ends the pass; it is tried again in the Slow class. The text
-// says why, in words a user understands.
+// BlockReconcile returns a result that ends the pass. The next one follows in the
+// Slow class. The text explains the block to a user.
 func BlockReconcile(reason string, options ...Option) PreReconcileCheckResult {
-	verdict := resource.Block(resource.ReasonReconciliationBlocked, reason)
-	for _, option := range options {
-		option(&verdict)
-	}
-	return PreReconcileCheckResult{verdict: verdict}
+	return PreReconcileCheckResult{verdict: withOptions(resource.Block(resource.ReasonReconciliationBlocked, reason), options)}
 }
 
-// SkipReconcile passes over the PUT; the post-check runs. Owner checkers may
-// not answer it.
+// SkipReconcile returns a result that skips the PUT; the post-check runs. An owner
+// checker must not return it.
 func SkipReconcile(reason string, options ...Option) PreReconcileCheckResult {
-	verdict := resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: reason}
-	for _, option := range options {
-		option(&verdict)
-	}
-	return PreReconcileCheckResult{verdict: verdict}
+	return PreReconcileCheckResult{verdict: withOptions(resource.Verdict{
+		Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: reason,
+	}, options)}
 }
 
-// PostReconcileCheckResultSuccess makes the resource Ready.
+// PostReconcileCheckResultSuccess returns a result that makes the resource Ready.
 func PostReconcileCheckResultSuccess() PostReconcileCheckResult {
 	return PostReconcileCheckResult{verdict: resource.Verdict{
 		Action: resource.ActionSuccess, Reason: resource.ReasonSucceeded,
 	}}
 }
 
-// PostReconcileCheckResultFailure means "not ready yet": Ready=False, Warning,
-// and a new pass in the Slow class. The text says what is missing.
+// PostReconcileCheckResultFailure returns "not ready yet": Ready=False, Warning,
+// and a new pass in the Slow class. The text names what is missing.
 func PostReconcileCheckResultFailure(reason string, options ...Option) PostReconcileCheckResult {
-	verdict := resource.Verdict{
+	return PostReconcileCheckResult{verdict: withOptions(resource.Verdict{
 		Action: resource.ActionFailure, Reason: resource.ReasonPostReconciliationFailure,
 		Severity: resource.SeverityWarning, Class: resource.RetrySlow, Message: reason,
-	}
+	}, options)}
+}
+
+func withOptions(verdict resource.Verdict, options []Option) resource.Verdict {
 	for _, option := range options {
 		option(&verdict)
 	}
-	return PostReconcileCheckResult{verdict: verdict}
+	return verdict
 }
 
-// ImportResult is the answer of an importer: ImportSucceeded or ImportSkipped.
+// ImportResult is the result of an importer: ImportSucceeded or ImportSkipped.
 type ImportResult struct {
 	skipped bool
 	because string
 }
 
-// ImportSucceeded takes the resource.
+// ImportSucceeded returns a result that imports the resource.
 func ImportSucceeded() ImportResult { return ImportResult{} }
 
-// ImportSkipped leaves the resource out and says why.
+// ImportSkipped returns a result that leaves the resource out for a reason.
 func ImportSkipped(because string) ImportResult { return ImportResult{skipped: true, because: because} }
 
-// Skipped reports whether the resource is left out, and why.
+// Skipped returns why the resource is left out, and whether it is.
 func (r ImportResult) Skipped() (string, bool) { return r.because, r.skipped }
 
-// ReadyConditionImpactingError is an error that carries the condition it makes.
+// ReadyConditionImpactingError is an error that carries the condition it results
+// in.
 type ReadyConditionImpactingError struct {
 	Cause    error
 	Severity resource.Severity
 	Reason   resource.Reason
 }
 
-// NewReadyConditionImpactingError gives an error a severity and a reason.
-// SeverityError means: no further try until somebody acts.
+// NewReadyConditionImpactingError returns an error with a severity and a reason.
+// SeverityError stops the retries until a user acts.
 func NewReadyConditionImpactingError(err error, severity resource.Severity, reason resource.Reason) error {
 	return &ReadyConditionImpactingError{Cause: err, Severity: severity, Reason: reason}
 }
 
-// Error is the text of the cause.
+// Error returns the text of the cause.
 func (e *ReadyConditionImpactingError) Error() string {
 	if e.Cause == nil {
 		return fmt.Sprintf("resource is not ready: %s", e.Reason)
@@ -169,7 +167,7 @@ func (e *ReadyConditionImpactingError) Error() string {
 	return e.Cause.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *ReadyConditionImpactingError) Unwrap() error { return e.Cause }
 
 // notYetError is a block from a point that has no result for one.
@@ -177,28 +175,27 @@ type notYetError struct{ verdict resource.Verdict }
 
 func (e *notYetError) Error() string { return e.verdict.Message }
 
-// NotYet is the error with which a modifier, a deleter or a handler says "not
-// now": the pass ends blocked and is tried again in the Slow class, or as the
-// options say. It is how a link waits for something that takes long: it looks,
-// starts what has to be started, and never waits itself.
+// NotYet returns an error by which a modifier, a deleter or a handler blocks: the
+// pass ends and the next one follows in the Slow class, or as the options request.
+// A link that needs something slow starts it, returns NotYet and checks again in
+// the next pass. It never waits itself.
 func NotYet(reason string, options ...Option) error {
 	return &notYetError{verdict: BlockReconcile(reason, options...).verdict}
 }
 
-// VerdictOf is the verdict that an error of a link carries: that of NotYet or of
+// VerdictOf returns the verdict that an error of a link carries, from NotYet or
 // NewReadyConditionImpactingError; false for any other error.
 func VerdictOf(err error) (resource.Verdict, bool) {
-	var later *notYetError
-	if errors.As(err, &later) {
-		return sane(later.verdict), true
+	if later, ok := errors.AsType[*notYetError](err); ok {
+		return sanitize(later.verdict), true
 	}
-	var impact *ReadyConditionImpactingError
-	if !errors.As(err, &impact) {
+	impact, ok := errors.AsType[*ReadyConditionImpactingError](err)
+	if !ok {
 		return resource.Verdict{}, false
 	}
-	// The link's own words, without its name.
+	// The link's own text, without its name.
 	text := err.Error()
-	if named := (*linkError)(nil); errors.As(err, &named) {
+	if named, ok := errors.AsType[*linkError](err); ok {
 		text = named.err.Error()
 	}
 	verdict := resource.Fail(impact.Reason, impact.Reason.Class(), text)
@@ -206,5 +203,5 @@ func VerdictOf(err error) (resource.Verdict, bool) {
 	if impact.Severity == resource.SeverityError {
 		verdict.Class = resource.RetryNone
 	}
-	return sane(verdict), true
+	return sanitize(verdict), true
 }

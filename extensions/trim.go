@@ -5,18 +5,18 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ObservationTrimmer names lists of a resource that no manifest states and that
-// can outgrow a history (2 MB); beyond TrimAbove entries they are left out of
-// what a pass sees.
+// ObservationTrimmer lists the paths of lists that no manifest contains and that
+// can outgrow a history (2 MB). A pass does not see such a list if it has more than
+// TrimAbove entries.
 type ObservationTrimmer interface {
 	TrimObserved() []string
 }
 
-// TrimAbove is how many entries such a list may have.
+// TrimAbove is the largest number of entries that such a list may have.
 const TrimAbove = 2000
 
-// Trim is an observed body without the lists that a type's trimmers name, where
-// they are too long. The input is not changed.
+// Trim returns an observed body without the lists of a type's trimmers that are
+// too long. It does not change its input.
 func (r *Registry) Trim(resourceType string, observed map[string]any) map[string]any {
 	trimmed := observed
 	for _, trimmer := range implementing[ObservationTrimmer](r.links(resourceType)) {
@@ -36,17 +36,11 @@ func (r *Registry) Trim(resourceType string, observed map[string]any) map[string
 	return trimmed
 }
 
-// remove deletes a property; what is not there is no fault.
+// remove deletes the property at a path, if it exists.
 func remove(body map[string]any, path resource.Path) {
-	var at any = body
-	for _, step := range path[:len(path)-1] {
-		next, ok := step.Get(at)
-		if !ok {
-			return
-		}
-		at = next
-	}
-	if object, ok := at.(map[string]any); ok {
-		delete(object, path[len(path)-1].Name)
+	last := len(path) - 1
+	parent, _ := path[:last].Get(body)
+	if object, ok := parent.(map[string]any); ok {
+		delete(object, path[last].Name)
 	}
 }
