@@ -3,6 +3,7 @@ package azure
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,14 +15,15 @@ import (
 
 var _ extensions.ErrorClassifier = classifier{}
 
-// classifierRow says what a type knows better about one error.
+// classifierRow changes the class or the advice of one error for some types.
 type classifierRow struct {
 	types []string
-	// codes are ARM's, "" for any. pattern is matched with the message, ignoring
-	// case; "" for any. It stands here only where the code says too little.
-	codes   []string
-	pattern string
-	// class replaces the retry class; "" leaves what the error table says.
+	// codes are ARM's, "" for any.
+	codes []string
+	// pattern is matched with the message, ignoring case; nil for any. A row has one
+	// only where the code is too general.
+	pattern *regexp.Regexp
+	// class replaces the retry class; "" keeps that of the error table.
 	class resource.RetryClass
 	// advice is added to the message: what to do next.
 	advice string
@@ -29,12 +31,13 @@ type classifierRow struct {
 	evidence string
 }
 
-// classifier is the rows of one type.
+// classifier has the rows of one type.
 type classifier struct {
 	rows []classifierRow
 }
 
-// ClassifyError asks the error table first and changes what a row knows better.
+// ClassifyError calls next, which reads the error table, and applies the first
+// row that matches.
 func (c classifier) ClassifyError(
 	ctx context.Context,
 	err *arm.Error,
@@ -61,38 +64,26 @@ func (c classifier) ClassifyError(
 	return details, nil
 }
 
-// matches looks at the outer code and, where that is a general one, at those of
-// the details.
+// matches reports whether the row applies to an error: by its outer code or, where
+// that is a general one, by a code of its details.
 func (row classifierRow) matches(err *arm.Error) bool {
-	codes := []string{err.Code}
+	known := slices.Contains(row.codes, "") || err.Code != "" && equalFoldAny(err.Code, row.codes...)
 	for _, detail := range err.Details {
-		codes = append(codes, detail.Code)
+		known = known || detail.Code != "" && equalFoldAny(detail.Code, row.codes...)
 	}
-	known := slices.Contains(row.codes, "")
-	for _, code := range codes {
-		known = known || code != "" && slices.ContainsFunc(row.codes, func(c string) bool { return strings.EqualFold(c, code) })
-	}
-	if !known || row.pattern == "" {
-		return known
-	}
-	pattern, invalid := regexp.Compile(`(?is)` + row.pattern)
-	return invalid == nil && pattern.MatchString(err.Message)
+	return known && (row.pattern == nil || row.pattern.MatchString(err.Message))
 }
 
-// classifiers are the entries of the tables, one for each type.
+// classifiers returns the rows of the tables as one entry for each type.
 func classifiers() []extensions.Entry {
 	rows := map[string][]classifierRow{}
-	var types []string
 	for _, row := range append(classifierRows(), softDeletedRows()...) {
 		for _, resourceType := range row.types {
-			if _, seen := rows[resourceType]; !seen {
-				types = append(types, resourceType)
-			}
 			rows[resourceType] = append(rows[resourceType], row)
 		}
 	}
 	var entries []extensions.Entry
-	for _, resourceType := range types {
+	for _, resourceType := range slices.Sorted(maps.Keys(rows)) {
 		entries = append(entries, extensions.Entry{Type: resourceType, Link: classifier{rows: rows[resourceType]}})
 	}
 	return entries

@@ -1,63 +1,69 @@
 package azure
 
-import "github.com/armature-io/armature/resource"
+import (
+	"regexp"
 
-// Where a row was seen: recorded traffic, or Azure Service Operator, which has a
-// classifier for it.
+	"github.com/armature-io/armature/resource"
+)
+
+// Evidence of a row: recorded traffic, or a classifier of Azure Service Operator.
 const (
 	recorded = "recorded"
 	fromASO  = "Azure Service Operator"
 )
 
-// classifierRows are the errors that mean something else for one type than for
-// all: what never passes without somebody's act, what passes soon although its
-// code says "your request is wrong". Rows without a class change nothing today;
-// they hold that the default already does what the type needs.
+// pattern returns a regular expression that ignores case and spans lines.
+func pattern(text string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + text) }
+
+// classifierRows returns the errors that mean something else for one type than for
+// all: those that never clear without a user's action, and those that clear soon
+// although their code blames the request. Rows without a class change nothing
+// today; they record that the default already does what the type needs.
 func classifierRows() []classifierRow {
 	const slow, never = resource.RetrySlow, resource.RetryNone
 	one := func(resourceType string) []string { return []string{resourceType} }
 	badRequest := []string{"BadRequest"}
 	return []classifierRow{
 		{
-			types: one("Microsoft.DocumentDB/databaseAccounts"), codes: []string{"ServiceUnavailable"}, pattern: "currently experiencing high demand", class: never,
+			types: one("Microsoft.DocumentDB/databaseAccounts"), codes: []string{"ServiceUnavailable"}, pattern: pattern("currently experiencing high demand"), class: never,
 			advice: "The region takes no new accounts: choose another one, or reconcile later.", evidence: fromASO,
 		},
 		{
 			types: one("Microsoft.Sql/servers"), codes: []string{"PasswordNotComplex"}, class: never,
 			advice: "Choose another password and apply again.", evidence: fromASO,
 		},
-		{types: one("Microsoft.Cdn/profiles/customDomains"), codes: badRequest, pattern: "This resource is still associated with a route", class: slow, evidence: fromASO},
+		{types: one("Microsoft.Cdn/profiles/customDomains"), codes: badRequest, pattern: pattern("This resource is still associated with a route"), class: slow, evidence: fromASO},
 		{types: one(ContainerServiceAgentPoolType), codes: []string{"NodePoolMcVersionIncompatible"}, class: slow, evidence: fromASO},
 
 		{types: []string{"Microsoft.App/containerApps", "Microsoft.App/jobs"}, codes: []string{"ManagedEnvironmentNotProvisioned"}, class: slow, evidence: recorded},
 		{
 			types: []string{"Microsoft.Cdn/profiles/afdEndpoints/routes", "Microsoft.Cdn/profiles/ruleSets/rules"}, codes: badRequest,
-			pattern: "originGroup is created successfully.*at least one enabled origin is created", class: slow, evidence: fromASO,
+			pattern: pattern("originGroup is created successfully.*at least one enabled origin is created"), class: slow, evidence: fromASO,
 		},
 		{
 			types: one("Microsoft.Cdn/profiles/securityPolicies"), codes: badRequest,
-			pattern: "is not associated with the AFDX profile|is in a invalid provisioning state", class: slow, evidence: fromASO,
+			pattern: pattern("is not associated with the AFDX profile|is in a invalid provisioning state"), class: slow, evidence: fromASO,
 		},
-		{types: one("Microsoft.Compute/disks"), codes: badRequest, pattern: "DiskAccess.*not found", class: slow, evidence: fromASO},
-		{types: one("Microsoft.Compute/disks"), codes: []string{"Conflict"}, pattern: "DiskAccess.*is in failed state", evidence: recorded},
+		{types: one("Microsoft.Compute/disks"), codes: badRequest, pattern: pattern("DiskAccess.*not found"), class: slow, evidence: fromASO},
+		{types: one("Microsoft.Compute/disks"), codes: []string{"Conflict"}, pattern: pattern("DiskAccess.*is in failed state"), evidence: recorded},
 		{
-			types: []string{"Microsoft.Compute/virtualMachines", ScaleSetType}, codes: []string{"OperationNotAllowed"}, pattern: "quota",
+			types: []string{"Microsoft.Compute/virtualMachines", ScaleSetType}, codes: []string{"OperationNotAllowed"}, pattern: pattern("quota"),
 			advice: "Ask for more quota or use another size; it is tried again.", evidence: fromASO,
 		},
 		{types: one(ContainerServiceManagedClusterType), codes: []string{"CustomKubeletIdentityMissingPermissionError"}, class: slow, evidence: fromASO},
 		{types: one("Microsoft.ContainerService/fleets/members"), codes: []string{"DependentResourceNotFound"}, class: slow, evidence: fromASO},
-		{types: one(CassandraClusterType), codes: badRequest, pattern: "service principal", class: slow, evidence: fromASO},
+		{types: one(CassandraClusterType), codes: badRequest, pattern: pattern("service principal"), class: slow, evidence: fromASO},
 		{types: []string{"Microsoft.DocumentDB/databaseAccounts/mongodbDatabases", "Microsoft.DocumentDB/databaseAccounts/sqlDatabases"}, codes: badRequest, evidence: fromASO},
-		{types: one("Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments"), codes: badRequest, pattern: "was not found in the AAD tenant", class: slow, evidence: fromASO},
+		{types: one("Microsoft.DocumentDB/databaseAccounts/sqlRoleAssignments"), codes: badRequest, pattern: pattern("was not found in the AAD tenant"), class: slow, evidence: fromASO},
 		{types: one("Microsoft.Insights/dataCollectionRules"), codes: []string{"WorkspaceNotFound"}, class: slow, evidence: fromASO},
-		{types: one("Microsoft.Insights/scheduledQueryRules"), codes: badRequest, pattern: "does not exist|insufficient access", class: slow, evidence: fromASO},
-		{types: one("Microsoft.MachineLearningServices/workspaces"), codes: badRequest, pattern: "StorageAccountIsNotProvisioned", class: slow, evidence: recorded},
-		{types: one("Microsoft.Network/azureFirewalls"), codes: []string{"AzfwAddToFirewallPolicyFailed"}, pattern: "failed to reference Firewall Policy", class: slow, evidence: fromASO},
-		{types: one("Microsoft.Network/dnsForwardingRulesets"), codes: []string{""}, pattern: "was not found", class: slow, evidence: fromASO},
+		{types: one("Microsoft.Insights/scheduledQueryRules"), codes: badRequest, pattern: pattern("does not exist|insufficient access"), class: slow, evidence: fromASO},
+		{types: one("Microsoft.MachineLearningServices/workspaces"), codes: badRequest, pattern: pattern("StorageAccountIsNotProvisioned"), class: slow, evidence: recorded},
+		{types: one("Microsoft.Network/azureFirewalls"), codes: []string{"AzfwAddToFirewallPolicyFailed"}, pattern: pattern("failed to reference Firewall Policy"), class: slow, evidence: fromASO},
+		{types: one("Microsoft.Network/dnsForwardingRulesets"), codes: []string{""}, pattern: pattern("was not found"), class: slow, evidence: fromASO},
 		{
 			types:   []string{"Microsoft.Network/dnsZones/A", "Microsoft.Network/dnsZones/AAAA", "Microsoft.Network/dnsZones/CNAME"},
 			codes:   badRequest,
-			pattern: "The referenced resource.*was not found", class: slow, evidence: fromASO,
+			pattern: pattern("The referenced resource.*was not found"), class: slow, evidence: fromASO,
 		},
 		{types: one("Microsoft.Network/networkWatchers/flowLogs"), codes: []string{"NetworkSecurityGroupNotFoundForFlowLog", "StorageProvisioningStateNotSucceeded"}, class: slow, evidence: recorded},
 		{types: []string{"Microsoft.Network/publicIPAddresses", "Microsoft.Network/virtualNetworks/virtualNetworkPeerings"}, codes: []string{"ReferencedResourceNotProvisioned"}, class: slow, evidence: recorded},
@@ -87,18 +93,18 @@ func classifierRows() []classifierRow {
 	}
 }
 
-// softDeletedRows are the types whose deleted resources keep their name: the
-// advice says how to take the old one back, and how to be rid of it.
+// softDeletedRows returns the types whose deleted resources keep their name. The
+// advice explains how to recover the old one and how to purge it.
 func softDeletedRows() []classifierRow {
 	one := func(resourceType string) []string { return []string{resourceType} }
 	const slow = resource.RetrySlow
 	return []classifierRow{
 		{
-			types: one(KeyVaultType), codes: []string{"ConflictError", "Conflict", "VaultAlreadyExists"}, pattern: "deleted state|soft.?deleted", class: slow,
+			types: one(KeyVaultType), codes: []string{"ConflictError", "Conflict", "VaultAlreadyExists"}, pattern: pattern("deleted state|soft.?deleted"), class: slow,
 			advice: "Set properties.createMode to createOrRecover to take the deleted vault back, or to purgeThenCreate to make a new one.", evidence: "published",
 		},
 		{
-			types: one("Microsoft.KeyVault/managedHSMs"), codes: []string{""}, pattern: "deleted state|soft.?deleted", class: slow,
+			types: one("Microsoft.KeyVault/managedHSMs"), codes: []string{""}, pattern: pattern("deleted state|soft.?deleted"), class: slow,
 			advice: "Set properties.createMode to recover, or purge the deleted one: az keyvault purge --hsm-name NAME.", evidence: "published",
 		},
 		{
@@ -110,11 +116,11 @@ func softDeletedRows() []classifierRow {
 			advice: "Set properties.restore to true to take the deleted service back, or purge it: az apim deletedservice purge.", evidence: "published",
 		},
 		{
-			types: one("Microsoft.AppConfiguration/configurationStores"), codes: []string{"NameUnavailable", "Conflict"}, pattern: "already in use|soft.?deleted", class: slow,
+			types: one("Microsoft.AppConfiguration/configurationStores"), codes: []string{"NameUnavailable", "Conflict"}, pattern: pattern("already in use|soft.?deleted"), class: slow,
 			advice: "If a deleted store holds the name, set properties.createMode to Recover, or purge it: az appconfig purge.", evidence: "published",
 		},
 		{
-			types: one("Microsoft.MachineLearningServices/workspaces"), codes: []string{""}, pattern: "soft.?deleted", class: slow,
+			types: one("Microsoft.MachineLearningServices/workspaces"), codes: []string{""}, pattern: pattern("soft.?deleted"), class: slow,
 			advice: "Recover the deleted workspace in the portal, or purge it: az ml workspace delete --permanently-delete.", evidence: "published",
 		},
 	}

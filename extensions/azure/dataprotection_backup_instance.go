@@ -52,9 +52,9 @@ func (BackupInstance) PostReconcileCheck(
 		return extensions.PostReconcileCheckResultFailure(message), nil
 	}
 	_, err := client.Post(ctx, obj.ID, "sync", obj.APIVersion, []byte(`{"syncType":"Default"}`))
-	var failure *arm.Error
+	failure, refused := errors.AsType[*arm.Error](err)
 	switch {
-	case errors.As(err, &failure) && failure.Status == http.StatusConflict:
+	case refused && failure.Status == http.StatusConflict:
 		message += fmt.Sprintf(" (%s): a synchronisation goes on", code)
 	case err != nil:
 		return extensions.PostReconcileCheckResult{}, fmt.Errorf("synchronise the backup instance after %s: %w", code, err)

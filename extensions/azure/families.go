@@ -10,62 +10,20 @@ import "github.com/armature-io/armature/extensions"
 // reason.
 func families() []extensions.Entry {
 	return []extensions.Entry{
-		{
-			Type: "Microsoft.Network/virtualNetworks", Serialises: []string{"subnets", "virtualNetworkPeerings"},
-			Evidence: "AnotherOperationInProgress: recorded (subnets, 409; also RetryableErrorDueToAnotherOperation, 429)",
-		},
-		{
-			Type: "Microsoft.Network/routeTables", Serialises: []string{"routes"},
-			Evidence: "RetryableErrorDueToAnotherOperation: recorded (routes, 429, on PUT and DELETE)",
-		},
-		{
-			Type: "Microsoft.Network/networkSecurityGroups", Serialises: []string{"securityRules"},
-			Evidence: "RetryableErrorDueToAnotherOperation: as recorded for routeTables/routes; locks",
-		},
-		{
-			Type: "Microsoft.Network/loadBalancers", Serialises: []string{"inboundNatRules", "backendAddressPools"},
-			Evidence: "RetryableErrorDueToAnotherOperation: as recorded for routeTables/routes; locks",
-		},
-		{
-			Type: "Microsoft.Network/firewallPolicies", Serialises: []string{"ruleCollectionGroups"},
-			Evidence: "AnotherOperationInProgress: hashicorp/terraform-provider-azurerm#15440: one rule collection group at a time",
-		},
-		{
-			Type: "Microsoft.Network/expressRouteCircuits", Serialises: []string{"authorizations", "peerings"},
-			Evidence: "AnotherOperationInProgress: hashicorp/terraform-provider-azurerm#992",
-		},
-		{
-			Type: "Microsoft.Network/expressRouteGateways", Serialises: []string{"expressRouteConnections"},
-			Evidence: "AnotherOperationInProgress: Azure/Azure-Landing-Zones#4134",
-		},
-		{
-			Type: "Microsoft.ContainerService/managedClusters", Serialises: []string{"agentPools", "maintenanceConfigurations"},
-			Evidence: "EtagMismatch: recorded (the cluster is one document and cannot be saved while another operation is in progress)",
-		},
-		{
-			Type: "Microsoft.ManagedIdentity/userAssignedIdentities", Serialises: []string{"federatedIdentityCredentials"},
-			Evidence: "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity: hashicorp/terraform-provider-azurerm#19968",
-		},
-		{
-			Type: "Microsoft.CognitiveServices/accounts", Serialises: []string{"deployments"},
-			Evidence: "RequestConflict: hashicorp/terraform-provider-azurerm#22607",
-		},
-		{
-			Type: "Microsoft.DocumentDB/databaseAccounts", Serialises: []string{"sqlRoleAssignments", "sqlRoleDefinitions"},
-			Evidence: "PreconditionFailed: hashicorp/terraform-provider-azurerm#15842: an exclusive lock on the account",
-		},
-		{
-			Type: "Microsoft.DBforPostgreSQL/flexibleServers", Serialises: []string{"databases", "firewallRules", "configurations", "administrators", "backups", "virtualEndpoints", "advancedThreatProtectionSettings"},
-			Evidence: "ServerIsBusy: recorded (firewallRules, configurations; ProvisioningServerBusy for the server)",
-		},
-		{
-			Type: "Microsoft.DBforMySQL/flexibleServers", Serialises: []string{"databases", "firewallRules", "configurations", "administrators"},
-			Evidence: "ServerIsBusy: as recorded for PostgreSQL, whose service it shares; locks",
-		},
-		{
-			Type: "Microsoft.Cache/redis", Serialises: []string{"firewallRules", "linkedServers", "accessPolicies", "accessPolicyAssignments", "patchSchedules"},
-			Evidence: "Conflict: hashicorp/terraform-provider-azurerm#26085: another job is in progress",
-		},
+		{Type: "Microsoft.Network/virtualNetworks", Serialises: []string{"subnets", "virtualNetworkPeerings"}, Evidence: "AnotherOperationInProgress: recorded (subnets, 409; also RetryableErrorDueToAnotherOperation, 429)"},
+		{Type: "Microsoft.Network/routeTables", Serialises: []string{"routes"}, Evidence: "RetryableErrorDueToAnotherOperation: recorded (routes, 429, on PUT and DELETE)"},
+		{Type: "Microsoft.Network/networkSecurityGroups", Serialises: []string{"securityRules"}, Evidence: "RetryableErrorDueToAnotherOperation: as recorded for routeTables/routes; locks"},
+		{Type: "Microsoft.Network/loadBalancers", Serialises: []string{"inboundNatRules", "backendAddressPools"}, Evidence: "RetryableErrorDueToAnotherOperation: as recorded for routeTables/routes; locks"},
+		{Type: "Microsoft.Network/firewallPolicies", Serialises: []string{"ruleCollectionGroups"}, Evidence: "AnotherOperationInProgress: hashicorp/terraform-provider-azurerm#15440: one rule collection group at a time"},
+		{Type: "Microsoft.Network/expressRouteCircuits", Serialises: []string{"authorizations", "peerings"}, Evidence: "AnotherOperationInProgress: hashicorp/terraform-provider-azurerm#992"},
+		{Type: "Microsoft.Network/expressRouteGateways", Serialises: []string{"expressRouteConnections"}, Evidence: "AnotherOperationInProgress: Azure/Azure-Landing-Zones#4134"},
+		{Type: "Microsoft.ContainerService/managedClusters", Serialises: []string{"agentPools", "maintenanceConfigurations"}, Evidence: "EtagMismatch: recorded (the cluster is one document and cannot be saved while another operation is in progress)"},
+		{Type: "Microsoft.ManagedIdentity/userAssignedIdentities", Serialises: []string{"federatedIdentityCredentials"}, Evidence: "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity: hashicorp/terraform-provider-azurerm#19968"},
+		{Type: "Microsoft.CognitiveServices/accounts", Serialises: []string{"deployments"}, Evidence: "RequestConflict: hashicorp/terraform-provider-azurerm#22607"},
+		{Type: "Microsoft.DocumentDB/databaseAccounts", Serialises: []string{"sqlRoleAssignments", "sqlRoleDefinitions"}, Evidence: "PreconditionFailed: hashicorp/terraform-provider-azurerm#15842: an exclusive lock on the account"},
+		{Type: "Microsoft.DBforPostgreSQL/flexibleServers", Serialises: []string{"databases", "firewallRules", "configurations", "administrators", "backups", "virtualEndpoints", "advancedThreatProtectionSettings"}, Evidence: "ServerIsBusy: recorded (firewallRules, configurations; ProvisioningServerBusy for the server)"},
+		{Type: "Microsoft.DBforMySQL/flexibleServers", Serialises: []string{"databases", "firewallRules", "configurations", "administrators"}, Evidence: "ServerIsBusy: as recorded for PostgreSQL, whose service it shares; locks"},
+		{Type: "Microsoft.Cache/redis", Serialises: []string{"firewallRules", "linkedServers", "accessPolicies", "accessPolicyAssignments", "patchSchedules"}, Evidence: "Conflict: hashicorp/terraform-provider-azurerm#26085: another job is in progress"},
 	}
 }
 

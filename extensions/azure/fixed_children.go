@@ -63,7 +63,7 @@ func fixedChildren() []extensions.Entry {
 	return entries
 }
 
-// PreReconcileCheck refuses a name that ARM does not know for the type.
+// PreReconcileCheck refuses a name that ARM does not accept for the type.
 func (f fixedChild) PreReconcileCheck(
 	ctx context.Context,
 	obj *resource.Object,
@@ -80,7 +80,8 @@ func (f fixedChild) PreReconcileCheck(
 	return next(ctx, obj, owner, resolver, client, log)
 }
 
-// Delete makes no request where ARM has none: the resource goes with its parent.
+// Delete sends no request where ARM has no DELETE: the resource is deleted with its
+// parent.
 func (f fixedChild) Delete(
 	ctx context.Context, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.DeleterFunc,
 ) error {

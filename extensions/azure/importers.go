@@ -14,11 +14,11 @@ var (
 	_ extensions.Importer = builtInDatabase{}
 )
 
-// serverConfiguration is a setting of a MySQL or PostgreSQL server: hundreds
-// exist, and only those that somebody set are worth a manifest.
+// serverConfiguration is a setting of a MySQL or PostgreSQL server. There are
+// hundreds, and only those that a user has set need a manifest.
 type serverConfiguration struct{}
 
-// Import leaves out what nobody set or nobody can set.
+// Import skips settings that are defaults or read-only.
 func (serverConfiguration) Import(
 	ctx context.Context, obj *resource.Object, owner *resource.Object, log *slog.Logger, next extensions.ImporterFunc,
 ) (extensions.ImportResult, error) {
@@ -35,10 +35,10 @@ func (serverConfiguration) Import(
 	return next(ctx, obj, owner, log)
 }
 
-// builtInDatabase is a database of a PostgreSQL server that comes with it.
+// builtInDatabase is a database that a PostgreSQL server creates for itself.
 type builtInDatabase struct{}
 
-// Import leaves out the server's own databases.
+// Import skips the server's own databases.
 func (builtInDatabase) Import(
 	ctx context.Context, obj *resource.Object, owner *resource.Object, log *slog.Logger, next extensions.ImporterFunc,
 ) (extensions.ImportResult, error) {

@@ -85,9 +85,9 @@ func findDeletedVault(ctx context.Context, id resource.ID, payload map[string]an
 		return softDeletedVault{}, fmt.Errorf("look for a deleted vault: the body has no location: %w", err)
 	}
 	response, err := client.Get(ctx, deleted, deletedVaultsAPIVersion)
-	var failure *arm.Error
+	failure, refused := errors.AsType[*arm.Error](err)
 	switch {
-	case errors.As(err, &failure) && failure.Status == http.StatusNotFound:
+	case refused && failure.Status == http.StatusNotFound:
 		return softDeletedVault{}, nil
 	case err != nil:
 		return softDeletedVault{}, fmt.Errorf("look for a deleted vault: %w", err)
@@ -113,8 +113,8 @@ func (v softDeletedVault) createMode(ctx context.Context, mode string, id resour
 		return "", permanent(fmt.Errorf("cannot purge the deleted KeyVault %s: it is protected against it until %s; use createMode %s or another name", id.Name(), until, createOrRecover))
 	}
 	_, err := client.Post(ctx, v.id, "purge", deletedVaultsAPIVersion, nil)
-	var failure *arm.Error
-	if err != nil && (!errors.As(err, &failure) || failure.Status != http.StatusConflict && failure.Status != http.StatusNotFound) {
+	failure, refused := errors.AsType[*arm.Error](err)
+	if err != nil && (!refused || failure.Status != http.StatusConflict && failure.Status != http.StatusNotFound) {
 		return "", fmt.Errorf("purge the deleted vault: %w", err)
 	}
 	return "", extensions.NotYet(fmt.Sprintf("The deleted KeyVault %s is being purged; the new one is created when it is gone", id.Name()))

@@ -16,13 +16,14 @@ var _ extensions.PostReconciliationChecker = PrivateEndpoint{}
 // PrivateEndpointType is the ARM type of a private endpoint.
 const PrivateEndpointType = "Microsoft.Network/privateEndpoints"
 
-// PrivateEndpoint is Ready when the other side has approved its connections.
+// PrivateEndpoint is Ready when the owners of its targets have approved its
+// connections.
 type PrivateEndpoint struct{}
 
-// PostReconcileCheck fails while a connection is Pending, with who has to approve
-// it, and for good (severity Error, until somebody acts) when the other side has
-// rejected or removed one: Azure does not ask it again by itself. A connection
-// that does not say how it stands is not waited for.
+// PostReconcileCheck fails while a connection is Pending, with the target whose
+// owner must approve it. It fails permanently (severity Error, until a user acts)
+// when a connection is rejected or removed, because Azure does not request it again
+// by itself. A connection without a status is ignored.
 func (PrivateEndpoint) PostReconcileCheck(
 	ctx context.Context,
 	obj *resource.Object,
@@ -44,20 +45,20 @@ func (PrivateEndpoint) PostReconcileCheck(
 	case len(open) == 0:
 		return next(ctx, obj, owner, resolver, client, log)
 	case refused:
-		return extensions.PostReconcileCheckResultFailure(approval(open), extensions.WithSeverity(resource.SeverityError)), nil
+		return extensions.PostReconcileCheckResultFailure(approvalMessage(open), extensions.WithSeverity(resource.SeverityError)), nil
 	}
-	return extensions.PostReconcileCheckResultFailure(approval(open)), nil
+	return extensions.PostReconcileCheckResultFailure(approvalMessage(open)), nil
 }
 
 // connection is one of a private endpoint's.
 type connection struct {
 	name   string // its ID where Azure gives one
 	status string // Pending, Approved, Rejected or Disconnected
-	words  string // what the approver wrote
+	reason string // what the approver wrote
 	target string // ID of what it connects to
 }
 
-// connections are those that ask their other side first.
+// connections returns the connections of an endpoint, the manual ones first.
 func connections(obj *resource.Object) []connection {
 	var out []connection
 	for _, list := range []string{"manualPrivateLinkServiceConnections", "privateLinkServiceConnections"} {
@@ -70,7 +71,7 @@ func connections(obj *resource.Object) []connection {
 				c.name, _ = obj.StringAt(at + "name")
 			}
 			c.status, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.status")
-			c.words, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.description")
+			c.reason, _ = obj.StringAt(at + "properties.privateLinkServiceConnectionState.description")
 			c.target, _ = obj.StringAt(at + "properties.privateLinkServiceId")
 			out = append(out, c)
 		}
@@ -78,19 +79,19 @@ func connections(obj *resource.Object) []connection {
 	return out
 }
 
-// refused reports whether the other side said no; any other word is not decided.
+// refused reports whether the target's owner refused; any other status is open.
 func (c connection) refused() bool { return equalFoldAny(c.status, "Rejected", "Disconnected") }
 
-// approval says which connections are not approved, what the other side said, who
-// it is and where its owner approves.
-func approval(open []connection) string {
+// approvalMessage returns which connections are not approved, why, and what the
+// owners of their targets must do.
+func approvalMessage(open []connection) string {
 	var names, refusals, owners []string
 	for _, c := range open {
 		names = append(names, c.name)
 		if c.refused() {
 			refusal := fmt.Sprintf("%q is %s", c.name, c.status)
-			if c.words != "" {
-				refusal += fmt.Sprintf(" (%q)", c.words)
+			if c.reason != "" {
+				refusal += fmt.Sprintf(" (%q)", c.reason)
 			}
 			refusals = append(refusals, refusal)
 		}

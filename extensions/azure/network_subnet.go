@@ -7,9 +7,9 @@ var _ extensions.ObservationTrimmer = Subnet{}
 // SubnetType is the ARM type of a subnet.
 const SubnetType = "Microsoft.Network/virtualNetworks/subnets"
 
-// Subnet keeps what a history cannot hold out of it: a subnet lists the
-// interfaces in it, which can be tens of thousands of entries and megabytes.
+// Subnet keeps the list of a subnet's interfaces out of histories. It can have tens
+// of thousands of entries and megabytes.
 type Subnet struct{}
 
-// TrimObserved is the list of interfaces.
+// TrimObserved returns the path of the list of interfaces.
 func (Subnet) TrimObserved() []string { return []string{"properties.ipConfigurations"} }

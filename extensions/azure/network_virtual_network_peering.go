@@ -17,15 +17,15 @@ var (
 // VirtualNetworkPeeringType is the ARM type of one side of a peering.
 const VirtualNetworkPeeringType = "Microsoft.Network/virtualNetworks/virtualNetworkPeerings"
 
-// VirtualNetworkPeering is Ready when both sides are there: one side alone lets
-// no packet through, although its PUT succeeded.
+// VirtualNetworkPeering is Ready when both sides exist. One side alone passes no
+// traffic, although its PUT succeeded.
 type VirtualNetworkPeering struct{}
 
-// peeringState is how Azure says it: Initiated, Connected or Disconnected.
+// peeringState is the path of Initiated, Connected or Disconnected.
 const peeringState = "properties.peeringState"
 
-// PreReconcileCheck asks for a PUT of a side that is Disconnected: the other side
-// was deleted, and Azure takes it again only after this one was put.
+// PreReconcileCheck requests a PUT of a side that is Disconnected: the other side
+// was deleted, and Azure accepts it again only after a PUT of this one.
 func (VirtualNetworkPeering) PreReconcileCheck(
 	ctx context.Context,
 	obj *resource.Object,

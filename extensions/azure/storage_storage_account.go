@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
-	"sync"
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -19,20 +18,20 @@ var (
 // StorageAccountType is the ARM type of a storage account.
 const StorageAccountType = "Microsoft.Storage/storageAccounts"
 
-// StorageAccount knows a name that Azure will never take, leaves an account alone
-// that changes its region or its redundancy, and is not Ready while its primary
-// region is gone.
+// StorageAccount refuses a name that Azure never accepts, leaves an account alone
+// while its region or redundancy changes, and is not Ready while its primary region
+// is unavailable.
 type StorageAccount struct{}
 
-// storageName is the form of a name: it becomes a part of host names (published
+// storageName matches a valid name, which becomes part of host names (published
 // naming rules of the Storage provider).
-var storageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{3,24}$`) })
+var storageName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 
-// reasonAccountNameInvalid is ARM's own code, said before a request is spent.
+// reasonAccountNameInvalid is ARM's own code, returned before a request is spent.
 const reasonAccountNameInvalid resource.Reason = "AccountNameInvalid"
 
-// PreReconcileCheck refuses a name that cannot be created, and blocks while a
-// failover or a migration goes on: a PUT would be refused, or undo half of it.
+// PreReconcileCheck refuses a name that cannot be created, and blocks during a
+// failover or a migration: a PUT would be refused, or undo half of it.
 func (StorageAccount) PreReconcileCheck(
 	ctx context.Context,
 	obj *resource.Object,
@@ -42,16 +41,16 @@ func (StorageAccount) PreReconcileCheck(
 	log *slog.Logger,
 	next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	if !obj.Exists() && !storageName().MatchString(obj.ID.Name()) {
+	if !obj.Exists() && !storageName.MatchString(obj.ID.Name()) {
 		return extensions.PreReconcileCheckResult{}, extensions.NewReadyConditionImpactingError(
 			fmt.Errorf("%q is no name for a storage account: it takes 3 to 24 lower-case letters and digits; give the manifest another name", obj.ID.Name()),
 			resource.SeverityError, reasonAccountNameInvalid)
 	}
 	if !extensions.Forced(ctx) {
-		if going, _ := obj.At("properties.failoverInProgress"); going == true {
+		if running, _ := obj.At("properties.failoverInProgress"); running == true {
 			return extensions.BlockReconcile("Storage account is failing over to its secondary region"), nil
 		}
-		if going, _ := obj.At("properties.accountMigrationInProgress"); going == true {
+		if running, _ := obj.At("properties.accountMigrationInProgress"); running == true {
 			return extensions.BlockReconcile("Storage account is being migrated to another redundancy"), nil
 		}
 		if state, changing := unsettled(obj, provisioningState, "Succeeded", "Failed", "Canceled"); changing && equalFoldAny(state, "Creating", "ResolvingDNS") {
@@ -77,8 +76,8 @@ func (StorageAccount) PostReconcileCheck(
 			region = "its primary region"
 		}
 		message := fmt.Sprintf("Storage account is unavailable in %s", region)
-		if second, has := obj.StringAt("properties.secondaryLocation"); has {
-			message += fmt.Sprintf("; it can fail over to %s: az storage account failover --ids %s", second, obj.ID)
+		if secondary, known := obj.StringAt("properties.secondaryLocation"); known {
+			message += fmt.Sprintf("; it can fail over to %s: az storage account failover --ids %s", secondary, obj.ID)
 		}
 		return extensions.PostReconcileCheckResultFailure(message), nil
 	}

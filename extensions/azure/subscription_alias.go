@@ -36,9 +36,9 @@ func (SubscriptionAlias) Delete(
 	}
 	if !subscription.IsZero() {
 		_, err := client.Post(ctx, subscription, "providers/Microsoft.Subscription/cancel", cancelAPIVersion, nil)
-		var failure *arm.Error
+		failure, refused := errors.AsType[*arm.Error](err)
 		switch {
-		case errors.As(err, &failure) && equalFoldAny(failure.Code, "SubscriptionNotFound", "SubscriptionAlreadyCanceled", "ReadOnlyDisabledSubscription"):
+		case refused && equalFoldAny(failure.Code, "SubscriptionNotFound", "SubscriptionAlreadyCanceled", "ReadOnlyDisabledSubscription"):
 		case err != nil:
 			return fmt.Errorf("cancel the subscription before its alias is deleted: %w", err)
 		}
