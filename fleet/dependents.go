@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	workflowpb "go.temporal.io/api/workflow/v1"
 )
@@ -67,7 +68,7 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 		at[key] = append(at[key], i)
 	}
 	var unknown error
-	err := f.pages(ctx, attributeNeeds, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
+	err := f.pages(ctx, searchattr.ReconcileNeeds, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
 			managed := managedOf(info)
 			if managed.ID.IsZero() {
@@ -75,7 +76,7 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 				unknown = fmt.Errorf("read memo of %s: it names no resource", info.GetExecution().GetWorkflowId())
 				continue
 			}
-			for _, key := range keysIn(info, attributeNeeds) {
+			for _, key := range keysIn(info, searchattr.ReconcileNeeds) {
 				for _, i := range at[key] {
 					tallies[i].add(managed)
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -101,8 +102,8 @@ func (s *server) add(runs ...run) {
 			Execution: &commonpb.WorkflowExecution{WorkflowId: id.WorkflowID(), RunId: "run of " + id.Name()}, Status: status,
 			Memo: &commonpb.Memo{Fields: memo},
 			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{
-				attributePhase: encode(s.t, string(r.phase)), attributeReason: encode(s.t, string(r.reason)),
-				attributeNeeds: encode(s.t, keysOf(s.t, r.needs)), attributeWaitingFor: encode(s.t, keysOf(s.t, r.waits)),
+				searchattr.ReconcilePhase: encode(s.t, string(r.phase)), searchattr.ReconcileReason: encode(s.t, string(r.reason)),
+				searchattr.ReconcileNeeds: encode(s.t, keysOf(s.t, r.needs)), searchattr.ReconcileWaitingFor: encode(s.t, keysOf(s.t, r.waits)),
 			}},
 		}
 		if !r.unlisted {

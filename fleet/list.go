@@ -9,19 +9,11 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
-)
-
-// Names of the search attributes that the lists go by; a test holds that package
-// workflows knows them.
-const (
-	attributeWaitingFor = "ReconcileWaitingFor"
-	attributeNeeds      = "ReconcileNeeds"
-	attributePhase      = "ReconcilePhase"
-	attributeReason     = "ReconcileReason"
 )
 
 // pages calls visit for the running workflows with one of the keys in an
@@ -61,8 +53,8 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 	memo, attributes := info.GetMemo().GetFields(), info.GetSearchAttributes().GetIndexedFields()
 	decode(memo[workflows.MemoID], &id)
 	decode(memo[workflows.MemoPolicy], &policy)
-	decode(attributes[attributePhase], &phase)
-	decode(attributes[attributeReason], &reason)
+	decode(attributes[searchattr.ReconcilePhase], &phase)
+	decode(attributes[searchattr.ReconcileReason], &reason)
 	managed := activities.Managed{
 		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
 		Ready:    phase == string(workflows.PhaseReady),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -44,7 +45,7 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 	// Not bound together: who cannot be told must not keep the others asleep.
 	var signals errgroup.Group
 	signals.SetLimit(signalsAtOnce)
-	err := f.pages(ctx, attributeWaitingFor, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
+	err := f.pages(ctx, searchattr.ReconcileWaitingFor, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
 			for _, i := range changed(info, at) {
 				signals.Go(func() error {
@@ -66,7 +67,7 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 // changed are the changes for which a workflow waits.
 func changed(info *workflowpb.WorkflowExecutionInfo, at map[string]int) []int {
 	var found []int
-	for _, key := range keysIn(info, attributeWaitingFor) {
+	for _, key := range keysIn(info, searchattr.ReconcileWaitingFor) {
 		if i, known := at[key]; known {
 			found = append(found, i)
 		}

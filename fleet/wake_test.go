@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/api/serviceerror"
@@ -26,7 +27,7 @@ func change(t *testing.T, id, state string) activities.Change {
 func TestAttributeNames(t *testing.T) {
 	t.Parallel()
 	known := workflows.SearchAttributes()
-	for _, name := range []string{attributeWaitingFor, attributeNeeds, attributePhase, attributeReason} {
+	for _, name := range []string{searchattr.ReconcileWaitingFor, searchattr.ReconcileNeeds, searchattr.ReconcilePhase, searchattr.ReconcileReason} {
 		if _, ok := known[name]; !ok {
 			t.Errorf("the workflow writes no search attribute %s", name)
 		}

@@ -1,6 +1,7 @@
-// Package searchattr owns how the search attributes of a Temporal namespace are
-// checked and registered. The CLI's setup and the worker's start share it. It
-// knows no workflow: the names and types that are wanted are a parameter.
+// Package searchattr owns the names of Armature's search attributes, and how the search
+// attributes of a Temporal namespace are checked and registered; the CLI's setup and the
+// worker's start share it. It must not know any workflow: the names and types that a
+// namespace must have are a parameter.
 package searchattr
 
 import (

@@ -6,19 +6,19 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/temporal"
 )
 
-// Names of the search attributes that lists read and filter by; a test holds
-// that package workflows knows them.
+// The search attributes that lists read and filter by.
 const (
-	attributePhase      = "ReconcilePhase"
-	attributeReason     = "ReconcileReason"
-	attributeLabels     = "ReconcileLabels"
-	attributeWaitingFor = "ReconcileWaitingFor"
-	attributeNeeds      = "ReconcileNeeds"
+	attributePhase      = searchattr.ReconcilePhase
+	attributeReason     = searchattr.ReconcileReason
+	attributeLabels     = searchattr.ReconcileLabels
+	attributeWaitingFor = searchattr.ReconcileWaitingFor
+	attributeNeeds      = searchattr.ReconcileNeeds
 )
 
 // runningQuery lists the workflows of managed resources. Without

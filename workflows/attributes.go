@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 )
@@ -14,15 +15,15 @@ import (
 // The search attributes of ReconcileResource. The first six are Keywords, the
 // last three, which is what SQL stores have room for, lists of Keywords.
 var (
-	armType             = temporal.NewSearchAttributeKeyKeyword("ArmType")
-	armSubscription     = temporal.NewSearchAttributeKeyKeyword("ArmSubscription")
-	armResourceGroup    = temporal.NewSearchAttributeKeyKeyword("ArmResourceGroup")
-	armOwner            = temporal.NewSearchAttributeKeyKeyword("ArmOwner")
-	reconcilePhase      = temporal.NewSearchAttributeKeyKeyword("ReconcilePhase")
-	reconcileReason     = temporal.NewSearchAttributeKeyKeyword("ReconcileReason")
-	reconcileWaitingFor = temporal.NewSearchAttributeKeyKeywordList("ReconcileWaitingFor")
-	reconcileLabels     = temporal.NewSearchAttributeKeyKeywordList("ReconcileLabels")
-	reconcileNeeds      = temporal.NewSearchAttributeKeyKeywordList("ReconcileNeeds")
+	armType             = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmType)
+	armSubscription     = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmSubscription)
+	armResourceGroup    = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmResourceGroup)
+	armOwner            = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmOwner)
+	reconcilePhase      = temporal.NewSearchAttributeKeyKeyword(searchattr.ReconcilePhase)
+	reconcileReason     = temporal.NewSearchAttributeKeyKeyword(searchattr.ReconcileReason)
+	reconcileWaitingFor = temporal.NewSearchAttributeKeyKeywordList(searchattr.ReconcileWaitingFor)
+	reconcileLabels     = temporal.NewSearchAttributeKeyKeywordList(searchattr.ReconcileLabels)
+	reconcileNeeds      = temporal.NewSearchAttributeKeyKeywordList(searchattr.ReconcileNeeds)
 )
 
 // keywordMax is what SQL stores hold of a Keyword, in characters: a longer value
