@@ -99,7 +99,7 @@ func TestCredentialUnknown(t *testing.T) {
 	w, _ := elsewhere(t)
 	spec := desired(t, databaseText, `{}`)
 	spec.Credential = "prod"
-	const says = `the worker has no credential "prod"; it has default, other: correct reconcile.credential, or add it to the worker's config`
+	const says = `the worker has no credential "prod", only default, other; correct reconcile.credential, or add it to the worker's config`
 	owner := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec})
 	want(t, owner.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
 	got, err := run(w, w.acts.GetResource, GetResourceInput{ID: spec.ID, APIVersion: spec.APIVersion, Credential: "prod"})

@@ -35,12 +35,12 @@ func TestCloudConfiguration(t *testing.T) {
 		"CustomAudience": {"or what is configured", CloudOptions{Name: "custom", Endpoint: "http://127.0.0.1:8080", Audience: "api://x/"},
 			want{"http://127.0.0.1:8080", "api://x/", ""}, nil},
 		"Unknown":      {"the choices are named", CloudOptions{Name: "azure"}, want{}, []string{`cloud "azure"`, "public, government, china or custom"}},
-		"NoEndpoint":   {"a custom cloud needs one", CloudOptions{Name: "custom"}, want{}, []string{"needs an endpoint"}},
+		"NoEndpoint":   {"a custom cloud needs one", CloudOptions{Name: "custom"}, want{}, []string{"endpoint required"}},
 		"PlainHTTP":    {"tokens do not travel in clear text", CloudOptions{Name: "custom", Endpoint: "http://arm.example"}, want{}, []string{"loopback only"}},
 		"FakeLoopback": {"a name that only starts like loopback", CloudOptions{Name: "custom", Endpoint: "http://127.0.0.1.evil.example"}, want{}, []string{"loopback only"}},
 		"AllAtOnce": {"all faults come at once", CloudOptions{Name: "custom", Endpoint: "ftp://x", AuthorityHost: "http://login.example"}, want{},
 			[]string{"configure endpoint", "configure authority host"}},
-		"UserInURL": {"a password in the endpoint would reach logs", CloudOptions{Endpoint: "https://u:hunter2@arm.example"}, want{}, []string{"no user"}},
+		"UserInURL": {"a password in the endpoint would reach logs", CloudOptions{Endpoint: "https://u:hunter2@arm.example"}, want{}, []string{"must not have user"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

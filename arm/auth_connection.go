@@ -13,47 +13,47 @@ import (
 // CredentialDefaultName is the name of the client's own connection.
 const CredentialDefaultName = "default"
 
-// CodeCredentialNotUsable says that the credential that the manifest names is not
-// configured, or is tied to other subscriptions. Nothing was sent.
+// CodeCredentialNotUsable: the credential that the manifest names is not
+// configured, or is restricted to other subscriptions. Nothing was sent.
 const CodeCredentialNotUsable = "CredentialNotUsable"
 
-// Connection is a further way of a Client to ARM: another credential, tenant or
-// cloud. Throttle, Version and Observer are the Client's.
+// Connection is an additional way of a Client to ARM: another credential, tenant or
+// cloud. It shares Throttle, Version and Observer with the Client.
 type Connection struct {
 	// Options of the connection; Connections are ignored.
 	Options
-	// Subscriptions are the GUIDs that it is tied to, none for all: it is used for
-	// no other, and for these where no credential is named.
+	// Subscriptions are the GUIDs that the connection is restricted to, none for
+	// all: it serves no other, and these where no credential is named.
 	Subscriptions []string
 }
 
 type credentialKey struct{}
 
-// WithCredential makes the requests of the context go by the named connection.
-// "" leaves the choice to the subscription: the connection that is tied to it,
-// else the client's own, which CredentialDefaultName names.
+// WithCredential selects the named connection for the requests of the context. With
+// "" the subscription decides: the connection that is restricted to it, else the
+// client's own, which CredentialDefaultName names.
 func WithCredential(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, credentialKey{}, name)
 }
 
-// CredentialName is the name that WithCredential left, or "".
+// CredentialName returns the name set by WithCredential, or "".
 func CredentialName(ctx context.Context) string {
 	name, _ := ctx.Value(credentialKey{}).(string)
 	return name
 }
 
-// connections are the further ways of a Client by their names.
+// connections are the additional connections of a Client.
 type connections struct {
-	named map[string]*Client
-	// tied are the names by subscription, in lower case.
-	tied map[string]string
-	// bound are the subscriptions of each tied connection, in lower case.
-	bound map[string][]string
+	byName map[string]*Client
+	// bySubscription has the names of restricted connections; keys are lower case.
+	bySubscription map[string]string
+	// subscriptions of each restricted connection, in lower case.
+	subscriptions map[string][]string
 }
 
-// connect makes the further connections, with what they share.
-func connect(options Options) (*connections, error) {
-	all := &connections{named: map[string]*Client{}, tied: map[string]string{}, bound: map[string][]string{}}
+// newConnections creates the additional connections with the options that they share.
+func newConnections(options Options) (*connections, error) {
+	all := &connections{byName: map[string]*Client{}, bySubscription: map[string]string{}, subscriptions: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(options.Connections)) {
 		connection := options.Connections[name]
 		own := connection.Options
@@ -65,65 +65,65 @@ func connect(options Options) (*connections, error) {
 			return nil, fmt.Errorf("credential %s: %w", name, err)
 		}
 		client.name = name
-		all.named[name] = client
+		all.byName[name] = client
 		for _, subscription := range connection.Subscriptions {
 			key := strings.ToLower(subscription)
-			if other, taken := all.tied[key]; taken {
-				return nil, fmt.Errorf("credential %s: subscription %s is tied to credential %s already", name, subscription, other)
+			if other, taken := all.bySubscription[key]; taken {
+				return nil, fmt.Errorf("credential %s: subscription %s already belongs to credential %s", name, subscription, other)
 			}
-			all.tied[key] = name
-			all.bound[name] = append(all.bound[name], key)
+			all.bySubscription[key] = name
+			all.subscriptions[name] = append(all.subscriptions[name], key)
 		}
 	}
 	return all, nil
 }
 
-// For is the connection for a resource: the one that the context names, else
-// the one that is tied to its subscription, else the client's own. One that is
-// tied to other subscriptions is refused, an unknown one too: an *Error with
+// For returns the connection for a resource: the one that the context names, else
+// the one that is restricted to its subscription, else the client's own. An unknown
+// name, and one that is restricted to other subscriptions, is an *Error with
 // CodeCredentialNotUsable.
 func (c *Client) For(ctx context.Context, id resource.ID) (*Client, error) {
 	if c.connections == nil {
-		return c, nil // chosen already
+		return c, nil // selected before
 	}
 	name, subscription := CredentialName(ctx), strings.ToLower(id.Subscription())
 	if name == "" {
-		name = c.connections.tied[subscription]
+		name = c.connections.bySubscription[subscription]
 	}
-	chosen, err := c.connection(name)
+	connection, err := c.connection(name)
 	if err != nil {
 		return nil, err
 	}
-	if bound := c.connections.bound[name]; len(bound) > 0 && !slices.Contains(bound, subscription) {
-		return nil, notUsable("the credential %s is tied to the subscriptions %s, and %s lies in none of them; name another one in reconcile.credential, or tie it to this one in the worker's config",
-			name, strings.Join(bound, ", "), id.Short())
+	if allowed := c.connections.subscriptions[name]; len(allowed) > 0 && !slices.Contains(allowed, subscription) {
+		return nil, notUsable("credential %s is restricted to the subscriptions %s, which do not contain %s; set another one in reconcile.credential, or add the subscription in the worker's config",
+			name, strings.Join(allowed, ", "), id.Short())
 	}
-	return chosen, nil
+	return connection, nil
 }
 
-// connection is the one of a name.
+// connection returns the connection of a name.
 func (c *Client) connection(name string) (*Client, error) {
 	if name == "" || name == CredentialDefaultName || c.connections == nil {
 		return c, nil
 	}
-	if chosen, known := c.connections.named[name]; known {
-		return chosen, nil
+	if connection, known := c.connections.byName[name]; known {
+		return connection, nil
 	}
-	return nil, notUsable("the worker has no credential %q; it has %s: correct reconcile.credential, or add it to the worker's config",
+	return nil, notUsable("the worker has no credential %q, only %s; correct reconcile.credential, or add it to the worker's config",
 		name, strings.Join(c.Names(), ", "))
 }
 
-// Names are those of the connections, the client's own first.
+// Names returns the names of the connections, the client's own first.
 func (c *Client) Names() []string {
 	names := []string{CredentialDefaultName}
 	if c.connections != nil {
-		names = append(names, slices.Sorted(maps.Keys(c.connections.named))...)
+		names = append(names, slices.Sorted(maps.Keys(c.connections.byName))...)
 	}
 	return names
 }
 
 func notUsable(format string, args ...any) *Error {
-	refused := &Error{Code: CodeCredentialNotUsable, Message: fmt.Sprintf(format, args...)}
-	refused.classify("")
-	return refused
+	e := &Error{Code: CodeCredentialNotUsable, Message: fmt.Sprintf(format, args...)}
+	e.classify("")
+	return e
 }

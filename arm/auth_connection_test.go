@@ -34,15 +34,15 @@ func TestConnections(t *testing.T) {
 		"Default":     {reason: "the client's own by its name", name: CredentialDefaultName, id: idIn(second), want: "own"},
 		"Elsewhere": {
 			reason: "one that is tied serves no other subscription", name: "tied", id: idIn(first),
-			parts: []string{"the credential tied is tied to the subscriptions " + second, "lies in none of them"},
+			parts: []string{"credential tied is restricted to the subscriptions " + second, "which do not contain"},
 		},
 		"NoSubscription": {
 			reason: "nor what lies in none", name: "tied", id: parseID(t, "/providers/Microsoft.Management/managementGroups/m"),
-			parts: []string{"the credential tied is tied to"},
+			parts: []string{"credential tied is restricted to"},
 		},
 		"Unknown": {
 			reason: "the known ones are named", name: "prod", id: idIn(first),
-			parts: []string{`the worker has no credential "prod"; it has default, free, tied`},
+			parts: []string{`the worker has no credential "prod", only default, free, tied`},
 		},
 	}
 	for name, c := range cases {
@@ -76,7 +76,7 @@ func TestConnections(t *testing.T) {
 // credential that began it, whatever the context says; one that is gone from the
 // config is said.
 func TestOperationKeepsItsConnection(t *testing.T) {
-	own, other := newScript(t), newScript(t, step1(t, viaLocation), reply{200, nil, `{}`})
+	own, other := newScript(t), newScript(t, step1(t, pollLocation), reply{200, nil, `{}`})
 	connections := map[string]Connection{"other": {Options: Options{Cloud: cloudAt(other.URL)}}}
 	client := own.client(t, func(o *Options) { o.Connections = connections })
 	op, err := client.Delete(WithCredential(testContext(t), "other"), parseID(t, clusterID), apiVersion)
@@ -99,8 +99,8 @@ func TestConnectionsRefused(t *testing.T) {
 		connections map[string]Connection
 		want        string
 	}{
-		"NoToken":   {map[string]Connection{"a": {Options: Options{Cloud: cloudAt("https://arm.example")}}}, "credential a: configure credential: none is allowed to loopback only"},
-		"TiedTwice": {map[string]Connection{"a": {Options: loop, Subscriptions: []string{subscription}}, "b": {Options: loop, Subscriptions: []string{strings.ToUpper(subscription)}}}, "is tied to credential a already"},
+		"NoToken":   {map[string]Connection{"a": {Options: Options{Cloud: cloudAt("https://arm.example")}}}, "credential a: configure credential: none is allowed for loopback only"},
+		"TiedTwice": {map[string]Connection{"a": {Options: loop, Subscriptions: []string{subscription}}, "b": {Options: loop, Subscriptions: []string{strings.ToUpper(subscription)}}}, "already belongs to credential a"},
 	}
 	for name, c := range cases {
 		options := loop

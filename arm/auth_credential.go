@@ -22,7 +22,7 @@ const (
 	CredentialNone              = "none"
 )
 
-// CredentialKinds are all of them.
+// CredentialKinds returns all kinds.
 func CredentialKinds() []string {
 	return []string{
 		CredentialDefault, CredentialWorkloadIdentity, CredentialManagedIdentity, CredentialClientSecret,
@@ -30,7 +30,7 @@ func CredentialKinds() []string {
 	}
 }
 
-// CredentialOptions says where tokens come from.
+// CredentialOptions configures a source of tokens.
 type CredentialOptions struct {
 	// Kind is one of CredentialKinds; "" is default: azidentity's chain, which
 	// AZURE_TOKEN_CREDENTIALS narrows.
@@ -46,24 +46,24 @@ type CredentialOptions struct {
 	Certificate         []byte
 	CertificatePassword string
 	SendChain           bool
-	// TokenFile is the federated token of workload-identity; "" is
+	// TokenFile is the file with the federated token of workload-identity; "" is
 	// AZURE_FEDERATED_TOKEN_FILE.
 	TokenFile string
-	// AuxiliaryTenants are tenants besides TenantID for which tokens may be asked.
+	// AuxiliaryTenants are tenants besides TenantID that may issue tokens.
 	AuxiliaryTenants []string
-	// Cloud is the ARM client's; its authority host gives the tokens.
+	// Cloud is the ARM client's; its authority host issues the tokens.
 	Cloud cloud.Configuration
-	// CustomCloud says that Cloud is none of Azure's own: instance discovery,
-	// which asks Azure's public login, is off by itself then.
+	// CustomCloud is set where Cloud is none of Azure's own: it disables instance
+	// discovery, which queries Azure's public login.
 	CustomCloud              bool
 	DisableInstanceDiscovery bool
-	// Transport reaches the authority host (see NewTransport); nil is one with
-	// the system's authorities.
+	// Transport reaches the authority host (see NewTransport); nil is one with the
+	// system's authorities.
 	Transport policy.Transporter
 }
 
-// NewCredential makes a credential; it sends nothing. It is nil for none, which
-// NewClient accepts to loopback only. All faults come at once.
+// NewCredential returns a credential, or all errors of the options; it sends
+// nothing. The kind none gives nil, which NewClient accepts to loopback only.
 func NewCredential(options CredentialOptions) (azcore.TokenCredential, error) {
 	if options.Kind == "" {
 		options.Kind = CredentialDefault
@@ -89,40 +89,40 @@ func NewCredential(options CredentialOptions) (azcore.TokenCredential, error) {
 	return &guardedCredential{inner: credential, secrets: options.secrets()}, nil
 }
 
-// build makes azidentity's credential of the kind.
-func (o CredentialOptions) build(client policy.ClientOptions, undiscovered bool) (azcore.TokenCredential, error) {
+// build returns azidentity's credential of the kind.
+func (o CredentialOptions) build(client policy.ClientOptions, disableDiscovery bool) (azcore.TokenCredential, error) {
 	switch o.Kind {
 	case CredentialDefault:
 		return azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
-			ClientOptions: client, DisableInstanceDiscovery: undiscovered, TenantID: o.TenantID, AdditionallyAllowedTenants: o.AuxiliaryTenants,
+			ClientOptions: client, DisableInstanceDiscovery: disableDiscovery, TenantID: o.TenantID, AdditionallyAllowedTenants: o.AuxiliaryTenants,
 		})
 	case CredentialWorkloadIdentity:
 		return azidentity.NewWorkloadIdentityCredential(&azidentity.WorkloadIdentityCredentialOptions{
-			ClientOptions: client, DisableInstanceDiscovery: undiscovered, AdditionallyAllowedTenants: o.AuxiliaryTenants,
+			ClientOptions: client, DisableInstanceDiscovery: disableDiscovery, AdditionallyAllowedTenants: o.AuxiliaryTenants,
 			TenantID: o.TenantID, ClientID: o.ClientID, TokenFilePath: o.TokenFile,
 		})
 	case CredentialManagedIdentity:
 		return azidentity.NewManagedIdentityCredential(&azidentity.ManagedIdentityCredentialOptions{ClientOptions: client, ID: managedID(o.ClientID)})
 	case CredentialClientSecret:
 		return azidentity.NewClientSecretCredential(o.TenantID, o.ClientID, o.ClientSecret, &azidentity.ClientSecretCredentialOptions{
-			ClientOptions: client, DisableInstanceDiscovery: undiscovered, AdditionallyAllowedTenants: o.AuxiliaryTenants,
+			ClientOptions: client, DisableInstanceDiscovery: disableDiscovery, AdditionallyAllowedTenants: o.AuxiliaryTenants,
 		})
 	case CredentialClientCertificate:
 		certificates, key, err := azidentity.ParseCertificates(o.Certificate, []byte(o.CertificatePassword))
 		if err != nil {
-			return nil, errors.New("the certificate cannot be read: it must be PEM with an unencrypted key, or PKCS#12 with its password")
+			return nil, errors.New("cannot read the certificate: it must be PEM with an unencrypted key, or PKCS#12 with its password")
 		}
 		return azidentity.NewClientCertificateCredential(o.TenantID, o.ClientID, certificates, key, &azidentity.ClientCertificateCredentialOptions{
-			ClientOptions: client, DisableInstanceDiscovery: undiscovered, AdditionallyAllowedTenants: o.AuxiliaryTenants,
+			ClientOptions: client, DisableInstanceDiscovery: disableDiscovery, AdditionallyAllowedTenants: o.AuxiliaryTenants,
 			SendCertificateChain: o.SendChain,
 		})
 	case CredentialAzureCLI:
 		return azidentity.NewAzureCLICredential(&azidentity.AzureCLICredentialOptions{TenantID: o.TenantID, AdditionallyAllowedTenants: o.AuxiliaryTenants})
 	}
-	return nil, fmt.Errorf("it must be one of %s", strings.Join(CredentialKinds(), ", "))
+	return nil, fmt.Errorf("unknown kind; use one of %s", strings.Join(CredentialKinds(), ", "))
 }
 
-// managedID is a user-assigned identity, nil for the system-assigned one.
+// managedID returns a user-assigned identity, nil for the system-assigned one.
 func managedID(id string) azidentity.ManagedIDKind {
 	switch {
 	case id == "":
@@ -133,31 +133,30 @@ func managedID(id string) azidentity.ManagedIDKind {
 	return azidentity.ClientID(id)
 }
 
-// secrets are what no error may repeat.
+// secrets returns the values that no error may contain.
 func (o CredentialOptions) secrets() []string { return []string{o.ClientSecret, o.CertificatePassword} }
 
-// check tells what is missing.
+// check returns one error for each missing option.
 func (o CredentialOptions) check() error {
-	needs := []struct{ name, value string }{{"tenant ID", o.TenantID}, {"client ID", o.ClientID}}
+	type option struct{ name, value string }
+	var required []option
 	switch o.Kind {
 	case CredentialClientSecret:
-		needs = append(needs, struct{ name, value string }{"client secret", o.ClientSecret})
+		required = []option{{"tenant ID", o.TenantID}, {"client ID", o.ClientID}, {"client secret", o.ClientSecret}}
 	case CredentialClientCertificate:
-		needs = append(needs, struct{ name, value string }{"certificate", string(o.Certificate)})
-	default:
-		needs = nil
+		required = []option{{"tenant ID", o.TenantID}, {"client ID", o.ClientID}, {"certificate", string(o.Certificate)}}
 	}
-	var faults []error
-	for _, need := range needs {
-		if need.value == "" {
-			faults = append(faults, fmt.Errorf("configure credential %s: it needs a %s", o.Kind, need.name))
+	var missing []error
+	for _, option := range required {
+		if option.value == "" {
+			missing = append(missing, fmt.Errorf("configure credential %s: %s required", o.Kind, option.name))
 		}
 	}
-	// Without this, azidentity would send what belongs to a private cloud to the
+	// Without this, azidentity would send the credential of a private cloud to the
 	// public login.
 	authority := o.Kind == CredentialClientSecret || o.Kind == CredentialClientCertificate || o.Kind == CredentialWorkloadIdentity
 	if authority && o.CustomCloud && o.Cloud.ActiveDirectoryAuthorityHost == "" {
-		faults = append(faults, fmt.Errorf("configure credential %s: a custom cloud needs an authority host", o.Kind))
+		missing = append(missing, fmt.Errorf("configure credential %s: a custom cloud requires an authority host", o.Kind))
 	}
-	return errors.Join(faults...)
+	return errors.Join(missing...)
 }

@@ -75,10 +75,15 @@ func TestTokens(t *testing.T) {
 			status: 400, answer: map[string]any{"error": "invalid_request", "error_description": "bad secret " + plantedSecret},
 			code: CodeAuthenticationFailed, text: "bad secret (masked)",
 		},
+		"NoReason": {
+			reason: "a refusal without a reason names the status and the remedy",
+			status: 403, answer: map[string]any{},
+			code: CodeAuthenticationFailed, text: "the authority host returned 403 Forbidden without a reason; check the credential in the worker's config",
+		},
 		"AuthorityFails": {
 			reason: "a login that fails itself is no refused credential",
 			status: 503, answer: map[string]any{"error": "temporarily_unavailable"},
-			text: "the authority host answers 503",
+			text: "the authority host returned 503",
 		},
 	}
 	for name, tc := range cases {
@@ -111,7 +116,7 @@ func TestUnreachableAuthorityIsATransportFault(t *testing.T) {
 	login := authority(t, 200, nil)
 	credential := secretCredential(t, login)
 	login.Close()
-	server := newScript(t, step1(t, viaLocation))
+	server := newScript(t, step1(t, pollLocation))
 	op, err := server.client(t, nil).Delete(testContext(t), parseID(t, clusterID), apiVersion)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +137,7 @@ func (refusing) GetToken(context.Context, policy.TokenRequestOptions) (azcore.Ac
 }
 
 func TestRefusedTokenDuringAnOperation(t *testing.T) {
-	server := newScript(t, step1(t, viaAsync))
+	server := newScript(t, step1(t, pollAsyncURL))
 	op, err := server.client(t, nil).Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +148,7 @@ func TestRefusedTokenDuringAnOperation(t *testing.T) {
 	if got.Status != 401 || got.Code != CodeAuthenticationFailed || poll.Outcome != "" {
 		t.Errorf("got %+v and %v: the operation goes on without us", poll, err)
 	}
-	if want := "the credential got no token: DefaultAzureCredential: failed to acquire a token.; Attempted credentials:; AzureCLI: not installed"; got.Message != want {
+	if want := "no token for the credential: DefaultAzureCredential: failed to acquire a token.; Attempted credentials:; AzureCLI: not installed"; got.Message != want {
 		t.Errorf("got message %q, want %q", got.Message, want)
 	}
 }

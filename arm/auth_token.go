@@ -14,62 +14,62 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 )
 
-// guardedCredential turns what a credential says into this package's errors.
+// guardedCredential maps the errors of a credential to this package's errors.
 type guardedCredential struct {
 	inner   azcore.TokenCredential
 	secrets []string
 }
 
-func guard(credential azcore.TokenCredential) azcore.TokenCredential {
+func guardCredential(credential azcore.TokenCredential) azcore.TokenCredential {
 	if guarded, ok := credential.(*guardedCredential); ok {
 		return guarded
 	}
 	return &guardedCredential{inner: credential}
 }
 
-// GetToken asks the credential. A refusal is an *Error with status 401 and
-// CodeAuthenticationFailed; an authority host that is out of reach, or fails
-// itself, is a fault of the transport.
+// GetToken requests a token. A refusal is an *Error with status 401 and
+// CodeAuthenticationFailed; an authority host that is unreachable or fails is a
+// *tokenError.
 func (g *guardedCredential) GetToken(ctx context.Context, options policy.TokenRequestOptions) (azcore.AccessToken, error) {
-	var broken error
-	token, err := g.inner.GetToken(context.WithValue(ctx, tokenFaultKey{}, &broken), options)
+	var transportError error
+	token, err := g.inner.GetToken(context.WithValue(ctx, transportErrorKey{}, &transportError), options)
 	if err == nil {
 		return token, nil
 	}
 	if ctx.Err() != nil {
-		return azcore.AccessToken{}, &tokenFault{fmt.Errorf("get token: %w", ctx.Err())}
+		return azcore.AccessToken{}, &tokenError{fmt.Errorf("get token: %w", ctx.Err())}
 	}
-	if broken != nil {
-		return azcore.AccessToken{}, &tokenFault{fmt.Errorf("reach authority host: %w", broken)}
+	if transportError != nil {
+		return azcore.AccessToken{}, &tokenError{fmt.Errorf("reach authority host: %w", transportError)}
 	}
-	var failed *azidentity.AuthenticationFailedError
-	if errors.As(err, &failed) && failed.RawResponse != nil {
+	failed, _ := errors.AsType[*azidentity.AuthenticationFailedError](err)
+	if failed != nil && failed.RawResponse != nil {
 		if status := failed.RawResponse.StatusCode; status >= 500 || status == http.StatusTooManyRequests {
-			return azcore.AccessToken{}, &tokenFault{fmt.Errorf("get token: the authority host answers %d %s", status, http.StatusText(status))}
+			return azcore.AccessToken{}, &tokenError{fmt.Errorf("get token: the authority host returned %d %s", status, http.StatusText(status))}
 		}
 	}
-	refused := &Error{
+	refusal := &Error{
 		Status:  http.StatusUnauthorized,
 		Code:    CodeAuthenticationFailed,
-		Message: clean(maskAll("the credential got no token: "+reasonOf(err, failed), g.secrets)),
+		Message: sanitizeMessage(maskAll("no token for the credential: "+tokenErrorReason(err, failed), g.secrets)),
 	}
-	refused.classify(http.MethodGet)
-	return azcore.AccessToken{}, refused
+	refusal.classify(http.MethodGet)
+	return azcore.AccessToken{}, refusal
 }
 
-// tokenFault is a fault on the way to a token: nothing was sent to ARM, and
-// nothing is known of the credential.
-type tokenFault struct{ cause error }
+// tokenError is a transport error on the way to a token: nothing was sent to ARM,
+// and it proves nothing about the credential.
+type tokenError struct{ cause error }
 
-// Error is the cause's text.
-func (f *tokenFault) Error() string { return f.cause.Error() }
+// Error returns the text of the cause.
+func (e *tokenError) Error() string { return e.cause.Error() }
 
-// Unwrap is the cause.
-func (f *tokenFault) Unwrap() error { return f.cause }
+// Unwrap returns the cause.
+func (e *tokenError) Unwrap() error { return e.cause }
 
-// reasonOf is one line: what the authority said (AADSTS...), else what
-// azidentity says, without its dump of the answer.
-func reasonOf(err error, failed *azidentity.AuthenticationFailedError) string {
+// tokenErrorReason returns one line: the authority's error (AADSTS...), else
+// azidentity's text without its dump of the response.
+func tokenErrorReason(err error, failed *azidentity.AuthenticationFailedError) string {
 	if failed != nil && failed.RawResponse != nil {
 		var body struct {
 			Error       string `json:"error"`
@@ -78,10 +78,13 @@ func reasonOf(err error, failed *azidentity.AuthenticationFailedError) string {
 		payload, readErr := runtime.Payload(failed.RawResponse)
 		if readErr == nil && json.Unmarshal(payload, &body) == nil {
 			line, _, _ := strings.Cut(body.Description, "\n")
-			line, _, _ = strings.Cut(line, " Trace ID:") // another one each time
-			return join(": ", body.Error, strings.TrimSpace(line))
+			line, _, _ = strings.Cut(line, " Trace ID:") // differs each time
+			if reason := joinNonEmpty(": ", body.Error, strings.TrimSpace(line)); reason != "" {
+				return reason
+			}
 		}
-		return fmt.Sprintf("the authority host answers %d", failed.RawResponse.StatusCode)
+		status := failed.RawResponse.StatusCode
+		return fmt.Sprintf("the authority host returned %d %s without a reason; check the credential in the worker's config", status, http.StatusText(status))
 	}
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
@@ -92,6 +95,7 @@ func reasonOf(err error, failed *azidentity.AuthenticationFailedError) string {
 	return strings.Join(lines, "; ")
 }
 
+// maskAll replaces secrets in a text.
 func maskAll(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if secret != "" {
@@ -101,17 +105,18 @@ func maskAll(text string, secrets []string) string {
 	return text
 }
 
-type tokenFaultKey struct{}
+type transportErrorKey struct{}
 
-// faultRecorder notes a fault of the transport, which azidentity would report
-// as a text: a network that is down is no refused credential.
-type faultRecorder struct {
+// transportErrorRecorder stores transport errors in the context, because azidentity
+// reports them as text only: an unreachable network is no refused credential.
+type transportErrorRecorder struct {
 	next policy.Transporter
-	// plain counts plain HTTP too.
-	plain bool
+	// recordHTTP includes errors of plain HTTP.
+	recordHTTP bool
 }
 
-func tokenTransport(next policy.Transporter, plain bool) (policy.Transporter, error) {
+// tokenTransport returns a transport without redirects that records errors.
+func tokenTransport(next policy.Transporter, recordHTTP bool) (policy.Transporter, error) {
 	if next == nil {
 		var err error
 		if next, err = NewTransport(TransportOptions{}); err != nil {
@@ -121,18 +126,18 @@ func tokenTransport(next policy.Transporter, plain bool) (policy.Transporter, er
 	if client, ok := next.(*http.Client); ok {
 		next = withoutRedirects(client)
 	}
-	return faultRecorder{next: next, plain: plain}, nil
+	return transportErrorRecorder{next: next, recordHTTP: recordHTTP}, nil
 }
 
-// Do sends the request and records its fault. Plain HTTP is the metadata
-// service of a virtual machine, which the default chain only tries: that it is
-// not there is a fault only for who asks for a managed identity.
-func (r faultRecorder) Do(request *http.Request) (*http.Response, error) {
+// Do sends the request and records its error. Plain HTTP is the metadata service of
+// a virtual machine, which the default chain only tries: its absence is an error
+// only for a managed identity.
+func (r transportErrorRecorder) Do(request *http.Request) (*http.Response, error) {
 	response, err := r.next.Do(request)
-	if broken, ok := request.Context().Value(tokenFaultKey{}).(*error); ok && err != nil && (r.plain || request.URL.Scheme == "https") {
-		*broken = err
-		if cause := causeOf(err); cause != nil {
-			*broken = cause
+	if slot, ok := request.Context().Value(transportErrorKey{}).(*error); ok && err != nil && (r.recordHTTP || request.URL.Scheme == "https") {
+		*slot = err
+		if cause := urlErrorCause(err); cause != nil {
+			*slot = cause
 		}
 	}
 	return response, err

@@ -65,7 +65,7 @@ func TestBadInputForeignOperationURLs(t *testing.T) {
 func TestBadInputRedirects(t *testing.T) {
 	other, asked := elsewhere(t)
 	away := reply{307, map[string]string{"Location": other.URL + "/"}, ``}
-	server := newScript(t, away, away, away, away, away, step1(t, viaAsync), away)
+	server := newScript(t, away, away, away, away, away, step1(t, pollAsyncURL), away)
 	client, id := server.client(t, func(o *Options) { o.Credential = fixedToken{} }), parseID(t, clusterID)
 	for name, call := range map[string]func() error{
 		"GET": func() error { _, err := client.Get(testContext(t), id, apiVersion); return err },
@@ -101,7 +101,7 @@ func TestBadInputRedirects(t *testing.T) {
 func TestBadInputBodies(t *testing.T) {
 	huge := `{"a":"` + strings.Repeat("x", maxAnswerBytes) + `"}`
 	for name, body := range map[string]string{"TooLarge": huge, "HTML": `<html>`, "Half": `{"a":`, "Two": `{}{}`, "Array": `[]`} {
-		server := newScript(t, reply{200, nil, body}, reply{200, nil, body}, reply{201, nil, body}, reply{404, nil, body}, step1(t, viaAsync), reply{200, nil, body})
+		server := newScript(t, reply{200, nil, body}, reply{200, nil, body}, reply{201, nil, body}, reply{404, nil, body}, step1(t, pollAsyncURL), reply{200, nil, body})
 		client, id := server.client(t, nil), parseID(t, clusterID)
 		_, readErr := client.Get(testContext(t), id, apiVersion)
 		_, listErr := client.List(testContext(t), id, "databases", apiVersion, 10)

@@ -12,44 +12,44 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// API versions of what Check and Permissions read.
+// API versions for Check and Permissions.
 const (
 	subscriptionsAPIVersion = "2022-12-01"
 	permissionsAPIVersion   = "2022-04-01"
 )
 
-// Check is what one connection made of one harmless request.
+// Check is the result of one harmless request over one connection.
 type Check struct {
-	// Name is that of the credential, Description what Options.Description says of it.
+	// Name is the credential's name, Description is Options.Description.
 	Name, Description string
-	// Endpoint is where ARM was asked.
+	// Endpoint is the requested ARM endpoint.
 	Endpoint string
-	// Subscription was read, "" where the subscriptions were listed: Visible of them.
+	// Subscription is the one that was read, "" where subscriptions were listed:
+	// Visible is their number.
 	Subscription string
 	Visible      int
-	// Skew is this clock minus ARM's, to the second; 0 where ARM gave no time.
+	// Skew is this clock minus ARM's, to the second; 0 where ARM returned no time.
 	Skew time.Duration
-	// Unsent is set when no token was to be had, so that nothing was sent.
+	// Unsent is set when there was no token, so that nothing was sent.
 	Unsent bool
-	// Err is nil, an *Error for a refusal, or a fault of the transport.
+	// Err is nil, an *Error for a refusal, or a transport error.
 	Err error
 }
 
-// Check asks with every connection, the client's own first: one that is tied to
-// subscriptions reads each of them, another one lists those that it sees. The
-// bound of the context is divided among them.
+// Check tries every connection, the client's own first: one that is restricted to
+// subscriptions reads each of them, any other lists the visible ones.
 func (c *Client) Check(ctx context.Context) []Check {
 	var checks []Check
 	for _, name := range c.Names() {
 		connection, err := c.connection(name)
 		if err != nil {
-			continue // a name of its own list
+			continue // cannot happen: Names lists known ones
 		}
-		bound := []string{""}
-		if c.connections != nil && len(c.connections.bound[name]) > 0 {
-			bound = c.connections.bound[name]
+		subscriptions := []string{""}
+		if c.connections != nil && len(c.connections.subscriptions[name]) > 0 {
+			subscriptions = c.connections.subscriptions[name]
 		}
-		for _, subscription := range bound {
+		for _, subscription := range subscriptions {
 			check := connection.check(ctx, subscription)
 			check.Name = name
 			checks = append(checks, check)
@@ -58,7 +58,7 @@ func (c *Client) Check(ctx context.Context) []Check {
 	return checks
 }
 
-// checkTimeout bounds one request of Check: a dead network is not waited for.
+// checkTimeout bounds one request of Check, for a dead network.
 const checkTimeout = 10 * time.Second
 
 func (c *Client) check(ctx context.Context, subscription string) Check {
@@ -69,9 +69,9 @@ func (c *Client) check(ctx context.Context, subscription string) Check {
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	x := &exchange{call: CallGet, typ: "Microsoft.Resources/subscriptions"}
-	answer, payload, err := c.do(ctx, x, http.MethodGet, target+"?api-version="+subscriptionsAPIVersion, nil, nil)
-	check.Unsent = !x.sent
+	trip := &roundTrip{call: CallGet, typ: "Microsoft.Resources/subscriptions"}
+	answer, payload, err := c.do(ctx, trip, http.MethodGet, target+"?api-version="+subscriptionsAPIVersion, nil, nil)
+	check.Unsent = !trip.sent
 	if err != nil {
 		check.Err = err
 		return check
@@ -92,7 +92,7 @@ func (c *Client) check(ctx context.Context, subscription string) Check {
 	return check
 }
 
-// Permissions are what the credential may do at a scope.
+// Permissions are the allowed actions of the credential at a scope.
 type Permissions struct {
 	granted []struct {
 		Actions    []string `json:"actions"`
@@ -100,9 +100,9 @@ type Permissions struct {
 	}
 }
 
-// Permissions reads them for a resource or a scope that may not exist yet.
+// Permissions reads the permissions for a resource or a scope that may not exist yet.
 func (c *Client) Permissions(ctx context.Context, scope resource.ID) (Permissions, error) {
-	items, err := c.List(ctx, scope, "providers/Microsoft.Authorization/permissions", permissionsAPIVersion, listedMax)
+	items, err := c.List(ctx, scope, "providers/Microsoft.Authorization/permissions", permissionsAPIVersion, maxListed)
 	var all Permissions
 	for _, item := range items {
 		one := struct {
@@ -116,11 +116,11 @@ func (c *Client) Permissions(ctx context.Context, scope resource.ID) (Permission
 	return all, err
 }
 
-// Allow reports whether an action such as Microsoft.Kusto/clusters/write is
-// granted: by one of the roles, and not taken out by the same one.
+// Allow reports whether an action such as Microsoft.Kusto/clusters/write is granted
+// by one of the roles and not excluded by the same role.
 func (p Permissions) Allow(action string) bool {
 	for _, role := range p.granted {
-		covers := func(pattern string) bool { return matches(pattern, action) }
+		covers := func(pattern string) bool { return matchesPattern(pattern, action) }
 		if slices.ContainsFunc(role.Actions, covers) && !slices.ContainsFunc(role.NotActions, covers) {
 			return true
 		}
@@ -128,8 +128,8 @@ func (p Permissions) Allow(action string) bool {
 	return false
 }
 
-// matches compares without case; * stands for any text.
-func matches(pattern, text string) bool {
+// matchesPattern compares ignoring case; * matches any text.
+func matchesPattern(pattern, text string) bool {
 	pattern, text = strings.ToLower(pattern), strings.ToLower(text)
 	head, rest, found := strings.Cut(pattern, "*")
 	if !found {
@@ -139,7 +139,7 @@ func matches(pattern, text string) bool {
 		return false
 	}
 	for i := len(head); i <= len(text); i++ {
-		if matches(rest, text[i:]) {
+		if matchesPattern(rest, text[i:]) {
 			return true
 		}
 	}

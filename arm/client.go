@@ -27,10 +27,10 @@ const (
 // Options configures a Client. The zero value with a Credential works for the
 // public cloud.
 type Options struct {
-	// Cloud says where ARM is (see CloudConfiguration); zero is public.
+	// Cloud is ARM's location (see CloudConfiguration); zero is public.
 	Cloud cloud.Configuration
-	// Credential gives the tokens (see NewCredential). Nil sends none, which
-	// is allowed to loopback only.
+	// Credential issues the tokens (see NewCredential). Nil sends none, which is
+	// allowed to loopback only.
 	Credential azcore.TokenCredential
 	// Transport is the HTTP client (see NewTransport); nil is one with the
 	// system's authorities. Redirects of an *http.Client are bounded; another
@@ -38,33 +38,31 @@ type Options struct {
 	Transport policy.Transporter
 	// Version of the product, in the User-Agent; "" is v0.0.0.
 	Version string
-	// ApplicationID is put in front of the User-Agent, at most 24 characters.
+	// ApplicationID precedes the User-Agent, at most 24 characters.
 	ApplicationID string
 	// PollInterval replaces the wait between two polls where the service names
 	// none: 60 s for Location (ARM's contract), else 15 s.
 	PollInterval time.Duration
-	// Throttle, when set, sees every request last before it leaves and its
-	// answer first: the place for a client-side budget (see NewThrottle).
+	// Throttle, when set, is the last policy before a request leaves and the first to
+	// get its response: for a client-side budget (see NewThrottle).
 	Throttle policy.Policy
-	// Observer is told of every request that left, at once and from many
-	// goroutines.
+	// Observer is called for each request that left, from many goroutines.
 	Observer func(Request)
-	// Clock is the time; nil means time.Now.
+	// Clock returns the current time; nil means time.Now.
 	Clock func() time.Time
-	// Description says in words whose credential it is, for Check.
+	// Description describes the credential for Check.
 	Description string
-	// AuxiliaryTenants are further tenants whose tokens go with every request,
-	// where a resource refers to one of another tenant (at most three, ARM's
-	// limit).
+	// AuxiliaryTenants are additional tenants whose tokens accompany every request,
+	// for references to resources of another tenant (at most three, ARM's limit).
 	AuxiliaryTenants []string
-	// VaultSuffix is what the hosts of the key vaults end with whose secrets may
-	// be read (see the function VaultSuffix); "" allows none.
+	// VaultSuffix is the suffix of the hosts of readable key vaults (see the function
+	// VaultSuffix); "" allows none.
 	VaultSuffix string
-	// Connections are the further ways to ARM by the names of their credentials.
+	// Connections are additional ways to ARM by the names of their credentials.
 	Connections map[string]Connection
 }
 
-// Call is the operation of the Client that a request belongs to.
+// Call is the operation of the Client that sends a request.
 type Call string
 
 // The calls.
@@ -77,24 +75,24 @@ const (
 	CallPoll   Call = "poll"
 )
 
-// Request is what an Observer learns of one HTTP request. All its fields but
-// Duration have few values, so that they can be labels of metrics.
+// Request describes one HTTP request to an Observer. All its fields but Duration
+// have few values, so that they can be labels of metrics.
 type Request struct {
 	Call   Call
 	Method string
 	// Type is the resource type, for example Microsoft.Kusto/clusters.
 	Type string
-	// Status is 0 when no answer came.
+	// Status is 0 without a response.
 	Status   int
 	Duration time.Duration
 }
 
-// Client talks to ARM, by its own connection or by one that WithCredential names.
-// It is safe for concurrent use, holds no state of resources and never tries
-// again by itself.
+// Client sends requests to ARM, by its own connection or by the one that
+// WithCredential selects. It is safe for concurrent use, caches no state of resources
+// and never retries.
 type Client struct {
-	// name is that of the connection, "" for the client's own; connections is nil
-	// in a connection.
+	// name of the connection, "" for the client's own; connections is nil in a
+	// connection.
 	name, description string
 	connections       *connections
 	vaults            *vaults
@@ -105,7 +103,7 @@ type Client struct {
 	now               clock
 }
 
-// NewClient makes a client; it sends nothing.
+// NewClient returns a client; it sends nothing.
 func NewClient(options Options) (*Client, error) {
 	if options.Cloud.Services == nil {
 		options.Cloud = cloud.AzurePublic
@@ -116,10 +114,10 @@ func NewClient(options Options) (*Client, error) {
 	}
 	host, err := url.Parse(endpoint)
 	if err != nil {
-		return nil, errors.New("configure endpoint: it is no URL")
+		return nil, errors.New("configure endpoint: invalid URL")
 	}
 	if options.Credential == nil && !loopback(host) {
-		return nil, fmt.Errorf("configure credential: none is allowed to loopback only, not to %s", host.Host)
+		return nil, fmt.Errorf("configure credential: none is allowed for loopback only, not for %s", host.Host)
 	}
 	now := clock(options.Clock)
 	if now == nil {
@@ -135,13 +133,13 @@ func NewClient(options Options) (*Client, error) {
 	}
 	client := &Client{description: options.Description, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now}
 	if options.Connections != nil {
-		client.connections, err = connect(options)
+		client.connections, err = newConnections(options)
 	}
 	return client, err
 }
 
-// newPipeline is azcore's, with its two retry layers off: the workflow decides
-// about retries, and registering a provider is an activity of its own.
+// newPipeline returns azcore's pipeline without its two retry layers: the workflow
+// decides about retries, and registering a provider is a separate activity.
 func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, error) {
 	transport := options.Transport
 	if transport == nil {
@@ -155,7 +153,7 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 	}
 	var credential azcore.TokenCredential
 	if options.Credential != nil {
-		credential = guard(options.Credential)
+		credential = guardCredential(options.Credential)
 	}
 	version := options.Version
 	if version == "" {
@@ -166,7 +164,7 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 		InsecureAllowCredentialWithHTTP: loopback(host),
 		Retry:                           policy.RetryOptions{MaxRetries: -1},
 		Telemetry:                       policy.TelemetryOptions{ApplicationID: options.ApplicationID},
-		Transport:                       &wire{next: transport, endpoint: host, now: now, observe: options.Observer},
+		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer},
 		PerCallPolicies:                 []policy.Policy{runtime.NewRequestIDPolicy(), headerPolicy{}},
 	}
 	if options.Throttle != nil {
@@ -178,16 +176,16 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 
 type correlationKey struct{}
 
-// WithCorrelationID makes every request of the context carry the ID (a GUID) as
-// x-ms-correlation-request-id, by which Azure's activity log finds them.
+// WithCorrelationID adds the ID (a GUID) as x-ms-correlation-request-id to every
+// request of the context, so that Azure's activity log finds them.
 func WithCorrelationID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, correlationKey{}, id)
 }
 
-// headerPolicy sets what all requests carry, those of azcore's pollers too.
+// headerPolicy sets the headers of all requests, azcore's pollers included.
 type headerPolicy struct{}
 
-// Do sets the headers and goes on.
+// Do sets the headers and calls the next policy.
 func (headerPolicy) Do(request *policy.Request) (*http.Response, error) {
 	header := request.Raw().Header
 	header.Set("Accept", "application/json")

@@ -1,12 +1,16 @@
-// Package arm speaks the protocol of Azure Resource Manager: GET, PUT, DELETE
-// and list of any resource ID, long-running operations one poll at a time, the
-// shapes of errors and what they mean, credentials and clouds.
+// Package arm implements the protocol of Azure Resource Manager: GET, PUT, DELETE
+// and list of any resource ID, long-running operations one poll at a time, error
+// bodies and their classification, credentials and clouds.
 //
-// It decides nothing about a resource and never waits or tries again: there is
-// one retry layer and it is the workflow's. It must not know Temporal,
+// It decides nothing about a resource, never waits for an operation and never
+// retries: the workflow is the only retry layer. It must not know Temporal,
 // extensions or manifests.
 //
-// Sources of the rules are the resource provider contract (async operations,
-// addendum), the pages of learn.microsoft.com about asynchronous operations,
-// request limits and common errors, and recorded traffic.
+// Files share a prefix by subject: error_ (classification), operation_ (writes and
+// polls), auth_ (clouds, credentials, tokens), throttle_ (request budgets), vault_
+// (secrets of key vaults).
+//
+// The rules come from the resource provider contract (async operations, addendum),
+// from learn.microsoft.com (asynchronous operations, request limits, common errors)
+// and from recorded traffic.
 package arm

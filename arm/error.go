@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// Class says what an answer other than 2xx means for the next try.
+// Class is the meaning of a response other than 2xx for the next try.
 type Class string
 
-// The classes. Fast, Slow, VerySlow and None are retry classes; the other
-// three carry a meaning of their own:
+// The classes. Fast, Slow, VerySlow and None are retry classes; the other three
+// have a meaning of their own:
 //
-//   - Absent: the resource itself is not there. Only for a 404 with a code that
-//     says so; everything else that is 404 is an error.
-//   - Conflict: something else works on the resource, or it changed under us.
-//   - Throttled: a budget is used up; RetryAfter says for how long.
+//   - Absent: the resource itself does not exist. Only a 404 whose code proves it;
+//     any other 404 is an error.
+//   - Conflict: another operation is in progress, or the resource changed since it
+//     was read.
+//   - Throttled: a request budget is exhausted; RetryAfter is the wait.
 const (
 	ClassFast      Class = "Fast"
 	ClassSlow      Class = "Slow"
@@ -28,49 +29,49 @@ const (
 	ClassThrottled Class = "Throttled"
 )
 
-// The codes that this package gives where ARM gives none.
+// The codes that this package sets where ARM gives none.
 const (
 	// CodeAuthenticationFailed: the credential got no token (status 401). ARM
 	// itself uses the code for tokens that it refuses.
 	CodeAuthenticationFailed = "AuthenticationFailed"
-	// CodeInvalidAnswer: a 2xx answer to a read that is not one JSON object, or
-	// is larger than 8 MB; Status holds the 2xx.
+	// CodeInvalidAnswer: a 2xx response to a read whose body is not one JSON object,
+	// or is larger than 8 MB; Status is the 2xx.
 	CodeInvalidAnswer = "InvalidAnswer"
-	// CodeThrottled: this client holds the request back (status 429), because
-	// the budget of the subscription or of the provider is used up.
+	// CodeThrottled: the client did not send the request (status 429), because the
+	// budget of the subscription or of the provider is exhausted.
 	CodeThrottled = "Throttled"
 )
 
-// Codes of ARM on which this product acts.
+// Codes of ARM that change what this product does.
 const (
-	// CodeSubscriptionThrottled: the budget of the subscription, not that of a
-	// provider, is used up.
+	// CodeSubscriptionThrottled: the budget of the subscription is exhausted, not
+	// the budget of a provider.
 	CodeSubscriptionThrottled = "SubscriptionRequestsThrottled"
-	// CodeMissingRegistration: the subscription is not registered for the
-	// provider.
+	// CodeMissingRegistration: the subscription is not registered for the provider.
 	CodeMissingRegistration = "MissingSubscriptionRegistration"
 )
 
-// Error is an answer of ARM that is not 2xx, a failed operation, or a
-// credential that got no token. Faults of the transport are other errors.
+// Error is a response of ARM other than 2xx, a failed operation, or a credential
+// that got no token. Errors of the transport have other types.
 type Error struct {
-	// Status is the HTTP status. For a failed operation it is that of the poll
-	// that told of it, mostly 200.
+	// Status is the HTTP status. For a failed operation it is the status of the
+	// poll that reported it, mostly 200.
 	Status int `json:"status"`
-	// Code is the outer error code, "" when the answer has none.
+	// Code is the outer error code, "" when the response has none.
 	Code string `json:"code,omitempty"`
-	// Message is what the service said, URLs without their queries, at most
-	// 1,000 runes.
+	// Message is the service's message: URLs without their queries, at most 1,000
+	// runes.
 	Message string   `json:"message,omitempty"`
 	Target  string   `json:"target,omitempty"`
 	Details []Detail `json:"details,omitempty"`
 	// RequestID is x-ms-request-id.
 	RequestID string `json:"requestID,omitempty"`
-	// RetryAfter is the least time to the next try, 0 when not said.
+	// RetryAfter is the minimum time to the next try, 0 when the response names none.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	Class      Class         `json:"class"`
-	// Denial is set where only somebody's work would lift the error (a right, a
-	// policy, a quota): the more often it came, the rarer the next try.
+	// Denial is set where only a change outside the manifest lifts the error (a
+	// role assignment, a policy, a quota): the more often it repeats, the slower
+	// the retries.
 	Denial bool `json:"denial,omitempty"`
 }
 
@@ -82,7 +83,7 @@ type Detail struct {
 	Target  string `json:"target,omitempty"`
 }
 
-// Error says status, codes, message and request ID.
+// Error returns status, codes, message and request ID in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Status > 0 {
@@ -100,16 +101,17 @@ func (e *Error) Error() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Codes are the outer code and the nested ones, outermost first.
+// Codes returns the outer code and the nested ones, outermost first.
 func (e *Error) Codes() []string {
 	var codes []string
 	if e.Code != "" {
 		codes = append(codes, e.Code)
 	}
-	return append(codes, e.nested()...)
+	return append(codes, e.nestedCodes()...)
 }
 
-func (e *Error) nested() []string {
+// nestedCodes returns the codes of the details, outermost first.
+func (e *Error) nestedCodes() []string {
 	var codes []string
 	for _, detail := range e.Details {
 		if detail.Code != "" && detail.Code != "Unspecified" {
@@ -119,30 +121,32 @@ func (e *Error) nested() []string {
 	return codes
 }
 
-// Transient reports whether the service, not the request, failed: 408 and 5xx
-// (but 501). A few more attempts are worth their cost. After a PUT the outcome
-// is unknown: read the resource before another one.
+// Transient reports whether the service failed, not the request: 408 and 5xx but
+// 501. A few more attempts are worth their cost. After a PUT the outcome is
+// unknown: read the resource before another one.
 func (e *Error) Transient() bool {
 	return e.Status == http.StatusRequestTimeout || e.Status >= 500 && e.Status != http.StatusNotImplemented
 }
 
-// IsAbsent reports whether an error says that the resource itself is not there.
+// IsAbsent reports whether an error proves that the resource does not exist.
 func IsAbsent(err error) bool {
-	var answer *Error
-	return errors.As(err, &answer) && answer.Class == ClassAbsent
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Class == ClassAbsent
 }
 
-// heldBack reports whether a request was not sent for a reason that passes: no
-// token, or a Throttle that refused it.
-func heldBack(err error) bool {
-	var refused *Error
-	var broken *tokenFault
-	return errors.As(err, &refused) || errors.As(err, &broken)
+// isUnsent reports whether a request was not sent for a transient reason: no
+// token, or a Throttle that rejected it.
+func isUnsent(err error) bool {
+	if _, rejected := errors.AsType[*Error](err); rejected {
+		return true
+	}
+	_, noToken := errors.AsType[*tokenError](err)
+	return noToken
 }
 
-// classify gives the error its class. The code of an absent resource in the
-// answer to a PUT speaks of something else that is missing (its group, its
-// parent, what the body names), so the class is Slow there.
+// classify sets class and denial by the error table. In the response to a PUT,
+// the code of an absent resource means that something else is missing (its group,
+// its parent, a reference in the body), so the class is Slow there.
 func (e *Error) classify(method string) {
 	row := e.Row()
 	e.Class, e.Denial = row.Class, row.Denial

@@ -11,24 +11,28 @@ import (
 	"github.com/armature-io/armature/internal/text"
 )
 
-// Bounds of what is kept of an error body.
+// Bounds of the parts of an error body that an Error keeps.
 const (
 	maxMessageRunes = 1000
 	maxDetails      = 20
 	maxErrorDepth   = 6
 )
 
-// policyViolation is the type of additionalInfo with which a policy refuses.
+// policyViolation is the type of additionalInfo in the refusal of a policy.
 const policyViolation = "PolicyViolation"
 
-// newError reads the answer to a request of the given method.
-func newError(method string, status int, header http.Header, payload []byte, wait clock) *Error {
+// queryPattern matches a URL with a query.
+var queryPattern = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`)
+
+// newError returns the classified error of a response to a request of the given
+// method.
+func newError(method string, status int, header http.Header, payload []byte, now clock) *Error {
 	e := parseError(payload)
 	e.Status = status
 	e.RequestID = header.Get(headerRequestID)
-	e.RetryAfter = wait.retryAfter(header)
+	e.RetryAfter = now.retryAfter(header)
 	if e.Message == "" {
-		e.Message = describe(header.Get("Content-Type"), payload)
+		e.Message = fallbackMessage(header.Get("Content-Type"), payload)
 	}
 	e.classify(method)
 	if e.RetryAfter == 0 && (e.Class == ClassThrottled || e.Class == ClassConflict) {
@@ -37,9 +41,9 @@ func newError(method string, status int, header http.Header, payload []byte, wai
 	return e
 }
 
-// parseError reads code, message, target and details of all the shapes in
+// parseError reads code, message, target and details from all the shapes in
 // recorded traffic: error.{code,message,details,innerError}, the same at top
-// level in either case, RFC 7807, numeric codes. Anything else is an empty
+// level in either case, RFC 7807, numeric codes. Any other body gives an empty
 // Error.
 func parseError(payload []byte) *Error {
 	var body map[string]any
@@ -53,36 +57,36 @@ func parseError(payload []byte) *Error {
 		top = inner
 	}
 	e := &Error{
-		Code:    fieldText(top, "code"),
-		Message: clean(fieldText(top, "message")),
-		Target:  clean(fieldText(top, "target")),
+		Code:    textField(top, "code"),
+		Message: sanitizeMessage(textField(top, "message")),
+		Target:  sanitizeMessage(textField(top, "target")),
 	}
 	if e.Code == "" { // OAuth: {"error":"invalid_client","error_description":"..."}
-		e.Code = fieldText(body, "error")
+		e.Code = textField(body, "error")
 	}
 	if e.Message == "" { // RFC 7807, OAuth
-		e.Message = clean(join(": ", fieldText(top, "title"), fieldText(top, "detail"), fieldText(body, "error_description")))
+		e.Message = sanitizeMessage(joinNonEmpty(": ", textField(top, "title"), textField(top, "detail"), textField(body, "error_description")))
 	}
-	e.collect(top, 0)
-	e.embedded(fieldText(top, "message"))
+	e.addDetails(top, 0)
+	e.addEmbeddedCode(textField(top, "message"))
 	e.namePolicies()
 	return e
 }
 
-// namePolicies makes the message name the policy assignments that refused: what
-// ARM says itself is often only that there is one.
+// namePolicies adds the policy assignments that refused the request to the
+// message, which often reports only that there is one.
 func (e *Error) namePolicies() {
 	for _, detail := range e.Details {
 		if !strings.EqualFold(detail.Code, policyViolation) || detail.Target == "" || strings.Contains(e.Message, detail.Target) {
 			continue
 		}
-		e.Message = strings.TrimSpace(fmt.Sprintf("%s Policy assignment: %s.", e.Message, join(" ", detail.Message, "("+detail.Target+")")))
+		e.Message = strings.TrimSpace(fmt.Sprintf("%s Policy assignment: %s.", e.Message, joinNonEmpty(" ", detail.Message, "("+detail.Target+")")))
 	}
 }
 
-// embedded reads the error of somebody else that a provider repeats as JSON in
-// its message: its code is the only news there.
-func (e *Error) embedded(message string) {
+// addEmbeddedCode adds the code of another service's error that a provider repeats
+// as JSON in its message: the rest of that error adds nothing.
+func (e *Error) addEmbeddedCode(message string) {
 	start := strings.Index(message, "{\"")
 	if start < 0 {
 		return
@@ -96,48 +100,48 @@ func (e *Error) embedded(message string) {
 	if inner, ok := field(node, "error").(map[string]any); ok {
 		node = inner
 	}
-	if code := fieldText(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
+	if code := textField(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
 		e.Details = append(e.Details, Detail{Code: code})
 	}
 }
 
-// collect appends details, inner errors and policy violations, outermost first.
-func (e *Error) collect(node map[string]any, depth int) {
+// addDetails appends details, inner errors and policy violations, outermost first.
+func (e *Error) addDetails(node map[string]any, depth int) {
 	if depth > maxErrorDepth {
 		return
 	}
-	for _, item := range list(field(node, "details")) {
-		e.detail(item, depth)
+	for _, item := range asList(field(node, "details")) {
+		e.addDetail(item, depth)
 	}
 	if inner, ok := field(node, "innererror").(map[string]any); ok {
-		e.detail(inner, depth)
+		e.addDetail(inner, depth)
 	}
-	for _, item := range list(field(node, "additionalInfo")) {
+	for _, item := range asList(field(node, "additionalInfo")) {
 		info, _ := item.(map[string]any)
-		if kind := fieldText(info, "type"); strings.EqualFold(kind, policyViolation) && len(e.Details) < maxDetails {
-			named, _ := field(info, "info").(map[string]any)
+		if kind := textField(info, "type"); strings.EqualFold(kind, policyViolation) && len(e.Details) < maxDetails {
+			violation, _ := field(info, "info").(map[string]any)
 			e.Details = append(e.Details, Detail{
 				Code:    kind,
-				Message: clean(join(": ", fieldText(named, "policyAssignmentDisplayName"), fieldText(named, "policyDefinitionDisplayName"))),
-				Target:  clean(fieldText(named, "policyAssignmentId")),
+				Message: sanitizeMessage(joinNonEmpty(": ", textField(violation, "policyAssignmentDisplayName"), textField(violation, "policyDefinitionDisplayName"))),
+				Target:  sanitizeMessage(textField(violation, "policyAssignmentId")),
 			})
 		}
 	}
 }
 
-func (e *Error) detail(item any, depth int) {
+func (e *Error) addDetail(item any, depth int) {
 	node, ok := item.(map[string]any)
 	if !ok || len(e.Details) >= maxDetails {
 		return
 	}
-	detail := Detail{Code: fieldText(node, "code"), Message: clean(fieldText(node, "message")), Target: clean(fieldText(node, "target"))}
+	detail := Detail{Code: textField(node, "code"), Message: sanitizeMessage(textField(node, "message")), Target: sanitizeMessage(textField(node, "target"))}
 	if detail != (Detail{}) {
 		e.Details = append(e.Details, detail)
 	}
-	e.collect(node, depth+1)
+	e.addDetails(node, depth+1)
 }
 
-// field finds a property ignoring case, for providers differ in it.
+// field returns a property ignoring case, because providers differ in it.
 func field(node map[string]any, name string) any {
 	if value, ok := node[name]; ok {
 		return value
@@ -150,7 +154,8 @@ func field(node map[string]any, name string) any {
 	return nil
 }
 
-func fieldText(node map[string]any, name string) string {
+// textField returns a property of type text or number, else "".
+func textField(node map[string]any, name string) string {
 	switch value := field(node, name).(type) {
 	case string:
 		return strings.TrimSpace(value)
@@ -160,7 +165,8 @@ func fieldText(node map[string]any, name string) string {
 	return ""
 }
 
-func list(value any) []any {
+// asList returns a list, or a single object as a list of one.
+func asList(value any) []any {
 	switch value := value.(type) {
 	case []any:
 		return value
@@ -170,7 +176,8 @@ func list(value any) []any {
 	return nil
 }
 
-func join(separator string, parts ...string) string {
+// joinNonEmpty joins the parts that are not empty.
+func joinNonEmpty(separator string, parts ...string) string {
 	var kept []string
 	for _, part := range parts {
 		if part != "" {
@@ -180,23 +187,23 @@ func join(separator string, parts ...string) string {
 	return strings.Join(kept, separator)
 }
 
-// describe stands in for a message that the service did not give.
-func describe(contentType string, payload []byte) string {
+// fallbackMessage returns a message for a response without one.
+func fallbackMessage(contentType string, payload []byte) string {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch {
 	case len(bytes.TrimSpace(payload)) == 0:
-		return "the answer has no body"
+		return "the response has no body"
 	case kind == "" || strings.Contains(kind, "json"):
-		return "the answer gives no reason"
+		return "the response gives no reason"
 	}
-	return fmt.Sprintf("the answer is %s, not JSON", clean(kind))
+	return fmt.Sprintf("the response is %s, not JSON", sanitizeMessage(kind))
 }
 
-// clean cuts a message and takes the queries from its URLs: those of operations
-// are signed, and ARM repeats them in messages ("to retrieve status use uri").
-func clean(message string) string {
+// sanitizeMessage shortens a message and removes the queries of its URLs: the URLs
+// of operations are signed, and ARM repeats them ("to retrieve status use uri").
+func sanitizeMessage(message string) string {
 	if strings.Contains(message, "://") {
-		message = regexp.MustCompile(`(://[^\s'"?<>]+)\?[^\s'"<>]*`).ReplaceAllString(message, "$1")
+		message = queryPattern.ReplaceAllString(message, "$1")
 	}
 	message = strings.ToValidUTF8(strings.TrimSpace(message), "")
 	return text.Cut(message, maxMessageRunes)

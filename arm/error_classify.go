@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// Row is one row of the error table: what a code, a word of a code, a phrase or
-// a status means, why, and where that is known from. One of the four is set.
+// Row is one row of the error table: the meaning of a code, a fragment of a code,
+// a phrase or a status, the reason for it, and the source. One of the four is set.
 type Row struct {
 	// Code is an ARM error code; codes compare ignoring case.
 	Code string
-	// Word is a part of a code that says what kind of fault it names.
+	// Word is a fragment of a code that names the kind of error, in lower case.
 	Word string
-	// Phrase is a part of a message, in lower case, for codes that say nothing.
+	// Phrase is a fragment of a message, in lower case, for codes without meaning.
 	Phrase string
-	// Status is for answers of which nothing else is known; 0 with none of the
-	// others is the last resort.
+	// Status is for responses without a known code; a row without any of the four
+	// is the last resort.
 	Status int
 	Class  Class
-	// Generic codes wrap a more telling nested code, which is asked first.
+	// Generic codes wrap a more specific nested code, which is looked up first.
 	Generic bool
-	// Vague generic codes say nothing at all: their message is asked too.
+	// Vague generic codes carry no information: the message is searched too.
 	Vague bool
-	// Denial rows pass when somebody outside of the manifest acts: the same
-	// denial again and again is asked less and less often.
+	// Denial rows clear when something outside the manifest changes: retries of
+	// the same denial slow down.
 	Denial bool
 	Reason string
 	Source string
@@ -45,27 +45,27 @@ const (
 	srcOwn      = "this client"
 )
 
-// table is the error table, in the order in which it is asked.
+// table is the error table, in the order of the lookup.
 type table struct {
 	codes, words, phrases, statuses []Row
 }
 
-// errorTable is built once: every 404 before a creation is looked up in it.
+// errorTable returns the error table. It is built once, because each 404 before a
+// creation is looked up in it.
 var errorTable = sync.OnceValue(func() table {
 	return table{codes: codeRows(), words: wordRows(), phrases: phraseRows(), statuses: statusRows()}
 })
 
-// Row finds the row of an answer: by code first (of a generic code, the first
-// nested code that the table knows), then by the words of the codes, then, for a
-// 400 or a failed operation whose code says nothing, by the message, then by
-// status, else Slow: an error judged final by mistake is a resource that is
-// stuck for ever, one judged retryable by mistake costs a request every three
-// minutes.
+// Row returns the row of an error: by code first (for a generic code, the first
+// nested code in the table), then by the words of the codes, then, for a 400 or a
+// failed operation whose code carries no information, by the message, then by
+// status, else Slow: an error wrongly classified as final leaves a resource stuck,
+// one wrongly classified as retryable costs a request every three minutes.
 //
-// Absent needs a 404 and a code of its own; a nested one counts only inside a
-// generic code, and a nested code that says otherwise wins (NotFound around
-// SubscriptionNotFound). A row that says so for another status becomes Slow:
-// something that the request names is missing.
+// Absent needs a 404 with a code that proves it. A nested code counts only inside
+// a generic code, and a nested code that contradicts wins (NotFound around
+// SubscriptionNotFound). With another status such a code becomes Slow: something
+// that the request names is missing.
 func (e *Error) Row() Row { return errorTable().row(e) }
 
 func (t table) row(e *Error) Row {
@@ -79,8 +79,8 @@ func (t table) row(e *Error) Row {
 	if !known {
 		row = t.byStatus(e.Status)
 	}
-	if row.Class == ClassNone && e.refusesContent() && t.speaksOfState(e) {
-		row.Class, row.Reason = ClassVerySlow, row.Reason+"; but the message speaks of the state of something"
+	if row.Class == ClassNone && e.statusIsAmbiguous() && t.mentionsState(e) {
+		row.Class, row.Reason = ClassVerySlow, row.Reason+"; but the message mentions a state that may change"
 	}
 	if row.Class == ClassAbsent && e.Status != http.StatusNotFound {
 		row.Class, row.Reason = ClassSlow, "something that the request names is missing"
@@ -88,13 +88,13 @@ func (t table) row(e *Error) Row {
 	return row
 }
 
-// byCode looks the codes up, the outer one first unless it is an envelope.
+// byCode returns the row of a code, the outer one first unless it is an envelope.
 func (t table) byCode(e *Error) (Row, bool) {
 	row, known := t.code(e.Code)
 	if known && !row.Generic && row.Class != ClassAbsent {
 		return row, true
 	}
-	for _, inner := range e.nested() {
+	for _, inner := range e.nestedCodes() {
 		found, ok := t.code(inner)
 		if !ok || found.Generic || found.Class == ClassAbsent && !known {
 			continue
@@ -113,12 +113,12 @@ func (t table) code(code string) (Row, bool) {
 	return Row{}, false
 }
 
-// byWords reads the words of the codes, innermost first because an envelope
-// says less, and the message where they say nothing or only that something is
-// invalid, which is a state as often as a value.
+// byWords returns the row for the words of the codes, and searches the message
+// where the codes have no known word, or only one for invalid, which means a state
+// as often as a value.
 func (t table) byWords(e *Error) (Row, bool) {
 	row, known := t.word(e)
-	if known && !row.Vague || !e.refusesContent() {
+	if known && !row.Vague || !e.statusIsAmbiguous() {
 		return row, known
 	}
 	if found, ok := t.phrase(e); ok {
@@ -127,6 +127,7 @@ func (t table) byWords(e *Error) (Row, bool) {
 	return row, known
 }
 
+// phrase returns the row of the first phrase in the messages.
 func (t table) phrase(e *Error) (Row, bool) {
 	message := strings.ToLower(e.Message)
 	for _, detail := range e.Details {
@@ -140,13 +141,15 @@ func (t table) phrase(e *Error) (Row, bool) {
 	return Row{}, false
 }
 
-// speaksOfState reports whether the message of a code that is final elsewhere
-// names something that may pass: then it is not final here.
-func (t table) speaksOfState(e *Error) bool {
+// mentionsState reports whether the message mentions something that may clear; a
+// code that is final elsewhere is not final then.
+func (t table) mentionsState(e *Error) bool {
 	found, ok := t.phrase(e)
 	return ok && found.Class == ClassSlow
 }
 
+// word returns the row of the first word in the codes, innermost code first
+// because envelopes are less specific.
 func (t table) word(e *Error) (Row, bool) {
 	codes := e.Codes()
 	for i := len(codes) - 1; i >= 0; i-- {
@@ -174,8 +177,8 @@ func (t table) byStatus(status int) Row {
 	return t.statuses[len(t.statuses)-1]
 }
 
-// refusesContent reports whether the status leaves open if the request or the
-// state of something else is wrong: 400, 422, and an operation that failed.
-func (e *Error) refusesContent() bool {
+// statusIsAmbiguous reports whether the status fits both a wrong request and a
+// state of another resource: 400, 422, and an operation that failed.
+func (e *Error) statusIsAmbiguous() bool {
 	return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity || success(e.Status)
 }

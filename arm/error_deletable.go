@@ -2,14 +2,15 @@ package arm
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// notDeletableRows are what a DELETE is refused with because of what the
-// resource is: a type without DELETE, or the one of its kind that has to be
-// there. It ends with its owner. The class is that of the error table.
+// notDeletableRows returns the rows for the refusal of a DELETE because of the kind
+// of resource: a type without DELETE, or the last one that must exist. Its owner's
+// DELETE removes it. The class is that of the error table.
 func notDeletableRows() []Row {
-	const noDelete, last = "the type is not deleted by itself", "its owner needs at least one of it"
+	const noDelete, last = "the type cannot be deleted by itself", "its owner needs at least one of it"
 	return []Row{
 		{Status: http.StatusMethodNotAllowed, Reason: noDelete, Source: srcContract},
 		{Status: http.StatusNotImplemented, Reason: noDelete, Source: srcContract},
@@ -19,10 +20,10 @@ func notDeletableRows() []Row {
 		{Word: "deletionnotsupported", Reason: noDelete, Source: srcReported},
 		{Word: "deletenotallowed", Reason: noDelete, Source: srcReported},
 		{Word: "deletionnotallowed", Reason: noDelete, Source: srcReported},
-		{Word: "cannotdeletedefault", Reason: "the default one stays with its owner", Source: srcReported},
+		{Word: "cannotdeletedefault", Reason: "the default one is removed with its owner", Source: srcReported},
 		{Word: "cannotdeletelast", Reason: last, Source: srcReported},
 		// "There has to be at least one (system) agent pool.", code
-		// OperationNotAllowed, which says the same of a state that passes.
+		// OperationNotAllowed, which also is used for states that clear.
 		{Phrase: "at least one", Reason: last, Source: srcReported},
 		{Phrase: "delete is not supported", Reason: noDelete, Source: srcReported},
 		{Phrase: "deletion is not supported", Reason: noDelete, Source: srcReported},
@@ -31,10 +32,10 @@ func notDeletableRows() []Row {
 	}
 }
 
-// NotDeletable reports whether the refusal of a DELETE is about what the
-// resource is, not about a state: trying again changes nothing, only the DELETE
-// of its owner takes it along. A message decides only where the status is 400 or
-// 409; one that speaks of other users (InUse) never does.
+// NotDeletable reports whether a DELETE was refused because of the kind of
+// resource, not because of a state: retrying is useless, only the DELETE of the
+// owner removes it. The message counts only with status 400 or 409, and never where
+// it mentions other users of the resource (InUse).
 func (e *Error) NotDeletable() bool {
 	refused := e.Status == http.StatusBadRequest || e.Status == http.StatusConflict
 	for _, row := range notDeletableRows() {
@@ -54,22 +55,13 @@ func (e *Error) NotDeletable() bool {
 	return false
 }
 
-// InUse reports whether something cannot be deleted, or changed, because others
-// use it or lie inside of it: it passes when they let go.
+// InUse reports whether something cannot be deleted or changed because other
+// resources use it or are nested in it; the error clears when they are removed.
 func (e *Error) InUse() bool {
-	for _, word := range []string{"inuse", "cannotbedeleted", "cannotdeleteresource", "hasassociat", "nestedresource"} {
-		if e.hasWord(word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"inuse", "cannotbedeleted", "cannotdeleteresource", "hasassociat", "nestedresource"}, e.hasWord)
 }
 
+// hasWord reports whether one of the codes contains the word, given in lower case.
 func (e *Error) hasWord(word string) bool {
-	for _, code := range e.Codes() {
-		if strings.Contains(strings.ToLower(code), word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Codes(), func(code string) bool { return strings.Contains(strings.ToLower(code), word) })
 }

@@ -1,32 +1,32 @@
 package arm
 
-// Codes are made of words, and providers of which nothing is recorded use the
-// same ones. The first word that is found in a code decides. So the words for
-// the state of something come before those for a wrong value: an InvalidState
-// passes, an InvalidName does not.
+// Codes are made of words, and providers without recorded traffic use the same
+// ones. The first word found in a code decides, so the words for a state come
+// before the words for a wrong value: an InvalidState clears, an InvalidName does
+// not.
 
-// wordRows are the words of codes, in lower case.
+// wordRows returns the words of codes, in lower case.
 func wordRows() []Row {
-	rows := []Row{{Word: "softdelete", Class: ClassVerySlow, Reason: "a deleted resource holds the name: restore or purge it", Source: srcSoft}}
-	rows = append(rows, passingWords()...)
-	rows = append(rows, dependingWords()...)
+	rows := []Row{{Word: "softdelete", Class: ClassVerySlow, Reason: "a deleted resource occupies the name: restore or purge it", Source: srcSoft}}
+	rows = append(rows, transientWords()...)
+	rows = append(rows, dependencyWords()...)
 	return append(rows, valueWords()...)
 }
 
-// passingWords name a state that passes by itself.
-func passingWords() []Row {
-	const goesOn, failed = "an operation goes on", "the service failed, not the request"
+// transientWords returns words for a state that clears by itself.
+func transientWords() []Row {
+	const running, failed = "an operation is in progress", "the service failed, not the request"
 	return []Row{
-		{Word: "throttl", Class: ClassThrottled, Reason: "a request budget is used up", Source: srcLimits},
-		{Word: "toomanyrequests", Class: ClassThrottled, Reason: "a request budget is used up", Source: srcLimits},
-		{Word: "anotheroperation", Class: ClassConflict, Reason: goesOn, Source: srcErrors},
-		{Word: "inprogress", Class: ClassConflict, Reason: goesOn, Source: srcErrors},
-		{Word: "busy", Class: ClassConflict, Reason: goesOn, Source: srcRecorded},
-		{Word: "being", Class: ClassConflict, Reason: goesOn, Source: srcErrors},
-		{Word: "concurren", Class: ClassConflict, Reason: goesOn, Source: srcErrors},
+		{Word: "throttl", Class: ClassThrottled, Reason: "a request budget is exhausted", Source: srcLimits},
+		{Word: "toomanyrequests", Class: ClassThrottled, Reason: "a request budget is exhausted", Source: srcLimits},
+		{Word: "anotheroperation", Class: ClassConflict, Reason: running, Source: srcErrors},
+		{Word: "inprogress", Class: ClassConflict, Reason: running, Source: srcErrors},
+		{Word: "busy", Class: ClassConflict, Reason: running, Source: srcRecorded},
+		{Word: "being", Class: ClassConflict, Reason: running, Source: srcErrors},
+		{Word: "concurren", Class: ClassConflict, Reason: running, Source: srcErrors},
 		{Word: "etag", Class: ClassConflict, Reason: "the ETag is old: read again", Source: srcContract},
 		{Word: "preempt", Class: ClassSlow, Reason: "another operation came first", Source: srcRecorded},
-		{Word: "cancel", Class: ClassSlow, Reason: "somebody canceled it", Source: srcRecorded},
+		{Word: "cancel", Class: ClassSlow, Reason: "it was canceled", Source: srcRecorded},
 		{Word: "timeout", Class: ClassSlow, Reason: failed, Source: srcContract},
 		{Word: "timedout", Class: ClassSlow, Reason: failed, Source: srcContract},
 		{Word: "internal", Class: ClassSlow, Reason: failed, Source: srcRecorded},
@@ -40,31 +40,32 @@ func passingWords() []Row {
 		{Word: "accessible", Class: ClassSlow, Reason: "something cannot be reached now", Source: srcRecorded},
 		{Word: "state", Class: ClassSlow, Reason: "a state forbids it now", Source: srcRecorded},
 		{Word: "status", Class: ClassSlow, Reason: "a state forbids it now", Source: srcErrors},
-		{Word: "pending", Class: ClassSlow, Reason: "something is not done yet", Source: srcErrors},
+		{Word: "pending", Class: ClassSlow, Reason: "something is not complete yet", Source: srcErrors},
 	}
 }
 
-// dependingWords name something else that must be there, or go, first.
-func dependingWords() []Row {
-	const missing, used = "what the request names may be made later", "others use it, and may let go"
+// dependencyWords returns words for something else that must exist, or be removed,
+// first.
+func dependencyWords() []Row {
+	const missing, used = "a reference in the request may be created later", "other resources use it and may stop"
 	return []Row{
 		{Word: "notfound", Class: ClassSlow, Reason: missing, Source: srcRecorded},
 		{Word: "notexist", Class: ClassSlow, Reason: missing, Source: srcErrors},
 		{Word: "nonexist", Class: ClassSlow, Reason: missing, Source: srcErrors},
 		{Word: "dependen", Class: ClassSlow, Reason: missing, Source: srcErrors},
 		{Word: "reference", Class: ClassSlow, Reason: missing, Source: srcRecorded},
-		{Word: "principal", Class: ClassSlow, Reason: "new principals take minutes to spread", Source: srcASO},
-		{Word: "identity", Class: ClassSlow, Reason: "new identities take minutes to spread", Source: srcASO},
-		{Word: "authoriz", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to spread", Source: srcASO},
-		{Word: "permission", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to spread", Source: srcASO},
-		{Word: "forbidden", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to spread", Source: srcASO},
-		{Word: "accessdenied", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to spread", Source: srcASO},
+		{Word: "principal", Class: ClassSlow, Reason: "new principals take minutes to replicate", Source: srcASO},
+		{Word: "identity", Class: ClassSlow, Reason: "new identities take minutes to replicate", Source: srcASO},
+		{Word: "authoriz", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to replicate", Source: srcASO},
+		{Word: "permission", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to replicate", Source: srcASO},
+		{Word: "forbidden", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to replicate", Source: srcASO},
+		{Word: "accessdenied", Class: ClassSlow, Denial: true, Reason: "role assignments take minutes to replicate", Source: srcASO},
 		{Word: "bypolicy", Class: ClassSlow, Denial: true, Reason: "policies and exemptions change without the manifest", Source: srcPolicy},
 		{Word: "policyviolation", Class: ClassSlow, Denial: true, Reason: "policies and exemptions change without the manifest", Source: srcPolicy},
-		{Word: "quota", Class: ClassSlow, Denial: true, Reason: "quotas get raised", Source: srcErrors},
+		{Word: "quota", Class: ClassSlow, Denial: true, Reason: "quotas are raised", Source: srcErrors},
 		{Word: "limitreached", Class: ClassSlow, Denial: true, Reason: "something may be deleted, or the limit raised", Source: srcErrors},
-		{Word: "capacity", Class: ClassSlow, Reason: "capacity comes and goes", Source: srcErrors},
-		{Word: "allocation", Class: ClassSlow, Reason: "capacity comes and goes", Source: srcErrors},
+		{Word: "capacity", Class: ClassSlow, Reason: "capacity varies", Source: srcErrors},
+		{Word: "allocation", Class: ClassSlow, Reason: "capacity varies", Source: srcErrors},
 		{Word: "inuse", Class: ClassSlow, Reason: used, Source: srcRecorded},
 		{Word: "cannotbedeleted", Class: ClassSlow, Reason: used, Source: srcRecorded},
 		{Word: "cannotdelete", Class: ClassSlow, Reason: used, Source: srcRecorded},
@@ -72,10 +73,10 @@ func dependingWords() []Row {
 	}
 }
 
-// valueWords name a value that stays wrong until somebody changes it.
+// valueWords returns words for a value that stays wrong until it is changed.
 func valueWords() []Row {
-	const wrong, taken = "a value is wrong until somebody changes it", "the name is taken or reserved"
-	const elsewhere = "the region or the offer does not have it"
+	const wrong, taken = "a value is wrong until it is changed", "the name is taken or reserved"
+	const elsewhere = "not available in the region or the offer"
 	return []Row{
 		{Word: "invalid", Vague: true, Class: ClassVerySlow, Reason: wrong, Source: srcASO},
 		{Word: "malformed", Class: ClassVerySlow, Reason: wrong, Source: srcErrors},
@@ -102,9 +103,9 @@ func valueWords() []Row {
 	}
 }
 
-// phraseRows are for a 400, or a failed operation, whose code says nothing: a
-// few providers put the only news into the message. Those that speak of the
-// state of something come first here too.
+// phraseRows returns phrases of messages for a 400, or a failed operation, whose
+// code carries no information: a few providers put it into the message only.
+// Phrases for a state come first here too.
 func phraseRows() []Row {
 	var rows []Row
 	for _, phrase := range []string{
@@ -112,14 +113,14 @@ func phraseRows() []Row {
 		"in progress", "is being", " state", "in use", "associated with", "another operation", "insufficient access",
 		"created successfully", "service principal",
 	} {
-		rows = append(rows, Row{Phrase: phrase, Class: ClassSlow, Reason: "the message speaks of the state of something", Source: srcRecorded})
+		rows = append(rows, Row{Phrase: phrase, Class: ClassSlow, Reason: "the message mentions a state that may change", Source: srcRecorded})
 	}
 	for _, phrase := range []string{
 		"invalid", "not valid", "valid value", "not supported", "unsupported", "not allowed", "malformed", "must ", "should be", "is required",
 		"missing", "out of range", "exceeds", "does not match", "cannot be changed", "can't be changed", "immutable", "deserializ", "could not be parsed",
 		"too long", "too short", "already taken", "not recognized", "unrecognized", "could not find member", "greater than", "less than",
 	} {
-		rows = append(rows, Row{Phrase: phrase, Class: ClassVerySlow, Reason: "the message speaks of a wrong value", Source: srcRecorded})
+		rows = append(rows, Row{Phrase: phrase, Class: ClassVerySlow, Reason: "the message mentions a wrong value", Source: srcRecorded})
 	}
 	return rows
 }

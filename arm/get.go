@@ -18,25 +18,27 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Response is a 2xx answer.
+// apiVersionPattern matches the form of an api-version.
+var apiVersionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+
+// Response is a 2xx response.
 type Response struct {
 	Status int `json:"status"`
-	// Body is one JSON object, or nil when the answer has none.
+	// Body is one JSON object, or nil when the response has none.
 	Body json.RawMessage `json:"body,omitempty"`
-	// ETag is that of the header, else the body's etag, else "".
+	// ETag is the header's, else the body's etag, else "".
 	ETag      string `json:"etag,omitempty"`
 	RequestID string `json:"requestID,omitempty"`
-	// RetryAfter is the wait that the service asks for, 0 when it asks for
-	// none.
+	// RetryAfter is the wait that the service demands, 0 when it names none.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// ExistenceOnly is set when the type has no GET: Body is what HEAD or the
-	// owner's list shows, which may be no more than ID and name.
+	// ExistenceOnly is set when the type has no GET: Body is the result of HEAD or
+	// of the owner's list, which may be no more than ID and name.
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 }
 
 // Get reads a resource. An absent one is an *Error of ClassAbsent (IsAbsent).
-// Where the GET leaves open whether it exists, HEAD and the list of its owner
-// are asked too.
+// Where the GET leaves open whether it exists, Get also tries HEAD and the list of
+// the owner.
 func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Response, error) {
 	c, err := c.For(ctx, id)
 	if err != nil {
@@ -47,9 +49,8 @@ func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Re
 		return Response{}, fmt.Errorf("get %s: %w", id, err)
 	}
 	response, err := c.read(ctx, CallGet, id.Type(), target)
-	var refused *Error
-	if errors.As(err, &refused) && refused.doubtful() {
-		response, err = c.existence(ctx, id, apiVersion, refused)
+	if refusal, ok := errors.AsType[*Error](err); ok && refusal.existenceUnclear() {
+		response, err = c.checkExistence(ctx, id, apiVersion, refusal)
 	}
 	if err != nil {
 		return Response{}, fmt.Errorf("get %s: %w", id, err)
@@ -57,37 +58,39 @@ func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Re
 	return response, nil
 }
 
-// read GETs a URL that must answer 2xx and one JSON object.
+// read GETs a URL whose response must be 2xx and one JSON object.
 func (c *Client) read(ctx context.Context, call Call, typ, target string) (Response, error) {
-	x := &exchange{call: call, typ: typ}
-	answer, payload, err := c.do(ctx, x, http.MethodGet, target, nil, nil)
+	trip := &roundTrip{call: call, typ: typ}
+	answer, payload, err := c.do(ctx, trip, http.MethodGet, target, nil, nil)
 	switch {
-	case x.tooLarge:
-		return Response{}, c.invalidAnswer(x.response, "it is larger than 8 MB")
+	case trip.tooLarge:
+		return Response{}, c.invalidAnswer(trip.response, "it is larger than 8 MB")
 	case err != nil:
 		return Response{}, err
 	case !success(answer.StatusCode):
 		return Response{}, newError(http.MethodGet, answer.StatusCode, answer.Header, payload, c.now)
 	}
-	response, ok := c.response(answer, payload)
+	response, ok := c.parseResponse(answer, payload)
 	if !ok || response.Body == nil {
 		return Response{}, c.invalidAnswer(answer, "it is not one JSON object")
 	}
 	return response, nil
 }
 
+// invalidAnswer returns the error for a response that cannot be used.
 func (c *Client) invalidAnswer(answer *http.Response, why string) *Error {
 	e := &Error{Status: answer.StatusCode, RequestID: answer.Header.Get(headerRequestID), RetryAfter: c.now.retryAfter(answer.Header)}
 	if success(answer.StatusCode) {
 		e.Code = CodeInvalidAnswer
 	}
-	e.Message = "the answer cannot be used: " + why
+	e.Message = "unusable response: " + why
 	e.classify(http.MethodGet)
 	return e
 }
 
-// response is false when the body is something else than one JSON object.
-func (c *Client) response(answer *http.Response, payload []byte) (Response, bool) {
+// parseResponse returns false when the body is anything but one JSON object, or
+// empty.
+func (c *Client) parseResponse(answer *http.Response, payload []byte) (Response, bool) {
 	response := Response{
 		Status:     answer.StatusCode,
 		ETag:       answer.Header.Get("ETag"),
@@ -113,10 +116,10 @@ func (c *Client) response(answer *http.Response, payload []byte) (Response, bool
 	return response, true
 }
 
-// do sends one request and downloads its answer, of whatever status. Faults of
-// the transport come without the URL, whose query may be signed.
-func (c *Client) do(ctx context.Context, x *exchange, method, target string, body []byte, header http.Header) (*http.Response, []byte, error) {
-	request, err := runtime.NewRequest(withExchange(ctx, x), method, target)
+// do sends one request and downloads its response, whatever its status. Transport
+// errors come without the URL, whose query may be signed.
+func (c *Client) do(ctx context.Context, trip *roundTrip, method, target string, body []byte, header http.Header) (*http.Response, []byte, error) {
+	request, err := runtime.NewRequest(withRoundTrip(ctx, trip), method, target)
 	if err != nil {
 		return nil, nil, withoutURL(err)
 	}
@@ -141,41 +144,37 @@ func (c *Client) do(ctx context.Context, x *exchange, method, target string, bod
 
 func success(status int) bool { return status >= 200 && status < 300 }
 
-// withoutURL takes the URL out of an error's text and keeps its cause.
+// withoutURL removes the URL from an error's text and keeps its cause.
 func withoutURL(err error) error {
-	var answer *Error
-	if errors.As(err, &answer) {
-		return answer
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
 	}
-	var broken *tokenFault
-	if errors.As(err, &broken) {
-		return broken.cause
+	if noToken, ok := errors.AsType[*tokenError](err); ok {
+		return noToken.cause
 	}
-	if cause := causeOf(err); cause != nil {
+	if cause := urlErrorCause(err); cause != nil {
 		return fmt.Errorf("reach ARM: %w", cause)
 	}
 	return err
 }
 
-// causeOf is what stands under net/http's error with the URL, nil where there
-// is no such error.
-func causeOf(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err
+// urlErrorCause returns the error inside net/http's error with the URL, or nil.
+func urlErrorCause(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
 	}
 	return nil
 }
 
-// url addresses a resource, or a collection below it. Every segment is checked
-// again and escaped by itself: a path that somebody cleans or splits another
-// way is another resource.
+// url returns the URL of a resource, or of a collection below it. Each segment is
+// checked again and escaped by itself: a path that another component cleans or
+// splits differently is another resource.
 func (c *Client) url(id resource.ID, collection, apiVersion string) (string, error) {
 	if id.IsZero() {
-		return "", errors.New("the resource ID is empty")
+		return "", errors.New("empty resource ID")
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`).MatchString(apiVersion) {
-		return "", fmt.Errorf("the api-version %q is none", apiVersion)
+	if !apiVersionPattern.MatchString(apiVersion) {
+		return "", fmt.Errorf("invalid api-version %q", apiVersion)
 	}
 	path := strings.TrimPrefix(id.String(), "/")
 	if collection != "" {

@@ -44,27 +44,27 @@ func TestGet(t *testing.T) {
 		"ProxyPage": {
 			reason: "a 404 page of something in between is no absent resource",
 			reply:  reply{404, map[string]string{"Content-Type": "text/html"}, `<html>not found</html>`},
-			err:    &Error{Status: 404, Message: "the answer is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
+			err:    &Error{Status: 404, Message: "the response is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Empty404": {
 			reason: "a 404 without a body names no code",
 			reply:  reply{404, nil, ``},
-			err:    &Error{Status: 404, Message: "the answer has no body", RequestID: "request-1", Class: ClassSlow},
+			err:    &Error{Status: 404, Message: "the response has no body", RequestID: "request-1", Class: ClassSlow},
 		},
 		"HTML200": {
 			reason: "a page with status 200 (a captive proxy) is no resource",
 			reply:  reply{200, map[string]string{"Content-Type": "text/html"}, `<html>sign in</html>`},
-			err:    &Error{Status: 200, Code: CodeInvalidAnswer, Message: "the answer cannot be used: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
+			err:    &Error{Status: 200, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Array200": {
 			reason: "a resource is an object",
 			reply:  reply{200, nil, `[1]`},
-			err:    &Error{Status: 200, Code: CodeInvalidAnswer, Message: "the answer cannot be used: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
+			err:    &Error{Status: 200, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Empty204": {
 			reason: "an empty answer to a read must be taken for neither absent nor found",
 			reply:  reply{204, nil, ``},
-			err:    &Error{Status: 204, Code: CodeInvalidAnswer, Message: "the answer cannot be used: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
+			err:    &Error{Status: 204, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Throttled": {
 			reason: "the wait that ARM asks for reaches the caller, and nothing waits here",
@@ -79,7 +79,7 @@ func TestGet(t *testing.T) {
 		"RedirectElsewhere": {
 			reason: "a redirect to another host would carry the token there",
 			reply:  reply{307, map[string]string{"Location": "https://evil.example/steal"}, ``},
-			err:    &Error{Status: 307, Message: "the answer has no body", RequestID: "request-1", Class: ClassSlow},
+			err:    &Error{Status: 307, Message: "the response has no body", RequestID: "request-1", Class: ClassSlow},
 		},
 	}
 	for name, tc := range cases {
@@ -302,7 +302,7 @@ func TestList(t *testing.T) {
 		"NoList": {
 			reason:  "a list without value must not look like an empty one",
 			replies: []reply{{200, nil, `{"other":[]}`}},
-			max:     10, err: "it is no list", sent: 1,
+			max:     10, err: "it is not a list", sent: 1,
 		},
 		"Fault": {
 			reason:  "half a list is none",

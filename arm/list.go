@@ -11,18 +11,18 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// maxPages bounds a list whose pages are empty or go in circles.
+// maxPages bounds a list whose pages are empty or form a loop.
 const maxPages = 500
 
 // List reads the items of a collection below a resource or container:
 // "resources" of a group, "databases" of a cluster. It follows nextLink on the
-// endpoint's host only, and ends at limit items: ask for one more than you use
-// to know whether there are more. Each item is one JSON object.
+// endpoint's host only, and returns at most limit items: pass one more than needed
+// to detect that there are more. Each item is one JSON object.
 func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersion string, limit int) ([]json.RawMessage, error) {
 	return c.Find(ctx, id, collection, apiVersion, "", limit)
 }
 
-// Find is List with ARM's $filter; "" filters nothing.
+// Find lists with ARM's $filter; "" filters nothing.
 func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
 	c, err := c.For(ctx, id)
 	if err != nil {
@@ -52,6 +52,7 @@ func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersio
 	return nil, fmt.Errorf("list %s of %s: it has more than %d pages", collection, id, maxPages)
 }
 
+// page reads one page; next is "" on the last one.
 func (c *Client) page(ctx context.Context, typ, target string) (items []json.RawMessage, next string, err error) {
 	response, err := c.read(ctx, CallList, typ, target)
 	if err != nil {
@@ -63,15 +64,15 @@ func (c *Client) page(ctx context.Context, typ, target string) (items []json.Raw
 	}
 	if json.Unmarshal(response.Body, &page) != nil || page.Value == nil {
 		e := &Error{Status: response.Status, Code: CodeInvalidAnswer, RequestID: response.RequestID}
-		e.Message = "the answer cannot be used: it is no list"
+		e.Message = "unusable response: it is not a list"
 		e.classify(http.MethodGet)
 		return nil, "", e
 	}
 	return page.Value, page.NextLink, nil
 }
 
-// nextPage resolves a nextLink; the wire keeps back one to another host. Its
-// text stays out of errors: its query may be signed.
+// nextPage returns the URL of the next page; guardedTransport refuses one on another
+// host. Errors omit the link, because its query may be signed.
 func nextPage(current, next string) (string, error) {
 	at, err := url.Parse(current)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// DeleteOptions are what some types want of a DELETE.
+// DeleteOptions are the options of a DELETE that some types need.
 type DeleteOptions struct {
 	// Query are parameters beside the api-version.
 	Query url.Values
@@ -16,20 +16,20 @@ type DeleteOptions struct {
 
 type deleteOptionsKey struct{}
 
-// WithDeleteOptions makes the DELETEs of a context carry the options. They come
-// with the context because the one who knows them (a type's extension) is not
-// the one who sends the DELETE.
+// WithDeleteOptions sets the options for the DELETEs of the context. They travel in
+// the context because they are known to the type's extension, which does not send
+// the DELETE itself.
 func WithDeleteOptions(ctx context.Context, options DeleteOptions) context.Context {
 	return context.WithValue(ctx, deleteOptionsKey{}, options)
 }
 
-// deleteOptions are those of the context.
+// deleteOptions returns the options of the context, zero where it has none.
 func deleteOptions(ctx context.Context) DeleteOptions {
 	options, _ := ctx.Value(deleteOptionsKey{}).(DeleteOptions)
 	return options
 }
 
-// header is nil where the options name none.
+// header returns the headers of the options, nil where there are none.
 func (o DeleteOptions) header() http.Header {
 	if o.IfMatch == "" {
 		return nil

@@ -12,58 +12,60 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// By what an operation is followed. viaNothing: it is finished; viaUnknown:
-// accepted, and nothing says how.
+// The kinds of poll targets; they are part of resume tokens. pollNothing: the
+// operation is finished. pollUnknown: accepted, with nothing to poll.
 const (
-	viaNothing  = ""
-	viaUnknown  = "unknown"
-	viaAsync    = "azure-asyncoperation"
-	viaLocation = "location"
-	viaResource = "resource"
+	pollNothing  = ""
+	pollUnknown  = "unknown"
+	pollAsyncURL = "azure-asyncoperation"
+	pollLocation = "location"
+	pollResource = "resource"
 )
 
-// follow says by what an accepted request is followed, and the URL.
-func follow(answer *http.Response, method string) (via, where string) {
+// pollTarget returns what to poll after an accepted request, and the URL where a
+// header names one.
+func pollTarget(answer *http.Response, method string) (kind, url string) {
 	status := answer.StatusCode
 	if async := answer.Header.Get(headerAsync); async != "" {
-		return viaAsync, async
+		return pollAsyncURL, async
 	}
 	location := answer.Header.Get(headerLocation)
 	switch {
 	case location != "" && status == http.StatusAccepted:
-		return viaLocation, location
+		return pollLocation, location
 	case method == http.MethodPost:
 		if status == http.StatusAccepted {
-			return viaUnknown, ""
+			return pollUnknown, ""
 		}
-		return viaNothing, ""
+		return pollNothing, ""
 	case method == http.MethodDelete:
-		if status == http.StatusAccepted || goesOn(provisioningStateOf(answer)) {
-			return viaUnknown, ""
+		if status == http.StatusAccepted || inProgress(provisioningStateOf(answer)) {
+			return pollUnknown, ""
 		}
-		return viaNothing, ""
-	case location != "" && !locatesItself(location, answer.Request.URL):
-		return viaLocation, location
-	case status == http.StatusAccepted || goesOn(provisioningStateOf(answer)):
-		return viaResource, ""
+		return pollNothing, ""
+	case location != "" && !isSelfLocation(location, answer.Request.URL):
+		return pollLocation, location
+	case status == http.StatusAccepted || inProgress(provisioningStateOf(answer)):
+		return pollResource, ""
 	}
-	return viaNothing, ""
+	return pollNothing, ""
 }
 
-// locatesItself reports whether a Location is only HTTP's "created here".
-func locatesItself(location string, request *url.URL) bool {
+// isSelfLocation reports whether a Location is only HTTP's "created here".
+func isSelfLocation(location string, request *url.URL) bool {
 	at, err := request.Parse(location)
 	return err == nil && sameHost(at, request) &&
 		strings.EqualFold(strings.TrimRight(at.Path, "/"), strings.TrimRight(request.Path, "/"))
 }
 
-// followable reports whether an operation URL may be asked: absolute, as the
+// onEndpointHost reports whether an operation URL may be polled: absolute, as the
 // contract demands, and on the endpoint's host.
-func (c *Client) followable(where string) bool {
-	at, err := url.Parse(where)
+func (c *Client) onEndpointHost(link string) bool {
+	at, err := url.Parse(link)
 	return err == nil && at.IsAbs() && sameHost(at, c.host)
 }
 
+// provisioningStateOf returns the state in a response's body, "" when absent.
 func provisioningStateOf(answer *http.Response) string {
 	payload, err := runtime.Payload(answer)
 	if err != nil {
@@ -72,6 +74,7 @@ func provisioningStateOf(answer *http.Response) string {
 	return provisioningState(payload)
 }
 
+// provisioningState returns properties.provisioningState, "" when absent.
 func provisioningState(body []byte) string {
 	var view struct {
 		Properties struct {
@@ -84,18 +87,17 @@ func provisioningState(body []byte) string {
 	return view.Properties.ProvisioningState
 }
 
-// goesOn reports whether the state of a resource that was just written means
-// that the operation goes on: a word of the closed table, or another one that
-// says so by its form ("Validating"). Running is where machines and clusters
-// rest. The table alone decides where nobody knows of an operation: there a word
-// that is misread would block for ever.
-func goesOn(state string) bool {
+// inProgress reports whether the state of a resource that was just written means
+// that the operation is in progress: a state of the closed table, or another one by
+// its ending ("Validating"). Machines and clusters rest in Running. Without a known
+// operation only the table decides: a misread state would block a resource forever.
+func inProgress(state string) bool {
 	return resource.InFlight(state) || strings.HasSuffix(strings.ToLower(state), "ing") && !strings.EqualFold(state, "Running")
 }
 
-// outcomeOf reads a word at the end of an operation.
-func outcomeOf(word string) string {
-	switch strings.ToLower(word) {
+// outcomeOfState returns the outcome for the last state of an operation.
+func outcomeOfState(state string) string {
+	switch strings.ToLower(state) {
 	case "failed":
 		return OutcomeFailed
 	case "canceled", "cancelled":
@@ -104,14 +106,14 @@ func outcomeOf(word string) string {
 	return OutcomeSucceeded
 }
 
-// wait is what the service asks for, else the default.
-func (c *Client) wait(asked time.Duration, via string) time.Duration {
+// pollWait returns the wait before the next poll: the service's, else the default.
+func (c *Client) pollWait(retryAfter time.Duration, kind string) time.Duration {
 	switch {
-	case asked > 0:
-		return asked
+	case retryAfter > 0:
+		return retryAfter
 	case c.pollInterval > 0:
 		return c.pollInterval
-	case via == viaLocation:
+	case kind == pollLocation:
 		return time.Minute
 	}
 	return 15 * time.Second

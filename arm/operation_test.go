@@ -196,9 +196,9 @@ func TestDeleteAnswers(t *testing.T) {
 func step1(t *testing.T, via string) reply {
 	t.Helper()
 	switch via {
-	case viaAsync:
+	case pollAsyncURL:
 		return reply{201, map[string]string{"Azure-AsyncOperation": "{host}/op/1?s=signed", "Location": "{host}/other"}, ``}
-	case viaLocation:
+	case pollLocation:
 		return reply{202, map[string]string{"Location": "{host}/op/1?s=signed"}, ``}
 	}
 	return reply{201, nil, `{"properties":{"provisioningState":"Creating"}}`}
@@ -217,162 +217,162 @@ func TestPoll(t *testing.T) {
 	}{
 		"AsyncGoesOn": {
 			reason: "any word but the three means go on",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, map[string]string{"Retry-After": "20"}, `{"status":"CreatingAgentPools: 0/1 nodes completed"}`},
 			want:  Poll{State: "CreatingAgentPools: 0/1 nodes completed", RetryAfter: 20 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"AsyncSucceeded": {
 			reason: "the outcome is read from the poll's own answer, in any case of letters",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, map[string]string{"Retry-After": "20"}, `{"status":"succeeded","properties":{"provisioningState":"Creating"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "succeeded", RequestID: "request-1"},
 		},
 		"AsyncFailed": {
 			reason: "the error stands beside the status; NotFound there does not mean that the resource is absent",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Failed","error":{"code":"NotFound","message":"no such key"}}`},
 			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
 				Err: &Error{Status: 200, Code: "NotFound", Message: "no such key", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"AsyncCanceled": {
 			reason: "an operation that ends without a reason says at least that",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Cancelled"}`},
 			want: Poll{Done: true, Outcome: OutcomeCanceled, State: "Cancelled", RequestID: "request-1",
-				Err: &Error{Status: 200, Message: "the operation ended as Cancelled and the service gives no reason", RequestID: "request-1", Class: ClassSlow}},
+				Err: &Error{Status: 200, Message: "the operation ended as Cancelled without a reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"AsyncAcceptedEmpty": {
 			reason: "202 without a body still says go on",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{202, nil, ``},
 			want:  Poll{RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"AsyncNoStatus": {
 			reason: "an answer without status tells nothing: read the resource",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"name":"x"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"AsyncPage": {
 			reason: "so does a page with status 200",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `<html>`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"AsyncTooLarge": {
 			reason: "an answer over the bound tells nothing either",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Succeeded","x":"` + strings.Repeat("x", maxAnswerBytes) + `"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"Async403": {
 			reason: "the operation lies outside of the resource's scope: its 4xx is not the resource's",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
 				Err: &Error{Status: 403, Code: "AuthorizationFailed", Message: "no", RequestID: "request-1", Class: ClassSlow, Denial: true}},
 		},
 		"Async404": {
 			reason: "an operation that is not known (yet) is not a resource that is absent",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
 			err:   &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Async401": {
 			reason: "a token that expired during the operation",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{401, nil, `{"error":{"code":"ExpiredAuthenticationToken","message":"no"}}`},
 			err:   &Error{Status: 401, Code: "ExpiredAuthenticationToken", Message: "no", RequestID: "request-1", Class: ClassSlow, Denial: true},
 		},
 		"Async500Page": {
 			reason: "the status could not be read; the operation goes on",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{500, map[string]string{"Content-Type": "text/html; charset=x"}, `<html>`},
-			err:   &Error{Status: 500, Message: "the answer is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
+			err:   &Error{Status: 500, Message: "the response is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Async429": {
 			reason: "throttled: poll again when ARM says",
-			via:    viaAsync, uri: op,
+			via:    pollAsyncURL, uri: op,
 			reply: reply{429, map[string]string{"Retry-After": "33"}, ``},
-			err:   &Error{Status: 429, Message: "the answer has no body", RequestID: "request-1", RetryAfter: 33 * time.Second, Class: ClassThrottled},
+			err:   &Error{Status: 429, Message: "the response has no body", RequestID: "request-1", RetryAfter: 33 * time.Second, Class: ClassThrottled},
 		},
 		"LocationGoesOn": {
 			reason: "202 until done",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{202, map[string]string{"Location": "{host}/op/2", "Retry-After": "5"}, ``},
 			want:  Poll{RetryAfter: 5 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"LocationDone": {
 			reason: "200, 201 or 204 are the end, often with no body",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{204, nil, ``},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
 		"LocationRestingWord": {
 			reason: "the answer is the resource, which rests in a word of its own: azcore would poll for ever",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Ready"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Ready", RequestID: "request-1"},
 		},
 		"LocationInFlight": {
 			reason: "recorded: 200 with the resource that is still Creating",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Creating"}}`},
 			want:  Poll{State: "Creating", RetryAfter: time.Minute, RequestID: "request-1", Token: "set"},
 		},
 		"LocationFailed": {
 			reason: "a resource that ended as Failed",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`},
 			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
-				Err: &Error{Status: 200, Message: "the operation ended as Failed and the service gives no reason", RequestID: "request-1", Class: ClassSlow}},
+				Err: &Error{Status: 200, Message: "the operation ended as Failed without a reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"Location400": {
 			reason: "azcore calls it failed; only the resource tells",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{400, nil, `{"error":{"code":"InvalidParameter","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
 				Err: &Error{Status: 400, Code: "InvalidParameter", Message: "no", RequestID: "request-1", Class: ClassVerySlow}},
 		},
 		"Location503": {
 			reason: "azcore hides it in the answer; the operation goes on",
-			via:    viaLocation, uri: op,
+			via:    pollLocation, uri: op,
 			reply: reply{503, map[string]string{"Retry-After": "9"}, ``},
-			err:   &Error{Status: 503, Message: "the answer has no body", RequestID: "request-1", RetryAfter: 9 * time.Second, Class: ClassSlow},
+			err:   &Error{Status: 503, Message: "the response has no body", RequestID: "request-1", RetryAfter: 9 * time.Second, Class: ClassSlow},
 		},
 		"ResourceGoesOn": {
 			reason: "by provisioningState alone: one GET of the resource",
-			via:    viaResource, uri: self,
+			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Updating"}}`},
 			want:  Poll{State: "Updating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"ResourceDone": {
 			reason: "an absent state means Succeeded",
-			via:    viaResource, uri: self,
+			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
 		"ResourceUnknownWord": {
 			reason: "a word outside of the closed table that says so by its form",
-			via:    viaResource, uri: self,
+			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Validating"}}`},
 			want:  Poll{State: "Validating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"ResourceRunning": {
 			reason: "where machines rest",
-			via:    viaResource, uri: self,
+			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Running"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Running", RequestID: "request-1"},
 		},
 		"ResourceRestingWord": {
 			reason: "a word outside of the closed table ends it",
-			via:    viaResource, uri: self,
+			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Online"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Online", RequestID: "request-1"},
 		},
 		"ResourceHidden": {
 			reason: "recorded: 404 while it is being made, which is no reason for another PUT",
-			via:    viaResource, uri: self,
+			via:    pollResource, uri: self,
 			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
 				Err: &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow}},
@@ -410,7 +410,7 @@ func TestPoll(t *testing.T) {
 }
 
 func TestPollFollowsANewLocation(t *testing.T) {
-	server := newScript(t, step1(t, viaLocation),
+	server := newScript(t, step1(t, pollLocation),
 		reply{202, map[string]string{"Location": "{host}/op/2"}, ``},
 		reply{202, map[string]string{"Location": "https://evil.example/op"}, ``})
 	client := server.client(t, nil)
@@ -455,7 +455,7 @@ func TestPollOfTokensThatCannotBeUsed(t *testing.T) {
 }
 
 func TestPollFaultsKeepTheOperation(t *testing.T) {
-	server := newScript(t, step1(t, viaAsync))
+	server := newScript(t, step1(t, pollAsyncURL))
 	client := server.client(t, nil)
 	op, err := client.Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
 	if err != nil {
@@ -469,7 +469,7 @@ func TestPollFaultsKeepTheOperation(t *testing.T) {
 }
 
 func TestPollInterval(t *testing.T) {
-	server := newScript(t, step1(t, viaLocation), reply{202, nil, ``}, reply{202, map[string]string{"Retry-After": "4"}, ``})
+	server := newScript(t, step1(t, pollLocation), reply{202, nil, ``}, reply{202, map[string]string{"Retry-After": "4"}, ``})
 	client := server.client(t, func(o *Options) { o.PollInterval = 10 * time.Millisecond })
 	op, err := client.Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
 	if err != nil || op.RetryAfter != 10*time.Millisecond {

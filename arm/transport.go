@@ -17,25 +17,19 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// maxAnswerBytes bounds the body of one answer; ARM's own limit is 8 MB for
-// lists and 4 MB for the rest.
+// maxAnswerBytes bounds the body of one response; ARM's own limit is 8 MB for lists
+// and 4 MB for the rest.
 const maxAnswerBytes = 8 << 20
 
-// fault is an error that is its text.
-type fault string
-
-// Error is the text.
-func (f fault) Error() string { return string(f) }
-
-// Faults of this side of the wire.
-const (
-	errForeignHost = fault("the URL is not on the endpoint's host, so no token is sent there")
-	errTooLarge    = fault("the answer is larger than 8 MB")
+// Errors of guardedTransport.
+var (
+	errForeignHost = errors.New("the URL is not on the endpoint's host, so no token is sent there")
+	errTooLarge    = errors.New("the response is larger than 8 MB")
 )
 
 // TransportOptions configures the HTTP client for ARM and the token endpoint.
 type TransportOptions struct {
-	// CAFile is a PEM file of authorities trusted besides the system's.
+	// CAFile is a PEM file of authorities to trust besides the system's.
 	CAFile string
 	// SkipVerify trusts any certificate; only where endpoint and authority
 	// host of Cloud are loopback.
@@ -43,7 +37,7 @@ type TransportOptions struct {
 	Cloud      cloud.Configuration
 }
 
-// NewTransport gives an HTTP client that follows no redirect away from the host
+// NewTransport returns an HTTP client that follows no redirect away from the host
 // or method of a request.
 func NewTransport(options TransportOptions) (policy.Transporter, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -73,10 +67,11 @@ func NewTransport(options TransportOptions) (policy.Transporter, error) {
 	}}), nil
 }
 
-func checkSkipVerify(at cloud.Configuration) error {
-	hosts := []string{at.Services[cloud.ResourceManager].Endpoint}
-	if at.ActiveDirectoryAuthorityHost != "" {
-		hosts = append(hosts, at.ActiveDirectoryAuthorityHost)
+// checkSkipVerify refuses to skip the verification of certificates beyond loopback.
+func checkSkipVerify(target cloud.Configuration) error {
+	hosts := []string{target.Services[cloud.ResourceManager].Endpoint}
+	if target.ActiveDirectoryAuthorityHost != "" {
+		hosts = append(hosts, target.ActiveDirectoryAuthorityHost)
 	}
 	for _, host := range hosts {
 		if u, err := url.Parse(host); err != nil || !loopback(u) {
@@ -86,6 +81,7 @@ func checkSkipVerify(at cloud.Configuration) error {
 	return nil
 }
 
+// withCA returns the system's authorities and those of a PEM file.
 func withCA(file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
@@ -96,14 +92,14 @@ func withCA(file string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read CA file %s: it holds no PEM certificate", file)
+		return nil, fmt.Errorf("read CA file %s: no PEM certificate found", file)
 	}
 	return pool, nil
 }
 
-// withoutRedirects copies a client so that it follows a redirect only of a GET
-// on the same host: elsewhere a token would leak, and net/http turns a
-// redirected PUT into a GET whose 200 would look like an accepted PUT.
+// withoutRedirects returns a copy of a client that follows redirects only of a GET
+// on the same host: otherwise a token would leak, and net/http turns a redirected
+// PUT into a GET whose 200 would look like an accepted PUT.
 func withoutRedirects(client *http.Client) *http.Client {
 	copied := *client
 	copied.CheckRedirect = func(request *http.Request, via []*http.Request) error {
@@ -116,27 +112,27 @@ func withoutRedirects(client *http.Client) *http.Client {
 	return &copied
 }
 
-// exchange records what happened on the wire during one call. It travels in the
-// context, since azcore's pollers make their own requests.
-type exchange struct {
+// roundTrip records one call on the network. It travels in the context, because
+// azcore's pollers send their own requests.
+type roundTrip struct {
 	call Call
 	typ  string
-	// response is the last answer, nil when none came.
+	// response is the last response, nil before the first.
 	response *http.Response
-	// sent says whether a request left; refused whether one was kept back.
+	// sent is set once a request left, refused once one was stopped.
 	sent, refused bool
 	tooLarge      bool
 }
 
-type exchangeKey struct{}
+type roundTripKey struct{}
 
-func withExchange(ctx context.Context, x *exchange) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, x)
+func withRoundTrip(ctx context.Context, trip *roundTrip) context.Context {
+	return context.WithValue(ctx, roundTripKey{}, trip)
 }
 
-// wire is the last stop before the network: it keeps back what is addressed to
-// another host, bounds answers, records the exchange and tells the observer.
-type wire struct {
+// guardedTransport is the last step before the network: it refuses requests to
+// another host, bounds responses, records the round trip and calls the observer.
+type guardedTransport struct {
 	next     policy.Transporter
 	endpoint *url.URL
 	now      clock
@@ -144,38 +140,38 @@ type wire struct {
 }
 
 // Do sends one request.
-func (w *wire) Do(request *http.Request) (*http.Response, error) {
-	x, ok := request.Context().Value(exchangeKey{}).(*exchange)
+func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
+	trip, ok := request.Context().Value(roundTripKey{}).(*roundTrip)
 	if !ok {
-		x = &exchange{}
+		trip = &roundTrip{}
 	}
-	if !sameHost(request.URL, w.endpoint) {
-		x.refused = true
+	if !sameHost(request.URL, g.endpoint) {
+		trip.refused = true
 		return nil, errForeignHost
 	}
-	x.sent, x.response = true, nil
-	start := w.now()
-	response, err := w.next.Do(request)
-	seen := Request{Call: x.call, Method: request.Method, Type: x.typ, Duration: w.now().Sub(start)}
+	trip.sent, trip.response = true, nil
+	start := g.now()
+	response, err := g.next.Do(request)
+	observed := Request{Call: trip.call, Method: request.Method, Type: trip.typ, Duration: g.now().Sub(start)}
 	if err == nil && response != nil {
-		seen.Status = response.StatusCode
-		x.response = response
-		response.Body = &boundedBody{body: response.Body, left: maxAnswerBytes, x: x}
+		observed.Status = response.StatusCode
+		trip.response = response
+		response.Body = &boundedBody{body: response.Body, left: maxAnswerBytes, trip: trip}
 	}
-	if w.observe != nil {
-		w.observe(seen)
+	if g.observe != nil {
+		g.observe(observed)
 	}
 	return response, err
 }
 
-// boundedBody fails instead of giving more than its bound.
+// boundedBody is a response body that fails beyond its bound.
 type boundedBody struct {
 	body io.ReadCloser
 	left int64
-	x    *exchange
+	trip *roundTrip
 }
 
-// Read gives at most the bound in all, then errTooLarge.
+// Read returns errTooLarge once the body exceeds the bound.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, errTooLarge
@@ -185,7 +181,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.body.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		b.x.tooLarge = true
+		b.trip.tooLarge = true
 		return 0, errTooLarge
 	}
 	return n, err
@@ -194,11 +190,11 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 // Close closes the body.
 func (b *boundedBody) Close() error { return b.body.Close() }
 
-// IsUntrustedCertificate tells a certificate that does not verify from another fault of the
-// network.
+// IsUntrustedCertificate reports whether an error means that a certificate does not
+// verify, and no other network error.
 func IsUntrustedCertificate(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var authority x509.UnknownAuthorityError
-	var hostname x509.HostnameError
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &hostname)
+	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, hostname := errors.AsType[x509.HostnameError](err)
+	return verification || authority || hostname
 }

@@ -17,18 +17,17 @@ import (
 // CallSecret is the read of a secret from a key vault.
 const CallSecret Call = "secret"
 
-// Bounds of what is kept of secrets, in memory alone.
 const (
-	// vaultBudget bounds one read.
-	vaultBudget = 3 * time.Second
-	// secretKept is how long a value, or that it could not be had, answers those
-	// who only compare or mask.
-	secretKept = 30 * time.Second
-	// secretsMost bounds the values kept, and the vaults known, of a connection.
-	secretsMost = 2000
+	// secretTimeout bounds one read.
+	secretTimeout = 3 * time.Second
+	// maxSecretAge is how long a value, or an error, serves comparing and masking.
+	// Values are cached in memory only.
+	maxSecretAge = 30 * time.Second
+	// maxSecrets bounds the cached values, and the vaults, of a connection.
+	maxSecrets = 2000
 )
 
-// vaultSuffix is a cloud's own, after
+// vaultSuffix returns the suffix of a cloud's vault hosts, from
 // https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates.
 func vaultSuffix(name string) string {
 	switch name {
@@ -42,8 +41,8 @@ func vaultSuffix(name string) string {
 	return ""
 }
 
-// VaultSuffix is what the hosts of a cloud's key vaults end with: the cloud's
-// own, or that of the options for a custom one; "" where there are none.
+// VaultSuffix returns the suffix of the hosts of a cloud's key vaults: the options'
+// for a custom cloud, else the cloud's own; "" where there is none.
 func VaultSuffix(options CloudOptions) string {
 	if options.VaultSuffix != "" {
 		return options.VaultSuffix
@@ -53,8 +52,8 @@ func VaultSuffix(options CloudOptions) string {
 
 type subjectKey struct{}
 
-// WithSubject says for which resource secrets are read: by its ID the connection
-// is chosen, as for its own requests.
+// WithSubject sets the resource that secrets are read for: its ID selects the
+// connection, as for its own requests.
 func WithSubject(ctx context.Context, id resource.ID) context.Context {
 	return context.WithValue(ctx, subjectKey{}, id)
 }
@@ -70,114 +69,116 @@ type vaults struct {
 
 	mu      sync.Mutex
 	clients map[string]*azsecrets.Client
-	known   map[resource.VaultSecret]vaultReading
+	cache   map[resource.VaultSecret]cachedSecret
 }
 
-// vaultReading is the last answer: value is the last one that was had, also
-// where err says why there is none now.
-type vaultReading struct {
-	value string
-	err   error
-	at    time.Time
+// cachedSecret is the result of the last read. value is the last one that was read,
+// also where err is set.
+type cachedSecret struct {
+	value  string
+	err    error
+	readAt time.Time
 }
 
-// Secret reads a secret with the credential of the context's resource
-// (WithSubject, WithCredential). Kept says that the value of the last 30 s will
-// do, and an older one where the vault gives none now: to compare with and to
-// mask, never to write. An error is a *VaultError.
-func (c *Client) Secret(ctx context.Context, secret resource.VaultSecret, kept bool) (string, error) {
+// Secret reads a secret with the credential of the context's resource (WithSubject,
+// WithCredential). With cached, a value up to 30 s old is returned, and an older one
+// where the vault returns none now: to compare and to mask, never to write. An
+// error is a *VaultError.
+func (c *Client) Secret(ctx context.Context, secret resource.VaultSecret, cached bool) (string, error) {
 	id, ok := ctx.Value(subjectKey{}).(resource.ID)
 	if !ok {
-		return "", &VaultError{message: "it is read for a resource only", notAllowed: true}
+		return "", &VaultError{message: "secrets can only be read for a resource", notAllowed: true}
 	}
-	chosen, err := c.For(ctx, id)
+	connection, err := c.For(ctx, id)
 	if err != nil {
 		return "", &VaultError{message: err.Error(), notAllowed: true}
 	}
-	return chosen.vaults.read(ctx, secret, kept)
+	return connection.vaults.read(ctx, secret, cached)
 }
 
-func (v *vaults) read(ctx context.Context, secret resource.VaultSecret, kept bool) (string, error) {
-	if stop := v.allowed(secret); stop != nil {
-		return "", stop
+func (v *vaults) read(ctx context.Context, secret resource.VaultSecret, cached bool) (string, error) {
+	if err := v.checkAllowed(secret); err != nil {
+		return "", err
 	}
 	v.mu.Lock()
-	last, known := v.known[secret]
+	last, known := v.cache[secret]
 	v.mu.Unlock()
-	if kept && known && v.now().Sub(last.at) < secretKept {
-		return last.have()
+	if cached && known && v.now().Sub(last.readAt) < maxSecretAge {
+		return last.lastValue()
 	}
-	next := vaultReading{value: last.value, at: v.now()}
+	next := cachedSecret{value: last.value, readAt: v.now()}
 	value, err := v.get(ctx, secret)
 	if next.err = err; err == nil {
 		next.value = value
 	}
-	// Who gave up says nothing of the vault.
+	// A canceled read proves nothing about the vault.
 	if ctx.Err() == nil {
-		v.keep(secret, next)
+		v.store(secret, next)
 	}
-	if kept {
-		return next.have()
+	if cached {
+		return next.lastValue()
 	}
 	return value, err
 }
 
-// have is the last value that there was.
-func (r vaultReading) have() (string, error) {
-	if r.value != "" {
-		return r.value, nil
+// lastValue returns the last value that was read, else the error.
+func (s cachedSecret) lastValue() (string, error) {
+	if s.value != "" {
+		return s.value, nil
 	}
-	return "", r.err
+	return "", s.err
 }
 
-func (v *vaults) keep(secret resource.VaultSecret, reading vaultReading) {
+func (v *vaults) store(secret resource.VaultSecret, entry cachedSecret) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.known) >= secretsMost {
-		clear(v.known)
+	if len(v.cache) >= maxSecrets {
+		clear(v.cache)
 	}
-	v.known[secret] = reading
+	v.cache[secret] = entry
 }
 
-// allowed keeps tokens from every host that is none of the cloud's vaults.
-func (v *vaults) allowed(secret resource.VaultSecret) error {
+// checkAllowed refuses every host that is no vault of the cloud, so that no token is
+// sent there.
+func (v *vaults) checkAllowed(secret resource.VaultSecret) error {
 	switch {
 	case v.suffix == "":
-		return &VaultError{notAllowed: true, message: "the worker's config names no key vaults of its custom cloud; set vault-suffix beside the cloud's endpoint"}
+		return &VaultError{notAllowed: true, message: "the worker's config has no key vaults for its custom cloud; set vault-suffix beside the cloud's endpoint"}
 	case !secret.Within(v.suffix):
-		return &VaultError{notAllowed: true, message: fmt.Sprintf("the host is no key vault of the credential's cloud, whose are called VAULT.%s; correct the reference", v.suffix)}
+		return &VaultError{notAllowed: true, message: fmt.Sprintf("the host is no key vault of the credential's cloud (VAULT.%s); correct the reference", v.suffix)}
 	case v.credential == nil:
-		return &VaultError{notAllowed: true, message: "the credential none gets no tokens, so it reads no key vault; configure another one"}
+		return &VaultError{notAllowed: true, message: "the credential none has no tokens for key vaults; configure another one"}
 	}
 	return nil
 }
 
-// get asks the vault. Its client has none of azcore's retries: the workflow
-// decides about those.
+// get requests a secret from its vault. The client has none of azcore's retries,
+// because the workflow decides about them.
 func (v *vaults) get(ctx context.Context, secret resource.VaultSecret) (value string, err error) {
-	// The library takes the vault's challenge apart without looking at its form.
+	// The library panics on a malformed challenge.
 	defer func() {
 		if recover() != nil {
-			value, err = "", &VaultError{message: "the answer of " + secret.Host + " is none of a key vault; look at what stands between"}
+			value, err = "", &VaultError{message: "the response of " + secret.Host + " is not that of a key vault; check for a proxy in between"}
 		}
 	}()
 	client, err := v.client(secret.Host)
 	if err != nil {
-		return "", &VaultError{message: "the vault cannot be asked: " + err.Error()}
+		return "", &VaultError{message: "cannot create a vault client: " + err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(ctx, vaultBudget)
+	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
-	x := &exchange{call: CallSecret, typ: "Microsoft.KeyVault/vaults/secrets"}
-	answer, err := client.GetSecret(withExchange(ctx, x), secret.Name, secret.Version, nil)
+	trip := &roundTrip{call: CallSecret, typ: "Microsoft.KeyVault/vaults/secrets"}
+	answer, err := client.GetSecret(withRoundTrip(ctx, trip), secret.Name, secret.Version, nil)
 	switch {
-	case x.tooLarge:
-		return "", &VaultError{message: "the answer of the vault is too large"}
+	case trip.tooLarge:
+		return "", &VaultError{message: "the vault's response is too large"}
 	case err != nil:
-		return "", v.refused(secret, err)
+		return "", v.readError(secret, err)
 	}
-	return v.valid(secret, answer.Secret)
+	return v.validValue(secret, answer.Secret)
 }
 
+// client returns the client of a vault, one per host.
 func (v *vaults) client(host string) (*azsecrets.Client, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -185,26 +186,26 @@ func (v *vaults) client(host string) (*azsecrets.Client, error) {
 		return client, nil
 	}
 	options := v.options
-	options.Transport = &wire{next: v.transport, endpoint: &url.URL{Scheme: "https", Host: host}, now: v.now, observe: v.observe}
+	options.Transport = &guardedTransport{next: v.transport, endpoint: &url.URL{Scheme: "https", Host: host}, now: v.now, observe: v.observe}
 	client, err := azsecrets.NewClient("https://"+host, v.credential, &options)
 	if err != nil {
 		return nil, err
 	}
-	if len(v.clients) >= secretsMost {
+	if len(v.clients) >= maxSecrets {
 		clear(v.clients)
 	}
 	v.clients[host] = client
 	return client, nil
 }
 
-// newVaults makes the readers of a connection; it sends nothing.
+// newVaults returns the key vaults of a connection; it sends nothing.
 func newVaults(options Options, now clock) (*vaults, error) {
 	v := &vaults{
 		suffix: options.VaultSuffix, transport: options.Transport, now: now, observe: options.Observer,
-		clients: map[string]*azsecrets.Client{}, known: map[resource.VaultSecret]vaultReading{},
+		clients: map[string]*azsecrets.Client{}, cache: map[resource.VaultSecret]cachedSecret{},
 	}
 	if options.Credential != nil {
-		v.credential = guard(options.Credential)
+		v.credential = guardCredential(options.Credential)
 	}
 	if v.transport == nil {
 		var err error
@@ -220,20 +221,21 @@ func newVaults(options Options, now clock) (*vaults, error) {
 	return v, nil
 }
 
-// valid is the value of a secret that holds now.
-func (v *vaults) valid(secret resource.VaultSecret, answer azsecrets.Secret) (string, error) {
+// validValue returns the value of a secret unless it is disabled, expired or not yet
+// valid.
+func (v *vaults) validValue(secret resource.VaultSecret, answer azsecrets.Secret) (string, error) {
 	if at := answer.Attributes; at != nil {
 		switch now := v.now(); {
 		case at.Enabled != nil && !*at.Enabled:
 			return "", disabled(secret)
 		case at.Expires != nil && !at.Expires.After(now):
-			return "", &VaultError{message: fmt.Sprintf("it expired at %s; give it a new version in the vault, or a later end", at.Expires.UTC().Format(time.RFC3339))}
+			return "", &VaultError{message: fmt.Sprintf("the secret expired at %s; add a new version in the vault, or extend it", at.Expires.UTC().Format(time.RFC3339))}
 		case at.NotBefore != nil && at.NotBefore.After(now):
-			return "", &VaultError{message: fmt.Sprintf("it is not valid before %s; wait, or name another version", at.NotBefore.UTC().Format(time.RFC3339))}
+			return "", &VaultError{message: fmt.Sprintf("the secret is not valid before %s; wait, or use another version", at.NotBefore.UTC().Format(time.RFC3339))}
 		}
 	}
 	if answer.Value == nil {
-		return "", &VaultError{message: "the vault answers without a value"}
+		return "", &VaultError{message: "the vault returned no value"}
 	}
 	return *answer.Value, nil
 }

@@ -12,47 +12,45 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// VaultError says why a secret cannot be had, and what to do. It never holds a
-// value.
+// VaultError is the reason why a secret could not be read, and the remedy. It never
+// contains a value.
 type VaultError struct {
 	message    string
 	notAllowed bool
 }
 
-// Error is the sentence.
+// Error returns reason and remedy.
 func (e *VaultError) Error() string { return e.message }
 
-// NotAllowed tells what only a change of the manifest or of the worker's config
-// mends from what the vault, or somebody with rights there, may lift.
+// NotAllowed reports whether only a change of the manifest or of the worker's config
+// helps; otherwise a change in the vault may.
 func (e *VaultError) NotAllowed() bool { return e.notAllowed }
 
+// disabled returns the error of a disabled secret.
 func disabled(secret resource.VaultSecret) *VaultError {
-	return &VaultError{message: "it is disabled; enable it: az keyvault secret set-attributes --enabled true --id " + secret.String()}
+	return &VaultError{message: "the secret is disabled; enable it: az keyvault secret set-attributes --enabled true --id " + secret.String()}
 }
 
-// refused puts an error into words.
-func (v *vaults) refused(secret resource.VaultSecret, err error) *VaultError {
-	var answer *azcore.ResponseError
-	if errors.As(err, &answer) {
-		return v.answered(secret, answer)
+// readError returns the VaultError for an error of the library.
+func (v *vaults) readError(secret resource.VaultSecret, err error) *VaultError {
+	if response, ok := errors.AsType[*azcore.ResponseError](err); ok {
+		return v.responseError(secret, response)
 	}
-	var noToken *Error
-	if errors.As(err, &noToken) {
-		return &VaultError{message: "no token for the vault: " + noToken.Error() + "; look at the resource's credential"}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &VaultError{message: "no token for the vault: " + e.Error() + "; check the resource's credential"}
 	}
-	var broken *tokenFault
-	if errors.As(err, &broken) {
-		return &VaultError{message: "no token for the vault: " + broken.Error() + "; it is tried again"}
+	if e, ok := errors.AsType[*tokenError](err); ok {
+		return &VaultError{message: "no token for the vault: " + e.Error() + "; retrying"}
 	}
-	if cause := causeOf(err); cause != nil {
-		return &VaultError{message: fmt.Sprintf("the vault %s is out of reach: %v; look at its name, its private endpoint and the worker's network; it is tried again", secret.Host, cause)}
+	if cause := urlErrorCause(err); cause != nil {
+		return &VaultError{message: fmt.Sprintf("cannot reach the vault %s: %v; check its name, its private endpoint and the worker's network; retrying", secret.Host, cause)}
 	}
-	// The library's own errors: a challenge for another domain above all.
-	return &VaultError{message: "the vault's answer is refused: " + clean(err.Error())}
+	// The library's own errors, mostly a challenge for another domain.
+	return &VaultError{message: "invalid response of the vault: " + sanitizeMessage(err.Error())}
 }
 
-// vaultAnswer is the form of Key Vault's errors.
-type vaultAnswer struct {
+// vaultErrorBody is the body of Key Vault's errors.
+type vaultErrorBody struct {
 	Error struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -62,37 +60,37 @@ type vaultAnswer struct {
 	} `json:"error"`
 }
 
-// answered puts an answer other than 2xx into words, by its codes
+// responseError returns the VaultError for a response other than 2xx, by its codes
 // (https://learn.microsoft.com/azure/key-vault/general/rest-error-codes).
-func (v *vaults) answered(secret resource.VaultSecret, answer *azcore.ResponseError) *VaultError {
-	var body vaultAnswer
-	said := fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
-	if answer.RawResponse != nil {
-		if payload, err := runtime.Payload(answer.RawResponse); err == nil && json.Unmarshal(payload, &body) == nil {
-			said = join(": ", join(" ", said, body.Error.Code, body.Error.Inner.Code), oneLine(body.Error.Message))
+func (v *vaults) responseError(secret resource.VaultSecret, response *azcore.ResponseError) *VaultError {
+	var body vaultErrorBody
+	summary := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	if response.RawResponse != nil {
+		if payload, err := runtime.Payload(response.RawResponse); err == nil && json.Unmarshal(payload, &body) == nil {
+			summary = joinNonEmpty(": ", joinNonEmpty(" ", summary, body.Error.Code, body.Error.Inner.Code), strings.Join(strings.Fields(body.Error.Message), " "))
 		}
-		if id := answer.RawResponse.Header.Get(headerRequestID); id != "" {
-			said += " (request ID " + id + ")"
+		if id := response.RawResponse.Header.Get(headerRequestID); id != "" {
+			summary += " (request ID " + id + ")"
 		}
 	}
-	said = clean(said)
+	summary = sanitizeMessage(summary)
 	inner := strings.ToLower(body.Error.Inner.Code)
-	switch status := answer.StatusCode; {
+	var reason string
+	switch status := response.StatusCode; {
 	case inner == "secretdisabled":
 		return disabled(secret)
 	case status == http.StatusNotFound:
-		return &VaultError{message: fmt.Sprintf("the vault %s has no such secret, or it was deleted; set it there, or correct the reference. The vault said: %s", secret.Host, said)}
+		reason = fmt.Sprintf("the vault %s has no such secret; create it, or correct the reference", secret.Host)
 	case status == http.StatusForbidden && strings.Contains(inner, "firewall"):
-		return &VaultError{message: fmt.Sprintf("the firewall of the vault %s lets this worker not in; add its address or a private endpoint. The vault said: %s", secret.Host, said)}
+		reason = fmt.Sprintf("the firewall of the vault %s blocks this worker; allow its address, or add a private endpoint", secret.Host)
 	case status == http.StatusForbidden:
-		return &VaultError{message: fmt.Sprintf("the resource's credential may not read secrets of the vault %s; give it the role Key Vault Secrets User, or get in an access policy. The vault said: %s", secret.Host, said)}
+		reason = fmt.Sprintf("the resource's credential may not read secrets of the vault %s; assign the role Key Vault Secrets User, or get in an access policy", secret.Host)
 	case status == http.StatusUnauthorized:
-		return &VaultError{message: fmt.Sprintf("the vault %s refuses the token of the resource's credential; is it of the vault's tenant? The vault said: %s", secret.Host, said)}
+		reason = fmt.Sprintf("the vault %s rejects the token of the resource's credential; check that both have the same tenant", secret.Host)
 	case status == http.StatusBadRequest:
-		return &VaultError{message: "the vault refuses the reference; correct its name or version. The vault said: " + said}
+		reason = "the vault rejects the reference; correct its name or version"
+	default:
+		reason = fmt.Sprintf("the vault %s is unavailable; retrying", secret.Host)
 	}
-	return &VaultError{message: fmt.Sprintf("the vault %s gives no answer now; it is tried again. The vault said: %s", secret.Host, said)}
+	return &VaultError{message: reason + ". Response: " + summary}
 }
-
-// oneLine is a text without line breaks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

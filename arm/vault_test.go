@@ -138,17 +138,17 @@ func TestVaultSecret(t *testing.T) {
 	}{
 		"Value":    {reason: "the newest version", body: `{"value":"s3cret!"}`, want: "s3cret!"},
 		"Valid":    {reason: "within its time", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"nbf":%d,"exp":%d}}`, at(-time.Hour), at(time.Hour)), want: "s3cret!"},
-		"Expired":  {reason: "a vault still gives what expired", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"exp":%d}}`, at(-time.Hour)), fault: []string{"it expired at", "new version"}},
+		"Expired":  {reason: "a vault still gives what expired", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"exp":%d}}`, at(-time.Hour)), fault: []string{"the secret expired at", "new version"}},
 		"Early":    {reason: "a vault gives it before its time", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"nbf":%d}}`, at(time.Hour)), fault: []string{"not valid before", "wait"}},
-		"Disabled": {reason: "it may be enabled again", status: 403, body: forbidden("SecretDisabled"), fault: []string{"it is disabled", "az keyvault secret set-attributes --enabled true --id https://v.vault.example/secrets/n"}},
+		"Disabled": {reason: "it may be enabled again", status: 403, body: forbidden("SecretDisabled"), fault: []string{"the secret is disabled", "az keyvault secret set-attributes --enabled true --id https://v.vault.example/secrets/n"}},
 		"NoRight":  {reason: "role-based access", status: 403, body: forbidden("ForbiddenByRbac"), fault: []string{"may not read secrets of the vault v.vault.example", "Key Vault Secrets User", "ForbiddenByRbac", "request-1"}},
 		"NoPolicy": {reason: "access policies", status: 403, body: forbidden("AccessDenied"), fault: []string{"get in an access policy"}},
 		"Firewall": {reason: "no role helps here", status: 403, body: forbidden("ForbiddenByFirewall"), fault: []string{"firewall", "private endpoint"}},
-		"Absent":   {reason: "it may still come", status: 404, body: `{"error":{"code":"SecretNotFound","message":"not found"}}`, fault: []string{"has no such secret, or it was deleted", "SecretNotFound"}},
+		"Absent":   {reason: "it may still come", status: 404, body: `{"error":{"code":"SecretNotFound","message":"not found"}}`, fault: []string{"has no such secret", "SecretNotFound"}},
 		"Bad":      {reason: "the vault knows better", status: 400, body: `{"error":{"code":"BadParameter","message":"x"}}`, fault: []string{"correct its name or version"}},
-		"Busy":     {reason: "no retry of its own", status: 429, body: `{}`, fault: []string{"no answer now", "429"}},
-		"Broken":   {reason: "a proxy's page", status: 502, body: `<html>`, fault: []string{"no answer now", "502"}},
-		"NoValue":  {reason: "an answer of something else", body: `{}`, fault: []string{"without a value"}},
+		"Busy":     {reason: "no retry of its own", status: 429, body: `{}`, fault: []string{"is unavailable", "429"}},
+		"Broken":   {reason: "a proxy's page", status: 502, body: `<html>`, fault: []string{"is unavailable", "502"}},
+		"NoValue":  {reason: "an answer of something else", body: `{}`, fault: []string{"no value"}},
 		"Foreign":  {reason: "a token must not leave the cloud", secret: resource.VaultSecret{Host: "v.vault.azure.net", Name: "n"}, fault: []string{"no key vault of the credential's cloud", "VAULT.vault.example"}, final: true},
 	}
 	for name, tc := range cases {
@@ -185,9 +185,9 @@ func TestVaultSecret(t *testing.T) {
 
 func TestVaultChallenge(t *testing.T) {
 	cases := map[string]struct{ reason, header, challenge, want string }{
-		"Foreign": {reason: "a token for ARM must not go to who poses as a vault", challenge: "https://management.azure.com", want: "refused"},
-		"Broken":  {reason: "the library takes it apart without a look", header: `Bearer authorization="x", resource="https://vault.example"`, want: "none of a key vault"},
-		"None":    {reason: "a proxy that wants a login", header: "-", want: "refuses the token"},
+		"Foreign": {reason: "a token for ARM must not go to who poses as a vault", challenge: "https://management.azure.com", want: "invalid response"},
+		"Broken":  {reason: "the library takes it apart without a look", header: `Bearer authorization="x", resource="https://vault.example"`, want: "is not that of a key vault"},
+		"None":    {reason: "a proxy that wants a login", header: "-", want: "rejects the token"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -217,8 +217,8 @@ func (downed) Do(*http.Request) (*http.Response, error) {
 }
 
 func TestVaultOutOfReach(t *testing.T) {
-	_, err := vaultClient(t, &http.Client{Transport: roundTrip(downed{}.Do)}, speaker{name: "t"}).Secret(subject(t), inVault, false)
-	if err == nil || !strings.Contains(err.Error(), "the vault v.vault.example is out of reach") || !strings.Contains(err.Error(), "no route to host") {
+	_, err := vaultClient(t, &http.Client{Transport: transportFunc(downed{}.Do)}, speaker{name: "t"}).Secret(subject(t), inVault, false)
+	if err == nil || !strings.Contains(err.Error(), "cannot reach the vault v.vault.example") || !strings.Contains(err.Error(), "no route to host") {
 		t.Errorf("a dead network reads %v", err)
 	}
 	vault := newTestVault(t, nil)
@@ -229,9 +229,9 @@ func TestVaultOutOfReach(t *testing.T) {
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
+type transportFunc func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // TestVaultKept holds that what is written is read afresh, what is only compared
 // is not asked for again within 30 s, and an older value still masks when the
@@ -255,7 +255,7 @@ func TestVaultKept(t *testing.T) {
 	read(true, "one", 1)
 	read(false, "two", 2)
 	read(true, "two", 2)
-	now = now.Add(secretKept)
+	now = now.Add(maxSecretAge)
 	status = 500
 	read(true, "two", 3)
 	read(true, "two", 3)

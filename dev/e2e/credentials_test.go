@@ -74,8 +74,8 @@ credentials:
 	}
 
 	for name, c := range map[string]struct{ owner, credential, says string }{
-		"borrowed": {subscription, "other", "is tied to the subscriptions"},
-		"unknown":  {subscription, "prod", `the worker has no credential "prod"; it has default, other`},
+		"borrowed": {subscription, "other", "is restricted to the subscriptions"},
+		"unknown":  {subscription, "prod", `the worker has no credential "prod", only default, other`},
 	} {
 		id, file := group(name, c.owner, c.credential)
 		w.MustCLI("apply", "-f", file)
