@@ -14,11 +14,11 @@ type Masker struct {
 	key []byte
 }
 
-// NewMasker makes a masker. The key is secret, random, at least 16 bytes long
+// NewMasker returns a masker. The key is secret, random, at least 16 bytes long
 // and the same on all workers; it comes from the worker's config.
 func NewMasker(key []byte) *Masker { return &Masker{key: append([]byte(nil), key...)} }
 
-// Value is the mask of a value; an empty value and a mask stay as they are.
+// Value returns the mask of a value; an empty value and a mask are returned unchanged.
 func (m *Masker) Value(value string) string {
 	if value == "" || isMask(value) {
 		return value
@@ -39,31 +39,30 @@ func isMask(value string) bool {
 	return err == nil
 }
 
-// Mask is what was observed with a mask for every text whose property's name says
-// that it is secret (resource.SecretProperty), under tags too, and every text
-// that looks like a connection string, a signature or a private key
-// (resource.HoldsCredential). References to vaults stay: they are no secrets.
+// Mask returns observed with masks for all texts whose property name is secret
+// (resource.SecretProperty), under tags too, and for all texts that look like a
+// connection string, a signature or a private key (resource.HoldsCredential).
+// References to vaults are no secrets and stay.
 //
-// plain are the paths of Desired.Plain, nil for a resource that is only read: a
-// tag, or a text that only looks like a credential, stays at such a path; a
-// property whose name says secret keeps a resource ID ($ref) and nothing else.
+// plain are the paths of Desired.Plain, nil for a resource that is only read: at such
+// a path a tag, and a text that only looks like a credential, stays; a property with
+// a secret name keeps a resource ID ($ref) and nothing else.
 func (m *Masker) Mask(observed map[string]any, plain []string) map[string]any {
 	secret := func(text string, at position) bool {
 		switch {
 		case resource.VaultReference(text):
 			return false
 		case !at.secret:
-			return resource.HoldsCredential(text) && !at.hit
+			return resource.HoldsCredential(text) && !at.matched
 		}
-		return !at.hit || !at.tags && !isResourceID(text)
+		return !at.matched || !at.underTags && !isResourceID(text)
 	}
 	return m.apply(observed, secret, resource.ParsePaths(plain))
 }
 
-// MaskPaths is what was observed with a mask for every text at and below the
-// paths, whatever it is called: those of Desired.Secret, where the manifest has
-// a $secret. A list index stands for every element, because servers reorder
-// lists.
+// MaskPaths returns observed with masks for all texts at and below the paths,
+// whatever their name: the paths of Desired.Secret, where the manifest has a $secret.
+// A list index matches every element, because servers reorder lists.
 func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]any {
 	if len(paths) == 0 {
 		return observed
@@ -76,17 +75,17 @@ func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]a
 			}
 		}
 	}
-	return m.apply(observed, func(_ string, at position) bool { return at.hit }, patterns)
+	return m.apply(observed, func(_ string, at position) bool { return at.matched }, patterns)
 }
 
-// MaskValues is what was observed with a mask for every text that is or holds one
-// of the values: the secrets that Resolver.Resolve answered, in what ARM sends
-// back.
+// MaskValues returns observed with masks for all texts that equal or contain one of
+// the values: the secrets of Resolver.Resolve, in ARM's responses.
 func (m *Masker) MaskValues(observed map[string]any, values []string) map[string]any {
-	return m.apply(observed, func(text string, _ position) bool { return holds(text, values) }, nil)
+	return m.apply(observed, func(text string, _ position) bool { return containsValue(text, values) }, nil)
 }
 
-// isResourceID reports whether a text is what a $ref without a path becomes.
+// isResourceID reports whether a text is a resource ID, the result of a $ref without
+// a path.
 func isResourceID(text string) bool {
 	_, err := resource.ParseID(text)
 	return err == nil

@@ -65,9 +65,9 @@ func TestResolve(t *testing.T) {
 
 		"EnvMissing":    {reason: "it may come with the next restart", reference: "env:ARMATURE_SECRET_B", want: want{message: "the worker has no such environment variable; set it and restart the worker"}},
 		"EnvEmpty":      {reason: "an empty password is a mistake", reference: "env:ARMATURE_SECRET_EMPTY", want: want{message: "it is empty; set it for the worker"}},
-		"FileMissing":   {reason: "it may be mounted later", reference: "file:nothing", want: want{message: "there is no such file in secrets.dir"}},
+		"FileMissing":   {reason: "it may be mounted later", reference: "file:nothing", want: want{message: "no such file in secrets.dir"}},
 		"FileEmpty":     {reason: "a file with only a newline is empty", reference: "file:empty", want: want{message: "it is empty; set it for the worker"}},
-		"FileBinary":    {reason: "JSON would change it silently", reference: "file:binary", want: want{message: "it is not UTF-8 text, which JSON cannot hold; store it encoded, in base64 for example"}},
+		"FileBinary":    {reason: "JSON would change it silently", reference: "file:binary", want: want{message: "it is not UTF-8 text, which JSON requires; store it encoded, for example in base64"}},
 		"FileLarge":     {reason: "reading is bounded", reference: "file:large", want: want{message: "the file is larger than 65536 bytes"}},
 		"EnvOwn":        {reason: "a manifest must not publish the worker's credentials", reference: "env:AZURE_CLIENT_SECRET", want: want{notAllowed: true, message: "the worker's config allows only variables that begin with ARMATURE_SECRET_; rename the variable or change secrets.env-prefix"}},
 		"EnvPrefixOnly": {reason: "the prefix alone is no name", reference: "env:ARMATURE_SECRET_", want: want{notAllowed: true, message: "the worker's config allows only variables that begin with ARMATURE_SECRET_; rename the variable or change secrets.env-prefix"}},
@@ -75,9 +75,9 @@ func TestResolve(t *testing.T) {
 		"FileOff":       {reason: "the zero value allows nothing", options: &Options{}, reference: "file:password", want: want{notAllowed: true, message: "the worker's config allows no files; set secrets.dir"}},
 		"Traversal":     {reason: "dots leave the folder", reference: "file:../outside", want: want{notAllowed: true, message: "the worker's config allows only files inside secrets.dir; write a relative path without .."}},
 		"Absolute":      {reason: "so does an absolute path", reference: "file:/etc/passwd", want: want{notAllowed: true, message: "the worker's config allows only files inside secrets.dir; write a relative path without .."}},
-		"LinkLeaving":   {reason: "and a link", reference: "file:leaving", want: want{notAllowed: true, message: "the file cannot be reached inside secrets.dir: path escapes from parent"}},
-		"LinkAbsolute":  {reason: "and an absolute link", reference: "file:absolute", want: want{notAllowed: true, message: "the file cannot be reached inside secrets.dir: path escapes from parent"}},
-		"Folder":        {reason: "a folder is no secret", reference: "file:..data", want: want{notAllowed: true, message: "it is no regular file"}},
+		"LinkLeaving":   {reason: "and a link", reference: "file:leaving", want: want{notAllowed: true, message: "cannot reach the file inside secrets.dir: path escapes from parent"}},
+		"LinkAbsolute":  {reason: "and an absolute link", reference: "file:absolute", want: want{notAllowed: true, message: "cannot reach the file inside secrets.dir: path escapes from parent"}},
+		"Folder":        {reason: "a folder is no secret", reference: "file:..data", want: want{notAllowed: true, message: "it is not a regular file"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

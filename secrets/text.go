@@ -11,17 +11,17 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// minContained is the least length in bytes at which a known value is searched
-// for inside other texts. A shorter one is masked only where it is the whole
-// text: "a" would mask everything and hide nothing.
+// minContained is the minimum length in bytes of a value that is searched for inside
+// other texts. A shorter one is masked only where it is the whole text: "a" would
+// mask everything and hide nothing.
 const minContained = 4
 
-// scrubbed stands for a secret in free text: a mask without digits.
+// scrubbed replaces a secret in free text: a mask without digits.
 const scrubbed = "(masked)"
 
-// Scrub scrubs free text, such as the message of an ARM error: known values as
-// they are and as JSON, URLs and base64 write them, and the credentials of
-// connection strings and signatures.
+// Scrub removes secrets from free text, such as the message of an ARM error: the
+// values, also as encoded in JSON, URLs and base64, and the credentials of connection
+// strings and signatures.
 func Scrub(text string, values []string) string {
 	ordered := slices.Clone(values)
 	slices.SortStableFunc(ordered, func(a, b string) int { return len(b) - len(a) })
@@ -29,20 +29,20 @@ func Scrub(text string, values []string) string {
 		if text == value && value != "" {
 			return scrubbed
 		}
-		for _, form := range forms(value) {
+		for _, form := range encodedForms(value) {
 			text = strings.ReplaceAll(text, form, scrubbed)
 		}
 	}
 	return resource.ReplaceCredentials(text, scrubbed)
 }
 
-// holds reports whether a text is or holds one of the values.
-func holds(text string, values []string) bool {
+// containsValue reports whether a text equals or contains one of the values.
+func containsValue(text string, values []string) bool {
 	for _, value := range values {
 		if value != "" && text == value {
 			return true
 		}
-		for _, form := range forms(value) {
+		for _, form := range encodedForms(value) {
 			if strings.Contains(text, form) {
 				return true
 			}
@@ -51,9 +51,9 @@ func holds(text string, values []string) bool {
 	return false
 }
 
-// forms are the ways in which a value occurs inside other texts: as it is, and
-// as JSON, a URL and base64 write it. Values shorter than minContained have none.
-func forms(value string) []string {
+// encodedForms returns the forms of a value inside other texts: plain, and encoded as
+// JSON, URL and base64. Values shorter than minContained have none.
+func encodedForms(value string) []string {
 	if len(value) < minContained {
 		return nil
 	}

@@ -8,28 +8,33 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ReadCached is the value behind a reference for those who compare with it or mask
-// it: that of a key vault may be 30 s old, an older one where the vault gives
-// none now. [Resolver.Resolve] reads it afresh.
+// ReadCached returns the value behind a reference for comparing and masking: a value
+// of a key vault may be 30 s old, or older where the vault returns none now.
+// [Resolver.Resolve] reads it again.
 func (r *Resolver) ReadCached(ctx context.Context, reference string) (string, error) {
 	return r.read(ctx, reference, true)
 }
 
+// vaultRefusal is an error of a Vault.
+type vaultRefusal interface {
+	error
+	NotAllowed() bool
+}
+
 // vault reads keyvault:https://VAULT/secrets/NAME[/VERSION].
-func (r *Resolver) vault(ctx context.Context, reference string, kept bool) (string, error) {
+func (r *Resolver) vault(ctx context.Context, reference string, cached bool) (string, error) {
 	secret, err := resource.ParseVaultSecret(strings.TrimPrefix(reference, resource.VaultScheme))
 	switch {
 	case err != nil:
-		// The reference may be a secret that somebody wrote here: it is not shown.
-		return "", refused("of the body", "%v", err)
+		// The reference may be a misplaced secret, so it is not shown.
+		return "", notAllowed("of the body", "%v", err)
 	case r.options.Vault == nil:
-		return "", refused(reference, "this worker reads no key vaults")
+		return "", notAllowed(reference, "this worker has no access to key vaults")
 	}
-	value, err := r.options.Vault.Secret(ctx, secret, kept)
-	var final interface{ NotAllowed() bool }
-	switch {
-	case errors.As(err, &final) && final.NotAllowed():
-		return "", refused(reference, "%v", err)
+	value, err := r.options.Vault.Secret(ctx, secret, cached)
+	switch refusal, ok := errors.AsType[vaultRefusal](err); {
+	case ok && refusal.NotAllowed():
+		return "", notAllowed(reference, "%v", err)
 	case err != nil:
 		return "", missing(reference, "%v", err)
 	}

@@ -8,38 +8,40 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// position is what the way to a value says about it.
+// position is the state of the walk at a value: what its path implies.
 type position struct {
-	// secret: a text here is one by its property's name.
+	// secret: the name of this property is secret.
 	secret bool
-	// under: an enclosing property's name says secret.
-	under bool
-	// rights: an enclosing property says what somebody may do.
-	rights bool
-	// tags: it stands under tags.
-	tags bool
-	// hit: a pattern leads here or to something above.
-	hit bool
-	// ahead are the rests of the patterns that may still lead below.
-	ahead []resource.Path
+	// underSecret: the name of an enclosing property is secret.
+	underSecret bool
+	// underRights: an enclosing property lists rights.
+	underRights bool
+	// underTags: an enclosing property is tags.
+	underTags bool
+	// matched: a pattern matches here or above.
+	matched bool
+	// rest are the remaining steps of the patterns that may match below.
+	rest []resource.Path
 }
 
-// walk masks the texts that secret picks. What holds none of them is not copied.
+// walk masks the texts that isSecret selects. Objects and lists without one are not
+// copied.
 type walk struct {
-	masker *Masker
-	secret func(text string, at position) bool
+	masker   *Masker
+	isSecret func(text string, at position) bool
 }
 
-func (m *Masker) apply(observed map[string]any, secret func(string, position) bool, patterns []resource.Path) map[string]any {
+// apply returns observed with masks for the selected texts.
+func (m *Masker) apply(observed map[string]any, isSecret func(string, position) bool, patterns []resource.Path) map[string]any {
 	if observed == nil {
 		return nil
 	}
-	w := &walk{masker: m, secret: secret}
-	masked, _ := w.object(observed, position{ahead: patterns})
+	w := &walk{masker: m, isSecret: isSecret}
+	masked, _ := w.object(observed, position{rest: patterns})
 	return masked
 }
 
-// value is a value with its masks, and whether it has any.
+// value returns a value with its masks, and whether it has any.
 func (w *walk) value(value any, at position) (any, bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -47,7 +49,7 @@ func (w *walk) value(value any, at position) (any, bool) {
 	case []any:
 		return w.list(value, at)
 	case string:
-		if w.secret(value, at) {
+		if w.isSecret(value, at) {
 			return w.masker.Value(value), true
 		}
 	}
@@ -57,12 +59,12 @@ func (w *walk) value(value any, at position) (any, bool) {
 func (w *walk) list(list []any, at position) ([]any, bool) {
 	masked, changed := list, false
 	for i, item := range list {
-		next, hit := w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
-		if hit && !changed {
+		hidden, found := w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
+		if found && !changed {
 			masked, changed = slices.Clone(list), true
 		}
-		if hit {
-			masked[i] = next
+		if found {
+			masked[i] = hidden
 		}
 	}
 	return masked, changed
@@ -75,29 +77,29 @@ func (w *walk) object(object map[string]any, at position) (map[string]any, bool)
 		next := at.follow(func(step resource.Step) bool {
 			return !step.Any && !step.IsIndex && step.Key == "" && strings.EqualFold(step.Name, name)
 		})
-		next.secret = !at.rights && resource.SecretProperty(name, at.under, label)
-		next.rights = at.rights || resource.RightsName(name)
-		next.under = at.under || resource.SecretName(name)
-		next.tags = at.tags || strings.EqualFold(name, "tags")
-		hidden, hit := w.value(value, next)
-		if hit && !changed {
+		next.secret = !at.underRights && resource.SecretProperty(name, at.underSecret, label)
+		next.underRights = at.underRights || resource.RightsName(name)
+		next.underSecret = at.underSecret || resource.SecretName(name)
+		next.underTags = at.underTags || strings.EqualFold(name, "tags")
+		hidden, found := w.value(value, next)
+		if found && !changed {
 			masked, changed = maps.Clone(object), true
 		}
-		if hit {
+		if found {
 			masked[name] = hidden
 		}
 	}
 	return masked, changed
 }
 
-// follow returns the position one step further, with the patterns that match.
+// follow returns the position one step further, with the patterns that match the step.
 func (p position) follow(matches func(resource.Step) bool) position {
-	ahead, ends := resource.Advance(p.ahead, matches)
-	p.ahead, p.hit = ahead, p.hit || ends
+	rest, matched := resource.Advance(p.rest, matches)
+	p.rest, p.matched = rest, p.matched || matched
 	return p
 }
 
-// labelOf is the text with which an object says what its "value" is.
+// labelOf returns the text by which an object names its "value", "" without one.
 func labelOf(object map[string]any) string {
 	for _, name := range resource.SecretLabels() {
 		value, _ := resource.Step{Name: name}.Get(object)
