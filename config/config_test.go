@@ -14,7 +14,7 @@ import (
 
 const tenant = "00000000-0000-0000-0000-000000000001"
 
-// clean removes what the surroundings of the test could add.
+// clean unsets the variables of the environment that the configuration reads.
 func clean(t *testing.T) {
 	t.Helper()
 	for _, assignment := range os.Environ() {
@@ -63,7 +63,7 @@ func TestPrecedence(t *testing.T) {
 func TestDefaultIsValid(t *testing.T) {
 	clean(t)
 	if err := config.Default().Validate(); err != nil {
-		t.Errorf("the defaults have faults: %v", err)
+		t.Errorf("the defaults are invalid: %v", err)
 	}
 	if got := config.Default().StopTimeout; got != 30*time.Second {
 		t.Errorf("activities in flight get %s at a stop, want 30s", got)
@@ -92,20 +92,20 @@ func TestLoadRefuses(t *testing.T) {
 		want   []string
 	}{
 		"an unknown key": {
-			reason: "a misspelt key must not be ignored in silence",
+			reason: "a misspelled key must not be ignored silently",
 			file:   "taskqueue: x\nazure:\n  clowd: public\n",
 			want:   []string{"unknown key taskqueue", "unknown key azure.clowd"},
 		},
 		"an unknown variable": {
-			reason: "nor must a misspelt variable",
+			reason: "nor must a misspelled variable",
 			env:    map[string]string{"ARMATURE_AZ_CLOUD": "public"},
 			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (did you mean ARMATURE_AZURE_CLOUD?)"},
 		},
 		"an unknown flag": {
-			reason: "other faults are told in the same run",
+			reason: "other problems are reported in the same run",
 			args:   []string{"--nope"},
 			env:    map[string]string{"ARMATURE_LOG_LEVEL": "loud"},
-			want:   []string{"unknown flag: --nope", `log.level: want one of debug, info, warn, error, not "loud"`},
+			want:   []string{"unknown flag: --nope", `log.level: must be one of debug, info, warn, error, not "loud"`},
 		},
 		"an argument": {
 			reason: "the worker takes flags only",
@@ -115,12 +115,12 @@ func TestLoadRefuses(t *testing.T) {
 		"a number as duration in the file": {
 			reason: "5 would be five nanoseconds",
 			file:   "stop-timeout: 5\n",
-			want:   []string{"stop-timeout", "5 has no unit"},
+			want:   []string{"stop-timeout", `invalid duration "5"; use units h, m, s, for example 1h30m`},
 		},
 		"a number as duration in a variable": {
 			reason: "variables are texts, but 5 has no unit either",
 			env:    map[string]string{"ARMATURE_REREAD_WINDOW": "5"},
-			want:   []string{"reread-window", "with a unit"},
+			want:   []string{"reread-window", `invalid duration "5"`},
 		},
 		"a section as a plain value": {
 			reason: "azure: public sets nothing",
@@ -133,12 +133,12 @@ func TestLoadRefuses(t *testing.T) {
 			want:   []string{"read config file"},
 		},
 		"a missing file": {
-			reason: "a named file must be there",
+			reason: "a named file must exist",
 			args:   []string{"--config=/does/not/exist.yaml"},
 			want:   []string{"read config file /does/not/exist.yaml"},
 		},
 		"several values": {
-			reason: "all faults are told at once",
+			reason: "all problems are reported at once",
 			args:   []string{"--log-format=xml", "--stop-timeout=0s", "--http-listen=here"},
 			want:   []string{"log.format", "stop-timeout", "http.listen"},
 		},
@@ -155,28 +155,30 @@ func TestLoadRefuses(t *testing.T) {
 			_, err := config.Load(tc.args)
 			for _, want := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("no fault with %q in %v: %s", want, err, tc.reason)
+					t.Errorf("no problem with %q in %v: %s", want, err, tc.reason)
 				}
 			}
 		})
 	}
 }
 
-// What is unreadable is one fault, not a second one for its zero value, and its
-// value is not shown: it may be a secret at the wrong key.
-func TestUnreadableValueIsOneFault(t *testing.T) {
+// A value that cannot be decoded is reported once, hides no other problem, and is not
+// shown: it may be a secret at the wrong key.
+func TestUndecodableValueIsReportedOnce(t *testing.T) {
 	clean(t)
-	path := write(t, "worker.yaml", "stop-timeout: 5\nazure:\n  client-secret: 4711471147\n")
+	path := write(t, "worker.yaml", "stop-timeout: 5\nazure:\n  client-secret: 4711471147\n  cloud: publik\nlog:\n  level: verbose\ncredentials:\n  prod:\n    kind: [azure-cli]\n")
 	_, err := config.Load([]string{"--config", path})
-	if err == nil || strings.Count(err.Error(), "stop-timeout") != 1 || !strings.Contains(err.Error(), "client-secret") {
-		t.Errorf("want one fault of each key, got %v", err)
+	for _, key := range []string{"stop-timeout", "azure.client-secret", "azure.cloud", "log.level", "credentials.prod.kind"} {
+		if err == nil || strings.Count(err.Error(), key+": ") != 1 {
+			t.Errorf("want one problem of %s, got %v", key, err)
+		}
 	}
 	if err != nil && strings.Contains(err.Error(), "4711471147") {
 		t.Errorf("the secret is shown: %v", err)
 	}
 }
 
-func TestSecretVariablesAreNoUnknownOnes(t *testing.T) {
+func TestSecretVariablesAreKnown(t *testing.T) {
 	clean(t)
 	t.Setenv("ARMATURE_SECRET_SQL", "x")
 	if _, err := config.Load(nil); err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"regexp"
@@ -8,55 +9,55 @@ import (
 	"strings"
 )
 
-// credentialsKey is the section of the file that holds the named credentials.
+// credentialsKey is the section of the file with the named credentials.
 const credentialsKey = "credentials"
 
-// auxiliaryMost is how many auxiliary tenants ARM takes.
-const auxiliaryMost = 3
+// maxAuxiliaryTenants is ARM's limit.
+const maxAuxiliaryTenants = 3
 
-var domain = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])*(\.[a-z0-9](-?[a-z0-9])*)+$`)
+var domainPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])*(\.[a-z0-9](-?[a-z0-9])*)+$`)
 
-var credentialName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+var credentialNamePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// credentialKeys are the keys below credentials.NAME. They come from the file
-// only, and nothing of the surroundings stands in for them.
+// credentialKeys returns the keys below credentials.NAME. They come from the file
+// only; no environment variable replaces them.
 func credentialKeys() []key {
 	return []key{
 		{"kind", "", "default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, or none (loopback only); required"},
-		{"subscriptions", "", "list of the subscriptions that it is tied to: it serves no other, and these where a manifest names no credential; without it, it serves whoever names it"},
+		{"subscriptions", "", "list of the subscriptions that it is restricted to: it serves no other, and these where a manifest names no credential; without it, it serves every manifest that names it"},
 		{"tenant-id", "", "its tenant; required for client-secret and client-certificate"},
 		{"client-id", "", "its application, required for client-secret and client-certificate; or client ID or resource ID of a user-assigned managed identity"},
-		{"client-secret", "", "where its secret is: env:NAME or file:PATH"},
+		{"client-secret", "", "reference to its secret: env:NAME or file:PATH"},
 		{"certificate", "", "PEM or PKCS#12 file of client-certificate"},
-		{"certificate-password", "", "where its password is: env:NAME or file:PATH"},
+		{"certificate-password", "", "reference to its password: env:NAME or file:PATH"},
 		{"send-certificate-chain", "false", "send the certificate with each token request (subject name and issuer authentication)"},
 		{"token-file", "", "federated token of workload-identity"},
-		{"auxiliary-tenants", "", "list of tenants whose tokens go with each request; at most three, and none for managed-identity and none"},
-		{"cloud", "", "public, government, china or custom; without it the worker's own cloud holds, with all of its addresses"},
+		{"auxiliary-tenants", "", "list of tenants whose tokens accompany each request; at most three, not for managed-identity and none"},
+		{"cloud", "", "public, government, china or custom; without it the worker's own cloud applies, with all of its addresses"},
 		{"endpoint", "", "ARM endpoint, as https://host[:port]; this and the following are for cloud: custom"},
-		{"audience", "", "token audience; empty takes the endpoint"},
+		{"audience", "", "token audience; empty is the endpoint"},
 		{"authority-host", "", "token authority, as https://host[:port]"},
-		{"ca-file", "", "PEM file of certificate authorities to trust beside the system's; beside any cloud of its own"},
-		{"disable-instance-discovery", "false", "do not ask Microsoft about the authority; beside any cloud of its own, and on by itself for a custom one"},
-		{"vault-suffix", "", "what the hosts of its key vaults end with, as vault.example; empty allows no $secret keyvault:"},
+		{"ca-file", "", "PEM file of certificate authorities to trust besides the system's; requires cloud"},
+		{"disable-instance-discovery", "false", "do not check the authority with Microsoft; requires cloud, and always on for a custom one"},
+		{"vault-suffix", "", "suffix of the hosts of its key vaults, for example vault.example; empty allows no $secret keyvault:"},
 	}
 }
 
-// isCredentialKey reports whether a word stands in the table.
+// isCredentialKey reports whether a key is in the table.
 func isCredentialKey(field string) bool {
 	return slices.ContainsFunc(credentialKeys(), func(k key) bool { return k.name == field })
 }
 
-// named reports whether a key of the file is one of a named credential.
-func named(key string) bool {
+// isNamedCredentialKey reports whether a key of the file belongs to a named credential.
+func isNamedCredentialKey(key string) bool {
 	rest, ok := strings.CutPrefix(key, credentialsKey+".")
 	name, field, found := strings.Cut(rest, ".")
-	return ok && found && credentialName.MatchString(name) && isCredentialKey(field)
+	return ok && found && credentialNamePattern.MatchString(name) && isCredentialKey(field)
 }
 
-// nearestKey says which key a misspelt one of the file may have meant: below a
-// named credential one of those that it takes.
-func nearestKey(name string, known []string) string {
+// suggestKey returns a hint for an unknown key of the file: below a named credential
+// one of the keys that it takes, else all of them.
+func suggestKey(name string, known []string) string {
 	rest, below := strings.CutPrefix(name, credentialsKey+".")
 	if !below {
 		return suggest(name, known)
@@ -66,13 +67,13 @@ func nearestKey(name string, known []string) string {
 	for _, k := range credentialKeys() {
 		fields = append(fields, k.name)
 	}
-	if suggestion := suggest(field, fields); strings.HasPrefix(suggestion, " (did ") && field != "" {
-		return suggestion
+	if match := closest(field, fields); match != "" && field != "" {
+		return " (did you mean " + match + "?)"
 	}
 	return "; write a named credential as a section with " + strings.Join(fields, ", ")
 }
 
-// At is where a named credential asks: its own place, else the worker's.
+// EffectiveCloud returns a named credential's own cloud, else the worker's.
 func (c Credential) EffectiveCloud(worker Azure) CloudSettings {
 	if c.Cloud == "" {
 		return worker.CloudSettings
@@ -80,7 +81,7 @@ func (c Credential) EffectiveCloud(worker Azure) CloudSettings {
 	return c.CloudSettings
 }
 
-// identities are all of them by the prefix of their keys.
+// identities returns all identities by the prefix of their keys.
 func (c Config) identities() map[string]Identity {
 	all := map[string]Identity{"azure.": c.Azure.Identity}
 	for name, credential := range c.Credentials {
@@ -90,99 +91,97 @@ func (c Config) identities() map[string]Identity {
 }
 
 // credentials checks the worker's own credential and the named ones.
-func (c Config) credentials(f *faults) {
-	c.Azure.CloudSettings.check(f, "azure.", c.Azure.Credential)
-	c.Azure.EffectiveIdentity().check(f, "azure.", "azure.credential", c.Azure.Credential, c.Azure.CloudSettings)
-	tied := map[string]string{}
+func (c Config) credentials(p *problems) {
+	c.Azure.CloudSettings.check(p, "azure.", c.Azure.Credential)
+	c.Azure.EffectiveIdentity().check(p, "azure.", "azure.credential", c.Azure.Credential, c.Azure.CloudSettings)
+	owners := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
 		credential, prefix := c.Credentials[name], credentialsKey+"."+name+"."
-		f.unless(credentialName.MatchString(name), prefix, "want a name of lower-case letters, digits and dashes")
-		f.unless(name != CredentialDefault, prefix, "default is the name of azure.credential: choose another one")
-		place := credential.EffectiveCloud(c.Azure)
+		p.require(credentialNamePattern.MatchString(name), prefix, "a name must consist of lower-case letters, digits and dashes")
+		p.require(name != CredentialDefault, prefix, "default is the name of azure.credential; use another name")
 		if credential.Cloud != "" {
-			credential.CloudSettings.check(f, prefix, credential.Kind)
+			credential.CloudSettings.check(p, prefix, credential.Kind)
 		} else {
-			f.unless(credential.CloudSettings == CloudSettings{}, prefix+"cloud", "is needed beside the other addresses; without all of them the worker's own hold")
+			p.require(credential.CloudSettings == CloudSettings{}, prefix+"cloud", "required with the other addresses; without any of them the worker's own apply")
 		}
-		credential.Identity.check(f, prefix, prefix+"kind", credential.Kind, place)
+		credential.Identity.check(p, prefix, prefix+"kind", credential.Kind, credential.EffectiveCloud(c.Azure))
 		for _, subscription := range credential.Subscriptions {
-			f.unless(guid.MatchString(subscription), prefix+"subscriptions", "want GUIDs, not %q", subscription)
-			other, taken := tied[strings.ToLower(subscription)]
-			f.unless(!taken, prefix+"subscriptions", "%s is tied to credential %s already", subscription, other)
-			tied[strings.ToLower(subscription)] = name
+			p.require(guidPattern.MatchString(subscription), prefix+"subscriptions", "must be GUIDs, not %q", subscription)
+			other, taken := owners[strings.ToLower(subscription)]
+			p.require(!taken, prefix+"subscriptions", "%s already belongs to credential %s", subscription, other)
+			owners[strings.ToLower(subscription)] = name
 		}
 	}
 }
 
-// check checks who: every kind by what it needs.
-func (i Identity) check(f *faults, prefix, key, kind string, at CloudSettings) {
-	f.oneOf(key, kind, CredentialDefault, CredentialWorkloadIdentity, CredentialManagedIdentity, CredentialClientSecret,
+// check checks the properties that each kind of credential requires.
+func (i Identity) check(p *problems, prefix, key, kind string, cloud CloudSettings) {
+	p.oneOf(key, kind, CredentialDefault, CredentialWorkloadIdentity, CredentialManagedIdentity, CredentialClientSecret,
 		CredentialClientCertificate, CredentialAzureCLI, CredentialNone)
-	application := kind == CredentialClientSecret || kind == CredentialClientCertificate
-	if application {
-		f.unless(guid.MatchString(i.TenantID), prefix+"tenant-id", "want the tenant's GUID (or AZURE_TENANT_ID) for %s", kind)
-		f.unless(i.ClientID != "", prefix+"client-id", "want the application's ID (or AZURE_CLIENT_ID) for %s", kind)
+	if kind == CredentialClientSecret || kind == CredentialClientCertificate {
+		p.require(guidPattern.MatchString(i.TenantID), prefix+"tenant-id", "must be the tenant's GUID for %s (or set AZURE_TENANT_ID)", kind)
+		p.require(i.ClientID != "", prefix+"client-id", "must be the application's ID for %s (or set AZURE_CLIENT_ID)", kind)
 	} else {
-		f.unless(i.TenantID == "" || guid.MatchString(i.TenantID), prefix+"tenant-id", "want a GUID, not %q", i.TenantID)
+		p.require(i.TenantID == "" || guidPattern.MatchString(i.TenantID), prefix+"tenant-id", "must be a GUID, not %q", i.TenantID)
 	}
 	switch kind {
 	case CredentialNone:
-		f.unless(at.Cloud == CloudCustom && loopback(at.Endpoint), key, "none is allowed for a custom cloud on this machine (loopback) only")
+		p.require(cloud.Cloud == CloudCustom && loopback(cloud.Endpoint), key, "none is allowed for a custom cloud on this machine (loopback) only")
 	case CredentialClientSecret:
-		f.unless(i.ClientSecret != "", prefix+"client-secret", "want env:NAME or file:PATH (or AZURE_CLIENT_SECRET) for client-secret")
+		p.require(i.ClientSecret != "", prefix+"client-secret", "must be env:NAME or file:PATH for client-secret (or set AZURE_CLIENT_SECRET)")
 	case CredentialClientCertificate:
-		f.unless(i.Certificate != "", prefix+"certificate", "want the path of a PEM or PKCS#12 file (or AZURE_CLIENT_CERTIFICATE_PATH) for client-certificate")
+		p.require(i.Certificate != "", prefix+"certificate", "must be the path of a PEM or PKCS#12 file for client-certificate (or set AZURE_CLIENT_CERTIFICATE_PATH)")
 	}
 	for _, tenant := range i.AuxiliaryTenants {
-		f.unless(guid.MatchString(tenant), prefix+"auxiliary-tenants", "want GUIDs, not %q", tenant)
+		p.require(guidPattern.MatchString(tenant), prefix+"auxiliary-tenants", "must be GUIDs, not %q", tenant)
 	}
-	f.unless(len(i.AuxiliaryTenants) <= auxiliaryMost, prefix+"auxiliary-tenants", "want at most %d, not %d", auxiliaryMost, len(i.AuxiliaryTenants))
-	f.unless(len(i.AuxiliaryTenants) == 0 || kind != CredentialManagedIdentity && kind != CredentialNone,
-		prefix+"auxiliary-tenants", "%s gets tokens of its own tenant only", kind)
+	p.require(len(i.AuxiliaryTenants) <= maxAuxiliaryTenants, prefix+"auxiliary-tenants", "must be at most %d, not %d", maxAuxiliaryTenants, len(i.AuxiliaryTenants))
+	p.require(len(i.AuxiliaryTenants) == 0 || kind != CredentialManagedIdentity && kind != CredentialNone,
+		prefix+"auxiliary-tenants", "not allowed for %s, which gets tokens of its own tenant only", kind)
 }
 
-// check checks where. Addresses are refused for the known clouds, so that no
-// token of theirs goes elsewhere by a stray variable.
-func (p CloudSettings) check(f *faults, prefix, kind string) {
-	f.oneOf(prefix+"cloud", p.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
-	type address struct{ name, value string }
-	addresses := []address{{prefix + "endpoint", p.Endpoint}, {prefix + "authority-host", p.AuthorityHost}}
-	if p.Cloud != CloudCustom {
-		for _, refused := range append(addresses, address{prefix + "audience", p.Audience}, address{prefix + "vault-suffix", p.VaultSuffix}) {
-			f.unless(refused.value == "", refused.name, "is for %scloud custom only, not %s", prefix, p.Cloud)
+// check checks the addresses. They are refused for the known clouds, so that a stray
+// variable sends none of their tokens elsewhere.
+func (s CloudSettings) check(p *problems, prefix, kind string) {
+	p.oneOf(prefix+"cloud", s.Cloud, CloudPublic, CloudGovernment, CloudChina, CloudCustom)
+	type address struct{ key, value string }
+	addresses := []address{{prefix + "endpoint", s.Endpoint}, {prefix + "authority-host", s.AuthorityHost}}
+	if s.Cloud != CloudCustom {
+		for _, other := range append(addresses, address{prefix + "audience", s.Audience}, address{prefix + "vault-suffix", s.VaultSuffix}) {
+			p.require(other.value == "", other.key, "allowed for %scloud custom only, not for %s", prefix, s.Cloud)
 		}
 		return
 	}
-	f.unless(p.Endpoint != "", prefix+"endpoint", "a custom cloud needs one; write it like https://arm.example")
-	f.unless(p.AuthorityHost != "" || !asksAuthority(kind), prefix+"authority-host", "a custom cloud needs one; write it like https://login.example")
+	p.require(s.Endpoint != "", prefix+"endpoint", "required for a custom cloud, for example https://arm.example")
+	p.require(s.AuthorityHost != "" || !usesAuthority(kind), prefix+"authority-host", "required for a custom cloud, for example https://login.example")
 	for _, address := range addresses {
 		if address.value != "" {
-			checkAddress(f, address.name, address.value)
+			checkAddress(p, address.key, address.value)
 		}
 	}
-	// One with a single label would be somebody's whole domain.
-	f.unless(p.VaultSuffix == "" || domain.MatchString(p.VaultSuffix), prefix+"vault-suffix",
-		"want what the hosts of key vaults end with, like vault.example, not %q", p.VaultSuffix)
+	// A single label would match a whole top-level domain.
+	p.require(s.VaultSuffix == "" || domainPattern.MatchString(s.VaultSuffix), prefix+"vault-suffix",
+		"must be the suffix of the hosts of key vaults, for example vault.example, not %q", s.VaultSuffix)
 	// azidentity sends a client secret by HTTPS only, to this machine too.
-	f.unless(!strings.HasPrefix(p.AuthorityHost, "http://"), prefix+"authority-host", "want https://")
+	p.require(!strings.HasPrefix(s.AuthorityHost, "http://"), prefix+"authority-host", "must begin with https://")
 }
 
-// asksAuthority reports whether a kind gets its tokens from the authority host
-// and not from the machine.
-func asksAuthority(kind string) bool {
+// usesAuthority reports whether a kind of credential gets its tokens from the
+// authority host and not from the machine.
+func usesAuthority(kind string) bool {
 	return kind != CredentialNone && kind != CredentialManagedIdentity && kind != CredentialAzureCLI
 }
 
-// EffectiveIdentity is the worker's own identity, with what the variables add to it that every
-// Azure tool knows. Named credentials take nothing from the surroundings.
+// EffectiveIdentity returns the worker's own identity, completed by the variables that
+// every Azure tool reads. Named credentials ignore these variables.
 func (a Azure) EffectiveIdentity() Identity {
 	i := a.Identity
-	i.TenantID = first(i.TenantID, os.Getenv("AZURE_TENANT_ID"))
-	i.ClientID = first(i.ClientID, os.Getenv("AZURE_CLIENT_ID"))
+	i.TenantID = cmp.Or(i.TenantID, os.Getenv("AZURE_TENANT_ID"))
+	i.ClientID = cmp.Or(i.ClientID, os.Getenv("AZURE_CLIENT_ID"))
 	if i.ClientSecret == "" && os.Getenv("AZURE_CLIENT_SECRET") != "" {
 		i.ClientSecret = envScheme + "AZURE_CLIENT_SECRET"
 	}
-	i.Certificate = first(i.Certificate, os.Getenv("AZURE_CLIENT_CERTIFICATE_PATH"))
+	i.Certificate = cmp.Or(i.Certificate, os.Getenv("AZURE_CLIENT_CERTIFICATE_PATH"))
 	if i.CertificatePassword == "" && os.Getenv("AZURE_CLIENT_CERTIFICATE_PASSWORD") != "" {
 		i.CertificatePassword = envScheme + "AZURE_CLIENT_CERTIFICATE_PASSWORD"
 	}

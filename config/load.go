@@ -18,47 +18,48 @@ import (
 // ErrHelp is what Load returns when the arguments ask for help: print [Usage].
 var ErrHelp = pflag.ErrHelp
 
-// Load reads file, variables and flags (args without the program's name). The
-// error holds every fault that could be found, one a line, or is [ErrHelp].
+// Load reads file, variables and flags (args without the program's name). The error
+// contains every problem, one per line, or is [ErrHelp].
 func Load(args []string) (Config, error) {
 	flags := newFlags()
-	var faults []error
+	var errs []error
 	if err := flags.Parse(args); errors.Is(err, ErrHelp) {
 		return Config{}, ErrHelp
 	} else if err != nil {
-		faults = append(faults, fmt.Errorf("read flags: %w; see `worker --help`", err))
+		errs = append(errs, fmt.Errorf("read flags: %w; see `worker --help`", err))
 	}
 	if flags.NArg() > 0 {
-		faults = append(faults, fmt.Errorf("read flags: unexpected argument %q; the worker takes flags only, see `worker --help`", flags.Arg(0)))
+		errs = append(errs, fmt.Errorf("read flags: unexpected argument %q; the worker takes flags only, see `worker --help`", flags.Arg(0)))
 	}
 	v := newViper()
 	for _, k := range keys() {
 		if err := v.BindPFlag(k.name, flags.Lookup(k.flag())); err != nil {
-			faults = append(faults, fmt.Errorf("bind flag --%s: %w", k.flag(), err))
+			errs = append(errs, fmt.Errorf("bind flag --%s: %w", k.flag(), err))
 		}
 	}
-	faults = append(faults, readFile(v, flags)...)
-	faults = append(faults, unknownVariables(v.GetString("secrets.env-prefix"))...)
-	loaded, decodeFaults := decode(v)
-	faults = append(faults, decodeFaults...)
-	// What could not be decoded was told already; its zero value would be a
-	// second fault of the same key.
-	if len(decodeFaults) == 0 {
-		faults = append(faults, loaded.faults()...)
+	errs = append(errs, readFile(v, flags)...)
+	errs = append(errs, unknownVariables(v.GetString("secrets.env-prefix"))...)
+	loaded, unreadable := decode(v)
+	// A key that cannot be decoded has its default: reported once, not again for that.
+	var keys []string
+	for _, problem := range unreadable {
+		keys = append(keys, problem.key)
 	}
-	return loaded, errors.Join(faults...)
+	errs = append(errs, unreadable.err(), loaded.problems().without(keys).err())
+	return loaded, errors.Join(errs...)
 }
 
-// Usage describes every flag with its variable and default.
+// Usage returns a description of all flags with variables and defaults.
 func Usage() string {
 	return "Usage: worker [flags]        serve\n" +
-		"       worker probe [flags]  ask a running worker whether it is ready (exit 0 or 1)\n" +
+		"       worker probe [flags]  check that a running worker is ready (exit 0 or 1)\n" +
 		"       worker codec [flags]  serve the payload codec for the Web UI (worker codec --help)\n\n" +
 		"Serves the task queue of one Temporal namespace. The connection to Temporal is\n" +
 		"configured by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and profiles.\n\n" +
 		newFlags().FlagUsagesWrapped(100)
 }
 
+// newFlags returns one flag for each key, and --config.
 func newFlags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("worker", pflag.ContinueOnError)
 	flags.Usage = func() {}
@@ -70,8 +71,8 @@ func newFlags() *pflag.FlagSet {
 	return flags
 }
 
-// newViper has every default set, without which viper ignores the variables of
-// keys that the file does not name.
+// newViper returns a viper with all defaults set; without them it ignores the
+// variables of keys that are not in the file.
 func newViper() *viper.Viper {
 	v := viper.New()
 	for _, k := range keys() {
@@ -84,7 +85,7 @@ func newViper() *viper.Viper {
 	return v
 }
 
-// readFile reads the config file, if one is named, and names its unknown keys.
+// readFile reads the config file, if there is one, and reports its unknown keys.
 func readFile(v *viper.Viper, flags *pflag.FlagSet) []error {
 	path := os.Getenv(FileVariable)
 	if flag := flags.Lookup("config"); flag.Changed {
@@ -95,74 +96,89 @@ func readFile(v *viper.Viper, flags *pflag.FlagSet) []error {
 	}
 	v.SetConfigFile(path)
 	if err := v.ReadInConfig(); err != nil {
-		return []error{fileFault(path, err)}
+		return []error{fileError(path, err)}
 	}
-	var faults []error
+	var errs []error
 	known := Keys()
 	found := v.AllKeys()
 	sort.Strings(found)
 	for _, name := range found {
-		if !slices.Contains(known, name) && !named(name) {
-			faults = append(faults, fmt.Errorf("read config file %s: unknown key %s%s", path, name, nearestKey(name, known)))
+		if !slices.Contains(known, name) && !isNamedCredentialKey(name) {
+			errs = append(errs, fmt.Errorf("read config file %s: unknown key %s%s", path, name, suggestKey(name, known)))
 		}
 	}
-	return faults
+	return errs
 }
 
-// unknownVariables finds ARMATURE_* variables that set nothing: a misspelt one
-// would otherwise be ignored in silence.
+// unknownVariables reports ARMATURE_* variables that set nothing: a misspelled one
+// would otherwise be ignored silently.
 func unknownVariables(secretPrefix string) []error {
 	known := Variables()
-	var faults []error
+	var errs []error
 	for _, assignment := range os.Environ() {
 		name, _, _ := strings.Cut(assignment, "=")
-		if !strings.HasPrefix(name, envPrefix) || slices.Contains(known, name) {
-			continue
+		isSecret := secretPrefix != "" && strings.HasPrefix(name, secretPrefix)
+		if strings.HasPrefix(name, envPrefix) && !isSecret && !slices.Contains(known, name) {
+			errs = append(errs, fmt.Errorf("read environment: unknown variable %s%s", name, suggest(name, known)))
 		}
-		if secretPrefix != "" && strings.HasPrefix(name, secretPrefix) {
-			continue
-		}
-		faults = append(faults, fmt.Errorf("read environment: unknown variable %s%s", name, suggest(name, known)))
 	}
-	return faults
+	return errs
 }
 
-// decode turns the keys into a Config. Unknown keys are told by readFile, which
-// knows the file; UnmarshalExact guards against a key of the table that no
-// field takes, and against a section that is given as a plain value.
-func decode(v *viper.Viper) (Config, []error) {
-	var loaded Config
+// decode returns the Config for the keys. Keys that cannot be decoded are problems and
+// keep their defaults. Unknown keys are reported by readFile, which knows the file;
+// UnmarshalExact guards against a key of the table without a field.
+func decode(v *viper.Viper) (Config, problems) {
+	values := map[string]any{}
 	known := Keys()
-	exact := viper.New()
 	for _, name := range v.AllKeys() {
-		if slices.Contains(known, name) || named(name) {
-			exact.Set(name, v.Get(name))
+		if slices.Contains(known, name) || isNamedCredentialKey(name) {
+			values[name] = v.Get(name)
 		}
 	}
-	err := exact.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeText)))
-	if err != nil {
-		return loaded, decodeFaults(err)
+	loaded, err := unmarshal(values)
+	if err == nil {
+		return loaded, nil
 	}
-	return loaded, nil
+	unreadable := decodeProblems(err)
+	for _, problem := range unreadable {
+		delete(values, problem.key)
+	}
+	for _, k := range keys() {
+		if _, readable := values[k.name]; !readable {
+			values[k.name] = k.initial
+		}
+	}
+	loaded, err = unmarshal(values)
+	if err != nil {
+		unreadable = append(unreadable, problem{err: err})
+	}
+	return loaded, unreadable
 }
 
-// decodeDuration refuses numbers, which would be nanoseconds.
+func unmarshal(values map[string]any) (Config, error) {
+	v := viper.New()
+	for name, value := range values {
+		v.Set(name, value)
+	}
+	var loaded Config
+	err := v.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeText)))
+	return loaded, err
+}
+
+// decodeDuration parses durations and refuses numbers, which would be nanoseconds.
 func decodeDuration(_, to reflect.Type, value any) (any, error) {
 	if to != reflect.TypeFor[time.Duration]() {
 		return value, nil
 	}
-	text, isText := value.(string)
-	if !isText {
-		return nil, fmt.Errorf("%v has no unit: write 30s, 5m or 1h", value)
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no duration with a unit: write 30s, 5m or 1h", text)
+	d, err := time.ParseDuration(fmt.Sprint(value))
+	if _, isText := value.(string); !isText || err != nil {
+		return nil, fmt.Errorf("invalid duration %q; use units h, m, s, for example 1h30m", fmt.Sprint(value))
 	}
 	return d, nil
 }
 
-// decodeList takes a text with commas for a list, as variables and flags give it.
+// decodeList splits a text with commas, the form of lists in variables and flags.
 func decodeList(_, to reflect.Type, value any) (any, error) {
 	text, isText := value.(string)
 	if !isText || to != reflect.TypeFor[[]string]() {
@@ -171,11 +187,11 @@ func decodeList(_, to reflect.Type, value any) (any, error) {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }), nil
 }
 
-// decodeText refuses a list or section where a text is due, and a number where
-// it would silently become a text of another form (1e3, 0x10).
+// decodeText refuses a list or section in place of a text, and a number that would
+// silently become a text of another form (1e3, 0x10).
 func decodeText(from, to reflect.Type, value any) (any, error) {
 	if to.Kind() == reflect.String && from.Kind() != reflect.String {
-		return nil, fmt.Errorf("%s is no text: %s", words(from.Kind()), quotes(from.Kind()))
+		return nil, fmt.Errorf("must be text, not %s; %s", kindName(from.Kind()), textRemedy(from.Kind()))
 	}
 	return value, nil
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Reference says where a secret is: env:NAME, file:PATH, or "" for nowhere. It
-// is safe to log; a text of another form, which may be the secret itself, is
-// not shown by String.
+// Reference is the location of a secret: env:NAME, file:PATH, or "" for none. It is
+// safe to log: String hides a text of another form, which may be the secret itself.
 type Reference string
 
 const (
@@ -18,10 +17,10 @@ const (
 	fileScheme = "file:"
 )
 
-// maxSecret is the largest secret that a file may hold, in bytes.
-const maxSecret = 64 << 10
+// maxSecretBytes is the maximum size of a secret file.
+const maxSecretBytes = 64 << 10
 
-// String shows where the secret is, never what it is.
+// String returns the location of the secret, never the secret.
 func (r Reference) String() string {
 	if r == "" || r.variable() != "" || r.file() != "" {
 		return string(r)
@@ -29,14 +28,14 @@ func (r Reference) String() string {
 	return "(not a reference)"
 }
 
-// GoString keeps %#v from showing what String hides.
+// GoString returns the form for %#v, which hides the same as String.
 func (r Reference) GoString() string { return fmt.Sprintf("config.Reference(%q)", r.String()) }
 
-// MarshalText keeps a text that is no reference out of JSON, thus out of logs.
+// MarshalText returns the result of String, for JSON and thus for logs.
 func (r Reference) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Read returns the secret, without the line break at its end. An unset
-// reference is "". Errors name the place, never the value.
+// reference is "". Errors name the location, never the value.
 func (r Reference) Read() (string, error) {
 	switch {
 	case r == "":
@@ -44,7 +43,7 @@ func (r Reference) Read() (string, error) {
 	case r.variable() != "":
 		value := os.Getenv(r.variable())
 		if value == "" {
-			return "", fmt.Errorf("read %s: the variable is not set or empty", r)
+			return "", fmt.Errorf("read %s: variable not set or empty", r)
 		}
 		return value, nil
 	case r.file() != "":
@@ -53,15 +52,16 @@ func (r Reference) Read() (string, error) {
 	return "", errNoReference
 }
 
-var errNoReference = errors.New("want env:NAME or file:PATH, never the secret itself")
+var errNoReference = errors.New("must be env:NAME or file:PATH, never the secret itself")
 
+// readSecretFile returns a file without the line breaks at its end.
 func readSecretFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", fmt.Errorf("read secret: %w", err)
 	}
-	if info.Size() > maxSecret {
-		return "", fmt.Errorf("read secret: %s has %d bytes, more than %d", path, info.Size(), maxSecret)
+	if info.Size() > maxSecretBytes {
+		return "", fmt.Errorf("read secret: %s has %d bytes, more than %d", path, info.Size(), maxSecretBytes)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -74,26 +74,23 @@ func readSecretFile(path string) (string, error) {
 	return value, nil
 }
 
-// variable is NAME of env:NAME, else "".
-func (r Reference) variable() string {
-	name, ok := strings.CutPrefix(string(r), envScheme)
+// variable returns NAME of env:NAME, else "".
+func (r Reference) variable() string { return r.after(envScheme) }
+
+// file returns PATH of file:PATH, else "".
+func (r Reference) file() string { return r.after(fileScheme) }
+
+// after returns the text after a scheme, "" for another one.
+func (r Reference) after(scheme string) string {
+	rest, ok := strings.CutPrefix(string(r), scheme)
 	if !ok {
 		return ""
 	}
-	return name
+	return rest
 }
 
-// file is PATH of file:PATH, else "".
-func (r Reference) file() string {
-	path, ok := strings.CutPrefix(string(r), fileScheme)
-	if !ok {
-		return ""
-	}
-	return path
-}
-
-// readableBy tells whether a manifest's $secret could name the same place: then
-// anybody who may apply could publish this secret.
+// readableBy reports whether a manifest's $secret could refer to the same location:
+// then every user with the right to apply could publish this secret.
 func (r Reference) readableBy(allowed Secrets) bool {
 	if name := r.variable(); name != "" {
 		return allowed.EnvPrefix != "" && strings.HasPrefix(name, allowed.EnvPrefix)
@@ -104,13 +101,14 @@ func (r Reference) readableBy(allowed Secrets) bool {
 	return false
 }
 
-// within tells whether path lies below dir, links followed where they exist.
+// within reports whether path is below dir, after following existing links.
 func within(path, dir string) bool {
-	relative, err := filepath.Rel(resolved(dir), resolved(path))
+	relative, err := filepath.Rel(resolveLinks(dir), resolveLinks(path))
 	return err == nil && filepath.IsLocal(relative)
 }
 
-func resolved(path string) string {
+// resolveLinks returns the absolute path with existing links followed.
+func resolveLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}

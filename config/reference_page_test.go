@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReferencePage holds docs/config-reference.md to the keys; `make docs`
-// writes it.
+// TestReferencePage compares docs/config-reference.md with the keys; `make docs` writes
+// it.
 func TestReferencePage(t *testing.T) {
 	path := filepath.Join("..", "docs", "config-reference.md")
 	got := referencePage()
@@ -30,15 +30,15 @@ func TestReferencePage(t *testing.T) {
 	}
 }
 
-// referencePage is the page of all keys, by their first word.
+// referencePage returns the page of all keys.
 func referencePage() string {
 	var page strings.Builder
 	page.WriteString("# The configuration of the worker\n\n" +
 		"<!-- Written by `make docs` from the keys themselves; a test fails when it is stale. -->\n\n" +
 		"One file (`--config` or `" + FileVariable + "`; .yaml, .toml or .json), `" + envPrefix + "*` variables and flags: a flag beats a variable, " +
-		"a variable the file, the file the default. The dots of a key are sections of the file, dashes in its flag and underscores in its variable. " +
-		"What is unknown or faulty is refused, all at once, before anything is served. Durations need a unit (`30s`, `1h`).\n\n" +
-		"The way to Temporal is configured as for every Temporal tool: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_PROFILE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS_*` or the file temporal.toml.\n\n" +
+		"a variable the file, the file the default. A dot in a key is a section of the file, a dash in its flag and an underscore in its variable. " +
+		"The worker reports all unknown keys and invalid values at once and does not start. Durations need a unit (`30s`, `1h`).\n\n" +
+		"The connection to Temporal is configured as for every Temporal tool: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_PROFILE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS_*` or the file temporal.toml.\n\n" +
 		"| key | default | meaning | variable | flag |\n|---|---|---|---|---|\n")
 	for _, k := range keys() {
 		initial := ""
@@ -48,9 +48,9 @@ func referencePage() string {
 		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` | `--%s` |\n", k.name, initial, strings.ReplaceAll(k.usage, "|", "\\|"), k.variable(), k.flag())
 	}
 	page.WriteString("\n## Named credentials\n\n" +
-		"The file alone may hold further credentials, each as a section `" + credentialsKey + ".NAME` with a name of lower-case letters, digits and dashes; " +
-		"`default` names the worker's own. Nothing stands in for their keys, but what the webhook of Kubernetes sets for `workload-identity`. " +
-		"Which one serves a resource, and how each kind works: [credentials.md](credentials.md).\n\n" +
+		"The file may contain additional credentials, each as a section `" + credentialsKey + ".NAME` with a name of lower-case letters, digits and dashes; " +
+		"`default` names the worker's own. No variable or flag sets their keys, except the variables of the Kubernetes webhook for `workload-identity`. " +
+		"Which credential serves a resource, and how each kind works: [credentials.md](credentials.md).\n\n" +
 		"| key below `" + credentialsKey + ".NAME` | default | meaning |\n|---|---|---|\n")
 	for _, k := range credentialKeys() {
 		initial := ""
@@ -62,7 +62,7 @@ func referencePage() string {
 	return page.String()
 }
 
-// Each key of the table of named credentials acts, and each that acts stands there.
+// Each key of the table of named credentials sets a field, and each field has a key.
 func TestCredentialKeys(t *testing.T) {
 	v := newViper()
 	for _, k := range credentialKeys() {
@@ -77,14 +77,14 @@ func TestCredentialKeys(t *testing.T) {
 		}
 		v.Set(credentialsKey+".prod."+k.name, value)
 	}
-	loaded, faults := decode(v)
-	if len(faults) > 0 {
-		t.Fatal(faults)
+	loaded, found := decode(v)
+	if len(found) > 0 {
+		t.Fatal(found.err())
 	}
 	unset(t, "Credential", reflect.ValueOf(loaded.Credentials["prod"]))
 }
 
-// unset tells of fields that nothing set.
+// unset reports fields without a value.
 func unset(t *testing.T, path string, value reflect.Value) {
 	t.Helper()
 	for i := range value.NumField() {

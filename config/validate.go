@@ -15,81 +15,78 @@ import (
 )
 
 var (
-	guid      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	envName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	queueName = regexp.MustCompile(`^[^\s[:cntrl:]]{1,255}$`)
+	guidPattern      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	envNamePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	queueNamePattern = regexp.MustCompile(`^[^\s[:cntrl:]]{1,255}$`)
 )
 
-// Validate returns every fault of form or safety, one a line, or nil. It reads
+// Validate returns every problem of form or safety, one per line, or nil. It reads
 // nothing but the environment's AZURE_* names.
-func (c Config) Validate() error { return errors.Join(c.faults()...) }
+func (c Config) Validate() error { return c.problems().err() }
 
-func (c Config) faults() []error {
-	f := &faults{}
-	f.unless(queueName.MatchString(c.TaskQueue), "task-queue", "want 1 to 255 characters without spaces, not %q", c.TaskQueue)
-	f.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
-	f.oneOf("log.format", c.Log.Format, "json", "text")
+func (c Config) problems() problems {
+	p := &problems{}
+	p.require(queueNamePattern.MatchString(c.TaskQueue), "task-queue", "must be 1 to 255 characters without spaces, not %q", c.TaskQueue)
+	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	p.oneOf("log.format", c.Log.Format, "json", "text")
 	if c.HTTP.Listen != "" {
 		_, port, err := net.SplitHostPort(c.HTTP.Listen)
 		if err == nil {
 			_, err = net.LookupPort("tcp", port)
 		}
-		f.unless(err == nil, "http.listen", "want host:port, not %q", c.HTTP.Listen)
+		p.require(err == nil, "http.listen", "must be host:port, not %q", c.HTTP.Listen)
 	}
-	f.unless(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "want more than 0s, at most 10m, not %s", c.RereadWindow)
-	f.unless(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "want more than 0s, at most 1h, not %s", c.StopTimeout)
-	f.unless(c.PutBudget >= 0, "put-budget", "want 0 for no bound, or a number of PUTs an hour, not %d", c.PutBudget)
-	f.unless(c.WorkflowCache >= 1, "workflow-cache", "want how many resources to keep in memory, at least 1, not %d", c.WorkflowCache)
-	f.unless(c.OverdueAfter >= 0, "overdue-after", "want 0 for never, or a duration, not %s", c.OverdueAfter)
-	f.unless(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "want 0s, or 1s to 1h, not %s", c.Rules.Reload)
-	c.credentials(f)
-	c.Secrets.check(f)
-	c.references(f)
-	return f.list
+	p.require(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "must be more than 0s and at most 10m, not %s", c.RereadWindow)
+	p.require(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "must be more than 0s and at most 1h, not %s", c.StopTimeout)
+	p.require(c.PutBudget >= 0, "put-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.PutBudget)
+	p.require(c.WorkflowCache >= 1, "workflow-cache", "must be at least 1 resource, not %d", c.WorkflowCache)
+	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)
+	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
+	c.credentials(p)
+	c.Secrets.check(p)
+	c.references(p)
+	return *p
 }
 
-// references checks the form of the worker's own secrets, and that no manifest
-// can name them.
-func (c Config) references(f *faults) {
-	own := map[string]Reference{"mask-key": c.MaskKey}
+// references checks the form of the worker's own secrets, and that no manifest can
+// read them.
+func (c Config) references(p *problems) {
+	references := map[string]Reference{"mask-key": c.MaskKey}
 	for prefix, identity := range c.identities() {
-		own[prefix+"client-secret"] = identity.ClientSecret
-		own[prefix+"certificate-password"] = identity.CertificatePassword
+		references[prefix+"client-secret"] = identity.ClientSecret
+		references[prefix+"certificate-password"] = identity.CertificatePassword
 		for key, path := range map[string]string{"certificate": identity.Certificate, "token-file": identity.TokenFile} {
 			if path != "" && Reference(fileScheme+path).readableBy(c.Secrets) {
-				f.add(prefix+key, "%s lies where manifests may read ($secret): move it out of secrets.dir", path)
+				p.add(prefix+key, "%s is readable by manifests ($secret); move it out of secrets.dir", path)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		reference := own[name]
-		if reference == "" {
-			continue
-		}
-		if reference.variable() == "" && reference.file() == "" {
-			f.add(name, "%w", errNoReference)
-			continue
-		}
-		if reference.readableBy(c.Secrets) {
-			f.add(name, "%s lies where manifests may read ($secret): move it out of secrets.env-prefix and secrets.dir", reference)
+	for _, key := range slices.Sorted(maps.Keys(references)) {
+		switch reference := references[key]; {
+		case reference == "":
+		case reference.variable() == "" && reference.file() == "":
+			p.add(key, "%w", errNoReference)
+		case reference.readableBy(c.Secrets):
+			p.add(key, "%s is readable by manifests ($secret); move it out of secrets.env-prefix and secrets.dir", reference)
 		}
 	}
 }
 
-func checkAddress(f *faults, name, value string) {
+// checkAddress checks the URL of an endpoint or authority host.
+func checkAddress(p *problems, key, value string) {
 	parsed, err := url.Parse(value)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "https" && parsed.Scheme != "http") {
-		f.add(name, "want https://host[:port], not %q", value)
+		p.add(key, "must be https://host[:port], not %q", value)
 		return
 	}
 	if parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" || strings.Trim(parsed.Path, "/") != "" {
-		f.add(name, "want scheme, host and port only")
+		p.add(key, "must have scheme, host and port only")
 		return
 	}
-	f.unless(parsed.Scheme == "https" || loopback(value), name, "plain HTTP is allowed to this machine (loopback) only, not to %s", parsed.Host)
+	p.require(parsed.Scheme == "https" || loopback(value), key, "plain HTTP is allowed to this machine (loopback) only, not to %s", parsed.Host)
 }
 
-// loopback tells whether a URL's host is this machine.
+// loopback reports whether a URL's host is this machine.
 func loopback(address string) bool {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -103,45 +100,58 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-func first(values ...string) string {
-	for _, value := range values {
-		if value != "" {
-			return value
-		}
-	}
-	return ""
-}
-
-// check keeps the allow-list from covering the worker's own credentials.
-func (s Secrets) check(f *faults) {
+// check refuses an allow-list that covers the worker's own credentials.
+func (s Secrets) check(p *problems) {
 	if s.EnvPrefix != "" {
-		f.unless(envName.MatchString(s.EnvPrefix) && strings.HasSuffix(s.EnvPrefix, "_"), "secrets.env-prefix",
-			"want a variable name that ends with an underscore, not %q", s.EnvPrefix)
+		p.require(envNamePattern.MatchString(s.EnvPrefix) && strings.HasSuffix(s.EnvPrefix, "_"), "secrets.env-prefix",
+			"must be a variable name that ends with an underscore, not %q", s.EnvPrefix)
 		for _, name := range append([]string{"AZURE_", "TEMPORAL_"}, Variables()...) {
 			if strings.HasPrefix(name, s.EnvPrefix) || strings.HasPrefix(s.EnvPrefix, name) {
-				f.add("secrets.env-prefix", "%q would let manifests read %s*, which is the worker's own", s.EnvPrefix, name)
+				p.add("secrets.env-prefix", "%q would let manifests read the worker's own %s*; use another prefix", s.EnvPrefix, name)
 				break
 			}
 		}
 	}
 	if s.Dir != "" {
-		f.unless(filepath.IsAbs(s.Dir) && filepath.Clean(s.Dir) != "/", "secrets.dir", "want the absolute path of a folder below /, not %q", s.Dir)
+		p.require(filepath.IsAbs(s.Dir) && filepath.Clean(s.Dir) != "/", "secrets.dir", "must be the absolute path of a folder below /, not %q", s.Dir)
 	}
 }
 
-// faults collects what is wrong, each with its key.
-type faults struct{ list []error }
-
-func (f *faults) add(key, format string, values ...any) {
-	f.list = append(f.list, fmt.Errorf(key+": "+format, values...))
+// problem is an invalid value and its key.
+type problem struct {
+	key string
+	err error
 }
 
-func (f *faults) unless(ok bool, key, format string, values ...any) {
+// problems collects all of them, so that one run reports them at once.
+type problems []problem
+
+func (p *problems) add(key, format string, values ...any) {
+	*p = append(*p, problem{key, fmt.Errorf(key+": "+format, values...)})
+}
+
+// require adds a problem unless ok.
+func (p *problems) require(ok bool, key, format string, values ...any) {
 	if !ok {
-		f.add(key, format, values...)
+		p.add(key, format, values...)
 	}
 }
 
-func (f *faults) oneOf(key, value string, allowed ...string) {
-	f.unless(slices.Contains(allowed, value), key, "want one of %s, not %q", strings.Join(allowed, ", "), value)
+// oneOf adds a problem unless the value is allowed.
+func (p *problems) oneOf(key, value string, allowed ...string) {
+	p.require(slices.Contains(allowed, value), key, "must be one of %s, not %q", strings.Join(allowed, ", "), value)
+}
+
+// without returns the problems of other keys.
+func (p problems) without(keys []string) problems {
+	return slices.DeleteFunc(p, func(problem problem) bool { return slices.Contains(keys, problem.key) })
+}
+
+// err returns the problems, one per line, or nil.
+func (p problems) err() error {
+	var errs []error
+	for _, problem := range p {
+		errs = append(errs, problem.err)
+	}
+	return errors.Join(errs...)
 }

@@ -53,24 +53,24 @@ func TestValidate(t *testing.T) {
 			change: func(c *config.Config) {
 				c.Azure.Cloud, c.Azure.Credential = config.CloudPublic, config.CredentialDefault
 			},
-			want: "azure.endpoint: is for azure.cloud custom only",
+			want: "azure.endpoint: allowed for azure.cloud custom only",
 		},
 		"vaults of a known cloud": {
 			reason: "a token for secrets must not go to another host",
 			change: func(c *config.Config) {
 				c.Azure.CloudSettings, c.Azure.Credential = config.CloudSettings{Cloud: config.CloudPublic, VaultSuffix: "vault.example"}, config.CredentialDefault
 			},
-			want: "azure.vault-suffix: is for azure.cloud custom only",
+			want: "azure.vault-suffix: allowed for azure.cloud custom only",
 		},
 		"vaults of a whole domain": {
 			reason: "every host would be a vault",
 			change: func(c *config.Config) { c.Azure.VaultSuffix = "com" },
-			want:   "azure.vault-suffix: want what the hosts of key vaults end with",
+			want:   "azure.vault-suffix: must be the suffix of the hosts of key vaults",
 		},
 		"vaults at an address": {
 			reason: "it is the end of a host, not a URL",
 			change: func(c *config.Config) { c.Azure.VaultSuffix = "https://vault.example" },
-			want:   "azure.vault-suffix: want what the hosts of key vaults end with",
+			want:   "azure.vault-suffix: must be the suffix of the hosts of key vaults",
 		},
 		"vaults of a custom cloud": {
 			reason: "such a cloud says how its vaults are called",
@@ -79,42 +79,42 @@ func TestValidate(t *testing.T) {
 		"an endpoint with a user": {
 			reason: "a password in a URL would be logged",
 			change: func(c *config.Config) { c.Azure.Endpoint = "http://me:hunter2@127.0.0.1:8080" },
-			want:   "azure.endpoint: want scheme, host and port only",
+			want:   "azure.endpoint: must have scheme, host and port only",
 		},
 		"an endpoint with a query": {
 			reason: "paths are appended to it",
 			change: func(c *config.Config) { c.Azure.Endpoint = "http://127.0.0.1:8080?sig=hunter2" },
-			want:   "azure.endpoint: want scheme, host and port only",
+			want:   "azure.endpoint: must have scheme, host and port only",
 		},
 		"a plain authority": {
 			reason: "client secrets go by HTTPS only",
 			change: func(c *config.Config) { c.Azure.AuthorityHost = "http://127.0.0.1:8080" },
-			want:   "azure.authority-host: want https://",
+			want:   "azure.authority-host: must begin with https://",
 		},
 		"an unknown credential": {
 			reason: "the kinds are named",
 			change: func(c *config.Config) { c.Azure.Credential = "magic" },
-			want:   "azure.credential: want one of default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, none",
+			want:   "azure.credential: must be one of default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, none",
 		},
 		"a certificate without its file": {
 			reason: "nothing could be signed",
 			change: func(c *config.Config) { c.Azure.Credential = config.CredentialClientCertificate },
-			want:   "azure.certificate: want the path of a PEM or PKCS#12 file",
+			want:   "azure.certificate: must be the path of a PEM or PKCS#12 file",
 		},
 		"a certificate where manifests read": {
 			reason: "a manifest could publish the key",
 			change: func(c *config.Config) { c.Azure.Certificate, c.Secrets.Dir = "/run/secrets/app.pem", "/run/secrets" },
-			want:   "azure.certificate: /run/secrets/app.pem lies where manifests may read",
+			want:   "azure.certificate: /run/secrets/app.pem is readable by manifests",
 		},
 		"four auxiliary tenants": {
 			reason: "ARM takes three",
 			change: func(c *config.Config) { c.Azure.AuxiliaryTenants = []string{tenant, tenant, tenant, tenant} },
-			want:   "azure.auxiliary-tenants: want at most 3, not 4",
+			want:   "azure.auxiliary-tenants: must be at most 3, not 4",
 		},
 		"an auxiliary tenant by name": {
 			reason: "azidentity would ask for it as for a domain",
 			change: func(c *config.Config) { c.Azure.AuxiliaryTenants = []string{"contoso"} },
-			want:   "azure.auxiliary-tenants: want GUIDs",
+			want:   "azure.auxiliary-tenants: must be GUIDs",
 		},
 		"a named credential called default": {
 			reason: "that is the worker's own",
@@ -124,7 +124,7 @@ func TestValidate(t *testing.T) {
 		"a named credential without kind": {
 			reason: "nothing says who",
 			change: named("prod", config.Credential{}),
-			want:   "credentials.prod.kind: want one of",
+			want:   "credentials.prod.kind: must be one of",
 		},
 		"a named credential without token beyond this machine": {
 			reason: "what holds for the worker's own holds for each",
@@ -134,12 +134,12 @@ func TestValidate(t *testing.T) {
 		"an address without its cloud": {
 			reason: "half of a place is none",
 			change: named("prod", config.Credential{Kind: config.CredentialNone, CloudSettings: config.CloudSettings{Endpoint: "http://127.0.0.1:1"}}),
-			want:   "credentials.prod.cloud: is needed beside the other addresses",
+			want:   "credentials.prod.cloud: required with the other addresses",
 		},
 		"a subscription that is no GUID": {
 			reason: "it would be tied to nothing",
 			change: named("prod", config.Credential{Kind: config.CredentialNone, Subscriptions: []string{"prod"}}),
-			want:   "credentials.prod.subscriptions: want GUIDs",
+			want:   "credentials.prod.subscriptions: must be GUIDs",
 		},
 		"a subscription that is tied twice": {
 			reason: "nobody knows which one serves it",
@@ -147,29 +147,29 @@ func TestValidate(t *testing.T) {
 				one := config.Credential{Kind: config.CredentialNone, Subscriptions: []string{tenant}}
 				c.Credentials = map[string]config.Credential{"a": one, "b": one}
 			},
-			want: "credentials.b.subscriptions: " + tenant + " is tied to credential a already",
+			want: "credentials.b.subscriptions: " + tenant + " already belongs to credential a",
 		},
 		"a secret in place of its reference": {
 			reason: "the value is not repeated",
 			change: named("prod", config.Credential{Kind: config.CredentialClientSecret, Identity: config.Identity{ClientSecret: "hunter2"}}),
-			want:   "credentials.prod.client-secret: want env:NAME or file:PATH",
+			want:   "credentials.prod.client-secret: must be env:NAME or file:PATH",
 		},
 		"a literal secret": {
 			reason: "a config file is not for secrets",
 			change: func(c *config.Config) { c.Azure.ClientSecret = "hunter2" },
-			want:   "azure.client-secret: want env:NAME or file:PATH",
+			want:   "azure.client-secret: must be env:NAME or file:PATH",
 		},
 		"a client secret without its place": {
 			reason: "all three parts are needed",
 			change: func(c *config.Config) { c.Azure.Credential = config.CredentialClientSecret },
-			want:   "azure.client-secret: want env:NAME",
+			want:   "azure.client-secret: must be env:NAME",
 		},
 		"the worker's secret in the folder of manifests": {
 			reason: "a manifest could put it under a property that anybody reads",
 			change: func(c *config.Config) {
 				c.Azure.ClientSecret, c.Secrets.Dir = "file:/run/secrets/azure", "/run/secrets"
 			},
-			want: "azure.client-secret: file:/run/secrets/azure lies where manifests may read",
+			want: "azure.client-secret: file:/run/secrets/azure is readable by manifests",
 		},
 		"the worker's secret beside the folder of manifests": {
 			reason: "only the folder itself is open to manifests",
@@ -180,7 +180,7 @@ func TestValidate(t *testing.T) {
 		"the worker's secret among the variables of manifests": {
 			reason: "the same by a variable",
 			change: func(c *config.Config) { c.MaskKey = "env:ARMATURE_SECRET_MASK" },
-			want:   "mask-key: env:ARMATURE_SECRET_MASK lies where manifests may read",
+			want:   "mask-key: env:ARMATURE_SECRET_MASK is readable by manifests",
 		},
 		"a prefix that covers AZURE_": {
 			reason: "a manifest could read AZURE_CLIENT_SECRET",
@@ -244,7 +244,7 @@ func TestReferenceRead(t *testing.T) {
 		want      string
 		fault     string
 	}{
-		"none":             {reason: "an unset key is no fault", reference: "", want: ""},
+		"none":             {reason: "an unset key is no error", reference: "", want: ""},
 		"variable":         {reason: "env: names a variable", reference: "env:OWN", want: "hunter2"},
 		"unset variable":   {reason: "an empty secret is never meant", reference: "env:MISSING", fault: "env:MISSING"},
 		"file":             {reason: "editors end files with a line break", reference: config.Reference("file:" + write(t, "s", "hunter2\n")), want: "hunter2"},
@@ -316,6 +316,6 @@ credentials:
 	}
 	wrong := write(t, "wrong.yaml", "credentials:\n  prod:\n    kind: none\n    client-secert: x\n")
 	if _, err := config.Load([]string{"--config=" + wrong}); err == nil || !strings.Contains(err.Error(), "unknown key credentials.prod.client-secert (did you mean client-secret?)") {
-		t.Errorf("a misspelt key gave %v", err)
+		t.Errorf("a misspelled key gave %v", err)
 	}
 }

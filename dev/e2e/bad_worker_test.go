@@ -59,13 +59,13 @@ func TestBadWorker(t *testing.T) {
 			file:   "nope: 1\n",
 			want: []string{
 				"unknown flag: --nope", "unknown variable ARMATURE_NOPE", "unknown key nope",
-				"log.level: want one of debug, info, warn, error", "stop-timeout: want more than 0s, at most 1h", "http.listen: want host:port",
+				"log.level: must be one of debug, info, warn, error", "stop-timeout: must be more than 0s and at most 1h", "http.listen: must be host:port",
 			},
 		},
 		"bad values": {
 			reason: "a duration without a unit would be nanoseconds",
 			env:    []string{"ARMATURE_REREAD_WINDOW=5"},
-			want:   []string{"reread-window", "no duration with a unit"},
+			want:   []string{"reread-window", "invalid duration"},
 		},
 		"no such file": {
 			reason: "a named file must be there",
@@ -76,19 +76,19 @@ func TestBadWorker(t *testing.T) {
 			reason: "every missing value is named",
 			env:    []string{"AZURE_TENANT_ID=", "AZURE_CLIENT_ID=", "AZURE_CLIENT_SECRET="},
 			want: []string{
-				"azure.tenant-id: want the tenant's GUID (or AZURE_TENANT_ID)", "azure.client-id: want the application's ID (or AZURE_CLIENT_ID)",
-				"azure.client-secret: want env:NAME or file:PATH (or AZURE_CLIENT_SECRET)",
+				"azure.tenant-id: must be the tenant's GUID for client-secret (or set AZURE_TENANT_ID)", "azure.client-id: must be the application's ID for client-secret (or set AZURE_CLIENT_ID)",
+				"azure.client-secret: must be env:NAME or file:PATH for client-secret (or set AZURE_CLIENT_SECRET)",
 			},
 		},
 		"client secret in the config": {
 			reason: "the secret itself is never part of a config, and not repeated",
 			env:    []string{"ARMATURE_AZURE_CLIENT_SECRET=" + wrongSecret},
-			want:   []string{"azure.client-secret: want env:NAME or file:PATH, never the secret itself"},
+			want:   []string{"azure.client-secret: must be env:NAME or file:PATH, never the secret itself"},
 		},
 		"client secret that is not there": {
 			reason: "the place is named",
 			env:    []string{"ARMATURE_AZURE_CLIENT_SECRET=env:NOT_SET"},
-			want:   []string{"azure.client-secret: read env:NOT_SET: the variable is not set or empty"},
+			want:   []string{"azure.client-secret: read env:NOT_SET: variable not set or empty"},
 		},
 		"wrong client secret": {
 			reason: "time does not mend what the authority refuses",
@@ -129,7 +129,7 @@ func TestBadWorker(t *testing.T) {
 		"secrets that cover the worker's own": {
 			reason: "a manifest could publish the worker's credentials",
 			env:    []string{"ARMATURE_SECRETS_ENV_PREFIX=AZURE_"},
-			want:   []string{`secrets.env-prefix: "AZURE_" would let manifests read AZURE_*, which is the worker's own`},
+			want:   []string{`secrets.env-prefix: "AZURE_" would let manifests read the worker's own AZURE_*`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { refusesToWork(w.On(t), tc) })
