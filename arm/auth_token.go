@@ -117,14 +117,9 @@ type transportErrorRecorder struct {
 
 // tokenTransport returns a transport without redirects that records errors.
 func tokenTransport(next policy.Transporter, recordHTTP bool) (policy.Transporter, error) {
-	if next == nil {
-		var err error
-		if next, err = NewTransport(TransportOptions{}); err != nil {
-			return nil, err
-		}
-	}
-	if client, ok := next.(*http.Client); ok {
-		next = withoutRedirects(client)
+	next, err := preparedTransport(next)
+	if err != nil {
+		return nil, err
 	}
 	return transportErrorRecorder{next: next, recordHTTP: recordHTTP}, nil
 }

@@ -83,21 +83,18 @@ func (c *Client) check(ctx context.Context, subscription string) Check {
 		check.Err = newError(http.MethodGet, answer.StatusCode, answer.Header, payload, c.now)
 		return check
 	}
-	var list struct {
+	check.Visible = len(decodeView[struct {
 		Value []json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(payload, &list) == nil {
-		check.Visible = len(list.Value)
-	}
+	}](payload).Value)
 	return check
 }
 
 // Permissions are the allowed actions of the credential at a scope.
-type Permissions struct {
-	granted []struct {
-		Actions    []string `json:"actions"`
-		NotActions []string `json:"notActions"`
-	}
+type Permissions struct{ roles []role }
+
+type role struct {
+	Actions    []string `json:"actions"`
+	NotActions []string `json:"notActions"`
 }
 
 // Permissions reads the permissions for a resource or a scope that may not exist yet.
@@ -105,13 +102,7 @@ func (c *Client) Permissions(ctx context.Context, scope resource.ID) (Permission
 	items, err := c.List(ctx, scope, "providers/Microsoft.Authorization/permissions", permissionsAPIVersion, maxListed)
 	var all Permissions
 	for _, item := range items {
-		one := struct {
-			Actions    []string `json:"actions"`
-			NotActions []string `json:"notActions"`
-		}{}
-		if json.Unmarshal(item, &one) == nil {
-			all.granted = append(all.granted, one)
-		}
+		all.roles = append(all.roles, decodeView[role](item))
 	}
 	return all, err
 }
@@ -119,7 +110,7 @@ func (c *Client) Permissions(ctx context.Context, scope resource.ID) (Permission
 // Allow reports whether an action such as Microsoft.Kusto/clusters/write is granted
 // by one of the roles and not excluded by the same role.
 func (p Permissions) Allow(action string) bool {
-	for _, role := range p.granted {
+	for _, role := range p.roles {
 		covers := func(pattern string) bool { return matchesPattern(pattern, action) }
 		if slices.ContainsFunc(role.Actions, covers) && !slices.ContainsFunc(role.NotActions, covers) {
 			return true

@@ -141,15 +141,9 @@ func NewClient(options Options) (*Client, error) {
 // newPipeline returns azcore's pipeline without its two retry layers: the workflow
 // decides about retries, and registering a provider is a separate activity.
 func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, error) {
-	transport := options.Transport
-	if transport == nil {
-		var err error
-		if transport, err = NewTransport(TransportOptions{}); err != nil {
-			return runtime.Pipeline{}, err
-		}
-	}
-	if client, ok := transport.(*http.Client); ok {
-		transport = withoutRedirects(client)
+	transport, err := preparedTransport(options.Transport)
+	if err != nil {
+		return runtime.Pipeline{}, err
 	}
 	var credential azcore.TokenCredential
 	if options.Credential != nil {

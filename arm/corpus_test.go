@@ -77,7 +77,7 @@ func TestRecordedErrors(t *testing.T) {
 // rows that were learnt from nobody else, and judges its errors without them:
 // the table must not know providers by heart.
 func TestErrorTableCarriesOver(t *testing.T) {
-	full := errorTable()
+	full := errorTable
 	learnt := map[Row]map[string]bool{} // which providers a recorded row decides for
 	byProvider := map[string][]recordedError{}
 	for _, line := range corpus[recordedError](t, "errors.jsonl.gz") {

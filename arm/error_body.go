@@ -46,10 +46,8 @@ func newError(method string, status int, header http.Header, payload []byte, now
 // level in either case, RFC 7807, numeric codes. Any other body gives an empty
 // Error.
 func parseError(payload []byte) *Error {
-	var body map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(payload))
-	decoder.UseNumber()
-	if decoder.Decode(&body) != nil {
+	body := decodeObject(string(payload))
+	if body == nil {
 		return &Error{}
 	}
 	top := body
@@ -91,12 +89,7 @@ func (e *Error) addEmbeddedCode(message string) {
 	if start < 0 {
 		return
 	}
-	var node map[string]any
-	decoder := json.NewDecoder(strings.NewReader(message[start:]))
-	decoder.UseNumber()
-	if decoder.Decode(&node) != nil {
-		return
-	}
+	node := decodeObject(message[start:])
 	if inner, ok := field(node, "error").(map[string]any); ok {
 		node = inner
 	}
@@ -139,6 +132,17 @@ func (e *Error) addDetail(item any, depth int) {
 		e.Details = append(e.Details, detail)
 	}
 	e.addDetails(node, depth+1)
+}
+
+// decodeObject returns the JSON object at the beginning of a text, nil without one.
+func decodeObject(text string) map[string]any {
+	var object map[string]any
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&object) != nil {
+		return nil
+	}
+	return object
 }
 
 // field returns a property ignoring case, because providers differ in it.

@@ -3,7 +3,6 @@ package arm
 import (
 	"net/http"
 	"strings"
-	"sync"
 )
 
 // Row is one row of the error table: the meaning of a code, a fragment of a code,
@@ -50,11 +49,8 @@ type table struct {
 	codes, words, phrases, statuses []Row
 }
 
-// errorTable returns the error table. It is built once, because each 404 before a
-// creation is looked up in it.
-var errorTable = sync.OnceValue(func() table {
-	return table{codes: codeRows(), words: wordRows(), phrases: phraseRows(), statuses: statusRows()}
-})
+// errorTable is the table of this client.
+var errorTable = table{codes: codeRows, words: wordRows, phrases: phraseRows, statuses: statusRows}
 
 // Row returns the row of an error: by code first (for a generic code, the first
 // nested code in the table), then by the words of the codes, then, for a 400 or a
@@ -66,7 +62,7 @@ var errorTable = sync.OnceValue(func() table {
 // a generic code, and a nested code that contradicts wins (NotFound around
 // SubscriptionNotFound). With another status such a code becomes Slow: something
 // that the request names is missing.
-func (e *Error) Row() Row { return errorTable().row(e) }
+func (e *Error) Row() Row { return errorTable.row(e) }
 
 func (t table) row(e *Error) Row {
 	row, known := t.byCode(e)

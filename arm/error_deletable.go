@@ -6,30 +6,32 @@ import (
 	"strings"
 )
 
-// notDeletableRows returns the rows for the refusal of a DELETE because of the kind
-// of resource: a type without DELETE, or the last one that must exist. Its owner's
-// DELETE removes it. The class is that of the error table.
-func notDeletableRows() []Row {
-	const noDelete, last = "the type cannot be deleted by itself", "its owner needs at least one of it"
-	return []Row{
-		{Status: http.StatusMethodNotAllowed, Reason: noDelete, Source: srcContract},
-		{Status: http.StatusNotImplemented, Reason: noDelete, Source: srcContract},
-		{Word: "methodnotallowed", Reason: noDelete, Source: srcASO},
-		{Word: "methodnotsupported", Reason: noDelete, Source: srcReported},
-		{Word: "deletenotsupported", Reason: noDelete, Source: srcReported},
-		{Word: "deletionnotsupported", Reason: noDelete, Source: srcReported},
-		{Word: "deletenotallowed", Reason: noDelete, Source: srcReported},
-		{Word: "deletionnotallowed", Reason: noDelete, Source: srcReported},
-		{Word: "cannotdeletedefault", Reason: "the default one is removed with its owner", Source: srcReported},
-		{Word: "cannotdeletelast", Reason: last, Source: srcReported},
-		// "There has to be at least one (system) agent pool.", code
-		// OperationNotAllowed, which also is used for states that clear.
-		{Phrase: "at least one", Reason: last, Source: srcReported},
-		{Phrase: "delete is not supported", Reason: noDelete, Source: srcReported},
-		{Phrase: "deletion is not supported", Reason: noDelete, Source: srcReported},
-		{Phrase: "does not support delet", Reason: noDelete, Source: srcReported},
-		{Phrase: "'delete' is not supported", Reason: noDelete, Source: srcReported},
-	}
+const (
+	reasonNoDelete = "the type cannot be deleted by itself"
+	reasonLast     = "its owner needs at least one of it"
+)
+
+// notDeletableRows match the refusal of a DELETE because of the kind of resource: a
+// type without DELETE, or the last one that must exist. Its owner's DELETE removes it.
+// The class is that of the error table.
+var notDeletableRows = []Row{
+	{Status: http.StatusMethodNotAllowed, Reason: reasonNoDelete, Source: srcContract},
+	{Status: http.StatusNotImplemented, Reason: reasonNoDelete, Source: srcContract},
+	{Word: "methodnotallowed", Reason: reasonNoDelete, Source: srcASO},
+	{Word: "methodnotsupported", Reason: reasonNoDelete, Source: srcReported},
+	{Word: "deletenotsupported", Reason: reasonNoDelete, Source: srcReported},
+	{Word: "deletionnotsupported", Reason: reasonNoDelete, Source: srcReported},
+	{Word: "deletenotallowed", Reason: reasonNoDelete, Source: srcReported},
+	{Word: "deletionnotallowed", Reason: reasonNoDelete, Source: srcReported},
+	{Word: "cannotdeletedefault", Reason: "the default one is removed with its owner", Source: srcReported},
+	{Word: "cannotdeletelast", Reason: reasonLast, Source: srcReported},
+	// "There has to be at least one (system) agent pool.", code
+	// OperationNotAllowed, which also is used for states that clear.
+	{Phrase: "at least one", Reason: reasonLast, Source: srcReported},
+	{Phrase: "delete is not supported", Reason: reasonNoDelete, Source: srcReported},
+	{Phrase: "deletion is not supported", Reason: reasonNoDelete, Source: srcReported},
+	{Phrase: "does not support delet", Reason: reasonNoDelete, Source: srcReported},
+	{Phrase: "'delete' is not supported", Reason: reasonNoDelete, Source: srcReported},
 }
 
 // NotDeletable reports whether a DELETE was refused because of the kind of
@@ -38,7 +40,7 @@ func notDeletableRows() []Row {
 // it mentions other users of the resource (InUse).
 func (e *Error) NotDeletable() bool {
 	refused := e.Status == http.StatusBadRequest || e.Status == http.StatusConflict
-	for _, row := range notDeletableRows() {
+	for _, row := range notDeletableRows {
 		switch {
 		case row.Status != 0:
 			if row.Status == e.Status {

@@ -2,6 +2,7 @@ package arm
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,7 +212,7 @@ func TestClassifyByMessage(t *testing.T) {
 func TestErrorTableIsSound(t *testing.T) {
 	seen := map[string]bool{}
 	var absent, final int
-	for _, row := range codeRows() {
+	for _, row := range codeRows {
 		key := strings.ToLower(row.Code)
 		if key == "" || seen[key] || row.Reason == "" || row.Source == "" || row.Class == "" || row.Status != 0 {
 			t.Errorf("row %+v is double or lacks something", row)
@@ -227,7 +228,7 @@ func TestErrorTableIsSound(t *testing.T) {
 	if absent != 5 || final != 5 {
 		t.Errorf("got %d absent and %d final codes: both lists grow by decision only", absent, final)
 	}
-	for _, row := range append(wordRows(), phraseRows()...) {
+	for _, row := range slices.Concat(wordRows, phraseRows) {
 		key := row.Word + " " + row.Phrase
 		if seen[key] || key != strings.ToLower(key) || row.Reason == "" || row.Source == "" {
 			t.Errorf("row %+v is double, not in lower case or lacks something", row)
@@ -237,7 +238,7 @@ func TestErrorTableIsSound(t *testing.T) {
 			t.Errorf("row %+v: neither absent nor final is guessed from words", row)
 		}
 	}
-	rows := statusRows()
+	rows := statusRows
 	if last := rows[len(rows)-1]; last.Status != 0 || last.Class != ClassSlow {
 		t.Errorf("the last resort is %+v", last)
 	}

@@ -103,13 +103,10 @@ func isTransient(e *Error) bool { return e.Class == ClassThrottled || e.Transien
 // isItem reports whether an item of a list is the resource: by its ID, or by its
 // name where the items belong to another collection.
 func isItem(item json.RawMessage, id resource.ID) bool {
-	var view struct {
+	view := decodeView[struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
-	}
-	if json.Unmarshal(item, &view) != nil {
-		return false
-	}
+	}](item)
 	return strings.EqualFold(view.ID, id.String()) || strings.EqualFold(view.Name, id.Name()) ||
 		strings.HasSuffix(strings.ToLower(view.Name), "/"+strings.ToLower(id.Name()))
 }

@@ -106,12 +106,9 @@ func (c *Client) parseResponse(answer *http.Response, payload []byte) (Response,
 	}
 	response.Body = payload
 	if response.ETag == "" {
-		var body struct {
+		response.ETag, _ = decodeView[struct {
 			ETag any `json:"etag"`
-		}
-		if json.Unmarshal(payload, &body) == nil {
-			response.ETag, _ = body.ETag.(string)
-		}
+		}](payload).ETag.(string)
 	}
 	return response, true
 }
@@ -140,6 +137,16 @@ func (c *Client) do(ctx context.Context, trip *roundTrip, method, target string,
 		return nil, nil, withoutURL(err)
 	}
 	return answer, payload, nil
+}
+
+// decodeView returns the fields of T in a JSON body, or its zero value where the body
+// does not fit.
+func decodeView[T any](body []byte) T {
+	var view, zero T
+	if json.Unmarshal(body, &view) != nil {
+		return zero
+	}
+	return view
 }
 
 func success(status int) bool { return status >= 200 && status < 300 }

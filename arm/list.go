@@ -24,13 +24,21 @@ func (c *Client) List(ctx context.Context, id resource.ID, collection, apiVersio
 
 // Find lists with ARM's $filter; "" filters nothing.
 func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
-	c, err := c.For(ctx, id)
+	items, err := c.find(ctx, id, collection, apiVersion, filter, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
 	}
+	return items, nil
+}
+
+func (c *Client) find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	target, err := c.url(id, collection, apiVersion)
 	if err != nil {
-		return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+		return nil, err
 	}
 	if filter != "" {
 		target += "&%24filter=" + url.PathEscape(filter)
@@ -39,17 +47,17 @@ func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersio
 	for range maxPages {
 		page, next, err := c.page(ctx, id.Type(), target)
 		if err != nil {
-			return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+			return nil, err
 		}
 		items = append(items, page...)
 		if next == "" || len(items) >= limit {
 			return items[:min(len(items), limit)], nil
 		}
 		if target, err = nextPage(target, next); err != nil {
-			return nil, fmt.Errorf("list %s of %s: %w", collection, id, err)
+			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("list %s of %s: it has more than %d pages", collection, id, maxPages)
+	return nil, fmt.Errorf("it has more than %d pages", maxPages)
 }
 
 // page reads one page; next is "" on the last one.
@@ -58,11 +66,11 @@ func (c *Client) page(ctx context.Context, typ, target string) (items []json.Raw
 	if err != nil {
 		return nil, "", err
 	}
-	var page struct {
+	page := decodeView[struct {
 		Value    []json.RawMessage `json:"value"`
 		NextLink string            `json:"nextLink"`
-	}
-	if json.Unmarshal(response.Body, &page) != nil || page.Value == nil {
+	}](response.Body)
+	if page.Value == nil {
 		e := &Error{Status: response.Status, Code: CodeInvalidAnswer, RequestID: response.RequestID}
 		e.Message = "unusable response: it is not a list"
 		e.classify(http.MethodGet)

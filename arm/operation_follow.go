@@ -1,7 +1,6 @@
 package arm
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -76,15 +75,11 @@ func provisioningStateOf(answer *http.Response) string {
 
 // provisioningState returns properties.provisioningState, "" when absent.
 func provisioningState(body []byte) string {
-	var view struct {
+	return decodeView[struct {
 		Properties struct {
 			ProvisioningState string `json:"provisioningState"`
 		} `json:"properties"`
-	}
-	if json.Unmarshal(body, &view) != nil {
-		return ""
-	}
-	return view.Properties.ProvisioningState
+	}](body).Properties.ProvisioningState
 }
 
 // inProgress reports whether the state of a resource that was just written means

@@ -121,13 +121,9 @@ func (r pollResponse) state() string {
 	if r.resume.Kind != pollAsyncURL {
 		return provisioningState(r.payload)
 	}
-	var view struct {
+	return decodeView[struct {
 		Status string `json:"status"`
-	}
-	if json.Unmarshal(r.payload, &view) != nil {
-		return ""
-	}
-	return view.Status
+	}](r.payload).Status
 }
 
 // done reports whether the operation ended: by azcore, or, where the response is the

@@ -2,7 +2,6 @@ package arm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -78,13 +77,9 @@ func (c *Client) RegisterProvider(ctx context.Context, subscription, namespace s
 
 // registrationState returns the state in the body of a provider.
 func registrationState(body []byte) string {
-	var view struct {
+	return decodeView[struct {
 		RegistrationState string `json:"registrationState"`
-	}
-	if json.Unmarshal(body, &view) != nil {
-		return ""
-	}
-	return view.RegistrationState
+	}](body).RegistrationState
 }
 
 // UnregisteredProvider returns the provider that the subscription has to be

@@ -2,7 +2,6 @@ package arm
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -28,15 +27,12 @@ func (c *Client) APIVersion(ctx context.Context, subscription, resourceType stri
 // newestVersion returns the newest api-version of a type in the body of a provider;
 // api-versions are dates, with a suffix such as -preview unless stable.
 func newestVersion(body []byte, kind string) string {
-	var provider struct {
+	provider := decodeView[struct {
 		ResourceTypes []struct {
 			ResourceType string   `json:"resourceType"`
 			APIVersions  []string `json:"apiVersions"`
 		} `json:"resourceTypes"`
-	}
-	if json.Unmarshal(body, &provider) != nil {
-		return ""
-	}
+	}](body)
 	stable := func(version string) bool { return len(version) == len("2006-01-02") }
 	best := ""
 	for _, offered := range provider.ResourceTypes {

@@ -97,6 +97,18 @@ func withCA(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
+// preparedTransport returns a transport that follows no redirects; nil stands for
+// NewTransport's.
+func preparedTransport(transport policy.Transporter) (policy.Transporter, error) {
+	if transport == nil {
+		return NewTransport(TransportOptions{})
+	}
+	if client, ok := transport.(*http.Client); ok {
+		return withoutRedirects(client), nil
+	}
+	return transport, nil
+}
+
 // withoutRedirects returns a copy of a client that follows redirects only of a GET
 // on the same host: otherwise a token would leak, and net/http turns a redirected
 // PUT into a GET whose 200 would look like an accepted PUT.

@@ -3,7 +3,6 @@ package arm
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"sync"
 	"time"
@@ -27,27 +26,21 @@ const (
 	maxSecrets = 2000
 )
 
-// vaultSuffix returns the suffix of a cloud's vault hosts, from
+// VaultSuffix returns the suffix of the hosts of a cloud's key vaults: the options'
+// for a custom cloud, else the cloud's own; "" where there is none. From
 // https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates.
-func vaultSuffix(name string) string {
-	switch name {
-	case "", CloudPublic:
+func VaultSuffix(options CloudOptions) string {
+	switch {
+	case options.VaultSuffix != "":
+		return options.VaultSuffix
+	case options.Name == "" || options.Name == CloudPublic:
 		return "vault.azure.net"
-	case CloudGovernment:
+	case options.Name == CloudGovernment:
 		return "vault.usgovcloudapi.net"
-	case CloudChina:
+	case options.Name == CloudChina:
 		return "vault.azure.cn"
 	}
 	return ""
-}
-
-// VaultSuffix returns the suffix of the hosts of a cloud's key vaults: the options'
-// for a custom cloud, else the cloud's own; "" where there is none.
-func VaultSuffix(options CloudOptions) string {
-	if options.VaultSuffix != "" {
-		return options.VaultSuffix
-	}
-	return vaultSuffix(options.Name)
 }
 
 type subjectKey struct{}
@@ -201,20 +194,15 @@ func (v *vaults) client(host string) (*azsecrets.Client, error) {
 // newVaults returns the key vaults of a connection; it sends nothing.
 func newVaults(options Options, now clock) (*vaults, error) {
 	v := &vaults{
-		suffix: options.VaultSuffix, transport: options.Transport, now: now, observe: options.Observer,
+		suffix: options.VaultSuffix, now: now, observe: options.Observer,
 		clients: map[string]*azsecrets.Client{}, cache: map[resource.VaultSecret]cachedSecret{},
 	}
 	if options.Credential != nil {
 		v.credential = guardCredential(options.Credential)
 	}
-	if v.transport == nil {
-		var err error
-		if v.transport, err = NewTransport(TransportOptions{}); err != nil {
-			return nil, err
-		}
-	}
-	if client, ok := v.transport.(*http.Client); ok {
-		v.transport = withoutRedirects(client)
+	var err error
+	if v.transport, err = preparedTransport(options.Transport); err != nil {
+		return nil, err
 	}
 	v.options.Retry = policy.RetryOptions{MaxRetries: -1}
 	v.options.Telemetry = policy.TelemetryOptions{ApplicationID: options.ApplicationID}

@@ -191,7 +191,7 @@ func decodeList(_, to reflect.Type, value any) (any, error) {
 // silently become a text of another form (1e3, 0x10).
 func decodeText(from, to reflect.Type, value any) (any, error) {
 	if to.Kind() == reflect.String && from.Kind() != reflect.String {
-		return nil, fmt.Errorf("must be text, not %s; %s", kindName(from.Kind()), textRemedy(from.Kind()))
+		return nil, fmt.Errorf("must be text, %s", textRemedy(from.Kind()))
 	}
 	return value, nil
 }

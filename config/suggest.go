@@ -58,25 +58,17 @@ func fileError(path string, err error) error {
 	return fmt.Errorf("read config file %s: %s", path, text)
 }
 
-// kindName returns the name of a kind of value that is not text.
-func kindName(kind reflect.Kind) string {
+// textRemedy returns how to change a value of another kind to text.
+func textRemedy(kind reflect.Kind) string {
 	switch kind {
 	case reflect.Slice:
-		return "a list"
+		return "not a list; write one value"
 	case reflect.Map:
-		return "a section"
+		return "not a section; write one value"
 	case reflect.Bool:
-		return "true or false"
+		return "not true or false; put it in quotes"
 	}
-	return "a number"
-}
-
-// textRemedy returns how to change a value of that kind to text.
-func textRemedy(kind reflect.Kind) string {
-	if kind == reflect.Slice || kind == reflect.Map {
-		return "write one value"
-	}
-	return "put it in quotes"
+	return "not a number; put it in quotes"
 }
 
 // decodeErrorPattern matches a key in the decoder's error, and the problem with it.

@@ -60,12 +60,13 @@ func (w *walk) list(list []any, at position) ([]any, bool) {
 	masked, changed := list, false
 	for i, item := range list {
 		hidden, found := w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
-		if found && !changed {
+		if !found {
+			continue
+		}
+		if !changed {
 			masked, changed = slices.Clone(list), true
 		}
-		if found {
-			masked[i] = hidden
-		}
+		masked[i] = hidden
 	}
 	return masked, changed
 }
@@ -82,12 +83,13 @@ func (w *walk) object(object map[string]any, at position) (map[string]any, bool)
 		next.underSecret = at.underSecret || resource.SecretName(name)
 		next.underTags = at.underTags || strings.EqualFold(name, "tags")
 		hidden, found := w.value(value, next)
-		if found && !changed {
+		if !found {
+			continue
+		}
+		if !changed {
 			masked, changed = maps.Clone(object), true
 		}
-		if found {
-			masked[name] = hidden
-		}
+		masked[name] = hidden
 	}
 	return masked, changed
 }
