@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -20,22 +21,22 @@ func TestAnswers(t *testing.T) {
 		// exit is the exit code.
 		exit int
 	}{
-		{map[string]any{clusterFlow: workflows.ApplyResult{Generation: 1, Changed: true}, databaseFlow: workflows.ApplyResult{Generation: 2, Changed: true}}, []string{"apply", "-f", "DIR"}, exitOK},
-		{changed(workflows.ApplyResult{Generation: 2}), []string{"apply", "-f", "DIR"}, exitOK},
-		{changed(workflows.ApplyResult{Generation: 3, Changed: true, Paused: true}), []string{"apply", "-f", "DIR"}, exitOK},
-		{changed(workflows.ReconcileResult{Pass: 5}), []string{"reconcile", "-l", "stack=prod"}, exitOK},
-		{changed(workflows.ReconcileResult{Pass: 5, Paused: true}), []string{"reconcile", "adx", "--force", "--reason", "INC-42"}, exitOK},
-		{changed(workflows.PauseResult{Changed: true}), []string{"pause", "--all", "--reason", "INC-42"}, exitOK},
-		{changed(workflows.PauseResult{}), []string{"pause", "adx"}, exitOK},
-		{changed(workflows.PauseResult{Changed: true}), []string{"resume", "-l", "team=data"}, exitOK},
-		{changed(workflows.PauseResult{}), []string{"resume", "adx/telemetry"}, exitOK},
-		{changed(workflows.DeleteResult{Changed: true}), []string{"delete", "-f", "DIR"}, exitOK},
-		{changed(workflows.DeleteResult{}), []string{"delete", "adx"}, exitOK},
-		{changed(workflows.DeleteResult{Changed: true, Detached: true}), []string{"delete", "--all", "--yes"}, exitOK},
-		{nil, []string{"delete", "--all"}, exitBadInput},
-		{nil, []string{"pause", "nobody"}, exitFailed},
-		{nil, []string{"pause", group}, exitFailed},
-		{nil, []string{"describe", "-l", "stack=none"}, exitFailed},
+		{map[string]any{clusterFlow: workflows.ApplyResult{Generation: 1, Changed: true}, databaseFlow: workflows.ApplyResult{Generation: 2, Changed: true}}, []string{"apply", "-f", "DIR"}, cli.ExitOK},
+		{changed(workflows.ApplyResult{Generation: 2}), []string{"apply", "-f", "DIR"}, cli.ExitOK},
+		{changed(workflows.ApplyResult{Generation: 3, Changed: true, Paused: true}), []string{"apply", "-f", "DIR"}, cli.ExitOK},
+		{changed(workflows.ReconcileResult{Pass: 5}), []string{"reconcile", "-l", "stack=prod"}, cli.ExitOK},
+		{changed(workflows.ReconcileResult{Pass: 5, Paused: true}), []string{"reconcile", "adx", "--force", "--reason", "INC-42"}, cli.ExitOK},
+		{changed(workflows.PauseResult{Changed: true}), []string{"pause", "--all", "--reason", "INC-42"}, cli.ExitOK},
+		{changed(workflows.PauseResult{}), []string{"pause", "adx"}, cli.ExitOK},
+		{changed(workflows.PauseResult{Changed: true}), []string{"resume", "-l", "team=data"}, cli.ExitOK},
+		{changed(workflows.PauseResult{}), []string{"resume", "adx/telemetry"}, cli.ExitOK},
+		{changed(workflows.DeleteResult{Changed: true}), []string{"delete", "-f", "DIR"}, cli.ExitOK},
+		{changed(workflows.DeleteResult{}), []string{"delete", "adx"}, cli.ExitOK},
+		{changed(workflows.DeleteResult{Changed: true, Detached: true}), []string{"delete", "--all", "--yes"}, cli.ExitOK},
+		{nil, []string{"delete", "--all"}, cli.ExitBadInput},
+		{nil, []string{"pause", "nobody"}, cli.ExitFailed},
+		{nil, []string{"pause", group}, cli.ExitFailed},
+		{nil, []string{"describe", "-l", "stack=none"}, cli.ExitFailed},
 	}
 	var all strings.Builder
 	for _, step := range steps {
@@ -64,7 +65,7 @@ func TestVersion(t *testing.T) {
 	var all strings.Builder
 	for _, output := range formats() {
 		w := newWorld()
-		if code := w.run("version", "-o", output); code != exitOK {
+		if code := w.run("version", "-o", output); code != cli.ExitOK {
 			t.Errorf("-o %s: exit code %d: %s", output, code, w.err)
 		}
 		text := strings.NewReplacer(runtime.Version(), "GO", runtime.GOOS, "OS", runtime.GOARCH, "ARCH").Replace(w.out.String())

@@ -11,6 +11,8 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,101 +31,90 @@ func (s *sources) add(flags *pflag.FlagSet) {
 	flags.StringVar(&s.subscription, "subscription", "", "subscription (GUID) of manifests without owner")
 }
 
-// check refuses flags that act on manifests where none are read.
+// check returns an error for flags about manifests without -f.
 func (s *sources) check() error {
 	switch {
 	case len(s.files) > 0:
 		return nil
 	case s.resourceGroup != "":
-		return badInput("--resource-group is for manifests; give -f PATH too, or leave it out")
+		return cli.BadInput("--resource-group is for manifests; add -f PATH, or omit it")
 	case s.subscription != "":
-		return badInput("--subscription is for manifests; give -f PATH too, or leave it out")
+		return cli.BadInput("--subscription is for manifests; add -f PATH, or omit it")
 	}
 	return nil
 }
 
-// load reads the manifests. All their faults are one error, and nothing was
-// started.
+// loadGC is the garbage collector's percentage while manifests are read, when their
+// trees are most of the memory that the command ever uses: with a thousand bodies of
+// 5 KB it takes a fifth more time and a third less memory than Go's 100.
+const loadGC = 25
+
+// maxIssuesShown bounds the issues that are listed: more mean that the path is wrong.
+const maxIssuesShown = 25
+
+// load reads the manifests. All their issues are one error.
 func (s *sources) load(a *app) (manifest.Set, error) {
 	before := debug.SetGCPercent(loadGC)
 	defer func() {
 		debug.SetGCPercent(before)
-		runtime.GC() // the trees make room for what comes next
+		runtime.GC() // frees the trees
 	}()
 	set, err := manifest.Load(manifest.Options{ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in}, s.files...)
-	var faults manifest.Faults
-	switch {
-	case errors.As(err, &faults):
-		return manifest.Set{}, badInput("refuse the manifests, nothing was started (%s):\n  %s", count(len(faults), "fault"), strings.Join(faultLines(faults), "\n  "))
-	case err != nil:
-		return manifest.Set{}, badInput("refuse the manifests, nothing was started: %w", err)
+	if issues, ok := errors.AsType[manifest.Faults](err); ok {
+		var lines []string
+		for _, issue := range issues[:min(maxIssuesShown, len(issues))] {
+			lines = append(lines, issue.String())
+		}
+		if more := len(issues) - len(lines); more > 0 {
+			lines = append(lines, fmt.Sprintf("… and %d more; fix these first", more))
+		}
+		return manifest.Set{}, cli.BadInput("invalid manifests, nothing was started (%s):\n  %s", cli.Count(len(issues), "issue"), strings.Join(lines, "\n  "))
+	}
+	if err != nil {
+		return manifest.Set{}, cli.BadInput("invalid manifests, nothing was started: %w", err)
 	}
 	return set, nil
 }
 
-// loadGC is the garbage collector's percentage while manifests are read, when
-// their trees are most of what the command ever holds: with a thousand bodies of
-// 5 KB it takes a fifth more time and a third less memory than Go's 100.
-const loadGC = 25
-
-// faultsShown is how many faults of manifests are told: more is another file than
-// was meant.
-const faultsShown = 25
-
-// faultLines are the first faults, one a line.
-func faultLines(faults manifest.Faults) []string {
-	var lines []string
-	for i, fault := range faults {
-		if i == faultsShown {
-			return append(lines, fmt.Sprintf("… and %d more; mend these first", len(faults)-i))
-		}
-		lines = append(lines, fault.String())
-	}
-	return lines
-}
-
-// application is what the user asked for.
-type application struct {
+// applyOptions are the flags of an apply.
+type applyOptions struct {
 	once    bool
 	wait    bool
 	timeout time.Duration
-	prune   pruning
+	prune   pruneOptions
 }
 
 func (a *app) applyCommand() *cobra.Command {
 	var (
 		from     sources
-		how      application
+		how      applyOptions
 		planFile string
 	)
 	c := &cobra.Command{
 		Use:   "apply -f PATH...",
-		Short: "Send manifests to their workflows, which make Azure match",
-		Long: `apply checks all manifests first; a fault in one means that nothing is started.
-Then each resource gets a durable workflow, or its workflow gets the new spec.
-It is safe to repeat: what is unchanged stays as it is. Everything is started at
-once; owners, references and dependsOn order what follows.
+		Short: "Create and update resources from manifests",
+		Long: `apply checks all manifests first; one issue means that nothing is started. Then
+each resource gets a durable workflow, or its workflow gets the new spec. It is
+safe to repeat: unchanged manifests change nothing. All workflows start at once;
+owners, references and dependsOn order what follows.
 
-With --prune -l SELECTOR it then deletes what has the labels of the selector and
-no manifest any more. All manifests must have these labels.
+With --prune -l SELECTOR it then deletes the managed resources that have the labels
+of the selector and no manifest. All manifests must have these labels.
 
 With --plan-file FILE it applies exactly what plan --out FILE showed. It plans once
-more first, and starts nothing when anything is different by now.
+more first, and starts nothing if anything differs by now.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: "  armature apply -f examples --wait\n  armature apply -f stack --prune -l stack=prod\n" +
 			"  armature plan -f stack --out stack.plan; armature apply --plan-file stack.plan --wait\n" +
 			"  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
-		Args: none("manifests are given with -f PATH"),
+		Args: noArgs("pass manifests with -f PATH"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if how.timeout < 0 {
-				return badInput("--timeout %s is negative; 0 means no limit", how.timeout)
-			}
 			if planFile != "" {
 				return a.applyPlan(c.Context(), c.Flags(), planFile, how)
 			}
 			if len(from.files) == 0 {
-				return badInput("apply needs -f PATH (a file, a folder, or - for stdin)")
+				return cli.BadInput("apply needs -f PATH (a file, a folder, or - for stdin)")
 			}
 			if err := how.prune.check(how.once); err != nil {
 				return err
@@ -136,20 +127,20 @@ more first, and starts nothing when anything is different by now.
 		},
 	}
 	from.add(c.Flags())
-	c.Flags().BoolVar(&how.once, "once", false, "end when Ready, keep nothing managed")
-	c.Flags().BoolVar(&how.wait, "wait", false, "wait until everything is Ready")
-	c.Flags().DurationVar(&how.timeout, "timeout", defaultTimeout, "how long --wait waits; 0 = no limit")
+	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
+	c.Flags().BoolVar(&how.wait, "wait", false, "wait until every resource is Ready")
+	addTimeout(c, &how.timeout, "how long --wait waits")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
 	how.prune.add(c.Flags())
 	a.completeFlag(c, "selector", a.completeLabels)
 	return c
 }
 
-func (a *app) apply(ctx context.Context, set manifest.Set, how application) error {
+func (a *app) apply(ctx context.Context, set manifest.Set, how applyOptions) error {
 	if err := how.prune.checkLabels(set); err != nil {
 		return err
 	}
-	b, err := a.connect(ctx, a)
+	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
@@ -161,13 +152,19 @@ func (a *app) apply(ctx context.Context, set manifest.Set, how application) erro
 	return a.start(ctx, b, set.Resources, stale, how)
 }
 
-// start sends the specs, then deletes what is stale, and waits where it is to.
-func (a *app) start(ctx context.Context, b *backend, resources []resource.Desired, stale []record, how application) error {
+// maxParallelStarts bounds the workflows that are started at one time: more would
+// only wait for the worker, up to the timeout of the call.
+const maxParallelStarts = 16
+
+// start sends the specs, then deletes what is stale, and waits if --wait is set.
+func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {
 	results := make([]workflows.ApplyResult, len(resources))
-	err := a.sendAll(ctx, idsOf(resources), parallelStarts, func(ctx context.Context, i int) (string, error) {
+	expected := awaitDesired(resources)
+	err := a.sendAll(ctx, recordsOf(expected), maxParallelStarts, func(ctx context.Context, i int) (string, error) {
 		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
-		err := b.updateWithStart(ctx, resources[i], message{name: workflows.ApplyUpdate, input: input, result: &results[i]})
-		return applied(results[i]), err
+		err := b.UpdateWithStart(ctx, resources[i], backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
+		expected[i].minGeneration = results[i].Generation
+		return applyText(results[i]), err
 	})
 	if err != nil {
 		return how.prune.skipped(stale, err)
@@ -175,25 +172,29 @@ func (a *app) start(ctx context.Context, b *backend, resources []resource.Desire
 	if err := a.prune(ctx, b, stale); err != nil || !how.wait {
 		return err
 	}
-	expected := make([]awaited, len(resources))
-	for i, desired := range resources {
-		expected[i] = awaitDesired(desired)
-		expected[i].generation = results[i].Generation
-	}
 	if err := a.wait(ctx, b, expected, goalReady, how.timeout); err != nil || len(stale) == 0 {
 		return err
 	}
 	return a.wait(ctx, b, awaitAll(stale), goalDeleted, how.timeout)
 }
 
-// parallelStarts bounds the workflows that are started at one time: more would
-// only wait for the worker, up to the deadline of the call.
-const parallelStarts = 16
-
-func idsOf(resources []resource.Desired) []resource.ID {
-	ids := make([]resource.ID, len(resources))
-	for i, desired := range resources {
-		ids[i] = desired.ID
+// applyText returns the answer of a workflow to an apply. Generation 1 is the first
+// spec of the workflow; the resource may exist in Azure already.
+func applyText(result workflows.ApplyResult) string {
+	action := "configured"
+	switch {
+	case !result.Changed:
+		action = "unchanged"
+	case result.Generation == 1:
+		action = "now managed"
 	}
-	return ids
+	return fmt.Sprintf("%s (generation %d)", action, result.Generation) + pausedText(result.Paused)
+}
+
+// pausedText returns a note that a request has no effect yet, "" without a pause.
+func pausedText(paused bool) string {
+	if !paused {
+		return ""
+	}
+	return "; the resource is paused: nothing starts until `armature resume`"
 }

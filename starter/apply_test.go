@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,7 +27,7 @@ func TestApplyAnswers(t *testing.T) {
 				clusterFlow:  workflows.ApplyResult{Generation: 1, Changed: true},
 				databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true},
 			},
-			lines: []string{"kusto cluster adx  created (generation 1)", "kusto database adx/telemetry  created (generation 1)"},
+			lines: []string{"kusto cluster adx  now managed (generation 1)", "kusto database adx/telemetry  now managed (generation 1)"},
 		},
 		"changed and not": {
 			reason: "the words of kubectl",
@@ -44,24 +44,24 @@ func TestApplyAnswers(t *testing.T) {
 				databaseFlow: workflows.ApplyResult{Generation: 1},
 			},
 			lines: []string{
-				"kusto cluster adx  configured (generation 2); it is paused: nothing starts until `armature resume`",
+				"kusto cluster adx  configured (generation 2); the resource is paused: nothing starts until `armature resume`",
 				"kusto database adx/telemetry  unchanged (generation 1)",
 			},
 		},
 		"refused": {
 			reason:  "a refusal shows the validator's message and stops nothing else",
 			answers: map[string]any{databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true}},
-			errs:    map[string]error{clusterFlow: &refusedError{kind: workflows.RefusedDeleting, text: "adx is being deleted"}},
-			code:    exitFailed, lines: []string{"kusto database adx/telemetry  created (generation 1)"},
+			errs:    map[string]error{clusterFlow: &backend.RefusedError{Kind: workflows.RefusedDeleting, Text: "adx is being deleted"}},
+			code:    cli.ExitFailed, lines: []string{"kusto database adx/telemetry  now managed (generation 1)"},
 			stderr: "kusto cluster adx  refused: adx is being deleted",
 		},
 		"no worker": {
 			reason: "says which queue and what to do",
 			errs: map[string]error{
-				clusterFlow:  &noWorkerError{taskQueue: "armature"},
-				databaseFlow: &noWorkerError{taskQueue: "armature"},
+				clusterFlow:  &backend.NoWorkerError{TaskQueue: "armature"},
+				databaseFlow: &backend.NoWorkerError{TaskQueue: "armature"},
 			},
-			code: exitUnreachable, stderr: "no worker answers on task queue armature; start one",
+			code: cli.ExitUnreachable, stderr: "no worker answers on task queue armature; start a worker",
 		},
 	}
 	for name, tc := range cases {
@@ -105,29 +105,29 @@ func TestApplyIsPatient(t *testing.T) {
 		busy, first bool
 		code, tries int
 	}{
-		"busy":               {reason: "the second try is answered", silent: 1, code: exitOK, tries: 3},
-		"missing":            {reason: "the tries are bounded", silent: 99, code: exitUnreachable, tries: 1 + sendTries},
-		"nobody, first":      {reason: "no worker is there: once is enough", silent: 99, first: true, code: exitUnreachable, tries: 1},
-		"overloaded":         {reason: "a worker polls and has answered nobody yet", silent: 2, busy: true, first: true, code: exitOK, tries: 4},
-		"overloaded forever": {reason: "the tries are bounded", silent: 99, busy: true, first: true, code: exitUnreachable, tries: sendTries},
+		"busy":               {reason: "the second try is answered", silent: 1, code: cli.ExitOK, tries: 3},
+		"missing":            {reason: "the tries are bounded", silent: 99, code: cli.ExitUnreachable, tries: 1 + maxSendAttempts},
+		"nobody, first":      {reason: "no worker is there: once is enough", silent: 99, first: true, code: cli.ExitUnreachable, tries: 1},
+		"overloaded":         {reason: "a worker polls and has answered nobody yet", silent: 2, busy: true, first: true, code: cli.ExitOK, tries: 4},
+		"overloaded forever": {reason: "the tries are bounded", silent: 99, busy: true, first: true, code: cli.ExitUnreachable, tries: maxSendAttempts},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			tries, silent := 0, 0
-			ids := []resource.ID{mustID(t, cluster), mustID(t, database)}
+			records := []backend.Record{backend.RecordOf(mustID(t, cluster)), backend.RecordOf(mustID(t, database))}
 			waves := [][]int{{0}, {1}}
 			if tc.first {
 				waves = [][]int{{1}, {0}}
 			}
-			err := w.sendWaves(t.Context(), ids, waves, 1, func(_ context.Context, i int) (string, error) {
+			err := w.sendWaves(t.Context(), records, waves, 1, func(_ context.Context, i int) (string, error) {
 				tries++
 				if i == 1 && silent < tc.silent {
 					silent++
-					return "", &noWorkerError{taskQueue: "armature", busy: tc.busy, waited: workerTimeout}
+					return "", &backend.NoWorkerError{TaskQueue: "armature", Busy: tc.busy, Waited: backend.DefaultWorkerTimeout}
 				}
 				return "created", nil
 			})
-			if got := exitCode(err); got != tc.code || tries != tc.tries {
+			if got := cli.ExitCode(err); got != tc.code || tries != tc.tries {
 				t.Errorf("%s: exit code %d after %d messages, want %d after %d", tc.reason, got, tries, tc.code, tc.tries)
 			}
 			if tc.busy && err != nil && !strings.Contains(err.Error(), "--worker-timeout") {
@@ -140,16 +140,16 @@ func TestApplyIsPatient(t *testing.T) {
 // TestApplyAmongAnswers holds that one message may be silent for longer than its
 // tries as long as others are answered.
 func TestApplyAmongAnswers(t *testing.T) {
-	const others, silent = 8, 2 * sendTries
-	ids := make([]resource.ID, 1+others)
-	wave := make([]int, len(ids))
-	for i := range ids {
-		ids[i], wave[i] = mustID(t, cluster), i
+	const others, silent = 8, 2 * maxSendAttempts
+	records := make([]backend.Record, 1+others)
+	wave := make([]int, len(records))
+	for i := range records {
+		records[i], wave[i] = backend.RecordOf(mustID(t, cluster)), i
 	}
 	begun, goOn := make(chan struct{}, others), make(chan struct{})
 	silences := 0
 	// Two at a time: the next of the others begins when the last one was answered.
-	err := newWorld().sendWaves(t.Context(), ids, [][]int{wave}, 2, func(ctx context.Context, i int) (string, error) {
+	err := newWorld().sendWaves(t.Context(), records, [][]int{wave}, 2, func(ctx context.Context, i int) (string, error) {
 		switch {
 		case i > 0:
 			begun <- struct{}{}
@@ -162,7 +162,7 @@ func TestApplyAmongAnswers(t *testing.T) {
 			<-begun
 		case silences == silent || silences == silent+1:
 			silences++ // nobody is answered meanwhile: the first tries of a new count
-			return "", &noWorkerError{taskQueue: "armature"}
+			return "", &backend.NoWorkerError{TaskQueue: "armature"}
 		case silences == silent+2:
 			close(goOn)
 			return "created", nil
@@ -170,7 +170,7 @@ func TestApplyAmongAnswers(t *testing.T) {
 		silences++
 		goOn <- struct{}{}
 		<-begun
-		return "", &noWorkerError{taskQueue: "armature"}
+		return "", &backend.NoWorkerError{TaskQueue: "armature"}
 	})
 	if err != nil || silences != silent+2 {
 		t.Errorf("%v after %d silences", err, silences)
@@ -182,7 +182,7 @@ func TestApplyInput(t *testing.T) {
 	w.in = strings.NewReader("type: Microsoft.Resources/resourceGroups@2021-04-01\nname: rg1\nbody: {location: westus2}\n")
 	w.temporal.answers = map[string]any{strings.ToLower(group): workflows.ApplyResult{Generation: 1, Changed: true}}
 	code := w.run("apply", "-f", "-", "--once", "--subscription", "11111111-2222-3333-4444-555555555555")
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	input, ok := w.temporal.inputs[0].(workflows.ApplyInput)
@@ -195,49 +195,7 @@ func TestApplyInterrupted(t *testing.T) {
 	w := newWorld()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if code := run(ctx, w.app, []string{"apply", "-f", adx(t)}); code != exitFailed || !strings.Contains(w.err.String(), "go on by themselves") {
+	if code := run(ctx, w.app, []string{"apply", "-f", adx(t)}); code != cli.ExitFailed || !strings.Contains(w.err.String(), "continue") {
 		t.Errorf("code %d: %s; Ctrl-C must say that everything sent goes on", code, w.err)
-	}
-}
-
-func TestStartOptions(t *testing.T) {
-	long := group + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 300)
-	desired := resource.Desired{ID: mustID(t, long), APIVersion: "2023-01-01"}
-	options := startOptions(desired, "q1")
-	if options.ID != desired.ID.WorkflowID() || options.TaskQueue != "q1" {
-		t.Errorf("ID %q on queue %q", options.ID, options.TaskQueue)
-	}
-	if len(options.StaticSummary) > summaryMax {
-		t.Errorf("the summary has %d bytes; the server refuses a long one", len(options.StaticSummary))
-	}
-	if options.WorkflowExecutionTimeout != 0 || options.WorkflowRunTimeout != 0 {
-		t.Error("a resource is managed without a time limit")
-	}
-}
-
-func TestAttributeNames(t *testing.T) {
-	known := workflows.SearchAttributes()
-	for _, name := range []string{attributePhase, attributeReason, attributeLabels, attributeWaitingFor, attributeNeeds} {
-		if _, ok := known[name]; !ok {
-			t.Errorf("package workflows does not know the search attribute %s", name)
-		}
-	}
-}
-
-func TestEachStopsAtTheFirstError(t *testing.T) {
-	first := errors.New("first")
-	var done []int
-	err := each(context.Background(), 5, 1, func(_ context.Context, i int) error {
-		done = append(done, i)
-		if i == 1 {
-			return first
-		}
-		return nil
-	})
-	if !errors.Is(err, first) {
-		t.Errorf("error is %v, want the first", err)
-	}
-	if diff := cmp.Diff([]int{0, 1}, done); diff != "" {
-		t.Errorf("begun (-want +got):\n%s", diff)
 	}
 }

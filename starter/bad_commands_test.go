@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/armature-io/armature/starter/internal/cli"
+)
 
 // line is a case without files.
 func line(reason string, args ...string) faulty { return faulty{reason: reason, args: args} }
@@ -22,12 +26,12 @@ func badFlags() map[string]faulty {
 		"replay of nothing":         line("says what it needs", "replay"),
 		"replay of both":            line("files and Temporal at once", "replay", "adx", "-f", "DIR"),
 		"replay of no history":      line("a folder without files", "replay", "-f", "DIR"),
-		"plan of nothing":           {reason: "says what it needs", args: []string{"plan"}, code: exitFailed},
-		"plan of a name":            {reason: "a plan is of manifests", args: []string{"plan", "adx"}, code: exitFailed},
+		"plan of nothing":           {reason: "says what it needs", args: []string{"plan"}, code: cli.ExitFailed},
+		"plan of a name":            {reason: "a plan is of manifests", args: []string{"plan", "adx"}, code: cli.ExitFailed},
 		"output unknown":            line("names the allowed ones", "get", "-o", "xml"),
 		"output in capitals":        line("words are as they are written", "why", "-o", "JSON"),
 		"output empty":              line("a shell variable is not set", "describe", "adx", "-o", ""),
-		"output of a plan":          {reason: "a plan's codes are its own", args: []string{"plan", "-f", "DIR", "-o", "xml"}, code: exitFailed},
+		"output of a plan":          {reason: "a plan's codes are its own", args: []string{"plan", "-f", "DIR", "-o", "xml"}, code: cli.ExitFailed},
 		"goal unknown":              line("names the allowed ones", "wait", "--for", "happy"),
 		"phase unknown":             line("names the allowed ones", "get", "--phase", "Redy"),
 		"timeout without unit":      line("5 would be 5 ns", "wait", "--timeout", "5"),
@@ -72,7 +76,7 @@ func badTargets() map[string]faulty {
 		"many without an answer":     line("nobody can be asked", "delete", "-l", "stack=prod"),
 		"all without an answer":      line("nobody can be asked", "delete", "--all", "--cascade"),
 		"many without their guards":  line("nobody can be asked", "reconcile", "--all", "--force", "--reason", "x"),
-		"target of a plan by labels": {reason: "a plan is of manifests", args: []string{"plan", "-l", "a=b"}, code: exitFailed},
+		"target of a plan by labels": {reason: "a plan is of manifests", args: []string{"plan", "-l", "a=b"}, code: cli.ExitFailed},
 	}
 }
 
@@ -99,9 +103,9 @@ func badConnections() map[string]faulty {
 		return faulty{reason: reason, args: []string{"get"}, env: env, code: code}
 	}
 	return map[string]faulty{
-		"connection profile":   with("the profile is in no file", exitBadInput, "TEMPORAL_PROFILE=nobody"),
-		"connection refused":   with("nobody listens", exitUnreachable, "TEMPORAL_ADDRESS=127.0.0.1:1"),
-		"connection malformed": with("an address without port", exitBadInput, "TEMPORAL_ADDRESS=http://127.0.0.1:1/x"),
-		"connection TLS":       with("a file that is not there", exitBadInput, "TEMPORAL_ADDRESS=127.0.0.1:1", "TEMPORAL_TLS=true", "TEMPORAL_TLS_SERVER_CA_CERT_PATH=/does/not/exist.pem"),
+		"connection profile":   with("the profile is in no file", cli.ExitBadInput, "TEMPORAL_PROFILE=nobody"),
+		"connection refused":   with("connection refused", cli.ExitUnreachable, "TEMPORAL_ADDRESS=127.0.0.1:1"),
+		"connection malformed": with("an address without port", cli.ExitBadInput, "TEMPORAL_ADDRESS=http://127.0.0.1:1/x"),
+		"connection TLS":       with("a file that is not there", cli.ExitBadInput, "TEMPORAL_ADDRESS=127.0.0.1:1", "TEMPORAL_TLS=true", "TEMPORAL_TLS_SERVER_CA_CERT_PATH=/does/not/exist.pem"),
 	}
 }

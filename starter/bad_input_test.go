@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // faulty is one command line, with its files, that must be refused before
@@ -21,14 +23,14 @@ type faulty struct {
 	args  []string
 	stdin string
 	env   []string
-	// code is exitBadInput where it is 0.
+	// code is cli.ExitBadInput where it is 0.
 	code int
 	// hides must not be repeated.
 	hides string
 }
 
 // actions are the words by which a message says what to do.
-var actions = regexp.MustCompile("(?i)\\b(write|give|name|choose|did you mean|allowed|remove|split|use|see|means|needs|run|set|leave|take|keep|check|save|look|plan again|one of|put|at least|make|state|add|close|fetch)\\b|`armature")
+var actions = regexp.MustCompile("(?i)\\b(write|give|name|choose|did you mean|allowed|remove|split|use|see|means|needs|run|set|leave|take|keep|check|save|look|plan again|one of|put|at least|make|state|add|close|fetch|omit|correct)\\b|`armature")
 
 // TestBadInputManifests holds what is said of faulty manifests.
 func TestBadInputManifests(t *testing.T) {
@@ -81,7 +83,7 @@ func refuse(t *testing.T, tc faulty) string {
 	w := shownWorld(t)
 	w.temporal.manage(t, strings.Replace(database, "adx", "other", 1), readyStatus())
 	w.in = strings.NewReader(tc.stdin)
-	w.environ = append([]string{"TEMPORAL_CONFIG_FILE=" + filepath.Join(dir, "no.toml")}, tc.env...)
+	w.environment = append([]string{"TEMPORAL_CONFIG_FILE=" + filepath.Join(dir, "no.toml")}, tc.env...)
 	if tc.env != nil {
 		w.connect = connectTemporal
 	}
@@ -91,7 +93,7 @@ func refuse(t *testing.T, tc faulty) string {
 	}
 	code, want := w.run(line...), tc.code
 	if want == 0 {
-		want = exitBadInput
+		want = cli.ExitBadInput
 	}
 	said := strings.ReplaceAll(w.err.String(), dir, "DIR")
 	if code != want {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // badIDs are names that would address another resource, or none.
@@ -75,7 +76,7 @@ func badSets() map[string]faulty {
 		}},
 		"set for a deletion": {reason: "the same check before a deletion", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"delete", "--yes", "-f", "DIR"}},
 		"set for a wait":     {reason: "the same check before a wait", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"wait", "-f", "DIR"}},
-		"set for a plan":     {reason: "a plan's codes are its own", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"plan", "-f", "DIR"}, code: exitFailed},
+		"set for a plan":     {reason: "a plan's codes are its own", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"plan", "-f", "DIR"}, code: cli.ExitFailed},
 		"set for a prune":    {reason: "a later prune would not know it", files: map[string]string{"m.yaml": badAccount + "body: {}\n"}, args: []string{"apply", "-f", "DIR", "--prune", "-l", "stack=prod"}},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -17,9 +19,9 @@ func TestSelectorsEverywhere(t *testing.T) {
 		args   []string
 		text   string
 	}{
-		"name and labels":   {reason: "one or the other", args: []string{"adx", "-l", "stack=prod"}, text: "not by both"},
-		"name and all":      {reason: "one or the other", args: []string{"adx", "--all"}, text: "not by both"},
-		"labels and all":    {reason: "they contradict each other", args: []string{"-l", "stack=prod", "--all"}, text: "give one of them"},
+		"name and labels":   {reason: "one or the other", args: []string{"adx", "-l", "stack=prod"}, text: "cannot be combined"},
+		"name and all":      {reason: "one or the other", args: []string{"adx", "--all"}, text: "cannot be combined"},
+		"labels and all":    {reason: "they contradict each other", args: []string{"-l", "stack=prod", "--all"}, text: "cannot be combined"},
 		"no pair":           {reason: "shows the form", args: []string{"-l", "stack"}, text: `"stack" is not key=value`},
 		"other operators":   {reason: "only equality is built", args: []string{"-l", "stack!=prod"}, text: "is not key=value"},
 		"two values":        {reason: "no resource has both", args: []string{"-l", "a=b,a=c"}, text: `a cannot be both "b" and "c"`},
@@ -38,8 +40,8 @@ func TestSelectorsEverywhere(t *testing.T) {
 			t.Run(command+" "+name, func(t *testing.T) {
 				w := shownWorld(t)
 				code := w.run(append([]string{command}, tc.args...)...)
-				if code != exitBadInput || !strings.Contains(w.err.String(), tc.text) {
-					t.Errorf("%s: exit code %d, want %d and %q: %s", tc.reason, code, exitBadInput, tc.text, w.err)
+				if code != cli.ExitBadInput || !strings.Contains(w.err.String(), tc.text) {
+					t.Errorf("%s: exit code %d, want %d and %q: %s", tc.reason, code, cli.ExitBadInput, tc.text, w.err)
 				}
 				if len(w.temporal.sent) > 0 {
 					t.Errorf("%s: sent %v", tc.reason, w.temporal.sent)
@@ -66,21 +68,21 @@ func TestSelectorsSend(t *testing.T) {
 		"resume all":              {reason: "harmless: not asked", args: []string{"resume", "--all"}, sent: both},
 		"reconcile all":           {reason: "a pass writes what apply would", args: []string{"reconcile", "--all"}, sent: both},
 		"one thing twice":         {reason: "a resource gets one message", args: []string{"pause", "adx", cluster}, sent: []string{"adx"}},
-		"delete by labels":        {reason: "nobody can be asked", args: []string{"delete", "-l", "stack=prod"}, code: exitBadInput, text: "-l stack=prod deletes 2 resources, nothing was deleted"},
-		"delete all":              {reason: "nobody can be asked", args: []string{"delete", "--all"}, code: exitBadInput, text: "--all deletes 2 resources, nothing was deleted"},
+		"delete by labels":        {reason: "there is no terminal to ask on", args: []string{"delete", "-l", "stack=prod"}, code: cli.ExitBadInput, text: "-l stack=prod deletes 2 resources, nothing was deleted"},
+		"delete all":              {reason: "there is no terminal to ask on", args: []string{"delete", "--all"}, code: cli.ExitBadInput, text: "--all deletes 2 resources, nothing was deleted"},
 		"delete labels, yes":      {reason: "answered", args: []string{"delete", "-l", "stack=prod", "--yes"}, sent: both},
 		"delete labels, asked":    {reason: "the question lists what is meant", args: []string{"delete", "-l", "team=data"}, asks: true, answer: "y\n", sent: []string{"telemetry"}, text: database},
-		"delete all, refused":     {reason: "no is the default", args: []string{"delete", "--all"}, asks: true, answer: "\n", code: exitFailed, text: "nothing was deleted"},
-		"force by labels":         {reason: "guards of many", args: []string{"reconcile", "-l", "stack=prod", "--force", "--reason", "x"}, code: exitBadInput, text: "goes past the guards of 2 resources"},
+		"delete all, refused":     {reason: "no is the default", args: []string{"delete", "--all"}, asks: true, answer: "\n", code: cli.ExitFailed, text: "nothing was deleted"},
+		"force by labels":         {reason: "guards of many", args: []string{"reconcile", "-l", "stack=prod", "--force", "--reason", "x"}, code: cli.ExitBadInput, text: "skips the guards of 2 resources"},
 		"force by name":           {reason: "it was named", args: []string{"reconcile", "adx", "--force", "--reason", "x"}, sent: []string{"adx"}},
-		"drop baseline, all":      {reason: "writes of many", args: []string{"reconcile", "--all", "--drop-baseline"}, code: exitBadInput, text: "writes anew what Azure keeps in 2 resources"},
+		"drop baseline, all":      {reason: "writes of many", args: []string{"reconcile", "--all", "--drop-baseline"}, code: cli.ExitBadInput, text: "overwrites what Azure keeps in 2 resources"},
 		"drop baseline, all, yes": {reason: "answered", args: []string{"reconcile", "--all", "--drop-baseline", "--yes"}, sent: both},
-		"none has the labels":     {reason: "a typo is told", args: []string{"pause", "-l", "stack=prdo"}, code: exitFailed, text: "none is managed"},
+		"none has the labels":     {reason: "a typo is told", args: []string{"pause", "-l", "stack=prdo"}, code: cli.ExitFailed, text: "no managed resource matches"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := shownWorld(t)
-			w.asks, w.in = tc.asks, strings.NewReader(tc.answer)
+			w.interactive, w.in = tc.asks, strings.NewReader(tc.answer)
 			w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true}, strings.ToLower(database): workflows.DeleteResult{Changed: true}}
 			if code := w.run(tc.args...); code != tc.code || !strings.Contains(w.out.String()+w.err.String(), tc.text) {
 				t.Errorf("%s: exit code %d, want %d and %q:\n%s%s", tc.reason, code, tc.code, tc.text, w.out, w.err)
@@ -102,8 +104,8 @@ func TestSelectorsSend(t *testing.T) {
 func TestImportManaged(t *testing.T) {
 	w := importWorld(t)
 	w.temporal.manage(t, cluster, readyStatus())
-	w.temporal.change(t, cluster, func(r *record) { r.APIVersion = "2022-02-01" })
-	if code := w.run("import", "-l", "stack=prod"); code != exitOK || !strings.Contains(w.out.String(), "@2022-02-01") {
+	w.temporal.change(t, cluster, func(r *backend.Record) { r.APIVersion = "2022-02-01" })
+	if code := w.run("import", "-l", "stack=prod"); code != cli.ExitOK || !strings.Contains(w.out.String(), "@2022-02-01") {
 		t.Errorf("exit code %d:\n%s%s", code, w.out, w.err)
 	}
 }

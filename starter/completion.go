@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
 )
 
 // completionTimeout is how long a shell waits for names after Tab.
 const completionTimeout = 2 * time.Second
 
-// completer offers what may stand where the cursor is.
+// completer offers what can be completed at the cursor.
 type completer = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective)
 
 func (a *app) completionCommand() *cobra.Command {
@@ -21,8 +23,8 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script of a shell",
 		Long: `completion prints a script that completes commands, flags and their values, and
-the names and labels of managed resources. Where Temporal does not answer within
-2 s, names and labels are left out.`,
+the names and labels of managed resources. If Temporal does not answer within 2 s,
+names and labels are not offered.`,
 		Example:   "  source <(armature completion bash)",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {
@@ -45,24 +47,23 @@ the names and labels of managed resources. Where Temporal does not answer within
 	}
 }
 
-// completeFlag registers what a flag offers; each flag has one, so it never
+// completeFlag registers the completer of a flag. Each flag has one, so it never
 // fails.
 func (a *app) completeFlag(c *cobra.Command, flag string, offers completer) {
 	_ = c.RegisterFlagCompletionFunc(flag, offers)
 }
 
-// fixed offers the words of an enum.
-func fixed(words ...string) completer {
-	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+// fixed offers the values of an enum.
+func fixed(values ...string) completer {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeNames offers the names of managed resources that are not typed yet; a
-// Temporal that is out of reach offers none.
+// completeNames offers the names of managed resources that are not typed yet.
 func (a *app) completeNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
 	for _, r := range a.completions(c) {
-		if !slices.Contains(args, r.called()) {
-			names = append(names, cobra.CompletionWithDesc(r.called(), r.ID.Type()))
+		if !slices.Contains(args, r.DisplayName()) {
+			names = append(names, cobra.CompletionWithDesc(r.DisplayName(), r.ID.Type()))
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -73,39 +74,39 @@ func (a *app) completeLabels(c *cobra.Command, _ []string, typed string) ([]cobr
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	counts := map[string]int{}
 	for _, r := range a.completions(c) {
-		for _, text := range r.Labels {
-			counts[text]++
+		for _, label := range r.Labels {
+			counts[label]++
 		}
 	}
 	var offers []cobra.Completion
-	for text, n := range counts {
-		key, _, _ := strings.Cut(text, "=")
+	for label, n := range counts {
+		key, _, _ := strings.Cut(label, "=")
 		if before == "" || !strings.Contains(","+before, ","+key+"=") {
-			offers = append(offers, cobra.CompletionWithDesc(before+text, count(n, "resource")))
+			offers = append(offers, cobra.CompletionWithDesc(before+label, cli.Count(n, "resource")))
 		}
 	}
 	slices.Sort(offers)
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completions are the managed resources, none where Temporal does not tell them
-// in time: a shell must not hang and has no place for an error.
-func (a *app) completions(c *cobra.Command) []record {
+// completions returns the managed resources, none if Temporal does not answer in
+// time: a shell must not hang and cannot show an error.
+func (a *app) completions(c *cobra.Command) []backend.Record {
 	ctx, cancel := context.WithTimeout(completionContext(c), completionTimeout)
 	defer cancel()
-	b, err := a.connect(ctx, a)
+	b, err := a.connection(ctx)
 	if err != nil {
 		return nil
 	}
 	defer b.close()
-	records, err := b.running(ctx, "")
+	records, err := backend.Running(ctx, b, "")
 	if err != nil {
 		return nil
 	}
 	return records
 }
 
-// completionContext is the context of a completion, which cobra may leave out.
+// completionContext returns the context of a completion, which cobra may not set.
 func completionContext(c *cobra.Command) context.Context {
 	if ctx := c.Context(); ctx != nil {
 		return ctx

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,9 +60,11 @@ func TestCompletion(t *testing.T) {
 // TestCompletionNeverFails holds that a shell is not told of a Temporal that is
 // away, and does not hang for it.
 func TestCompletionNeverFails(t *testing.T) {
-	for name, connect := range map[string]func(context.Context, *app) (*backend, error){
-		"away": func(context.Context, *app) (*backend, error) { return nil, unreachable("reach Temporal") },
-		"silent": func(ctx context.Context, _ *app) (*backend, error) {
+	for name, connect := range map[string]func(context.Context, backend.Options) (*connection, error){
+		"away": func(context.Context, backend.Options) (*connection, error) {
+			return nil, cli.Unreachable("reach Temporal")
+		},
+		"silent": func(ctx context.Context, _ backend.Options) (*connection, error) {
 			if _, bounded := ctx.Deadline(); !bounded {
 				t.Error("the completion has no deadline")
 				return nil, errors.New("no deadline")

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,15 +30,15 @@ func TestDelete(t *testing.T) {
 	}{
 		"by name": {
 			reason: "a message to the running workflow, no start",
-			args:   []string{"delete", "adx/telemetry"}, sent: []string{"delete telemetry"}, text: "kusto database adx/telemetry  deleting",
+			args:   []string{"delete", "adx/telemetry"}, sent: []string{"delete telemetry"}, text: "kusto database adx/telemetry  deletion requested",
 		},
 		"by manifest": {
 			reason: "dependents first, and a workflow for what is not managed",
-			args:   []string{"delete", "-f", "MANIFESTS"}, started: []string{"delete telemetry", "delete adx"}, text: "deleting",
+			args:   []string{"delete", "-f", "MANIFESTS"}, started: []string{"delete telemetry", "delete adx"}, text: "deletion requested",
 		},
 		"a terminal asks": {
 			reason: "no is the default",
-			args:   []string{"delete", "adx"}, asks: true, answer: "\n", code: exitFailed, text: "Delete 1 resource in Azure?",
+			args:   []string{"delete", "adx"}, asks: true, answer: "\n", code: cli.ExitFailed, text: "Delete 1 resource in Azure?",
 		},
 		"the answer is yes": {
 			reason: "y goes on",
@@ -48,19 +50,19 @@ func TestDelete(t *testing.T) {
 		},
 		"ended meanwhile": {
 			reason: "the workflow ended after the list",
-			args:   []string{"delete", "adx"}, errs: map[string]error{clusterFlow: errNotManaged}, code: exitFailed,
-			sent: []string{"delete adx"}, text: "not managed",
+			args:   []string{"delete", "adx"}, errs: map[string]error{clusterFlow: backend.ErrNotManaged}, code: cli.ExitFailed,
+			sent: []string{"delete adx"}, text: "no longer managed",
 		},
 		"names and manifests": {
 			reason: "one or the other",
-			args:   []string{"delete", "adx", "-f", "MANIFESTS"}, code: exitBadInput, text: "not by both",
+			args:   []string{"delete", "adx", "-f", "MANIFESTS"}, code: cli.ExitBadInput, text: "cannot be combined",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := shownWorld(t)
 			w.temporal.answers, w.temporal.errs = deleting, tc.errs
-			w.asks, w.in = tc.asks, strings.NewReader(tc.answer)
+			w.interactive, w.in = tc.asks, strings.NewReader(tc.answer)
 			folder := adx(t)
 			for i, arg := range tc.args {
 				tc.args[i] = strings.ReplaceAll(arg, "MANIFESTS", folder)
@@ -84,7 +86,7 @@ func TestDelete(t *testing.T) {
 func TestDeleteDetaches(t *testing.T) {
 	w := shownWorld(t)
 	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true, Detached: true}}
-	if code := w.run("delete", "adx"); code != exitOK || !strings.Contains(w.out.String(), "it stays in Azure") {
+	if code := w.run("delete", "adx"); code != cli.ExitOK || !strings.Contains(w.out.String(), "it is kept in Azure") {
 		t.Errorf("code %d; nobody may believe that the resource is deleted:\n%s%s", code, w.out, w.err)
 	}
 }
@@ -98,14 +100,14 @@ func TestDeleteWait(t *testing.T) {
 	looks := 0
 	after := w.after
 	w.after = func(d time.Duration) <-chan time.Time {
-		if d == pollEvery {
+		if d == pollInterval {
 			if looks++; looks == 2 {
 				w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
 			}
 		}
 		return after(d)
 	}
-	if code := w.run("delete", "adx", "--wait"); code != exitOK {
+	if code := w.run("delete", "adx", "--wait"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if !strings.Contains(w.out.String(), "1 resource deleted after 2s") {
@@ -121,8 +123,8 @@ func TestDeleteWaitDetached(t *testing.T) {
 		database workflows.Status
 		want     string
 	}{
-		"alone":    {reason: "nothing was deleted", database: detached, want: "2 resources no longer managed (in Azure still) after"},
-		"together": {reason: "each is counted as what it is", database: deleted, want: "1 resource deleted, 1 resource no longer managed (in Azure still) after"},
+		"alone":    {reason: "nothing was deleted", database: detached, want: "2 resources no longer managed (still in Azure) after"},
+		"together": {reason: "each is counted as what it is", database: deleted, want: "1 resource deleted, 1 resource no longer managed (still in Azure) after"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +134,7 @@ func TestDeleteWaitDetached(t *testing.T) {
 			w.temporal.manage(t, database, readyStatus())
 			final := tc.database
 			w.temporal.records[1].Running, w.temporal.records[1].Ended, w.temporal.records[1].Final = false, "Completed", &final
-			if code := w.run("delete", "-f", adx(t), "--wait"); code != exitOK {
+			if code := w.run("delete", "-f", adx(t), "--wait"); code != cli.ExitOK {
 				t.Fatalf("exit code %d: %s", code, w.err)
 			}
 			if !strings.Contains(w.out.String(), tc.want) {
@@ -151,7 +153,7 @@ func TestPauseAndResume(t *testing.T) {
 		text    string
 	}{
 		"pause":  {reason: "says it", args: []string{"pause", "adx", "--reason", "INC-42"}, changed: true, sent: "pause adx", text: "kusto cluster adx  paused"},
-		"paused": {reason: "a second pause is no fault", args: []string{"pause", "adx"}, sent: "pause adx", text: "is paused already"},
+		"paused": {reason: "a second pause is no fault", args: []string{"pause", "adx"}, sent: "pause adx", text: "already paused"},
 		"resume": {reason: "says it", args: []string{"resume", "adx"}, changed: true, sent: "resume adx", text: "kusto cluster adx  resumed"},
 		"going":  {reason: "a resume of what goes on is no fault", args: []string{"resume", "adx"}, sent: "resume adx", text: "was not paused"},
 	}
@@ -159,7 +161,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := shownWorld(t)
 			w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.PauseResult{Changed: tc.changed}}
-			if code := w.run(tc.args...); code != exitOK {
+			if code := w.run(tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
 			}
 			if diff := cmp.Diff([]string{tc.sent}, w.temporal.sent); diff != "" {

@@ -8,23 +8,15 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
 )
 
-// skewMost is how far the clock here may differ from the worker's: the ages that
-// get and why show would be wrong by as much.
-const skewMost = time.Minute
-
-// examiner looks at what the resources' workflows need.
-type examiner interface {
-	// temporalFindings are those about server, namespace, search attributes and
-	// workers; they need no worker.
-	temporalFindings(ctx context.Context) []activities.Finding
-	// diagnose asks a worker; errNoWorker when nobody answers in time.
-	diagnose(ctx context.Context, in activities.DiagnoseInput) (activities.DiagnoseResult, error)
-}
+// maxClockSkew is the difference between the local clock and the worker's that doctor
+// accepts: the ages that get and why show are wrong by as much.
+const maxClockSkew = time.Minute
 
 func (a *app) doctorCommand() *cobra.Command {
 	var (
@@ -33,48 +25,48 @@ func (a *app) doctorCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "doctor [ID]",
-		Short: "Look at everything that Armature needs, and say how to mend it",
-		Long: `doctor looks at the Temporal server, its namespace and search attributes, at the
-workers, and has one worker look at each of its credentials, at the way to Azure
-Resource Manager, and at its clock. With the ID of a resource, which need not
-exist yet, it also says whether the credential may read, write and delete it and
-whether its provider is registered. Nothing is written anywhere.
+		Short: "Check Temporal, workers, credentials and Azure connectivity",
+		Long: `doctor checks the Temporal server, its namespace and search attributes, and the
+workers. One worker then checks each of its credentials, the connection to Azure
+Resource Manager, and its clock. With the ID of a resource, which need not exist
+yet, it also checks whether the credential may read, write and delete it and
+whether its provider is registered. It writes nothing.
 
-The exit code is 0 when nothing is broken (warnings allowed), 1 when something
-is, 3 when Temporal is unreachable.`,
+The exit code is 0 when every check passes or only warns, 1 when a check fails, 3
+when Temporal is unreachable.`,
 		Example: "  armature doctor\n  armature doctor /subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1/providers/Microsoft.Kusto/clusters/adx",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				id, err := resource.ParseID(args[0])
 				if err != nil {
-					return badInput("%w; name a resource ID, or nothing", err)
+					return cli.BadInput("%w; pass a resource ID, or nothing", err)
 				}
 				in.ID = id
 			}
 			return a.doctor(c.Context(), in, output)
 		},
 	}
-	c.Flags().StringVar(&in.Credential, "credential", "", "credential of the worker's config to look at the ID with")
+	c.Flags().StringVar(&in.Credential, "credential", "", "credential of the worker's config to check the ID with")
 	a.addOutput(c, &output)
 	return c
 }
 
 func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output format) error {
-	b, err := a.connect(ctx, a)
+	b, err := a.connection(ctx)
 	if err != nil {
-		if output.machine() && exitCode(err) == exitUnreachable {
-			unreached := activities.Finding{Check: "temporal", State: activities.FindingFault, Message: err.Error(), Advice: "set TEMPORAL_ADDRESS, or start the server"}
-			return errors.Join(err, a.write(output, []activities.Finding{unreached}))
+		if output.isMachine() && cli.ExitCode(err) == cli.ExitUnreachable {
+			finding := activities.Finding{Check: "temporal", State: activities.FindingFault, Message: err.Error(), Advice: "set TEMPORAL_ADDRESS, or start the server"}
+			return errors.Join(err, a.write(output, []activities.Finding{finding}))
 		}
 		return err
 	}
 	defer b.close()
-	findings := b.temporalFindings(ctx)
-	if broken(findings) == 0 {
+	findings := b.Findings(ctx)
+	if countBroken(findings) == 0 {
 		findings = append(findings, a.workerFindings(ctx, b, in)...)
 	}
-	if output.machine() {
+	if output.isMachine() {
 		if err := a.write(output, findings); err != nil {
 			return err
 		}
@@ -86,69 +78,65 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output fo
 			}
 		}
 	}
-	if n := broken(findings); n > 0 {
-		return failed("%s broken, see above", count(n, "thing")+map[bool]string{true: " is", false: " are"}[n == 1])
+	if n := countBroken(findings); n > 0 {
+		return cli.Failed("%s, see above", cli.Count(n, "failed check"))
 	}
 	return nil
 }
 
-// workerFindings are what a worker says, and what its clock and the freezes say.
-func (a *app) workerFindings(ctx context.Context, b *backend, in activities.DiagnoseInput) []activities.Finding {
+// workerFindings returns the findings of a worker, and those about its clock and
+// about freezes.
+func (a *app) workerFindings(ctx context.Context, b *connection, in activities.DiagnoseInput) []activities.Finding {
 	begun := a.now()
-	result, err := b.diagnose(ctx, in)
+	result, err := b.Diagnose(ctx, in)
 	ended := a.now()
-	var silent *noWorkerError
-	switch {
-	case errors.As(err, &silent):
+	if _, ok := errors.AsType[*backend.NoWorkerError](err); ok {
 		return []activities.Finding{{
 			Check: "worker", State: activities.FindingFault, Message: err.Error(),
-			Advice: "look at the worker's log: it may be older than this armature, or overloaded",
+			Advice: "read the worker's log: it may be older than this armature, or overloaded",
 		}}
-	case err != nil:
+	}
+	if err != nil {
 		return []activities.Finding{{
-			Check: "worker", State: activities.FindingFault, Message: "the worker could not look: " + err.Error(),
-			Advice: "look at the worker's log",
+			Check: "worker", State: activities.FindingFault, Message: "the worker could not run its checks: " + err.Error(),
+			Advice: "read the worker's log; a worker with a deployment version must be the current version",
 		}}
 	}
 	findings := result.Findings
-	if skew := clockSkew(begun, ended, result.At); skew.Abs() > skewMost {
+	if skew := clockSkew(begun, ended, result.At); skew.Abs() > maxClockSkew {
 		findings = append(findings, activities.Finding{
 			Check: "clock here", State: activities.FindingWarn,
-			Message: fmt.Sprintf("this machine's clock differs from the worker's by %s", text.Duration(skew.Abs())),
+			Message: fmt.Sprintf("the local clock differs from the worker's by %s", skew.Abs().Round(time.Second)),
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
 	}
-	frozen, err := b.frozen(ctx)
-	if err == nil && len(frozen) > 0 {
-		var what []string
-		for _, f := range frozen {
-			text := "everything"
-			if f.Selector != "" {
-				text = f.Selector
-			}
-			what = append(what, text+" by "+f.By)
+	freezes, err := b.Freezes(ctx)
+	if err == nil && len(freezes) > 0 {
+		var scopes []string
+		for _, f := range freezes {
+			scopes = append(scopes, scopeText(f)+" by "+f.By)
 		}
 		findings = append(findings, activities.Finding{
-			Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(what, ", "),
-			Advice: "`armature unfreeze` ends it",
+			Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(scopes, ", "),
+			Advice: "`armature unfreeze` lifts the freeze",
 		})
 	}
 	return findings
 }
 
-// clockSkew is this clock minus the worker's, 0 while the worker's time lies
-// between question and answer.
-func clockSkew(begun, ended, there time.Time) time.Duration {
+// clockSkew returns the local clock minus the worker's, 0 if the worker's time is
+// between request and response.
+func clockSkew(begun, ended, remote time.Time) time.Duration {
 	switch {
-	case there.Before(begun):
-		return begun.Sub(there)
-	case there.After(ended):
-		return ended.Sub(there)
+	case remote.Before(begun):
+		return begun.Sub(remote)
+	case remote.After(ended):
+		return ended.Sub(remote)
 	}
 	return 0
 }
 
-func broken(findings []activities.Finding) int {
+func countBroken(findings []activities.Finding) int {
 	n := 0
 	for _, f := range findings {
 		if f.State == activities.FindingFault {

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
-	"go.temporal.io/api/serviceerror"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -21,48 +20,48 @@ func TestExitCodes(t *testing.T) {
 		"broken YAML": {
 			reason: "nothing is started, file and line are named",
 			files:  map[string]string{"a.yaml": "type: [\n"}, args: []string{"apply", "-f", "DIR"},
-			code: exitBadInput, stderr: []string{"nothing was started", "a.yaml:"},
+			code: cli.ExitBadInput, stderr: []string{"nothing was started", "a.yaml:"},
 		},
 		"unknown field and missing api-version": {
 			reason: "all faults of all files at once",
 			files:  map[string]string{"a.yaml": "type: Microsoft.Kusto/clusters\nname: a\nbody: {}\n", "b.yaml": "tpye: x\n"},
-			args:   []string{"apply", "-f", "DIR"}, code: exitBadInput, stderr: []string{"a.yaml:1", "b.yaml:1", "tpye"},
+			args:   []string{"apply", "-f", "DIR"}, code: cli.ExitBadInput, stderr: []string{"a.yaml:1", "b.yaml:1", "tpye"},
 		},
 		"faults of delete -f": {
 			reason: "the same check before a deletion",
 			files:  map[string]string{"a.yaml": "tpye: x\n"}, args: []string{"delete", "-f", "DIR"},
-			code: exitBadInput, stderr: []string{"nothing was started", "tpye"},
+			code: cli.ExitBadInput, stderr: []string{"nothing was started", "tpye"},
 		},
 		"subscription that is no GUID": {
 			reason: "a flag is checked like a manifest",
-			args:   []string{"apply", "-f", good, "--subscription", "prod"}, code: exitBadInput, stderr: []string{"--subscription", "GUID"},
+			args:   []string{"apply", "-f", good, "--subscription", "prod"}, code: cli.ExitBadInput, stderr: []string{"--subscription", "GUID"},
 		},
-		"apply without -f":         {reason: "says what it needs", args: []string{"apply"}, code: exitBadInput, stderr: []string{"-f PATH"}},
-		"unknown command":          {reason: "cobra's own error is bad input", args: []string{"aply"}, code: exitBadInput, stderr: []string{`unknown command "aply"`}},
-		"unknown flag":             {reason: "names the help", args: []string{"get", "--nmae"}, code: exitBadInput, stderr: []string{"--nmae", "armature get --help"}},
-		"argument too many":        {reason: "cobra's argument checks are bad input", args: []string{"version", "now"}, code: exitBadInput, stderr: []string{"armature version --help"}},
-		"unknown output format":    {reason: "names the allowed ones", args: []string{"get", "-o", "xml"}, code: exitBadInput, stderr: []string{"table, wide, json, yaml"}},
-		"force without reason":     {reason: "the history must say why", args: []string{"reconcile", "adx", "--force"}, code: exitBadInput, stderr: []string{"--force needs --reason"}},
-		"reconcile of nothing":     {reason: "everything is never meant by accident", args: []string{"reconcile"}, code: exitBadInput, stderr: []string{"name the resources"}},
-		"delete of nothing":        {reason: "everything is never meant by accident", args: []string{"delete"}, code: exitBadInput, stderr: []string{"name the resources", "-f PATH"}},
-		"why in XML":               {reason: "the formats are those of get", args: []string{"why", "-o", "xml"}, code: exitBadInput, stderr: []string{"table, wide, json, yaml"}},
-		"why of an unknown name":   {reason: "says how to list names", args: []string{"why", "nobody"}, code: exitFailed, stderr: []string{`"nobody"`}},
-		"why of an unknown ID":     {reason: "what to do is told, and the code says that nobody manages it", args: []string{"why", group}, code: exitFailed, stderr: []string{"not managed"}},
-		"why by name and selector": {reason: "one or the other", args: []string{"why", "adx", "-l", "a=b"}, code: exitBadInput, stderr: []string{"not by both"}},
-		"bad goal":                 {reason: "names the allowed ones", args: []string{"wait", "--for", "happy"}, code: exitBadInput, stderr: []string{"ready, deleted"}},
-		"negative timeout":         {reason: "0 is the word for no limit", args: []string{"wait", "--timeout", "-5s"}, code: exitBadInput, stderr: []string{"0 means no limit"}},
-		"bad selector":             {reason: "shows the form", args: []string{"get", "-l", "prod"}, code: exitBadInput, stderr: []string{"key=value"}},
-		"quote in selector":        {reason: "a selector never becomes part of another query", args: []string{"get", "-l", "a=b' OR ReconcilePhase='Ready"}, code: exitBadInput, stderr: []string{"quotes"}},
-		"names and selector":       {reason: "one or the other", args: []string{"get", "adx", "-l", "a=b"}, code: exitBadInput, stderr: []string{"not by both"}},
-		"faulty ID":                {reason: "an ID is checked before any request", args: []string{"describe", "/subscriptions/../x"}, code: exitBadInput, stderr: []string{"not allowed"}},
-		"unknown name":             {reason: "says how to list names", args: []string{"describe", "nobody"}, code: exitFailed, stderr: []string{`"nobody"`, "armature get"}},
-		"unknown ID":               {reason: "says that it is not managed", args: []string{"describe", group}, code: exitFailed, stderr: []string{"not managed"}},
-		"delete of an unknown one": {reason: "delete of what is not managed starts nothing", args: []string{"delete", group}, code: exitFailed, stderr: []string{"not managed"}},
-		"version":                  {reason: "works without Temporal", args: []string{"version"}, code: exitOK},
-		"help":                     {reason: "help is no failure", args: []string{"--help"}, code: exitOK},
-		"completion":               {reason: "works without Temporal", args: []string{"completion", "fish"}, code: exitOK},
+		"apply without -f":         {reason: "says what it needs", args: []string{"apply"}, code: cli.ExitBadInput, stderr: []string{"-f PATH"}},
+		"unknown command":          {reason: "cobra's own error is bad input", args: []string{"aply"}, code: cli.ExitBadInput, stderr: []string{`unknown command "aply"`}},
+		"unknown flag":             {reason: "names the help", args: []string{"get", "--nmae"}, code: cli.ExitBadInput, stderr: []string{"--nmae", "armature get --help"}},
+		"argument too many":        {reason: "cobra's argument checks are bad input", args: []string{"version", "now"}, code: cli.ExitBadInput, stderr: []string{"armature version --help"}},
+		"unknown output format":    {reason: "names the allowed ones", args: []string{"get", "-o", "xml"}, code: cli.ExitBadInput, stderr: []string{"table, wide, json, yaml"}},
+		"force without reason":     {reason: "the history must say why", args: []string{"reconcile", "adx", "--force"}, code: cli.ExitBadInput, stderr: []string{"--force needs --reason"}},
+		"reconcile of nothing":     {reason: "everything is never meant by accident", args: []string{"reconcile"}, code: cli.ExitBadInput, stderr: []string{"name the resources"}},
+		"delete of nothing":        {reason: "everything is never meant by accident", args: []string{"delete"}, code: cli.ExitBadInput, stderr: []string{"name the resources", "-f PATH"}},
+		"why in XML":               {reason: "the formats are those of get", args: []string{"why", "-o", "xml"}, code: cli.ExitBadInput, stderr: []string{"table, wide, json, yaml"}},
+		"why of an unknown name":   {reason: "says how to list names", args: []string{"why", "nobody"}, code: cli.ExitFailed, stderr: []string{`"nobody"`}},
+		"why of an unknown ID":     {reason: "what to do is told, and the code says that nobody manages it", args: []string{"why", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
+		"why by name and selector": {reason: "one or the other", args: []string{"why", "adx", "-l", "a=b"}, code: cli.ExitBadInput, stderr: []string{"cannot be combined"}},
+		"bad goal":                 {reason: "names the allowed ones", args: []string{"wait", "--for", "happy"}, code: cli.ExitBadInput, stderr: []string{"ready, deleted"}},
+		"negative timeout":         {reason: "0 is the word for no limit", args: []string{"wait", "--timeout", "-5s"}, code: cli.ExitBadInput, stderr: []string{"0 means no limit"}},
+		"bad selector":             {reason: "shows the form", args: []string{"get", "-l", "prod"}, code: cli.ExitBadInput, stderr: []string{"key=value"}},
+		"quote in selector":        {reason: "a selector never becomes part of another query", args: []string{"get", "-l", "a=b' OR ReconcilePhase='Ready"}, code: cli.ExitBadInput, stderr: []string{"quotes"}},
+		"names and selector":       {reason: "one or the other", args: []string{"get", "adx", "-l", "a=b"}, code: cli.ExitBadInput, stderr: []string{"cannot be combined"}},
+		"faulty ID":                {reason: "an ID is checked before any request", args: []string{"describe", "/subscriptions/../x"}, code: cli.ExitBadInput, stderr: []string{"not allowed"}},
+		"unknown name":             {reason: "says how to list names", args: []string{"describe", "nobody"}, code: cli.ExitFailed, stderr: []string{`"nobody"`, "armature get"}},
+		"unknown ID":               {reason: "says that it is not managed", args: []string{"describe", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
+		"delete of an unknown one": {reason: "delete of what is not managed starts nothing", args: []string{"delete", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
+		"version":                  {reason: "works without Temporal", args: []string{"version"}, code: cli.ExitOK},
+		"help":                     {reason: "help is no failure", args: []string{"--help"}, code: cli.ExitOK},
+		"completion":               {reason: "works without Temporal", args: []string{"completion", "fish"}, code: cli.ExitOK},
 		"completion of a shell that is none": {
-			reason: "an argument out of the list", args: []string{"completion", "cmd"}, code: exitBadInput, stderr: []string{"cmd", "bash, zsh, fish, powershell"}},
+			reason: "an argument out of the list", args: []string{"completion", "cmd"}, code: cli.ExitBadInput, stderr: []string{"cmd", "bash, zsh, fish, powershell"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,20 +85,20 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestUnreachable is the real connection to a port where nobody listens.
+// TestUnreachable is the real connection to a port where connection refused.
 func TestUnreachable(t *testing.T) {
 	w := newWorld()
 	w.connect = connectTemporal
-	w.environ = []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "TEMPORAL_CONFIG_FILE=" + t.TempDir() + "/none.toml"}
+	w.environment = []string{"TEMPORAL_ADDRESS=127.0.0.1:1", "TEMPORAL_CONFIG_FILE=" + t.TempDir() + "/none.toml"}
 	begun := time.Now()
 	code := w.run("get")
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	if code != exitUnreachable {
-		t.Errorf("exit code %d, want %d", code, exitUnreachable)
+	if code != cli.ExitUnreachable {
+		t.Errorf("exit code %d, want %d", code, cli.ExitUnreachable)
 	}
-	for _, text := range []string{"127.0.0.1:1", "nobody listens", "TEMPORAL_ADDRESS"} {
+	for _, text := range []string{"127.0.0.1:1", "connection refused", "TEMPORAL_ADDRESS"} {
 		if !strings.Contains(w.err.String(), text) {
 			t.Errorf("stderr lacks %q: %s", text, w.err)
 		}
@@ -112,9 +111,9 @@ func TestUnreachable(t *testing.T) {
 func TestBadTemporalConfiguration(t *testing.T) {
 	w := newWorld()
 	w.connect = connectTemporal
-	w.environ = []string{"TEMPORAL_PROFILE=nobody", "TEMPORAL_CONFIG_FILE=" + t.TempDir() + "/none.toml"}
-	if code := w.run("get"); code != exitBadInput {
-		t.Errorf("exit code %d, want %d: %s", code, exitBadInput, w.err)
+	w.environment = []string{"TEMPORAL_PROFILE=nobody", "TEMPORAL_CONFIG_FILE=" + t.TempDir() + "/none.toml"}
+	if code := w.run("get"); code != cli.ExitBadInput {
+		t.Errorf("exit code %d, want %d: %s", code, cli.ExitBadInput, w.err)
 	}
 }
 
@@ -132,36 +131,9 @@ func TestTaskQueueVariable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
-			w.environ = tc.environ
-			if code := w.run(tc.args...); code != exitOK || w.taskQueue != tc.want {
+			w.environment = tc.environ
+			if code := w.run(tc.args...); code != cli.ExitOK || w.taskQueue != tc.want {
 				t.Errorf("%s: code %d, queue %q, want %q", tc.reason, code, w.taskQueue, tc.want)
-			}
-		})
-	}
-}
-
-func TestTranslate(t *testing.T) {
-	client := &temporalClient{namespace: "default", taskQueue: "q1"}
-	cases := map[string]struct {
-		reason string
-		err    error
-		code   int
-		text   string
-	}{
-		"deadline":          {reason: "nobody took the update", err: serviceerror.NewDeadlineExceeded("x"), code: exitUnreachable, text: "no worker answers on task queue q1"},
-		"context deadline":  {reason: "the SDK gave up", err: context.DeadlineExceeded, code: exitUnreachable, text: "no worker answers on task queue q1"},
-		"no poller":         {reason: "the server knows that nobody polls", err: serviceerror.NewFailedPrecondition("no poller"), code: exitUnreachable, text: "no worker answers"},
-		"away":              {reason: "the server went away", err: serviceerror.NewUnavailable("gone"), code: exitUnreachable, text: "reach Temporal"},
-		"not found":         {reason: "no workflow runs", err: serviceerror.NewNotFound("x"), code: exitFailed, text: "not managed"},
-		"namespace":         {reason: "configuration", err: serviceerror.NewNamespaceNotFound("default"), code: exitBadInput, text: "TEMPORAL_NAMESPACE"},
-		"denied":            {reason: "rights", err: serviceerror.NewPermissionDenied("no", ""), code: exitFailed, text: "rights"},
-		"search attributes": {reason: "names the command", err: serviceerror.NewInvalidArgument("Namespace default has no mapping defined for search attribute ArmType"), code: exitFailed, text: "armature setup"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			err := asFault(client.translate(context.Background(), tc.err))
-			if exitCode(err) != tc.code || !strings.Contains(err.Error(), tc.text) {
-				t.Errorf("%s: code %d, %v; want code %d, %q", tc.reason, exitCode(err), err, tc.code, tc.text)
 			}
 		})
 	}

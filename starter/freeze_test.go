@@ -5,18 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
-func (f *fakeTemporal) freeze(_ context.Context, m message) error {
+func (f *fakeTemporal) Freeze(_ context.Context, m backend.Message) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.started = append(f.started, m.name)
-	f.inputs = append(f.inputs, m.input)
+	f.started = append(f.started, m.Name)
+	f.inputs = append(f.inputs, m.Input)
 	return f.answer(workflows.FreezeWorkflowID, m)
 }
 
-func (f *fakeTemporal) frozen(context.Context) ([]workflows.Freeze, error) { return f.freezes, nil }
+func (f *fakeTemporal) Freezes(context.Context) ([]workflows.Freeze, error) { return f.freezes, nil }
 
 func TestFreeze(t *testing.T) {
 	cases := map[string]struct {
@@ -31,27 +33,27 @@ func TestFreeze(t *testing.T) {
 		"everything": {
 			reason: "without a selector the whole fleet stands still",
 			args:   []string{"freeze", "--reason", "a bad release"}, answer: workflows.FreezeResult{Changed: true},
-			want: "everything  frozen: no PUT and no DELETE leaves any more (within 5 s), reads go on; `armature unfreeze` ends it",
+			want: "everything  frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze` lifts the freeze",
 			sent: workflows.Freeze{By: "ana@laptop", Reason: "a bad release"},
 		},
 		"labels": {
 			reason: "a selector freezes a part, and the end of it needs the same one",
 			args:   []string{"freeze", "-l", "stack=prod"},
 			answer: workflows.FreezeResult{Changed: true, Frozen: []workflows.Freeze{{Selector: "stack=dev", By: "bob@host", Since: noon()}, {Selector: "stack=prod"}}},
-			want:   "`armature unfreeze -l stack=prod` ends it\n  frozen too: stack=dev, by bob@host since 2026-11-21 12:00:00Z",
+			want:   "`armature unfreeze -l stack=prod` lifts the freeze\n  also frozen: stack=dev, by bob@host since 2026-11-21 12:00:00Z",
 			sent:   workflows.Freeze{By: "ana@laptop", Selector: "stack=prod"},
 		},
 		"again": {
-			reason: "a freeze may be repeated", args: []string{"freeze"}, want: "everything  is frozen already",
+			reason: "a freeze may be repeated", args: []string{"freeze"}, want: "everything  already frozen",
 			sent: workflows.Freeze{By: "ana@laptop"},
 		},
-		"not a selector": {reason: "nothing is sent", args: []string{"freeze", "-l", "prod"}, exit: exitBadInput, want: `"prod" is not key=value`},
+		"not a selector": {reason: "nothing is sent", args: []string{"freeze", "-l", "prod"}, exit: cli.ExitBadInput, want: `"prod" is not key=value`},
 		"thaw": {
 			reason: "what waits goes on", args: []string{"unfreeze"}, answer: workflows.FreezeResult{Changed: true},
-			want: "everything  not frozen any more", sent: workflows.Freeze{By: "ana@laptop"},
+			want: "everything  no longer frozen", sent: workflows.Freeze{By: "ana@laptop"},
 		},
 		"nothing to thaw": {
-			reason: "no workflow holds a freeze: that is what was asked for", args: []string{"unfreeze"}, fault: errNotManaged,
+			reason: "no workflow holds a freeze: that is what was asked for", args: []string{"unfreeze"}, fault: backend.ErrNotManaged,
 			want: "everything  was not frozen", sent: workflows.Freeze{By: "ana@laptop"},
 		},
 	}
@@ -81,7 +83,7 @@ func TestGetSaysWhatIsFrozen(t *testing.T) {
 	w := newWorld()
 	w.temporal.freezes = []workflows.Freeze{{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: noon()}}
 	w.run("get")
-	if want := "note: frozen: stack=prod, by ada@host since 2026-11-21 12:00:00Z: INC-42; reads go on, no PUT and no DELETE leaves; `armature unfreeze -l stack=prod` ends it"; !strings.Contains(w.err.String(), want) {
+	if want := "note: frozen: stack=prod, by ada@host since 2026-11-21 12:00:00Z: INC-42; reads continue, no PUT and no DELETE is sent; `armature unfreeze -l stack=prod` lifts the freeze"; !strings.Contains(w.err.String(), want) {
 		t.Errorf("get says beside the list\n%s\nwant %s", w.err.String(), want)
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
-// phases are what --phase takes, as the list shows them.
+// phases returns the values of --phase.
 func phases() []string {
 	return []string{
 		string(workflows.PhasePending), string(workflows.PhaseBlocked), string(workflows.PhaseOperating), string(workflows.PhaseReady),
@@ -21,118 +24,136 @@ func phases() []string {
 func (a *app) getCommand() *cobra.Command {
 	var (
 		targets watched
-		how     showing
+		how     display
 		phase   []string
 	)
 	c := &cobra.Command{
 		Use:   "get [NAME|ID]... | -l SELECTOR",
-		Short: "List managed resources and where they stand",
-		Long: `get lists managed resources: all, or those named by name, by resource ID or by
-label selector. When no worker answers, it shows what the search attributes
-tell, and says so. On a narrow terminal columns are left out, never phase and
-reason; wide has all of them.
+		Short: "List managed resources and their state",
+		Long: `get lists managed resources: all, or those chosen by name, resource ID or label
+selector. When no worker answers, it uses Temporal's search attributes and says so.
+A narrow terminal hides columns, but never phase and reason; wide shows every
+column.
 
-json and yaml are a list of resources with all that is known of each: id, name,
+json and yaml are a list of resources with everything known about each: id, name,
 apiVersion, owner, policy, labels, generation, phase, condition, waitingFor,
-nextTry, differences, decisions and more; what is empty is left out. With --watch
+nextTry, differences, decisions and more; empty fields are omitted. With --watch
 every change is one line of JSON, or one YAML document.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			for _, word := range phase {
-				if err := among("phase", word, phases()); err != nil {
+			for _, p := range phase {
+				if err := checkOneOf("phase", p, phases()); err != nil {
 					return err
 				}
 			}
-			targets.names = args
-			if err := targets.check(); err != nil {
+			targets.Names = args
+			if err := targets.Check(); err != nil {
 				return err
 			}
-			return a.show(c.Context(), how, func(ctx context.Context, b *backend) (frame, error) {
+			return a.show(c.Context(), how, func(ctx context.Context, b *connection) (frame, error) {
 				return a.getFrame(ctx, b, &targets, phase, how.output)
 			})
 		},
 	}
-	a.addChooser(c, &targets.selection, "everything that is managed (the default)")
-	a.addShowing(c, &how)
+	a.addSelection(c, &targets.Selection, "every managed resource (the default)")
+	a.addDisplay(c, &how)
 	c.Flags().StringSliceVar(&phase, "phase", nil, "only these phases: "+strings.Join(phases(), ", "))
 	a.completeFlag(c, "phase", fixed(phases()...))
 	return c
 }
 
-// getFrame is one list.
-func (a *app) getFrame(ctx context.Context, b *backend, targets *watched, phase []string, output format) (frame, error) {
+// getFrame returns one list.
+func (a *app) getFrame(ctx context.Context, b *connection, targets *watched, phase []string, output format) (frame, error) {
 	views, err := targets.views(ctx, b, false)
 	if err != nil {
 		return frame{}, err
 	}
-	ended := targets.over(views)
+	final, chosen := targets.isOver(views), len(views)
 	if len(phase) > 0 {
-		views = slices.DeleteFunc(views, func(v view) bool {
-			return !slices.ContainsFunc(phase, func(word string) bool { return strings.EqualFold(word, phaseWord(v)) })
+		views = slices.DeleteFunc(views, func(v backend.View) bool {
+			return !slices.ContainsFunc(phase, func(p string) bool { return strings.EqualFold(p, v.PhaseName()) })
 		})
 	}
-	frozen, frozenErr := b.frozen(ctx)
+	freezes, freezesErr := b.Freezes(ctx)
 	render := func(a *app) error {
 		a.noteStale(views)
-		a.noteFrozen(frozen, frozenErr)
-		switch {
-		case output.machine():
-			return a.write(output, shownOf(views))
-		case len(views) == 0 && targets.selector != "":
-			a.note("nothing that is managed has the labels %s", targets.selector)
-			return nil
-		case len(views) == 0 && len(phase) > 0:
-			a.note("nothing that is managed is %s", strings.Join(phase, " or "))
+		a.noteFreezes(freezes, freezesErr)
+		if output.isMachine() {
+			return a.write(output, screen.Items(views))
+		}
+		if len(views) == 0 {
+			a.noteNothing(targets.Selection, phase, chosen)
 			return nil
 		}
-		return a.table(views, output == formatWide)
+		a.printTable(views, output == formatWide)
+		return nil
 	}
-	return frame{render: render, lines: func(a *app) []changed { return changes(a, views) }, ended: ended}, nil
+	return frame{render: render, lines: func(a *app) []logLine { return logLines(a, views) }, final: final}, nil
 }
 
-// changes are the lines of a log of views: as a wait writes them.
-func changes(a *app, views []view) []changed {
-	lines := make([]changed, len(views))
+// noteNothing notes why a list is empty. chosen is the number of resources before
+// --phase removed some.
+func (a *app) noteNothing(s backend.Selection, phase []string, chosen int) {
+	switch {
+	case chosen > 0 && s.Selector != "":
+		a.note("no managed resource with the labels %s is %s (of %d with these labels)", s.Selector, strings.Join(phase, " or "), chosen)
+	case chosen > 0:
+		a.note("no managed resource is %s", strings.Join(phase, " or "))
+	case s.Selector != "":
+		a.note("no managed resource has the labels %s", s.Selector)
+	default:
+		a.note("no resources are managed; `armature apply -f PATH` adds some")
+	}
+}
+
+// printTable writes one line for each view; on a terminal as much of it as fits.
+func (a *app) printTable(views []backend.View, wide bool) {
+	painter := a.painter()
+	switch width, _ := a.size(); {
+	case wide:
+		a.printf("%s", painter.WideTable(views))
+	case a.terminal:
+		a.printf("%s", painter.FittingTable(views, width))
+	default:
+		a.printf("%s", painter.Table(views))
+	}
+}
+
+// logLines returns views as lines of a log, in the form of a wait.
+func logLines(a *app, views []backend.View) []logLine {
+	lines := make([]logLine, len(views))
 	for i, v := range views {
-		name := v.called()
+		name := v.DisplayName()
 		if !v.ID.IsZero() {
-			name = described(v.ID)
+			name = cli.KindAndName(v.ID)
 		}
-		lines[i] = changed{of: name, is: changeKey(outcome{view: v}), text: name + "  " + summary(v, a.now())}
+		lines[i] = logLine{subject: name, key: screen.ChangeKey(v), text: name + "  " + screen.Summary(v, a.now())}
 	}
 	return lines
 }
 
-// noteStale says beside the output why a view is not from its workflow: no
-// worker answers, or one does and fails.
-func (a *app) noteStale(views []view) {
-	var queues []string
+// noteStale notes why views are not from their workflows: no worker answers, or one
+// does and fails.
+func (a *app) noteStale(views []backend.View) {
+	var taskQueues []string
 	stuck := 0
 	for _, v := range views {
-		queue := cmp.Or(v.known.TaskQueue, a.taskQueue)
+		taskQueue := cmp.Or(v.Record.TaskQueue, a.taskQueue)
 		switch {
 		case !v.Stale || v.Gone:
-		case v.known.Stuck != "":
+		case v.Record.Stuck != "":
 			stuck++
-		case !slices.Contains(queues, queue):
-			queues = append(queues, queue)
+		case !slices.Contains(taskQueues, taskQueue):
+			taskQueues = append(taskQueues, taskQueue)
 		}
 	}
-	slices.Sort(queues)
-	for _, queue := range queues {
-		a.note("note: %v (shown from search attributes)", &noWorkerError{taskQueue: queue})
+	slices.Sort(taskQueues)
+	for _, taskQueue := range taskQueues {
+		a.note("note: %v (shown from search attributes)", &backend.NoWorkerError{TaskQueue: taskQueue})
 	}
 	if stuck > 0 {
-		a.note("note: %s stuck: the worker takes its workflow task and fails; its log says why (shown from search attributes)", isAre(stuck, "resource"))
+		a.note("note: %s stuck: a worker takes the workflow task and fails; read its log (shown from search attributes)", cli.CountAre(stuck, "resource"))
 	}
-}
-
-// isAre is "1 resource is", "2 resources are".
-func isAre(n int, noun string) string {
-	if n == 1 {
-		return count(n, noun) + " is"
-	}
-	return count(n, noun) + " are"
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // manyDatabases manages so many databases that wait for their cluster.
@@ -47,7 +48,7 @@ func TestWhyMany(t *testing.T) {
 			f.manage(t, cluster, readyStatus())
 			f.manage(t, vnet, readyStatus())
 		}},
-		"nothing": {reason: "an empty selection is no success", args: []string{"why", "-l", "stack=prod"}, manage: func(*testing.T, *fakeTemporal) {}, stderr: "nothing is managed here"},
+		"nothing": {reason: "an empty selection is no success", args: []string{"why", "-l", "stack=prod"}, manage: func(*testing.T, *fakeTemporal) {}, stderr: "no managed resource has the labels stack=prod"},
 		"deletion": {reason: "a dependent that nobody deletes holds up its owner, and itself", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx is Deleting", cluster))
@@ -72,14 +73,14 @@ func TestWhyMany(t *testing.T) {
 		}},
 		"stuck": {reason: "a failing workflow task is a cause of its own", args: []string{"why"}, stderr: "1 resource is stuck", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, readyStatus())
-			f.change(t, cluster, func(r *record) { r.Stuck = "its workflow task fails (NonDeterministicError)" })
+			f.change(t, cluster, func(r *backend.Record) { r.Stuck = "its workflow task fails (NonDeterministicError)" })
 		}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			tc.manage(t, w.temporal)
-			if code := w.run(tc.args...); code != exitOK {
+			if code := w.run(tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
 			}
 			golden(t, "why-many-"+strings.ReplaceAll(name, " ", "-")+".txt", w.out.String())
@@ -96,7 +97,7 @@ func TestWhyManyIsCheap(t *testing.T) {
 	w := newWorld()
 	manyDatabases(t, w.temporal, 1000)
 	w.temporal.manage(t, cluster, operating("PUT"))
-	if code := w.run("why", "-o", "json"); code != exitOK {
+	if code := w.run("why", "-o", "json"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if lists, queries := len(w.temporal.queries), w.temporal.asked; lists != 1 || queries > 2 {
@@ -126,7 +127,7 @@ func TestWhySelectorLooksBeyond(t *testing.T) {
 	w.temporal.manage(t, database, waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
 	w.temporal.manage(t, cluster, operating("PUT"))
 	w.temporal.selected = []string{database}
-	if code := w.run("why", "-l", "stack=prod"); code != exitOK {
+	if code := w.run("why", "-l", "stack=prod"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if !strings.Contains(w.out.String(), "1 resource waits for kusto cluster adx: Operating since") || len(w.temporal.queries) != 2 {
@@ -144,10 +145,10 @@ func TestWhyBounds(t *testing.T) {
 		w.temporal.manage(t, id, operating("PUT"))
 	}
 	w.temporal.manage(t, vnet, waiting(t, resource.ReasonReferenceNotReady, "40 references are not ready", ids...))
-	if code := w.run("why", "v1"); code != exitOK {
+	if code := w.run("why", "v1"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
-	if w.temporal.asked > chainLooks || !strings.Contains(w.out.String(), "└ waits for 36 more") {
+	if w.temporal.asked > 48 || !strings.Contains(w.out.String(), "└ waits for 36 more") {
 		t.Errorf("%d queries:\n%s", w.temporal.asked, w.out)
 	}
 
@@ -155,10 +156,10 @@ func TestWhyBounds(t *testing.T) {
 	for i := range 30 {
 		w.temporal.manage(t, fmt.Sprintf("%s%d", account, i), waiting(t, resource.ReasonReferenceNotReady, "not ready", fmt.Sprintf("%s%d", account, i+1)))
 	}
-	if code := w.run("why", "sa10"); code != exitOK {
+	if code := w.run("why", "sa10"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
-	if lines := strings.Count(w.out.String(), "\n"); lines > chainDepth+2 || !strings.Contains(w.out.String(), "`armature why sa112` goes on from here") {
+	if lines := strings.Count(w.out.String(), "\n"); lines > 12+2 || !strings.Contains(w.out.String(), "continued by `armature why sa112`") {
 		t.Errorf("%d lines:\n%s", lines, w.out)
 	}
 }
@@ -167,29 +168,8 @@ func TestWhyJSON(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, database, waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
 	w.temporal.manage(t, cluster, operating("PUT"))
-	if code := w.run("why", "telemetry", "-o", "json"); code != exitOK {
+	if code := w.run("why", "telemetry", "-o", "json"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	golden(t, "why.json", w.out.String())
-}
-
-func TestHeld(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		record record
-		want   bool
-	}{
-		"blocked":   {reason: "it waits", record: record{Phase: workflows.PhaseBlocked, WaitingFor: []string{"k"}}, want: true},
-		"paused":    {reason: "a pause comes first", record: record{Phase: workflows.PhasePaused, WaitingFor: []string{"k"}}},
-		"operating": {reason: "so does an operation", record: record{Phase: workflows.PhaseOperating, WaitingFor: []string{"k"}}},
-		"stuck":     {reason: "and a failing workflow task", record: record{Phase: workflows.PhaseBlocked, WaitingFor: []string{"k"}, Stuck: "x"}},
-		"alone":     {reason: "it waits for nobody", record: record{Phase: workflows.PhaseBlocked}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.record.held(); got != tc.want {
-				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
-			}
-		})
-	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // importResource answers what a worker would, by resource name.
-func (f *fakeTemporal) importResource(_ context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
+func (f *fakeTemporal) Import(_ context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inputs = append(f.inputs, in)
@@ -56,7 +56,7 @@ func TestImport(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	golden(t, "import.txt", w.out.String())
-	if !strings.Contains(w.err.String(), "builtin  left out: the service makes it by itself") {
+	if !strings.Contains(w.err.String(), "builtin  skipped: the service makes it by itself") {
 		t.Errorf("stderr %q", w.err)
 	}
 	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(w.out.String())}, "-")
@@ -91,7 +91,7 @@ func TestImportIntoAFolder(t *testing.T) {
 	if err != nil || len(entries) != 2 || entries[0].Name() != "kusto-cluster-adx.yaml" || entries[1].Name() != "kusto-database-adx-telemetry.yaml" {
 		t.Errorf("files %v, %v", entries, err)
 	}
-	if code := w.run("import", cluster, "-o", folder); code != 1 || !strings.Contains(w.err.String(), "nothing is overwritten") {
+	if code := w.run("import", cluster, "-o", folder); code != 1 || !strings.Contains(w.err.String(), "existing files are not overwritten") {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 }
@@ -103,9 +103,9 @@ func TestImportFaults(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"NoID":    {"a name is of what is managed", []string{"adx"}, 1, "is imported by its resource ID"},
+		"NoID":    {"a name is of what is managed", []string{"adx"}, 1, "use the resource ID to import"},
 		"None":    {"nothing is imported by accident", nil, 2, "name what to import"},
-		"Version": {"an @ with nothing behind it is a slip", []string{cluster + "@"}, 2, "write it like @2023-08-15"},
+		"Version": {"an @ with nothing behind it is a slip", []string{cluster + "@"}, 2, "use one like @2023-08-15"},
 		"Absent":  {"what does not exist is named, the rest is written", []string{cluster, group + "/providers/Microsoft.Kusto/clusters/none"}, 1, "clusters none  NotFound: it does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,32 +118,5 @@ func TestImportFaults(t *testing.T) {
 				t.Errorf("%s: wrote %s", c.reason, w.out)
 			}
 		})
-	}
-}
-
-func TestOwnerText(t *testing.T) {
-	for id, want := range map[string]string{
-		cluster:  group,
-		database: cluster,
-		group:    "/subscriptions/11111111-2222-3333-4444-555555555555",
-		cluster + "/providers/Microsoft.Authorization/locks/l1":                                                     cluster + "@2023-08-15",
-		"/providers/Microsoft.Management/managementGroups/m1":                                                       "/",
-		"/subscriptions/11111111-2222-3333-4444-555555555555/providers/Microsoft.Authorization/policyDefinitions/p": "/subscriptions/11111111-2222-3333-4444-555555555555",
-	} {
-		result := activities.ImportResourceResult{ID: mustID(t, id), APIVersion: "2020-01-01", Body: json.RawMessage(`{}`)}
-		if strings.Contains(id, "locks") {
-			result.OwnerAPIVersion = "2023-08-15"
-		}
-		if got := ownerText(result); got != want {
-			t.Errorf("%s: owner %q, want %q", id, got, want)
-		}
-		text, err := manifestText(result, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, "-")
-		if err != nil || !set.Resources[0].ID.Equal(mustID(t, id)) {
-			t.Errorf("%s: %v of\n%s", id, err, text)
-		}
 	}
 }

@@ -1,7 +1,7 @@
-// Command armature is the CLI of Armature. It owns what a user types and reads:
-// flags, tables, sentences, exit codes. It is a Temporal client only: it loads
-// manifests, sends messages to workflows and shows their state; it never talks
-// to ARM and takes no decision about a resource.
+// Command armature is the CLI of Armature. This package owns the commands: flags,
+// help, questions and screens. It is a client of Temporal only: it loads manifests,
+// sends messages to workflows and shows their state. It never talks to ARM and takes
+// no decision about a resource.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// version is stamped by -ldflags "-X main.version=v1.2.3".
+// version is set by -ldflags "-X main.version=v1.2.3".
 var version = "dev"
 
 func main() {

@@ -1,21 +1,21 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/internal/nearest"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/armature-io/armature/internal/nearest"
 )
 
-// format is how a command writes its answer.
+// format is an output format.
 type format string
 
-// The formats of every command that reads. table is for people; wide is table
-// with nothing cut off; json and yaml are the same value in two spellings, for
-// machines.
+// The formats of every command that reads. table is for people; wide is table with
+// every column, nothing shortened; json and yaml are the same value for programs.
 const (
 	formatTable format = "table"
 	formatWide  format = "wide"
@@ -34,42 +34,39 @@ func (a *app) addOutput(c *cobra.Command, out *format) {
 	a.completeFlag(c, "output", fixed(formats()...))
 }
 
-// Set reads the flag.
+// Set implements pflag.Value.
 func (f *format) Set(text string) error {
-	for _, known := range formats() {
-		if text == known {
-			*f = format(text)
-			return nil
-		}
+	if !slices.Contains(formats(), text) {
+		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, formats()), strings.Join(formats(), ", "))
 	}
-	return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, formats()), strings.Join(formats(), ", "))
+	*f = format(text)
+	return nil
 }
 
-// String is the flag as it is written.
+// String implements pflag.Value.
 func (f *format) String() string { return string(*f) }
 
-// Type is the flag's type in the help.
+// Type implements pflag.Value: the flag's type in the help.
 func (f *format) Type() string { return "format" }
 
-// machine reports whether a program reads the answer.
-func (f format) machine() bool { return f == formatJSON || f == formatYAML }
+// isMachine reports whether a program reads the output.
+func (f format) isMachine() bool { return f == formatJSON || f == formatYAML }
 
-// write writes a value for machines, in both formats with the same names.
+// write writes a value as JSON, or as YAML with the same names.
 func (a *app) write(f format, value any) error {
+	raw, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
 	if f == formatJSON {
-		return a.printJSON(value)
+		a.printf("%s\n", raw)
+		return nil
 	}
-	var raw strings.Builder
-	copied := *a
-	copied.out = &raw
-	if err := copied.printJSON(value); err != nil {
-		return err
-	}
-	var out any
-	if err := yaml.Unmarshal([]byte(raw.String()), &out); err != nil {
+	var names any
+	if err := yaml.Unmarshal(raw, &names); err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
-	encoded, err := yaml.Marshal(out)
+	encoded, err := yaml.Marshal(names)
 	if err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -20,7 +22,7 @@ func TestDescribeManyDependents(t *testing.T) {
 		status.WaitingFor = append(status.WaitingFor, mustID(t, fmt.Sprintf("%s/databases/d%d", cluster, i)))
 	}
 	w.temporal.manage(t, cluster, status)
-	if code := w.run("describe", cluster); code != exitOK {
+	if code := w.run("describe", cluster); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if lines := strings.Count(w.out.String(), "\n"); lines > 40 {
@@ -68,13 +70,13 @@ func TestDescribeMore(t *testing.T) {
 			s.Needs = []resource.ID{mustID(t, cluster).Owner(), mustID(t, vnet), mustID(t, account)}
 		}, want: []string{"Needs        " + vnet + "\n             " + account + "\n"}},
 		"stuck": {reason: "a worker that fails is told from one that is missing", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
-			f.change(t, cluster, func(r *record) {
+			f.change(t, cluster, func(r *backend.Record) {
 				r.Stuck, r.TaskQueue = "its workflow task fails (NonDeterministicError, attempt 7)", "q7"
 			})
-		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): a worker on task queue q7 takes it and cannot go on; its log says why, and `armature replay " + cluster + "` where this version parts from the history", "note: 1 resource is stuck"}},
+		}, want: []string{"Worker       its workflow task fails (NonDeterministicError, attempt 7): workers on task queue q7 cannot complete it; read the worker's log, and run `armature replay " + cluster + "` to find where this version differs from the history", "note: 1 resource is stuck"}},
 		"no worker": {reason: "names the queue of the workflow, not that of the flag", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
 			f.silent = true
-			f.change(t, cluster, func(r *record) { r.TaskQueue = "q7" })
+			f.change(t, cluster, func(r *backend.Record) { r.TaskQueue = "q7" })
 		}, want: []string{"Worker       none answers on task queue q7", "note: no worker answers on task queue q7"}},
 	}
 	for name, tc := range cases {
@@ -83,7 +85,7 @@ func TestDescribeMore(t *testing.T) {
 			status := blockedStatus(t)
 			w.temporal.manage(t, cluster, status)
 			tc.change(t, w.temporal, &w.temporal.statuses[strings.ToLower(cluster)][0])
-			if code := w.run("describe", cluster); code != exitOK {
+			if code := w.run("describe", cluster); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
 			}
 			w.run("get")

@@ -3,36 +3,45 @@ package main
 import (
 	"context"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) pauseCommand() *cobra.Command {
-	return a.pausing("pause", workflows.PauseUpdate, "Let operations end and start no step until resume",
-		`pause lets what Azure has accepted end and starts no step of the resource until
-resume; a deletion goes on. It holds single resources for as long as it takes; to
-stop every write of many at once there is freeze.`,
-		"paused", "is paused already")
+	return a.pauseOrResume("pause", workflows.PauseUpdate, "Start no step until resume; operations in progress end",
+		`pause lets operations that Azure has accepted end and starts no other step of the
+resource until resume; a deletion continues. It stops single resources for any
+time; freeze stops every write of many at once.`,
+		"paused", "already paused")
 }
 
-// pausing is the command for pause and resume, which differ in words only.
-func (a *app) pausing(name, update, short, long, changed, unchanged string) *cobra.Command {
+func (a *app) resumeCommand() *cobra.Command {
+	return a.pauseOrResume("resume", workflows.ResumeUpdate, "End a pause and start a pass now",
+		"resume ends a pause and starts a pass now. A resource that is not paused does not\nchange.",
+		"resumed", "was not paused")
+}
+
+// pauseOrResume returns the command for pause or resume. changed and unchanged are the
+// answers for the user.
+func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string) *cobra.Command {
 	var (
 		input   workflows.PauseInput
-		targets selection
+		targets backend.Selection
 	)
 	c := &cobra.Command{
 		Use:     name + " NAME|ID... | -l SELECTOR",
 		Short:   short,
-		Long:    long + "\n\n" + exitHelp,
+		Long:    long + "\n\n" + cli.ExitHelp,
 		Example: "  armature " + name + " adx --reason INC-42\n  armature " + name + " -l stack=prod",
 		RunE: func(c *cobra.Command, args []string) error {
 			input.By = a.by
-			targets.names = args
-			b, err := a.sendNamed(c.Context(), targets, func(b *backend, records []record) (sender, error) {
+			targets.Names = args
+			b, err := a.sendNamed(c.Context(), targets, func(b *connection, records []backend.Record) (sender, error) {
 				return func(ctx context.Context, i int) (string, error) {
 					var result workflows.PauseResult
-					err := b.update(ctx, records[i].WorkflowID, message{name: update, input: input, result: &result})
+					err := b.Update(ctx, records[i].WorkflowID, backend.Message{Name: update, Input: input, Result: &result})
 					if !result.Changed {
 						return unchanged, err
 					}
@@ -46,6 +55,6 @@ func (a *app) pausing(name, update, short, long, changed, unchanged string) *cob
 		},
 	}
 	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")
-	a.addChooser(c, &targets, "everything that is managed")
+	a.addSelection(c, &targets, "every managed resource")
 	return c
 }

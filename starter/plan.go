@@ -1,221 +1,247 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// exitChanges is plan's code for "there are changes"; its errors are always
-// exitFailed, so that no script takes one for the other.
+// exitChanges is plan's exit code for "there are changes". The code of its errors is
+// always cli.ExitFailed, so that no script confuses the two.
 const exitChanges = 2
 
 const planExitHelp = `Exit codes of plan:
   0  no changes
-  2  changes, or a blocked resource of which nobody knows
-  1  an error: bad flags or manifests, Temporal or Azure out of reach, a refused read`
+  2  changes, or a resource that is blocked
+  1  an error: bad flags or manifests, Temporal or Azure unreachable, a refused read`
 
-// parallelPlans bounds the dry runs under way at one time.
-const parallelPlans = 16
+// maxParallelDryRuns bounds concurrent dry runs.
+const maxParallelDryRuns = 16
 
-// change is what a plan says of one resource.
-type change struct {
-	ID   resource.ID `json:"id"`
-	Name string      `json:"name"`
-	activities.PlanResourceResult
-	// policy is that of what is to be deleted.
-	policy resource.Policy
-}
-
-// outline is a whole plan: the resources of the manifests in dependency order,
-// then what is pruned.
-type outline struct {
-	Resources []change                      `json:"resources"`
-	Summary   map[activities.PlanAction]int `json:"summary"`
+// planOptions are the flags of a plan.
+type planOptions struct {
+	prune  pruneOptions
+	output format
+	file   string
 }
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		from   sources
-		prune  pruning
-		output format
-		file   string
+		from sources
+		how  planOptions
 	)
 	c := &cobra.Command{
 		Use:   "plan -f PATH...",
-		Short: "Show what apply would change, and change nothing",
+		Short: "Show what apply would change",
 		Long: `plan asks a worker what a pass would do with each manifest: create, update (each
-path with its old and new value, and what the PUT takes away), nothing, or wait
-for whom. It sends no PUT and no DELETE, and touches no running workflow. With
---prune -l SELECTOR it also lists what apply --prune would delete. With --out FILE
-it writes the plan, for apply --plan-file: the manifests, without any secret.
+path with its old and new value, and what the PUT removes), nothing, or wait for
+other resources. It sends no PUT and no DELETE, and does not touch running
+workflows. With --prune -l SELECTOR it also lists what apply --prune would delete.
+With --out FILE it writes the plan for apply --plan-file: the manifests, without any
+secret.
 
-table leaves out what is in sync; wide names it too. json and yaml are {resources,
-summary}: of each resource id, name, action (create, update, none, delete, blocked
-or error), message, differences and what the PUT drops; of the summary how many
-have each action.
+table omits resources that are in sync; wide lists them too. json and yaml are
+{resources, summary}: of each resource id, name, action (create, update, none,
+delete, blocked or error), message, differences and what the PUT removes; of the
+summary the number of resources for each action.
 
 ` + planExitHelp,
 		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan",
 		RunE: func(c *cobra.Command, args []string) error {
-			return planFault(func() error {
+			return withPlanExitCode(func() error {
 				switch {
 				case len(args) > 0:
-					return badInput("plan takes no arguments, found %q; manifests are given with -f PATH; see `%s --help`", args[0], c.CommandPath())
+					return cli.BadInput("plan takes no arguments, found %q; pass manifests with -f PATH; see `%s --help`", args[0], c.CommandPath())
 				case len(from.files) == 0:
-					return badInput("plan needs -f PATH (a file, a folder, or - for stdin)")
+					return cli.BadInput("plan needs -f PATH (a file, a folder, or - for stdin)")
 				}
-				if err := prune.check(false); err != nil {
+				if err := how.prune.check(false); err != nil {
 					return err
 				}
 				set, err := from.load(a)
 				if err != nil {
 					return err
 				}
-				return a.plan(c.Context(), set, planned{prune: prune, output: output, file: file})
+				return a.plan(c.Context(), set, how)
 			}())
 		},
 	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return failed("%s", flagFault(c, err)) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", flagErrorText(c, err)) })
 	from.add(c.Flags())
-	c.Flags().BoolVar(&prune.on, "prune", false, "show also what apply --prune would delete (needs -l)")
-	c.Flags().StringVarP(&prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
+	c.Flags().BoolVar(&how.prune.on, "prune", false, "also show what apply --prune would delete (needs -l)")
+	c.Flags().StringVarP(&how.prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
 	a.completeFlag(c, "selector", a.completeLabels)
-	a.addOutput(c, &output)
-	c.Flags().StringVar(&file, "out", "", "write the plan to a `file`, for apply --plan-file")
+	a.addOutput(c, &how.output)
+	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file")
 	return c
 }
 
-// planFault gives every error of plan the same code.
-func planFault(err error) error {
-	var f *fault
-	if err == nil || errors.As(err, &f) && f.code == exitChanges && f.Error() == "" {
+// errChanges ends a plan with changes. It prints nothing.
+var errChanges = &cli.ExitError{Code: exitChanges, Err: errors.New("")}
+
+// withPlanExitCode gives every error of plan the same exit code.
+func withPlanExitCode(err error) error {
+	if err == nil || errors.Is(err, errChanges) {
 		return err
 	}
-	return &fault{code: exitFailed, err: err}
+	return &cli.ExitError{Code: cli.ExitFailed, Err: err}
 }
 
-// planned is what the user asked for.
-type planned struct {
-	prune  pruning
-	output format
-	file   string
-}
-
-func (a *app) plan(ctx context.Context, set manifest.Set, how planned) error {
+func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error {
 	if err := how.prune.checkLabels(set); err != nil {
 		return err
 	}
-	b, err := a.connect(ctx, a)
+	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	o, err := b.outline(ctx, set, how.prune)
+	p, err := makePlan(ctx, b, set, how.prune)
 	if err != nil {
 		return err
 	}
-	if how.output.machine() {
-		err = a.write(how.output, o)
+	if how.output.isMachine() {
+		if err := a.write(how.output, p); err != nil {
+			return err
+		}
 	} else {
-		a.showPlan(o, how.output == formatWide)
+		a.printf("%s", p.Text(how.output == formatWide, a.color))
 	}
-	if err != nil {
-		return err
-	}
-	verdict := o.verdict()
 	if how.file != "" {
-		err = a.writePlan(how.file, set, o)
+		if err := p.Write(how.file, set, a.by, a.now()); err != nil {
+			return err
+		}
+		a.note("the plan is in %s; `armature apply --plan-file %s` applies it unless resources change first", how.file, how.file)
 	}
-	return cmp.Or(err, verdict)
-}
-
-// verdict is the exit code of a plan.
-func (o outline) verdict() error {
 	switch {
-	case o.Summary[activities.PlanError] > 0:
-		return failed("%s could not be planned, see above", count(o.Summary[activities.PlanError], "resource"))
-	case len(o.Resources) > o.Summary[activities.PlanNone]:
-		return &fault{code: exitChanges, err: errors.New("")}
+	case p.Errors() > 0:
+		return cli.Failed("%s could not be planned, see above", cli.Count(p.Errors(), "resource"))
+	case p.HasChanges():
+		return errChanges
 	}
 	return nil
 }
 
-// outline plans the manifests, and what a prune would delete.
-func (b *backend) outline(ctx context.Context, set manifest.Set, prune pruning) (outline, error) {
-	o := outline{Resources: make([]change, len(set.Resources)), Summary: map[activities.PlanAction]int{}}
-	run := planRun()
-	err := each(ctx, len(set.Resources), parallelPlans, func(ctx context.Context, i int) error {
+// makePlan plans the manifests, and what a prune would delete.
+func makePlan(ctx context.Context, b *connection, set manifest.Set, prune pruneOptions) (plan.Plan, error) {
+	results := make([]activities.PlanResourceResult, len(set.Resources))
+	run := backend.NewPlanRun()
+	err := backend.ForEach(ctx, len(results), maxParallelDryRuns, func(ctx context.Context, i int) error {
 		desired := set.Resources[i]
-		result, err := b.plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
-			Desired: desired, Together: together(desired, set),
+		var err error
+		results[i], err = b.Plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
+			Desired: desired, Together: plan.DependenciesIn(desired, set),
 		})
 		if err != nil {
-			return wrapName(described(desired.ID), err)
+			return withName(cli.KindAndName(desired.ID), err)
 		}
-		o.Resources[i] = change{ID: desired.ID, Name: desired.Name, PlanResourceResult: result}
 		return nil
 	})
 	switch {
-	case errors.Is(err, errInterrupted):
-		return o, failed("interrupted; a plan changes nothing")
+	case errors.Is(err, backend.ErrInterrupted):
+		return plan.Plan{}, cli.Failed("interrupted; a plan changes nothing")
 	case err != nil:
-		return o, err
+		return plan.Plan{}, err
 	}
-	if prune.on {
-		stale, err := prune.stale(ctx, b, set)
-		if err != nil {
-			return o, err
-		}
-		for _, r := range stale {
-			o.Resources = append(o.Resources, pruned(r))
-		}
-	}
-	for _, c := range o.Resources {
-		o.Summary[c.Action]++
-	}
-	return o, nil
+	stale, err := prune.stale(ctx, b, set)
+	return plan.New(set.Resources, results, stale), err
 }
 
-// planRun begins the workflow IDs of one plan.
-func planRun() string { return workflows.PlanIDPrefix + randomHex() }
+// planFileFlags are the flags of apply that can be combined with --plan-file.
+var planFileFlags = map[string]bool{"plan-file": true, "wait": true, "timeout": true, "task-queue": true, "worker-timeout": true, "yes": true}
 
-// randomHex tells two runs of a command apart.
-func randomHex() string {
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // it never fails
-	return hex.EncodeToString(random[:])
-}
-
-// together are the manifests of a set that a resource needs.
-func together(desired resource.Desired, set manifest.Set) []resource.ID {
-	return slices.DeleteFunc(desired.Needs(), func(id resource.ID) bool {
-		_, named := set.Sources[id.Key()]
-		return !named
+// applyPlan applies exactly the plan of a file, or nothing.
+func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, how applyOptions) error {
+	var other string
+	flags.Visit(func(f *pflag.Flag) {
+		if !planFileFlags[f.Name] {
+			other = f.Name
+		}
 	})
+	if other != "" {
+		return cli.BadInput("--plan-file cannot be combined with --%s; omit it", other)
+	}
+	file, err := plan.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	b, err := a.connection(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	changed, err := a.countStale(ctx, b, file)
+	if err != nil {
+		return err
+	}
+	stale, staleLines, err := checkDeletions(ctx, b, file.Deletions)
+	if err != nil {
+		return err
+	}
+	for _, line := range staleLines {
+		a.note("%s", line)
+	}
+	if n := changed + len(staleLines); n > 0 {
+		return cli.Failed("plan of %s by %s is stale: %s changed since it was made (see above); nothing was started, plan again",
+			file.Created.Format(time.RFC3339), file.By, cli.Count(n, "resource"))
+	}
+	var resources []resource.Desired
+	for _, spec := range file.Resources {
+		if spec.Action == activities.PlanBlocked {
+			a.note("%s  skipped: it was blocked in the plan", cli.KindAndName(spec.Desired.ID))
+			continue
+		}
+		resources = append(resources, spec.Desired)
+	}
+	return a.start(ctx, b, resources, stale, how)
 }
 
-// pruned is the plan of what no manifest names any more. Its policy decides what
-// a deletion means.
-func pruned(r record) change {
-	c := change{ID: r.ID, Name: r.Name, policy: r.Policy}
-	c.Action, c.APIVersion, c.Managed = activities.PlanDelete, r.APIVersion, true
-	switch {
-	case r.Policy.Leaves():
-		c.Message = "it stays in Azure and is no longer managed (policy " + string(r.Policy) + ")"
-	case r.Policy == resource.PolicyProtect:
-		c.Action, c.Reason = activities.PlanBlocked, resource.ReasonProtected
-		c.Message = "no manifest names it any more, but its policy is protect: the deletion would be refused"
+// countStale plans once more, prints what differs from the file, and counts it.
+func (a *app) countStale(ctx context.Context, b *connection, file plan.File) (int, error) {
+	now, err := makePlan(ctx, b, file.Set(), pruneOptions{})
+	if err != nil {
+		return 0, err
 	}
-	return c
+	n := 0
+	for i, spec := range file.Resources {
+		if !spec.IsStale(now.Resources[i]) {
+			continue
+		}
+		if n++; n == 1 {
+			a.note("changed since the plan:")
+		}
+		a.note("%s  was planned to be %s", cli.KindAndName(spec.Desired.ID), spec.PlannedAction())
+		a.printf("%s", now.Resources[i].Text(a.color))
+	}
+	return n, nil
+}
+
+// checkDeletions returns the records of what is to be deleted, and a line for each that
+// changed since the plan.
+func checkDeletions(ctx context.Context, b *connection, deletions []plan.Deletion) (stale []backend.Record, lines []string, err error) {
+	for _, deletion := range deletions {
+		if deletion.Action != activities.PlanDelete {
+			continue
+		}
+		r, err := b.Record(ctx, deletion.ID.WorkflowID())
+		if err != nil && !errors.Is(err, backend.ErrNotManaged) {
+			return nil, nil, withName(cli.KindAndName(deletion.ID), err)
+		}
+		if line := deletion.Staleness(r, err); line != "" {
+			lines = append(lines, line)
+		} else {
+			stale = append(stale, r)
+		}
+	}
+	return stale, lines, nil
 }

@@ -8,16 +8,17 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/workflows"
 )
 
 // plan answers what a worker would, by resource name; in sync where nothing is
 // set.
-func (f *fakeTemporal) plan(_ context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
+func (f *fakeTemporal) Plan(_ context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.silent {
-		return activities.PlanResourceResult{}, &noWorkerError{taskQueue: "armature"}
+		return activities.PlanResourceResult{}, &backend.NoWorkerError{TaskQueue: "armature"}
 	}
 	f.sent = append(f.sent, "plan "+in.Desired.ID.Name())
 	f.inputs = append(f.inputs, in)
@@ -202,9 +203,9 @@ func TestPlanColors(t *testing.T) {
 func TestPlanPrunesByPolicy(t *testing.T) {
 	for policy, want := range map[resource.Policy]string{
 		resource.PolicyManage:         "- kusto cluster old  delete\n",
-		resource.PolicyDetachOnDelete: "- kusto cluster old  delete: it stays in Azure and is no longer managed (policy detach-on-delete)\n",
-		resource.PolicyObserve:        "- kusto cluster old  delete: it stays in Azure and is no longer managed (policy observe)\n",
-		resource.PolicyProtect:        "! kusto cluster old  blocked: no manifest names it any more, but its policy is protect: the deletion would be refused\n",
+		resource.PolicyDetachOnDelete: "- kusto cluster old  delete: it is kept in Azure and no longer managed (policy detach-on-delete)\n",
+		resource.PolicyObserve:        "- kusto cluster old  delete: it is kept in Azure and no longer managed (policy observe)\n",
+		resource.PolicyProtect:        "! kusto cluster old  blocked: it has no manifest, but its policy is protect: the deletion would be refused\n",
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			w := newWorld()
@@ -223,7 +224,7 @@ func TestWaitForObserved(t *testing.T) {
 	w.temporal.manage(t, cluster, workflows.Status{Phase: workflows.PhaseNotReady, Generation: 1, Condition: resource.Condition{
 		Reason: resource.ReasonDriftDetected, Severity: resource.SeverityWarning, ObservedGeneration: 1,
 	}})
-	if code := w.run("wait", "adx"); code != 1 || !strings.Contains(w.out.String()+w.err.String(), "policy observe reports its drift and changes nothing") {
+	if code := w.run("wait", "adx"); code != 1 || !strings.Contains(w.out.String()+w.err.String(), "policy observe reports drift and changes nothing") {
 		t.Errorf("exit code %d, said %s %s", code, w.out, w.err)
 	}
 }

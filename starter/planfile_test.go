@@ -57,20 +57,20 @@ func TestApplyPlanFile(t *testing.T) {
 		},
 		"Blocked": {
 			reason: "nobody saw what a blocked resource needs, so it is left out", telemetry: activities.PlanBlocked,
-			started: []string{"apply adx"}, deleted: []string{"delete old"}, says: []string{"telemetry  left out: it was blocked in the plan"},
+			started: []string{"apply adx"}, deleted: []string{"delete old"}, says: []string{"telemetry  skipped: it was blocked in the plan"},
 		},
 		"OtherValue": {
-			reason: "the same action on another value is another plan", code: 1, says: []string{"adx  was to be updated otherwise", "at 1 resource", "nothing was started"},
+			reason: "the same action on another value is another plan", code: 1, says: []string{"adx  was planned to be updated in another way", "1 resource changed since it was made", "nothing was started"},
 			change: func(_ *testing.T, w *world, _ string) {
 				w.temporal.plans["adx"] = activities.PlanResourceResult{Action: activities.PlanUpdate, Fingerprint: "a2"}
 			},
 		},
 		"DoneByOthers": {
-			reason: "somebody created it meanwhile", code: 1, says: []string{"telemetry  was to be created"},
+			reason: "somebody created it meanwhile", code: 1, says: []string{"telemetry  was planned to be created"},
 			change: func(_ *testing.T, w *world, _ string) { delete(w.temporal.plans, "telemetry") },
 		},
 		"NotManagedAnyMore": {
-			reason: "the deletion is not to be sent twice", code: 1, says: []string{"old  was to be deleted and is not managed any more"},
+			reason: "the deletion is not to be sent twice", code: 1, says: []string{"old  was planned to be deleted and is no longer managed"},
 			change: func(_ *testing.T, w *world, _ string) { w.temporal.records[0].Running = false },
 		},
 		"OtherPolicy": {
@@ -86,8 +86,8 @@ func TestApplyPlanFile(t *testing.T) {
 			change: func(t *testing.T, _ *world, file string) { rewrite(t, file, `"format": 1`, `"format": 7`) },
 		},
 		"NoPlan":  {reason: "a file of another kind", code: 2, says: []string{"unknown field"}, change: func(t *testing.T, _ *world, file string) { rewrite(t, file, `"format"`, `"version"`) }},
-		"WithF":   {reason: "one source only", code: 2, args: []string{"-f", "x"}, says: []string{"leave --filename out"}},
-		"WithOne": {reason: "a plan is for what stays managed", code: 2, args: []string{"--once"}, says: []string{"leave --once out"}},
+		"WithF":   {reason: "one source only", code: 2, args: []string{"-f", "x"}, says: []string{"cannot be combined with --filename"}},
+		"WithOne": {reason: "a plan is for what stays managed", code: 2, args: []string{"--once"}, says: []string{"cannot be combined with --once"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"slices"
@@ -9,116 +8,128 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/pflag"
 )
 
-// pruneMax is how many resources a prune deletes unless --prune-max says
-// otherwise: more is a wrong folder rather than a wish.
-const pruneMax = 20
+const (
+	// defaultPruneMax is the default of --prune-max: more deletions hint at a wrong
+	// folder.
+	defaultPruneMax = 20
+	// maxPruneShown bounds the resources that the refusal of a prune lists.
+	maxPruneShown = 8
+)
 
-// pruneNamed is how many of too many a refusal names.
-const pruneNamed = 8
-
-// pruning is what the user asked for beside an apply: delete what has the labels
-// and no manifest any more.
-type pruning struct {
+// pruneOptions are the flags of a prune: delete the managed resources that have the
+// labels and no manifest.
+type pruneOptions struct {
 	on       bool
 	selector string
-	most     int
+	max      int
 	yes      bool
 }
 
-func (p *pruning) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&p.on, "prune", false, "delete what has the labels of -l and no manifest (asks; needs -l)")
+func (p *pruneOptions) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&p.on, "prune", false, "delete resources with the labels of -l and no manifest (asks; needs -l)")
 	flags.StringVarP(&p.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
-	flags.IntVar(&p.most, "prune-max", pruneMax, "refuse to prune more resources than this")
+	flags.IntVar(&p.max, "prune-max", defaultPruneMax, "refuse to prune more resources than this")
 	flags.BoolVarP(&p.yes, "yes", "y", false, "do not ask before --prune deletes")
 }
 
-// check refuses flags that contradict each other.
-func (p *pruning) check(once bool) error {
+// check returns an error for flags that contradict each other.
+func (p *pruneOptions) check(once bool) error {
 	switch {
 	case p.on && p.selector == "":
-		return badInput("--prune needs -l key=value: it says which resources belong to these manifests")
+		return cli.BadInput("--prune needs -l key=value: it chooses the resources that belong to these manifests")
 	case !p.on && p.selector != "":
-		return badInput("-l says what --prune may delete; give --prune too, or leave -l out")
+		return cli.BadInput("-l chooses what --prune may delete; add --prune, or omit -l")
 	case p.on && once:
-		return badInput("--prune deletes what is managed and has no manifest, and --once keeps nothing managed; choose one")
-	case p.most < 0:
-		return badInput("--prune-max %d is negative; write 0 to prune nothing, or more", p.most)
+		return cli.BadInput("--prune and --once cannot be combined: --prune compares with managed resources, and --once manages none; choose one of them")
+	case p.max < 0:
+		return cli.BadInput("--prune-max %d is negative; use 0 to prune nothing, or more", p.max)
 	}
 	return nil
 }
 
-// checkLabels refuses manifests that the selector does not choose: the next
-// prune would not know that they belong to the folder, or another one's prune
-// would delete them.
-func (p *pruning) checkLabels(set manifest.Set) error {
+// checkLabels returns an error for manifests without the labels of the selector: the
+// next prune would not know that they belong to this folder, or the prune of another
+// folder would delete them.
+func (p *pruneOptions) checkLabels(set manifest.Set) error {
 	if !p.on {
 		return nil
 	}
-	labels, err := readSelector(p.selector)
+	labels, err := backend.ParseSelector(p.selector)
 	if err != nil {
 		return err
 	}
-	var faults []string
+	var issues []string
 	for _, desired := range set.Resources {
 		for _, l := range labels {
-			if value, stated := desired.Labels[l.key]; !stated || value != l.value {
-				faults = append(faults, set.Sources[desired.ID.Key()].String()+": labels: "+desired.Name+" has no label "+l.key+"="+l.value)
+			if value, stated := desired.Labels[l.Key]; !stated || value != l.Value {
+				issues = append(issues, set.Sources[desired.ID.Key()].String()+": labels: "+desired.Name+" has no label "+l.Key+"="+l.Value)
 			}
 		}
 	}
-	if len(faults) == 0 {
+	if len(issues) == 0 {
 		return nil
 	}
-	return badInput("refuse to prune by %s, nothing was started: every manifest must have the labels, else a later prune does not know it; add them (%s):\n  %s",
-		p.selector, count(len(faults), "fault"), strings.Join(faults, "\n  "))
+	return cli.BadInput("cannot prune by %s, nothing was started: every manifest must have the labels, otherwise a later prune does not know it; add them (%s):\n  %s",
+		p.selector, cli.Count(len(issues), "issue"), strings.Join(issues, "\n  "))
 }
 
-// find is what a prune deletes once the manifests are applied; the user agreed.
-func (p *pruning) find(ctx context.Context, a *app, b *backend, set manifest.Set) ([]record, error) {
+// find returns what a prune deletes after the apply, once the user has agreed.
+func (p *pruneOptions) find(ctx context.Context, a *app, b *connection, set manifest.Set) ([]backend.Record, error) {
 	if !p.on {
 		return nil, nil
 	}
 	stale, err := p.stale(ctx, b, set)
+	what := cli.Count(len(stale), "resource")
 	switch {
 	case err != nil:
 		return nil, err
 	case len(stale) == 0:
 		a.note("nothing to prune: every managed resource with %s has a manifest", p.selector)
 		return nil, nil
-	case len(stale) > p.most:
-		return nil, failed("refuse to prune %s, nothing was started: more than --prune-max %d have %s and no manifest; is the folder complete?\n  %s",
-			count(len(stale), "resource"), p.most, p.selector, strings.Join(pruneLines(stale, pruneNamed), "\n  "))
+	case len(stale) > p.max:
+		return nil, cli.Failed("cannot prune %s, nothing was started: more than --prune-max %d have %s and no manifest; is the folder complete?\n  %s",
+			what, p.max, p.selector, strings.Join(pruneLines(stale, maxPruneShown), "\n  "))
 	}
-	return stale, p.confirm(a, stale)
+	a.printf("without a manifest:\n  %s\n", strings.Join(pruneLines(stale, len(stale)), "\n  "))
+	if !p.yes && !a.interactive {
+		return nil, cli.BadInput("cannot prune %s, nothing was started: there is no terminal to ask on; add --yes, or omit --prune", what)
+	}
+	return stale, a.ask(question{text: "Apply, and delete " + what + " in Azure?", yes: p.yes, unchanged: "nothing was started"})
 }
 
-// stale are the managed resources with the labels that no manifest names.
-func (p *pruning) stale(ctx context.Context, b *backend, set manifest.Set) ([]record, error) {
-	records, err := b.running(ctx, p.selector)
+// stale returns the managed resources with the labels and without a manifest.
+func (p *pruneOptions) stale(ctx context.Context, b *connection, set manifest.Set) ([]backend.Record, error) {
+	if !p.on {
+		return nil, nil
+	}
+	records, err := backend.Running(ctx, b, p.selector)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(records, func(r record) bool {
-		_, named := set.Sources[r.ID.Key()]
-		return named || r.ID.IsZero() || r.Phase == workflows.PhaseDeleting
+	return slices.DeleteFunc(records, func(r backend.Record) bool {
+		_, hasManifest := set.Sources[r.ID.Key()]
+		return hasManifest || r.ID.IsZero() || r.Phase == workflows.PhaseDeleting
 	}), nil
 }
 
-// pruneLines are the lines of a list of what a prune deletes, at most so many.
-func pruneLines(stale []record, most int) []string {
+// pruneLines returns a line for each of at most maxLines resources that a prune
+// deletes.
+func pruneLines(stale []backend.Record, maxLines int) []string {
 	lines := make([]string, 0, len(stale))
 	for i, r := range stale {
-		if i == max(1, most) {
-			return append(lines, "… and "+count(len(stale)-i, "other"))
+		if i == max(1, maxLines) {
+			return append(lines, "… and "+cli.Count(len(stale)-i, "other"))
 		}
 		line := r.ID.String()
 		switch {
 		case r.Policy.Leaves():
-			line += "  (policy " + string(r.Policy) + ": it stays in Azure)"
+			line += "  (policy " + string(r.Policy) + ": it is kept in Azure)"
 		case r.Policy == resource.PolicyProtect:
 			line += "  (policy protect: the deletion will be refused)"
 		}
@@ -127,45 +138,24 @@ func pruneLines(stale []record, most int) []string {
 	return lines
 }
 
-// confirm lists what would be deleted and asks; where nobody can be asked, --yes
-// must be given.
-func (p *pruning) confirm(a *app, stale []record) error {
-	a.printf("no manifest any more:\n  %s\n", strings.Join(pruneLines(stale, len(stale)), "\n  "))
-	switch {
-	case p.yes:
-		return nil
-	case !a.asks:
-		return badInput("refuse to prune %s, nothing was started: nobody can be asked here; give --yes, or leave --prune out", count(len(stale), "resource"))
-	}
-	a.printf("Apply, and delete %s in Azure? [y/N] ", count(len(stale), "resource"))
-	answer, _ := bufio.NewReader(a.in).ReadString('\n')
-	if !agreed(answer) {
-		return failed("nothing was started: the question was not answered with y")
-	}
-	return nil
-}
-
 // skipped adds to the error of an apply that nothing was pruned.
-func (p *pruning) skipped(stale []record, err error) error {
+func (p *pruneOptions) skipped(stale []backend.Record, err error) error {
 	if len(stale) == 0 {
 		return err
 	}
-	return &fault{code: exitCode(asFault(err)), err: errors.Join(err, failed("nothing was pruned: %s without a manifest stay until an apply succeeds", count(len(stale), "resource")))}
+	pruned := cli.Failed("nothing was pruned: %s without a manifest stay until an apply succeeds", cli.Count(len(stale), "resource"))
+	return &cli.ExitError{Code: cli.ExitCode(backend.WithExitCode(err)), Err: errors.Join(err, pruned)}
 }
 
-// prune deletes, in reverse order.
-func (a *app) prune(ctx context.Context, b *backend, stale []record) error {
+// prune deletes stale resources, dependents first.
+func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record) error {
 	if len(stale) == 0 {
 		return nil
 	}
-	ids := make([]resource.ID, len(stale))
-	for i, r := range stale {
-		ids[i] = r.ID
-	}
-	return a.sendWaves(ctx, ids, deletionWaves(stale), parallel, func(ctx context.Context, i int) (string, error) {
-		answer, err := a.sendDelete(deletion{}, func(m message) error { return b.update(ctx, stale[i].WorkflowID, m) }, nil)
-		if errors.Is(err, errNotManaged) {
-			return "is not managed any more", nil
+	return a.sendWaves(ctx, stale, deletionOrder(stale), backend.Parallel, func(ctx context.Context, i int) (string, error) {
+		answer, err := a.sendDelete(deleteOptions{}, func(m backend.Message) error { return b.Update(ctx, stale[i].WorkflowID, m) }, nil)
+		if errors.Is(err, backend.ErrNotManaged) {
+			return "no longer managed", nil
 		}
 		return answer, err
 	})

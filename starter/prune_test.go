@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,18 +39,18 @@ func TestPrune(t *testing.T) {
 		"deletes": {
 			reason: "what no manifest names goes, dependents first, after the apply",
 			args:   append(slices.Clone(prune), "--yes"), sent: []string{"delete a", "delete v1"},
-			text: []string{"no manifest any more:\n  " + vnet + "\n  " + vnet + "/subnets/a", "kusto cluster adx  created", "virtual network v1  deleting"},
+			text: []string{"without a manifest:\n  " + vnet + "\n  " + vnet + "/subnets/a", "kusto cluster adx  now managed", "virtual network v1  deletion requested"},
 		},
-		"asks":     {reason: "no is the default, and then nothing is started", args: prune, asks: true, answer: "\n", code: exitFailed, text: []string{"Apply, and delete 2 resources in Azure? [y/N]", "nothing was started"}, quiet: true},
+		"asks":     {reason: "no is the default, and then nothing is started", args: prune, asks: true, answer: "\n", code: cli.ExitFailed, text: []string{"Apply, and delete 2 resources in Azure? [y/N]", "nothing was started"}, quiet: true},
 		"agreed":   {reason: "y goes on", args: prune, asks: true, answer: "y\n", sent: []string{"delete a", "delete v1"}},
-		"pipeline": {reason: "where nobody can be asked, nobody agreed", args: prune, code: exitBadInput, text: []string{"give --yes"}, quiet: true},
+		"pipeline": {reason: "where there is no terminal to ask on, nobody agreed", args: prune, code: cli.ExitBadInput, text: []string{"add --yes"}, quiet: true},
 		"too many": {
 			reason: "a wrong folder looks like a large prune",
-			args:   append(slices.Clone(prune), "--yes", "--prune-max", "1"), code: exitFailed,
-			text: []string{"refuse to prune 2 resources, nothing was started: more than --prune-max 1"}, quiet: true,
+			args:   append(slices.Clone(prune), "--yes", "--prune-max", "1"), code: cli.ExitFailed,
+			text: []string{"cannot prune 2 resources, nothing was started: more than --prune-max 1"}, quiet: true,
 		},
 		"default maximum": {
-			reason: "it is 20", args: append(slices.Clone(prune), "--yes"), code: exitFailed, text: []string{"more than --prune-max 20"}, quiet: true,
+			reason: "it is 20", args: append(slices.Clone(prune), "--yes"), code: cli.ExitFailed, text: []string{"more than --prune-max 20"}, quiet: true,
 			manage: func(t *testing.T, f *fakeTemporal) {
 				for i := range 21 {
 					f.manage(t, fmt.Sprintf("%s%d", account, i), readyStatus())
@@ -57,11 +59,11 @@ func TestPrune(t *testing.T) {
 		},
 		"faulty file": {
 			reason: "a file that does not parse may hold what would be deleted",
-			args:   append(slices.Clone(prune), "--yes"), files: map[string]string{"b.yaml": "type: [\n"}, code: exitBadInput, text: []string{"nothing was started"}, quiet: true,
+			args:   append(slices.Clone(prune), "--yes"), files: map[string]string{"b.yaml": "type: [\n"}, code: cli.ExitBadInput, text: []string{"nothing was started"}, quiet: true,
 		},
 		"other labels": {
 			reason: "the next prune would delete what this apply made, or never find it",
-			args:   append(slices.Clone(prune), "--yes"), labels: "{stack: test}", code: exitBadInput,
+			args:   append(slices.Clone(prune), "--yes"), labels: "{stack: test}", code: cli.ExitBadInput,
 			text: []string{"adx.yaml:1: labels: adx has no label stack=prod"}, quiet: true,
 		},
 		"other case": {
@@ -69,7 +71,7 @@ func TestPrune(t *testing.T) {
 			args:   append(slices.Clone(prune), "--yes"), text: []string{"nothing to prune"},
 			manage: func(t *testing.T, f *fakeTemporal) {
 				f.manage(t, vnet, readyStatus())
-				f.change(t, vnet, func(r *record) { r.Labels = []string{"stack=PROD"} })
+				f.change(t, vnet, func(r *backend.Record) { r.Labels = []string{"stack=PROD"} })
 			},
 		},
 		"going already": {
@@ -84,20 +86,20 @@ func TestPrune(t *testing.T) {
 		},
 		"apply refused": {
 			reason: "nothing is deleted while the new spec is not taken",
-			args:   append(slices.Clone(prune), "--yes"), errs: map[string]error{strings.ToLower(cluster): &refusedError{text: "adx is being deleted"}},
-			code: exitFailed, text: []string{"refused: adx is being deleted", "nothing was pruned"},
+			args:   append(slices.Clone(prune), "--yes"), errs: map[string]error{strings.ToLower(cluster): &backend.RefusedError{Text: "adx is being deleted"}},
+			code: cli.ExitFailed, text: []string{"refused: adx is being deleted", "nothing was pruned"},
 		},
 		"detaches": {
 			reason: "the list says what stays in Azure",
-			args:   prune, asks: true, answer: "n\n", code: exitFailed, text: []string{vnet + "  (policy detach-on-delete: it stays in Azure)"}, quiet: true,
+			args:   prune, asks: true, answer: "n\n", code: cli.ExitFailed, text: []string{vnet + "  (policy detach-on-delete: it is kept in Azure)"}, quiet: true,
 			manage: func(t *testing.T, f *fakeTemporal) {
 				f.manage(t, vnet, readyStatus())
-				f.change(t, vnet, func(r *record) { r.Policy = resource.PolicyDetachOnDelete })
+				f.change(t, vnet, func(r *backend.Record) { r.Policy = resource.PolicyDetachOnDelete })
 			},
 		},
-		"no selector":   {reason: "without labels everything would go", args: []string{"apply", "-f", "DIR", "--prune"}, code: exitBadInput, text: []string{"--prune needs -l"}, quiet: true},
-		"selector only": {reason: "it would choose nothing", args: []string{"apply", "-f", "DIR", "-l", "stack=prod"}, code: exitBadInput, text: []string{"-l says what --prune may delete"}, quiet: true},
-		"once":          {reason: "nothing stays managed to compare with", args: append(slices.Clone(prune), "--once"), code: exitBadInput, text: []string{"choose one"}, quiet: true},
+		"no selector":   {reason: "without labels everything would go", args: []string{"apply", "-f", "DIR", "--prune"}, code: cli.ExitBadInput, text: []string{"--prune needs -l"}, quiet: true},
+		"selector only": {reason: "it would choose nothing", args: []string{"apply", "-f", "DIR", "-l", "stack=prod"}, code: cli.ExitBadInput, text: []string{"-l chooses what --prune may delete"}, quiet: true},
+		"once":          {reason: "nothing stays managed to compare with", args: append(slices.Clone(prune), "--once"), code: cli.ExitBadInput, text: []string{"choose one"}, quiet: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +112,7 @@ func TestPrune(t *testing.T) {
 				}
 			}
 			tc.manage(t, w.temporal)
-			w.asks, w.in, w.temporal.errs = tc.asks, strings.NewReader(tc.answer), tc.errs
+			w.interactive, w.in, w.temporal.errs = tc.asks, strings.NewReader(tc.answer), tc.errs
 			w.temporal.answers = map[string]any{
 				strings.ToLower(cluster): workflows.ApplyResult{Generation: 1, Changed: true}, strings.ToLower(vnet): workflows.DeleteResult{Changed: true},
 			}
@@ -147,14 +149,14 @@ func TestPrune(t *testing.T) {
 // visibility requests.
 func TestApplyUsesNoList(t *testing.T) {
 	w := newWorld()
-	if code := w.run("apply", "-f", adx(t)); code != exitOK || len(w.temporal.queries) > 0 {
+	if code := w.run("apply", "-f", adx(t)); code != cli.ExitOK || len(w.temporal.queries) > 0 {
 		t.Errorf("exit code %d, lists %v: %s", code, w.temporal.queries, w.err)
 	}
 }
 
 func TestDeletionWaves(t *testing.T) {
-	at := func(id string, needs ...string) record {
-		r := record{ID: mustID(t, id)}
+	at := func(id string, needs ...string) backend.Record {
+		r := backend.Record{ID: mustID(t, id)}
 		for _, need := range needs {
 			r.Needs = append(r.Needs, workflows.WaitingKey(mustID(t, need)))
 		}
@@ -162,18 +164,18 @@ func TestDeletionWaves(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason  string
-		records []record
+		records []backend.Record
 		want    [][]int
 	}{
-		"owners":  {reason: "what is owned goes first, whatever the order", records: []record{at(cluster), at(database), at(group)}, want: [][]int{{1}, {0}, {2}}},
-		"needs":   {reason: "so does what depends by $ref or dependsOn", records: []record{at(vnet), at(account, vnet), at(endpoint, account, vnet)}, want: [][]int{{2}, {1}, {0}}},
-		"at once": {reason: "what is free goes together", records: []record{at(vnet), at(account), at(cluster)}, want: [][]int{{0, 1, 2}}},
-		"ring":    {reason: "what cannot be ordered is sent all the same", records: []record{at(vnet, account), at(account, vnet), at(vnet+"/subnets/a", vnet)}, want: [][]int{{2}, {0, 1}}},
-		"outside": {reason: "what is not here orders nothing", records: []record{at(database, cluster), at(account, endpoint)}, want: [][]int{{0, 1}}},
+		"owners":  {reason: "what is owned goes first, whatever the order", records: []backend.Record{at(cluster), at(database), at(group)}, want: [][]int{{1}, {0}, {2}}},
+		"needs":   {reason: "so does what depends by $ref or dependsOn", records: []backend.Record{at(vnet), at(account, vnet), at(endpoint, account, vnet)}, want: [][]int{{2}, {1}, {0}}},
+		"at once": {reason: "what is free goes together", records: []backend.Record{at(vnet), at(account), at(cluster)}, want: [][]int{{0, 1, 2}}},
+		"ring":    {reason: "what cannot be ordered is sent all the same", records: []backend.Record{at(vnet, account), at(account, vnet), at(vnet+"/subnets/a", vnet)}, want: [][]int{{2}, {0, 1}}},
+		"outside": {reason: "what is not here orders nothing", records: []backend.Record{at(database, cluster), at(account, endpoint)}, want: [][]int{{0, 1}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, deletionWaves(tc.records)); diff != "" {
+			if diff := cmp.Diff(tc.want, deletionOrder(tc.records)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

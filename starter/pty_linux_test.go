@@ -64,7 +64,7 @@ func TestEscapeCodes(t *testing.T) {
 					t.Fatal(err)
 				}
 				w := shownWorld(t)
-				w.environ = tc.environ
+				w.environment = tc.environ
 				w.detect(os.Stdin, writes)
 				w.app.out = writes
 				// Only a resource that ends ends a watch.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,7 +59,7 @@ const everywhere = "**Targets** are names (`adx`, or with the chain of owners `a
 
 // section is one command and those below it.
 func section(page *strings.Builder, c *cobra.Command) {
-	fmt.Fprintf(page, "\n### %s\n\n%s", c.CommandPath(), paragraphs(strings.ReplaceAll(c.Long, exitHelp, "")))
+	fmt.Fprintf(page, "\n### %s\n\n%s", c.CommandPath(), paragraphs(strings.ReplaceAll(c.Long, cli.ExitHelp, "")))
 	if c.Long == "" {
 		fmt.Fprintf(page, "%s.\n\n", c.Short)
 	}

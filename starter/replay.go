@@ -2,169 +2,152 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"sync"
 
-	"github.com/armature-io/armature/workflows"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/replay"
 	"github.com/spf13/cobra"
+	historypb "go.temporal.io/api/history/v1"
 )
 
-// replayParallel bounds how many histories are read and replayed at once; one of
-// Temporal's largest is 50 MB.
-const replayParallel = 4
+// maxParallelReplays bounds the histories that are read and replayed at one time;
+// the largest that Temporal allows are 50 MB.
+const maxParallelReplays = 4
 
-// replaying is what a user asked to replay.
-type replaying struct {
-	selection
+// replayRequest is what the user wants to replay.
+type replayRequest struct {
+	backend.Selection
 	files  []string
 	output format
 }
 
 func (a *app) replayCommand() *cobra.Command {
-	var r replaying
+	var request replayRequest
 	c := &cobra.Command{
 		Use:   "replay NAME|ID... | -l SELECTOR | --all | -f FILE|FOLDER",
-		Short: "Replay histories against the workflows of this armature",
-		Long: `replay tells whether a worker of this version could go on with running workflows:
-it replays their histories against the workflows that are built into this
-armature, and changes nothing. Run the armature of the new version before the new
-worker is rolled out. One that does not replay would stand still there
-(nondeterminism); the line says at which event, what the history has and what this
-version would do instead.
+		Short: "Replay workflow histories against this version",
+		Long: `replay checks whether a worker of this version can continue running workflows. It
+replays their histories against the workflows that are built into this armature
+and changes nothing. Run the armature of a new version before you roll out its
+worker: a workflow that does not replay would be stuck there (nondeterminism). The
+output names the first event that differs, what the history has there and what
+this version has instead.
 
-Histories come from Temporal (the latest run of a resource, by name or ID; those
-of a label selector; or --all that runs, the workflows beside those of resources
-too), or with -f from JSON files as Temporal's tools write them
-(temporal workflow show --output json). A folder stands for its *.json files.
+Histories come from Temporal: the latest run of a resource (by name or ID), of the
+resources with a label, or with --all of every running workflow of Armature. With
+-f they come from JSON files as Temporal's tools write them (temporal workflow show
+--output json). A folder stands for its *.json files.
 
-` + exitHelp + `
+` + cli.ExitHelp + `
 
 The code is 1 when a history does not replay or cannot be read.`,
 		Example: "  armature replay --all\n  armature replay adx/telemetry -o json\n  armature replay -f histories/",
 		RunE: func(c *cobra.Command, args []string) error {
-			r.names = args
-			return a.replay(c.Context(), r)
+			request.Names = args
+			return a.replay(c.Context(), request)
 		},
 	}
-	a.addChooser(c, &r.selection, "every running workflow of armature")
-	a.addOutput(c, &r.output)
-	c.Flags().StringSliceVarP(&r.files, "filename", "f", nil, "JSON file of a history, or folder of such files")
+	a.addSelection(c, &request.Selection, "every running workflow of Armature")
+	a.addOutput(c, &request.output)
+	c.Flags().StringSliceVarP(&request.files, "filename", "f", nil, "JSON file of a history, or folder of such files")
 	return c
 }
 
-// replay gets the histories one way or the other and judges them.
-func (a *app) replay(ctx context.Context, r replaying) error {
-	if err := r.check(); err != nil {
+// replay collects the histories and replays them.
+func (a *app) replay(ctx context.Context, request replayRequest) error {
+	if err := request.Check(); err != nil {
 		return err
 	}
 	switch {
-	case len(r.files) > 0 && !r.empty():
-		return badInput("-f replays files, names and labels replay what Temporal holds; give one of them")
-	case len(r.files) > 0:
-		sources, err := historyFiles(r.files)
+	case len(request.files) > 0 && !request.IsEmpty():
+		return cli.BadInput("-f cannot be combined with names, -l or --all; choose one of them")
+	case len(request.files) > 0:
+		sources, err := replay.Files(request.files)
 		if err != nil {
 			return err
 		}
-		return a.replayAll(ctx, sources, r.output)
-	case r.empty():
-		return badInput("say which histories: a name or an ID, -l key=value, --all, or -f FILE")
+		return a.replayAll(ctx, sources, request.output)
+	case request.IsEmpty():
+		return cli.BadInput("replay needs histories: a name or an ID, -l key=value, --all, or -f FILE")
 	}
-	b, err := a.connect(ctx, a)
+	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	records, err := r.records(ctx, b)
+	records, err := replayRecords(ctx, b, request.Selection)
 	if err != nil {
 		return err
 	}
-	sources := make([]historySource, len(records))
-	for i, known := range records {
-		sources[i] = historySource{name: known.called(), workflowID: known.WorkflowID, read: func(ctx context.Context) (pastRun, error) {
-			return b.history(ctx, known.WorkflowID)
+	sources := make([]replay.Source, len(records))
+	for i, r := range records {
+		sources[i] = replay.Source{Name: r.DisplayName(), WorkflowID: r.WorkflowID, Read: func(ctx context.Context) (*historypb.History, error) {
+			return b.History(ctx, r.WorkflowID)
 		}}
 	}
-	if len(sources) == 0 && r.several() {
-		a.note("nothing runs that was chosen by %s; nothing was replayed", r.words())
+	if len(sources) == 0 && request.IsQuery() {
+		a.note("no running workflow matches %s; nothing was replayed", request.Flags())
 	}
-	return a.replayAll(ctx, sources, r.output)
+	return a.replayAll(ctx, sources, request.output)
 }
 
-// allQuery lists everything that armature runs.
-func allQuery() string {
-	return "WorkflowType IN ('" + strings.Join(workflows.Names(), "', '") + "') AND ExecutionStatus = 'Running'"
+func replayRecords(ctx context.Context, b *connection, s backend.Selection) ([]backend.Record, error) {
+	if s.All {
+		return b.List(ctx, backend.AllWorkflowsQuery())
+	}
+	return backend.Targets(ctx, b, s)
 }
 
-func (r replaying) records(ctx context.Context, b *backend) ([]record, error) {
-	if r.all {
-		return b.list(ctx, allQuery())
-	}
-	return b.targets(ctx, r.selection)
-}
-
-// replayAll replays and tells each result as it comes; machines get all at the
-// end, in the order of the sources.
-func (a *app) replayAll(ctx context.Context, sources []historySource, output format) error {
-	judge, err := newReplayer()
-	if err != nil {
-		return err
-	}
-	results := make([]replayResult, len(sources))
+// replayAll replays the sources. A table grows as results arrive; JSON and YAML are
+// written at the end, in the order of the sources.
+func (a *app) replayAll(ctx context.Context, sources []replay.Source, output format) error {
+	results := make([]replay.Result, len(sources))
 	var printing sync.Mutex
-	err = each(ctx, len(sources), replayParallel, func(ctx context.Context, i int) error {
-		result := judge.replay(ctx, sources[i])
+	err := backend.ForEach(ctx, len(sources), maxParallelReplays, func(ctx context.Context, i int) error {
+		result := replay.One(ctx, sources[i])
 		if ctx.Err() != nil {
-			return errInterrupted
+			return backend.ErrInterrupted
 		}
 		printing.Lock()
 		defer printing.Unlock()
 		results[i] = result
-		if !output.machine() {
-			a.printf("%s  %s\n", result.Name, result.words())
+		if !output.isMachine() {
+			a.printf("%s  %s\n", result.Name, result.Summary())
 		}
 		return nil
 	})
 	if err != nil {
-		return failed("interrupted; nothing was changed")
+		return cli.Failed("interrupted; nothing was changed")
 	}
-	if output.machine() {
+	if output.isMachine() {
 		if err := a.write(output, results); err != nil {
 			return err
 		}
 	}
-	return replaySummary(a, results, output)
+	return a.concludeReplay(results, output)
 }
 
-// replaySummary tells how many replay, and fails unless all do.
-func replaySummary(a *app, results []replayResult, output format) error {
-	differing, unread := 0, 0
+// concludeReplay prints how many histories replay, and fails unless all do.
+func (a *app) concludeReplay(results []replay.Result, output format) error {
+	differing, unreadable := 0, 0
 	for _, r := range results {
 		switch r.Result {
-		case replayDiffers:
+		case replay.Nondeterminism:
 			differing++
-		case replayUnread:
-			unread++
+		case replay.Unreadable:
+			unreadable++
 		}
 	}
-	good := len(results) - differing - unread
-	if !output.machine() {
-		a.printf("%d of %s replay\n", good, numbered(len(results), "history", "histories"))
+	if !output.isMachine() {
+		a.printf("%d of %s replay\n", len(results)-differing-unreadable, cli.CountOf(len(results), "history", "histories"))
 	}
 	switch {
 	case differing > 0:
-		return failed("%s not replay with this version: do not roll it out for them; keep a worker of the version that runs them "+
-			"(worker versioning pins them to it), or guard the change with workflow.GetVersion", numbered(differing, "history does", "histories do"))
-	case unread > 0:
-		return failed("%s could not be read, see above", numbered(unread, "history", "histories"))
+		return cli.Failed("%s not replay with this version: do not roll it out for them; keep a worker of the version that runs them "+
+			"(worker versioning pins them to it), or guard the change with workflow.GetVersion", cli.CountOf(differing, "history does", "histories do"))
+	case unreadable > 0:
+		return cli.Failed("%s could not be read, see above", cli.CountOf(unreadable, "history", "histories"))
 	}
 	return nil
-}
-
-// numbered is "1 history", "2 histories".
-func numbered(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

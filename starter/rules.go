@@ -8,17 +8,18 @@ import (
 
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
 )
 
-// rulesCommand looks at rule files here, without Temporal and without a worker.
+// rulesCommand checks rule files without Temporal and without a worker.
 func (a *app) rulesCommand() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "rules",
 		Short: "Check and test rule files: checks in YAML and CEL",
 		Long: `Rules are checks without Go: YAML files whose conditions are CEL expressions. A
-worker takes them with --rules-path. These commands need neither Temporal nor a
-worker; docs/extensions.md says how rules are written.`,
+worker loads them with --rules-path. These commands need neither Temporal nor a
+worker; docs/extensions.md describes how to write rules.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -29,14 +30,14 @@ worker; docs/extensions.md says how rules are written.`,
 	}
 	check := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Say whether a worker would take the files or folders",
-		Args:  someFiles,
-		RunE:  func(c *cobra.Command, args []string) error { return a.checkRules(c.Context(), args) },
+		Short: "Check whether a worker would load the files or folders",
+		Args:  needsFiles,
+		RunE:  func(_ *cobra.Command, args []string) error { return a.checkRules(args) },
 	}
 	test := &cobra.Command{
 		Use:   "test FILE...",
-		Short: "Run the tests that stand beside the rules",
-		Args:  someFiles,
+		Short: "Run the tests beside the rules",
+		Args:  needsFiles,
 		RunE:  func(c *cobra.Command, args []string) error { return a.testRules(c.Context(), args) },
 	}
 	parent.AddCommand(check, test)
@@ -46,70 +47,69 @@ worker; docs/extensions.md says how rules are written.`,
 	return parent
 }
 
-// checkRules tells all faults of all paths.
-func (a *app) checkRules(_ context.Context, paths []string) error {
-	var faults error
+// checkRules reports the issues of all paths.
+func (a *app) checkRules(paths []string) error {
+	var issues error
 	for _, path := range paths {
 		set, warnings, err := rules.Load(path)
 		for _, warning := range warnings {
 			a.note("%s", warning)
 		}
 		if err != nil {
-			faults = errors.Join(faults, err)
+			issues = errors.Join(issues, err)
 			continue
 		}
-		a.printf("%s: %s, no faults\n", path, count(set.Len(), "rule"))
+		a.printf("%s: %s, no issues\n", path, cli.Count(set.Len(), "rule"))
 	}
-	return refusedRules(faults)
+	return invalidRules(issues)
 }
 
-// testRules runs the cases; a failing one is exit code 1, a faulty file 2.
+// testRules runs the test cases. A failing case is exit code 1, an invalid file 2.
 func (a *app) testRules(ctx context.Context, paths []string) error {
-	var faults error
-	passed, wrong := 0, 0
+	var issues error
+	passed, failed := 0, 0
 	for _, path := range paths {
 		outcomes, warnings, err := rules.Test(ctx, path)
 		for _, warning := range warnings {
 			a.note("%s", warning)
 		}
-		faults = errors.Join(faults, err)
+		issues = errors.Join(issues, err)
 		for _, outcome := range outcomes {
 			if outcome.Fault == "" {
 				passed++
 				a.printf("ok    %s\n", outcome.Case.Name)
 				continue
 			}
-			wrong++
+			failed++
 			a.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Place, outcome.Fault)
 		}
 	}
-	if faults != nil {
-		return refusedRules(faults)
+	switch {
+	case issues != nil:
+		return invalidRules(issues)
+	case failed > 0:
+		return cli.Failed("%s of %d failed", cli.Count(failed, "test"), failed+passed)
+	case passed == 0:
+		return cli.Failed("there are no tests: write them as a list under tests, beside the rules")
 	}
-	if wrong > 0 {
-		return failed("%s of %d failed", count(wrong, "test"), wrong+passed)
-	}
-	if passed == 0 {
-		return failed("there are no tests: write them in a list under tests, beside the rules")
-	}
-	a.printf("%s passed\n", count(passed, "test"))
+	a.printf("%s passed\n", cli.Count(passed, "test"))
 	return nil
 }
 
-// someFiles wants a file or a folder.
-func someFiles(c *cobra.Command, args []string) error {
+// needsFiles rejects a command line without a file or folder.
+func needsFiles(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s needs a file or a folder of rules; name one or more", c.CommandPath())
 	}
 	return nil
 }
 
-func refusedRules(faults error) error {
+func invalidRules(issues error) error {
 	switch {
-	case faults == nil:
+	case issues == nil:
 		return nil
-	case errors.Is(faults, os.ErrNotExist):
-		return badInput("%w; check the path", faults)
+	case errors.Is(issues, os.ErrNotExist):
+		return cli.BadInput("%w; check the path", issues)
 	}
-	return badInput("a worker would not take these rules:\n%w", faults)
+	return cli.BadInput("a worker would not load these rules; correct them:\n%w", issues)
 }

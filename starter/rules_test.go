@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 func TestRules(t *testing.T) {
@@ -16,16 +18,16 @@ func TestRules(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"good":          {"a file that a worker takes", rule, "check", exitOK, "r.yaml: 1 rule, no faults", ""},
-		"type error":    {"line and column", strings.Replace(rule, "observed.a == 1", "observed.a + 1", 1), "check", exitBadInput, "", "r.yaml:4:11: when: it gives"},
-		"unknown name":  {"line and column", strings.Replace(rule, "observed.a", "obsrved.a", 1), "check", exitBadInput, "", "r.yaml:4:11: when: undeclared reference to 'obsrved'"},
-		"unknown field": {"what is meant", strings.Replace(rule, "block:", "blok:", 1), "check", exitBadInput, "", `unknown field "blok" (did you mean block?)`},
-		"duplicate":     {"both places", rule + rule[len("rules:\n"):], "check", exitBadInput, "", "stands twice: first in"},
-		"unknown type":  {"a warning refuses nothing", strings.Replace(rule, "clusters", "clustrs", 1), "check", exitOK, "no faults", "r.yaml:3:11: warning"},
-		"passes":        {"cases beside the rules", rule + passing, "test", exitOK, "1 test passed", ""},
-		"fails":         {"a wrong case is exit code 1", rule + failing, "test", exitFailed, "FAIL  it waits (", "1 test of 1 failed"},
-		"no tests":      {"nothing tested is no success", rule, "test", exitFailed, "", "there are no tests"},
-		"faulty":        {"tests of a faulty file", strings.Replace(rule, "when", "wen", 1), "test", exitBadInput, "", "would not take"},
+		"good":          {"a file that a worker takes", rule, "check", cli.ExitOK, "r.yaml: 1 rule, no issues", ""},
+		"type error":    {"line and column", strings.Replace(rule, "observed.a == 1", "observed.a + 1", 1), "check", cli.ExitBadInput, "", "r.yaml:4:11: when: it gives"},
+		"unknown name":  {"line and column", strings.Replace(rule, "observed.a", "obsrved.a", 1), "check", cli.ExitBadInput, "", "r.yaml:4:11: when: undeclared reference to 'obsrved'"},
+		"unknown field": {"what is meant", strings.Replace(rule, "block:", "blok:", 1), "check", cli.ExitBadInput, "", `unknown field "blok" (did you mean block?)`},
+		"duplicate":     {"both places", rule + rule[len("rules:\n"):], "check", cli.ExitBadInput, "", "stands twice: first in"},
+		"unknown type":  {"a warning refuses nothing", strings.Replace(rule, "clusters", "clustrs", 1), "check", cli.ExitOK, "no issues", "r.yaml:3:11: warning"},
+		"passes":        {"cases beside the rules", rule + passing, "test", cli.ExitOK, "1 test passed", ""},
+		"fails":         {"a wrong case is exit code 1", rule + failing, "test", cli.ExitFailed, "FAIL  it waits (", "1 test of 1 failed"},
+		"no tests":      {"nothing tested is no success", rule, "test", cli.ExitFailed, "", "there are no tests"},
+		"faulty":        {"tests of a faulty file", strings.Replace(rule, "when", "wen", 1), "test", cli.ExitBadInput, "", "would not load"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +42,7 @@ func TestRules(t *testing.T) {
 		})
 	}
 	w := newWorld()
-	if code := w.run("rules", "check", "nowhere.yaml"); code != exitBadInput || !strings.Contains(w.err.String(), "nowhere.yaml") {
+	if code := w.run("rules", "check", "nowhere.yaml"); code != cli.ExitBadInput || !strings.Contains(w.err.String(), "nowhere.yaml") {
 		t.Errorf("a file that is not there: %d %s", code, w.err)
 	}
 }

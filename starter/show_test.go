@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -76,7 +78,7 @@ func TestShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := shownWorld(t)
 			w.temporal.silent = tc.silent
-			if code := w.run(tc.args...); code != exitOK {
+			if code := w.run(tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
 			}
 			golden(t, name, w.out.String())
@@ -100,7 +102,7 @@ func TestHelp(t *testing.T) {
 		}
 		t.Run(c.CommandPath(), func(t *testing.T) {
 			w := newWorld()
-			if code := w.run(append(words, "--help")...); code != exitOK {
+			if code := w.run(append(words, "--help")...); code != cli.ExitOK {
 				t.Errorf("exit code %d", code)
 			}
 			golden(t, strings.Join(append([]string{"help"}, words...), "-")+".txt", w.out.String())
@@ -114,7 +116,7 @@ func TestHelp(t *testing.T) {
 
 func TestSelectorQuery(t *testing.T) {
 	w := shownWorld(t)
-	if code := w.run("get", "-l", "stack=prod,team=data"); code != exitOK {
+	if code := w.run("get", "-l", "stack=prod,team=data"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	want := []string{"WorkflowType = 'ReconcileResource' AND ExecutionStatus = 'Running' AND ReconcileLabels = 'stack=prod' AND ReconcileLabels = 'team=data'"}
@@ -145,14 +147,14 @@ func TestWords(t *testing.T) {
 		"group":           {reason: "no provider where the type says it", id: group, want: "resource group rg1"},
 		"storage":         {reason: "the type holds the provider's word", id: group + "/providers/Microsoft.Storage/storageAccounts/s1", want: "storage account s1"},
 		"vnet":            {reason: "camel case becomes words, and one of them is the provider", id: group + "/providers/Microsoft.Network/virtualNetworks/v1", want: "virtual network v1"},
-		"role assignment": {reason: "an extension resource has its own name", id: group + "/providers/Microsoft.Authorization/roleAssignments/r1", want: "authorization role assignment r1"},
-		"redis":           {reason: "no plural to take off", id: group + "/providers/Microsoft.Cache/redis/r1", want: "cache redis r1"},
-		"addresses":       {reason: "an acronym in front", id: group + "/providers/Microsoft.Network/publicIPAddresses/p1", want: "network public ip address p1"},
-		"policies":        {reason: "ies becomes y", id: group + "/providers/Microsoft.Network/firewallPolicies/p1", want: "network firewall policy p1"},
+		"role assignment": {reason: "an extension resource has its own name", id: group + "/providers/Microsoft.Authorization/roleAssignments/r1", want: "role assignment r1"},
+		"redis":           {reason: "no plural to take off", id: group + "/providers/Microsoft.Cache/redis/r1", want: "Redis cache r1"},
+		"addresses":       {reason: "an acronym in front", id: group + "/providers/Microsoft.Network/publicIPAddresses/p1", want: "public ip address p1"},
+		"policies":        {reason: "ies becomes y", id: group + "/providers/Microsoft.Network/firewallPolicies/p1", want: "firewall policy p1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := described(mustID(t, tc.id)); got != tc.want {
+			if got := cli.KindAndName(mustID(t, tc.id)); got != tc.want {
 				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
 		})
@@ -164,8 +166,8 @@ func TestSpan(t *testing.T) {
 		"0s": 0, "8s": 8 * time.Second, "2m10s": 130 * time.Second, "1h": time.Hour, "3h5m": 3*time.Hour + 5*time.Minute + time.Second,
 		"4d2h": 98*time.Hour + 59*time.Minute, "1d": 24*time.Hour + 5*time.Second,
 	} {
-		if got := span(d); got != want {
-			t.Errorf("span(%s) = %q, want %q", d, got, want)
+		if got := cli.Span(d); got != want {
+			t.Errorf("cli.Span(%s) = %q, want %q", d, got, want)
 		}
 	}
 }
@@ -177,19 +179,19 @@ func TestPhaseWord(t *testing.T) {
 	deleting := workflows.Status{Phase: workflows.PhaseReady, Paused: true, Deleting: true}
 	cases := map[string]struct {
 		reason string
-		view   view
+		view   backend.View
 		want   string
 	}{
-		"ready":    {reason: "as it stands", view: view{Status: ready}, want: "Ready"},
-		"paused":   {reason: "no step starts, whatever was before", view: view{Status: paused}, want: "Paused"},
-		"deleting": {reason: "a deletion works while paused", view: view{Status: deleting}, want: "Deleting"},
-		"deleted":  {reason: "Azure has it no more", view: view{Status: deleted, Gone: true, Ended: "Completed"}, want: "Gone"},
-		"once":     {reason: "the resource stands, its workflow ended", view: view{Status: ready, Gone: true, Ended: "Completed"}, want: "Ready (ended)"},
-		"unknown":  {reason: "the server knows nothing of it", view: view{Gone: true}, want: "Gone"},
+		"ready":    {reason: "as it stands", view: backend.View{Status: ready}, want: "Ready"},
+		"paused":   {reason: "no step starts, whatever was before", view: backend.View{Status: paused}, want: "Paused"},
+		"deleting": {reason: "a deletion works while paused", view: backend.View{Status: deleting}, want: "Deleting"},
+		"deleted":  {reason: "Azure has it no more", view: backend.View{Status: deleted, Gone: true, Ended: "Completed"}, want: "Gone"},
+		"once":     {reason: "the resource stands, its workflow ended", view: backend.View{Status: ready, Gone: true, Ended: "Completed"}, want: "Ready (ended)"},
+		"unknown":  {reason: "the server knows nothing of it", view: backend.View{Gone: true}, want: "Gone"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := phaseWord(tc.view); got != tc.want {
+			if got := tc.view.PhaseName(); got != tc.want {
 				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
 		})

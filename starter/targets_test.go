@@ -3,6 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 func TestNames(t *testing.T) {
@@ -16,7 +19,7 @@ func TestNames(t *testing.T) {
 		"chain":        {reason: "the chain of names is the longest name", name: "adx/telemetry", want: database},
 		"case":         {reason: "ARM's names ignore case", name: "ADX/Telemetry", want: database},
 		"last name":    {reason: "one match is enough", name: "adx", want: cluster},
-		"ambiguous":    {reason: "two databases have it: the user must choose", name: "telemetry", code: exitBadInput},
+		"ambiguous":    {reason: "two databases have it: the user must choose", name: "telemetry", code: cli.ExitBadInput},
 		"resource ID":  {reason: "an ID needs no list", name: database, want: database},
 		"ID, any case": {reason: "the workflow ID follows from the lower-cased ID", name: strings.ToUpper(database[:15]) + database[15:], want: database},
 	}
@@ -24,12 +27,12 @@ func TestNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := shownWorld(t)
 			w.temporal.manage(t, other, readyStatus())
-			b, err := w.connect(t.Context(), w.app)
+			b, err := w.connection(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			records, err := b.targets(t.Context(), selection{names: []string{tc.name}})
-			if exitCode(err) != tc.code {
+			records, err := backend.Targets(t.Context(), b, backend.Selection{Names: []string{tc.name}})
+			if cli.ExitCode(err) != tc.code {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
 			if tc.want != "" && !records[0].ID.Equal(mustID(t, tc.want)) {
@@ -54,7 +57,7 @@ func TestNearestName(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := shownWorld(t)
-			if code := w.run("get", tc.typed); code != exitFailed {
+			if code := w.run("get", tc.typed); code != cli.ExitFailed {
 				t.Errorf("exit code %d", code)
 			}
 			if !strings.Contains(w.err.String(), tc.want) {

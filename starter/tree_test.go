@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
@@ -35,7 +35,7 @@ func TestProgressTree(t *testing.T) {
 	f.manage(t, vnet, waiting(t, "SkuNotAvailable", "not here\x1b[2J\nat all"))
 	role := account + "/providers/Microsoft.Authorization/roleAssignments/角色角色角色"
 	f.manage(t, role, waiting(t, resource.ReasonWaitingForOwner, "存储账户 sa1 does not exist", account))
-	if code := w.run("wait", "--timeout", "2s"); code != exitFailed {
+	if code := w.run("wait", "--timeout", "2s"); code != cli.ExitFailed {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 	blocks := frames(w.out.String())
@@ -44,31 +44,6 @@ func TestProgressTree(t *testing.T) {
 		if n := text.StringWidth(line); n > 80 {
 			t.Errorf("a line of %d columns wraps and breaks the redraw: %q", n, line)
 		}
-	}
-}
-
-// TestProgressByReference holds that what has no owner here stands below what it
-// needs, and that a ring of needs is drawn all the same.
-func TestProgressByReference(t *testing.T) {
-	at := func(id string, needs ...string) outcome {
-		v := view{Status: workflows.Status{ID: mustID(t, id)}}
-		for _, need := range needs {
-			v.Needs = append(v.Needs, mustID(t, need))
-		}
-		return outcome{view: v}
-	}
-	outcomes := []outcome{at(account, vnet), at(vnet), at(endpoint, vnet, account), at(vnet + "/subnets/a"), at(cluster, database), at(database, endpoint)}
-	var got []string
-	for _, r := range tree(outcomes, []int{0, 1, 2, 3, 4, 5}) {
-		got = append(got, r.prefix+outcomes[r.at].view.ID.Name())
-	}
-	want := "v1\n├ sa1\n├ pe1\n└ a\nadx\n└ telemetry"
-	if text := strings.Join(got, "\n"); text != want {
-		t.Errorf("tree is\n%s\nwant\n%s", text, want)
-	}
-	ring := []outcome{at(account, vnet), at(vnet, account)}
-	if rows := tree(ring, []int{0, 1}); len(rows) != 2 {
-		t.Errorf("%d rows of a ring, want both", len(rows))
 	}
 }
 
@@ -96,20 +71,20 @@ func TestProgressHeight(t *testing.T) {
 // nobody is forgotten: each is Ready at its second look.
 func TestWaitOfManyIsPaced(t *testing.T) {
 	w := newWorld()
-	for i := range 3 * looksMost {
+	for i := range 3 * maxPolled {
 		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i),
 			waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster), readyStatus())
 	}
-	if code := w.run("wait", "--timeout", "9s"); code != exitOK || !strings.Contains(w.out.String(), "300 resources Ready after 3s") {
+	if code := w.run("wait", "--timeout", "9s"); code != cli.ExitOK || !strings.Contains(w.out.String(), "300 resources Ready after 3s") {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 	w = newWorld()
-	for i := range 3 * looksMost {
+	for i := range 3 * maxPolled {
 		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i), waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
 	}
 	w.run("wait", "--timeout", "4s")
-	if n := w.temporal.asked; n > 7*looksMost {
-		t.Errorf("%d queries in 4 seconds, want at most %d", n, 7*looksMost)
+	if n := w.temporal.asked; n > 7*maxPolled {
+		t.Errorf("%d queries in 4 seconds, want at most %d", n, 7*maxPolled)
 	}
 }
 
@@ -124,52 +99,8 @@ func TestNoColor(t *testing.T) {
 		"empty": {reason: "an empty one does not", environ: []string{"NO_COLOR="}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (&app{environ: tc.environ}).wantsColor(); got != tc.want {
+			if got := (&app{environment: tc.environ}).wantsColor(); got != tc.want {
 				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
-func TestFit(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason  string
-		line    string
-		columns int
-		want    string
-	}{
-		"short":  {reason: "as it is", line: "abc", columns: 5, want: "abc"},
-		"long":   {reason: "cut with a sign", line: "abcdef", columns: 4, want: "abc…"},
-		"wide":   {reason: "a wide character takes two columns", line: "角色角色", columns: 6, want: "角色…"},
-		"escape": {reason: "Azure does not move our cursor", line: "a\x1b[2Jb\rc", columns: 20, want: "a[2Jbc"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := fit(tc.line, tc.columns); got != tc.want {
-				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
-// TestBrief holds what a line of the tree tells.
-func TestBrief(t *testing.T) {
-	two := waiting(t, resource.ReasonReferenceNotReady, "2 are not ready", cluster, vnet)
-	failed := waiting(t, "SkuNotAvailable", "no such SKU")
-	failed.Phase = workflows.PhaseFailed
-	for name, tc := range map[string]struct {
-		reason  string
-		outcome outcome
-		want    string
-	}{
-		"operating": {reason: "since when", outcome: outcome{view: view{Status: operating("PUT")}}, want: "Operating 10m: its PUT goes on in Azure"},
-		"two":       {reason: "whom it waits for", outcome: outcome{view: view{Status: two}}, want: "Blocked 2m, waits for adx and 1 more: 2 are not ready"},
-		"hopeless":  {reason: "why it will not come", outcome: outcome{view: view{Status: failed}, hopeless: "nobody acts"}, want: "Failed 2m: nobody acts"},
-		"done":      {reason: "nothing more to tell", outcome: outcome{view: view{Status: readyStatus()}, done: true}, want: "Ready"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			if got := newProgress(w.app, goalReady).brief(tc.outcome); got != tc.want {
-				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

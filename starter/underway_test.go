@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -21,7 +22,7 @@ func TestShowUnderway(t *testing.T) {
 	w.temporal.manage(t, cluster, operating)
 	w.temporal.manage(t, database, removing)
 	w.temporal.manage(t, cluster+"/databases/traces", asked)
-	if code := w.run("get"); code != exitOK {
+	if code := w.run("get"); code != cli.ExitOK {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 	golden(t, "get-underway.txt", w.out.String())
@@ -38,8 +39,8 @@ func TestShowEnded(t *testing.T) {
 		final  workflows.Status
 		want   []string
 	}{
-		"detached": {reason: "nobody may believe that Azure lost it", final: detached, want: []string{"Detached", "it stays in Azure"}},
-		"once":     {reason: "nobody looks at it again", final: once, want: []string{"Ready (ended)", "not checked any more"}},
+		"detached": {reason: "nobody may believe that Azure lost it", final: detached, want: []string{"Detached", "it still exists in Azure"}},
+		"once":     {reason: "nobody looks at it again", final: once, want: []string{"Ready (ended)", "no longer checked"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

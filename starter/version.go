@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// built is what `armature version` tells.
-type built struct {
+// buildInfo is the output of `armature version`.
+type buildInfo struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	OS      string `json:"os"`
@@ -20,10 +20,10 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Long:  "version prints the version of this armature and of the Go that built it. json and\nyaml are {version, go, os, arch}.",
-		Args:  none(""),
+		Args:  noArgs(""),
 		RunE: func(*cobra.Command, []string) error {
-			v := built{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-			if output.machine() {
+			v := buildInfo{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+			if output.isMachine() {
 				return a.write(output, v)
 			}
 			a.printf("armature %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch)

@@ -3,73 +3,32 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/spf13/cobra"
 )
 
-// defaultTimeout bounds every wait unless --timeout says otherwise: a pipeline
-// must end. Kusto clusters take about 15 minutes.
+// defaultTimeout bounds a wait without --timeout, because a pipeline must end. Kusto
+// clusters take about 15 minutes.
 const defaultTimeout = 30 * time.Minute
 
-// pollEvery is the time between two looks of a wait.
-const pollEvery = time.Second
-
-// goal is what a wait waits for.
-type goal string
-
-const (
-	goalReady   goal = "ready"
-	goalDeleted goal = "deleted"
-)
-
-// word is the goal in a sentence.
-func (g goal) word() string {
-	if g == goalReady {
-		return "Ready"
-	}
-	return "deleted"
-}
-
-// awaited is one resource of a wait.
-type awaited struct {
-	record
-	// generation and pass are the least that count; 0 = any.
-	generation int64
-	pass       int64
-}
-
-// awaitDesired awaits the resource of a manifest.
-func awaitDesired(desired resource.Desired) awaited {
-	w := await(desired.ID)
-	for _, id := range desired.Needs() {
-		w.Needs = append(w.Needs, workflows.WaitingKey(id))
-	}
-	return w
-}
-
-// await awaits a resource by its ID.
-func await(id resource.ID) awaited {
-	return awaited{record: record{WorkflowID: id.WorkflowID(), ID: id, Running: true}}
-}
-
-// awaitAll awaits what was found.
-func awaitAll(records []record) []awaited {
-	list := make([]awaited, len(records))
-	for i, r := range records {
-		list[i] = awaited{record: r}
-	}
-	return list
+// addTimeout adds --timeout, which wrapErrors checks.
+func addTimeout(c *cobra.Command, timeout *time.Duration, help string) {
+	c.Flags().DurationVar(timeout, "timeout", defaultTimeout, help+"; 0 = no limit")
 }
 
 func (a *app) waitCommand() *cobra.Command {
 	var (
 		from    sources
-		targets selection
+		targets backend.Selection
 		target  string
 		timeout time.Duration
 	)
@@ -77,24 +36,22 @@ func (a *app) waitCommand() *cobra.Command {
 		Use:   "wait [NAME|ID]... | -l SELECTOR | -f PATH...",
 		Short: "Wait until resources are Ready or deleted",
 		Long: `wait watches resources and ends when all are Ready (or deleted), when one of them
-can only get there if somebody acts, or when the time is up. Without names it
-watches everything that is managed. A terminal shows the tree of them as it
-changes; elsewhere each change is a line.
+cannot get there without you, or after --timeout. Without names it watches every
+managed resource. A terminal shows a tree of the resources; elsewhere each change
+is a line.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted\n  armature wait -l stack=prod",
 		RunE: func(c *cobra.Command, args []string) error {
 			g := goal(target)
-			targets.names = args
+			targets.Names = args
 			switch {
 			case g != goalReady && g != goalDeleted:
-				return among("for", target, []string{string(goalReady), string(goalDeleted)})
-			case timeout < 0:
-				return badInput("--timeout %s is negative; 0 means no limit", timeout)
-			case len(from.files) > 0 && !targets.empty():
-				return badInput("choose resources either by -f or by name and -l, not by both")
+				return checkOneOf("for", target, []string{string(goalReady), string(goalDeleted)})
+			case len(from.files) > 0 && !targets.IsEmpty():
+				return errFilesAndTargets()
 			}
-			if err := errors.Join(from.check(), targets.check()); err != nil {
+			if err := errors.Join(from.check(), targets.Check()); err != nil {
 				return err
 			}
 			var set manifest.Set
@@ -108,41 +65,38 @@ changes; elsewhere each change is a line.
 		},
 	}
 	from.add(c.Flags())
-	a.addChooser(c, &targets, "everything that is managed (the default)")
+	a.addSelection(c, &targets, "every managed resource (the default)")
 	c.Flags().StringVar(&target, "for", string(goalReady), "what to wait for: ready, deleted")
 	a.completeFlag(c, "for", fixed(string(goalReady), string(goalDeleted)))
-	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait; 0 = no limit")
+	addTimeout(c, &timeout, "how long to wait")
 	return c
 }
 
-func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s selection, g goal, timeout time.Duration) error {
-	b, err := a.connect(ctx, a)
+func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backend.Selection, g goal, timeout time.Duration) error {
+	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	var list []awaited
-	for _, desired := range resources {
-		list = append(list, awaitDesired(desired))
-	}
+	list := awaitDesired(resources)
 	if len(resources) == 0 {
-		records, err := b.targets(ctx, s)
+		records, err := backend.Targets(ctx, b, s)
 		if err != nil {
 			return err
 		}
-		if len(records) == 0 && s.selector != "" && g == goalReady {
-			return failed("find resources with %s: none is managed, so none is Ready", s.selector)
+		if len(records) == 0 && s.Selector != "" && g == goalReady {
+			return s.NoMatch()
 		}
 		list = awaitAll(records)
 	}
 	return a.wait(ctx, b, list, g, timeout)
 }
 
-// wait looks at every resource each pollEvery until all are settled. Nothing
-// that it does touches a workflow, so it may be interrupted at any time.
-func (a *app) wait(ctx context.Context, b *backend, list []awaited, g goal, timeout time.Duration) error {
+// wait polls the resources until all are settled. It only reads, so it may be
+// interrupted at any time.
+func (a *app) wait(ctx context.Context, b *connection, list []awaited, g goal, timeout time.Duration) error {
 	if len(list) == 0 {
-		a.note("nothing is managed here, so there is nothing to wait for")
+		a.note("no resources are managed, so there is nothing to wait for")
 		return nil
 	}
 	var deadline <-chan time.Time
@@ -152,71 +106,94 @@ func (a *app) wait(ctx context.Context, b *backend, list []awaited, g goal, time
 	begun := a.now()
 	outcomes := make([]outcome, len(list))
 	for i, w := range list {
-		outcomes[i].view = view{Status: w.status(), Stale: true, known: w.record}
+		outcomes[i].View = backend.View{Status: w.Status(), Stale: true, Record: w.Record}
 	}
-	shown := newProgress(a, g)
+	progress := progress{app: a, goal: g, last: map[int]string{}}
 	for {
-		if err := a.look(ctx, b, list, outcomes, g); err != nil {
+		if err := poll(ctx, b, list, outcomes, g); err != nil {
 			return interrupted(err)
 		}
-		shown.show(outcomes)
-		if settled(outcomes) {
-			return verdict(a, outcomes, g, a.now().Sub(begun))
+		progress.show(outcomes)
+		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return !o.IsSettled() }) {
+			return a.concludeWait(outcomes, g, a.now().Sub(begun))
 		}
 		select {
 		case <-ctx.Done():
-			return interrupted(errInterrupted)
+			return interrupted(backend.ErrInterrupted)
 		case <-deadline:
-			return verdict(a, outcomes, g, timeout)
-		case <-a.after(pollEvery):
+			return a.concludeWait(outcomes, g, timeout)
+		case <-a.after(pollInterval):
 		}
 	}
 }
 
-// verdict is the end of a wait: one sentence, and what did not reach the goal.
-func verdict(a *app, outcomes []outcome, g goal, took time.Duration) error {
+// concludeWait ends a wait: with one sentence, or with the resources that did not
+// reach the goal.
+func (a *app) concludeWait(outcomes []outcome, g goal, took time.Duration) error {
 	var missing []string
 	for _, o := range outcomes {
-		if o.done {
+		if o.Done {
 			continue
 		}
-		line := described(o.view.ID) + "  " + summary(o.view, a.now())
-		if o.hopeless != "" {
-			line += " (" + o.hopeless + ")"
+		line := cli.KindAndName(o.View.ID) + "  " + screen.Summary(o.View, a.now())
+		if o.Blocker != "" {
+			line += " (" + o.Blocker + ")"
 		}
 		missing = append(missing, line)
 	}
 	if len(missing) == 0 {
-		a.printf("%s after %s\n", reached(outcomes, g), span(took))
+		a.printf("%s after %s\n", reached(outcomes, g), cli.Span(took))
 		return nil
 	}
-	return failed("%d of %s not %s after %s; `armature describe NAME` tells more:\n  %s",
-		len(missing), count(len(outcomes), "resource"), g.word(), span(took), strings.Join(missing, "\n  "))
+	return cli.Failed("%d of %s not %s after %s; `armature describe NAME` shows more:\n  %s",
+		len(missing), cli.Count(len(outcomes), "resource"), g.adjective(), cli.Span(took), strings.Join(missing, "\n  "))
 }
 
-// summary is phase, reason and message in one line.
-func summary(v view, now time.Time) string {
-	phase := phaseWord(v)
-	if v.Deleting && v.Condition.Ready && v.Operation == "" && !v.Gone {
-		// The condition is from before the deletion, whose first pass has not
-		// ended.
-		return phase
-	}
-	c := v.condition(now)
-	line := phase
-	if c.Reason != "" {
-		line += "  " + string(c.Reason)
-	}
-	if c.Message != "" {
-		line += ": " + visible(strings.Join(strings.Fields(c.Message), " "))
-	}
-	return line
-}
-
-// interrupted says that a wait ended and nothing else did.
+// interrupted returns the error for Ctrl-C in a wait.
 func interrupted(err error) error {
-	if errors.Is(err, errInterrupted) {
-		return failed("interrupted: only the waiting ended, everything goes on by itself; `armature wait` waits again")
+	if errors.Is(err, backend.ErrInterrupted) {
+		return cli.Failed("interrupted: only the wait ended, the workflows continue; `armature wait` waits again")
 	}
 	return err
+}
+
+// progress shows a wait: a tree on a terminal, elsewhere one line for each change.
+type progress struct {
+	app  *app
+	goal goal
+	// last has the key of the last line by position.
+	last  map[int]string
+	block screen.Block
+}
+
+func (p *progress) show(outcomes []outcome) {
+	if p.app.terminal {
+		p.draw(outcomes)
+		return
+	}
+	for i, o := range outcomes {
+		key := screen.ChangeKey(o.View) + o.Blocker
+		if p.last[i] == key {
+			continue
+		}
+		p.last[i] = key
+		state := screen.Summary(o.View, p.app.now())
+		if o.Done && p.goal == goalDeleted {
+			state = o.View.PhaseName()
+		}
+		p.app.printf("%s  %s  %s\n", p.app.now().Format(time.TimeOnly), cli.KindAndName(o.View.ID), state)
+	}
+}
+
+func (p *progress) draw(outcomes []outcome) {
+	list, done := make([]screen.Progress, len(outcomes)), 0
+	for i, o := range outcomes {
+		list[i] = o.Progress
+		if o.Done {
+			done++
+		}
+	}
+	width, height := p.app.size()
+	lines := p.app.painter().Tree(list, width, height)
+	p.block.Draw(p.app.out, append(lines, fmt.Sprintf("%d of %d %s", done, len(outcomes), p.goal.adjective())))
 }

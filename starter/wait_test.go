@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -15,35 +17,35 @@ func TestJudge(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		awaited  awaited
-		view     view
+		view     backend.View
 		goal     goal
 		done     bool
 		hopeless string
 	}{
-		"ready":             {reason: "condition of the current generation", view: view{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady, done: true},
-		"old condition":     {reason: "a newer spec is not applied yet", view: view{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: goalReady},
-		"applied later":     {reason: "the answer of apply is newer than the status", awaited: awaited{generation: 3}, view: view{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady},
-		"pass not run":      {reason: "reconcile --wait means that pass", awaited: awaited{pass: 5}, view: view{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: goalReady},
-		"stale ready":       {reason: "search attributes are enough for a plain wait", view: view{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady, done: true},
-		"stale after apply": {reason: "search attributes know no generation", awaited: awaited{generation: 1}, view: view{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady},
-		"failed":            {reason: "nobody tries again by himself", view: view{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, hopeless: "until somebody acts"},
-		"paused":            {reason: "no pass starts until somebody resumes", awaited: awaited{pass: 5}, view: view{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: goalReady, hopeless: "paused"},
-		"paused and ready":  {reason: "what was waited for is there", view: view{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
-		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{generation: 1}, view: view{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
-		"deleting":          {reason: "it will not become Ready", view: view{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, hopeless: "being deleted"},
-		"once":              {reason: "a run of --once that ended Ready", view: view{Status: workflows.Status{Generation: 2, Condition: ready}, Gone: true, Ended: "Completed"}, goal: goalReady, done: true},
-		"terminated":        {reason: "nobody manages it any more", view: view{Gone: true, Stale: true, Ended: "Terminated"}, goal: goalReady, hopeless: "Terminated"},
-		"never applied":     {reason: "there is nothing to wait for", view: view{Gone: true}, goal: goalReady, hopeless: "not managed"},
-		"deleted":           {reason: "the workflow ended with the deletion", view: view{Status: workflows.Status{Deleted: true}, Gone: true, Ended: "Completed"}, goal: goalDeleted, done: true},
-		"never there":       {reason: "what is not managed is not there", view: view{Gone: true}, goal: goalDeleted, done: true},
-		"ended otherwise":   {reason: "a terminated deletion is none", view: view{Gone: true, Ended: "Terminated"}, goal: goalDeleted, hopeless: "did not delete"},
-		"going":             {reason: "Azure still has it", view: view{Status: workflows.Status{Deleting: true}}, goal: goalDeleted},
+		"ready":             {reason: "condition of the current generation", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady, done: true},
+		"old condition":     {reason: "a newer spec is not applied yet", view: backend.View{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: goalReady},
+		"applied later":     {reason: "the answer of apply is newer than the status", awaited: awaited{minGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady},
+		"pass not run":      {reason: "reconcile --wait means that pass", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: goalReady},
+		"stale ready":       {reason: "search attributes are enough for a plain wait", view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady, done: true},
+		"stale after apply": {reason: "search attributes know no generation", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady},
+		"failed":            {reason: "nobody tries again by himself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, hopeless: "`armature reconcile`"},
+		"paused":            {reason: "no pass starts until somebody resumes", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: goalReady, hopeless: "paused"},
+		"paused and ready":  {reason: "what was waited for is there", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
+		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
+		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, hopeless: "being deleted"},
+		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Gone: true, Ended: "Completed"}, goal: goalReady, done: true},
+		"terminated":        {reason: "nobody manages it any more", view: backend.View{Gone: true, Stale: true, Ended: "Terminated"}, goal: goalReady, hopeless: "Terminated"},
+		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Gone: true}, goal: goalReady, hopeless: "not managed"},
+		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Gone: true, Ended: "Completed"}, goal: goalDeleted, done: true},
+		"never there":       {reason: "what is not managed is not there", view: backend.View{Gone: true}, goal: goalDeleted, done: true},
+		"ended otherwise":   {reason: "a terminated deletion is none", view: backend.View{Gone: true, Ended: "Terminated"}, goal: goalDeleted, hopeless: "did not delete"},
+		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: goalDeleted},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := judge(tc.awaited, tc.view, tc.goal)
-			if got.done != tc.done || !strings.Contains(got.hopeless, tc.hopeless) || (tc.hopeless == "") != (got.hopeless == "") {
-				t.Errorf("%s: done %v, hopeless %q; want %v, %q", tc.reason, got.done, got.hopeless, tc.done, tc.hopeless)
+			got := compare(tc.awaited, tc.view, tc.goal)
+			if got.Done != tc.done || !strings.Contains(got.Blocker, tc.hopeless) || (tc.hopeless == "") != (got.Blocker == "") {
+				t.Errorf("%s: done %v, hopeless %q; want %v, %q", tc.reason, got.Done, got.Blocker, tc.done, tc.hopeless)
 			}
 		})
 	}
@@ -55,7 +57,7 @@ func TestWaitReady(t *testing.T) {
 	later.Condition.Message += " (read 13s ago)"
 	w.temporal.manage(t, database, blockedStatus(t), later, readyStatus())
 	w.temporal.manage(t, cluster, readyStatus())
-	if code := w.run("wait"); code != exitOK {
+	if code := w.run("wait"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	golden(t, "wait.txt", w.out.String())
@@ -65,7 +67,7 @@ func TestWaitTimeout(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, database, blockedStatus(t))
 	w.temporal.manage(t, cluster, readyStatus())
-	if code := w.run("wait", "--timeout", "3s"); code != exitFailed {
+	if code := w.run("wait", "--timeout", "3s"); code != cli.ExitFailed {
 		t.Errorf("exit code %d", code)
 	}
 	golden(t, "wait-timeout.txt", w.out.String()+w.err.String())
@@ -76,7 +78,7 @@ func TestWaitInterrupted(t *testing.T) {
 	w.temporal.manage(t, database, blockedStatus(t))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.after = func(time.Duration) <-chan time.Time { cancel(); return nil }
-	if code := run(ctx, w.app, []string{"wait"}); code != exitFailed || !strings.Contains(w.err.String(), "everything goes on by itself") {
+	if code := run(ctx, w.app, []string{"wait"}); code != cli.ExitFailed || !strings.Contains(w.err.String(), "the workflows continue") {
 		t.Errorf("code %d: %s", code, w.err)
 	}
 }
@@ -85,7 +87,7 @@ func TestWaitLive(t *testing.T) {
 	w := newWorld()
 	w.terminal = true
 	w.temporal.manage(t, database, blockedStatus(t), readyStatus())
-	if code := w.run("wait"); code != exitOK {
+	if code := w.run("wait"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if !strings.Contains(w.out.String(), "Blocked 2m10s, waits for adx: the cluster adx is…") {
@@ -112,7 +114,7 @@ func TestApplyWait(t *testing.T) {
 		strings.ToLower(cluster):  workflows.ApplyResult{Generation: 2, Changed: true},
 		strings.ToLower(database): workflows.ApplyResult{Generation: 2},
 	}
-	if code := w.run("apply", "-f", adx(t), "--wait"); code != exitOK {
+	if code := w.run("apply", "-f", adx(t), "--wait"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if !strings.Contains(w.out.String(), "2 resources Ready after 1s") {
@@ -126,7 +128,7 @@ func TestReconcileWait(t *testing.T) {
 	after.Pass = 5
 	w.temporal.manage(t, cluster, before, before, after)
 	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.ReconcileResult{Pass: 5}}
-	if code := w.run("reconcile", "adx", "--wait", "--force", "--reason", "INC-42"); code != exitOK {
+	if code := w.run("reconcile", "adx", "--wait", "--force", "--reason", "INC-42"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if !strings.Contains(w.out.String(), "reconciling (pass 5)") || !strings.Contains(w.out.String(), "Ready after 2s") {
@@ -147,11 +149,11 @@ func TestWaitSelector(t *testing.T) {
 		code   int
 		text   string
 	}{
-		"chosen":        {reason: "only what has the labels", args: []string{"wait", "-l", "team=data"}, code: exitOK, text: "1 resource Ready"},
-		"none ready":    {reason: "a typo in the selector", args: []string{"wait", "-l", "stack=prdo"}, code: exitFailed, text: "none is managed"},
-		"none deleted":  {reason: "all is gone already", args: []string{"wait", "-l", "stack=prdo", "--for", "deleted"}, code: exitOK, text: "nothing to wait for"},
-		"bad selector":  {reason: "shows the form", args: []string{"wait", "-l", "prod"}, code: exitBadInput, text: "key=value"},
-		"name and file": {reason: "one or the other", args: []string{"wait", "-l", "a=b", "-f", "x"}, code: exitBadInput, text: "not by both"},
+		"chosen":        {reason: "only what has the labels", args: []string{"wait", "-l", "team=data"}, code: cli.ExitOK, text: "1 resource Ready"},
+		"none ready":    {reason: "a typo in the selector", args: []string{"wait", "-l", "stack=prdo"}, code: cli.ExitFailed, text: "no managed resource matches"},
+		"none deleted":  {reason: "all is gone already", args: []string{"wait", "-l", "stack=prdo", "--for", "deleted"}, code: cli.ExitOK, text: "nothing to wait for"},
+		"bad selector":  {reason: "shows the form", args: []string{"wait", "-l", "prod"}, code: cli.ExitBadInput, text: "key=value"},
+		"name and file": {reason: "one or the other", args: []string{"wait", "-l", "a=b", "-f", "x"}, code: cli.ExitBadInput, text: "cannot be combined"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -159,7 +161,7 @@ func TestWaitSelector(t *testing.T) {
 			status.Labels = map[string]string{"team": "data"}
 			w.temporal.manage(t, cluster, status)
 			w.temporal.manage(t, vnet, blockedStatus(t))
-			w.temporal.change(t, vnet, func(r *record) { r.Labels = []string{"stack=prod"} })
+			w.temporal.change(t, vnet, func(r *backend.Record) { r.Labels = []string{"stack=prod"} })
 			if code := w.run(tc.args...); code != tc.code || !strings.Contains(w.out.String()+w.err.String(), tc.text) {
 				t.Errorf("%s: exit code %d, want %d and %q:\n%s%s", tc.reason, code, tc.code, tc.text, w.out, w.err)
 			}
@@ -180,10 +182,10 @@ func TestWaitAsksOnlyWhatMoved(t *testing.T) {
 		code     int
 		asked    int
 	}{
-		"nothing happens":  {reason: "the answer would be the same", events: 20, statuses: ready[:1], code: exitFailed, asked: 1},
-		"something does":   {reason: "each event may change the status", events: 20, eventful: true, statuses: ready, code: exitOK, asked: 3},
-		"no length known":  {reason: "a server that does not tell it is asked each time", statuses: ready, code: exitOK, asked: 3},
-		"no worker so far": {reason: "no answer is no status", events: 20, silent: true, statuses: ready[:1], code: exitFailed, asked: 4},
+		"nothing happens":  {reason: "the answer would be the same", events: 20, statuses: ready[:1], code: cli.ExitFailed, asked: 1},
+		"something does":   {reason: "each event may change the status", events: 20, eventful: true, statuses: ready, code: cli.ExitOK, asked: 3},
+		"no length known":  {reason: "a server that does not tell it is asked each time", statuses: ready, code: cli.ExitOK, asked: 3},
+		"no worker so far": {reason: "no answer is no status", events: 20, silent: true, statuses: ready[:1], code: cli.ExitFailed, asked: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -194,27 +196,5 @@ func TestWaitAsksOnlyWhatMoved(t *testing.T) {
 				t.Errorf("%s: %d queries, want %d; exit code %d, want %d\n%s%s", c.reason, w.temporal.asked, c.asked, code, c.code, w.out, w.err)
 			}
 		})
-	}
-}
-
-// TestUnmoved holds what counts as nothing happened.
-func TestUnmoved(t *testing.T) {
-	before := record{Running: true, RunID: "a", Events: 5}
-	for name, c := range map[string]struct {
-		reason string
-		change func(*record)
-		want   bool
-	}{
-		"same":      {reason: "nothing happened", change: func(*record) {}, want: true},
-		"event":     {reason: "a workflow task may have", change: func(r *record) { r.Events++ }},
-		"other run": {reason: "a run that continued as new begins at a few events", change: func(r *record) { r.RunID = "b" }},
-		"ended":     {reason: "its result is the status", change: func(r *record) { r.Running = false }},
-		"stuck":     {reason: "a worker that fails is not asked, and shown", change: func(r *record) { r.Stuck = "its workflow task fails" }},
-	} {
-		now := before
-		c.change(&now)
-		if got := now.unmoved(before); got != c.want {
-			t.Errorf("%s: %t, want %t: %s", name, got, c.want, c.reason)
-		}
 	}
 }

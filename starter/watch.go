@@ -7,122 +7,119 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/spf13/cobra"
 )
 
-// watchRest is how much longer than a look took a watch rests before the next
-// one, so that a list of thousands does not keep Temporal busy by being watched.
-const watchRest = 4
+// watchPauseFactor is how many times longer than its last read a watch waits before
+// the next one, so that a list of thousands does not keep Temporal busy.
+const watchPauseFactor = 4
 
-// showing is how a command that reads shows its answer.
-type showing struct {
+// display is how a command that reads shows its output.
+type display struct {
 	output format
 	watch  bool
 }
 
-// addShowing adds -o and --watch.
-func (a *app) addShowing(c *cobra.Command, how *showing) {
+// addDisplay adds -o and --watch.
+func (a *app) addDisplay(c *cobra.Command, how *display) {
 	a.addOutput(c, &how.output)
-	c.Flags().BoolVarP(&how.watch, "watch", "w", false, "show it again whenever it changes, until Ctrl-C")
+	c.Flags().BoolVarP(&how.watch, "watch", "w", false, "repeat whenever something changes, until Ctrl-C")
 }
 
-// frame is one answer.
+// frame is one output of a command.
 type frame struct {
-	// render writes it; the app's clock is the one from which ages are told.
+	// render writes the frame. Ages are relative to the app's clock.
 	render func(a *app) error
-	// lines are what a log of changes shows instead; nil for all that render
+	// lines are what a log of changes has instead; nil logs everything that render
 	// writes.
-	lines func(a *app) []changed
-	// key is what must change before it is written again; "" for all but the ages
-	// of what render writes.
+	lines func(a *app) []logLine
+	// key is what must change before the frame is written again; "" stands for
+	// everything that render writes except ages.
 	key string
-	// ended: nothing of it can change any more.
-	ended bool
+	// final means that nothing in it can change any more.
+	final bool
 }
 
-// changed is one line of a log of changes.
-type changed struct {
-	// of is what the line speaks of; is what must change for a new line.
-	of, is, text string
-}
+// logLine is one line of a log of changes: subject is the resource, key is what must
+// change for a new line.
+type logLine struct{ subject, key, text string }
 
-// looker reads one answer.
-type looker = func(ctx context.Context, b *backend) (frame, error)
+// fetchFrame reads one frame.
+type fetchFrame = func(ctx context.Context, b *connection) (frame, error)
 
-// show shows an answer once, or again and again.
-func (a *app) show(ctx context.Context, how showing, look looker) error {
-	b, err := a.connect(ctx, a)
+// show writes a frame once, or with --watch whenever it changes.
+func (a *app) show(ctx context.Context, how display, fetch fetchFrame) error {
+	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
 	if how.watch {
-		return a.watch(ctx, b, how.output, look)
+		return a.watch(ctx, b, how.output, fetch)
 	}
-	f, err := look(ctx, b)
+	f, err := fetch(ctx, b)
 	if err != nil {
 		return err
 	}
 	return f.render(a)
 }
 
-// watch shows answers until Ctrl-C, which is no failure, or until the last one.
-// On a terminal it redraws; elsewhere it appends what changed.
-func (a *app) watch(ctx context.Context, b *backend, output format, look looker) error {
+// watch writes frames until Ctrl-C, which is no failure, or until the final frame. A
+// terminal is redrawn; elsewhere changes are appended.
+func (a *app) watch(ctx context.Context, b *connection, output format, fetch fetchFrame) error {
 	w := watcher{app: a, output: output, begun: a.now(), last: map[string]string{}}
 	for {
 		begun := a.now()
-		f, err := look(ctx, b)
+		f, err := fetch(ctx, b)
 		if err == nil {
 			err = w.show(f)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case exitCode(err) == exitUnreachable && w.shown:
-			w.away(err)
-		case err != nil || f.ended:
+		case cli.ExitCode(err) == cli.ExitUnreachable && w.shown:
+			w.noteUnreachable(err)
+		case err != nil || f.final:
 			return err
 		}
-		rest := max(pollEvery, watchRest*a.now().Sub(begun).Round(time.Second))
+		pause := max(pollInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-a.after(rest):
+		case <-a.after(pause):
 		}
 	}
 }
 
-// watcher remembers what was shown.
+// watcher writes the frames of one watch.
 type watcher struct {
 	app    *app
 	output format
 	begun  time.Time
 	shown  bool
-	// last is what a log wrote last, by what it speaks of.
+	// last has the key of the last line of each subject.
 	last  map[string]string
 	notes string
-	// block is what stands on the terminal, so many lines high.
-	block  string
-	height int
+	block screen.Block
 }
 
-// away says once that Temporal does not answer; the watch goes on.
-func (w *watcher) away(err error) {
+// noteUnreachable notes once that Temporal does not answer.
+func (w *watcher) noteUnreachable(err error) {
 	if text := err.Error(); w.notes != text {
 		w.notes = text
-		w.app.note("note: %s; the watch goes on", text)
-		w.block, w.height = "", 0
+		w.app.note("note: %s; the watch continues", text)
+		w.block = screen.Block{}
 	}
 }
 
-// show writes an answer where it differs from the last one.
+// show writes a frame if it differs from the last one.
 func (w *watcher) show(f frame) error {
-	out, notes, err := w.written(f, w.app.now())
+	out, notes, err := w.render(f, w.app.now())
 	if err != nil {
 		w.app.printf("%s", out)
 		return err
@@ -135,7 +132,8 @@ func (w *watcher) show(f frame) error {
 	case w.output == formatYAML:
 		err = w.append(f, "---\n"+out)
 	case w.app.terminal:
-		w.draw(out + notes)
+		width, height := w.app.size()
+		w.block.Draw(w.app.out, screen.Crop(out+notes, width, height))
 		return nil
 	case f.lines != nil:
 		w.log(f.lines(w.app), at)
@@ -149,23 +147,23 @@ func (w *watcher) show(f frame) error {
 	return err
 }
 
-// written is what an answer writes at a time, and the notes beside it.
-func (w *watcher) written(f frame, now time.Time) (out, notes string, err error) {
-	var text, beside bytes.Buffer
+// render returns what a frame writes at a time, and its notes.
+func (w *watcher) render(f frame, now time.Time) (out, notes string, err error) {
+	var stdout, stderr bytes.Buffer
 	copied := *w.app
-	copied.out, copied.err = &text, &beside
+	copied.out, copied.err = &stdout, &stderr
 	copied.now = func() time.Time { return now }
 	err = f.render(&copied)
-	return text.String(), beside.String(), err
+	return stdout.String(), stderr.String(), err
 }
 
-// append writes a text where the answer is not the last one. An age alone is no
-// change, so what would have been written when the watch began is compared.
+// append writes a text if the frame changed. An age alone is no change, so frames
+// without a key are compared as of the begin of the watch.
 func (w *watcher) append(f frame, text string) error {
 	key := f.key
 	var err error
 	if key == "" {
-		key, _, err = w.written(f, w.begun)
+		key, _, err = w.render(f, w.begun)
 	}
 	if w.last[""] != key {
 		w.last[""] = key
@@ -174,7 +172,7 @@ func (w *watcher) append(f frame, text string) error {
 	return err
 }
 
-// compact is JSON on one line.
+// compact returns JSON on one line.
 func compact(raw string) string {
 	var line bytes.Buffer
 	if json.Compact(&line, []byte(raw)) != nil {
@@ -184,75 +182,48 @@ func compact(raw string) string {
 }
 
 // log appends the lines that changed.
-func (w *watcher) log(lines []changed, at string) {
-	here := map[string]bool{}
+func (w *watcher) log(lines []logLine, at string) {
+	present := map[string]bool{}
 	for _, line := range lines {
-		here[line.of] = true
-		if last, known := w.last[line.of]; !known || last != line.is {
-			w.last[line.of] = line.is
+		present[line.subject] = true
+		if key, known := w.last[line.subject]; !known || key != line.key {
+			w.last[line.subject] = line.key
 			w.app.printf("%s  %s\n", at, line.text)
 		}
 	}
-	for _, of := range slices.Sorted(maps.Keys(w.last)) {
-		if !here[of] {
-			delete(w.last, of)
-			w.app.printf("%s  %s  is not here any more\n", at, of)
+	for _, subject := range slices.Sorted(maps.Keys(w.last)) {
+		if !present[subject] {
+			delete(w.last, subject)
+			w.app.printf("%s  %s  was removed\n", at, subject)
 		}
 	}
 }
 
-// draw replaces the block that was drawn last, cut to the terminal.
-func (w *watcher) draw(out string) {
-	width, height := w.app.size()
-	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	if room := max(2, height-2); len(lines) > room {
-		lines = append(lines[:room-1], fmt.Sprintf("… and %d more lines", len(lines)-room+1))
-	}
-	for i, line := range lines {
-		lines[i] = text.Snip(line, max(10, width-1), "…")
-	}
-	block := strings.Join(lines, "\n")
-	if block == w.block {
-		return
-	}
-	up := ""
-	if w.height > 0 {
-		up = fmt.Sprintf("\x1b[%dA\r", w.height)
-	}
-	w.app.printf("%s\x1b[J%s\n", up, block)
-	w.block, w.height = block, len(lines)
-}
-
-// watched are the targets of a command that shows resources: those that were
-// named are found once and followed to their end, others are listed each time.
+// watched are the targets of a command that shows resources. Named resources are
+// found once and followed to their end; others are listed each time.
 type watched struct {
-	selection
-	records []record
+	backend.Selection
+	records []backend.Record
 }
 
-// views are the states of the targets.
-func (t *watched) views(ctx context.Context, b *backend, reread bool) ([]view, error) {
-	if t.records == nil || len(t.names) == 0 {
+// views returns the states of the targets. fresh reads each record again.
+func (t *watched) views(ctx context.Context, b *connection, fresh bool) ([]backend.View, error) {
+	if t.records == nil || len(t.Names) == 0 {
 		var err error
-		if t.records, err = b.targets(ctx, t.selection); err != nil {
+		if t.records, err = backend.Targets(ctx, b, t.Selection); err != nil {
 			return nil, err
 		}
 	} else {
-		reread = true
+		fresh = true
 	}
-	w := &viewer{reader: b}
-	if reread {
-		return w.described(ctx, t.records)
+	w := &backend.Viewer{Reader: b}
+	if fresh {
+		return w.RefreshAll(ctx, t.records)
 	}
-	return w.views(ctx, t.records)
+	return w.Views(ctx, t.records)
 }
 
-// over reports that all that was named is gone.
-func (t *watched) over(views []view) bool {
-	for _, v := range views {
-		if !v.Gone {
-			return false
-		}
-	}
-	return len(t.names) > 0
+// isOver reports whether every named resource is gone.
+func (t *watched) isOver(views []backend.View) bool {
+	return len(t.Names) > 0 && !slices.ContainsFunc(views, func(v backend.View) bool { return !v.Gone })
 }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // watching runs a command for so many looks and then presses Ctrl-C.
@@ -52,7 +54,7 @@ func TestWatch(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := changingWorld(t)
-			if code := watching(t, w, 5, tc.args...); code != exitOK {
+			if code := watching(t, w, 5, tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d, a Ctrl-C is no failure: %s", tc.reason, code, w.err)
 			}
 			if strings.Contains(w.out.String(), "\x1b") {
@@ -68,7 +70,7 @@ func TestWatch(t *testing.T) {
 func TestWatchRedraws(t *testing.T) {
 	w := changingWorld(t)
 	w.terminal, w.color = true, true
-	if code := watching(t, w, 4, "get"); code != exitOK {
+	if code := watching(t, w, 4, "get"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	blocks := frames(w.out.String())
@@ -91,19 +93,19 @@ func TestWatchGoesOn(t *testing.T) {
 			w.temporal.mu.Lock()
 			w.temporal.listErr = nil
 			if looks++; looks < 3 {
-				w.temporal.listErr = unreachable("reach Temporal: gone")
+				w.temporal.listErr = cli.Unreachable("reach Temporal: gone")
 			}
 			w.temporal.mu.Unlock()
 			return after(d)
 		}
-		if code := watching(t, w, 4, "get"); code != exitOK || strings.Count(w.err.String(), "the watch goes on") != 1 {
+		if code := watching(t, w, 4, "get"); code != cli.ExitOK || strings.Count(w.err.String(), "the watch continues") != 1 {
 			t.Errorf("exit code %d: %s", code, w.err)
 		}
 	})
 	t.Run("first look", func(t *testing.T) {
 		w := shownWorld(t)
-		w.temporal.listErr = unreachable("reach Temporal: gone")
-		if code := watching(t, w, 2, "get"); code != exitUnreachable {
+		w.temporal.listErr = cli.Unreachable("reach Temporal: gone")
+		if code := watching(t, w, 2, "get"); code != cli.ExitUnreachable {
 			t.Errorf("exit code %d: a watch that never saw anything has failed", code)
 		}
 	})
@@ -114,7 +116,7 @@ func TestWatchGoesOn(t *testing.T) {
 			w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
 			return after(d)
 		}
-		if code := w.run("get", cluster, "--watch"); code != exitOK || !strings.Contains(w.out.String(), "Gone") {
+		if code := w.run("get", cluster, "--watch"); code != cli.ExitOK || !strings.Contains(w.out.String(), "Gone") {
 			t.Errorf("exit code %d: %s%s", code, w.out, w.err)
 		}
 	})
@@ -154,7 +156,7 @@ func TestTableOnANarrowTerminal(t *testing.T) {
 			}
 			w.run("get")
 			out := w.out.String()
-			if n := widest(out); n > tc.width {
+			if n := text.LongestLineLen(out); n > tc.width {
 				t.Errorf("%s: a line has %d columns", tc.reason, n)
 			}
 			if tc.width >= 50 {

@@ -2,121 +2,154 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/why"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) whyCommand() *cobra.Command {
 	var (
-		targets selection
-		how     showing
+		targets backend.Selection
+		how     display
 	)
 	c := &cobra.Command{
 		Use:   "why [NAME|ID]... | -l SELECTOR",
-		Short: "Tell what holds a resource or a stack up, down to the root",
-		Long: `why follows what a resource waits for to the root: since when, when it is looked
-at again, and what to do. With a label selector, or without names for everything
-that is managed, it groups what is not Ready by root cause, the largest first.
-When no worker answers, it shows what the search attributes tell, and says so.
-It changes nothing, and an answer is exit code 0, whatever it tells.
+		Short: "Explain why resources are not Ready",
+		Long: `why follows what a resource waits for down to the root cause: since when, the next
+try, and what to do. With a label selector, or without names for every managed
+resource, it groups the resources that are not Ready by root cause, the largest
+group first. When no worker answers, it uses Temporal's search attributes and says
+so. It changes nothing, and its exit code is 0 whatever the state of the resources.
 
-wide cuts nothing off. json and yaml are, of names, a list of chains: id, name,
-state, since, reason, message, todo, waitsFor (links alike) and roots, each with
-its sentence in text; of a stack {causes, ready, total}, each cause with count,
-cause (a link), waiting, text and resources.
+wide shortens nothing. For names, json and yaml are a list of chains: id, name,
+state, since, reason, message, todo, waitsFor (more links) and roots, each with its
+sentence in text. For a selector they are {causes, ready, total}, each cause with
+count, cause (a link), waiting, text and resources.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: "  armature why adx/telemetry\n  armature why -l stack=prod\n  armature why adx -o json\n  armature why --watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			targets.names = args
-			if err := targets.check(); err != nil {
+			targets.Names = args
+			if err := targets.Check(); err != nil {
 				return err
 			}
-			return a.show(c.Context(), how, func(ctx context.Context, b *backend) (frame, error) {
+			return a.show(c.Context(), how, func(ctx context.Context, b *connection) (frame, error) {
 				if len(args) == 0 {
-					return a.whyMany(ctx, b, targets.selector, how.output)
+					return a.causesFrame(ctx, b, targets.Selector, how.output)
 				}
-				return a.why(ctx, b, args, how.output)
+				return a.chainsFrame(ctx, b, args, how.output)
 			})
 		},
 	}
-	a.addChooser(c, &targets, "everything that is managed (the default)")
-	a.addShowing(c, &how)
+	a.addSelection(c, &targets, "every managed resource (the default)")
+	a.addDisplay(c, &how)
 	return c
 }
 
-// reasoned is the chain of one resource for machines.
-type reasoned struct {
-	*link
-	Roots []rootCause `json:"roots"`
-}
-
-// rootCause is one end of a chain and the sentence about it.
-type rootCause struct {
-	*link
-	Text string `json:"text"`
-}
-
-func (a *app) why(ctx context.Context, b *backend, args []string, output format) (frame, error) {
-	chain := newChain(a, b)
-	out := make([]reasoned, len(args))
-	for i, name := range args {
-		r, err := b.whyRecord(ctx, name)
-		if err != nil {
-			return frame{}, err
-		}
-		l, err := chain.follow(ctx, r)
-		if err != nil {
-			return frame{}, err
-		}
-		out[i] = reasoned{link: l, Roots: []rootCause{}}
-		for _, root := range l.roots() {
-			out[i].Roots = append(out[i].Roots, rootCause{link: root})
-		}
-	}
+// chainsFrame returns the chains of named resources.
+func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, output format) (frame, error) {
+	engine := why.New(b, a.taskQueue, a.now())
+	chains := make([]why.Chain, len(names))
 	key := ""
-	for _, r := range out {
-		key += r.key()
+	for i, name := range names {
+		var err error
+		if chains[i], err = engine.Chain(ctx, name); err != nil {
+			return frame{}, err
+		}
+		key += chains[i].Key()
 	}
 	return frame{key: key, render: func(a *app) error {
-		for _, r := range out {
-			for i := range r.Roots {
-				r.Roots[i].Text = a.rootText(r.Roots[i].link, " ")
-			}
+		if output.isMachine() {
+			return errors.Join(a.write(output, chains), checkApplied(chains))
 		}
-		if output.machine() {
-			return errors.Join(a.write(output, out), neverApplied(out))
-		}
-		for i, r := range out {
+		for i, chain := range chains {
 			if i > 0 {
 				a.printf("\n")
 			}
-			a.printChain(r, output == formatWide)
+			a.printf("%s", chain.Text(a.now(), output == formatWide))
 		}
-		return neverApplied(out)
+		return checkApplied(chains)
 	}}, nil
 }
 
-// neverApplied makes a resource that nobody manages the exit code of every other
-// command; what is to do about it was printed.
-func neverApplied(out []reasoned) error {
-	for _, r := range out {
-		if r.State == stateNotManaged {
-			return failed("%s is not managed; `armature get` lists what is", described(r.ID))
+// checkApplied returns an error for a resource that was never applied, as every
+// other command does.
+func checkApplied(chains []why.Chain) error {
+	for _, chain := range chains {
+		if !chain.IsManaged() {
+			return cli.Failed("%s is not managed; `armature get` lists managed resources", cli.KindAndName(chain.ID))
 		}
 	}
 	return nil
 }
 
-// printJSON writes a value for machines.
-func (a *app) printJSON(value any) error {
-	raw, err := json.MarshalIndent(value, "", "  ")
+// causesFrame returns the root causes of the resources that a selector chooses.
+func (a *app) causesFrame(ctx context.Context, b *connection, selector string, output format) (frame, error) {
+	report, err := why.New(b, a.taskQueue, a.now()).Causes(ctx, selector)
 	if err != nil {
-		return fmt.Errorf("write JSON: %w", err)
+		return frame{}, err
 	}
-	a.printf("%s\n", raw)
-	return nil
+	return frame{key: report.Key(), render: func(a *app) error {
+		a.noteStale(report.Views)
+		if output.isMachine() {
+			causes := report.Causes
+			if causes == nil {
+				causes = []*why.Cause{}
+			}
+			return a.write(output, map[string]any{"causes": causes, "ready": report.Ready, "total": report.Total})
+		}
+		a.printCauses(report, selector, output == formatWide)
+		return nil
+	}}, nil
+}
+
+// Bounds of the causes and of the names below each.
+const (
+	maxCausesShown = 24
+	maxNamesShown  = 4
+)
+
+func (a *app) printCauses(report why.Report, selector string, wide bool) {
+	maxCauses, maxNames := maxCausesShown, maxNamesShown
+	if wide {
+		maxCauses, maxNames = math.MaxInt, math.MaxInt
+	}
+	for i, cause := range report.Causes {
+		if i == maxCauses {
+			a.printf("… and %s more: `armature why -o wide`\n", cli.Count(len(report.Causes)-i, "cause"))
+			break
+		}
+		a.printf("%s\n", cause.Text)
+		if cause.Count == 1 && !cause.Waiting {
+			continue
+		}
+		var shown []string
+		for _, id := range cause.Resources[:min(maxNames, len(cause.Resources))] {
+			shown = append(shown, id.Short())
+		}
+		line := strings.Join(shown, ", ")
+		if more := cause.Count - len(shown); more > 0 {
+			line += fmt.Sprintf(", … and %d more", more)
+		}
+		a.printf("  %s\n", line)
+	}
+	switch {
+	case report.Total == 0 && selector != "":
+		a.note("no managed resource has the labels %s", selector)
+	case report.Total == 0:
+		a.note("no resources are managed")
+	case len(report.Causes) == 0:
+		a.printf("nothing is blocked: %s Ready\n", cli.CountAre(report.Total, "resource"))
+	default:
+		a.printf("%d of %s Ready\n", report.Ready, cli.CountAre(report.Total, "resource"))
+	}
+	if report.Several > 0 {
+		a.printf("%s counted under more than one cause\n", cli.CountAre(report.Several, "resource"))
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -51,7 +53,7 @@ func paused(s workflows.Status) workflows.Status {
 }
 
 // change changes the record of one workflow.
-func (f *fakeTemporal) change(t *testing.T, id string, change func(r *record)) {
+func (f *fakeTemporal) change(t *testing.T, id string, change func(r *backend.Record)) {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +81,7 @@ func TestWhy(t *testing.T) {
 		"operating": {reason: "the chain ends at an operation, with its next look", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, operating("PUT"))
-			f.change(t, cluster, func(r *record) { r.NextLook = noon().Add(15 * time.Second) })
+			f.change(t, cluster, func(r *backend.Record) { r.NextAttempt = noon().Add(15 * time.Second) })
 		}},
 		"deep": {reason: "three links down to a group that was never applied", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "owner adx does not exist", cluster))
@@ -149,7 +151,7 @@ func TestWhy(t *testing.T) {
 		"deletion goes on": {reason: "what nobody manages any more holds no deletion up for long", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, readyStatus())
-			f.change(t, database, func(r *record) { r.Running, r.Ended, r.EndedAt = false, "Terminated", noon().Add(-time.Hour) })
+			f.change(t, database, func(r *backend.Record) { r.Running, r.Ended, r.EndedAt = false, "Terminated", noon().Add(-time.Hour) })
 		}},
 		"deletion cycle": {reason: "an apply would be refused", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
@@ -170,12 +172,12 @@ func TestWhy(t *testing.T) {
 		"terminated": {reason: "the workflow of the owner was terminated", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, readyStatus())
-			f.change(t, cluster, func(r *record) { r.Running, r.Ended, r.EndedAt = false, "Terminated", noon().Add(-time.Hour) })
+			f.change(t, cluster, func(r *backend.Record) { r.Running, r.Ended, r.EndedAt = false, "Terminated", noon().Add(-time.Hour) })
 		}},
 		"deleted": {reason: "the owner was deleted", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "owner adx does not exist", cluster))
 			f.manage(t, cluster, readyStatus())
-			f.change(t, cluster, func(r *record) {
+			f.change(t, cluster, func(r *backend.Record) {
 				r.Running, r.Ended, r.EndedAt = false, "Completed", noon().Add(-time.Hour)
 				r.Final = &workflows.Status{ID: r.ID, Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted}}
 			})
@@ -185,7 +187,7 @@ func TestWhy(t *testing.T) {
 			f.manage(t, cluster, waiting(t, resource.ReasonReferenceNotReady, "v1 is Updating", vnet))
 			f.manage(t, vnet, operating("PUT"))
 			f.silent = true
-			f.change(t, vnet, func(r *record) { r.TaskQueue = "q7" })
+			f.change(t, vnet, func(r *backend.Record) { r.TaskQueue = "q7" })
 		}},
 		"no worker paused": {reason: "a pause stands in the search attributes too", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
@@ -195,11 +197,11 @@ func TestWhy(t *testing.T) {
 		"stuck": {reason: "a worker that fails is no worker that is missing", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, operating("PUT"))
-			f.change(t, cluster, func(r *record) {
+			f.change(t, cluster, func(r *backend.Record) {
 				r.TaskQueue, r.Stuck = "armature", "its workflow task fails (NonDeterministicError, attempt 7)"
 			})
 		}},
-		"never applied": {reason: "an ID that nobody manages is answered too", name: cluster, code: exitFailed, manage: func(*testing.T, *fakeTemporal) {}},
+		"never applied": {reason: "an ID that nobody manages is answered too", name: cluster, code: cli.ExitFailed, manage: func(*testing.T, *fakeTemporal) {}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -39,7 +40,7 @@ func mustID(t *testing.T, text string) resource.ID {
 // fakeTemporal is messenger and reader in memory.
 type fakeTemporal struct {
 	mu      sync.Mutex
-	records []record
+	records []backend.Record
 	// statuses answer queries, the last one for good; by workflow ID.
 	statuses map[string][]workflows.Status
 	// silent: no worker answers.
@@ -68,23 +69,23 @@ type fakeTemporal struct {
 	eventful  bool
 }
 
-func (f *fakeTemporal) update(_ context.Context, workflowID string, m message) error {
+func (f *fakeTemporal) Update(_ context.Context, workflowID string, m backend.Message) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sent = append(f.sent, m.name+" "+filepath.Base(workflowID))
-	f.inputs = append(f.inputs, m.input)
+	f.sent = append(f.sent, m.Name+" "+filepath.Base(workflowID))
+	f.inputs = append(f.inputs, m.Input)
 	return f.answer(workflowID, m)
 }
 
-func (f *fakeTemporal) updateWithStart(_ context.Context, desired resource.Desired, m message) error {
+func (f *fakeTemporal) UpdateWithStart(_ context.Context, desired resource.Desired, m backend.Message) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.started = append(f.started, m.name+" "+desired.ID.Name())
-	f.inputs = append(f.inputs, m.input)
+	f.started = append(f.started, m.Name+" "+desired.ID.Name())
+	f.inputs = append(f.inputs, m.Input)
 	return f.answer(desired.ID.WorkflowID(), m)
 }
 
-func (f *fakeTemporal) answer(workflowID string, m message) error {
+func (f *fakeTemporal) answer(workflowID string, m backend.Message) error {
 	if err := f.errs[workflowID]; err != nil {
 		return err
 	}
@@ -92,19 +93,19 @@ func (f *fakeTemporal) answer(workflowID string, m message) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, m.result)
+	return json.Unmarshal(raw, m.Result)
 }
 
-func (f *fakeTemporal) status(_ context.Context, workflowID string) (workflows.Status, error) {
+func (f *fakeTemporal) Status(_ context.Context, workflowID string) (workflows.Status, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked++
 	if f.silent {
-		return workflows.Status{}, &noWorkerError{taskQueue: "armature"}
+		return workflows.Status{}, &backend.NoWorkerError{TaskQueue: "armature"}
 	}
 	list := f.statuses[workflowID]
 	if len(list) == 0 {
-		return workflows.Status{}, errNotManaged
+		return workflows.Status{}, backend.ErrNotManaged
 	}
 	if len(list) > 1 {
 		f.statuses[workflowID] = list[1:]
@@ -112,7 +113,7 @@ func (f *fakeTemporal) status(_ context.Context, workflowID string) (workflows.S
 	return list[0], nil
 }
 
-func (f *fakeTemporal) record(_ context.Context, workflowID string) (record, error) {
+func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.records {
@@ -125,16 +126,16 @@ func (f *fakeTemporal) record(_ context.Context, workflowID string) (record, err
 			return r, nil
 		}
 	}
-	return record{}, errNotManaged
+	return backend.Record{}, backend.ErrNotManaged
 }
 
-func (f *fakeTemporal) list(_ context.Context, query string) ([]record, error) {
+func (f *fakeTemporal) List(_ context.Context, query string) ([]backend.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queries = append(f.queries, query)
-	var running []record
+	var running []backend.Record
 	for _, r := range f.records {
-		chosen := len(f.selected) == 0 || !strings.Contains(query, attributeLabels) || slices.Contains(f.selected, r.ID.String())
+		chosen := len(f.selected) == 0 || !strings.Contains(query, "ReconcileLabels") || slices.Contains(f.selected, r.ID.String())
 		if r.Running && chosen {
 			running = append(running, r)
 		}
@@ -146,7 +147,7 @@ func (f *fakeTemporal) list(_ context.Context, query string) ([]record, error) {
 func (f *fakeTemporal) manage(t *testing.T, id string, statuses ...workflows.Status) {
 	t.Helper()
 	parsed := mustID(t, id)
-	r := record{WorkflowID: parsed.WorkflowID(), ID: parsed, Name: parsed.Name(), APIVersion: "2023-08-15", Phase: workflows.PhasePending, Running: true}
+	r := backend.Record{WorkflowID: parsed.WorkflowID(), ID: parsed, Name: parsed.Name(), APIVersion: "2023-08-15", Phase: workflows.PhasePending, Running: true}
 	if f.statuses == nil {
 		f.statuses = map[string][]workflows.Status{}
 	}
@@ -184,8 +185,8 @@ func newWorld() *world {
 		in: w.stdin, out: w.out, err: w.err, by: "ana@laptop",
 		size: func() (int, int) { return 80, 24 },
 		now:  func() time.Time { return w.clock },
-		connect: func(context.Context, *app) (*backend, error) {
-			return &backend{messenger: w.temporal, reader: w.temporal, fridge: w.temporal, planner: w.temporal, historian: w.temporal, namespace: "default", close: func() {}}, nil
+		connect: func(context.Context, backend.Options) (*connection, error) {
+			return &connection{messenger: w.temporal, Reader: w.temporal, freezer: w.temporal, dryRunner: w.temporal, historian: w.temporal, namespace: "default", close: func() {}}, nil
 		},
 	}
 	w.after = w.wait
@@ -196,7 +197,7 @@ func newWorld() *world {
 // got the clock there, and then the poll does not.
 func (w *world) wait(d time.Duration) <-chan time.Time {
 	fired := make(chan time.Time, 1)
-	if d != pollEvery {
+	if d != pollInterval {
 		w.timeout, w.timeoutAt = fired, w.clock.Add(d)
 		return fired
 	}

@@ -26,7 +26,7 @@ func TestApplyOneGroup(t *testing.T) {
 	w.StartWorker(harness.WorkerOptions{})
 
 	applied := w.MustCLI("apply", "-f", w.Write("group.yaml", groupIn), "--wait", "--timeout", "60s")
-	if !strings.Contains(applied.Out, "created (generation 1)") {
+	if !strings.Contains(applied.Out, "now managed (generation 1)") {
 		t.Errorf("apply does not say that the group was created:\n%s", applied)
 	}
 	status := w.UntilPhase(10*time.Second, group, workflows.PhaseReady)

@@ -92,7 +92,7 @@ func refusesManifest(w *harness.World, tc badInput) {
 		if result.Code != 2 || result.Out != "" {
 			w.T.Errorf("%s: want exit code 2 and no output of %s", tc.reason, result)
 		}
-		for _, want := range append([]string{"refuse the manifests, nothing was started"}, tc.want...) {
+		for _, want := range append([]string{"invalid manifests, nothing was started"}, tc.want...) {
 			if !strings.Contains(result.Err, want) {
 				w.T.Errorf("%s: standard error lacks %q: %s", tc.reason, want, result)
 			}

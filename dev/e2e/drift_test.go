@@ -102,7 +102,7 @@ func playPlanFile(t *testing.T, s scenarios, r thing) {
 	}
 	s.Sim.Patch(r.id(), map[string]any{"properties": map[string]any{"size": "XL"}})
 	refused := s.CLI("apply", "--plan-file", "file.plan")
-	if refused.Code != 1 || !strings.Contains(refused.Err, "the world moved") || !strings.Contains(refused.Out, `"XL" -> "medium"`) {
+	if refused.Code != 1 || !strings.Contains(refused.Err, "is stale") || !strings.Contains(refused.Out, `"XL" -> "medium"`) {
 		t.Errorf("want a refusal that says what moved: %s", refused)
 	}
 	if puts := s.Sim.Count(http.MethodPut, r.id()); puts != 1 {

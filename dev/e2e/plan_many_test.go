@@ -39,7 +39,7 @@ func TestPlanMany(t *testing.T) {
 	started := time.Now()
 	said := w.CLI("plan", "-f", "many.yaml")
 	t.Logf("score plan.many.seconds %.0f for %d resources", time.Since(started).Seconds(), plannedMany)
-	want := fmt.Sprintf("No changes: %d in sync (%d not managed yet: apply takes over what is there).\n", plannedMany, plannedMany)
+	want := fmt.Sprintf("No changes: %d in sync (%d not managed yet: apply takes over the existing resources).\n", plannedMany, plannedMany)
 	if said.Code != 0 || said.Out != want {
 		t.Fatalf("%s", said)
 	}

@@ -41,7 +41,7 @@ func testUnreachableCLI(w *harness.World) {
 		commands [][]string
 	}{
 		"127.0.0.1:1": {
-			why:      "nobody listens there",
+			why:      "connection refused",
 			commands: [][]string{{"apply", "-f", manifest}, {"get"}, {"describe", "first"}, {"delete", "--yes", "first"}, {"wait", "first"}, {"setup"}},
 		},
 		silent.Addr().String(): {why: "no answer within 8s", commands: [][]string{{"apply", "-f", manifest}}},

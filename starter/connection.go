@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/workflows"
+	historypb "go.temporal.io/api/history/v1"
+)
+
+// messenger sends updates to workflows.
+type messenger interface {
+	Update(ctx context.Context, workflowID string, m backend.Message) error
+	UpdateWithStart(ctx context.Context, desired resource.Desired, m backend.Message) error
+}
+
+// freezer sets and reads freezes.
+type freezer interface {
+	Freeze(ctx context.Context, m backend.Message) error
+	Freezes(ctx context.Context) ([]workflows.Freeze, error)
+}
+
+// dryRunner runs workflows on a worker that change nothing.
+type dryRunner interface {
+	Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
+	Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
+}
+
+// examiner checks what Armature needs.
+type examiner interface {
+	Findings(ctx context.Context) []activities.Finding
+	Diagnose(ctx context.Context, in activities.DiagnoseInput) (activities.DiagnoseResult, error)
+}
+
+// historian reads histories.
+type historian interface {
+	History(ctx context.Context, workflowID string) (*historypb.History, error)
+}
+
+// connection is an open connection to Temporal: one interface for each group of
+// commands. Tests replace them.
+type connection struct {
+	messenger
+	backend.Reader
+	freezer
+	dryRunner
+	examiner
+	historian
+	operator searchattr.Operator
+	// counter is nil in tests: setup then does not wait for the server.
+	counter   searchattr.Counter
+	namespace string
+	close     func()
+}
+
+// connectTemporal opens the connection that the environment describes.
+func connectTemporal(ctx context.Context, o backend.Options) (*connection, error) {
+	c, err := backend.Connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{
+		messenger: c, Reader: c, freezer: c, dryRunner: c, examiner: c, historian: c,
+		operator: c.Operator(), counter: c.Counter(), namespace: c.Namespace(), close: c.Close,
+	}, nil
+}
+
+// connection opens the connection of one command.
+func (a *app) connection(ctx context.Context) (*connection, error) {
+	return a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout})
+}

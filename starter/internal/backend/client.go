@@ -1,0 +1,169 @@
+// Package backend is the CLI's client of Temporal. It owns what is sent to
+// workflows, what is read from the server, and how errors of both become errors for
+// a user. It knows neither flags nor screens, and it takes no decision about a
+// resource.
+package backend
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	sdklog "go.temporal.io/sdk/log"
+)
+
+// Timeouts of single calls. Queries have a short one, because a list must not wait
+// for a missing worker.
+const (
+	dialTimeout  = 8 * time.Second
+	queryTimeout = 3 * time.Second
+	readTimeout  = 10 * time.Second
+	// DefaultWorkerTimeout bounds an update unless Options say otherwise.
+	DefaultWorkerTimeout = 10 * time.Second
+)
+
+// Options configure a connection.
+type Options struct {
+	// Environment has the TEMPORAL_* variables.
+	Environment cli.Environment
+	// Identity is the acting user: user@host.
+	Identity  string
+	TaskQueue string
+	// WorkerTimeout is how long one message waits for a worker; 0 means
+	// DefaultWorkerTimeout.
+	WorkerTimeout time.Duration
+}
+
+// Client is an open connection to Temporal.
+type Client struct {
+	client  client.Client
+	address string
+	// security describes the connection for doctor: "with TLS, profile prod".
+	security      string
+	namespace     string
+	taskQueue     string
+	workerTimeout time.Duration
+}
+
+// Connect opens the connection that envconfig describes (TEMPORAL_* and
+// temporal.toml). It fails within dialTimeout when the server does not respond.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: o.Environment})
+	if err != nil {
+		return nil, cli.BadInput("read the Temporal configuration: %w; check the TEMPORAL_* variables and temporal.toml", err)
+	}
+	options.DataConverter = payload.DataConverter()
+	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	options.Identity = o.Identity
+	if options.HostPort == "" {
+		options.HostPort = client.DefaultHostPort
+	}
+	if options.Namespace == "" {
+		options.Namespace = client.DefaultNamespace
+	}
+	if !validAddress(options.HostPort) {
+		return nil, cli.BadInput("read the Temporal configuration: the address %q is not host:port; set TEMPORAL_ADDRESS to an address like temporal.example.com:7233, without a scheme", options.HostPort)
+	}
+	deadline, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	c, err := client.DialContext(deadline, options)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, cli.Failed("interrupted before anything was sent")
+		}
+		return nil, cli.Unreachable("reach Temporal at %s: %s; start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* if required)",
+			options.HostPort, dialReason(err))
+	}
+	if o.WorkerTimeout == 0 {
+		o.WorkerTimeout = DefaultWorkerTimeout
+	}
+	return &Client{
+		client: c, address: options.HostPort, security: security(options, o.Environment), namespace: options.Namespace,
+		taskQueue: o.TaskQueue, workerTimeout: o.WorkerTimeout,
+	}, nil
+}
+
+// validAddress reports whether an address is host:port, or has a scheme of gRPC
+// such as dns:///.
+func validAddress(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	return strings.Contains(address, ":///") || err == nil && port != "" && !strings.Contains(address, "/")
+}
+
+// security describes whether the connection is encrypted, and the profile that
+// configures it.
+func security(options client.Options, environment cli.Environment) string {
+	summary := "without TLS"
+	if options.ConnectionOptions.TLS != nil || options.Credentials != nil {
+		summary = "with TLS"
+	}
+	if profile, _ := environment.LookupEnv("TEMPORAL_PROFILE"); profile != "" {
+		summary += ", profile " + profile
+	}
+	return summary
+}
+
+// Namespace returns the namespace of the connection.
+func (c *Client) Namespace() string { return c.namespace }
+
+// Operator returns the service that registers search attributes.
+func (c *Client) Operator() searchattr.Operator { return c.client.OperatorService() }
+
+// Counter returns the service that counts workflows.
+func (c *Client) Counter() searchattr.Counter { return c.client }
+
+// Close closes the connection.
+func (c *Client) Close() { c.client.Close() }
+
+// maxSummaryBytes bounds the static summary: the server rejects a start whose
+// summary is over 400 bytes.
+const maxSummaryBytes = 200
+
+// startOptions returns the options that start the workflow of a resource. There is
+// no timeout: the workflow lives as long as the resource is managed.
+func startOptions(desired resource.Desired, taskQueue string) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID:                       desired.ID.WorkflowID(),
+		TaskQueue:                taskQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		Memo:                     workflows.Memo(desired),
+		TypedSearchAttributes:    workflows.IdentityAttributes(desired),
+		StaticSummary:            text.CutBytes(desired.ID.Type()+" "+desired.ID.Short(), maxSummaryBytes),
+		StaticDetails:            staticDetails(desired),
+	}
+}
+
+func staticDetails(desired resource.Desired) string {
+	details := "- **ID** `" + desired.ID.String() + "`\n- **api-version** `" + desired.APIVersion + "`\n"
+	if !desired.Owner.IsZero() {
+		details += "- **owner** `" + desired.Owner.String() + "`\n"
+	}
+	return details
+}
+
+// Status queries a workflow for the status of its resource. It returns a
+// *NoWorkerError when no worker answers in time.
+func (c *Client) Status(ctx context.Context, workflowID string) (workflows.Status, error) {
+	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	value, err := c.client.QueryWorkflow(deadline, workflowID, "", workflows.StatusQuery)
+	if err != nil {
+		return workflows.Status{}, c.translate(ctx, err)
+	}
+	var status workflows.Status
+	if err := value.Get(&status); err != nil {
+		return workflows.Status{}, cli.Failed("read the status of %s: %w; is this armature older than the worker?", workflowID, err)
+	}
+	return status, nil
+}

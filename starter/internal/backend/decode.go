@@ -1,0 +1,136 @@
+package backend
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// attributeProblems is the server's own search attribute of a workflow whose tasks
+// keep failing: "category=WorkflowTaskFailed",
+// "cause=WorkflowTaskFailedCauseNonDeterministicError".
+const attributeProblems = "TemporalReportedProblems"
+
+// minStuckAttempts is the attempt of a pending workflow task from which on the task
+// counts as stuck: a worker killed during a task leaves a second attempt behind.
+const minStuckAttempts = 3
+
+// newRecord decodes what a list and a description have in common.
+func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
+	attributes := info.GetSearchAttributes().GetIndexedFields()
+	memo := info.GetMemo().GetFields()
+	r := Record{
+		WorkflowID: info.GetExecution().GetWorkflowId(),
+		Name:       decodeText(memo[workflows.MemoName]),
+		APIVersion: decodeText(memo[workflows.MemoAPIVersion]),
+		Policy:     resource.Policy(decodeText(memo[workflows.MemoPolicy])),
+		Phase:      workflows.Phase(decodeText(attributes[attributePhase])),
+		Reason:     resource.Reason(decodeText(attributes[attributeReason])),
+		WaitingFor: decodeTexts(attributes[attributeWaitingFor]),
+		Needs:      decodeTexts(attributes[attributeNeeds]),
+		Labels:     decodeTexts(attributes[attributeLabels]),
+		TaskQueue:  info.GetTaskQueue(),
+		Started:    timeOf(info.GetStartTime()),
+		Stuck:      describeStuck(decodeTexts(attributes[attributeProblems]), 0),
+		Running:    info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
+	}
+	// Another tool may have written a memo that does not parse; the workflow ID
+	// still identifies the row.
+	r.ID, _ = resource.ParseID(decodeText(memo[workflows.MemoID]))
+	if !r.Running {
+		r.Stuck = ""
+		r.Ended, r.EndedAt = info.GetStatus().String(), timeOf(info.GetCloseTime())
+	}
+	return r
+}
+
+// addPending adds what only the description of one workflow has: a workflow task
+// that keeps failing, and the next attempt of an activity.
+func (r *Record) addPending(response *workflowservice.DescribeWorkflowExecutionResponse) {
+	info := response.GetWorkflowExecutionInfo()
+	r.RunID, r.Events = info.GetExecution().GetRunId(), info.GetHistoryLength()
+	problems := decodeTexts(info.GetSearchAttributes().GetIndexedFields()[attributeProblems])
+	r.Stuck = describeStuck(problems, response.GetPendingWorkflowTask().GetAttempt())
+	for _, activity := range response.GetPendingActivities() {
+		if next := timeOf(activity.GetNextAttemptScheduleTime()); !next.IsZero() {
+			r.NextAttempt = next
+		}
+	}
+}
+
+// describeStuck returns how a workflow task fails, "" if it does not.
+func describeStuck(problems []string, attempt int32) string {
+	if len(problems) == 0 && attempt < minStuckAttempts {
+		return ""
+	}
+	verb, details := "fails", []string{}
+	for _, problem := range problems {
+		key, value, _ := strings.Cut(problem, "=")
+		switch {
+		case key == "category" && strings.HasSuffix(value, "TimedOut"):
+			verb = "times out"
+		case key == "cause":
+			_, cause, _ := strings.Cut(value, "Cause")
+			details = append(details, cause)
+		}
+	}
+	if attempt > 0 {
+		details = append(details, fmt.Sprintf("attempt %d", attempt))
+	}
+	summary := "its workflow task " + verb
+	if len(details) > 0 {
+		summary += " (" + strings.Join(details, ", ") + ")"
+	}
+	return summary
+}
+
+// StuckText returns what is stuck, on which task queue, and what to do about it.
+func (r Record) StuckText(taskQueue string) string {
+	name := r.DisplayName()
+	if !r.ID.IsZero() {
+		name = r.ID.String()
+	}
+	return fmt.Sprintf("%s: workers on task queue %s cannot complete it; read the worker's log, and run `armature replay %s` to find where this version differs from the history",
+		r.Stuck, taskQueue, name)
+}
+
+func timeOf(stamp *timestamppb.Timestamp) time.Time {
+	if stamp == nil {
+		return time.Time{}
+	}
+	return stamp.AsTime()
+}
+
+// decodeText decodes a payload with a string; it returns "" for any other payload.
+func decodeText(p *commonpb.Payload) string {
+	var value string
+	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
+		return ""
+	}
+	return value
+}
+
+// decodeTexts decodes a payload with a list of strings. In some places the server
+// writes a list of one as a string.
+func decodeTexts(p *commonpb.Payload) []string {
+	var values []string
+	if p == nil {
+		return nil
+	}
+	if payload.DataConverter().FromPayload(p, &values) == nil {
+		return values
+	}
+	if value := decodeText(p); value != "" {
+		return []string{value}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+)
+
+// Timeouts of workflows that change nothing.
+const (
+	// dryRunTimeout is longer than a dry run waits for ARM.
+	dryRunTimeout = 5 * time.Minute
+	// diagnoseTimeout allows ten seconds for each of several unreachable credentials.
+	diagnoseTimeout = time.Minute
+)
+
+// NewPlanRun returns the beginning of the workflow IDs of one plan.
+func NewPlanRun() string { return workflows.PlanIDPrefix + randomHex() }
+
+// NewImportRun returns the beginning of the workflow IDs of one import.
+func NewImportRun() string { return workflows.ImportIDPrefix + randomHex() }
+
+// randomHex returns 16 random hexadecimal digits, which tell two runs of a command
+// apart.
+func randomHex() string {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return hex.EncodeToString(random[:])
+}
+
+// Plan runs a PlanResource workflow and returns its result.
+func (c *Client) Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
+	var result activities.PlanResourceResult
+	err := c.dryRun(ctx, client.StartWorkflowOptions{
+		ID: workflowID, StaticSummary: text.CutBytes("plan of "+in.Desired.ID.Type()+" "+in.Desired.ID.Short(), maxSummaryBytes),
+	}, workflows.PlanResourceWorkflow, in, &result)
+	return result, err
+}
+
+// Import runs an ImportResource workflow and returns its result.
+func (c *Client) Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
+	var result activities.ImportResourceResult
+	err := c.dryRun(ctx, client.StartWorkflowOptions{
+		ID: workflowID, StaticSummary: text.CutBytes("import of "+in.ID.Type()+" "+in.ID.Short(), maxSummaryBytes),
+	}, workflows.ImportResourceWorkflow, in, &result)
+	return result, err
+}
+
+// Diagnose runs a Diagnose workflow: a worker checks its credentials and its way to
+// Azure.
+func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (activities.DiagnoseResult, error) {
+	var result activities.DiagnoseResult
+	err := c.dryRun(ctx, client.StartWorkflowOptions{
+		ID: workflows.DiagnoseIDPrefix + uuid.NewString(), StaticSummary: "armature doctor",
+		WorkflowExecutionTimeout: diagnoseTimeout,
+	}, workflows.DiagnoseWorkflow, in, &result)
+	return result, err
+}
+
+// dryRun starts a short workflow and waits for its result. A workflow whose first
+// task no worker takes is terminated; the error is then a *NoWorkerError.
+func (c *Client) dryRun(ctx context.Context, options client.StartWorkflowOptions, name string, in, result any) error {
+	options.TaskQueue, options.WorkflowExecutionTimeout = c.taskQueue, cmp.Or(options.WorkflowExecutionTimeout, dryRunTimeout)
+	begun := time.Now()
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
+	run, err := c.client.ExecuteWorkflow(deadline, options, name, in)
+	cancel()
+	if err != nil {
+		return c.translateRead(ctx, err)
+	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- run.Get(waiting, result) }()
+	late := time.NewTimer(c.workerTimeout)
+	defer late.Stop()
+	select {
+	case err = <-ended:
+	case <-late.C:
+		if c.isUntouched(ctx, run) && !c.polledSince(ctx, begun) {
+			stop()
+			if err := <-ended; err == nil {
+				return nil // a worker took it meanwhile
+			}
+			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up")
+			return &NoWorkerError{TaskQueue: c.taskQueue}
+		}
+		err = <-ended
+	}
+	if _, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+		return cli.Failed("it did not end within %s; is the worker older than this armature?", options.WorkflowExecutionTimeout)
+	}
+	return c.translate(ctx, err)
+}
+
+// isUntouched reports whether no worker has taken the first task of a run.
+func (c *Client) isUntouched(ctx context.Context, run client.WorkflowRun) bool {
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	response, err := c.client.DescribeWorkflowExecution(deadline, run.GetID(), run.GetRunID())
+	// Two events: started and scheduled.
+	return err == nil && response.GetWorkflowExecutionInfo().GetHistoryLength() <= 2
+}

@@ -1,0 +1,57 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/api/serviceerror"
+)
+
+func TestTranslate(t *testing.T) {
+	client := &Client{namespace: "default", taskQueue: "q1"}
+	cases := map[string]struct {
+		reason string
+		err    error
+		code   int
+		text   string
+	}{
+		"deadline":          {reason: "nobody took the update", err: serviceerror.NewDeadlineExceeded("x"), code: cli.ExitUnreachable, text: "no worker answers on task queue q1"},
+		"context deadline":  {reason: "the SDK gave up", err: context.DeadlineExceeded, code: cli.ExitUnreachable, text: "no worker answers on task queue q1"},
+		"no poller":         {reason: "the server knows that nobody polls", err: serviceerror.NewFailedPrecondition("no poller"), code: cli.ExitUnreachable, text: "no worker answers"},
+		"away":              {reason: "the server went away", err: serviceerror.NewUnavailable("gone"), code: cli.ExitUnreachable, text: "reach Temporal"},
+		"not found":         {reason: "no workflow runs", err: serviceerror.NewNotFound("x"), code: cli.ExitFailed, text: "not managed"},
+		"namespace":         {reason: "configuration", err: serviceerror.NewNamespaceNotFound("default"), code: cli.ExitBadInput, text: "TEMPORAL_NAMESPACE"},
+		"denied":            {reason: "rights", err: serviceerror.NewPermissionDenied("no", ""), code: cli.ExitFailed, text: "ask for access"},
+		"search attributes": {reason: "names the command", err: serviceerror.NewInvalidArgument("Namespace default has no mapping defined for search attribute ArmType"), code: cli.ExitFailed, text: "armature setup"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := WithExitCode(client.translate(context.Background(), tc.err))
+			if cli.ExitCode(err) != tc.code || !strings.Contains(err.Error(), tc.text) {
+				t.Errorf("%s: code %d, %v; want code %d, %q", tc.reason, cli.ExitCode(err), err, tc.code, tc.text)
+			}
+		})
+	}
+}
+
+func TestEachStopsAtTheFirstError(t *testing.T) {
+	first := errors.New("first")
+	var done []int
+	err := ForEach(context.Background(), 5, 1, func(_ context.Context, i int) error {
+		done = append(done, i)
+		if i == 1 {
+			return first
+		}
+		return nil
+	})
+	if !errors.Is(err, first) {
+		t.Errorf("error is %v, want the first", err)
+	}
+	if diff := cmp.Diff([]int{0, 1}, done); diff != "" {
+		t.Errorf("begun (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,164 @@
+package backend
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	"github.com/google/go-cmp/cmp"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// noon is the clock of the tests.
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+func mustID(t *testing.T, text string) resource.ID {
+	t.Helper()
+	id, err := resource.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestNewRecord(t *testing.T) {
+	encode := func(value any) *commonpb.Payload {
+		p, err := payload.DataConverter().ToPayload(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	attribute, err := converter.GetDefaultDataConverter().ToPayload("Blocked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1" + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 3000)
+	got := newRecord(&workflowpb.WorkflowExecutionInfo{
+		Execution:        &commonpb.WorkflowExecution{WorkflowId: "w1"},
+		Status:           enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED,
+		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{attributePhase: attribute}},
+		Memo:             &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoID: encode(long), workflows.MemoName: encode("x")}},
+	})
+	if got.ID.String() != long || got.Name != "x" || got.Phase != workflows.PhaseBlocked || got.Running || got.Ended != "Terminated" {
+		t.Errorf("record is %+v: a compressed memo and plain attributes must be read", got)
+	}
+	if broken := newRecord(&workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.DisplayName() != "w2" {
+		t.Errorf("a workflow without memo is called %q, want its workflow ID", broken.DisplayName())
+	}
+}
+
+func TestStuck(t *testing.T) {
+	failing := []string{"category=WorkflowTaskFailed", "cause=WorkflowTaskFailedCauseNonDeterministicError"}
+	cases := map[string]struct {
+		reason   string
+		problems []string
+		attempt  int32
+		want     string
+	}{
+		"fine":      {reason: "a first attempt is every task", attempt: 1},
+		"killed":    {reason: "a worker that was killed leaves a second attempt", attempt: 2},
+		"again":     {reason: "the third is no accident", attempt: 3, want: "its workflow task fails (attempt 3)"},
+		"listed":    {reason: "a list knows the cause and no attempt", problems: failing, want: "its workflow task fails (NonDeterministicError)"},
+		"described": {reason: "a description knows both", problems: failing, attempt: 7, want: "its workflow task fails (NonDeterministicError, attempt 7)"},
+		"timeout": {
+			reason:   "a worker that takes too long",
+			problems: []string{"category=WorkflowTaskTimedOut", "cause=WorkflowTaskTimedOutCauseStartToClose"}, want: "its workflow task times out (StartToClose)",
+		},
+		"unknown": {reason: "words of a newer server are no crash", problems: []string{"x", "y=z"}, want: "its workflow task fails"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := describeStuck(tc.problems, tc.attempt); got != tc.want {
+				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRecordOfDescription(t *testing.T) {
+	encode := func(value any) *commonpb.Payload {
+		p, err := payload.DataConverter().ToPayload(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	answer := &workflowservice.DescribeWorkflowExecutionResponse{
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+			Execution: &commonpb.WorkflowExecution{WorkflowId: "w1", RunId: "r1"}, HistoryLength: 36,
+			Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, TaskQueue: "q7",
+			StartTime: timestamppb.New(noon()),
+			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{
+				attributeWaitingFor: encode([]string{"k1", "k2"}), attributeNeeds: encode("k3"),
+				attributeProblems: encode([]string{"category=WorkflowTaskFailed"}),
+			}},
+			Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoPolicy: encode("detach-on-delete")}},
+		},
+		PendingActivities:   []*workflowpb.PendingActivityInfo{{}, {NextAttemptScheduleTime: timestamppb.New(noon().Add(time.Minute))}},
+		PendingWorkflowTask: &workflowpb.PendingWorkflowTaskInfo{Attempt: 9},
+	}
+	got := newRecord(answer.GetWorkflowExecutionInfo())
+	got.addPending(answer)
+	want := Record{
+		WorkflowID: "w1", Policy: "detach-on-delete", WaitingFor: []string{"k1", "k2"}, Needs: []string{"k3"}, TaskQueue: "q7",
+		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextAttempt: noon().Add(time.Minute), Running: true, RunID: "r1", Events: 36,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a list of one may be a plain text (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnmoved holds what counts as nothing happened.
+func TestUnmoved(t *testing.T) {
+	before := Record{Running: true, RunID: "a", Events: 5}
+	for name, c := range map[string]struct {
+		reason string
+		change func(*Record)
+		want   bool
+	}{
+		"same":      {reason: "nothing happened", change: func(*Record) {}, want: true},
+		"event":     {reason: "a workflow task may have", change: func(r *Record) { r.Events++ }},
+		"other run": {reason: "a run that continued as new begins at a few events", change: func(r *Record) { r.RunID = "b" }},
+		"ended":     {reason: "its result is the status", change: func(r *Record) { r.Running = false }},
+		"stuck":     {reason: "a worker that fails is not asked, and shown", change: func(r *Record) { r.Stuck = "its workflow task fails" }},
+	} {
+		now := before
+		c.change(&now)
+		if got := now.unchanged(before); got != c.want {
+			t.Errorf("%s: %t, want %t: %s", name, got, c.want, c.reason)
+		}
+	}
+}
+
+func TestStartOptions(t *testing.T) {
+	long := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1" + "/providers/Microsoft.Storage/storageAccounts/" + strings.Repeat("x", 300)
+	desired := resource.Desired{ID: mustID(t, long), APIVersion: "2023-01-01"}
+	options := startOptions(desired, "q1")
+	if options.ID != desired.ID.WorkflowID() || options.TaskQueue != "q1" {
+		t.Errorf("ID %q on queue %q", options.ID, options.TaskQueue)
+	}
+	if len(options.StaticSummary) > maxSummaryBytes {
+		t.Errorf("the summary has %d bytes; the server refuses a long one", len(options.StaticSummary))
+	}
+	if options.WorkflowExecutionTimeout != 0 || options.WorkflowRunTimeout != 0 {
+		t.Error("a resource is managed without a time limit")
+	}
+}
+
+func TestAttributeNames(t *testing.T) {
+	known := workflows.SearchAttributes()
+	for _, name := range []string{attributePhase, attributeReason, attributeLabels, attributeWaitingFor, attributeNeeds} {
+		if _, ok := known[name]; !ok {
+			t.Errorf("package workflows does not know the search attribute %s", name)
+		}
+	}
+}

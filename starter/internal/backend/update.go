@@ -1,0 +1,129 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+)
+
+// Message is one update. Result is a pointer that receives the answer.
+type Message struct {
+	Name   string
+	Input  any
+	Result any
+}
+
+// acceptedUpdateCompleted is the type of the server's failure for an update that
+// waits while its run ends or continues as new. Every update of Armature may be
+// repeated.
+const acceptedUpdateCompleted = "AcceptedUpdateCompletedWorkflow"
+
+// maxUpdateAttempts bounds the attempts of such an update.
+const maxUpdateAttempts = 3
+
+// Update sends a message to a running workflow. It returns ErrNotManaged when none
+// runs.
+func (c *Client) Update(ctx context.Context, workflowID string, m Message) error {
+	return c.send(ctx, m, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
+		return c.client.UpdateWorkflow(ctx, updateOptions(workflowID, m))
+	})
+}
+
+// UpdateWithStart sends a message to the workflow of a resource and starts the
+// workflow if none runs.
+func (c *Client) UpdateWithStart(ctx context.Context, desired resource.Desired, m Message) error {
+	return c.updateWithStart(ctx, m, startOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
+}
+
+func (c *Client) updateWithStart(ctx context.Context, m Message, options client.StartWorkflowOptions, workflow string, input any) error {
+	return c.send(ctx, m, func(ctx context.Context) (client.WorkflowUpdateHandle, error) {
+		handle, err := c.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+			StartWorkflowOperation: c.client.NewWithStartWorkflowOperation(options, workflow, input),
+			UpdateOptions:          updateOptions(options.ID, m),
+		})
+		return handle, markClosing(err)
+	})
+}
+
+// closingError means that the run found by an update-with-start ended at the same
+// moment. The next attempt starts a new run.
+type closingError struct{ error }
+
+func (e closingError) Unwrap() error { return e.error }
+
+// markClosing wraps the errors that the server returns for a closing run; without
+// that race an update-with-start always has a run.
+func markClosing(err error) error {
+	var notFound *serviceerror.NotFound
+	var aborted *serviceerror.Aborted
+	if errors.As(err, &notFound) || errors.As(err, &aborted) {
+		return closingError{err}
+	}
+	return err
+}
+
+// metRunEnd reports whether an update failed only because its run ended.
+func metRunEnd(err error) bool {
+	if _, ok := errors.AsType[closingError](err); ok {
+		return true
+	}
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	return ok && application.Type() == acceptedUpdateCompleted
+}
+
+// send runs call until the update does not meet the end of a run, and waits for
+// the answer. The timeout starts here, so time in a queue of the caller does not
+// count.
+func (c *Client) send(ctx context.Context, m Message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
+	begun := time.Now()
+	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
+	defer cancel()
+	var err error
+	for range maxUpdateAttempts {
+		var handle client.WorkflowUpdateHandle
+		if handle, err = call(deadline); err == nil {
+			err = handle.Get(deadline, m.Result)
+		}
+		if !metRunEnd(err) {
+			break
+		}
+	}
+	err = c.translate(ctx, err)
+	if noWorker, ok := errors.AsType[*NoWorkerError](err); ok {
+		noWorker.Waited, noWorker.Busy, noWorker.Sent = c.workerTimeout, c.polledSince(ctx, begun), true
+	}
+	return err
+}
+
+// polledSince reports whether a worker polled the task queue after a time. The
+// server lists a killed worker for minutes, but with an old poll.
+func (c *Client) polledSince(ctx context.Context, since time.Time) bool {
+	if c.client == nil {
+		return false
+	}
+	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	response, err := c.client.DescribeTaskQueue(deadline, c.taskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(response.GetPollers(), func(p *taskqueuepb.PollerInfo) bool {
+		return p.GetLastAccessTime().AsTime().After(since)
+	})
+}
+
+func updateOptions(workflowID string, m Message) client.UpdateWorkflowOptions {
+	return client.UpdateWorkflowOptions{
+		WorkflowID: workflowID, UpdateName: m.Name, Args: []any{m.Input},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	}
+}

@@ -1,0 +1,230 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+	"golang.org/x/sync/errgroup"
+)
+
+// Parallel bounds concurrent calls to Temporal.
+const Parallel = 8
+
+// MaxUnanswered is the number of unanswered queries in a row after which no more
+// workflows are queried: each query would take its whole timeout.
+const MaxUnanswered = Parallel
+
+// View is the state of one resource as the CLI shows it.
+type View struct {
+	workflows.Status
+	// Stale means that no worker answered: the status comes from memo and search
+	// attributes, without times and messages.
+	Stale bool
+	// Gone means that no workflow runs; Ended is how it ended, "" if the server
+	// knows none.
+	Gone  bool
+	Ended string
+	// Record is the record from which the view was made.
+	Record Record
+}
+
+// DisplayName returns the name of the resource for people.
+func (v View) DisplayName() string {
+	if !v.ID.IsZero() {
+		return v.ID.Short()
+	}
+	return v.Name
+}
+
+// CurrentCondition returns the condition to show. The stored condition describes
+// the last pass that ended. While an operation changes or deletes a resource that
+// was Ready, or right after a deletion was requested, it would hide that.
+func (v View) CurrentCondition(now time.Time) resource.Condition {
+	c := v.Condition
+	if v.Stale && !v.Gone && v.Record.Stuck != "" {
+		c.Message = v.Record.Stuck
+	}
+	if v.Gone || v.Stale || !c.Ready && !v.Deleting {
+		return c
+	}
+	switch {
+	case v.Operation != "":
+		c.Message = v.Operation + " in progress in Azure since " + cli.Clock(v.OperationSince, now)
+		c.Reason, c.LastTransitionTime = resource.ReasonReconciling, v.OperationSince
+	case c.Ready && v.Deleting:
+		c.Message, c.LastTransitionTime = "deletion requested", time.Time{}
+	default:
+		return c
+	}
+	c.Ready = false
+	if v.Deleting {
+		c.Reason = resource.ReasonDeleting
+	}
+	return c
+}
+
+// NextAttempt returns when the next pass starts by itself; the zero time if none
+// does or if the end of an operation starts it.
+func (v View) NextAttempt() time.Time {
+	if v.Gone || v.Operation != "" || v.Deleting && v.Condition.Ready {
+		return time.Time{}
+	}
+	return v.NextTry
+}
+
+// IsDetached reports whether the workflow ended and left the resource in Azure.
+func (v View) IsDetached() bool {
+	return v.Gone && v.Condition.Reason == resource.ReasonDetached
+}
+
+// PhaseName returns the phase for people. A deletion or a pause replaces the stored
+// phase; a run that ended by itself (--once) is marked.
+func (v View) PhaseName() string {
+	switch {
+	case v.IsDetached():
+		return "Detached"
+	case v.Gone && (v.Deleted || v.Ended == ""):
+		return "Gone"
+	case v.Gone:
+		return string(v.Phase) + " (ended)"
+	case v.Deleting:
+		return string(workflows.PhaseDeleting)
+	case v.Paused:
+		return string(workflows.PhasePaused)
+	}
+	return string(v.Phase)
+}
+
+// Viewer queries workflows for their status and stops querying when no worker
+// answers.
+type Viewer struct {
+	Reader Reader
+	// MaxUnanswered replaces the constant of that name; 0 means the constant.
+	MaxUnanswered int32
+	unanswered    atomic.Int32
+}
+
+// view returns the state of one resource from a fresh record.
+func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
+	v := View{Status: r.Status(), Record: r}
+	if !r.Running {
+		v.Stale, v.Gone, v.Ended = r.Final == nil, true, r.Ended
+		return v, nil
+	}
+	v.Stale = true
+	if r.Stuck != "" || !w.queries() {
+		return v, nil
+	}
+	status, err := w.Reader.Status(ctx, r.WorkflowID)
+	if _, ok := errors.AsType[*NoWorkerError](err); ok {
+		w.unanswered.Add(1)
+		return v, nil
+	}
+	switch {
+	case errors.Is(err, ErrNotManaged):
+		v.Gone = true
+		return v, nil
+	case err != nil:
+		return View{}, err
+	}
+	w.unanswered.Store(0)
+	v.Stale = false
+	// Without an ID the workflow has not handled its first message yet.
+	if !status.ID.IsZero() {
+		v.Status = status
+	}
+	return v, nil
+}
+
+// Refresh reads the record again and returns the state of one resource.
+func (w *Viewer) Refresh(ctx context.Context, last Record) (View, error) {
+	return w.RefreshFrom(ctx, last, View{Stale: true})
+}
+
+// RefreshFrom is Refresh with an earlier view: the worker is queried only if the
+// workflow has new events since, because otherwise its answer would be the same.
+func (w *Viewer) RefreshFrom(ctx context.Context, last Record, earlier View) (View, error) {
+	r, err := w.Reader.Record(ctx, last.WorkflowID)
+	if errors.Is(err, ErrNotManaged) {
+		return View{Status: last.Status(), Gone: true, Record: last}, nil
+	}
+	if err != nil {
+		return View{}, err
+	}
+	if r.ID.IsZero() {
+		r.ID = last.ID
+	}
+	if !earlier.Stale && r.unchanged(earlier.Record) {
+		earlier.Record = r
+		return earlier, nil
+	}
+	return w.view(ctx, r)
+}
+
+// Views returns the states of listed resources, in order.
+func (w *Viewer) Views(ctx context.Context, records []Record) ([]View, error) {
+	return w.all(ctx, records, w.listed)
+}
+
+// RefreshAll reads the records of a few resources again and returns their states.
+// Only the description of a workflow has the next attempt of an activity and a
+// workflow task that fails since a short time.
+func (w *Viewer) RefreshAll(ctx context.Context, records []Record) ([]View, error) {
+	return w.all(ctx, records, w.Refresh)
+}
+
+// listed returns the state of one resource from a list. Lists report a failing
+// workflow task late, so the description is read if no worker answers.
+func (w *Viewer) listed(ctx context.Context, r Record) (View, error) {
+	queried := w.queries()
+	v, err := w.view(ctx, r)
+	if err != nil || !queried || !v.Stale || v.Gone || v.Record.Stuck != "" {
+		return v, err
+	}
+	if fresh, err := w.Reader.Record(ctx, r.WorkflowID); err == nil && fresh.Stuck != "" {
+		w.unanswered.Add(-1)
+		v.Record.Stuck = fresh.Stuck
+	}
+	return v, nil
+}
+
+// queries reports whether workflows are still queried.
+func (w *Viewer) queries() bool {
+	return w.unanswered.Load() < cmp.Or(w.MaxUnanswered, MaxUnanswered)
+}
+
+func (w *Viewer) all(ctx context.Context, records []Record, read func(context.Context, Record) (View, error)) ([]View, error) {
+	views := make([]View, len(records))
+	err := ForEach(ctx, len(records), Parallel, func(ctx context.Context, i int) (err error) {
+		views[i], err = read(ctx, records[i])
+		return err
+	})
+	return views, err
+}
+
+// ForEach calls do for 0 to n-1 in order, at most limit at a time. After the first
+// error it starts no more calls, cancels the running ones, and returns that error;
+// when ctx is canceled, it returns ErrInterrupted.
+func ForEach(parent context.Context, n, limit int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(parent)
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return nil // after the first error
+			}
+			return do(ctx, i)
+		})
+	}
+	err := group.Wait()
+	if parent.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}

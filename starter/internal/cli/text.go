@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/armature-io/armature/internal/text"
+)
+
+// Span returns a duration for people: 8s, 2m10s, 4d2h.
+func Span(d time.Duration) string { return text.Duration(d) }
+
+// Ago returns the time that has passed since t, "-" for the zero time.
+func Ago(t, now time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return text.Duration(now.Sub(t))
+}
+
+// In returns when a time comes: "in 4s", "now", or "-" for the zero time.
+func In(t, now time.Time) string {
+	switch {
+	case t.IsZero():
+		return "-"
+	case !t.After(now):
+		return "now"
+	}
+	return "in " + text.Duration(t.Sub(now))
+}
+
+// Clock returns a time of day in the time zone of now, with its date unless that
+// is today.
+func Clock(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// OneLine returns a text on one line, without control characters: texts from Azure
+// must not move a terminal's cursor.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(s), " "))
+}
+
+// Cut returns at most maxRunes characters of a text on one line.
+func Cut(s string, maxRunes int) string { return text.Cut(OneLine(s), maxRunes) }
+
+// Count returns "1 fault", "2 faults".
+func Count(n int, noun string) string { return CountOf(n, noun, noun+"s") }
+
+// CountOf returns a number with one of two forms: "1 history", "2 histories".
+func CountOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// CountAre returns "1 resource is", "2 resources are".
+func CountAre(n int, noun string) string { return CountOf(n, noun+" is", noun+"s are") }

@@ -1,0 +1,132 @@
+// Package importer renders what was read from Azure as manifests.
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"go.yaml.in/yaml/v3"
+)
+
+// bodyOrder sorts the members that people read first to the top of a body; members
+// with the same number are sorted by name.
+var bodyOrder = map[string]int{"location": -4, "kind": -3, "sku": -2, "identity": -1, "tags": 1, "properties": 2}
+
+// Manifest returns the manifest of an imported resource; equal results give equal
+// manifests. credential is the one that the user named for the read, "" for none.
+func Manifest(result activities.ImportResourceResult, credential string) (string, error) {
+	body, err := resource.DecodeBody(result.Body)
+	if err != nil {
+		return "", fmt.Errorf("read the body of %s: %w", result.ID, err)
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	add := func(name string, value *yaml.Node) {
+		root.Content = append(root.Content, textNode(name), value)
+	}
+	add("type", textNode(result.ID.Type()+"@"+result.APIVersion))
+	add("name", textNode(result.ID.Name()))
+	if owner := ownerText(result); owner != "" {
+		add("owner", textNode(owner))
+	}
+	content := valueNode(body, 0)
+	if len(body) == 0 {
+		content.Style = yaml.FlowStyle
+	}
+	add("body", content)
+	if credential != "" {
+		add("reconcile", valueNode(map[string]any{"credential": credential}, 0))
+	}
+	var text bytes.Buffer
+	for _, path := range result.Secrets {
+		fmt.Fprintf(&text, "# Secret omitted: %s; set it with {$secret: env:NAME}.\n", path)
+	}
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		return "", fmt.Errorf("write the manifest of %s: %w", result.ID, err)
+	}
+	return text.String(), nil
+}
+
+// ownerText returns the owner as a manifest names it: "/" for the tenant, and with an
+// api-version if a loader cannot know it.
+func ownerText(result activities.ImportResourceResult) string {
+	owner := result.ID.Owner()
+	switch {
+	case owner.IsZero() && strings.HasPrefix(result.ID.Key(), "/providers/"):
+		return "/"
+	case owner.IsZero() && result.ID.Subscription() != "":
+		return "/subscriptions/" + result.ID.Subscription()
+	case result.OwnerAPIVersion != "":
+		return owner.String() + "@" + result.OwnerAPIVersion
+	}
+	return owner.String()
+}
+
+func textNode(text string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(text)
+	return node
+}
+
+// valueNode returns a JSON value as YAML; numbers keep every digit.
+func valueNode(value any, depth int) *yaml.Node {
+	switch value := value.(type) {
+	case map[string]any:
+		node := &yaml.Node{Kind: yaml.MappingNode}
+		for _, name := range memberOrder(value, depth) {
+			node.Content = append(node.Content, textNode(name), valueNode(value[name], depth+1))
+		}
+		return node
+	case []any:
+		node := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, item := range value {
+			node.Content = append(node.Content, valueNode(item, depth+1))
+		}
+		return node
+	case json.Number:
+		tag := "!!int"
+		if strings.ContainsAny(value.String(), ".eE") {
+			tag = "!!float"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value.String()}
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(value)}
+	case string:
+		return textNode(value)
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+}
+
+// memberOrder returns the names of the members, sorted; depth 0 uses bodyOrder.
+func memberOrder(object map[string]any, depth int) []string {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if depth == 0 && bodyOrder[a] != bodyOrder[b] {
+			return bodyOrder[a] - bodyOrder[b]
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// FileName returns type and names of a resource in characters that every file system
+// accepts.
+func FileName(id resource.ID) string {
+	text := strings.ToLower(cli.Kind(id) + "-" + id.Short())
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, text)
+}

@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+)
+
+// fileFormat is the version of the plan file.
+const fileFormat = 1
+
+// File is what `plan --out` writes: everything that `apply --plan-file` sends, and
+// the fingerprints by which it notices changes. Secrets are in it as $secret markers
+// only.
+type File struct {
+	Format  int       `json:"format"`
+	Created time.Time `json:"created"`
+	By      string    `json:"by"`
+	// Resources are in dependency order.
+	Resources []Spec `json:"resources"`
+	// Deletions are what a prune deletes.
+	Deletions []Deletion `json:"deletions,omitempty"`
+	// Sum is the SHA-256 of the file without it: an edited plan was never reviewed.
+	Sum string `json:"sum"`
+}
+
+// Spec is one resource of a plan file.
+type Spec struct {
+	Desired     resource.Desired      `json:"desired"`
+	Action      activities.PlanAction `json:"action"`
+	Fingerprint string                `json:"fingerprint"`
+}
+
+// Deletion is one resource that a prune deletes.
+type Deletion struct {
+	ID     resource.ID           `json:"id"`
+	Action activities.PlanAction `json:"action"`
+	Policy resource.Policy       `json:"policy,omitempty"`
+}
+
+// Write writes the plan of a set of manifests to a file, unless the plan has errors.
+func (p Plan) Write(path string, set manifest.Set, by string, now time.Time) error {
+	if n := p.Errors(); n > 0 {
+		return cli.Failed("%s could not be planned, see above; %s was not written", cli.Count(n, "resource"), path)
+	}
+	file := File{Format: fileFormat, Created: now.UTC(), By: by}
+	for i, c := range p.Resources {
+		if i < len(set.Resources) {
+			file.Resources = append(file.Resources, Spec{Desired: set.Resources[i], Action: c.Action, Fingerprint: c.Fingerprint})
+			continue
+		}
+		file.Deletions = append(file.Deletions, Deletion{ID: c.ID, Action: c.Action, Policy: c.policy})
+	}
+	var err error
+	if file.Sum, err = file.sum(); err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(file, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode the plan: %w", err)
+	}
+	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
+		return cli.Failed("write the plan: %w", err)
+	}
+	return nil
+}
+
+// sum returns the checksum of everything but Sum.
+func (f File) sum() (string, error) {
+	f.Sum = ""
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return "", fmt.Errorf("encode the plan: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// ReadFile reads a file of Write. It rejects any other file.
+func ReadFile(path string) (File, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return File{}, cli.BadInput("read the plan: %w; make one with `armature plan --out FILE`", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	var file File
+	err = decoder.Decode(&file)
+	if _, end := decoder.Token(); err == nil && !errors.Is(end, io.EOF) {
+		err = errors.New("text after the plan")
+	}
+	switch {
+	case err != nil:
+		return File{}, cli.BadInput("read the plan %s: it is not a plan (%w); make one with `armature plan --out FILE`, or pass manifests with -f", path, err)
+	case file.Format != fileFormat:
+		return File{}, cli.BadInput("read the plan %s: its format is %d, this armature reads %d; plan again", path, file.Format, fileFormat)
+	}
+	sum, err := file.sum()
+	if err != nil || sum != file.Sum {
+		return File{}, cli.BadInput("read the plan %s: it was edited after it was made; plan again", path)
+	}
+	return file, nil
+}
+
+// Set returns the manifests of the file.
+func (f File) Set() manifest.Set {
+	set := manifest.Set{Sources: map[string]manifest.Source{}}
+	for _, spec := range f.Resources {
+		set.Resources = append(set.Resources, spec.Desired)
+		set.Sources[spec.Desired.ID.Key()] = manifest.Source{}
+	}
+	return set
+}
+
+// IsStale reports whether the new plan of a resource differs from its planned one. A
+// blocked resource is never stale, because it is not applied.
+func (s Spec) IsStale(now Change) bool {
+	return s.Action != activities.PlanBlocked && (now.Action != s.Action || now.Fingerprint != s.Fingerprint)
+}
+
+// PlannedAction returns the planned action as a participle.
+func (s Spec) PlannedAction() string {
+	switch s.Action {
+	case activities.PlanCreate:
+		return "created"
+	case activities.PlanUpdate:
+		return "updated in another way"
+	}
+	return "left unchanged"
+}
+
+// Staleness returns why a resource cannot be deleted as planned, "" if it can. err is
+// the error of reading its record.
+func (d Deletion) Staleness(r backend.Record, err error) string {
+	planned := cli.KindAndName(d.ID) + "  was planned to be deleted"
+	switch {
+	case errors.Is(err, backend.ErrNotManaged) || !r.Running:
+		return planned + " and is no longer managed"
+	case r.Phase == workflows.PhaseDeleting:
+		return planned + " and is already being deleted"
+	case r.Policy != d.Policy:
+		return fmt.Sprintf("%s with policy %s and has policy %s", planned, d.Policy, r.Policy)
+	}
+	return ""
+}

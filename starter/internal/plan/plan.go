@@ -1,0 +1,74 @@
+// Package plan owns what `armature plan` shows and what a plan file contains. It
+// knows neither flags nor Temporal: the caller runs the dry runs.
+package plan
+
+import (
+	"slices"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+)
+
+// Change is what a plan shows about one resource.
+type Change struct {
+	ID   resource.ID `json:"id"`
+	Name string      `json:"name"`
+	activities.PlanResourceResult
+	// policy is the policy of a resource that a prune deletes.
+	policy resource.Policy
+}
+
+// Plan is a whole plan: the resources of the manifests in dependency order, then the
+// resources that a prune deletes. Its JSON names do not change.
+type Plan struct {
+	Resources []Change                      `json:"resources"`
+	Summary   map[activities.PlanAction]int `json:"summary"`
+}
+
+// New returns the plan of manifests with the results of their dry runs, and of the
+// records that a prune deletes.
+func New(desired []resource.Desired, results []activities.PlanResourceResult, stale []backend.Record) Plan {
+	p := Plan{Resources: make([]Change, 0, len(desired)+len(stale)), Summary: map[activities.PlanAction]int{}}
+	for i, d := range desired {
+		p.Resources = append(p.Resources, Change{ID: d.ID, Name: d.Name, PlanResourceResult: results[i]})
+	}
+	for _, r := range stale {
+		p.Resources = append(p.Resources, newDeletion(r))
+	}
+	for _, c := range p.Resources {
+		p.Summary[c.Action]++
+	}
+	return p
+}
+
+// HasChanges reports whether any resource is not unchanged.
+func (p Plan) HasChanges() bool { return len(p.Resources) > p.Summary[activities.PlanNone] }
+
+// Errors returns the number of resources that could not be planned.
+func (p Plan) Errors() int { return p.Summary[activities.PlanError] }
+
+// DependenciesIn returns the dependencies of a resource that have a manifest in the
+// same set.
+func DependenciesIn(desired resource.Desired, set manifest.Set) []resource.ID {
+	return slices.DeleteFunc(desired.Needs(), func(id resource.ID) bool {
+		_, known := set.Sources[id.Key()]
+		return !known
+	})
+}
+
+// newDeletion returns the change for a resource without a manifest. Its policy
+// decides what the deletion means.
+func newDeletion(r backend.Record) Change {
+	c := Change{ID: r.ID, Name: r.Name, policy: r.Policy}
+	c.Action, c.APIVersion, c.Managed = activities.PlanDelete, r.APIVersion, true
+	switch {
+	case r.Policy.Leaves():
+		c.Message = "it is kept in Azure and no longer managed (policy " + string(r.Policy) + ")"
+	case r.Policy == resource.PolicyProtect:
+		c.Action, c.Reason = activities.PlanBlocked, resource.ReasonProtected
+		c.Message = "it has no manifest, but its policy is protect: the deletion would be refused"
+	}
+	return c
+}

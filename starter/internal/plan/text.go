@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// mark is the sign of an action and its color.
+type mark struct {
+	sign  string
+	color text.Color
+}
+
+var marks = map[activities.PlanAction]mark{
+	activities.PlanCreate:  {"+", text.FgGreen},
+	activities.PlanUpdate:  {"~", text.FgYellow},
+	activities.PlanDelete:  {"-", text.FgRed},
+	activities.PlanBlocked: {"!", text.FgYellow},
+	activities.PlanError:   {"x", text.FgRed},
+	activities.PlanNone:    {"=", text.FgCyan},
+}
+
+// Text returns the changes and a summary. Resources that are in sync are counted
+// only, unless wide.
+func (p Plan) Text(wide, color bool) string {
+	var b strings.Builder
+	for _, c := range p.Resources {
+		if wide || !c.isInSync() {
+			b.WriteString(c.Text(color))
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String() + p.summary() + "\n"
+}
+
+// isInSync reports whether there is nothing to show about a resource but that it is
+// in sync.
+func (c Change) isInSync() bool {
+	return c.Action == activities.PlanNone && c.Severity == resource.SeverityNone && len(c.Differences) == 0
+}
+
+// Text returns one change with its differences.
+func (c Change) Text(color bool) string {
+	var b strings.Builder
+	m := marks[c.Action]
+	line := m.sign + " " + cli.KindAndName(c.ID) + "  " + c.actionText()
+	if color {
+		line = m.color.EscapeSeq() + line + text.Reset.EscapeSeq()
+	}
+	fmt.Fprintf(&b, "%s\n", line)
+	for _, d := range c.Differences {
+		fmt.Fprintf(&b, "    %s: %s -> %s  (%s)\n", d.Path, d.Observed, d.Desired, d.Rule)
+	}
+	if c.More > 0 {
+		fmt.Fprintf(&b, "    and %s\n", cli.Count(c.More, "more difference"))
+	}
+	for _, path := range c.Drops {
+		fmt.Fprintf(&b, "    %s: removed by the PUT, because the manifest does not set it\n", path)
+	}
+	return b.String()
+}
+
+// actionText returns what would be done and why.
+func (c Change) actionText() string {
+	switch c.Action {
+	case activities.PlanCreate, activities.PlanUpdate:
+		action := string(c.Action)
+		if len(c.After) > 0 {
+			action += ", after " + shortNames(c.After)
+		}
+		// The differences say what an update changes.
+		if len(c.Differences) == 0 && c.Action == activities.PlanUpdate {
+			action += ": " + c.Message
+		}
+		if c.Held != "" {
+			action += "; held: " + c.Held
+		}
+		return action
+	case activities.PlanBlocked:
+		action := "blocked"
+		if len(c.WaitingFor) > 0 {
+			action += " by " + shortNames(c.WaitingFor)
+		}
+		return action + ": " + c.Message
+	case activities.PlanNone:
+		return "unchanged: " + c.Message
+	case activities.PlanError:
+		return fmt.Sprintf("error %s: %s", c.Reason, c.Message)
+	}
+	if c.Message != "" {
+		return string(c.Action) + ": " + c.Message
+	}
+	return string(c.Action)
+}
+
+func shortNames(ids []resource.ID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.Short()
+	}
+	return strings.Join(names, ", ")
+}
+
+// summary returns the last line.
+func (p Plan) summary() string {
+	var parts []string
+	for _, part := range []struct {
+		action activities.PlanAction
+		label  string
+	}{
+		{activities.PlanCreate, "to create"}, {activities.PlanUpdate, "to update"}, {activities.PlanDelete, "to delete"},
+		{activities.PlanBlocked, "blocked"}, {activities.PlanError, "failed"},
+	} {
+		if n := p.Summary[part.action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, part.label))
+		}
+	}
+	inSync, accepted, unmanaged := 0, 0, 0
+	for _, c := range p.Resources {
+		switch {
+		case c.Action != activities.PlanNone:
+		case !c.isInSync():
+			accepted++
+		default:
+			inSync++
+			if !c.Managed {
+				unmanaged++
+			}
+		}
+	}
+	if accepted > 0 {
+		parts = append(parts, fmt.Sprintf("%d left as is", accepted))
+	}
+	last := fmt.Sprintf("%d in sync", inSync)
+	if unmanaged > 0 {
+		last += fmt.Sprintf(" (%d not managed yet: apply takes over the existing resources)", unmanaged)
+	}
+	title := "Plan: "
+	if !p.HasChanges() {
+		title = "No changes: "
+	}
+	return title + strings.Join(append(parts, last), ", ") + "."
+}

@@ -1,0 +1,271 @@
+package screen
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Bounds of a page, so that it fits on a screen.
+const (
+	maxDecisions   = 8
+	maxDifferences = 8
+	maxWaiting     = 4
+	maxLineRunes   = 160
+	labelWidth     = 13
+)
+
+// page is the text about one resource.
+type page struct {
+	Painter
+	view backend.View
+	// wide shortens nothing.
+	wide bool
+	text strings.Builder
+}
+
+// Page returns everything about one resource; wide shortens nothing.
+func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) string {
+	d := page{Painter: p, view: v, wide: wide}
+	fmt.Fprintf(&d.text, "%s  %s@%s\n%s\n\n", v.DisplayName(), v.ID.Type(), v.APIVersion, v.ID)
+	d.condition()
+	d.waiting()
+	d.nextTry()
+	if v.Operation != "" {
+		d.line("Operation", "%s in Azure, since %s", v.Operation, d.at(v.OperationSince))
+	}
+	d.spec()
+	d.differences()
+	if len(v.Kept) > 0 {
+		d.line("Azure keeps", "%s (Azure's value differs from the manifest and is accepted; reconcile --drop-baseline writes the manifest's value again)", strings.Join(v.Kept, ", "))
+	}
+	d.decisions()
+	d.line("Web UI", "/namespaces/%s/workflows/%s", namespace, url.PathEscape(workflowID))
+	return d.text.String()
+}
+
+// limit returns a bound of the page, none if it is wide.
+func (d *page) limit(bound int) int {
+	if d.wide {
+		return math.MaxInt
+	}
+	return bound
+}
+
+// line writes a value behind its label; further lines of the value are indented.
+func (d *page) line(label, format string, args ...any) {
+	value := fmt.Sprintf(format, args...)
+	for i, line := range strings.Split(strings.TrimRight(value, "\n"), "\n") {
+		if i > 0 {
+			label = ""
+		}
+		fmt.Fprintf(&d.text, "%-*s%s\n", labelWidth, label, line)
+	}
+}
+
+func (d *page) at(t time.Time) string {
+	return fmt.Sprintf("%s (%s ago)", cli.Clock(t, d.Now), cli.Ago(t, d.Now))
+}
+
+func (d *page) condition() {
+	v := d.view
+	line := "False"
+	if v.Condition.Ready {
+		line = "True"
+	}
+	for _, part := range []string{string(v.Condition.Severity), string(v.Condition.Reason)} {
+		if part != "" {
+			line += "  " + part
+		}
+	}
+	if !v.Condition.LastTransitionTime.IsZero() {
+		line += "  since " + d.at(v.Condition.LastTransitionTime)
+	}
+	d.line("Ready", "%s", d.paint(line, v))
+	if v.Condition.Message != "" {
+		d.line("", "%s", cli.OneLine(v.Condition.Message))
+	}
+	phase := d.phase(v)
+	switch {
+	case v.IsDetached():
+		phase += "  it still exists in Azure and is no longer managed"
+	case v.Gone:
+		phase += "  its workflow ended: " + v.Ended + "; it is no longer managed"
+	case v.Deleting:
+		phase += "  deletion requested; the workflow ends with it"
+	case v.Paused:
+		phase += "  no step starts until `armature resume " + v.DisplayName() + "`"
+	}
+	d.line("Phase", "%s", phase)
+	if v.Overdue && !v.Gone {
+		d.line("Overdue", "not Ready since %s", d.at(v.NotReadySince))
+	}
+	if !v.Stale || v.Gone {
+		return
+	}
+	taskQueue := cmp.Or(v.Record.TaskQueue, d.TaskQueue)
+	if v.Record.Stuck != "" {
+		d.line("Worker", "%s", v.Record.StuckText(taskQueue))
+	} else {
+		d.line("Worker", "none answers on task queue %s", taskQueue)
+	}
+}
+
+func (d *page) waiting() {
+	v := d.view
+	if v.Gone {
+		return
+	}
+	for i, id := range v.WaitingFor {
+		label := ""
+		if i == 0 {
+			label = "Waiting for"
+		}
+		if i == d.limit(maxWaiting) {
+			d.more(len(v.WaitingFor) - i)
+			break
+		}
+		line := cli.KindAndName(id)
+		if !v.WaitingSince.IsZero() {
+			line += "  since " + d.at(v.WaitingSince)
+		}
+		d.line(label, "%s\n  %s", line, id)
+	}
+	if len(v.WaitingFor) > 0 {
+		d.line("", "`armature why %s` shows the root cause", v.DisplayName())
+	}
+}
+
+// more writes how many entries a list has left, and the command that shows them.
+func (d *page) more(n int) {
+	d.line("", "… and %d more: `armature get %s -o yaml`", n, d.view.DisplayName())
+}
+
+func (d *page) nextTry() {
+	v := d.view
+	switch {
+	case v.Stale || v.Gone:
+	case v.Paused && !v.Deleting:
+		d.line("Next try", "after `armature resume`")
+	case v.Operation != "":
+		d.line("Next try", "when the operation ends")
+	case v.NextTry.IsZero():
+		d.line("Next try", "only after apply, reconcile or resume")
+	default:
+		line := cli.In(v.NextTry, d.Now) + " (" + cli.Clock(v.NextTry, d.Now) + ")"
+		if v.Attempts > 0 {
+			line += fmt.Sprintf("; tried %s so far", cli.Count(v.Attempts, "time"))
+		}
+		if !v.Condition.Ready {
+			line += "\nnow with `armature reconcile " + v.DisplayName() + "`"
+		}
+		d.line("Next try", "%s", line)
+	}
+}
+
+func (d *page) spec() {
+	v := d.view
+	if !v.Owner.IsZero() {
+		d.line("Owner", "%s", v.Owner)
+	}
+	d.needs()
+	if v.Stale {
+		return
+	}
+	generation := fmt.Sprintf("%d, pass %d", v.Generation, v.Pass)
+	if v.Condition.ObservedGeneration != v.Generation {
+		generation += fmt.Sprintf("; the condition is of generation %d", v.Condition.ObservedGeneration)
+	}
+	d.line("Generation", "%s", generation)
+	policy := string(v.Policy)
+	if v.Gone {
+		policy += ", no longer checked"
+	} else if v.Interval > 0 {
+		policy += ", checked every " + cli.Span(v.Interval)
+	} else {
+		policy += ", checked only after apply, reconcile or resume"
+	}
+	d.line("Policy", "%s", policy)
+	if v.Credential != "" {
+		d.line("Credential", "%s", v.Credential)
+	}
+	if len(v.Labels) > 0 {
+		labels := make([]string, 0, len(v.Labels))
+		for key, value := range v.Labels {
+			labels = append(labels, key+"="+value)
+		}
+		slices.Sort(labels)
+		d.line("Labels", "%s", strings.Join(labels, ","))
+	}
+}
+
+// needs writes the dependencies except the owner.
+func (d *page) needs() {
+	others := slices.DeleteFunc(slices.Clone(d.view.Needs), d.view.Owner.Equal)
+	label := "Needs"
+	for i, id := range others {
+		if i == d.limit(maxWaiting) {
+			d.more(len(others) - i)
+			return
+		}
+		d.line(label, "%s", id)
+		label = ""
+	}
+}
+
+func (d *page) differences() {
+	v := d.view
+	if len(v.Differences) == 0 {
+		return
+	}
+	d.line("Differences", "of %s, observed -> desired", d.at(v.DifferencesAt))
+	for i, difference := range v.Differences {
+		if i == d.limit(maxDifferences) {
+			d.more(len(v.Differences) - i)
+			break
+		}
+		d.line("", "  %s", cli.Cut(differenceText(difference), d.limit(maxLineRunes)))
+	}
+}
+
+// differenceText returns "path: observed -> desired".
+func differenceText(d resource.Difference) string {
+	return d.Path + ": " + cmp.Or(d.Observed, "(absent)") + " -> " + cmp.Or(d.Desired, "(absent)")
+}
+
+func (d *page) decisions() {
+	decisions := d.view.Decisions
+	if len(decisions) == 0 {
+		return
+	}
+	d.line("Decisions", "the most recent, newest last")
+	for _, decision := range decisions[max(0, len(decisions)-d.limit(maxDecisions)):] {
+		d.line("", "  %s", cli.Cut(d.decision(decision), d.limit(maxLineRunes)))
+	}
+}
+
+func (d *page) decision(decision workflows.Decision) string {
+	parts := []string{cli.Clock(decision.At, d.Now), fmt.Sprintf("pass %d", decision.Pass), decision.Step}
+	for _, part := range []string{string(decision.Action), string(decision.Reason)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	line := strings.Join(parts, " ")
+	if decision.Message != "" {
+		line += ": " + decision.Message
+	}
+	if decision.Count > 1 {
+		line += fmt.Sprintf(" (%d times)", decision.Count)
+	}
+	return line
+}

@@ -1,0 +1,58 @@
+package why
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
+)
+
+const noAction = "no action needed"
+
+// adviceFor returns what to do about a resource that waits for no other one.
+func adviceFor(c resource.Condition, phase workflows.Phase, name string) string {
+	advice, known := advices[c.Reason]
+	switch {
+	case known:
+	case c.Severity == resource.SeverityError || phase == workflows.PhaseFailed:
+		advice = "follow the message, then apply or run `armature reconcile NAME`"
+	case !slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return info.Reason == c.Reason }) || c.Reason.Class() == resource.RetryVerySlow:
+		// The reason is a code of Azure's, and many of them never clear by themselves.
+		advice = "if the message names a mistake, correct the manifest and apply; `armature reconcile NAME` retries now"
+	default:
+		advice = "Armature retries automatically; `armature reconcile NAME` retries now"
+	}
+	return strings.ReplaceAll(advice, "NAME", name)
+}
+
+// advices has the reasons that alone say what to do.
+var advices = map[resource.Reason]string{
+	resource.ReasonReconciling:         noAction,
+	resource.ReasonDeleting:            noAction,
+	resource.ReasonThrottled:           noAction + ": Azure limits the requests",
+	resource.ReasonArmUnreachable:      "check the worker's network and the health of Azure; Armature retries automatically",
+	resource.ReasonOperationInProgress: noAction + " until the operation in Azure ends; `armature reconcile NAME --force --reason WHY` does not wait for it",
+	resource.ReasonOperationTimeout:    "check the operation in Azure: it has exceeded reconcile.timeout; nothing is sent while it runs",
+	resource.ReasonPostReconciliationFailure: "the resource exists in Azure and is not ready there: follow the message (an approval may be missing), " +
+		"or wait; `armature reconcile NAME` checks now",
+	resource.ReasonWaitingForSibling:    noAction + ": it waits for its turn",
+	resource.ReasonSecretNotFound:       "give the worker the secret that the message names; Armature retries automatically",
+	resource.ReasonContainsUnmanaged:    "delete what it contains, or run `armature delete NAME --cascade`",
+	resource.ReasonContainsProtected:    "change the policy of the resources that the message names, or delete the others one by one",
+	resource.ReasonDriftDetected:        "copy Azure's values into the manifest, or set policy manage, and apply",
+	resource.ReasonDeletionNotSupported: "set policy detach-on-delete, apply, and delete it again",
+	resource.Reason("ScopeLocked"):      "remove the lock that the message names, or keep the resource",
+	resource.ReasonFrozen:               "writes are frozen; `armature unfreeze` lifts the freeze",
+}
+
+// retryAdvice returns when a waiter checks its dependency again.
+func retryAdvice(waiter *Link, now time.Time) string {
+	when := "automatically"
+	if !waiter.NextTry.IsZero() {
+		when = cli.In(waiter.NextTry, now)
+	}
+	return waiter.Name + " retries " + when + "; `armature reconcile " + waiter.Name + "` retries now"
+}

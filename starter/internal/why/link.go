@@ -1,0 +1,255 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Link is one resource in a chain of causes. Its JSON names do not change.
+type Link struct {
+	ID   resource.ID `json:"id"`
+	Name string      `json:"name"`
+	// State is a phase, or one of the states below; Since is when it began.
+	State   string          `json:"state"`
+	Since   time.Time       `json:"since,omitzero"`
+	Reason  resource.Reason `json:"reason,omitempty"`
+	Message string          `json:"message,omitempty"`
+	// SeenByWaiter is the last message about this resource of the resource that
+	// waits for it.
+	SeenByWaiter string `json:"saw,omitempty"`
+	// NextTry is when Armature tries again by itself.
+	NextTry time.Time `json:"nextTry,omitzero"`
+	// NotReadySince is when the resource was last Ready; set if it is overdue.
+	NotReadySince time.Time `json:"notReadySince,omitzero"`
+	Overdue       bool      `json:"overdue,omitempty"`
+	// Stale means that no worker answered: the link comes from search attributes.
+	Stale bool `json:"stale,omitempty"`
+	// Clear means that nothing blocks the resource.
+	Clear bool `json:"clear,omitempty"`
+	// Advice is what to do if this link is a root cause.
+	Advice string `json:"todo,omitempty"`
+	// WaitsFor are the causes that are shown; More counts the others.
+	WaitsFor []*Link `json:"waitsFor,omitempty"`
+	More     int     `json:"more,omitempty"`
+	// Cycle has the names of resources that wait for each other, if this link closes
+	// a cycle.
+	Cycle []string `json:"cycle,omitempty"`
+	// Alike counts the other resources that block the same waiter in the same way.
+	Alike int `json:"alike,omitempty"`
+	// Cut is why the chain ends here although it continues.
+	Cut string `json:"cut,omitempty"`
+
+	// key is the key with which others wait for the resource. A link of which only
+	// the key is known has no ID and no name.
+	key    string
+	record backend.Record
+	// deleting: the resource is being deleted, so what it waits for must go.
+	deleting bool
+	// undeleted: it blocks a deletion, because it is not being deleted itself.
+	undeleted bool
+	// waiter is the name of the resource that waits for it.
+	waiter string
+}
+
+// States of a link that are not phases.
+const (
+	stateNotManaged = "not managed"
+	stateDeleted    = "deleted"
+	stateDetached   = "detached"
+	stateEnded      = "no longer managed"
+)
+
+// newLink returns the link of a view. taskQueue is the queue to name if the record
+// has none.
+func newLink(v backend.View, taskQueue string, now time.Time) *Link {
+	c := v.CurrentCondition(now)
+	l := &Link{
+		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
+		Reason: c.Reason, Message: strings.Join(strings.Fields(c.Message), " "), NextTry: v.NextAttempt(),
+		Overdue: v.Overdue, Stale: v.Stale && !v.Gone,
+		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Gone,
+	}
+	if v.Overdue {
+		l.NotReadySince = v.NotReadySince
+	}
+	switch {
+	case v.Gone:
+		l.setEnded(v)
+	case v.Stale:
+		l.setUnanswered(v, cmp.Or(v.Record.TaskQueue, taskQueue))
+	case v.Operation != "":
+		l.State, l.NextTry = string(v.Phase), v.Record.NextAttempt
+		l.Since, l.Reason, l.Message = v.OperationSince, "", v.Operation+" in progress in Azure"
+		l.Advice = noAction
+	case v.Paused && !v.Deleting:
+		l.NextTry, l.Advice = time.Time{}, "run `armature resume "+l.Name+"`"
+	case c.Ready:
+		l.Clear = true
+	default:
+		l.Advice = adviceFor(c, v.Phase, l.Name)
+	}
+	return l
+}
+
+// setEnded fills the link of a resource whose workflow does not run.
+func (l *Link) setEnded(v backend.View) {
+	l.Overdue, l.Since, l.NextTry, l.Reason, l.Message = false, v.Record.EndedAt, time.Time{}, "", ""
+	switch {
+	case v.Ended == "":
+		l.State = stateNotManaged
+		l.Message = "it was never applied, or was deleted long ago"
+		l.Advice = "apply its manifest, or check whether it exists in Azure: `az resource show --ids " + l.ID.String() + "`"
+	case v.IsDetached():
+		l.State, l.Message = stateDetached, "it still exists in Azure and is no longer managed"
+		l.Advice = "apply it again, or check it in Azure"
+	case v.Deleted:
+		l.State, l.Advice = stateDeleted, "apply it again, or remove it from the manifests that depend on it"
+	case v.Condition.Ready && !v.Stale:
+		l.State, l.Message = stateEnded, "its workflow ended when it was Ready (apply --once)"
+		l.Advice = "apply it without --once, or check it in Azure"
+	case finalMessage(v) != "":
+		l.State, l.Message = stateEnded, "its workflow ended ("+v.Ended+"): "+finalMessage(v)
+		l.Advice = "follow the message, then apply it again"
+	default:
+		l.State, l.Message = stateEnded, "its workflow ended ("+v.Ended+")"
+		l.Advice = "apply it again: a new workflow starts and resumes an operation in progress"
+	}
+}
+
+// setUnanswered fills a link that is known from search attributes only.
+func (l *Link) setUnanswered(v backend.View, taskQueue string) {
+	l.State += "?"
+	l.Since, l.NextTry = time.Time{}, time.Time{}
+	if v.Record.Stuck != "" {
+		l.Message = v.Record.Stuck
+		l.Advice = "read the log of the workers on task queue " + taskQueue + ", which cannot complete the task; `armature replay` finds where their version differs from the history"
+		return
+	}
+	l.Message = "no worker answers on task queue " + taskQueue
+	l.Advice = "start a worker on task queue " + taskQueue
+}
+
+// finalMessage returns the message with which a run of --once failed, "" for every
+// other end.
+func finalMessage(v backend.View) string {
+	if v.Stale || v.Condition.Message == "" || v.Ended == "Completed" {
+		return ""
+	}
+	return string(v.Condition.Reason) + ": " + v.Condition.Message
+}
+
+// isBlockedBy reports whether other blocks the deletion of l because other is not
+// being deleted. What other waits for does not matter then.
+func (l *Link) isBlockedBy(other *Link) bool {
+	return (l.Reason == resource.ReasonWaitingForDependents || l.Reason == resource.ReasonContainsProtected) && !other.deleting
+}
+
+// follows reports whether the chain continues behind a link. A pause, an operation,
+// a failing workflow task and the end of the workflow come before what the resource
+// waits for.
+func (l *Link) follows(v backend.View) bool {
+	if v.Gone || l.Clear || v.Operation != "" || v.Record.Stuck != "" {
+		return false
+	}
+	if v.Deleting {
+		return true
+	}
+	return !v.Paused && v.Phase != workflows.PhasePaused && v.Phase != workflows.PhaseOperating
+}
+
+// setSeenBy corrects a link by what its waiter knows about it.
+func (l *Link) setSeenBy(waiter *Link, now time.Time) {
+	l.waiter = waiter.Name
+	absent := l.State == stateNotManaged || l.State == stateDeleted
+	retry := retryAdvice(waiter, now)
+	switch {
+	case len(l.WaitsFor) > 0 || len(l.Cycle) > 0 || l.Cut != "" || l.Stale:
+	case waiter.deleting && (absent || l.State == stateEnded || l.State == stateDetached):
+		l.Advice = retry
+	case absent && (waiter.Reason == resource.ReasonWaitingForOwner || waiter.Reason == resource.ReasonReferenceNotFound):
+		l.SeenByWaiter = waiter.Message
+	case l.State == stateNotManaged:
+		l.SeenByWaiter, l.Advice = waiter.Message, retry
+	case waiter.isBlockedBy(l) && waiter.Reason == resource.ReasonContainsProtected:
+		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "its policy keeps it in Azure"
+		l.Advice = "move it, or change its policy and apply"
+	case waiter.isBlockedBy(l):
+		l.undeleted = true
+		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "it is not being deleted"
+		l.Advice = "delete it too: `armature delete " + l.Name + "`"
+		if strings.HasPrefix(l.ID.Key(), waiter.ID.Key()+"/") {
+			l.Advice += ", or everything in " + waiter.Name + ": `armature delete " + waiter.Name + " --cascade`"
+		}
+	case l.deleting && !waiter.deleting:
+		l.Advice = "wait until it is deleted, then apply it again"
+	case l.Clear:
+		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", ""
+		l.SeenByWaiter, l.Advice = waiter.Message, retry
+	}
+}
+
+// roots returns the ends of a chain, each once, in the order of the chain. Of several
+// resources that block one deletion because they are not being deleted, the first
+// stands for all.
+func (l *Link) roots() []*Link {
+	var found []*Link
+	known := map[string]bool{}
+	undeleted := map[string]*Link{}
+	var visit func(l *Link)
+	visit = func(l *Link) {
+		for _, next := range l.WaitsFor {
+			visit(next)
+		}
+		id := l.rootID()
+		if len(l.WaitsFor) > 0 || l.Cut != "" || l.Clear || known[id] {
+			return
+		}
+		known[id] = true
+		if l.undeleted {
+			if first := undeleted[l.waiter]; first != nil {
+				first.Alike++
+				return
+			}
+			undeleted[l.waiter] = l
+		}
+		found = append(found, l)
+	}
+	visit(l)
+	return found
+}
+
+// rootID identifies a root cause: a resource, or a cycle from its first name in
+// alphabetical order, so that every resource of the cycle has the same root cause.
+func (l *Link) rootID() string {
+	if len(l.Cycle) == 0 {
+		return l.key
+	}
+	return "cycle " + strings.Join(rotate(l.Cycle), "\n")
+}
+
+// rotate returns the names of a cycle, beginning with the first in alphabetical
+// order.
+func rotate(names []string) []string {
+	first := 0
+	for i, name := range names {
+		if name < names[first] {
+			first = i
+		}
+	}
+	return append(append([]string{}, names[first:]...), names[:first]...)
+}
+
+// Key returns what a watch compares: everything but ages and the times of retries.
+func (l *Link) Key() string {
+	key := fmt.Sprintln(l.ID, l.State, l.Since.Unix(), l.Reason, l.SeenByWaiter, l.Overdue, l.Stale, l.More, l.Cycle, l.Cut)
+	for _, next := range l.WaitsFor {
+		key += next.Key()
+	}
+	return key
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/screen"
+	"github.com/armature-io/armature/workflows"
+)
+
+// goal is what a wait waits for.
+type goal string
+
+const (
+	goalReady   goal = "ready"
+	goalDeleted goal = "deleted"
+)
+
+// adjective returns the goal in a sentence.
+func (g goal) adjective() string {
+	if g == goalReady {
+		return "Ready"
+	}
+	return "deleted"
+}
+
+// awaited is one resource of a wait.
+type awaited struct {
+	backend.Record
+	// minGeneration and minPass are the lowest that count; 0 = any.
+	minGeneration int64
+	minPass       int64
+}
+
+// awaitAll returns records for a wait, in any generation.
+func awaitAll(records []backend.Record) []awaited {
+	list := make([]awaited, len(records))
+	for i, r := range records {
+		list[i] = awaited{Record: r}
+	}
+	return list
+}
+
+// awaitDesired returns the resources of manifests for a wait.
+func awaitDesired(resources []resource.Desired) []awaited {
+	list := make([]awaited, len(resources))
+	for i, desired := range resources {
+		list[i] = awaited{Record: backend.RecordOfDesired(desired)}
+	}
+	return list
+}
+
+// outcome is the state of one resource of a wait.
+type outcome struct {
+	screen.Progress
+	polls int
+}
+
+// Bounds of polling. A poll of one resource costs a call, and a second one to the
+// worker if something happened. A stack of a thousand must not keep Temporal busy.
+const (
+	pollInterval = time.Second
+	// maxPolled bounds the resources of each poll except the first.
+	maxPolled = 100
+)
+
+// poll refreshes what is not settled yet, the least polled resources first. While
+// Temporal is unreachable the wait continues with the last states.
+func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome, g goal) error {
+	viewer := &backend.Viewer{Reader: b}
+	var due []int
+	first := true
+	for i, o := range outcomes {
+		if !o.IsSettled() {
+			due = append(due, i)
+		}
+		first = first && o.polls == 0
+	}
+	slices.SortStableFunc(due, func(i, j int) int { return outcomes[i].polls - outcomes[j].polls })
+	if !first {
+		due = due[:min(maxPolled, len(due))]
+	}
+	err := backend.ForEach(ctx, len(due), backend.Parallel, func(ctx context.Context, at int) error {
+		i := due[at]
+		v, err := viewer.RefreshFrom(ctx, list[i].Record, outcomes[i].View)
+		if err != nil {
+			return err
+		}
+		outcomes[i] = outcome{Progress: compare(list[i], v, g), polls: outcomes[i].polls + 1}
+		return nil
+	})
+	if cli.ExitCode(err) == cli.ExitUnreachable {
+		return nil
+	}
+	return err
+}
+
+// compare compares a view with the goal.
+func compare(w awaited, v backend.View, g goal) screen.Progress {
+	p := screen.Progress{View: v}
+	if g == goalDeleted {
+		p.Done = v.Gone && (v.Ended == "" || v.Deleted)
+		if v.Gone && !p.Done {
+			p.Blocker = "its workflow ended (" + v.Ended + ") and did not delete it"
+		}
+		return p
+	}
+	c := v.Condition
+	current := c.ObservedGeneration >= max(v.Generation, w.minGeneration) && v.Pass >= w.minPass
+	switch {
+	case v.Stale && !v.Gone:
+		p.Done = c.Ready && w.minGeneration == 0 && w.minPass == 0
+	case c.Ready && current && !v.Deleting:
+		p.Done = true
+	case v.Gone && v.Ended == "":
+		p.Blocker = "it is not managed; apply it first"
+	case v.Gone:
+		p.Blocker = "its workflow ended: " + v.Ended
+	case v.Deleting:
+		p.Blocker = "it is being deleted"
+	case v.Paused:
+		p.Blocker = "it is paused; run `armature resume`"
+	case c.Reason == resource.ReasonDriftDetected && current:
+		p.Blocker = "policy observe reports drift and changes nothing"
+	case v.Phase == workflows.PhaseFailed && current:
+		p.Blocker = "it is not retried until you change it or run `armature reconcile`"
+	}
+	return p
+}
+
+// reached returns "2 resources deleted". A resource that was only detached still
+// exists in Azure, and one that no workflow deletes was not deleted now.
+func reached(outcomes []outcome, g goal) string {
+	if g != goalDeleted {
+		return cli.Count(len(outcomes), "resource") + " " + g.adjective()
+	}
+	deleted, detached := 0, 0
+	for _, o := range outcomes {
+		if o.View.IsDetached() {
+			detached++
+		} else {
+			deleted++
+		}
+	}
+	left := cli.Count(detached, "resource") + " no longer managed (still in Azure)"
+	switch {
+	case detached == 0:
+		return cli.Count(deleted, "resource") + " deleted"
+	case deleted == 0:
+		return left
+	}
+	return cli.Count(deleted, "resource") + " deleted, " + left
+}
