@@ -1,4 +1,4 @@
-# Two images without a shell, run by a user that is not root:
+# Two images without a shell, run as a non-root user:
 #   docker build --target worker .     the Temporal worker
 #   docker build --target armsim .     the ARM simulator
 FROM golang:1.26.8-bookworm AS build
@@ -20,7 +20,7 @@ ENTRYPOINT ["/worker"]
 
 FROM scratch AS armsim
 COPY --from=build /out/armsim /armsim
-# The CA is written here; a new volume takes over the folder's owner.
+# The simulator writes its CA here; a new volume inherits the folder's owner.
 COPY --from=build --chown=65532:65532 /empty /tls
 USER 65532:65532
 ENTRYPOINT ["/armsim"]
