@@ -144,8 +144,8 @@ func TestNewTransport(t *testing.T) {
 		"SystemOnly":       {"an unknown authority is refused", TransportOptions{}, true, false},
 		"CAFile":           {"the file's authority is trusted", TransportOptions{CAFile: caOf(t, server)}, true, true},
 		"SkipLoopback":     {"a simulator may be trusted blindly", TransportOptions{SkipVerify: true, Cloud: cloudAt(server.URL)}, true, true},
-		"SkipElsewhere":    {"nobody else", TransportOptions{SkipVerify: true, Cloud: cloudAt("https://arm.example")}, false, false},
-		"SkipWithoutCloud": {"nor nobody knows who", TransportOptions{SkipVerify: true}, false, false},
+		"SkipElsewhere":    {"any other host is verified", TransportOptions{SkipVerify: true, Cloud: cloudAt("https://arm.example")}, false, false},
+		"SkipWithoutCloud": {"an unknown host is verified", TransportOptions{SkipVerify: true}, false, false},
 		"CAFileMissing":    {"a missing file is a fault", TransportOptions{CAFile: noPEM + ".gone"}, false, false},
 		"CAFileNoPEM":      {"so is one without a certificate", TransportOptions{CAFile: noPEM}, false, false},
 	}

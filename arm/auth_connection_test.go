@@ -8,8 +8,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// asFault reports whether an error is an answer, not a fault of the transport.
-func asFault(err error) bool {
+// isRefusal reports whether an error is a response, not a transport error.
+func isRefusal(err error) bool {
 	var answer *Error
 	return errors.As(err, &answer)
 }
@@ -73,8 +73,8 @@ func TestConnections(t *testing.T) {
 }
 
 // TestOperationKeepsItsConnection holds that an operation is followed by the
-// credential that began it, whatever the context says; one that is gone from the
-// config is said.
+// credential that began it, whatever the context selects; a credential that is no
+// longer configured is an error.
 func TestOperationKeepsItsConnection(t *testing.T) {
 	own, other := newScript(t), newScript(t, step1(t, pollLocation), reply{200, nil, `{}`})
 	connections := map[string]Connection{"other": {Options: Options{Cloud: cloudAt(other.URL)}}}

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// issuer is an authority that looks at how it is asked: a token's text says by
+// issuer is an authority that checks its requests: the text of a token names
 // whom, in which tenant, and how.
 func issuer(t *testing.T) *httptest.Server {
 	t.Helper()
@@ -83,8 +83,8 @@ func TestCredentialKinds(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		who := cmp.Or(r.URL.Query().Get("client_id"), r.URL.Query().Get("mi_res_id"), "system")
-		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "managed " + who, "expires_on": time.Now().Add(time.Hour).Unix(), "resource": "x", "token_type": "Bearer"})
+		identity := cmp.Or(r.URL.Query().Get("client_id"), r.URL.Query().Get("mi_res_id"), "system")
+		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": "managed " + identity, "expires_on": time.Now().Add(time.Hour).Unix(), "resource": "x", "token_type": "Bearer"})
 	}))
 	t.Cleanup(identity.Close)
 	t.Setenv("IDENTITY_ENDPOINT", identity.URL)
@@ -135,7 +135,7 @@ func TestCredentialKinds(t *testing.T) {
 			change: func(o *CredentialOptions) { o.Kind, o.ClientID = CredentialManagedIdentity, clusterID },
 		},
 		"CLI": {
-			reason: "whoever is signed in", token: "cli",
+			reason: "the signed-in user", token: "cli",
 			change: func(o *CredentialOptions) { o.Kind = CredentialAzureCLI },
 		},
 	}
@@ -179,8 +179,8 @@ func TestMetadataOutOfReach(t *testing.T) {
 	server := newScript(t)
 	client := server.client(t, func(o *Options) { o.Credential = credential })
 	_, err = client.Get(testContext(t), parseID(t, clusterID), apiVersion)
-	if err == nil || asFault(err) {
-		t.Errorf("got %v, want a fault of the transport", err)
+	if err == nil || isRefusal(err) {
+		t.Errorf("got %v, want a transport error", err)
 	}
 }
 

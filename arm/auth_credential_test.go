@@ -18,7 +18,7 @@ const (
 	plantedSecret = "a-planted-client-secret"
 )
 
-// authority is a token endpoint that answers all requests alike.
+// authority is a token endpoint with one response for all requests.
 func authority(t *testing.T, status int, answer map[string]any) *httptest.Server {
 	t.Helper()
 	var server *httptest.Server
@@ -125,11 +125,11 @@ func TestUnreachableAuthorityIsATransportFault(t *testing.T) {
 	_, err = client.Poll(testContext(t), op.Token)
 	var answer *Error
 	if err == nil || errors.As(err, &answer) || !strings.Contains(err.Error(), "reach authority host") {
-		t.Errorf("got %v, want a fault of the transport: the network is down, not the credential", err)
+		t.Errorf("got %v, want a transport error: the network is down, not the credential", err)
 	}
 }
 
-// refusing is a credential of somebody else that gets no token.
+// refusing is a credential of another library that gets no token.
 type refusing struct{}
 
 func (refusing) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
@@ -146,7 +146,7 @@ func TestRefusedTokenDuringAnOperation(t *testing.T) {
 	poll, err := client.Poll(testContext(t), op.Token)
 	got := asError(t, err)
 	if got.Status != 401 || got.Code != CodeAuthenticationFailed || poll.Outcome != "" {
-		t.Errorf("got %+v and %v: the operation goes on without us", poll, err)
+		t.Errorf("got %+v and %v: the operation continues", poll, err)
 	}
 	if want := "no token for the credential: DefaultAzureCredential: failed to acquire a token.; Attempted credentials:; AzureCLI: not installed"; got.Message != want {
 		t.Errorf("got message %q, want %q", got.Message, want)

@@ -31,7 +31,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestCheck holds what each connection is asked, and what is made of the answer.
+// TestCheck compares the request of each connection and the result.
 func TestCheck(t *testing.T) {
 	const subscription = "11111111-0000-0000-0000-000000000000"
 	date := time.Now().Add(-10 * time.Minute).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")

@@ -74,7 +74,7 @@ func TestRecordedErrors(t *testing.T) {
 }
 
 // TestErrorTableCarriesOver leaves out, for one provider after the other, the
-// rows that were learnt from nobody else, and judges its errors without them:
+// rows that no other provider taught, and classifies its errors without them:
 // the table must not know providers by heart.
 func TestErrorTableCarriesOver(t *testing.T) {
 	full := errorTable

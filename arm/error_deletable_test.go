@@ -19,9 +19,9 @@ func TestNotDeletable(t *testing.T) {
 		"PublicIP":      {"recorded", Error{Status: 400, Code: "PublicIPAddressCannotBeDeleted"}, false, true, ClassSlow},
 		"Nested":        {"recorded: others lie inside", Error{Status: 409, Code: "CannotDeleteResource"}, false, true, ClassSlow},
 		"NestedCode":    {"the telling code is the inner one", Error{Status: 400, Code: "BadRequest", Details: []Detail{{Code: "NetworkInUse"}}}, false, true, ClassSlow},
-		"Conflict":      {"an operation goes on", Error{Status: 409, Code: "AnotherOperationInProgress"}, false, false, ClassConflict},
+		"Conflict":      {"an operation is in progress", Error{Status: 409, Code: "AnotherOperationInProgress"}, false, false, ClassConflict},
 		"StateConflict": {"a state that passes has the same code as the last pool", Error{Status: 409, Code: "OperationNotAllowed", Message: "The machine is being moved."}, false, false, ClassConflict},
-		"Locked":        {"somebody locked it on purpose", Error{Status: 409, Code: "ScopeLocked", Message: "The scope cannot perform delete operation because following scope(s) are locked"}, false, false, ClassVerySlow},
+		"Locked":        {"a lock was set on purpose", Error{Status: 409, Code: "ScopeLocked", Message: "The scope cannot perform delete operation because following scope(s) are locked"}, false, false, ClassVerySlow},
 		"Forbidden":     {"a right is missing", Error{Status: 403, Code: "AuthorizationFailed"}, false, false, ClassSlow},
 		"GroupBlocked":  {"something in the group does not let go", Error{Status: 409, Code: "ResourceGroupDeletionBlocked"}, false, false, ClassConflict},
 	}

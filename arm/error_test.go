@@ -36,7 +36,7 @@ func TestErrorShapes(t *testing.T) {
 			want:   Error{Message: "no GET"},
 		},
 		"InnerErrors": {
-			reason: "machine learning says the useful code inside",
+			reason: "Machine Learning nests the useful code",
 			body:   `{"error":{"code":"UserError","message":"m","innerError":{"code":"NotFound","innerError":{"code":"Deep"}}}}`,
 			want:   Error{Code: "UserError", Message: "m", Details: []Detail{{Code: "NotFound"}, {Code: "Deep"}}},
 		},
@@ -129,7 +129,7 @@ func TestClassify(t *testing.T) {
 		"AbsentNeeds404":        {"the code of another status speaks of something that the request names", 400, "ResourceNotFound", nil, ClassSlow},
 		"AbsentInEnvelope":      {"a generic code asks the nested one", 404, "UserError", []string{"NotFound"}, ClassAbsent},
 		"AbsentInUnknown":       {"inside an unknown code it is a hint, no proof", 404, "SomethingNew", []string{"NotFound"}, ClassSlow},
-		"AbsentContradicted":    {"a nested code that says otherwise wins", 404, "NotFound", []string{"SubscriptionNotFound"}, ClassVerySlow},
+		"AbsentContradicted":    {"a nested code that contradicts wins", 404, "NotFound", []string{"SubscriptionNotFound"}, ClassVerySlow},
 		"Subscription":          {"nothing is known of the resource", 404, "SubscriptionNotFound", nil, ClassVerySlow},
 		"Type":                  {"a wrong type is a fault of the manifest", 404, "InvalidResourceType", nil, ClassNone},
 		"Unknown404":            {"an unknown 404 is an error", 404, "VaultNotFoundOrSo", nil, ClassSlow},
@@ -137,19 +137,19 @@ func TestClassify(t *testing.T) {
 		"Unknown400":            {"most unknown 400 passed when tried again", 400, "SomethingNew", nil, ClassSlow},
 		"Unknown409":            {"409 is a conflict", 409, "SomethingNew", nil, ClassConflict},
 		"Final409":              {"the code beats the status", 409, "PropertyChangeNotAllowed", nil, ClassNone},
-		"Locked":                {"somebody locked it on purpose", 409, "ScopeLocked", nil, ClassVerySlow},
+		"Locked":                {"a lock was set on purpose", 409, "ScopeLocked", nil, ClassVerySlow},
 		"Unknown429":            {"429 is a budget", 429, "SomethingNew", nil, ClassThrottled},
 		"Conflict429":           {"this 429 is a conflict", 429, "RetryableErrorDueToAnotherOperation", nil, ClassConflict},
-		"WrappedConflict429":    {"the detail says so", 429, "RetryableError", []string{"Unspecified", "ReferencedResourceNotProvisioned"}, ClassConflict},
+		"WrappedConflict429":    {"the detail is a conflict", 429, "RetryableError", []string{"Unspecified", "ReferencedResourceNotProvisioned"}, ClassConflict},
 		"WrappedInBadRequest":   {"the useful code is often the nested one", 400, "BadRequest", []string{"AnotherOperationInProgress"}, ClassConflict},
-		"PlainBadRequest":       {"it says nothing, and most of them passed", 400, "BadRequest", []string{"Whatever"}, ClassSlow},
+		"PlainBadRequest":       {"it carries no information, and most of them cleared", 400, "BadRequest", []string{"Whatever"}, ClassSlow},
 		"WordOfACode":           {"the words of an unknown code", 400, "SomethingNotProvisioned", nil, ClassSlow},
 		"StateBeforeValue":      {"an invalid state passes", 409, "InvalidThingState", nil, ClassSlow},
 		"WrongValue":            {"an invalid value does not", 400, "InvalidThing", nil, ClassVerySlow},
-		"WordOfANestedCode":     {"inside an envelope that says nothing", 400, "BadRequest", []string{"ThingAlreadyTaken"}, ClassVerySlow},
+		"WordOfANestedCode":     {"inside a vague envelope", 400, "BadRequest", []string{"ThingAlreadyTaken"}, ClassVerySlow},
 		"WordInAConflict":       {"409 with a word of its own", 409, "ThingAlreadyExists", nil, ClassVerySlow},
-		"WordOfAFailure":        {"the service failed, whatever it says", 503, "ServerBusy", nil, ClassSlow},
-		"WordOfA429":            {"429 is a budget unless a word says that it is a conflict", 429, "InternalSomething", nil, ClassThrottled},
+		"WordOfAFailure":        {"the service failed, whatever the code", 503, "ServerBusy", nil, ClassSlow},
+		"WordOfA429":            {"429 is a budget unless a word means a conflict", 429, "InternalSomething", nil, ClassThrottled},
 		"ConflictWordOfA429":    {"such as this", 429, "ThingInProgress", nil, ClassConflict},
 		"WordBusy":              {"a conflict by its word", 200, "ThingIsBusy", nil, ClassConflict},
 		"UnknownAroundKnown":    {"an unknown code asks the nested one too", 400, "SomethingNew", []string{"SkuNotAvailable"}, ClassVerySlow},
@@ -159,7 +159,7 @@ func TestClassify(t *testing.T) {
 		"MethodNotAllowed":      {"GET of a type that has none", 405, "", nil, ClassVerySlow},
 		"PreconditionFailed":    {"the ETag is old", 412, "", nil, ClassConflict},
 		"Server":                {"the service failed", 503, "", nil, ClassSlow},
-		"OperationFailed":       {"a failed operation answers 200", 200, "Whatever", nil, ClassSlow},
+		"OperationFailed":       {"a failed operation returns 200", 200, "Whatever", nil, ClassSlow},
 		"OperationConflict":     {"a failed operation that met another one", 200, "Conflict", nil, ClassConflict},
 		"NestedGenericIsPassed": {"an envelope inside an envelope is passed over", 404, "UserError", []string{"BadRequest", "ResourceNotFound"}, ClassAbsent},
 	}
@@ -177,7 +177,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// Where the code says nothing, the message has the only news.
+// A vague code leaves the cause to the message.
 func TestClassifyByMessage(t *testing.T) {
 	cases := map[string]struct {
 		reason  string

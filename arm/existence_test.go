@@ -29,7 +29,7 @@ func TestExistence(t *testing.T) {
 		"Head":    {reason: "HEAD finds it", replies: []reply{{405, nil, noGet}, {200, nil, ``}}, exists: true, requests: []string{get, head}},
 		"Head204": {reason: "any 2xx does", replies: []reply{{405, nil, noGet}, {204, nil, ``}}, exists: true, requests: []string{get, head}},
 		"NotListed": {
-			reason: "HEAD says no and the list agrees", replies: []reply{{405, nil, noGet}, {404, nil, ``}, without}, absent: true,
+			reason: "HEAD and the list agree", replies: []reply{{405, nil, noGet}, {404, nil, ``}, without}, absent: true,
 			requests: []string{get, head, list},
 		},
 		"ListedAfterAll": {
@@ -53,10 +53,10 @@ func TestExistence(t *testing.T) {
 			reason: "the list alone finds it", replies: []reply{{405, nil, noGet}, {405, nil, ``}, with}, exists: true, requests: []string{get, head, list},
 		},
 		"Nothing": {
-			reason: "no GET, no HEAD, no list: nobody knows, and that is no absence", replies: []reply{{405, nil, noGet}, {405, nil, ``}, {405, nil, noGet}},
+			reason: "no GET, no HEAD, no list: that proves no absence", replies: []reply{{405, nil, noGet}, {405, nil, ``}, {405, nil, noGet}},
 			class: ClassVerySlow, requests: []string{get, head, list},
 		},
-		"HeadFails": {reason: "a fault says nothing", replies: []reply{{405, nil, noGet}, {503, nil, ``}}, class: ClassSlow, requests: []string{get, head}},
+		"HeadFails": {reason: "an error proves nothing", replies: []reply{{405, nil, noGet}, {503, nil, ``}}, class: ClassSlow, requests: []string{get, head}},
 		"HeadThrottled": {
 			reason: "nor does a budget", replies: []reply{{405, nil, noGet}, {429, nil, ``}}, class: ClassThrottled, requests: []string{get, head},
 		},
@@ -125,9 +125,9 @@ func TestExistenceAsksTheRightList(t *testing.T) {
 	}
 }
 
-// Hazard 10: a HEAD that answers 404 counts as "exists", so that a missing
-// resource of a type without GET looks present.
-func TestHazard10AMissingResourceWithoutGetIsAbsent(t *testing.T) {
+// A HEAD with status 404 must not count as "exists": a missing resource of a type
+// without GET would look present.
+func TestMissingResourceWithoutGetIsAbsent(t *testing.T) {
 	noGet := reply{405, nil, `{"Message":"The requested resource does not support http method 'GET'."}`}
 	for name, tc := range map[string]struct {
 		replies []reply

@@ -32,12 +32,12 @@ func TestGet(t *testing.T) {
 			want:   Response{Status: 200, Body: []byte(`{"etag":"\"7\""}`), ETag: `"7"`, RequestID: "request-1"},
 		},
 		"Absent": {
-			reason: "a 404 with a code that says so",
+			reason: "a 404 with a code that proves it",
 			reply:  reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"gone"}}`},
 			err:    &Error{Status: 404, Code: "ResourceNotFound", Message: "gone", RequestID: "request-1", Class: ClassAbsent},
 		},
 		"WrongSubscription": {
-			reason: "a 404 that speaks of the subscription says nothing about the resource",
+			reason: "a 404 about the subscription proves nothing about the resource",
 			reply:  reply{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"no"}}`},
 			err:    &Error{Status: 404, Code: "SubscriptionNotFound", Message: "no", RequestID: "request-1", Class: ClassVerySlow},
 		},
@@ -62,7 +62,7 @@ func TestGet(t *testing.T) {
 			err:    &Error{Status: 200, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Empty204": {
-			reason: "an empty answer to a read must be taken for neither absent nor found",
+			reason: "an empty response to a read means neither absent nor found",
 			reply:  reply{204, nil, ``},
 			err:    &Error{Status: 204, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
@@ -117,7 +117,7 @@ func TestTooLargeAnswer(t *testing.T) {
 		t.Errorf("got %+v, want %s with the request ID", got, CodeInvalidAnswer)
 	}
 	if got, err := client.Get(testContext(t), id, apiVersion); err != nil || len(got.Body) != maxAnswerBytes {
-		t.Errorf("got %d bytes, %v; an answer of exactly the bound is fine", len(got.Body), err)
+		t.Errorf("got %d bytes, %v; a response of exactly the bound is valid", len(got.Body), err)
 	}
 	op, err := client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})
 	if err != nil || op.Outcome != OutcomeUnreadable || op.Status != 201 {
@@ -237,7 +237,7 @@ func TestTransportFaultNamesNoURL(t *testing.T) {
 	_, err := client.Get(testContext(t), parseID(t, clusterID), apiVersion)
 	var answer *Error
 	if err == nil || errors.As(err, &answer) {
-		t.Fatalf("got %v, want a fault of the transport", err)
+		t.Fatalf("got %v, want a transport error", err)
 	}
 	if strings.Contains(err.Error(), "api-version") || !strings.Contains(err.Error(), clusterID) {
 		t.Errorf("error %q must name the ID and hold no query", err)
@@ -305,7 +305,7 @@ func TestList(t *testing.T) {
 			max:     10, err: "it is not a list", sent: 1,
 		},
 		"Fault": {
-			reason:  "half a list is none",
+			reason:  "half a list is not a list",
 			replies: []reply{page(`{"n":1}`, "{host}/next"), {403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`}},
 			max:     10, err: "AuthorizationFailed", sent: 2,
 		},

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// postServer answers as told and keeps the last request.
+// postServer sends a fixed response and keeps the last request.
 func postServer(t *testing.T, status int, body string) (*Client, func() (method, uri, ifMatch, sent string)) {
 	t.Helper()
 	var method, uri, match, sent string

@@ -47,12 +47,12 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Done: true, Outcome: OutcomeSucceeded},
 		},
 		"SyncEmpty": {
-			reason: "some providers answer 200 with no body",
+			reason: "some providers return 200 without a body",
 			reply:  reply{200, nil, ``},
 			want:   outline{Done: true, Outcome: OutcomeSucceeded},
 		},
 		"SyncFailed": {
-			reason: "without a header the state of the answer is the outcome",
+			reason: "without a header the state in the response is the outcome",
 			reply:  reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`},
 			want:   outline{Done: true, Outcome: OutcomeFailed, State: "Failed"},
 		},
@@ -92,7 +92,7 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Token: true, Wait: time.Minute},
 		},
 		"LocationOfItself": {
-			reason: "201 with Location = the resource is HTTP's way to say created",
+			reason: "201 with Location = the resource is HTTP's form of created",
 			reply:  reply{201, map[string]string{"Location": "{host}" + strings.ToUpper(clusterID) + "?api-version=1"}, `{"name":"c1"}`},
 			want:   outline{Done: true, Outcome: OutcomeSucceeded},
 		},
@@ -138,7 +138,7 @@ func TestPutAnswers(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if op.Outcome == OutcomeFailed && op.Err == nil {
-				t.Error("a failed operation must say why")
+				t.Error("a failed operation must have a reason")
 			}
 			if n := len(server.requests()); n != 1 {
 				t.Errorf("%d requests, want the PUT alone", n)
@@ -158,10 +158,10 @@ func TestDeleteAnswers(t *testing.T) {
 		"Existed":          {"200: it is gone", reply{200, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
 		"ExistedEcho":      {"the body of a 200 shows what was there", reply{200, nil, `{"properties":{"provisioningState":"Succeeded"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"}, 200, ""},
 		"ExistedElsewhere": {"200 is the end, with a Location too: it is HTTP's, not ARM's", reply{200, map[string]string{"Location": "{host}/op/1"}, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 200, ""},
-		"StillDeleting":    {"a body that says Deleting is not gone", reply{200, nil, `{"properties":{"provisioningState":"Deleting"}}`}, outline{Outcome: OutcomeUnreadable, State: "Deleting", Wait: 15 * time.Second}, 200, ""},
+		"StillDeleting":    {"a body in state Deleting is not deleted", reply{200, nil, `{"properties":{"provisioningState":"Deleting"}}`}, outline{Outcome: OutcomeUnreadable, State: "Deleting", Wait: 15 * time.Second}, 200, ""},
 		"ExistedAsFailed":  {"what was there had failed, not the delete", reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`}, outline{Done: true, Outcome: OutcomeSucceeded, State: "Failed"}, 200, ""},
 		"WasGone":          {"204: there was none", reply{204, nil, ``}, outline{Done: true, Outcome: OutcomeSucceeded}, 204, ""},
-		"Absent":           {"404 that says so is a finished delete", reply{404, nil, `{"error":{"code":"ResourceGroupNotFound","message":"no"}}`}, outline{Done: true, Outcome: OutcomeSucceeded}, 404, ""},
+		"Absent":           {"404 with a proving code is a finished delete", reply{404, nil, `{"error":{"code":"ResourceGroupNotFound","message":"no"}}`}, outline{Done: true, Outcome: OutcomeSucceeded}, 404, ""},
 		"WrongSubscription": {"404 of a subscription is no finished delete", reply{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"no"}}`},
 			outline{}, 0, ClassVerySlow},
 		"Plain404": {"404 without a code is no finished delete", reply{404, nil, ``}, outline{}, 0, ClassSlow},
@@ -192,7 +192,7 @@ func TestDeleteAnswers(t *testing.T) {
 	}
 }
 
-// step1 is the first answer of each protocol.
+// step1 is the first response of each protocol.
 func step1(t *testing.T, via string) reply {
 	t.Helper()
 	switch via {
@@ -222,7 +222,7 @@ func TestPoll(t *testing.T) {
 			want:  Poll{State: "CreatingAgentPools: 0/1 nodes completed", RetryAfter: 20 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"AsyncSucceeded": {
-			reason: "the outcome is read from the poll's own answer, in any case of letters",
+			reason: "the outcome is read from the poll's response, ignoring case",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, map[string]string{"Retry-After": "20"}, `{"status":"succeeded","properties":{"provisioningState":"Creating"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "succeeded", RequestID: "request-1"},
@@ -235,20 +235,20 @@ func TestPoll(t *testing.T) {
 				Err: &Error{Status: 200, Code: "NotFound", Message: "no such key", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"AsyncCanceled": {
-			reason: "an operation that ends without a reason says at least that",
+			reason: "an operation that ends without a reason reports that",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Cancelled"}`},
 			want: Poll{Done: true, Outcome: OutcomeCanceled, State: "Cancelled", RequestID: "request-1",
 				Err: &Error{Status: 200, Message: "the operation ended as Cancelled without a reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"AsyncAcceptedEmpty": {
-			reason: "202 without a body still says go on",
+			reason: "202 without a body means in progress",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{202, nil, ``},
 			want:  Poll{RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"AsyncNoStatus": {
-			reason: "an answer without status tells nothing: read the resource",
+			reason: "a response without status proves nothing: read the resource",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"name":"x"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
@@ -260,7 +260,7 @@ func TestPoll(t *testing.T) {
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"AsyncTooLarge": {
-			reason: "an answer over the bound tells nothing either",
+			reason: "a response over the bound proves nothing either",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Succeeded","x":"` + strings.Repeat("x", maxAnswerBytes) + `"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
@@ -285,13 +285,13 @@ func TestPoll(t *testing.T) {
 			err:   &Error{Status: 401, Code: "ExpiredAuthenticationToken", Message: "no", RequestID: "request-1", Class: ClassSlow, Denial: true},
 		},
 		"Async500Page": {
-			reason: "the status could not be read; the operation goes on",
+			reason: "the status could not be read; the operation continues",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{500, map[string]string{"Content-Type": "text/html; charset=x"}, `<html>`},
 			err:   &Error{Status: 500, Message: "the response is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Async429": {
-			reason: "throttled: poll again when ARM says",
+			reason: "throttled: poll again after Retry-After",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{429, map[string]string{"Retry-After": "33"}, ``},
 			err:   &Error{Status: 429, Message: "the response has no body", RequestID: "request-1", RetryAfter: 33 * time.Second, Class: ClassThrottled},
@@ -309,7 +309,7 @@ func TestPoll(t *testing.T) {
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
 		"LocationRestingWord": {
-			reason: "the answer is the resource, which rests in a word of its own: azcore would poll for ever",
+			reason: "the response is the resource, in a state of its own: azcore would poll forever",
 			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Ready"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Ready", RequestID: "request-1"},
@@ -328,14 +328,14 @@ func TestPoll(t *testing.T) {
 				Err: &Error{Status: 200, Message: "the operation ended as Failed without a reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"Location400": {
-			reason: "azcore calls it failed; only the resource tells",
+			reason: "azcore calls it failed; only the resource shows the outcome",
 			via:    pollLocation, uri: op,
 			reply: reply{400, nil, `{"error":{"code":"InvalidParameter","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
 				Err: &Error{Status: 400, Code: "InvalidParameter", Message: "no", RequestID: "request-1", Class: ClassVerySlow}},
 		},
 		"Location503": {
-			reason: "azcore hides it in the answer; the operation goes on",
+			reason: "azcore hides it in the response; the operation continues",
 			via:    pollLocation, uri: op,
 			reply: reply{503, map[string]string{"Retry-After": "9"}, ``},
 			err:   &Error{Status: 503, Message: "the response has no body", RequestID: "request-1", RetryAfter: 9 * time.Second, Class: ClassSlow},
@@ -353,7 +353,7 @@ func TestPoll(t *testing.T) {
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
 		"ResourceUnknownWord": {
-			reason: "a word outside of the closed table that says so by its form",
+			reason: "a state outside the closed table with the ending of one in progress",
 			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Validating"}}`},
 			want:  Poll{State: "Validating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},

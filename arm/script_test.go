@@ -22,7 +22,7 @@ const (
 	apiVersion = "2023-08-15"
 )
 
-// reply is one scripted answer; {host} in headers and body is the server's URL.
+// reply is one scripted response; {host} in headers and body is the server's URL.
 type reply struct {
 	status int
 	header map[string]string

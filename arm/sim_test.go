@@ -218,7 +218,7 @@ func TestSimulatedLostAnswer(t *testing.T) {
 	var answer *arm.Error
 	_, err := s.Put(s.ctx, s.id(group), resource.ResourceGroupAPIVersion, []byte(`{"location":"westus2"}`), arm.PutOptions{})
 	if err == nil || errors.As(err, &answer) {
-		t.Errorf("got %v, want a fault of the transport", err)
+		t.Errorf("got %v, want a transport error", err)
 	}
 	if writes := s.sim.Writes(); len(writes) != 1 {
 		t.Errorf("got %d writes, want one: nothing is repeated here", len(writes))

@@ -17,7 +17,7 @@ import (
 const otherSubscription = "22222222-2222-2222-2222-222222222222"
 
 // inMemory hands requests to a server without a network, so that the fake time
-// of a bubble goes on; every request takes a while.
+// of a bubble advances; every request takes some time.
 type inMemory struct {
 	http.Handler
 	latency time.Duration
@@ -37,7 +37,7 @@ func (m inMemory) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// worker is one client with a Throttle of its own.
+// throttled returns a client with its own Throttle.
 func throttled(t *testing.T, server http.Handler) *Client {
 	t.Helper()
 	return clientFor(t, "http://127.0.0.1:1", func(o *Options) {
@@ -50,14 +50,14 @@ func thingID(subscription string, n int) string {
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/rg1/providers/Contoso.Things/things/t%d", subscription, n)
 }
 
-// armBudget is ARM's own.
+// armBudget is ARM's published budget.
 var armBudget = armsim.Throttle{
 	Reads: armsim.Bucket{Capacity: 250, RefillPerSecond: 25}, Writes: armsim.Bucket{Capacity: 200, RefillPerSecond: 10},
 	Deletes: armsim.Bucket{Capacity: 200, RefillPerSecond: 10},
 }
 
-// Three workers that know nothing of each other create a thousand resources at
-// once: they wait for their turns, and ARM refuses hardly anything.
+// Three independent workers create 1,000 resources at once: the throttle paces them,
+// and ARM rejects hardly any request.
 func TestThrottlePacesAStorm(t *testing.T) {
 	const creations, workers = 1000, 3
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestThrottlePacesAStorm(t *testing.T) {
 	})
 }
 
-// create tries as a workflow does: it comes back when it is told to.
+// create retries like a workflow: after RetryAfter.
 func create(t *testing.T, client *Client, n int) (tries, refusals int) {
 	for tries = 1; ; tries++ {
 		_, err := client.Put(context.Background(), parseID(t, thingID("11111111-1111-1111-1111-111111111111", n)), apiVersion, []byte(`{"location":"westus2"}`), PutOptions{})
@@ -106,7 +106,7 @@ func create(t *testing.T, client *Client, n int) (tries, refusals int) {
 		}
 		var answer *Error
 		if !errors.As(err, &answer) || answer.Class != ClassThrottled || answer.RetryAfter <= 0 {
-			t.Errorf("creation %d: %v, which is no wait for a turn", n, err)
+			t.Errorf("creation %d: %v, which is not throttled", n, err)
 			return tries, refusals
 		}
 		if !IsSelfThrottled(err) {
@@ -116,7 +116,7 @@ func create(t *testing.T, client *Client, n int) (tries, refusals int) {
 	}
 }
 
-// gate is a server that answers what the case says and counts.
+// gate is a server with the responses of the case; it records requests.
 type gate struct {
 	mu     sync.Mutex
 	answer func(r *http.Request, w http.ResponseWriter) bool
@@ -143,8 +143,8 @@ func refuse(w http.ResponseWriter, header map[string]string, body string) bool {
 	return true
 }
 
-// What one 429 slows down, and what goes on.
-func TestThrottleSlowsOnlyWhatWasRefused(t *testing.T) {
+// One 429 slows down one budget only.
+func TestThrottleSlowsOnlyTheRefusedBudget(t *testing.T) {
 	const one, subscriptionBudget = "11111111-1111-1111-1111-111111111111", `{"error":{"code":"SubscriptionRequestsThrottled","message":"m"}}`
 	const message = `{"error":{"code":"SubscriptionRequestsThrottled","message":"Please try again after '40' seconds after additional tokens are available."}}`
 	fortySeconds := map[string]string{"Retry-After": "40"}
@@ -159,7 +159,7 @@ func TestThrottleSlowsOnlyWhatWasRefused(t *testing.T) {
 		"Subscription": {reason: "(subscription, verb)", header: fortySeconds, body: subscriptionBudget, put: true, otherProvider: true},
 		"MessageOnly":  {reason: "the wait stands in the message only", body: message, put: true, otherProvider: true},
 		"Provider":     {reason: "(subscription, provider, verb)", header: fortySeconds, body: `{"error":{"code":"TooManyRequests","message":"m"}}`, put: true},
-		"NoCode":       {reason: "a provider that says nothing", header: fortySeconds, body: ``, put: true},
+		"NoCode":       {reason: "a response without a code", header: fortySeconds, body: ``, put: true},
 		"Conflict":     {reason: "a 429 that is a conflict slows nothing", header: fortySeconds, body: `{"error":{"code":"RetryableErrorDueToAnotherOperation","message":"m"}}`},
 		"WrappedConflict": {
 			reason: "nor does a wrapped one",
@@ -206,7 +206,7 @@ func TestThrottleSlowsOnlyWhatWasRefused(t *testing.T) {
 	}
 }
 
-// A short wait is waited in the request, a long one is given back unsent.
+// A short wait happens inside the request; with a longer one it is not sent.
 func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &gate{answer: func(_ *http.Request, w http.ResponseWriter) bool {
@@ -250,7 +250,7 @@ func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
 	})
 }
 
-// A poll that is held back says nothing about the operation.
+// A poll that was not sent proves nothing about the operation.
 func TestThrottledPollKeepsTheOperation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &gate{answer: func(r *http.Request, w http.ResponseWriter) bool {
@@ -310,19 +310,19 @@ func TestBudgetHeaders(t *testing.T) {
 		t.Errorf("got %v, %t, want the least of what counts writes", left, reported)
 	}
 	if _, reported := remainingTokens(header, "deletes"); reported {
-		t.Error("a budget was made up")
+		t.Error("a budget without a header was reported")
 	}
 	header.Set("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM;3,Microsoft.Compute/PutVMResource;11")
 	if providerExhausted(header) {
-		t.Error("3 and 11 are not used up")
+		t.Error("3 and 11 are not exhausted")
 	}
 	header.Add("x-ms-ratelimit-remaining-resource", "Microsoft.Compute/PutVM30Min;0")
 	if !providerExhausted(header) {
-		t.Error("0 is used up")
+		t.Error("0 is exhausted")
 	}
 }
 
-// The less is left, the slower; a provider that refused recovers.
+// A bucket slows down as it empties; a provider that refused a request recovers.
 func TestBuckets(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	b := newSubscriptionBucket("writes")
@@ -343,28 +343,28 @@ func TestBuckets(t *testing.T) {
 	}
 	p := newProviderBucket()
 	if p.delay(now) != 0 {
-		t.Error("a provider of which nothing is known is limited")
+		t.Error("an unknown provider is limited")
 	}
 	p.block(now, 0)
 	if got := p.delay(now); got != defaultRetryAfter {
-		t.Errorf("a refusal without a wait holds for %s", got)
+		t.Errorf("a refusal without a wait blocks for %s", got)
 	}
 	later := now.Add(time.Minute)
 	for range maxBurst {
 		p.take(later)
 	}
 	if p.delay(later) == 0 {
-		t.Error("a provider that refused is not paced")
+		t.Error("a provider that refused a request is not limited")
 	}
 	for range 400 {
 		p.speedUp(later)
 	}
 	if p.delay(later) != 0 {
-		t.Error("a provider that goes on answering stays slow")
+		t.Error("a provider that keeps responding stays slow")
 	}
 	p.slowDown(later)
 	if p.limiter.Limit() != providerStartRate {
-		t.Error("a budget that is called used up changes nothing")
+		t.Error("an exhausted budget changes nothing")
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// testVault is a key vault on the wire: it challenges who comes without a token,
-// and answers what answer says.
+// testVault is a key vault over HTTPS: it challenges requests without a token, and
+// responds with answer.
 type testVault struct {
 	*httptest.Server
 	// challenge is the resource of the challenge.
@@ -73,7 +73,7 @@ func (v *testVault) transport() policy.Transporter {
 	return &http.Client{Transport: copied}
 }
 
-// speaker gives a token that says its name, and notes what it was asked for.
+// speaker issues a token with its own name and records the requested scopes.
 type speaker struct {
 	name  string
 	err   error
@@ -117,7 +117,7 @@ func subject(t *testing.T) context.Context {
 
 var inVault = resource.VaultSecret{Host: "v.vault.example", Name: "n"}
 
-func say(w http.ResponseWriter, status int, body string) {
+func respond(w http.ResponseWriter, status int, body string) {
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
 }
@@ -148,12 +148,12 @@ func TestVaultSecret(t *testing.T) {
 		"Bad":      {reason: "the vault knows better", status: 400, body: `{"error":{"code":"BadParameter","message":"x"}}`, fault: []string{"correct its name or version"}},
 		"Busy":     {reason: "no retry of its own", status: 429, body: `{}`, fault: []string{"is unavailable", "429"}},
 		"Broken":   {reason: "a proxy's page", status: 502, body: `<html>`, fault: []string{"is unavailable", "502"}},
-		"NoValue":  {reason: "an answer of something else", body: `{}`, fault: []string{"no value"}},
+		"NoValue":  {reason: "a response of another service", body: `{}`, fault: []string{"no value"}},
 		"Foreign":  {reason: "a token must not leave the cloud", secret: resource.VaultSecret{Host: "v.vault.azure.net", Name: "n"}, fault: []string{"no key vault of the credential's cloud", "VAULT.vault.example"}, final: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			vault := newTestVault(t, func(w http.ResponseWriter, _ string) { say(w, max(tc.status, 200), tc.body) })
+			vault := newTestVault(t, func(w http.ResponseWriter, _ string) { respond(w, max(tc.status, 200), tc.body) })
 			var scope string
 			client := vaultClient(t, vault.transport(), speaker{name: "t0ken", scope: &scope})
 			secret := inVault
@@ -167,7 +167,7 @@ func TestVaultSecret(t *testing.T) {
 			}
 			for _, part := range tc.fault {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%s: %q does not say %q", tc.reason, err, part)
+					t.Errorf("%s: %q does not contain %q", tc.reason, err, part)
 				}
 			}
 			if err != nil && (refused.NotAllowed() != tc.final || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "s3cret!") || strings.Contains(err.Error(), "t0ken")) {
@@ -185,13 +185,13 @@ func TestVaultSecret(t *testing.T) {
 
 func TestVaultChallenge(t *testing.T) {
 	cases := map[string]struct{ reason, header, challenge, want string }{
-		"Foreign": {reason: "a token for ARM must not go to who poses as a vault", challenge: "https://management.azure.com", want: "invalid response"},
+		"Foreign": {reason: "a token for ARM must not go to a host that poses as a vault", challenge: "https://management.azure.com", want: "invalid response"},
 		"Broken":  {reason: "the library takes it apart without a look", header: `Bearer authorization="x", resource="https://vault.example"`, want: "is not that of a key vault"},
 		"None":    {reason: "a proxy that wants a login", header: "-", want: "rejects the token"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			vault := newTestVault(t, func(w http.ResponseWriter, _ string) { say(w, 200, `{"value":"x"}`) })
+			vault := newTestVault(t, func(w http.ResponseWriter, _ string) { respond(w, 200, `{"value":"x"}`) })
 			vault.challenge = tc.challenge
 			if tc.header != "" {
 				vault.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -219,7 +219,7 @@ func (downed) Do(*http.Request) (*http.Response, error) {
 func TestVaultOutOfReach(t *testing.T) {
 	_, err := vaultClient(t, &http.Client{Transport: transportFunc(downed{}.Do)}, speaker{name: "t"}).Secret(subject(t), inVault, false)
 	if err == nil || !strings.Contains(err.Error(), "cannot reach the vault v.vault.example") || !strings.Contains(err.Error(), "no route to host") {
-		t.Errorf("a dead network reads %v", err)
+		t.Errorf("a dead network returns %v", err)
 	}
 	vault := newTestVault(t, nil)
 	refused := &Error{Status: 401, Code: CodeAuthenticationFailed, Message: "AADSTS700016"}
@@ -240,7 +240,7 @@ func TestVaultKept(t *testing.T) {
 	now, status, value := time.Now(), 200, "one"
 	vault := newTestVault(t, func(w http.ResponseWriter, _ string) {
 		body, _ := json.Marshal(map[string]any{"value": value})
-		say(w, status, string(body))
+		respond(w, status, string(body))
 	})
 	client := vaultClient(t, vault.transport(), speaker{name: "t"}, func(o *Options) { o.Clock = func() time.Time { return now } })
 	read := func(kept bool, want string, reads int) {
@@ -265,9 +265,9 @@ func TestVaultKept(t *testing.T) {
 }
 
 // TestVaultConnections holds that a vault is asked with the credential of the
-// resource, and that no value of one credential is told to another.
+// resource, and that no credential gets a value of another one.
 func TestVaultConnections(t *testing.T) {
-	vault := newTestVault(t, func(w http.ResponseWriter, _ string) { say(w, 200, `{"value":"x"}`) })
+	vault := newTestVault(t, func(w http.ResponseWriter, _ string) { respond(w, 200, `{"value":"x"}`) })
 	own := Options{}
 	client := vaultClient(t, vault.transport(), speaker{name: "own"}, func(o *Options) {
 		own = *o
@@ -293,7 +293,7 @@ func TestVaultConnections(t *testing.T) {
 	}
 	var refused *VaultError
 	for name, ctx := range map[string]context.Context{
-		"tied elsewhere": WithCredential(subject(t), "tied"), "unknown": WithCredential(subject(t), "nobody"), "no resource": context.Background(),
+		"tied elsewhere": WithCredential(subject(t), "tied"), "unknown": WithCredential(subject(t), "missing"), "no resource": context.Background(),
 	} {
 		if _, err := client.Secret(ctx, inVault, true); !errors.As(err, &refused) || !refused.NotAllowed() || len(vault.tokens) != 3 {
 			t.Errorf("%s: got %v", name, err)
@@ -319,10 +319,10 @@ func TestVaultSuffix(t *testing.T) {
 	}
 	client := vaultClient(t, nil, nil, func(o *Options) { o.VaultSuffix = "" })
 	if _, err := client.Secret(subject(t), inVault, false); err == nil || !strings.Contains(err.Error(), "set vault-suffix") {
-		t.Errorf("a custom cloud without vaults says %v", err)
+		t.Errorf("a custom cloud without vaults returns %v", err)
 	}
 	client = vaultClient(t, nil, nil)
 	if _, err := client.Secret(subject(t), inVault, false); err == nil || !strings.Contains(err.Error(), "the credential none") {
-		t.Errorf("no credential says %v", err)
+		t.Errorf("no credential returns %v", err)
 	}
 }

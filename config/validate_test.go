@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 			want:   "azure.endpoint: plain HTTP is allowed to this machine",
 		},
 		"none for the public cloud": {
-			reason: "Azure answers nobody without a token",
+			reason: "Azure rejects requests without a token",
 			change: func(c *config.Config) { c.Azure.Cloud, c.Azure.Endpoint = config.CloudPublic, "" },
 			want:   "azure.credential: none",
 		},
@@ -73,7 +73,7 @@ func TestValidate(t *testing.T) {
 			want:   "azure.vault-suffix: must be the suffix of the hosts of key vaults",
 		},
 		"vaults of a custom cloud": {
-			reason: "such a cloud says how its vaults are called",
+			reason: "such a cloud has its own suffix of vaults",
 			change: func(c *config.Config) { c.Azure.VaultSuffix = "vault.example" },
 		},
 		"an endpoint with a user": {
@@ -122,7 +122,7 @@ func TestValidate(t *testing.T) {
 			want:   "credentials.default.: default is the name of azure.credential",
 		},
 		"a named credential without kind": {
-			reason: "nothing says who",
+			reason: "without an identity",
 			change: named("prod", config.Credential{}),
 			want:   "credentials.prod.kind: must be one of",
 		},
@@ -132,7 +132,7 @@ func TestValidate(t *testing.T) {
 			want:   "credentials.prod.kind: none is allowed for a custom cloud on this machine",
 		},
 		"an address without its cloud": {
-			reason: "half of a place is none",
+			reason: "the addresses are incomplete",
 			change: named("prod", config.Credential{Kind: config.CredentialNone, CloudSettings: config.CloudSettings{Endpoint: "http://127.0.0.1:1"}}),
 			want:   "credentials.prod.cloud: required with the other addresses",
 		},
@@ -142,7 +142,7 @@ func TestValidate(t *testing.T) {
 			want:   "credentials.prod.subscriptions: must be GUIDs",
 		},
 		"a subscription that is tied twice": {
-			reason: "nobody knows which one serves it",
+			reason: "it is ambiguous which one serves it",
 			change: func(c *config.Config) {
 				one := config.Credential{Kind: config.CredentialNone, Subscriptions: []string{tenant}}
 				c.Credentials = map[string]config.Credential{"a": one, "b": one}
@@ -165,7 +165,7 @@ func TestValidate(t *testing.T) {
 			want:   "azure.client-secret: must be env:NAME",
 		},
 		"the worker's secret in the folder of manifests": {
-			reason: "a manifest could put it under a property that anybody reads",
+			reason: "a manifest could publish it in a readable property",
 			change: func(c *config.Config) {
 				c.Azure.ClientSecret, c.Secrets.Dir = "file:/run/secrets/azure", "/run/secrets"
 			},
@@ -250,7 +250,7 @@ func TestReferenceRead(t *testing.T) {
 		"file":             {reason: "editors end files with a line break", reference: config.Reference("file:" + write(t, "s", "hunter2\n")), want: "hunter2"},
 		"empty file":       {reason: "an empty secret is never meant", reference: config.Reference("file:" + write(t, "e", "\n")), fault: "is empty"},
 		"huge file":        {reason: "a wrong path must not fill the memory", reference: config.Reference("file:" + write(t, "h", strings.Repeat("x", 65<<10))), fault: "more than"},
-		"missing file":     {reason: "the path is told", reference: "file:/does/not/exist", fault: "/does/not/exist"},
+		"missing file":     {reason: "the error names the path", reference: "file:/does/not/exist", fault: "/does/not/exist"},
 		"a literal secret": {reason: "it is not shown", reference: "hunter2", fault: "env:NAME or file:PATH"},
 	}
 	for name, tc := range cases {

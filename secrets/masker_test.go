@@ -45,22 +45,22 @@ func TestMask(t *testing.T) {
 		plain    []string
 		want     string
 	}{
-		"Name":       {reason: "a property whose name says secret", observed: `{"properties":{"primaryKey":"abc","endpoint":"x"}}`, want: `{"properties":{"primaryKey":"M(abc)","endpoint":"x"}}`},
+		"Name":       {reason: "a property with a secret name", observed: `{"properties":{"primaryKey":"abc","endpoint":"x"}}`, want: `{"properties":{"primaryKey":"M(abc)","endpoint":"x"}}`},
 		"Empty":      {reason: "an empty text hides nothing", observed: `{"password":""}`, want: `{"password":""}`},
 		"NoText":     {reason: "numbers, booleans and null stay", observed: `{"password":null,"key":1.0,"token":true}`, want: `{"password":null,"key":1.0,"token":true}`},
 		"List":       {reason: "texts in a list under such a name", observed: `{"keys":["a","b"]}`, want: `{"keys":["M(a)","M(b)"]}`},
 		"KeyList":    {reason: "the keys of a storage account: only the value", observed: `{"keys":[{"keyName":"key1","value":"abc","permissions":"FULL"}]}`, want: `{"keys":[{"keyName":"key1","value":"M(abc)","permissions":"FULL"}]}`},
 		"Rights":     {reason: "rights on keys are no keys", observed: `{"permissions":{"keys":["get"],"secrets":["list"]}}`, want: `{"permissions":{"keys":["get"],"secrets":["list"]}}`},
 		"Nested":     {reason: "a value two levels below such a name", observed: `{"secrets":{"first":{"value":"abc"}}}`, want: `{"secrets":{"first":{"value":"M(abc)"}}}`},
-		"Setting":    {reason: "a setting whose label says secret", observed: `{"env":[{"name":"DB_PASSWORD","value":"abc"},{"name":"REGION","value":"x"}]}`, want: `{"env":[{"name":"DB_PASSWORD","value":"M(abc)"},{"name":"REGION","value":"x"}]}`},
+		"Setting":    {reason: "a setting with a secret label", observed: `{"env":[{"name":"DB_PASSWORD","value":"abc"},{"name":"REGION","value":"x"}]}`, want: `{"env":[{"name":"DB_PASSWORD","value":"M(abc)"},{"name":"REGION","value":"x"}]}`},
 		"Vault":      {reason: "a reference to a vault is no secret", observed: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`, want: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`},
 		"Connection": {reason: "a connection string under a harmless name", observed: `{"storage":"AccountName=a;AccountKey=abcd=="}`, want: `{"storage":"M(AccountName=a;AccountKey=abcd==)"}`},
-		"Tags":       {reason: "a foreign tag whose name says secret", observed: `{"tags":{"apiKey":"abc","env":"x"}}`, want: `{"tags":{"apiKey":"M(abc)","env":"x"}}`},
+		"Tags":       {reason: "a foreign tag with a secret name", observed: `{"tags":{"apiKey":"abc","env":"x"}}`, want: `{"tags":{"apiKey":"M(abc)","env":"x"}}`},
 		"TagPlain":   {reason: "a tag that the manifest states in plain", observed: `{"tags":{"apiKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"tags":{"apiKey":"abc"}}`},
 		"TagCase":    {reason: "ARM's names ignore case", observed: `{"Tags":{"APIKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"Tags":{"APIKey":"abc"}}`},
 		"TagDotted":  {reason: "a tag with dots is addressed by its quoted name", observed: `{"tags":{"a.b/key":"abc"}}`, plain: []string{"tags['a.b/key']"}, want: `{"tags":{"a.b/key":"abc"}}`},
 		"PlainID":    {reason: "a reference that was resolved to a resource ID", observed: `{"key":"/subscriptions/s/resourceGroups/g"}`, plain: []string{"key"}, want: `{"key":"/subscriptions/s/resourceGroups/g"}`},
-		"PlainNoID":  {reason: "a secret that somebody put where a reference was", observed: `{"key":"abc"}`, plain: []string{"key"}, want: `{"key":"M(abc)"}`},
+		"PlainNoID":  {reason: "a secret in place of a reference", observed: `{"key":"abc"}`, plain: []string{"key"}, want: `{"key":"M(abc)"}`},
 		"PlainForm":  {reason: "a text that only looks like a credential, stated in plain", observed: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"x password=$PASS"}]}`, plain: []string{"l[name=a].script"}, want: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"M(x password=$PASS)"}]}`},
 		"PlainAbove": {reason: "a plain path elsewhere frees nothing", observed: `{"a":{"key":"abc"}}`, plain: []string{"a.keyName", "key"}, want: `{"a":{"key":"M(abc)"}}`},
 	}
@@ -157,7 +157,7 @@ func TestText(t *testing.T) {
 		"Overlap":    {reason: "the longer of two values goes first", text: "abcdef", values: []string{"abcd", "abcdef"}, want: "(masked)"},
 		"Short":      {reason: "a short value would hide every text", text: "a banana", values: []string{"a"}, want: "a banana"},
 		"ShortWhole": {reason: "unless it is the text", text: "a", values: []string{"a"}, want: "(masked)"},
-		"Connection": {reason: "a credential that nobody knew", text: "cannot use AccountKey=abcdefgh;x", want: "cannot use AccountKey=(masked);x"},
+		"Connection": {reason: "an unknown credential", text: "cannot use AccountKey=abcdefgh;x", want: "cannot use AccountKey=(masked);x"},
 		"Nothing":    {reason: "an ordinary text stays", text: "the resource is not found", values: []string{"", "p4ss"}, want: "the resource is not found"},
 	}
 	for name, tc := range cases {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestOperationsSurviveBrokenPolls puts an answer that fails before every poll
-// of recorded operations: none ends early, none is lost, none is repeated, and
-// what the failed answer asks for is waited.
+// TestOperationsSurviveBrokenPolls inserts a failing response before every poll of
+// recorded operations: none ends early, none is lost, none is repeated, and the wait
+// of the failing response is kept.
 func TestOperationsSurviveBrokenPolls(t *testing.T) {
 	const every = 20 // operations are much alike
 	for _, status := range []int{

@@ -106,7 +106,7 @@ func (w *world) provoke(t *testing.T, line recordedError) (*arm.Error, error) {
 	case "lro-poll":
 		answers = append([]reply{{status: http.StatusAccepted, header: map[string]text{"Azure-AsyncOperation": text(w.server.URL + "/operations/1")}}}, answers...)
 	case "resource-state":
-		line.Method = http.MethodPut // the answer shows the state that the GET showed
+		line.Method = http.MethodPut // the response has the state of the GET
 	}
 	w.play = &replies{left: answers}
 	failure, err := w.meet(t, line)
@@ -148,7 +148,7 @@ func (w *world) meet(t *testing.T, line recordedError) (*arm.Error, error) {
 	return poll.Err, err
 }
 
-// answer is the recorded body; one that was cut is made anew from what is known.
+// answer returns the recorded body; a truncated one is rebuilt from its fields.
 func (e recordedError) answer() string {
 	if e.Code == "" || e.BodyShape == "html/text" || json.Valid([]byte(e.Body)) {
 		return string(e.Body)

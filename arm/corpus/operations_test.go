@@ -30,7 +30,7 @@ func TestCorpusOperations(t *testing.T) {
 	score("lro.replayed", replayed, len(traces))
 }
 
-// replay plays one trace to its end and says what was wrong.
+// replay plays one trace to its end and returns what was wrong.
 func (w *world) replay(t *testing.T, tr *trace) error {
 	t.Helper()
 	id := idOf(t, tr.Type)
@@ -92,7 +92,7 @@ func (w *world) follow(s *stage, op arm.Operation, id resource.ID) (string, erro
 	if got != "succeeded" || deleting || s.trace.Method == http.MethodPost {
 		return got, nil
 	}
-	// The answer to a PUT says no wait for reading the resource.
+	// The response to a PUT names no wait for reading the resource.
 	s.notBefore = time.Time{}
 	read, err := finish(w, w.acts.GetResource, activities.GetResourceInput{ID: id, APIVersion: versionOf(s.trace.APIVersion)})
 	if err != nil {

@@ -39,7 +39,7 @@ const (
 	toResource = "resource"
 )
 
-// stage plays a trace: every URL gives the answers that were recorded for it, in
+// stage plays a trace: every URL returns its recorded responses, in
 // order, then what followed from the outcome.
 type stage struct {
 	trace    *trace
@@ -49,7 +49,7 @@ type stage struct {
 	recorded map[string][]recordedPoll
 	played   map[string]int
 	// notBefore is when the next request may come, by the Retry-After of the
-	// last answer.
+	// last response.
 	notBefore time.Time
 	early     int
 	writes    int
@@ -65,7 +65,7 @@ func newStage(t *trace, path, url string, now func() time.Time) *stage {
 	return s
 }
 
-// followed is where the server says that the operation is followed.
+// followed returns what the server names to poll.
 func (s *stage) followed() string {
 	switch initial := s.trace.Initial; {
 	case initial.AzureAsyncOperation != "":
@@ -76,7 +76,7 @@ func (s *stage) followed() string {
 	return toResource
 }
 
-// needed is how many answers it takes until the server says that it is done.
+// needed returns the number of responses until the server reports the end.
 func (s *stage) needed() int {
 	initial, via := s.trace.Initial, s.followed()
 	if s.trace.Method == http.MethodPut && initial.Status != http.StatusAccepted &&
@@ -91,7 +91,7 @@ func (s *stage) needed() int {
 	return len(s.recorded[via])
 }
 
-// ends reports whether an answer says that the operation is over.
+// ends reports whether a response ends the operation.
 func ends(via string, poll recordedPoll) bool {
 	switch via {
 	case toAsync:
@@ -148,7 +148,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, s.afterwards(via))
 }
 
-// begin answers the request that starts the operation.
+// begin responds to the request that starts the operation.
 func (s *stage) begin(w http.ResponseWriter) {
 	initial := s.trace.Initial
 	if initial.AzureAsyncOperation != "" {
@@ -165,7 +165,7 @@ func (s *stage) begin(w http.ResponseWriter) {
 	s.answer(w, first)
 }
 
-// afterwards is what an URL answers when the record is over.
+// afterwards returns the response of a URL after the end of the recording.
 func (s *stage) afterwards(via string) recordedPoll {
 	outcome := s.trace.Outcome
 	if via != toResource {

@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	registry, err := extensions.New(azure.BuiltIn()...)
 	must(t, err)
 	w.acts = activities.New(activities.Dependencies{
-		Client: w.client, Registry: registry, Fleet: nobody{}, Log: slog.New(slog.DiscardHandler),
+		Client: w.client, Registry: registry, Fleet: emptyFleet{}, Log: slog.New(slog.DiscardHandler),
 		Secrets: secrets.New(secrets.Options{}), Masker: secrets.NewMasker([]byte("0123456789abcdef")),
 	}, activities.Options{Now: w.now, Pause: func(_ context.Context, delay time.Duration) bool {
 		w.advance(delay)
@@ -62,18 +62,18 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// nobody is a fleet that manages nothing.
-type nobody struct{}
+// emptyFleet is a fleet without resources.
+type emptyFleet struct{}
 
-func (nobody) Dependents(context.Context, resource.ID) (activities.Dependents, error) {
+func (emptyFleet) Dependents(context.Context, resource.ID) (activities.Dependents, error) {
 	return activities.Dependents{}, nil
 }
 
-func (nobody) Managed(context.Context, resource.ID) (activities.Managed, bool, error) {
+func (emptyFleet) Managed(context.Context, resource.ID) (activities.Managed, bool, error) {
 	return activities.Managed{}, false, nil
 }
 
-func (nobody) Delete(context.Context, resource.ID, string) error { return nil }
+func (emptyFleet) Delete(context.Context, resource.ID, string) error { return nil }
 
 func (w *world) now() time.Time {
 	w.mu.Lock()
