@@ -99,7 +99,7 @@ func TestBadInputRedirects(t *testing.T) {
 // What is too large or no JSON is an error with the request ID; an accepted write
 // stays accepted.
 func TestBadInputBodies(t *testing.T) {
-	huge := `{"a":"` + strings.Repeat("x", maxAnswerBytes) + `"}`
+	huge := `{"a":"` + strings.Repeat("x", maxResponseBytes) + `"}`
 	for name, body := range map[string]string{"TooLarge": huge, "HTML": `<html>`, "Half": `{"a":`, "Two": `{}{}`, "Array": `[]`} {
 		server := newScript(t, reply{200, nil, body}, reply{200, nil, body}, reply{201, nil, body}, reply{404, nil, body}, step1(t, pollAsyncURL), reply{200, nil, body})
 		client, id := server.client(t, nil), parseID(t, clusterID)

@@ -70,17 +70,17 @@ func (c *Client) check(ctx context.Context, subscription string) Check {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	trip := &roundTrip{call: CallGet, typ: "Microsoft.Resources/subscriptions"}
-	answer, payload, err := c.do(ctx, trip, http.MethodGet, target+"?api-version="+subscriptionsAPIVersion, nil, nil)
+	resp, payload, err := c.do(ctx, trip, http.MethodGet, target+"?api-version="+subscriptionsAPIVersion, nil, nil)
 	check.Unsent = !trip.sent
 	if err != nil {
 		check.Err = err
 		return check
 	}
-	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		check.Skew = c.now().Sub(at).Round(time.Second)
 	}
-	if !success(answer.StatusCode) {
-		check.Err = newError(http.MethodGet, answer.StatusCode, answer.Header, payload, c.now)
+	if !success(resp.StatusCode) {
+		check.Err = newError(http.MethodGet, resp.StatusCode, resp.Header, payload, c.now)
 		return check
 	}
 	check.Visible = len(decodeView[struct {

@@ -52,7 +52,7 @@ type Options struct {
 	Clock func() time.Time
 	// Description describes the credential for Check.
 	Description string
-	// AuxiliaryTenants are additional tenants whose tokens accompany every request,
+	// AuxiliaryTenants are additional tenants; their tokens accompany every request,
 	// for references to resources of another tenant (at most three, ARM's limit).
 	AuxiliaryTenants []string
 	// VaultSuffix is the suffix of the hosts of readable key vaults (see the function

@@ -14,8 +14,8 @@ type Class string
 // The classes. Fast, Slow, VerySlow and None are retry classes; the other three
 // have a meaning of their own:
 //
-//   - Absent: the resource itself does not exist. Only a 404 whose code proves it;
-//     any other 404 is an error.
+//   - Absent: the resource itself does not exist. Only a 404 with a code that proves
+//     it; any other 404 is an error.
 //   - Conflict: another operation is in progress, or the resource changed since it
 //     was read.
 //   - Throttled: a request budget is exhausted; RetryAfter is the wait.
@@ -34,7 +34,7 @@ const (
 	// CodeAuthenticationFailed: the credential got no token (status 401). ARM
 	// itself uses the code for tokens that it refuses.
 	CodeAuthenticationFailed = "AuthenticationFailed"
-	// CodeInvalidAnswer: a 2xx response to a read whose body is not one JSON object,
+	// CodeInvalidAnswer: a 2xx response to a read that is not one JSON object,
 	// or is larger than 8 MB; Status is the 2xx.
 	CodeInvalidAnswer = "InvalidAnswer"
 	// CodeThrottled: the client did not send the request (status 429), because the

@@ -54,7 +54,7 @@ var errorTable = table{codes: codeRows, words: wordRows, phrases: phraseRows, st
 
 // Row returns the row of an error: by code first (for a generic code, the first
 // nested code in the table), then by the words of the codes, then, for a 400 or a
-// failed operation whose code carries no information, by the message, then by
+// failed operation with a vague code, by the message, then by
 // status, else Slow: an error wrongly classified as final leaves a resource stuck,
 // one wrongly classified as retryable costs a request every three minutes.
 //

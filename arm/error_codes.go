@@ -15,8 +15,8 @@ var statusRows = []Row{
 	{Status: 0, Class: ClassSlow, Reason: "unknown: most unknown errors cleared on retry", Source: srcRecorded},
 }
 
-// codeRows are the known codes. A code whose words lead to the right class needs no
-// row.
+// codeRows are the known codes. A code needs no row where its words lead to the right
+// class.
 var codeRows = []Row{
 	// The codes that prove an absence.
 	{Code: "ResourceNotFound", Class: ClassAbsent, Reason: "the resource does not exist", Source: srcErrors},
@@ -25,7 +25,7 @@ var codeRows = []Row{
 	{Code: "NotFound", Class: ClassAbsent, Reason: "used by providers that respond themselves", Source: srcRecorded},
 	{Code: "RoleAssignmentNotFound", Class: ClassAbsent, Reason: "used by the Authorization provider", Source: srcReported},
 
-	// Envelopes, whose nested codes are more specific.
+	// Envelopes: their nested codes are more specific.
 	{Code: "UserError", Generic: true, Vague: true, Class: ClassSlow, Reason: "an envelope around any error of a request", Source: srcRecorded},
 	{Code: "BadRequest", Generic: true, Vague: true, Class: ClassSlow, Reason: "used by providers for any refusal", Source: srcASO},
 	{Code: "BadRequestFormat", Generic: true, Vague: true, Class: ClassVerySlow, Reason: "the request is wrong until it is changed", Source: srcASO},

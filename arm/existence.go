@@ -24,11 +24,15 @@ func (c *Client) checkExistence(ctx context.Context, id resource.ID, apiVersion 
 	if refusal.Status != http.StatusMethodNotAllowed {
 		return c.findInList(ctx, id, apiVersion, refusal)
 	}
-	trip := &roundTrip{call: CallGet, typ: id.Type()}
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return Response{}, err
+	}
 	target, err := c.url(id, "", apiVersion)
 	if err != nil {
 		return Response{}, err
 	}
+	trip := &roundTrip{call: CallGet, typ: id.Type()}
 	head, _, err := c.do(ctx, trip, http.MethodHead, target, nil, nil)
 	switch {
 	case err != nil:
@@ -45,11 +49,8 @@ func (c *Client) checkExistence(ctx context.Context, id resource.ID, apiVersion 
 	}
 	// A HEAD has no code: its 404 may mean the subscription or the type. It counts
 	// when the owner exists.
-	if owner := id.Owner(); id.IsChild() {
-		if target, err = c.url(owner, "", apiVersion); err != nil {
-			return Response{}, refusal
-		}
-		if _, err := c.read(ctx, CallGet, owner.Type(), target); err == nil {
+	if id.IsChild() {
+		if _, err := c.readCollection(ctx, id.Owner(), "", id.Owner().Type(), apiVersion); err == nil {
 			return Response{}, absentError(refusal, head.Header.Get(headerRequestID))
 		}
 	}
@@ -119,7 +120,7 @@ func absentError(refusal *Error, requestID string) *Error {
 }
 
 // existenceUnclear reports whether the error of a GET leaves open whether the
-// resource exists: no GET at all, or a 404 whose code is not in the table. A 404
+// resource exists: no GET at all, or a 404 with a code outside the table. A 404
 // without a code comes from something in between, and proves nothing.
 func (e *Error) existenceUnclear() bool {
 	if e.Status == http.StatusMethodNotAllowed {

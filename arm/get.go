@@ -40,15 +40,7 @@ type Response struct {
 // Where the GET leaves open whether it exists, Get also tries HEAD and the list of
 // the owner.
 func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Response, error) {
-	c, err := c.For(ctx, id)
-	if err != nil {
-		return Response{}, fmt.Errorf("get %s: %w", id, err)
-	}
-	target, err := c.url(id, "", apiVersion)
-	if err != nil {
-		return Response{}, fmt.Errorf("get %s: %w", id, err)
-	}
-	response, err := c.read(ctx, CallGet, id.Type(), target)
+	response, err := c.readCollection(ctx, id, "", id.Type(), apiVersion)
 	if refusal, ok := errors.AsType[*Error](err); ok && refusal.existenceUnclear() {
 		response, err = c.checkExistence(ctx, id, apiVersion, refusal)
 	}
@@ -58,29 +50,42 @@ func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Re
 	return response, nil
 }
 
-// read GETs a URL whose response must be 2xx and one JSON object.
+// readCollection GETs a resource, or a collection below it, with its connection.
+func (c *Client) readCollection(ctx context.Context, id resource.ID, collection, typ, apiVersion string) (Response, error) {
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return Response{}, err
+	}
+	target, err := c.url(id, collection, apiVersion)
+	if err != nil {
+		return Response{}, err
+	}
+	return c.read(ctx, CallGet, typ, target)
+}
+
+// read GETs a URL; the response must be 2xx and one JSON object.
 func (c *Client) read(ctx context.Context, call Call, typ, target string) (Response, error) {
 	trip := &roundTrip{call: call, typ: typ}
-	answer, payload, err := c.do(ctx, trip, http.MethodGet, target, nil, nil)
+	resp, payload, err := c.do(ctx, trip, http.MethodGet, target, nil, nil)
 	switch {
 	case trip.tooLarge:
 		return Response{}, c.invalidAnswer(trip.response, "it is larger than 8 MB")
 	case err != nil:
 		return Response{}, err
-	case !success(answer.StatusCode):
-		return Response{}, newError(http.MethodGet, answer.StatusCode, answer.Header, payload, c.now)
+	case !success(resp.StatusCode):
+		return Response{}, newError(http.MethodGet, resp.StatusCode, resp.Header, payload, c.now)
 	}
-	response, ok := c.parseResponse(answer, payload)
+	response, ok := c.parseResponse(resp, payload)
 	if !ok || response.Body == nil {
-		return Response{}, c.invalidAnswer(answer, "it is not one JSON object")
+		return Response{}, c.invalidAnswer(resp, "it is not one JSON object")
 	}
 	return response, nil
 }
 
 // invalidAnswer returns the error for a response that cannot be used.
-func (c *Client) invalidAnswer(answer *http.Response, why string) *Error {
-	e := &Error{Status: answer.StatusCode, RequestID: answer.Header.Get(headerRequestID), RetryAfter: c.now.retryAfter(answer.Header)}
-	if success(answer.StatusCode) {
+func (c *Client) invalidAnswer(resp *http.Response, why string) *Error {
+	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get(headerRequestID), RetryAfter: c.now.retryAfter(resp.Header)}
+	if success(resp.StatusCode) {
 		e.Code = CodeInvalidAnswer
 	}
 	e.Message = "unusable response: " + why
@@ -90,12 +95,12 @@ func (c *Client) invalidAnswer(answer *http.Response, why string) *Error {
 
 // parseResponse returns false when the body is anything but one JSON object, or
 // empty.
-func (c *Client) parseResponse(answer *http.Response, payload []byte) (Response, bool) {
+func (c *Client) parseResponse(resp *http.Response, payload []byte) (Response, bool) {
 	response := Response{
-		Status:     answer.StatusCode,
-		ETag:       answer.Header.Get("ETag"),
-		RequestID:  answer.Header.Get(headerRequestID),
-		RetryAfter: c.now.retryAfter(answer.Header),
+		Status:     resp.StatusCode,
+		ETag:       resp.Header.Get("ETag"),
+		RequestID:  resp.Header.Get(headerRequestID),
+		RetryAfter: c.now.retryAfter(resp.Header),
 	}
 	payload = bytes.TrimSpace(payload)
 	if len(payload) == 0 || bytes.Equal(payload, []byte("null")) {
@@ -114,7 +119,7 @@ func (c *Client) parseResponse(answer *http.Response, payload []byte) (Response,
 }
 
 // do sends one request and downloads its response, whatever its status. Transport
-// errors come without the URL, whose query may be signed.
+// errors come without the URL, because its query may be signed.
 func (c *Client) do(ctx context.Context, trip *roundTrip, method, target string, body []byte, header http.Header) (*http.Response, []byte, error) {
 	request, err := runtime.NewRequest(withRoundTrip(ctx, trip), method, target)
 	if err != nil {
@@ -128,15 +133,15 @@ func (c *Client) do(ctx context.Context, trip *roundTrip, method, target string,
 			return nil, nil, err
 		}
 	}
-	answer, err := c.pipeline.Do(request)
+	resp, err := c.pipeline.Do(request)
 	if err != nil {
 		return nil, nil, withoutURL(err)
 	}
-	payload, err := runtime.Payload(answer)
+	payload, err := runtime.Payload(resp)
 	if err != nil {
 		return nil, nil, withoutURL(err)
 	}
-	return answer, payload, nil
+	return resp, payload, nil
 }
 
 // decodeView returns the fields of T in a JSON body, or its zero value where the body

@@ -107,8 +107,8 @@ func TestGet(t *testing.T) {
 }
 
 func TestTooLargeAnswer(t *testing.T) {
-	huge := `{"a":"` + strings.Repeat("x", maxAnswerBytes) + `"}`
-	fits := `{"a":"` + strings.Repeat("x", maxAnswerBytes-8) + `"}`
+	huge := `{"a":"` + strings.Repeat("x", maxResponseBytes) + `"}`
+	fits := `{"a":"` + strings.Repeat("x", maxResponseBytes-8) + `"}`
 	server := newScript(t, reply{200, nil, huge}, reply{200, nil, fits}, reply{201, nil, huge})
 	client, id := server.client(t, nil), parseID(t, clusterID)
 
@@ -116,7 +116,7 @@ func TestTooLargeAnswer(t *testing.T) {
 	if got := asError(t, err); got.Code != CodeInvalidAnswer || got.RequestID != "request-1" {
 		t.Errorf("got %+v, want %s with the request ID", got, CodeInvalidAnswer)
 	}
-	if got, err := client.Get(testContext(t), id, apiVersion); err != nil || len(got.Body) != maxAnswerBytes {
+	if got, err := client.Get(testContext(t), id, apiVersion); err != nil || len(got.Body) != maxResponseBytes {
 		t.Errorf("got %d bytes, %v; a response of exactly the bound is valid", len(got.Body), err)
 	}
 	op, err := client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// maxPages bounds a list whose pages are empty or form a loop.
+// maxPages bounds a list with empty pages or a loop of pages.
 const maxPages = 500
 
 // List reads the items of a collection below a resource or container:

@@ -127,7 +127,7 @@ func (c *Client) write(ctx context.Context, call Call, w writeRequest) (Operatio
 		target += "&" + w.query.Encode()
 	}
 	trip := &roundTrip{call: call, typ: w.id.Type()}
-	answer, payload, err := c.do(ctx, trip, w.method, target, w.body, w.header)
+	resp, payload, err := c.do(ctx, trip, w.method, target, w.body, w.header)
 	if err != nil && trip.response != nil && success(trip.response.StatusCode) {
 		return c.unreadable(Operation{Response: c.withoutBody(trip.response)}), nil
 	}
@@ -136,31 +136,31 @@ func (c *Client) write(ctx context.Context, call Call, w writeRequest) (Operatio
 		return Operation{}, c.invalidAnswer(trip.response, "it is larger than 8 MB")
 	case err != nil:
 		return Operation{}, err
-	case !success(answer.StatusCode):
-		return Operation{}, newError(w.method, answer.StatusCode, answer.Header, payload, c.now)
+	case !success(resp.StatusCode):
+		return Operation{}, newError(w.method, resp.StatusCode, resp.Header, payload, c.now)
 	}
-	return c.newOperation(answer, payload, w), nil
+	return c.newOperation(resp, payload, w), nil
 }
 
 // withoutBody returns the response without its body.
-func (c *Client) withoutBody(answer *http.Response) Response {
-	response, _ := c.parseResponse(answer, nil)
+func (c *Client) withoutBody(resp *http.Response) Response {
+	response, _ := c.parseResponse(resp, nil)
 	return response
 }
 
 // newOperation reads the first response of an operation. ARM's order: a header names
 // the URL to poll, Azure-AsyncOperation before Location; without one a PUT is polled
-// by its provisioningState, whose absence means Succeeded.
-func (c *Client) newOperation(answer *http.Response, payload []byte, w writeRequest) Operation {
-	response, ok := c.parseResponse(answer, payload)
+// by its provisioningState; without one it is Succeeded.
+func (c *Client) newOperation(resp *http.Response, payload []byte, w writeRequest) Operation {
+	response, ok := c.parseResponse(resp, payload)
 	if !ok {
-		response = c.withoutBody(answer)
+		response = c.withoutBody(resp)
 	}
 	op := Operation{Response: response, State: provisioningState(response.Body)}
-	kind, url := pollTarget(answer, w.method)
+	kind, url := pollTarget(resp, w.method)
 	// The contract: 200 or 201 to a PUT with a terminal state is the end, even
 	// with a header; recorded reads confirm Succeeded.
-	succeeded := w.method == http.MethodPut && answer.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
+	succeeded := w.method == http.MethodPut && resp.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
 	switch {
 	case kind == pollNothing && w.method != http.MethodPut:
 		op.Done, op.Outcome = true, OutcomeSucceeded // the body is the state before the request
@@ -170,22 +170,22 @@ func (c *Client) newOperation(answer *http.Response, payload []byte, w writeRequ
 	case kind == pollResource && !ok, kind != pollResource && !c.onEndpointHost(url):
 		return c.unreadable(op)
 	}
-	return c.startPolling(op, answer, kind, w.id.Type())
+	return c.startPolling(op, resp, kind, w.id.Type())
 }
 
 // startPolling sets the token of azcore's poller, which gets only the parts of the
 // response that belong to the protocol: other polling headers are not ARM's, and a
 // body beside a header may show the state before the operation (Failed of the last
 // one; Succeeded of a resource that is being deleted).
-func (c *Client) startPolling(op Operation, answer *http.Response, kind, resourceType string) Operation {
-	first := *answer
+func (c *Client) startPolling(op Operation, resp *http.Response, kind, resourceType string) Operation {
+	first := *resp
 	first.Header = http.Header{}
 	first.Body = io.NopCloser(bytes.NewReader(nil))
 	switch kind {
 	case pollAsyncURL:
-		first.Header.Set(headerAsync, answer.Header.Get(headerAsync))
+		first.Header.Set(headerAsync, resp.Header.Get(headerAsync))
 	case pollLocation:
-		first.Header.Set(headerLocation, answer.Header.Get(headerLocation))
+		first.Header.Set(headerLocation, resp.Header.Get(headerLocation))
 	case pollResource:
 		first.Body = io.NopCloser(bytes.NewReader(op.Body))
 	}
@@ -209,7 +209,7 @@ func (c *Client) unreadable(op Operation) Operation {
 	return op
 }
 
-// finish ends an operation whose response is the resource.
+// finish ends an operation by a response that is the resource.
 func finish(op Operation) Operation {
 	op.Done, op.Outcome = true, outcomeOfState(op.State)
 	if op.Outcome != OutcomeSucceeded {

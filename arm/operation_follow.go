@@ -23,12 +23,12 @@ const (
 
 // pollTarget returns what to poll after an accepted request, and the URL where a
 // header names one.
-func pollTarget(answer *http.Response, method string) (kind, url string) {
-	status := answer.StatusCode
-	if async := answer.Header.Get(headerAsync); async != "" {
+func pollTarget(resp *http.Response, method string) (kind, url string) {
+	status := resp.StatusCode
+	if async := resp.Header.Get(headerAsync); async != "" {
 		return pollAsyncURL, async
 	}
-	location := answer.Header.Get(headerLocation)
+	location := resp.Header.Get(headerLocation)
 	switch {
 	case location != "" && status == http.StatusAccepted:
 		return pollLocation, location
@@ -38,13 +38,13 @@ func pollTarget(answer *http.Response, method string) (kind, url string) {
 		}
 		return pollNothing, ""
 	case method == http.MethodDelete:
-		if status == http.StatusAccepted || inProgress(provisioningStateOf(answer)) {
+		if status == http.StatusAccepted || inProgress(provisioningStateOf(resp)) {
 			return pollUnknown, ""
 		}
 		return pollNothing, ""
-	case location != "" && !isSelfLocation(location, answer.Request.URL):
+	case location != "" && !isSelfLocation(location, resp.Request.URL):
 		return pollLocation, location
-	case status == http.StatusAccepted || inProgress(provisioningStateOf(answer)):
+	case status == http.StatusAccepted || inProgress(provisioningStateOf(resp)):
 		return pollResource, ""
 	}
 	return pollNothing, ""
@@ -65,8 +65,8 @@ func (c *Client) onEndpointHost(link string) bool {
 }
 
 // provisioningStateOf returns the state in a response's body, "" when absent.
-func provisioningStateOf(answer *http.Response) string {
-	payload, err := runtime.Payload(answer)
+func provisioningStateOf(resp *http.Response) string {
+	payload, err := runtime.Payload(resp)
 	if err != nil {
 		return ""
 	}

@@ -262,7 +262,7 @@ func TestPoll(t *testing.T) {
 		"AsyncTooLarge": {
 			reason: "a response over the bound proves nothing either",
 			via:    pollAsyncURL, uri: op,
-			reply: reply{200, nil, `{"status":"Succeeded","x":"` + strings.Repeat("x", maxAnswerBytes) + `"}`},
+			reply: reply{200, nil, `{"status":"Succeeded","x":"` + strings.Repeat("x", maxResponseBytes) + `"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"Async403": {

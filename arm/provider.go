@@ -48,19 +48,6 @@ func (c *Client) readProvider(ctx context.Context, subscription, namespace strin
 	return response.Body, nil
 }
 
-// readCollection GETs a path below a scope with the connection of the scope.
-func (c *Client) readCollection(ctx context.Context, scope resource.ID, collection, typ, apiVersion string) (Response, error) {
-	c, err := c.For(ctx, scope)
-	if err != nil {
-		return Response{}, err
-	}
-	target, err := c.url(scope, collection, apiVersion)
-	if err != nil {
-		return Response{}, err
-	}
-	return c.read(ctx, CallGet, typ, target)
-}
-
 // RegisterProvider registers a provider in a subscription and returns its state,
 // mostly Registering. It is idempotent.
 func (c *Client) RegisterProvider(ctx context.Context, subscription, namespace string) (string, error) {

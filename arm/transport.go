@@ -17,9 +17,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// maxAnswerBytes bounds the body of one response; ARM's own limit is 8 MB for lists
+// maxResponseBytes bounds the body of one response; ARM's own limit is 8 MB for lists
 // and 4 MB for the rest.
-const maxAnswerBytes = 8 << 20
+const maxResponseBytes = 8 << 20
 
 // Errors of guardedTransport.
 var (
@@ -168,7 +168,7 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 	if err == nil && response != nil {
 		observed.Status = response.StatusCode
 		trip.response = response
-		response.Body = &boundedBody{body: response.Body, left: maxAnswerBytes, trip: trip}
+		response.Body = &boundedBody{body: response.Body, left: maxResponseBytes, trip: trip}
 	}
 	if g.observe != nil {
 		g.observe(observed)

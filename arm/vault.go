@@ -161,14 +161,14 @@ func (v *vaults) get(ctx context.Context, secret resource.VaultSecret) (value st
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
 	trip := &roundTrip{call: CallSecret, typ: "Microsoft.KeyVault/vaults/secrets"}
-	answer, err := client.GetSecret(withRoundTrip(ctx, trip), secret.Name, secret.Version, nil)
+	resp, err := client.GetSecret(withRoundTrip(ctx, trip), secret.Name, secret.Version, nil)
 	switch {
 	case trip.tooLarge:
 		return "", &VaultError{message: "the vault's response is too large"}
 	case err != nil:
 		return "", v.readError(secret, err)
 	}
-	return v.validValue(secret, answer.Secret)
+	return v.validValue(secret, resp.Secret)
 }
 
 // client returns the client of a vault, one per host.
@@ -211,8 +211,8 @@ func newVaults(options Options, now clock) (*vaults, error) {
 
 // validValue returns the value of a secret unless it is disabled, expired or not yet
 // valid.
-func (v *vaults) validValue(secret resource.VaultSecret, answer azsecrets.Secret) (string, error) {
-	if at := answer.Attributes; at != nil {
+func (v *vaults) validValue(secret resource.VaultSecret, resp azsecrets.Secret) (string, error) {
+	if at := resp.Attributes; at != nil {
 		switch now := v.now(); {
 		case at.Enabled != nil && !*at.Enabled:
 			return "", disabled(secret)
@@ -222,8 +222,8 @@ func (v *vaults) validValue(secret resource.VaultSecret, answer azsecrets.Secret
 			return "", &VaultError{message: fmt.Sprintf("the secret is not valid before %s; wait, or use another version", at.NotBefore.UTC().Format(time.RFC3339))}
 		}
 	}
-	if answer.Value == nil {
+	if resp.Value == nil {
 		return "", &VaultError{message: "the vault returned no value"}
 	}
-	return *answer.Value, nil
+	return *resp.Value, nil
 }

@@ -112,7 +112,8 @@ type Identity struct {
 	SendChain bool `mapstructure:"send-certificate-chain"`
 	// TokenFile is the federated token of workload-identity.
 	TokenFile string `mapstructure:"token-file"`
-	// AuxiliaryTenants are tenants whose tokens accompany each request, at most three.
+	// AuxiliaryTenants are additional tenants for the tokens of each request, at most
+	// three.
 	AuxiliaryTenants []string `mapstructure:"auxiliary-tenants"`
 }
 
@@ -120,7 +121,7 @@ type Identity struct {
 type Secrets struct {
 	// EnvPrefix is the prefix of the variables that manifests may name; "" allows none.
 	EnvPrefix string `mapstructure:"env-prefix"`
-	// Dir is the one folder whose files manifests may name; "" allows none.
+	// Dir is the one folder of files that manifests may name; "" allows none.
 	Dir string
 }
 

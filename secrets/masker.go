@@ -39,7 +39,7 @@ func isMask(value string) bool {
 	return err == nil
 }
 
-// Mask returns observed with masks for all texts whose property name is secret
+// Mask returns observed with masks for all texts with a secret property name
 // (resource.SecretProperty), under tags too, and for all texts that look like a
 // connection string, a signature or a private key (resource.HoldsCredential).
 // References to vaults are no secrets and stay.

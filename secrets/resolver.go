@@ -22,7 +22,7 @@ type Options struct {
 	// EnvPrefix is the prefix of the environment variables that manifests may name;
 	// "" allows none. The config's default is ARMATURE_SECRET_.
 	EnvPrefix string
-	// Dir is the one folder whose files manifests may name; "" allows none.
+	// Dir is the one folder of files that manifests may name; "" allows none.
 	Dir string
 	// Vault reads secrets of key vaults; nil allows none.
 	Vault Vault
