@@ -54,8 +54,8 @@ var codeRows = []Row{
 	{Code: "TooManyRequests", Class: ClassThrottled, Reason: "a request budget is exhausted", Source: srcLimits},
 	{Code: "OperationThrottled", Class: ClassThrottled, Reason: "a request budget is exhausted", Source: srcLimits},
 
-	// Errors that clear when something outside the manifest
-	// changes, or when such a change has replicated.
+	// Errors that clear when something outside the manifest changes, or when such a
+	// change has replicated.
 	{Code: CodeAuthenticationFailed, Class: ClassSlow, Denial: true, Reason: "no token, or a rejected one; secrets are renewed", Source: srcContract},
 	{Code: "InvalidAuthenticationToken", Class: ClassSlow, Denial: true, Reason: "the token was rejected; a new one may be accepted", Source: srcContract},
 	{Code: "ExpiredAuthenticationToken", Class: ClassSlow, Denial: true, Reason: "the token was rejected; a new one may be accepted", Source: srcContract},
@@ -67,8 +67,8 @@ var codeRows = []Row{
 	{Code: "QuotaExceeded", Class: ClassSlow, Denial: true, Reason: "quotas are raised", Source: srcErrors},
 	{Code: "ScopeLocked", Class: ClassVerySlow, Reason: "a lock was set on purpose", Source: srcLocks},
 
-	// Errors for something that the body or the subscription
-	// lacks and that may still be added.
+	// Errors for something that the body or the subscription lacks and that may still
+	// be added.
 	{Code: CodeInvalidAnswer, Class: ClassSlow, Reason: "a proxy or a bug, which will be fixed", Source: srcReported},
 	{Code: "PrincipalNotFound", Class: ClassSlow, Reason: "new principals take minutes to replicate", Source: srcASO},
 	{Code: "FailedIdentityOperation", Class: ClassSlow, Reason: "new identities take minutes to replicate", Source: srcASO},
@@ -84,16 +84,16 @@ var codeRows = []Row{
 	{Code: "ReadOnlyDisabledSubscription", Class: ClassVerySlow, Reason: "the subscription is disabled: it is read-only", Source: srcStates},
 	{Code: "SubscriptionDisabled", Class: ClassVerySlow, Reason: "the subscription is disabled", Source: srcStates},
 
-	// Errors that stay until the manifest or the subscription
-	// is changed, which takes longer than minutes.
+	// Errors that stay until the manifest or the subscription is changed, which takes
+	// longer than minutes.
 	{Code: "MethodNotAllowed", Class: ClassVerySlow, Reason: "the type does not support the method", Source: srcASO},
 	{Code: "RegionDoesNotAllowProvisioning", Class: ClassVerySlow, Reason: "the subscription's offer excludes the region", Source: srcErrors},
 	{Code: "SkuNotAvailable", Class: ClassVerySlow, Reason: "the region does not offer the SKU now", Source: srcASO},
 	{Code: CodeCredentialNotUsable, Class: ClassVerySlow, Reason: "the manifest or the worker's config has to change", Source: srcOwn},
 	{Code: "FlagMustBeSetForRestore", Class: ClassVerySlow, Reason: "a deleted resource occupies the name: restore or purge it", Source: srcSoft},
 
-	// Errors that only a change of the manifest clears. The list is
-	// short on purpose: operators have moved codes from final to retryable for years.
+	// Errors that only a change of the manifest clears. The list is short on purpose:
+	// operators have moved codes from final to retryable for years.
 	{Code: "InvalidRequestContent", Class: ClassNone, Reason: "the body cannot be read as the type", Source: srcASO},
 	{Code: "InvalidResourceType", Class: ClassNone, Reason: "the type does not exist in this api-version", Source: srcASO},
 	{Code: "LocationRequired", Class: ClassNone, Reason: "the body has no location", Source: srcASO},

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// Reasons that several rows share.
 const (
 	reasonNoDelete = "the type cannot be deleted by itself"
 	reasonLast     = "its owner needs at least one of it"
@@ -26,7 +27,7 @@ var notDeletableRows = []Row{
 	{Word: "cannotdeletedefault", Reason: "the default one is removed with its owner", Source: srcReported},
 	{Word: "cannotdeletelast", Reason: reasonLast, Source: srcReported},
 	// "There has to be at least one (system) agent pool.", code
-	// OperationNotAllowed, which also is used for states that clear.
+	// OperationNotAllowed, which is also used for states that clear.
 	{Phrase: "at least one", Reason: reasonLast, Source: srcReported},
 	{Phrase: "delete is not supported", Reason: reasonNoDelete, Source: srcReported},
 	{Phrase: "deletion is not supported", Reason: reasonNoDelete, Source: srcReported},

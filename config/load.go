@@ -41,11 +41,11 @@ func Load(args []string) (Config, error) {
 	errs = append(errs, unknownVariables(v.GetString("secrets.env-prefix"))...)
 	loaded, unreadable := decode(v)
 	// A key that cannot be decoded has its default: reported once, not again for that.
-	var keys []string
+	var unreadableKeys []string
 	for _, problem := range unreadable {
-		keys = append(keys, problem.key)
+		unreadableKeys = append(unreadableKeys, problem.key)
 	}
-	errs = append(errs, unreadable.err(), loaded.problems().without(keys).err())
+	errs = append(errs, unreadable.err(), loaded.problems().without(unreadableKeys).err())
 	return loaded, errors.Join(errs...)
 }
 
