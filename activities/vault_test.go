@@ -124,7 +124,7 @@ func TestVaultSecretIsNotPut(t *testing.T) {
 		"Stranger": {reason: "another credential's rights are not borrowed", status: 200, body: `{"value":"` + planted + `"}`, credential: "stranger",
 			action: resource.ActionBlock, class: resource.RetrySlow, part: "may not read secrets of the vault"},
 		"Down": {reason: "a network comes back", status: 503,
-			action: resource.ActionBlock, class: resource.RetrySlow, part: "no answer now"},
+			action: resource.ActionBlock, class: resource.RetrySlow, part: "is unavailable; retrying"},
 		"Foreign": {reason: "only somebody's change mends it", status: 200, reference: "keyvault:https://v.vault.azure.net/secrets/n",
 			action: resource.ActionError, class: resource.RetryVerySlow, part: "no key vault of the credential's cloud"},
 	}
