@@ -16,13 +16,14 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// partVariable names the part to measure; "all" is every one.
+// partVariable names the part to measure; "all" selects every part.
 const partVariable = "BENCH"
 
-// part skips what BENCH does not name, and gives the binaries to the others.
-func part(t *testing.T, name string) harness.Binaries {
+// requirePart skips parts that BENCH does not name, and builds the binaries for the
+// others.
+func requirePart(t *testing.T, name string) harness.Binaries {
 	t.Helper()
-	if wanted := os.Getenv(partVariable); wanted != name && wanted != "all" {
+	if selected := os.Getenv(partVariable); selected != name && selected != "all" {
 		t.Skipf("a benchmark: make bench %s=%s runs it", partVariable, name)
 	}
 	binaries, err := harness.Build(context.Background(), t.TempDir())
@@ -43,7 +44,7 @@ func (f figures) print(t *testing.T) {
 	}
 }
 
-// merge writes the figures into dev/bench.json, and leaves the others there.
+// merge writes the figures into dev/bench.json and keeps the others there.
 func (f figures) merge(t *testing.T) {
 	t.Helper()
 	root, err := harness.Root(t.Context())
@@ -72,8 +73,8 @@ func (f figures) merge(t *testing.T) {
 	}
 }
 
-// middle is the median of sorted values.
-func middle(sorted []float64) float64 {
+// median returns the median of sorted values.
+func median(sorted []float64) float64 {
 	n := len(sorted)
 	if n == 0 {
 		return 0
@@ -81,16 +82,16 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// manifest is one manifest with a body of JSON.
+// manifest returns one manifest with a JSON body.
 func manifest(kind, name, owner, body string) string {
 	return fmt.Sprintf("type: %s\nname: %s\nowner: %s\nbody: %s\nreconcile: {interval: 24h}\n", kind, name, owner, body)
 }
 
-// join makes one file of many manifests.
+// join returns one file with many manifests.
 func join(documents []string) string { return strings.Join(documents, "---\n") }
 
-// send is MustCLI for a message to many resources, repeated where a busy machine
-// lets some of them go unanswered in time.
+// send runs MustCLI for a message to many resources. It repeats the command when a busy
+// machine makes some of them time out.
 func send(w *harness.World, args ...string) {
 	w.T.Helper()
 	for try := 1; ; try++ {

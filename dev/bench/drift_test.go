@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// driftRounds is how often Compare and json.Unmarshal alternate.
+	// driftRounds is the number of rounds in which Compare and json.Unmarshal
+	// alternate.
 	driftRounds = 15
-	// driftWindow is about how long one of them is repeated in a round.
+	// driftWindow is the approximate time for which one of them is repeated in a round.
 	driftWindow = 20 * time.Millisecond
 )
 
-// TestDrift measures drift.Compare of a body in sync, per size of the body: its
-// time over that of json.Unmarshal of the same body, in one run, alternating, as
-// the median of the rounds; its allocations and allocated bytes. Both bodies are
-// decoded before, and the memory is that of a PUT, as in a steady pass.
+// TestDrift measures drift.Compare of a body in sync, by body size: its time as a
+// multiple of json.Unmarshal of the same body, as the median of alternating rounds in
+// one run, and its allocations and allocated bytes. Both bodies are decoded before, and
+// the baseline is from a PUT, as in a steady pass.
 func TestDrift(t *testing.T) {
-	part(t, "drift")
+	requirePart(t, "drift")
 	all := figures{}
 	for name, size := range map[string]int{"2k": 2_000, "20k": 20_000, "200k": 200_000} {
 		measureDrift(t, all, "drift."+name+".", costs.Body(size))
@@ -42,18 +43,18 @@ func measureDrift(t *testing.T, all figures, prefix string, desired json.RawMess
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What ARM adds to a body.
+	// The members that ARM adds to a body.
 	observed := fmt.Appendf(nil, `{"id":%q,"name":"t0","type":"Microsoft.Example/things","etag":"W/1","systemData":{"createdAt":"2026-01-01T00:00:00Z"},%s`, id, desired[1:])
-	want, errWant := drift.Decode("desired", desired)
-	got, errGot := drift.Decode("observed", observed)
+	desiredBody, errWant := drift.Decode("desired", desired)
+	observedBody, errGot := drift.Decode("observed", observed)
 	if errWant != nil || errGot != nil {
 		t.Fatal(errWant, errGot)
 	}
 	options := drift.Options{Type: id.Type(), ID: id, APIVersion: "2024-01-01", Key: []byte("bench"), Put: true, Now: time.Now()}
-	options.Baseline = drift.NewBaseline(want, got, options)
+	options.Baseline = drift.NewBaseline(desiredBody, observedBody, options)
 	options.Put = false
 	compare := func() {
-		if !drift.Compare(want, got, options).InSync {
+		if !drift.Compare(desiredBody, observedBody, options).InSync {
 			t.Fatal("the body is not in sync")
 		}
 	}
@@ -69,7 +70,7 @@ func measureDrift(t *testing.T, all figures, prefix string, desired json.RawMess
 		if round%2 == 1 {
 			first, second = second, first
 		}
-		a, b := secondsOf(first), secondsOf(second)
+		a, b := timePerCall(first), timePerCall(second)
 		if round%2 == 1 {
 			a, b = b, a
 		}
@@ -77,12 +78,12 @@ func measureDrift(t *testing.T, all figures, prefix string, desired json.RawMess
 	}
 	slices.Sort(ratios)
 	slices.Sort(seconds)
-	all[prefix+"over_unmarshal"], all[prefix+"seconds"] = middle(ratios), middle(seconds)
-	all[prefix+"allocations"], all[prefix+"bytes"] = allocated(compare)
+	all[prefix+"over_unmarshal"], all[prefix+"seconds"] = median(ratios), median(seconds)
+	all[prefix+"allocations"], all[prefix+"bytes"] = allocationsPerCall(compare)
 }
 
-// secondsOf is the time of one call.
-func secondsOf(call func()) float64 {
+// timePerCall returns the duration of one call in seconds.
+func timePerCall(call func()) float64 {
 	calls, begun := 0, time.Now()
 	for time.Since(begun) < driftWindow {
 		call()
@@ -91,8 +92,8 @@ func secondsOf(call func()) float64 {
 	return time.Since(begun).Seconds() / float64(calls)
 }
 
-// allocated is what one call allocates, in objects and bytes.
-func allocated(call func()) (objects, bytes float64) {
+// allocationsPerCall returns the objects and bytes that one call allocates.
+func allocationsPerCall(call func()) (objects, bytes float64) {
 	const calls = 20
 	var before, after runtime.MemStats
 	call()

@@ -20,43 +20,42 @@ import (
 )
 
 const (
-	// passCount is how many resources, and bare workflows, pass at one time, in
-	// ten subscriptions: few enough that no
-	// workflow task waits as long as a sticky one may (5 s).
+	// passCount is the number of resources, and of bare workflows, that pass
+	// concurrently, in ten subscriptions: few enough that no workflow task reaches the
+	// sticky timeout (5 s).
 	passCount, passSubscriptions = 50, 10
 	// passBody is the size of a resource's body, in bytes.
 	passBody = 5000
-	// passRounds is how often both sides are measured.
+	// passRounds is the number of rounds in which both sides are measured.
 	passRounds = 5
-	// passWindow is how long a side is measured in a round.
+	// passWindow is the time for which a side is measured in a round.
 	passWindow = 3 * time.Second
-	// passInterval is the timer between passes while a side is measured: always
-	// due, so that each workflow passes as fast as it can.
+	// passInterval is the timer between passes while a side is measured: always due, so
+	// that each workflow passes as fast as it can.
 	passInterval = 10 * time.Millisecond
-	// passSleeps is the interval while the other side is measured.
-	passSleeps = 24 * time.Hour
+	// idleInterval is the timer while the other side is measured.
+	idleInterval = 24 * time.Hour
 	// bareQueue is the bare workflow's task queue.
 	bareQueue = "bare"
-	// reconcileCalls are those of which p50 and p99 are.
+	// reconcileCalls is the number of calls for p50 and p99.
 	reconcileCalls = 200
 )
 
-// TestPass measures passes in sync against a bare Temporal workflow with the same
-// commands: a local activity, an activity that makes one GET to the same
-// simulator, two local activities and a timer, in package bareworker. Nothing of
-// the bare side costs more than the SDK: no codec, no metrics, no summaries, no
-// logs, no results.
+// TestPass compares passes in sync with a bare Temporal workflow that has the same
+// commands: a local activity, an activity with one GET to the same simulator, two local
+// activities and a timer, in package bareworker. The bare side has nothing beyond the
+// SDK: no codec, metrics, summaries, logs or results.
 //
 // Both sides run by their timers alone. An update of the interval (an apply with
-// Armature) lets 50 workflows of one side pass without end while those of the
-// other sleep for a day; once each passed twice, the GETs that reach the
-// simulator within a window are counted, which are the passes, and the processor
-// time of the worker is taken. Each side has a worker process of its own; the
-// Temporal server and the simulator, in the process of the test, share the
-// machine with it. A round measures one side right after the other, and the next
-// round in the other order; a ratio is the median of those of the rounds.
+// Armature) makes the 50 workflows of one side pass continuously while the workflows of
+// the other side are idle for a day. Once each has passed twice, the test counts the
+// GETs that reach the simulator within a window (one per pass) and takes the processor
+// time of the worker. Each side has its own worker process; the Temporal server and the
+// simulator run in the process of the test, on the same machine. A round measures one
+// side right after the other, and the next round in the opposite order; a ratio is the
+// median over the rounds.
 func TestPass(t *testing.T) {
-	binaries := part(t, "pass")
+	binaries := requirePart(t, "pass")
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{MaxRequests: 1000}})
 	armature, bare := startPasses(w), startBare(w)
 	all := figures{}
@@ -74,74 +73,74 @@ func TestPass(t *testing.T) {
 		t.Logf("round %d: bare %+v, armature %+v", round, b, a)
 		ratios, cpuRatios = append(ratios, a.perSecond/b.perSecond), append(cpuRatios, a.cpu/b.cpu)
 	}
-	sameEvents(w, armature.workflows, bare.workflows)
+	checkEqualEvents(w, armature.workflows, bare.workflows)
 	slices.Sort(ratios)
 	slices.Sort(cpuRatios)
-	all["pass.ratio"], all["pass.ratio_low"], all["pass.ratio_high"] = middle(ratios), ratios[0], ratios[len(ratios)-1]
-	all["pass.cpu_ratio"], all["pass.cpu_ratio_low"], all["pass.cpu_ratio_high"] = middle(cpuRatios), cpuRatios[0], cpuRatios[len(cpuRatios)-1]
-	all["pass.per_second"], all["pass.cpu_seconds"] = armature.middle()
-	all["pass.bare_per_second"], all["pass.bare_cpu_seconds"] = bare.middle()
+	all["pass.ratio"], all["pass.ratio_low"], all["pass.ratio_high"] = median(ratios), ratios[0], ratios[len(ratios)-1]
+	all["pass.cpu_ratio"], all["pass.cpu_ratio_low"], all["pass.cpu_ratio_high"] = median(cpuRatios), cpuRatios[0], cpuRatios[len(cpuRatios)-1]
+	all["pass.per_second"], all["pass.cpu_seconds"] = armature.medians()
+	all["pass.bare_per_second"], all["pass.bare_cpu_seconds"] = bare.medians()
 	all.print(t)
 	if !t.Failed() {
 		all.merge(t)
 	}
 }
 
-// rate is what a window measured: passes a second, and seconds of processor time
-// of the worker a pass.
+// rate is the result of a window: passes per second, and the worker's processor time in
+// seconds per pass.
 type rate struct{ perSecond, cpu float64 }
 
-// side is one of the two that are measured.
+// side is one of the two sides of the comparison.
 type side struct {
 	worker    *harness.Worker
 	workflows []string
-	// set sets the interval of all of its workflows.
+	// set sets the interval of all its workflows.
 	set   func(time.Duration)
 	rates []rate
 }
 
-func (s *side) middle() (perSecond, cpu float64) {
+func (s *side) medians() (perSecond, cpu float64) {
 	var rates, cpus []float64
 	for _, r := range s.rates {
 		rates, cpus = append(rates, r.perSecond), append(cpus, r.cpu)
 	}
 	slices.Sort(rates)
 	slices.Sort(cpus)
-	return middle(rates), middle(cpus)
+	return median(rates), median(cpus)
 }
 
-// measure measures one window, and lets the side sleep again.
+// measure measures one window and makes the side idle again.
 func (s *side) measure(w *harness.World) rate {
 	w.T.Helper()
 	w.Sim.Reset()
 	s.set(passInterval)
 	w.Until(time.Minute, "every workflow passes", func() (bool, string) {
-		n := passesSeen(w)
+		n := countPasses(w)
 		return n >= 2*passCount, fmt.Sprintf("%d passes", n)
 	})
-	begun, before, cpu := time.Now(), passesSeen(w), s.worker.CPU()
+	begun, before, cpu := time.Now(), countPasses(w), s.worker.CPU()
 	until := begun.Add(passWindow)
 	w.Until(2*passWindow, "the window is over", func() (bool, string) { return time.Now().After(until), "" })
-	passes, took := float64(passesSeen(w)-before), time.Since(begun)
+	passes, took := float64(countPasses(w)-before), time.Since(begun)
 	spent := s.worker.CPU() - cpu
-	s.set(passSleeps)
+	s.set(idleInterval)
 	last := -1
-	w.Until(time.Minute, "everybody sleeps", func() (bool, string) {
-		n := passesSeen(w)
-		quiet := n == last
+	w.Until(time.Minute, "all workflows are idle", func() (bool, string) {
+		n := countPasses(w)
+		idle := n == last
 		last = n
-		return quiet, fmt.Sprintf("%d passes", n)
+		return idle, fmt.Sprintf("%d passes", n)
 	})
 	for _, r := range w.Sim.Requests("?type=Microsoft.Example/things") {
 		if r.Method != http.MethodGet || r.Status != http.StatusOK {
-			w.T.Fatalf("%s %s was answered %d, want a GET and 200 in every pass", r.Method, r.ID, r.Status)
+			w.T.Fatalf("%s %s returned %d, want a GET with 200 in every pass", r.Method, r.ID, r.Status)
 		}
 	}
 	return rate{perSecond: passes / took.Seconds(), cpu: spent.Seconds() / passes}
 }
 
-// passesSeen counts the GETs of resources.
-func passesSeen(w *harness.World) int {
+// countPasses returns the number of GETs of resources.
+func countPasses(w *harness.World) int {
 	w.T.Helper()
 	return w.Sim.Counters().ByType["microsoft.example/things"][http.MethodGet]
 }
@@ -154,8 +153,8 @@ func passID(i int) string {
 	return fmt.Sprintf("%s/providers/Microsoft.Example/things/t%d", passGroup(i), i)
 }
 
-// startPasses makes the resources and waits until they are Ready and nobody is
-// being told of them any more.
+// startPasses creates the resources and waits until they are Ready and all dependents
+// are notified.
 func startPasses(w *harness.World) *side {
 	w.T.Helper()
 	s := &side{worker: w.StartWorker(harness.WorkerOptions{})}
@@ -179,7 +178,7 @@ func startPasses(w *harness.World) *side {
 	return s
 }
 
-// startBare starts as many bare workflows, which read the same resources.
+// startBare starts the bare workflows, which read the same resources.
 func startBare(w *harness.World) *side {
 	w.T.Helper()
 	root, err := harness.Root(w.T.Context())
@@ -201,23 +200,23 @@ func startBare(w *harness.World) *side {
 	s.set = func(interval time.Duration) {
 		w.Update(s.workflows, "interval", func(int) any { return interval })
 	}
-	s.set(passSleeps)
+	s.set(idleInterval)
 	return s
 }
 
-// sameEvents holds that a pass of both sides is the same events.
-func sameEvents(w *harness.World, sides ...[]string) {
+// checkEqualEvents checks that a pass has the same events on both sides.
+func checkEqualEvents(w *harness.World, sides ...[]string) {
 	w.T.Helper()
 	var first string
 	for _, ids := range sides {
 		events := passEvents(w, ids)
 		if first = cmp.Or(first, events); events != first || events == "" {
-			w.T.Errorf("a pass of %s is the events\n%s\nwant those of the other side:\n%s", ids[0], events, first)
+			w.T.Errorf("a pass of %s has the events\n%s\nwant the same as the other side:\n%s", ids[0], events, first)
 		}
 	}
 }
 
-// passEvents are the events of a pass of one of some workflows: a run that just
+// passEvents returns the events of one pass of one of the workflows; a run that just
 // continued as new has none yet.
 func passEvents(w *harness.World, ids []string) string {
 	w.T.Helper()

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// userTick is the unit of times in /proc/PID/stat, which Linux has fixed for
-	// programs.
+	// userTick is the unit of times in /proc/PID/stat, which is fixed on Linux.
 	userTick = 10 * time.Millisecond
 	mega     = 1 << 20
-	// watchEvery is how often the memory of a short process is read.
-	watchEvery = 10 * time.Millisecond
+	// watchInterval is the time between two reads of the memory of a short process.
+	watchInterval = 10 * time.Millisecond
 )
 
-// usage is what a process took so far: processor time, and resident memory now
-// and at most, in bytes; files is what of it now are pages of files.
+// usage is the use of a process so far: processor time, and resident memory now and at
+// its maximum, in bytes; files is the part of the current memory that consists of pages
+// of files.
 type usage struct {
-	cpu                 time.Duration
-	rss, mostRSS, files float64
+	cpu                time.Duration
+	rss, maxRSS, files float64
 }
 
 // usageOf reads /proc/PID (Linux).
@@ -31,8 +31,8 @@ func usageOf(pid int) (usage, error) {
 	if err != nil {
 		return usage{}, fmt.Errorf("measure process %d: %w", pid, err)
 	}
-	// Behind the name, which may hold spaces, utime and stime are the 12th and
-	// 13th field.
+	// After the name, which may contain spaces, utime and stime are the 12th and 13th
+	// field.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	var u usage
 	for _, field := range fields[11:13] {
@@ -53,7 +53,7 @@ func usageOf(pid int) (usage, error) {
 		case "VmRSS":
 			u.rss = kilobytes * 1024
 		case "VmHWM":
-			u.mostRSS = kilobytes * 1024
+			u.maxRSS = kilobytes * 1024
 		case "RssFile":
 			u.files = kilobytes * 1024
 		}
@@ -61,37 +61,37 @@ func usageOf(pid int) (usage, error) {
 	return u, nil
 }
 
-// memoryWatch reads the largest resident memory of a process until it ends. The
-// rusage of an ended child does not do: Linux counts in what the parent held when
-// it started the child.
+// memoryWatch reads the maximum resident memory of a process until it ends. The rusage
+// of an ended child does not serve: on Linux it includes the parent's memory at the
+// start of the child.
 type memoryWatch struct {
-	mu   sync.Mutex
-	most float64
+	mu     sync.Mutex
+	maxRSS float64
 }
 
-// start begins anew with a process.
+// start resets the maximum and watches a new process.
 func (m *memoryWatch) start(pid int) {
 	m.mu.Lock()
-	m.most = 0
+	m.maxRSS = 0
 	m.mu.Unlock()
 	go func() {
-		ticker := time.NewTicker(watchEvery)
+		ticker := time.NewTicker(watchInterval)
 		defer ticker.Stop()
 		for ; ; <-ticker.C {
 			u, err := usageOf(pid)
-			if err != nil || u.mostRSS == 0 {
-				return // it ended
+			if err != nil || u.maxRSS == 0 {
+				return // the process ended
 			}
 			m.mu.Lock()
-			m.most = max(m.most, u.mostRSS)
+			m.maxRSS = max(m.maxRSS, u.maxRSS)
 			m.mu.Unlock()
 		}
 	}()
 }
 
-// megabytes is what the last process held at most.
+// megabytes returns the maximum of the last process.
 func (m *memoryWatch) megabytes() float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.most / mega
+	return m.maxRSS / mega
 }

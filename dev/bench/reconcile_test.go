@@ -10,9 +10,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// measureReconcile measures how long the update reconcile takes to be answered on
-// an idle system, by a client: one call after the other, each when the pass of
-// the one before is over.
+// measureReconcile measures the time of the update reconcile on an idle system, as a
+// client sees it: sequential calls, each after the end of the previous call's pass.
 func measureReconcile(w *harness.World, all figures) {
 	w.T.Helper()
 	var seconds []float64
@@ -42,6 +41,6 @@ func measureReconcile(w *harness.World, all figures) {
 		}
 	}
 	slices.Sort(seconds)
-	all["pass.reconcile_p50_seconds"] = middle(seconds)
+	all["pass.reconcile_p50_seconds"] = median(seconds)
 	all["pass.reconcile_p99_seconds"] = seconds[len(seconds)*99/100]
 }

@@ -18,36 +18,36 @@ import (
 )
 
 const (
-	// countsVariable replaces the numbers of resources, as 100,1000.
+	// countsVariable replaces the numbers of resources, for example 100,1000.
 	countsVariable = "BENCH_COUNTS"
-	// scaleFew and scaleMany are compared in turn, scalePairs times: a machine does
-	// not stay as quick as it is for minutes. fewRounds are those of the few before
-	// each part of the many.
+	// scaleFew and scaleMany are compared in turn, scalePairs times, because the speed
+	// of a machine varies within minutes. fewRounds is the number of rounds of the few
+	// before each part of the many.
 	scaleFew, scaleMany, scalePairs, fewRounds = 100, 10_000, 10, 3
 	// scaleBody is the size of a body, in bytes of JSON.
 	scaleBody = 5000
-	// perSubscription is how many resources share ARM's budgets.
+	// perSubscription is the number of resources that share ARM's budgets.
 	perSubscription = 250
-	// passesLeast is how many passes a cost of one is taken from.
-	passesLeast = 1000
-	// restWatched is how long all are watched asleep: a worker gives back what a
-	// busy time took when half a minute was calm.
-	restWatched = time.Minute
+	// minPasses is the minimum number of passes for the cost of one.
+	minPasses = 1000
+	// idleWatch is the time for which all are watched while idle: a worker returns the
+	// memory of a busy time after half a minute of idleness.
+	idleWatch = time.Minute
 )
 
-// apart skips what runs only when BENCH names it.
-func apart(t *testing.T, name string) harness.Binaries {
+// requireOnlyPart skips parts that run only when BENCH names them.
+func requireOnlyPart(t *testing.T, name string) harness.Binaries {
 	t.Helper()
 	if os.Getenv(partVariable) != name {
-		t.Skipf("a benchmark without a bound of time: make bench %s=%s runs it", partVariable, name)
+		t.Skipf("a benchmark without a time limit: make bench %s=%s runs it", partVariable, name)
 	}
-	return part(t, name)
+	return requirePart(t, name)
 }
 
-// TestScale measures what many resources cost: created, asleep, through one round
-// of passes in sync, and after the worker was killed. One worker serves them.
+// TestScale measures the cost of many resources: created, idle, in a round of passes in
+// sync, and after the worker was killed. One worker serves them.
 func TestScale(t *testing.T) {
-	binaries := apart(t, "scale")
+	binaries := requireOnlyPart(t, "scale")
 	all := figures{}
 	for _, count := range scaleCounts(t) {
 		t.Run(fmt.Sprint(count), func(t *testing.T) { measureScale(t, binaries, count, all) })
@@ -75,9 +75,9 @@ func scaleCounts(t *testing.T) []int {
 	return counts
 }
 
-// scaling is one number of resources under measurement.
+// scaling is the measurement with one number of resources.
 type scaling struct {
-	*stand
+	*testbed
 	crowd
 	// limit bounds each wait.
 	limit  time.Duration
@@ -91,51 +91,51 @@ func newScaling(t *testing.T, binaries harness.Binaries, count int, all figures)
 		crowd: crowd{count: count, subscriptions: max(4, count/perSubscription), kind: thingType + "@2024-01-01", body: fiveKilobytes},
 		limit: 5*time.Minute + time.Duration(count)*200*time.Millisecond, prefix: fmt.Sprintf("scale.%d.", count), all: all,
 	}
-	s.stand = newStand(t, binaries, armsim.Options{MaxRequests: 100})
+	s.testbed = newTestbed(t, binaries, armsim.Options{MaxRequests: 100})
 	s.apply()
 	return s
 }
 
 func measureScale(t *testing.T, binaries harness.Binaries, count int, all figures) {
 	s := newScaling(t, binaries, count, all)
-	s.asleep()
-	s.spread()
+	s.measureIdle()
+	s.measureSpread()
 	events, bytes := s.histories()
 	all[s.prefix+"create.events"], all[s.prefix+"create.history_bytes"] = events, bytes
-	times := max(1, passesLeast/count)
+	times := max(1, minPasses/count)
 	if count == scaleMany {
-		s.inTurn("round.", newScaling(t, binaries, scaleFew, figures{}))
+		s.alternate("round.", newScaling(t, binaries, scaleFew, figures{}))
 	} else {
 		s.rounds("round.", times, perBatch)
 	}
 	after, _ := s.histories()
 	all[s.prefix+"round.events"] = (after - events) / float64(times)
-	all[s.prefix+"round.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
-	s.rest()
-	all[s.prefix+"rested.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
+	all[s.prefix+"round.worker_rss_mb"] = s.usage(s.worker.PID()).rss / mega
+	s.watchSlots()
+	all[s.prefix+"rested.worker_rss_mb"] = s.usage(s.worker.PID()).rss / mega
 	begun := time.Now()
 	s.killWorker()
 	s.rounds("restart.", 1, count)
 	all[s.prefix+"restart.seconds"] = time.Since(begun).Seconds()
-	all[s.prefix+"restart.worker_rss_mb"] = s.use(s.worker.PID()).rss / mega
-	all.print(t) // what follows takes long
+	all[s.prefix+"restart.worker_rss_mb"] = s.usage(s.worker.PID()).rss / mega
+	all.print(t) // the following parts take long
 }
 
-// apply creates all and waits until all are Ready.
+// apply creates all resources and waits until all are Ready.
 func (s *scaling) apply() {
 	s.T.Helper()
 	file := s.manifests(s.World)
 	s.Sim.Reset()
 	before, begun := s.spent(), time.Now()
-	said := s.MustCLI("apply", "-f", file, "--timeout", s.limit.String())
+	result := s.MustCLI("apply", "-f", file, "--timeout", s.limit.String())
 	s.all[s.prefix+"apply.seconds"] = time.Since(begun).Seconds()
-	s.all[s.prefix+"apply.cli_cpu_seconds"], s.all[s.prefix+"apply.cli_rss_mb"] = said.CPU.Seconds(), s.cli.megabytes()
+	s.all[s.prefix+"apply.cli_cpu_seconds"], s.all[s.prefix+"apply.cli_rss_mb"] = result.CPU.Seconds(), s.cli.megabytes()
 	s.Until(s.limit, "all are Ready", func() (bool, string) {
 		n := s.inPhase(workflows.PhaseReady)
 		return n == s.count && s.slots() == 0, fmt.Sprintf("%d Ready", n)
 	})
 	s.all[s.prefix+"ready_seconds"] = time.Since(begun).Seconds()
-	since := s.since(before)
+	since := s.spentSince(before)
 	s.all[s.prefix+"ready.worker_cpu_seconds"], s.all[s.prefix+"ready.temporal_cpu_seconds"] = since.worker.Seconds(), since.temporal.Seconds()
 	counters := s.Sim.Counters()
 	sums := map[string]int{}
@@ -149,59 +149,59 @@ func (s *scaling) apply() {
 	}
 }
 
-// asleep reads memory and slots while nothing is due but the first of an hour's
+// measureIdle reads memory and slots while nothing is due but the first of an hour's
 // passes.
-func (s *scaling) asleep() {
+func (s *scaling) measureIdle() {
 	s.T.Helper()
 	before := s.spent()
-	slots := s.rest()
-	since := s.since(before)
+	slots := s.watchSlots()
+	since := s.spentSince(before)
 	slices.Sort(slots)
-	worker, temporal := s.use(s.worker.PID()), s.use(s.temporal)
-	s.all[s.prefix+"worker_rss_mb"], s.all[s.prefix+"worker_rss_most_mb"] = worker.rss/mega, worker.mostRSS/mega
+	worker, temporal := s.usage(s.worker.PID()), s.usage(s.temporal)
+	s.all[s.prefix+"worker_rss_mb"], s.all[s.prefix+"worker_rss_most_mb"] = worker.rss/mega, worker.maxRSS/mega
 	s.all[s.prefix+"worker_stacks_mb"] = s.metric("go_memstats_stack_inuse_bytes") / mega
-	// In spans of the heap, what lives and garbage with it; the rest of them are
-	// holes.
+	// The filled part of the heap spans contains live objects and garbage; the rest of
+	// the spans is free.
 	s.all[s.prefix+"worker_heap_mb"] = s.metric("go_memstats_heap_inuse_bytes") / mega
 	s.all[s.prefix+"worker_heap_filled_mb"] = s.metric("go_memstats_heap_alloc_bytes") / mega
 	s.all[s.prefix+"temporal_rss_mb"] = temporal.rss / mega
-	s.all[s.prefix+"asleep.slots"] = middle(slots)
-	s.all[s.prefix+"asleep.worker_cpu_part"] = since.worker.Seconds() / restWatched.Seconds()
-	if middle(slots) != 0 {
-		s.T.Errorf("%v slots are held while all sleep", slots)
+	s.all[s.prefix+"asleep.slots"] = median(slots)
+	s.all[s.prefix+"asleep.worker_cpu_part"] = since.worker.Seconds() / idleWatch.Seconds()
+	if median(slots) != 0 {
+		s.T.Errorf("%v slots are used while all are idle", slots)
 	}
 }
 
-// rest watches the slots that are held for a while.
-func (s *scaling) rest() []float64 {
+// watchSlots samples the used slots for a while.
+func (s *scaling) watchSlots() []float64 {
 	s.T.Helper()
 	var slots []float64
-	until := time.Now().Add(restWatched)
-	s.untilSeen(2*restWatched, "a while of sleep", func() (bool, string) {
+	until := time.Now().Add(idleWatch)
+	s.untilMetrics(2*idleWatch, "a while of idleness", func() (bool, string) {
 		slots = append(slots, s.slots())
 		return time.Now().After(until), ""
 	})
 	return slots
 }
 
-// spread tells from the statuses how many of the next passes fall into one
+// measureSpread computes from the statuses how many of the next passes are in the same
 // minute.
-func (s *scaling) spread() {
+func (s *scaling) measureSpread() {
 	s.T.Helper()
 	begun := time.Now()
-	said := s.MustCLI("get", "--all", "-o", "json")
+	result := s.MustCLI("get", "--all", "-o", "json")
 	s.all[s.prefix+"get.seconds"], s.all[s.prefix+"get.cli_rss_mb"] = time.Since(begun).Seconds(), s.cli.megabytes()
 	var statuses []struct {
 		ID      string    `json:"id"`
 		NextTry time.Time `json:"nextTry"`
 	}
-	if err := json.Unmarshal([]byte(said.Out), &statuses); err != nil {
-		s.T.Fatalf("read the list: %v", err)
+	if err := json.Unmarshal([]byte(result.Out), &statuses); err != nil {
+		s.T.Fatalf("parse the list: %v", err)
 	}
 	minutes, fullest, passing := map[time.Time]int{}, 0, 0
 	for _, status := range statuses {
 		if status.NextTry.IsZero() {
-			passing++ // its first resync has begun
+			passing++ // its first resync is in progress
 			continue
 		}
 		minute := status.NextTry.Truncate(time.Minute)
@@ -218,45 +218,45 @@ func (s *scaling) spread() {
 	s.all[s.prefix+"next_fullest_minute_share"] = float64(fullest) / float64(s.count)
 }
 
-// histories are the mean length and size of some resources' histories.
+// histories returns the mean length and size of a sample of histories.
 func (s *scaling) histories() (events, bytes float64) {
 	s.T.Helper()
-	const looked = 50
-	for n := range looked {
-		i := n * s.count / looked
+	const samples = 50
+	for n := range samples {
+		i := n * s.count / samples
 		answer, err := s.Client.DescribeWorkflowExecution(s.T.Context(), s.WorkflowID(s.id(i)), "")
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		events += float64(answer.GetWorkflowExecutionInfo().GetHistoryLength()) / looked
-		bytes += float64(answer.GetWorkflowExecutionInfo().GetHistorySizeBytes()) / looked
+		events += float64(answer.GetWorkflowExecutionInfo().GetHistoryLength()) / samples
+		bytes += float64(answer.GetWorkflowExecutionInfo().GetHistorySizeBytes()) / samples
 	}
 	return events, bytes
 }
 
-// round is what passes in sync took: processor time, requests, and memory ever
-// allocated by the worker, which is a count and repeats, unlike times.
+// round is the cost of passes in sync: processor time, requests, and the memory that
+// the worker allocated, which unlike times repeats exactly.
 type round struct {
 	spent
-	cli, lasted              time.Duration
+	cli, duration            time.Duration
 	passes, requests, allKiB float64
 }
 
 func (r *round) add(more round) {
-	r.worker, r.temporal, r.cli, r.lasted = r.worker+more.worker, r.temporal+more.temporal, r.cli+more.cli, r.lasted+more.lasted
+	r.worker, r.temporal, r.cli, r.duration = r.worker+more.worker, r.temporal+more.temporal, r.cli+more.cli, r.duration+more.duration
 	r.passes, r.requests, r.allKiB = r.passes+more.passes, r.requests+more.requests, r.allKiB+more.allKiB
 }
 
-// each is d a pass, in milliseconds.
-func (r *round) each(d time.Duration) float64 { return float64(d.Milliseconds()) / r.passes }
+// perPass returns d per pass, in milliseconds.
+func (r *round) perPass(d time.Duration) float64 { return float64(d.Milliseconds()) / r.passes }
 
-// over is what the processor time of a pass is over that of another round.
-func (r *round) over(base round) (all, worker float64) {
-	return r.each(r.worker+r.temporal) / base.each(base.worker+base.temporal), r.each(r.worker) / base.each(base.worker)
+// ratioTo returns the processor time of a pass as a multiple of another round's.
+func (r *round) ratioTo(base round) (all, worker float64) {
+	return r.perPass(r.worker+r.temporal) / base.perPass(base.worker+base.temporal), r.perPass(r.worker) / base.perPass(base.worker)
 }
 
-// pass lets the resources from first to last make a pass in sync, so many at a
-// time: perBatch or all.
+// pass lets the resources from first to last make a pass in sync, perBatch or all of
+// them at a time.
 func (s *scaling) pass(first, last, together int) round {
 	s.T.Helper()
 	s.Sim.Reset()
@@ -265,57 +265,56 @@ func (s *scaling) pass(first, last, together int) round {
 	}
 	allocated := func() float64 { return s.metric("go_memstats_alloc_bytes_total") / 1024 }
 	var r round
-	begun, before, had, took, asked := time.Now(), s.spent(), gets(), allocated(), 0
+	begun, before, getsBefore, allocatedBefore, requested := time.Now(), s.spent(), gets(), allocated(), 0
 	for at := first; at < last; at += together {
 		label := "stack=crowd"
 		if together < s.count {
 			label = fmt.Sprintf("batch=b%d", at/perBatch)
 		}
 		r.cli += s.reconcile(label).CPU
-		asked += min(together, last-at)
-		s.untilSeen(s.limit, "all passed", func() (bool, string) {
-			n := gets() - had
-			return n >= float64(asked) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
+		requested += min(together, last-at)
+		s.untilMetrics(s.limit, "all have passed", func() (bool, string) {
+			n := gets() - getsBefore
+			return n >= float64(requested) && s.slots() == 0, fmt.Sprintf("%v GETs", n)
 		})
 	}
-	r.spent, r.lasted, r.passes, r.allKiB = s.since(before), time.Since(begun), gets()-had, allocated()-took
+	r.spent, r.duration, r.passes, r.allKiB = s.spentSince(before), time.Since(begun), gets()-getsBefore, allocated()-allocatedBefore
 	counters := s.Sim.Counters()
 	for i := first; i < last; i++ {
 		if counters.ByID[strings.ToLower(s.id(i))][http.MethodGet] == 0 {
-			s.T.Fatalf("%s made no pass", s.id(i))
+			s.T.Fatalf("%s had no pass", s.id(i))
 		}
 	}
-	r.requests = float64(requestsOf(counters))
-	if requestsOf(counters) != counters.ByMethod[http.MethodGet] {
-		s.T.Errorf("a round in sync made %v", counters.ByMethod)
+	r.requests = float64(requestCount(counters))
+	if requestCount(counters) != counters.ByMethod[http.MethodGet] {
+		s.T.Errorf("a round in sync made %v requests", counters.ByMethod)
 	}
 	return r
 }
 
-// rounds lets each resource make a pass, so often and so many at a time, and keeps
-// what one took.
+// rounds lets each resource make the given number of passes and stores the cost of one.
 func (s *scaling) rounds(name string, times, together int) {
 	s.T.Helper()
 	var sum round
 	for range times {
 		sum.add(s.pass(0, s.count, together))
 	}
-	s.keep(name, sum, times)
+	s.storeRound(name, sum, times)
 }
 
-func (s *scaling) keep(name string, sum round, times int) {
-	s.all[s.prefix+name+"seconds"] = sum.lasted.Seconds() / float64(times)
+func (s *scaling) storeRound(name string, sum round, times int) {
+	s.all[s.prefix+name+"seconds"] = sum.duration.Seconds() / float64(times)
 	s.all[s.prefix+name+"passes"] = sum.passes
-	s.all[s.prefix+name+"worker_cpu_ms"], s.all[s.prefix+name+"temporal_cpu_ms"] = sum.each(sum.worker), sum.each(sum.temporal)
-	s.all[s.prefix+name+"cli_cpu_ms"] = sum.each(sum.cli)
+	s.all[s.prefix+name+"worker_cpu_ms"], s.all[s.prefix+name+"temporal_cpu_ms"] = sum.perPass(sum.worker), sum.perPass(sum.temporal)
+	s.all[s.prefix+name+"cli_cpu_ms"] = sum.perPass(sum.cli)
 	s.all[s.prefix+name+"worker_taken_kb"] = sum.allKiB / sum.passes
 	s.all[s.prefix+name+"requests"] = sum.requests / sum.passes
 }
 
-// inTurn is a round over all, part by part, with rounds of a few resources of
-// another worker and another Temporal before each part. What the cost of a pass is
-// over theirs is the median over the parts.
-func (s *scaling) inTurn(name string, few *scaling) {
+// alternate measures a round over all resources, part by part, with rounds of a few
+// resources of another worker and another Temporal before each part. The ratio of the
+// costs is the median over the parts.
+func (s *scaling) alternate(name string, few *scaling) {
 	s.T.Helper()
 	var sum, base round
 	var ratios, workerRatios []float64
@@ -325,30 +324,29 @@ func (s *scaling) inTurn(name string, few *scaling) {
 		for range fewRounds {
 			reference.add(few.pass(0, few.count, perBatch))
 		}
-		mine := s.pass(i*part, (i+1)*part, perBatch)
-		ratio, workerRatio := mine.over(reference)
+		many := s.pass(i*part, (i+1)*part, perBatch)
+		ratio, workerRatio := many.ratioTo(reference)
 		ratios, workerRatios = append(ratios, ratio), append(workerRatios, workerRatio)
-		sum.add(mine)
+		sum.add(many)
 		base.add(reference)
 	}
-	s.keep(name, sum, 1)
-	s.all["scale.round.few_worker_cpu_ms"], s.all["scale.round.few_temporal_cpu_ms"] = base.each(base.worker), base.each(base.temporal)
-	for kind, of := range map[string][]float64{"cpu_ratio": ratios, "worker_cpu_ratio": workerRatios} {
-		slices.Sort(of)
-		s.all["scale.round."+kind] = middle(of)
-		s.all["scale.round."+kind+"_low"], s.all["scale.round."+kind+"_high"] = of[0], of[len(of)-1]
+	s.storeRound(name, sum, 1)
+	s.all["scale.round.few_worker_cpu_ms"], s.all["scale.round.few_temporal_cpu_ms"] = base.perPass(base.worker), base.perPass(base.temporal)
+	for kind, values := range map[string][]float64{"cpu_ratio": ratios, "worker_cpu_ratio": workerRatios} {
+		slices.Sort(values)
+		s.all["scale.round."+kind] = median(values)
+		s.all["scale.round."+kind+"_low"], s.all["scale.round."+kind+"_high"] = values[0], values[len(values)-1]
 	}
 }
 
-// reconcile asks all with a label for a pass; on a busy machine some go unanswered
-// in time.
+// reconcile requests a pass of all resources with a label.
 func (s *scaling) reconcile(label string) harness.Result {
 	s.T.Helper()
 	return s.MustCLI("reconcile", "-l", label, "--timeout", s.limit.String())
 }
 
-// fiveKilobytes is a body of 5 KB of JSON: names that repeat and values that do
-// not, others for each resource.
+// fiveKilobytes returns a body of 5 KB of JSON, with repeated names and random values
+// that differ by resource.
 func fiveKilobytes(i int) string {
 	values := rand.New(rand.NewPCG(1, uint64(i))) // #nosec G404 -- no secret
 	var entries []string

@@ -13,14 +13,14 @@ import (
 
 const (
 	turnsCount = 100
-	// turnsSeconds is how long Azure's operation takes, in real seconds.
+	// turnsSeconds is the duration of Azure's operation, in real seconds.
 	turnsSeconds = 1.0
 )
 
-// TestTurns measures the subnets of one network in one apply, which ARM changes
-// one at a time, against the sum of their operations.
+// TestTurns measures the subnets of one network in one apply, which ARM changes one at
+// a time, against the sum of their operations.
 func TestTurns(t *testing.T) {
-	binaries := part(t, "turns")
+	binaries := requirePart(t, "turns")
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 60, MaxRequests: 100_000}})
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{On: "put", Spec: armsim.OperationSpec{Seconds: 60 * turnsSeconds, RetryAfter: []float64{60}}}, nil)
 	w.StartWorker(harness.WorkerOptions{})

@@ -15,27 +15,26 @@ import (
 
 const (
 	benchSubscription = "/subscriptions/11111111-2222-3333-4444-555555555555"
-	// wakeWorkers is how many workers share the waiters.
+	// wakeWorkers is the number of workers that share the waiting resources.
 	wakeWorkers = 3
-	// wakeScale is Azure's time: with it the operation of a database takes a
+	// wakeScale is the pace of Azure's time: the operation of a database takes a
 	// twelfth of a second.
 	wakeScale = 60
-	// wakeBlocked is how long all wait before the owner becomes Ready.
+	// wakeBlocked is the time for which all wait before the owner becomes Ready.
 	wakeBlocked = time.Minute
 )
 
-// TestWake measures how soon those who wait for a Kusto cluster go on once it is
-// Ready, for 1, 20 and 200 of them, and what they cost while they wait. Each
-// number has a server, a simulator and workers of its own; the minute of waiting
-// is one for all.
+// TestWake measures how soon resources that wait for a Kusto cluster continue once it
+// is Ready, for 1, 20 and 200 of them, and their cost while they wait. Each number has
+// its own server, simulator and workers; the minute of waiting is common.
 func TestWake(t *testing.T) {
-	binaries := part(t, "wake")
+	binaries := requirePart(t, "wake")
 	all := figures{}
-	var groups []waiting
+	var groups []waitingDatabases
 	for _, count := range []int{1, 20, 200} {
 		groups = append(groups, blockDatabases(t, binaries, count))
 	}
-	whileBlocked(groups, all)
+	measureBlocked(groups, all)
 	for _, each := range groups {
 		each.measureWake(all)
 	}
@@ -45,19 +44,19 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// waiting are databases that wait for a cluster, in a world of their own.
-type waiting struct {
+// waitingDatabases are databases that wait for a cluster, in their own world.
+type waitingDatabases struct {
 	*harness.World
 	cluster   string
 	databases []string
 }
 
-// prefix begins the names of the figures.
-func (g waiting) prefix() string { return fmt.Sprintf("wake.%d.", len(g.databases)) }
+// prefix returns the beginning of the figures' names.
+func (g waitingDatabases) prefix() string { return fmt.Sprintf("wake.%d.", len(g.databases)) }
 
-// blockDatabases makes a cluster, keeps it Updating, and applies databases that
-// wait for it.
-func blockDatabases(t *testing.T, binaries harness.Binaries, count int) waiting {
+// blockDatabases creates a cluster, keeps it Updating, and applies databases that wait
+// for it.
+func blockDatabases(t *testing.T, binaries harness.Binaries, count int) waitingDatabases {
 	t.Helper()
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: wakeScale, MaxRequests: 100_000}})
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
@@ -66,13 +65,13 @@ func blockDatabases(t *testing.T, binaries harness.Binaries, count int) waiting 
 		w.StartWorker(harness.WorkerOptions{})
 	}
 	group := benchSubscription + "/resourceGroups/wake"
-	g := waiting{World: w, cluster: group + "/providers/Microsoft.Kusto/clusters/adx"}
+	g := waitingDatabases{World: w, cluster: group + "/providers/Microsoft.Kusto/clusters/adx"}
 	w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group, "body": map[string]any{"location": "westus2"}}, nil)
 	clusterFile := w.Write("cluster.yaml", manifest("Microsoft.Kusto/clusters@2023-08-15", "adx", group,
 		`{"location":"westus2","sku":{"name":"Standard_D13_v2","tier":"Standard","capacity":2}}`))
 	send(w, "apply", "-f", clusterFile, "--wait", "--timeout", "60s")
 
-	// The cluster's own PUT keeps it Updating.
+	// The PUT of the cluster itself keeps it Updating.
 	w.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: g.cluster}, nil)
 	w.Sim.Patch(g.cluster, map[string]any{"sku": map[string]any{"capacity": 3}})
 	send(w, "reconcile", g.cluster)
@@ -86,13 +85,13 @@ func blockDatabases(t *testing.T, binaries harness.Binaries, count int) waiting 
 	}
 	send(w, "apply", "-f", w.Write("databases.yaml", join(documents)))
 	for _, id := range g.databases {
-		w.UntilStatus(180*time.Second, id, "waits", func(s workflows.Status) bool { return s.Phase == workflows.PhaseBlocked })
+		w.UntilStatus(180*time.Second, id, "is Blocked", func(s workflows.Status) bool { return s.Phase == workflows.PhaseBlocked })
 	}
 	return g
 }
 
-// whileBlocked counts the requests of a minute in which all wait.
-func whileBlocked(groups []waiting, all figures) {
+// measureBlocked counts the requests of a minute in which all wait.
+func measureBlocked(groups []waitingDatabases, all figures) {
 	for _, g := range groups {
 		g.Sim.Reset()
 	}
@@ -112,11 +111,11 @@ func whileBlocked(groups []waiting, all figures) {
 	}
 }
 
-// measureWake lets the cluster become Ready. It measures from the first answer of
-// ARM that says so, whoever asked, to the PUT of each database.
-func (g waiting) measureWake(all figures) {
+// measureWake lets the cluster become Ready. It measures from the first GET that
+// returns this state, by any client, to the PUT of each database.
+func (g waitingDatabases) measureWake(all figures) {
 	g.T.Helper()
-	released := simulated(g.World)
+	released := simulatedTime(g.World)
 	g.Sim.Call(http.MethodDelete, "/holds", nil, nil)
 	for _, id := range append([]string{g.cluster}, g.databases...) {
 		g.UntilPhase(300*time.Second, id, workflows.PhaseReady)
@@ -132,7 +131,7 @@ func (g waiting) measureWake(all figures) {
 	}
 	for _, id := range g.databases {
 		if n := puts[strings.ToLower(id)]; n != 1 {
-			g.T.Errorf("%s got %d PUTs, want one", id, n)
+			g.T.Errorf("%s has %d PUTs, want 1", id, n)
 		}
 	}
 	slices.Sort(seconds)
@@ -140,15 +139,15 @@ func (g waiting) measureWake(all figures) {
 		g.T.Fatal("nothing was measured")
 	}
 	if seconds[0] < 0 {
-		g.T.Errorf("the first PUT came %.3f s before ARM called the cluster Ready", -seconds[0])
+		g.T.Errorf("the first PUT came %.3f s before ARM reported the cluster Ready", -seconds[0])
 	}
 	all[g.prefix()+"first_seconds"] = seconds[0]
-	all[g.prefix()+"median_seconds"] = middle(seconds)
+	all[g.prefix()+"median_seconds"] = median(seconds)
 	all[g.prefix()+"last_seconds"] = seconds[len(seconds)-1]
 }
 
-// simulated is what time it is in the simulator.
-func simulated(w *harness.World) time.Time {
+// simulatedTime returns the time of the simulator.
+func simulatedTime(w *harness.World) time.Time {
 	var now struct {
 		Now time.Time `json:"now"`
 	}
@@ -156,15 +155,15 @@ func simulated(w *harness.World) time.Time {
 	return now.Now
 }
 
-// readyAt is when ARM was first asked for the cluster after the hold was
-// released, in simulated time.
-func (g waiting) readyAt(released time.Time) time.Time {
+// readyAt returns the simulated time of the first GET of the cluster after the release
+// of the hold.
+func (g waitingDatabases) readyAt(released time.Time) time.Time {
 	g.T.Helper()
 	for _, r := range g.Sim.Requests("?method=GET") {
 		if strings.EqualFold(r.ID, g.cluster) && r.Time.After(released) {
 			return r.Time
 		}
 	}
-	g.T.Fatal("nobody asked for the cluster")
+	g.T.Fatal("no GET of the cluster after the release")
 	return time.Time{}
 }

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// troubleCount is how many resources meet with it.
+	// troubleCount is the number of resources.
 	troubleCount = 100
-	// killedAt is how many of them are written when the worker is killed.
-	killedAt = 50
-	// throttledTo is the part of ARM's published budget that is left.
-	throttledTo = 0.2
-	// heldCount is how many databases wait for a cluster.
+	// killAfter is the number of writes after which the worker is killed.
+	killAfter = 50
+	// budgetShare is the available share of ARM's published budget.
+	budgetShare = 0.2
+	// heldCount is the number of databases that wait for a cluster.
 	heldCount = 20
 )
 
-// measureKilled kills the worker in the middle of creations, as kill -9 does, and
-// once more when all are Ready, and counts what the next one writes once more.
-// With a latency the PUT takes effect at once and its answer is late, so that the
-// worker dies without having read it.
+// measureKilled kills the worker in the middle of creations, as kill -9 does, and again
+// when all are Ready, and counts the writes that the next worker repeats. With a
+// latency the PUT takes effect at once and its response is late, so that the worker
+// dies before reading it.
 func measureKilled(t *testing.T, binaries harness.Binaries, latency time.Duration, all figures) {
 	prefix := "peers.killed."
 	if latency > 0 {
@@ -41,70 +41,69 @@ func measureKilled(t *testing.T, binaries harness.Binaries, latency time.Duratio
 	p.MustCLI("apply", "-f", file)
 	p.Until(peersLimit, "half of them are written", func() (bool, string) {
 		n := len(p.Sim.Counters().Writes)
-		return n >= killedAt, fmt.Sprintf("%d written", n)
+		return n >= killAfter, fmt.Sprintf("%d written", n)
 	})
 	p.killWorker()
 	all[prefix+"written_before"] = float64(len(p.Sim.Counters().Writes))
 	begun := time.Now()
 	p.untilReady()
 	all[prefix+"ready_seconds_after"] = time.Since(begun).Seconds()
-	all[prefix+"written_twice"] = float64(writtenTwice(p.Sim.Counters()))
+	all[prefix+"written_twice"] = float64(repeatedWrites(p.Sim.Counters()))
 
 	p.Sim.Reset()
 	p.killWorker()
 	p.MustCLI("reconcile", "-l", "stack=crowd", "--wait", "--timeout", peersLimit.String())
 	counters := p.Sim.Counters()
-	all[prefix+"restart_requests"] = float64(requestsOf(counters)) / troubleCount
+	all[prefix+"restart_requests"] = float64(requestCount(counters)) / troubleCount
 	all[prefix+"restart_puts"] = float64(counters.ByMethod[http.MethodPut])
 }
 
-// killWorker starts another one in the place of the one that it kills.
-func (s *stand) killWorker() {
+// killWorker kills the worker and starts another one.
+func (s *testbed) killWorker() {
 	s.T.Helper()
 	s.worker.Kill()
 	s.worker = s.StartWorker(harness.WorkerOptions{})
 }
 
-// measureThrottled creates resources of one subscription while ARM grants a part
-// of what it does.
+// measureThrottled creates resources of one subscription with a share of ARM's budget.
 func measureThrottled(t *testing.T, binaries harness.Binaries, all figures) {
 	const prefix = "peers.throttled."
 	p := newPeers(t, binaries, troubleCount, 1, prefix, all)
 	file := p.manifests(p.World)
 	throttle := armsim.ARMThrottle()
 	for _, bucket := range []*armsim.Bucket{&throttle.Reads, &throttle.Writes, &throttle.Deletes} {
-		bucket.Capacity *= throttledTo
-		bucket.RefillPerSecond *= throttledTo
+		bucket.Capacity *= budgetShare
+		bucket.RefillPerSecond *= budgetShare
 	}
 	p.Sim.Call(http.MethodPut, "/throttle", throttle, nil)
 	p.create(file)
 	all[prefix+"answers_429"] = float64(p.Sim.Counters().ByStatus[http.StatusTooManyRequests])
 }
 
-// held is a cluster that no workflow manages and that somebody else keeps
-// Updating, and the databases that wait for it.
-type held struct {
-	*stand
+// heldCluster is an unmanaged cluster that stays Updating, and the databases that wait
+// for it.
+type heldCluster struct {
+	*testbed
 	cluster, prefix string
 	hold            time.Duration
 	databases       []string
 }
 
-// measureHeld measures how soon databases are created after somebody else let go
-// of their cluster: of one after 70 s, of another after 300 s.
+// measureHeld measures how soon databases are created after an external change of their
+// cluster ended: after 70 s, and after 300 s.
 func measureHeld(t *testing.T, binaries harness.Binaries, all figures) {
-	s := newPeersStand(t, binaries)
+	s := newPeersTestbed(t, binaries)
 	begun := time.Now()
-	groups := []*held{newHeld(s, "70s", 70*time.Second), newHeld(s, "300s", 300*time.Second)}
+	groups := []*heldCluster{newHeldCluster(s, "70s", 70*time.Second), newHeldCluster(s, "300s", 300*time.Second)}
 	for _, each := range groups {
 		each.measure(begun, all)
 	}
 }
 
-func newHeld(s *stand, name string, hold time.Duration) *held {
+func newHeldCluster(s *testbed, name string, hold time.Duration) *heldCluster {
 	s.T.Helper()
 	group := benchSubscription + "/resourceGroups/held"
-	h := &held{stand: s, cluster: group + "/providers/Microsoft.Kusto/clusters/" + name, prefix: "peers.held_" + name + ".", hold: hold}
+	h := &heldCluster{testbed: s, cluster: group + "/providers/Microsoft.Kusto/clusters/" + name, prefix: "peers.held_" + name + ".", hold: hold}
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": group, "body": map[string]any{"location": "westus2"}}, nil)
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": h.cluster, "body": map[string]any{
 		"location": "westus2", "sku": map[string]any{"name": "Standard_D13_v2", "tier": "Standard", "capacity": 2}, "properties": map[string]any{"state": "Running"},
@@ -121,13 +120,13 @@ func newHeld(s *stand, name string, hold time.Duration) *held {
 	return h
 }
 
-func (h *held) state(word string) {
+func (h *heldCluster) state(word string) {
 	h.Sim.Call(http.MethodPut, "/state", map[string]any{"id": h.cluster, "provisioningState": word}, nil)
 }
 
-// written is when each of the databases got its PUT, in simulated time, which is
-// real here.
-func (h *held) written() []time.Time {
+// putTimes returns the times of the databases' PUTs, in simulated time, which has the
+// pace of real time here.
+func (h *heldCluster) putTimes() []time.Time {
 	var times []time.Time
 	for _, r := range h.Sim.Requests("?method=PUT") {
 		if slices.Contains(h.databases, strings.ToLower(r.ID)) {
@@ -137,21 +136,21 @@ func (h *held) written() []time.Time {
 	return times
 }
 
-// measure lets go of the cluster when it was held for long enough.
-func (h *held) measure(begun time.Time, all figures) {
+// measure ends the hold of the cluster when its time is over.
+func (h *heldCluster) measure(begun time.Time, all figures) {
 	h.T.Helper()
 	h.Until(2*h.hold, "the hold is over", func() (bool, string) { return time.Since(begun) >= h.hold, "" })
 	all[h.prefix+"cluster_gets"] = float64(h.Sim.Count(http.MethodGet, h.cluster))
-	if n := len(h.written()); n != 0 {
+	if n := len(h.putTimes()); n != 0 {
 		h.T.Errorf("%d PUTs while the cluster is Updating, want none", n)
 	}
-	released := simulated(h.World)
+	released := simulatedTime(h.World)
 	h.state("Succeeded")
-	h.Until(peersLimit, "each database got its PUT", func() (bool, string) {
-		n := len(h.written())
+	h.Until(peersLimit, "each database has its PUT", func() (bool, string) {
+		n := len(h.putTimes())
 		return n >= heldCount, fmt.Sprintf("%d PUTs", n)
 	})
-	times := h.written()
+	times := h.putTimes()
 	all[h.prefix+"first_put_seconds"] = times[0].Sub(released).Seconds()
 	all[h.prefix+"last_put_seconds"] = times[len(times)-1].Sub(released).Seconds()
 }

@@ -20,17 +20,17 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// temporalVariable is the folder of a Temporal server that this program is to be,
+// temporalVariable names the folder of the Temporal server that this program runs
 // instead of a benchmark.
 const temporalVariable = "BENCH_TEMPORAL_FOLDER"
 
-// TestTemporalServer is no test: benchmarks start this program once more as the
-// Temporal server, so that its processor time and memory can be told from theirs.
-// It ends with its standard input.
+// TestTemporalServer is not a test: benchmarks start this program again as the Temporal
+// server, so that its processor time and memory are measured separately. It ends at the
+// end of its standard input.
 func TestTemporalServer(t *testing.T) {
 	folder := os.Getenv(temporalVariable)
 	if folder == "" {
-		t.Skip("the Temporal server of a benchmark, which starts it")
+		t.Skip("the Temporal server of a benchmark; the benchmark starts it")
 	}
 	server, err := temporaldev.Start(t.Context(), folder, temporaldev.Options{SearchAttributes: workflows.SearchAttributes()})
 	if err != nil {
@@ -42,21 +42,21 @@ func TestTemporalServer(t *testing.T) {
 	if err := os.Rename(filepath.Join(folder, "part"), filepath.Join(folder, "address")); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.Copy(io.Discard, os.Stdin) // its end is what is waited for
+	_, _ = io.Copy(io.Discard, os.Stdin) // the end of the input stops the server
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// stand is a world whose Temporal server is a process of its own, and one worker.
-type stand struct {
+// testbed is a world with the Temporal server in its own process, and one worker.
+type testbed struct {
 	*harness.World
 	temporal int // process ID
 	worker   *harness.Worker
 	cli      memoryWatch
 }
 
-func newStand(t *testing.T, binaries harness.Binaries, simulator armsim.Options) *stand {
+func newTestbed(t *testing.T, binaries harness.Binaries, simulator armsim.Options) *testbed {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -74,24 +74,24 @@ func newStand(t *testing.T, binaries harness.Binaries, simulator armsim.Options)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = stdin.Close() // ends the server
+		_ = stdin.Close() // stops the server
 		_ = command.Wait()
 	})
 	address, deadline := "", time.Now().Add(2*time.Minute)
 	for ticker := time.NewTicker(100 * time.Millisecond); address == ""; <-ticker.C {
 		content, err := os.ReadFile(filepath.Join(folder, "address"))
 		if address = string(content); err != nil && time.Now().After(deadline) {
-			t.Fatalf("the Temporal server does not start; see %s", folder)
+			t.Fatalf("the Temporal server did not start; see %s", folder)
 		}
 	}
-	s := &stand{World: harness.New(t, binaries, harness.Options{Temporal: address, Simulator: simulator}), temporal: command.Process.Pid}
+	s := &testbed{World: harness.New(t, binaries, harness.Options{Temporal: address, Simulator: simulator}), temporal: command.Process.Pid}
 	s.Started = s.cli.start
 	s.worker = s.StartWorker(harness.WorkerOptions{})
 	return s
 }
 
-// use is what a process took.
-func (s *stand) use(pid int) usage {
+// usage returns the use of a process.
+func (s *testbed) usage(pid int) usage {
 	s.T.Helper()
 	u, err := usageOf(pid)
 	if err != nil {
@@ -103,24 +103,25 @@ func (s *stand) use(pid int) usage {
 // spent is the processor time of the worker and of the Temporal server.
 type spent struct{ worker, temporal time.Duration }
 
-func (s *stand) spent() spent {
+func (s *testbed) spent() spent {
 	s.T.Helper()
-	return spent{s.use(s.worker.PID()).cpu, s.use(s.temporal).cpu}
+	return spent{s.usage(s.worker.PID()).cpu, s.usage(s.temporal).cpu}
 }
 
-// since is what was spent after an earlier look.
-func (s *stand) since(before spent) spent {
+// spentSince returns the processor time since an earlier reading.
+func (s *testbed) spentSince(before spent) spent {
 	s.T.Helper()
 	now := s.spent()
 	return spent{now.worker - before.worker, now.temporal - before.temporal}
 }
 
-// metric sums the series of a metric of the worker whose labels hold all texts.
-func (s *stand) metric(name string, labels ...string) float64 {
+// metric returns the sum of the series of a worker metric with labels that contain all
+// the texts.
+func (s *testbed) metric(name string, labels ...string) float64 {
 	s.T.Helper()
 	code, text := s.worker.Get("/metrics")
 	if code != http.StatusOK {
-		s.T.Fatalf("/metrics answered %d: %s", code, text)
+		s.T.Fatalf("/metrics returned %d: %s", code, text)
 	}
 	sum := 0.0
 lines:
@@ -145,53 +146,54 @@ lines:
 	return sum
 }
 
-// lookEvery is how often the worker is asked for its metrics, which is work.
-const lookEvery = time.Second
+// metricsInterval is the minimum time between two requests for the worker's metrics,
+// which cost processor time.
+const metricsInterval = time.Second
 
-// untilSeen is Until for a condition that asks the worker for its metrics.
-func (s *stand) untilSeen(timeout time.Duration, what string, condition func() (done bool, answer string)) {
+// untilMetrics is Until for a condition that requests the worker's metrics.
+func (s *testbed) untilMetrics(timeout time.Duration, name string, condition func() (done bool, answer string)) {
 	s.T.Helper()
 	next := time.Now()
-	s.Until(timeout, what, func() (bool, string) {
+	s.Until(timeout, name, func() (bool, string) {
 		if time.Now().Before(next) {
-			return false, "not looked"
+			return false, "not read yet"
 		}
-		next = time.Now().Add(lookEvery)
+		next = time.Now().Add(metricsInterval)
 		return condition()
 	})
 }
 
-// slots are those that the worker holds for tasks in work.
-func (s *stand) slots() float64 {
+// slots returns the number of slots in use by tasks of the worker.
+func (s *testbed) slots() float64 {
 	s.T.Helper()
 	return s.metric("temporal_worker_task_slots_used")
 }
 
-// inPhase counts the resources in a phase as visibility knows them.
-func (s *stand) inPhase(phase workflows.Phase) int {
+// inPhase returns the number of resources in a phase, from visibility.
+func (s *testbed) inPhase(phase workflows.Phase) int {
 	s.T.Helper()
 	answer, err := s.Client.CountWorkflow(s.T.Context(), &workflowservice.CountWorkflowExecutionsRequest{
 		Namespace: temporaldev.Namespace,
 		Query:     fmt.Sprintf("ExecutionStatus = 'Running' AND ReconcilePhase = '%s'", phase),
 	})
 	if err != nil {
-		return -1 // a busy server; asked again
+		return -1 // a busy server; the next poll repeats it
 	}
 	return int(answer.GetCount())
 }
 
-// thingType is a type without rules of its own in the simulator.
+// thingType is a type without specific rules in the simulator.
 const thingType = "Microsoft.Example/things"
 
-// crowd is many resources, spread over subscriptions, for ARM's budgets are a
-// subscription's.
+// crowd is a number of resources in several subscriptions, because ARM's budgets are
+// per subscription.
 type crowd struct {
 	count, subscriptions int
-	// kind is the type with api-version.
+	// kind is the type with the api-version.
 	kind string
 	body func(i int) string
-	// more are further lines of each manifest.
-	more string
+	// extraLines are further lines of each manifest.
+	extraLines string
 }
 
 func (c crowd) group(i int) string {
@@ -203,14 +205,14 @@ func (c crowd) id(i int) string {
 	return fmt.Sprintf("%s/providers/%s/t%d", c.group(i), kind, i)
 }
 
-// perFile is how many manifests stand in one file.
+// perFile is the number of manifests in one file.
 const perFile = 250
 
-// perBatch is how many resources have the same label "batch", so that as many can
-// be asked for a pass at a time whatever the number of all.
+// perBatch is the number of resources with the same label "batch", so that this many
+// can pass at a time, whatever the total.
 const perBatch = 100
 
-// manifests makes the groups, and a folder of files with the manifests.
+// manifests creates the groups, and a folder of files with the manifests.
 func (c crowd) manifests(w *harness.World) string {
 	w.T.Helper()
 	for i := range min(c.count, c.subscriptions) {
@@ -219,7 +221,7 @@ func (c crowd) manifests(w *harness.World) string {
 	var documents []string
 	for i := range c.count {
 		documents = append(documents, fmt.Sprintf("type: %s\nname: t%d\nowner: %s\nlabels: {stack: crowd, batch: b%d}\n%sbody: %s\n",
-			c.kind, i, c.group(i), i/perBatch, c.more, c.body(i)))
+			c.kind, i, c.group(i), i/perBatch, c.extraLines, c.body(i)))
 		if len(documents) == perFile || i == c.count-1 {
 			w.Write(fmt.Sprintf("crowd/%06d.yaml", i), join(documents))
 			documents = nil
