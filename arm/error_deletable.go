@@ -14,7 +14,7 @@ const (
 
 // notDeletableRows match the refusal of a DELETE because of the kind of resource: a
 // type without DELETE, or the last one that must exist. Its owner's DELETE removes it.
-// The class is that of the error table.
+// The error table has the class.
 var notDeletableRows = []Row{
 	{Status: http.StatusMethodNotAllowed, Reason: reasonNoDelete, Source: srcContract},
 	{Status: http.StatusNotImplemented, Reason: reasonNoDelete, Source: srcContract},

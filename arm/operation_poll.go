@@ -144,7 +144,7 @@ func (c *Client) unreadablePoll(poll Poll) Poll {
 }
 
 // operationError returns the error of an operation that ended as Failed or
-// Canceled. Its code is about the operation, so the class is that of a write.
+// Canceled. Its code is about the operation, so it is classified as a write.
 func operationError(response Response, state string) *Error {
 	e := parseError(response.Body)
 	e.Status, e.RequestID = response.Status, response.RequestID

@@ -184,7 +184,7 @@ func (s scope) budget() string {
 }
 
 // scopeOf returns the scope of a request by its path; operation URLs have the
-// same form. The provider is the last one, which is that of an extension resource.
+// same form. The last provider counts: an extension resource has its own.
 func scopeOf(request *http.Request) scope {
 	s := scope{verb: verbOf(request.Method), provider: "microsoft.resources"}
 	segments := strings.Split(strings.ToLower(request.URL.Path), "/")

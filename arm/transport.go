@@ -81,7 +81,7 @@ func checkSkipVerify(target cloud.Configuration) error {
 	return nil
 }
 
-// withCA returns the system's authorities and those of a PEM file.
+// withCA returns the system's authorities and the ones of a PEM file.
 func withCA(file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
@@ -97,7 +97,7 @@ func withCA(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// preparedTransport returns a transport that follows no redirects; nil stands for
+// preparedTransport returns a transport that follows no redirects; nil means
 // NewTransport's.
 func preparedTransport(transport policy.Transporter) (policy.Transporter, error) {
 	if transport == nil {
