@@ -11,8 +11,8 @@ import (
 )
 
 func TestKeyword(t *testing.T) {
-	if got := keyword(strings.Repeat("ö", 300)); utf8.RuneCountInString(got) != keywordMax {
-		t.Errorf("%d runes, want %d: a longer value hides the workflow on SQL stores", utf8.RuneCountInString(got), keywordMax)
+	if got := keyword(strings.Repeat("ö", 300)); utf8.RuneCountInString(got) != maxKeywordRunes {
+		t.Errorf("%d runes, want %d: a longer value hides the workflow on SQL stores", utf8.RuneCountInString(got), maxKeywordRunes)
 	}
 }
 
@@ -26,8 +26,8 @@ func TestWaitingKeysAreBounded(t *testing.T) {
 		ids = append(ids, id)
 	}
 	keys := waitingKeys(ids)
-	if len(keys) != waitingForMax || !slices.IsSorted(keys) || len(slices.Compact(slices.Clone(keys))) != len(keys) {
-		t.Errorf("%d keys, want %d, sorted, each once", len(keys), waitingForMax)
+	if len(keys) != maxWaitingKeys || !slices.IsSorted(keys) || len(slices.Compact(slices.Clone(keys))) != len(keys) {
+		t.Errorf("%d keys, want %d, sorted, each once", len(keys), maxWaitingKeys)
 	}
 	if bytes := len(strings.Join(keys, "")); bytes > 1024 {
 		t.Errorf("the keys take %d bytes: the server terminates a workflow over 2,048", bytes)
@@ -37,9 +37,9 @@ func TestWaitingKeysAreBounded(t *testing.T) {
 func TestRememberIsBounded(t *testing.T) {
 	var s State
 	for i := range 100 {
-		s.remember(Decision{Step: "PreCheck", Message: fmt.Sprint(i)})
+		s.addDecision(Decision{Step: "PreCheck", Message: fmt.Sprint(i)})
 	}
-	if len(s.Decisions) != decisionsKept || s.Decisions[decisionsKept-1].Message != "99" {
-		t.Errorf("%d decisions kept, the last %q; want the last %d", len(s.Decisions), s.Decisions[len(s.Decisions)-1].Message, decisionsKept)
+	if len(s.Decisions) != maxDecisions || s.Decisions[maxDecisions-1].Message != "99" {
+		t.Errorf("%d decisions kept, the last %q; want the last %d", len(s.Decisions), s.Decisions[len(s.Decisions)-1].Message, maxDecisions)
 	}
 }

@@ -65,7 +65,7 @@ func TestContinueAsNewKeepsAWakeOfTheSameTask(t *testing.T) {
 	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
 		t.Fatal(err)
 	}
-	if known := input.State.Changes; len(known) != 1 || !known[0].At.Equal(changed) || !input.State.Wanted {
+	if known := input.State.Changes; len(known) != 1 || !known[0].At.Equal(changed) || !input.State.PassRequested {
 		t.Errorf("the next run knows of the changes %v, want one of %s: the wake was lost", known, changed)
 	}
 }

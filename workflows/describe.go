@@ -10,16 +10,17 @@ import (
 	"github.com/armature-io/armature/internal/text"
 )
 
-// Bounds of the Web UI's page: how many of the last decisions it lists, and of
-// the resources that are waited for.
+// Bounds of the page: how many of the last decisions it lists, and of the resources
+// that the workflow waits for.
 const (
-	decisionsShown = 8
-	waitingShown   = 8
+	maxShownDecisions = 8
+	maxShownWaiting   = 8
 )
 
-// describe writes the page that the Web UI shows as current details, what
-// somebody on call asks first: condition, waiting for whom since when, next try,
-// last differences, last decisions (the newest first, as in the timeline).
+// describe writes the page that the Web UI shows as current details. It answers what an
+// operator on call asks first: the condition, what the workflow waits for and since
+// when, the next try, the last differences, and the last decisions, newest first as in
+// the timeline.
 func (r *reconciler) describe(ctx workflow.Context) {
 	s := r.state
 	if s.Desired == nil {
@@ -29,11 +30,11 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	fmt.Fprintf(&b, "**%s**: %s\n\n| what | value |\n|---|---|\n", s.Phase, plain(s.Condition.Message))
 	fmt.Fprintf(&b, "| reason | %s since %s |\n", s.Condition.Reason, text.Time(s.Condition.LastTransitionTime))
 	for i, id := range s.WaitingFor {
-		if i == waitingShown {
+		if i == maxShownWaiting {
 			fmt.Fprintf(&b, "| | and %d more |\n", len(s.WaitingFor)-i)
 			break
 		}
-		fmt.Fprintf(&b, "| waits for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), text.Time(s.WaitingSince))
+		fmt.Fprintf(&b, "| waiting for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), text.Time(s.WaitingSince))
 	}
 	if s.Operation != "" {
 		fmt.Fprintf(&b, "| operation | %s since %s |\n", s.Operation, text.Time(s.OperationSince))
@@ -49,24 +50,23 @@ func (r *reconciler) describe(ctx workflow.Context) {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", plain(d.Path), plain(d.Observed), plain(d.Desired))
 		}
 	}
-	b.WriteString("\nLast decisions, the newest first:\n\n")
-	for _, d := range slices.Backward(s.Decisions[max(0, len(s.Decisions)-decisionsShown):]) {
-		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", text.Time(d.At), d.Pass, strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason)), plain(d.Message), times(d.Count))
+	b.WriteString("\nLast decisions, newest first:\n\n")
+	for _, d := range slices.Backward(s.Decisions[max(0, len(s.Decisions)-maxShownDecisions):]) {
+		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", text.Time(d.At), d.Pass, strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason)), plain(d.Message), repetitions(d.Count))
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
 }
 
-// times tells how often a decision was repeated.
-func times(count int) string {
+// repetitions returns " (3 times)" for a repeated decision, or "".
+func repetitions(count int) string {
 	if count < 2 {
 		return ""
 	}
 	return fmt.Sprintf(" (%d times)", count)
 }
 
-// markdown is what a text of somebody else must not say to Markdown. It is built
-// once: a page has dozens of such texts.
-var markdown = strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_", "`", "'", "<", "&lt;", "[", "\\[")
+// markdownEscaper replaces what Markdown would interpret.
+var markdownEscaper = strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_", "`", "'", "<", "&lt;", "[", "\\[")
 
-// plain keeps a text of somebody else from being read as Markdown.
-func plain(text string) string { return markdown.Replace(text) }
+// plain escapes a text from outside, so that it is not read as Markdown.
+func plain(text string) string { return markdownEscaper.Replace(text) }

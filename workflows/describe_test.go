@@ -47,7 +47,7 @@ func TestCurrentDetails(t *testing.T) {
 	paused := r.details(650 * time.Millisecond)
 	r.start(700 * time.Millisecond)
 	for _, text := range []string{
-		"**Blocked**: ", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waits for | o0 (Microsoft.Kusto/clusters) since", "and 22 more",
+		"**Blocked**: ", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waiting for | o0 (Microsoft.Kusto/clusters) since", "and 22 more",
 		"| next try | 2026-01-02 03:00", "CheckOwner Block", `&lt;b>Updating&lt;/b> \| \*now\*`, "apply",
 	} {
 		if !strings.Contains(*blocked, text) {

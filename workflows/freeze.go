@@ -10,9 +10,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// HoldFreezeWorkflow holds what of the fleet is frozen: there is one run of it,
-// FreezeWorkflowID, while anything is. It stands in its memo, so that workers
-// and people read it without a worker.
+// HoldFreezeWorkflow keeps the freezes of the fleet. Its one run, FreezeWorkflowID,
+// exists while there are any. Its memo lists them, so that workers and users read them
+// without a worker.
 const (
 	HoldFreezeWorkflow = "HoldFreeze"
 	FreezeWorkflowID   = "armature:freeze"
@@ -25,11 +25,11 @@ const (
 	MemoFrozen     = "frozen"
 )
 
-// freezesMost bounds the freezes, and so the memo.
-const freezesMost = 50
+// maxFreezes bounds the freezes, and so the memo.
+const maxFreezes = 50
 
-// Freeze stops every PUT and DELETE of the resources with the labels of
-// Selector (k=v,k=v), of all resources when it is "".
+// Freeze stops every PUT and DELETE of the resources with the labels of Selector
+// (k=v,k=v), or of all resources when it is "".
 type Freeze struct {
 	Selector string    `json:"selector,omitempty"`
 	By       string    `json:"by,omitempty"`
@@ -37,15 +37,15 @@ type Freeze struct {
 	Since    time.Time `json:"since,omitzero"`
 }
 
-// FreezeResult answers a FreezeUpdate or UnfreezeUpdate.
+// FreezeResult is the result of FreezeUpdate and UnfreezeUpdate.
 type FreezeResult struct {
-	// Changed is false when it was so already.
+	// Changed is false when the update changed nothing.
 	Changed bool `json:"changed"`
-	// Frozen is what is frozen now.
+	// Frozen are the freezes after the update.
 	Frozen []Freeze `json:"frozen,omitempty"`
 }
 
-// HoldFreezeInput starts a run; continue-as-new carries what is frozen.
+// HoldFreezeInput starts a run; continue-as-new carries the freezes.
 type HoldFreezeInput struct {
 	Frozen []Freeze `json:"frozen,omitempty"`
 }
@@ -56,92 +56,80 @@ type freezer struct {
 	messages int64
 }
 
-// HoldFreeze holds the freezes until the last one is taken back.
+// HoldFreeze keeps the freezes until the last one is lifted.
 func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 	f := &freezer{frozen: input.Frozen}
-	if err := f.handle(ctx); err != nil {
+	if err := f.registerHandlers(ctx); err != nil {
 		return err
 	}
-	held := func() bool { return len(f.frozen) > 0 }
-	if err := sleep(ctx, firstMessage, "waits for the first freeze", held); err != nil {
+	active := func() bool { return len(f.frozen) > 0 }
+	if err := awaitOrTimer(ctx, firstMessageTimeout, "waiting for the first freeze", active); err != nil {
 		return err
 	}
-	for held() {
-		info := workflow.GetInfo(ctx)
-		if info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
-			return f.continueAsNew(ctx)
+	for active() {
+		if shouldContinueAsNew(ctx) {
+			if err := awaitHandlers(ctx); err != nil {
+				return err
+			}
+			return continueAsNew(ctx, HoldFreezeWorkflow, HoldFreezeInput{Frozen: f.frozen})
 		}
-		seen := f.messages
-		summary := text.Cut(fmt.Sprintf("frozen: %s, by %s since %s", what(f.frozen[0].Selector), f.frozen[0].By, text.Time(f.frozen[0].Since)), maxSummaryRunes)
-		if err := sleep(ctx, longestTimer, summary, func() bool { return f.messages != seen }); err != nil {
+		handled, first := f.messages, f.frozen[0]
+		summary := fmt.Sprintf("frozen: %s, by %s since %s", selectorText(first.Selector), first.By, text.Time(first.Since))
+		if err := awaitOrTimer(ctx, maxTimer, summarize(summary), func() bool { return f.messages != handled }); err != nil {
 			return err
 		}
 	}
-	return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	return awaitHandlers(ctx)
 }
 
-// what is how a summary calls a selector.
-func what(selector string) string {
+// selectorText returns how a summary names a selector.
+func selectorText(selector string) string {
 	if selector == "" {
 		return "everything"
 	}
 	return selector
 }
 
-func (f *freezer) continueAsNew(ctx workflow.Context) error {
-	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+func (f *freezer) registerHandlers(ctx workflow.Context) error {
+	if err := registerUpdate(ctx, FreezeUpdate, "Stop every PUT and DELETE of the resources that the selector matches.", f.freeze, f.validate); err != nil {
 		return err
 	}
-	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
-		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, HoldFreezeWorkflow, HoldFreezeInput{Frozen: f.frozen})
-}
-
-func (f *freezer) handle(ctx workflow.Context) error {
-	freeze := workflow.UpdateHandlerOptions{Validator: f.validate, Description: "Stop every PUT and DELETE of what the selector matches."}
-	if err := workflow.SetUpdateHandlerWithOptions(ctx, FreezeUpdate, f.freeze, freeze); err != nil {
-		return fmt.Errorf("set update handler %s: %w", FreezeUpdate, err)
-	}
-	unfreeze := workflow.UpdateHandlerOptions{Description: "Take a freeze back; its selector names it."}
-	if err := workflow.SetUpdateHandlerWithOptions(ctx, UnfreezeUpdate, f.unfreeze, unfreeze); err != nil {
-		return fmt.Errorf("set update handler %s: %w", UnfreezeUpdate, err)
-	}
-	return nil
+	return registerUpdate(ctx, UnfreezeUpdate, "Lift the freeze with the same selector.", f.unfreeze, nil)
 }
 
 func (f *freezer) validate(in Freeze) error {
 	if _, err := resource.ParseSelector(in.Selector); err != nil {
 		return refused(RefusedInvalid, "%v", err)
 	}
-	if f.at(in) < 0 && len(f.frozen) >= freezesMost {
-		return refused(RefusedInvalid, "%d freezes are on; take one back first, or freeze everything", len(f.frozen))
+	if f.index(in) < 0 && len(f.frozen) >= maxFreezes {
+		return refused(RefusedInvalid, "%d freezes are active: lift one first, or freeze everything", len(f.frozen))
 	}
 	return nil
 }
 
-func (f *freezer) at(in Freeze) int {
+// index returns the position of the freeze with the same selector, -1 without one.
+func (f *freezer) index(in Freeze) int {
 	return slices.IndexFunc(f.frozen, func(known Freeze) bool { return known.Selector == in.Selector })
 }
 
 func (f *freezer) freeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
-	if f.at(in) >= 0 {
+	if f.index(in) >= 0 {
 		return FreezeResult{Frozen: f.frozen}, nil
 	}
 	in.Since = workflow.Now(ctx)
-	f.frozen = append(slices.Clone(f.frozen), in)
-	return f.changed(ctx)
+	return f.change(ctx, append(slices.Clone(f.frozen), in))
 }
 
 func (f *freezer) unfreeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
-	at := f.at(in)
-	if at < 0 {
+	i := f.index(in)
+	if i < 0 {
 		return FreezeResult{Frozen: f.frozen}, nil
 	}
-	f.frozen = slices.Delete(slices.Clone(f.frozen), at, at+1)
-	return f.changed(ctx)
+	return f.change(ctx, slices.Delete(slices.Clone(f.frozen), i, i+1))
 }
 
-func (f *freezer) changed(ctx workflow.Context) (FreezeResult, error) {
+func (f *freezer) change(ctx workflow.Context, frozen []Freeze) (FreezeResult, error) {
+	f.frozen = frozen
 	f.messages++
 	if err := workflow.UpsertMemo(ctx, map[string]any{MemoFrozen: f.frozen}); err != nil {
 		return FreezeResult{}, fmt.Errorf("write the memo: %w", err)

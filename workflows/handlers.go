@@ -12,26 +12,25 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// handleMessages registers the handlers. None of them waits for ARM: a handler changes
-// the state and returns, the loop does the work.
-func (r *reconciler) handleMessages(ctx workflow.Context) error {
+// registerHandlers registers the handlers of updates, queries and signals. None of them
+// waits for ARM: a handler changes the state and returns, the loop does the work.
+func (r *reconciler) registerHandlers(ctx workflow.Context) error {
 	updates := []struct {
 		name, description  string
 		handler, validator any
 	}{
-		{ApplyUpdate, "Take a new spec; answers its generation.", r.apply, r.validateApply},
-		{ReconcileUpdate, "Run a pass now; answers its number.", r.reconcile, r.validateReconcile},
-		{PauseUpdate, "Let an operation end and start no step.", r.pause, r.validatePause},
-		{ResumeUpdate, "Go on after a pause.", r.resume, r.validatePause},
-		{DeleteUpdate, "Delete the resource and end.", r.delete, r.validateDelete},
+		{ApplyUpdate, "Apply a spec; returns its generation.", r.apply, r.validateApply},
+		{ReconcileUpdate, "Run a pass now; returns its number.", r.reconcile, r.validateReconcile},
+		{PauseUpdate, "Let a running operation finish and start no further step.", r.pause, r.validatePause},
+		{ResumeUpdate, "Continue after a pause.", r.resume, r.validatePause},
+		{DeleteUpdate, "Delete the resource and end the workflow.", r.delete, r.validateDelete},
 	}
 	for _, update := range updates {
-		options := workflow.UpdateHandlerOptions{Validator: update.validator, Description: update.description}
-		if err := workflow.SetUpdateHandlerWithOptions(ctx, update.name, update.handler, options); err != nil {
-			return fmt.Errorf("set update handler %s: %w", update.name, err)
+		if err := registerUpdate(ctx, update.name, update.description, update.handler, update.validator); err != nil {
+			return err
 		}
 	}
-	if err := workflow.SetQueryHandler(ctx, StatusQuery, r.report); err != nil {
+	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (Status, error) { return r.state.status(), nil }); err != nil {
 		return fmt.Errorf("set query handler %s: %w", StatusQuery, err)
 	}
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {
@@ -41,45 +40,49 @@ func (r *reconciler) handleMessages(ctx workflow.Context) error {
 	return nil
 }
 
-// report answers StatusQuery.
-func (r *reconciler) report() (Status, error) {
-	return r.state.status(), nil
+// registerUpdate registers an update handler; validator may be nil.
+func registerUpdate(ctx workflow.Context, name, description string, handler, validator any) error {
+	options := workflow.UpdateHandlerOptions{Validator: validator, Description: description}
+	if err := workflow.SetUpdateHandlerWithOptions(ctx, name, handler, options); err != nil {
+		return fmt.Errorf("set update handler %s: %w", name, err)
+	}
+	return nil
 }
 
-// refused is the error of a validator.
+// refused returns the error with which a validator refuses an update.
 func refused(kind, format string, args ...any) error {
 	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf(format, args...), kind,
 		temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
-	id := workflow.GetInfo(ctx).WorkflowExecution.ID
+	workflowID, name := workflow.GetInfo(ctx).WorkflowExecution.ID, in.Desired.ID.Short()
 	switch {
 	case r.state.Delete != nil:
-		return refused(RefusedDeleting, "%s is being deleted: wait until it is gone, then apply again", r.state.Desired.ID.Short())
+		return refused(RefusedDeleting, "%s is being deleted: wait until it is deleted, then apply again", r.state.Desired.ID.Short())
 	case in.Once && r.state.Desired != nil && !r.state.Once:
-		return refused(RefusedOnce, "%s is managed already: --once would end that; apply it without --once", r.state.Desired.ID.Short())
-	case in.Desired.ID.WorkflowID() != id:
-		return refused(RefusedInvalid, "the resource ID %q does not belong to the workflow %q", in.Desired.ID, id)
+		return refused(RefusedOnce, "%s is managed already, and --once would end that: apply it without --once", r.state.Desired.ID.Short())
+	case in.Desired.ID.WorkflowID() != workflowID:
+		return refused(RefusedInvalid, "the resource ID %q does not belong to the workflow %q", in.Desired.ID, workflowID)
 	case in.Desired.APIVersion == "":
-		return refused(RefusedInvalid, "%s has no api-version", in.Desired.ID.Short())
+		return refused(RefusedInvalid, "%s has no api-version", name)
 	case !labelsFit(in.Desired.Labels):
-		return refused(RefusedInvalid, "the labels of %s take more than the %d bytes that a search attribute holds", in.Desired.ID.Short(), searchAttributeMax)
+		return refused(RefusedInvalid, "the labels of %s exceed the %d bytes of a search attribute", name, maxAttributeBytes)
 	case len(in.Desired.Body) > resource.MaxBodyBytes:
-		return refused(RefusedInvalid, "the body of %s has %d bytes; at most %d are allowed", in.Desired.ID.Short(), len(in.Desired.Body), resource.MaxBodyBytes)
+		return refused(RefusedInvalid, "the body of %s has %d bytes; at most %d are allowed", name, len(in.Desired.Body), resource.MaxBodyBytes)
 	}
 	return nil
 }
 
 func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, error) {
-	changed := r.state.Desired == nil || !same(*r.state.Desired, in.Desired)
+	changed := r.state.Desired == nil || !equalSpecs(*r.state.Desired, in.Desired)
 	r.state.Once = in.Once
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
 		r.state.Desired = &in.Desired
 		r.state.Generation++
 		r.state.Attempts, r.state.FailedPuts = 0, 0
-		r.state.Ended = activities.Repeated{}
+		r.state.Repeated = activities.Repeated{}
 		r.state.NotReadySince, r.state.Overdue = time.Time{}, false
 		r.upsertIdentity(ctx)
 		if r.state.Generation == 1 {
@@ -89,14 +92,14 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 				Message: "the first pass has not ended yet",
 			}, workflow.Now(ctx))
 		}
-		r.want(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
+		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
-	return ApplyResult{Generation: r.state.Generation, Changed: changed, Paused: r.state.holds()}, nil
+	return ApplyResult{Generation: r.state.Generation, Changed: changed, Paused: r.state.pauseBlocks()}, nil
 }
 
-// same compares two specs as they stand in histories; map keys are sorted
-// there.
-func same(a, b resource.Desired) bool {
+// equalSpecs reports whether two specs are equal in histories, where map keys are
+// sorted.
+func equalSpecs(a, b resource.Desired) bool {
 	left, errLeft := json.Marshal(a)
 	right, errRight := json.Marshal(b)
 	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
@@ -104,14 +107,14 @@ func same(a, b resource.Desired) bool {
 
 func (r *reconciler) validateReconcile(in ReconcileInput) error {
 	if in.Force && in.Reason == "" {
-		return refused(RefusedInvalid, "a forced reconcile needs a reason: it stands in the history")
+		return refused(RefusedInvalid, "a forced reconcile needs a reason, which the history keeps")
 	}
 	return r.validateManaged()
 }
 
 func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (ReconcileResult, error) {
 	number := r.state.Pass + 1
-	if r.passing {
+	if r.inPass {
 		number++
 	}
 	message := "by " + in.By
@@ -121,17 +124,17 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 	}
 	if in.DropBaseline {
 		r.state.Memory, r.state.Kept = nil, nil
-		message += "; the baseline is dropped"
+		message += "; baseline dropped"
 	}
-	r.want(ctx, ReconcileUpdate, message)
-	return ReconcileResult{Pass: number, Paused: r.state.holds()}, nil
+	r.requestPass(ctx, ReconcileUpdate, message)
+	return ReconcileResult{Pass: number, Paused: r.state.pauseBlocks()}, nil
 }
 
 func (r *reconciler) validatePause(PauseInput) error { return r.validateManaged() }
 
 func (r *reconciler) validateManaged() error {
 	if r.state.Desired == nil {
-		return refused(RefusedNotManaged, "nothing is managed here: apply a manifest first")
+		return refused(RefusedNotManaged, "the resource is not managed: apply a manifest first")
 	}
 	return nil
 }
@@ -141,7 +144,7 @@ func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, er
 		return PauseResult{}, nil
 	}
 	r.state.Paused = true
-	r.message(ctx, PauseUpdate, said(in))
+	r.recordMessage(ctx, PauseUpdate, attribution(in))
 	return PauseResult{Changed: true}, nil
 }
 
@@ -151,12 +154,12 @@ func (r *reconciler) resume(ctx workflow.Context, in PauseInput) (PauseResult, e
 	}
 	r.state.Paused = false
 	r.state.NotReadySince, r.state.Overdue = time.Time{}, false
-	r.want(ctx, ResumeUpdate, said(in))
+	r.requestPass(ctx, ResumeUpdate, attribution(in))
 	return PauseResult{Changed: true}, nil
 }
 
-// said is who gave which reason.
-func said(in PauseInput) string {
+// attribution returns the user and the reason of a pause or resume.
+func attribution(in PauseInput) string {
 	if in.Reason == "" {
 		return "by " + in.By
 	}
@@ -165,10 +168,10 @@ func said(in PauseInput) string {
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
 	if known := r.state.Desired; known != nil {
-		// The applied policy decides. A manifest that wants to keep the resource
-		// must not delete it because nobody applied it yet.
+		// The applied policy decides. A manifest that would keep the resource must not
+		// delete it because it has not been applied yet.
 		if in.Desired != nil && in.Desired.Policy.Spares() && known.Policy != in.Desired.Policy {
-			return refused(RefusedInvalid, "the manifest of %s says policy %s, but %s was applied: apply the manifest first, or delete by name",
+			return refused(RefusedInvalid, "the manifest of %s has policy %s, but %s was applied: apply the manifest first, or delete by name",
 				known.ID.Short(), in.Desired.Policy, known.Policy)
 		}
 		return validateProtection(*known)
@@ -182,12 +185,12 @@ func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error 
 	return r.validateApply(ctx, ApplyInput{Desired: *in.Desired})
 }
 
-// validateProtection refuses to delete what the policy protects.
+// validateProtection refuses to delete a resource with policy protect.
 func validateProtection(desired resource.Desired) error {
 	if desired.Policy != resource.PolicyProtect {
 		return nil
 	}
-	return refused(RefusedProtected, "%s is protected (policy protect), so nothing deletes it: apply its manifest with policy manage first, or detach-on-delete to let go of it",
+	return refused(RefusedProtected, "%s is protected (policy protect): to delete it, apply its manifest with policy manage first; to stop managing it, apply it with detach-on-delete",
 		desired.ID.Short())
 }
 
@@ -208,18 +211,31 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	if in.Cascade {
 		message += ", with everything in it"
 	}
-	r.want(ctx, DeleteUpdate, message)
+	r.requestPass(ctx, DeleteUpdate, message)
 	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Leaves()}, nil
 }
 
-// want asks for a pass; many messages join one.
-func (r *reconciler) want(ctx workflow.Context, name, text string) {
-	r.state.Wanted = true
-	r.message(ctx, name, text)
+// requestPass records a message that requests a pass. Several messages share one pass.
+func (r *reconciler) requestPass(ctx workflow.Context, name, text string) {
+	r.state.PassRequested = true
+	r.recordMessage(ctx, name, text)
 }
 
-// message logs a message and ends the wait.
-func (r *reconciler) message(ctx workflow.Context, name, text string) {
+// recordMessage logs a message and ends the wait.
+func (r *reconciler) recordMessage(ctx workflow.Context, name, text string) {
 	r.messages++
-	r.state.remember(Decision{At: workflow.Now(ctx), Pass: r.state.Pass, Step: name, Message: text})
+	r.state.addDecision(Decision{At: workflow.Now(ctx), Pass: r.state.Pass, Step: name, Message: text})
+}
+
+// recollect returns the result of MemoryQuery.
+func (r *reconciler) recollect() (activities.Recollection, error) {
+	s := r.state
+	memory := activities.Recollection{
+		Generation: s.Generation, Paused: s.Paused, Deleting: s.Delete != nil,
+		Applied: s.applied(), Memory: s.Memory,
+	}
+	if s.Desired != nil {
+		memory.Policy = s.Desired.Policy
+	}
+	return memory, nil
 }

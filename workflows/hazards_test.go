@@ -155,8 +155,8 @@ func TestHazard11CountersSurvive(t *testing.T) {
 	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
 		t.Fatal(err)
 	}
-	if input.State.Attempts < 5 || input.State.Ended.Times < 5 {
-		t.Errorf("the next run begins with %d attempts, ended %+v", input.State.Attempts, input.State.Ended)
+	if input.State.Attempts < 5 || input.State.Repeated.Times < 5 {
+		t.Errorf("the next run begins with %d attempts, ended %+v", input.State.Attempts, input.State.Repeated)
 	}
 	// A worker that starts anew finds a resource in sync: a read, and no PUT.
 	second := newRun(t)

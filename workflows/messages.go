@@ -10,7 +10,7 @@ import (
 const TaskQueue = "armature"
 
 // Names of the workflow and its messages. They live in histories: a golden test
-// lists them.
+// lists them. MemoryQuery returns an activities.Recollection.
 const (
 	ReconcileResourceWorkflow = "ReconcileResource"
 
@@ -21,10 +21,11 @@ const (
 	DeleteUpdate    = "delete"
 	WakeSignal      = "wake"
 	StatusQuery     = "status"
+	MemoryQuery     = "memory"
 )
 
-// Types of the application errors with which update validators refuse. The CLI
-// acts on them; the message is for the user.
+// Types of the application errors with which validators refuse an update. The CLI acts
+// on them; the message is for the user.
 const (
 	RefusedDeleting   = "Deleting"
 	RefusedOnce       = "OnceOnManaged"
@@ -46,38 +47,37 @@ type ReconcileResourceInput struct {
 // ApplyInput is the payload of ApplyUpdate: a new or repeated spec.
 type ApplyInput struct {
 	Desired resource.Desired `json:"desired"`
-	// Once makes the run end when the resource is Ready, or fail at a fatal
-	// verdict.
+	// Once ends the run when the resource is Ready, or fails it at a fatal verdict.
 	Once bool `json:"once,omitempty"`
-	// By is who applied it: user@host.
+	// By is the user that applied it: user@host.
 	By string `json:"by,omitempty"`
 }
 
-// ApplyResult answers an ApplyUpdate.
+// ApplyResult is the result of ApplyUpdate.
 type ApplyResult struct {
 	// Generation counts the changes of the spec, from 1.
 	Generation int64 `json:"generation"`
-	// Changed is false when the spec was the same already.
+	// Changed is false when the spec is equal to the last one.
 	Changed bool `json:"changed"`
 	// Paused is set when no pass starts before a resume.
 	Paused bool `json:"paused,omitempty"`
 }
 
-// ReconcileInput is the payload of ReconcileUpdate: a pass is wanted now.
+// ReconcileInput is the payload of ReconcileUpdate, which requests a pass now.
 type ReconcileInput struct {
 	// Force skips the owner check and the in-flight guard in that pass.
 	Force bool `json:"force,omitempty"`
-	// DropBaseline forgets what Azure keeps: each difference is a reason for a PUT
+	// DropBaseline drops the baseline, so that each difference is a reason for a PUT
 	// again.
 	DropBaseline bool   `json:"dropBaseline,omitempty"`
 	Reason       string `json:"reason,omitempty"`
 	By           string `json:"by,omitempty"`
 }
 
-// ReconcileResult answers a ReconcileUpdate.
+// ReconcileResult is the result of ReconcileUpdate.
 type ReconcileResult struct {
-	// Pass is the number of the pass that will have served the request:
-	// wait until Status.Pass is at least this.
+	// Pass is the number of the pass that serves the request: wait until Status.Pass is
+	// at least this.
 	Pass int64 `json:"pass"`
 	// Paused is set when no pass starts before a resume.
 	Paused bool `json:"paused,omitempty"`
@@ -89,26 +89,26 @@ type PauseInput struct {
 	By     string `json:"by,omitempty"`
 }
 
-// PauseResult answers a PauseUpdate or ResumeUpdate.
+// PauseResult is the result of PauseUpdate and ResumeUpdate.
 type PauseResult struct {
-	// Changed is false when it was so already.
+	// Changed is false when the update changed nothing.
 	Changed bool `json:"changed"`
 }
 
 // DeleteInput is the payload of DeleteUpdate.
 type DeleteInput struct {
-	// Cascade skips the check that nothing else would go with it.
+	// Cascade also deletes what is inside the resource, without asking.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
-	// Desired is used when the run manages nothing yet: delete of a manifest
-	// starts a workflow for it.
+	// Desired is used when the run has no spec yet: a delete by manifest starts a
+	// workflow for it.
 	Desired *resource.Desired `json:"desired,omitempty"`
 }
 
-// DeleteResult answers a DeleteUpdate: the deletion goes on in the workflow,
-// which completes when the resource is gone.
+// DeleteResult is the result of DeleteUpdate. The deletion continues in the workflow,
+// which completes when the resource is deleted.
 type DeleteResult struct {
-	// Changed is false when a deletion was already under way.
+	// Changed is false when a deletion was already in progress.
 	Changed bool `json:"changed"`
 	// Detached is set when the policy leaves the resource in Azure.
 	Detached bool `json:"detached,omitempty"`
@@ -122,7 +122,7 @@ type WakeInput struct {
 	At    time.Time   `json:"at"`
 }
 
-// Phase is where a resource stands, one word for lists.
+// Phase is the state of a resource in one word, for lists.
 type Phase string
 
 // The phases; they are values of the search attribute ReconcilePhase.
@@ -137,8 +137,8 @@ const (
 	PhaseFailed    Phase = "Failed"
 )
 
-// Status is the answer of StatusQuery, the result of a run that ended, and what
-// get and describe show.
+// Status is the result of StatusQuery and of a run that ended, and the data that get and
+// describe show.
 type Status struct {
 	ID         resource.ID       `json:"id"`
 	Name       string            `json:"name"`
@@ -158,11 +158,10 @@ type Status struct {
 	Pass int64 `json:"pass"`
 	// Attempts counts the passes since the resource was last Ready.
 	Attempts int `json:"attempts,omitempty"`
-	// WaitingFor names the resources whose change would lift a block, since
-	// WaitingSince.
+	// WaitingFor are the resources whose change would end a block, since WaitingSince.
 	WaitingFor   []resource.ID `json:"waitingFor,omitempty"`
 	WaitingSince time.Time     `json:"waitingSince,omitzero"`
-	// NextTry is when the next pass starts by itself; zero = only on a message.
+	// NextTry is when the next pass starts by itself; zero means only on a message.
 	NextTry time.Time `json:"nextTry,omitzero"`
 	// NotReadySince is when the first pass since the resource was last Ready, or
 	// since its spec changed, ended early; zero while none has. Overdue is set
@@ -170,24 +169,24 @@ type Status struct {
 	NotReadySince time.Time `json:"notReadySince,omitzero"`
 	Overdue       bool      `json:"overdue,omitempty"`
 	Paused        bool      `json:"paused,omitempty"`
-	// Deleting is set once a deletion was asked for; Deleted when it is done.
+	// Deleting is set once a deletion was requested; Deleted when it is done.
 	Deleting bool `json:"deleting,omitempty"`
 	Deleted  bool `json:"deleted,omitempty"`
-	// Operation is the long-running operation that goes on, "" for none.
+	// Operation is the long-running operation in progress, "" for none.
 	Operation      string    `json:"operation,omitempty"`
 	OperationSince time.Time `json:"operationSince,omitzero"`
 	// Differences are those of the last pass that found any, at DifferencesAt.
 	Differences   []resource.Difference `json:"differences,omitempty"`
 	DifferencesAt time.Time             `json:"differencesAt,omitzero"`
-	// Kept are paths where Azure keeps another value than the manifest's since the
-	// last good PUT, and which are not fought.
+	// Kept are the paths of the baseline: Azure has kept another value than the
+	// manifest's there since the last good PUT, and Armature does not correct it.
 	Kept []string `json:"kept,omitempty"`
-	// Decisions are the last ones, oldest first.
+	// Decisions are the last decisions, oldest first.
 	Decisions []Decision `json:"decisions,omitempty"`
 }
 
-// Decision is one line of the log that describe shows. Equal neighbours are one
-// line with a count and the time of the last.
+// Decision is one line of the log that describe shows. Equal neighbours are one line
+// with a count and the time of the last.
 type Decision struct {
 	At      time.Time       `json:"at"`
 	Count   int             `json:"count,omitempty"`

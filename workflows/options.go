@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"context"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -9,7 +10,7 @@ import (
 	"github.com/armature-io/armature/internal/text"
 )
 
-// Every timeout and retry policy of the activities stands here.
+// The timeouts of all activities.
 const (
 	// checkTimeout bounds a local activity: its reads take 3 s at most, and
 	// messages wait while one runs.
@@ -20,73 +21,73 @@ const (
 	// heartbeatTimeout is how soon a lost worker is noticed; the activities
 	// heartbeat every 5 s, from the tenth second on.
 	heartbeatTimeout = 15 * time.Second
-	// wakeTimeout is as long as the longest wait that a wake cuts short, with some
-	// room.
+	// wakeTimeout is a little longer than the longest wait that a wake shortens: an
+	// owner with thousands of dependents may need minutes, and a later wake is useless.
 	wakeTimeout = 5 * time.Minute
-	// planTimeout is how long a plan of one resource may wait for ARM.
+	// planTimeout is how long a dry run of one resource, for which a user waits, may
+	// wait for ARM.
 	planTimeout = 4 * time.Minute
 )
 
-// retries are unlimited for the server: the activities count their faults and
-// give up by themselves, and each of their errors carries its own delay. What
-// is left to this policy is a worker that died.
-func retries() *temporal.RetryPolicy {
-	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
-}
+// maxSummaryRunes is the length of a summary that the Web UI shows.
+const maxSummaryRunes = 120
 
-// checkOptions are those of CheckOwner, PreCheck and PostCheck: one attempt.
+// summarize cuts a summary to the length that the Web UI shows.
+func summarize(summary string) string { return text.Cut(summary, maxSummaryRunes) }
+
+// checkOptions returns the context for CheckOwner, PreCheck and PostCheck: local
+// activities with one attempt.
 func checkOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: checkTimeout,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:                text.Cut(summary, maxSummaryRunes),
+		Summary:                summarize(summary),
 	})
 }
 
-// requestOptions are those of an activity that makes a request to ARM.
+// requestOptions returns the context for an activity that sends a request to ARM.
 func requestOptions(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: requestTimeout,
-		HeartbeatTimeout:    heartbeatTimeout,
-		RetryPolicy:         retries(),
-		Summary:             text.Cut(summary, maxSummaryRunes),
-	})
+	return activityOptions(ctx, summary, requestTimeout, 0)
 }
 
-// pollOptions are those of PollOperation: one poll an attempt, for as long as
-// the manifest allows.
+// pollOptions returns the context for PollOperation: one poll per attempt, until the
+// manifest's timeout.
 func pollOptions(ctx workflow.Context, summary string, timeout time.Duration) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: timeout,
-		StartToCloseTimeout:    requestTimeout,
-		HeartbeatTimeout:       heartbeatTimeout,
-		RetryPolicy:            retries(),
-		Summary:                text.Cut(summary, maxSummaryRunes),
-	})
+	return activityOptions(ctx, summary, requestTimeout, timeout)
 }
 
-// wakeOptions are those of WakeDependents: an owner of thousands tells for
-// minutes, and a wake that is too late is none.
+// wakeOptions returns the context for WakeDependents.
 func wakeOptions(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: wakeTimeout,
-		HeartbeatTimeout:       heartbeatTimeout,
-		RetryPolicy:            retries(),
-		Summary:                text.Cut(summary, maxSummaryRunes),
-	})
+	return activityOptions(ctx, summary, 0, wakeTimeout)
 }
 
-// planOptions are those of an activity of a dry run, for whose result somebody
-// waits.
+// planOptions returns the context for an activity of a dry run.
 func planOptions(ctx workflow.Context, summary string) workflow.Context {
+	return activityOptions(ctx, summary, requestTimeout, planTimeout)
+}
+
+// activityOptions returns the context for an activity with a timeout for each attempt
+// and one for all attempts together; 0 means none. The server retries without a limit:
+// the activities count their failures and give up by themselves, and each of their
+// errors carries its own delay. The retry policy only matters after a worker died.
+func activityOptions(ctx workflow.Context, summary string, attempt, total time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: planTimeout,
-		StartToCloseTimeout:    requestTimeout,
+		StartToCloseTimeout:    attempt,
+		ScheduleToCloseTimeout: total,
 		HeartbeatTimeout:       heartbeatTimeout,
-		RetryPolicy:            retries(),
-		Summary:                text.Cut(summary, maxSummaryRunes),
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
+		Summary:                summarize(summary),
 	})
 }
 
-// maxSummaryRunes is the length of a summary that the Web UI shows.
-const maxSummaryRunes = 120
+// execute runs an activity and returns its result.
+func execute[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
+	err = workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
+	return out, err
+}
+
+// executeLocal runs a local activity and returns its result.
+func executeLocal[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
+	err = workflow.ExecuteLocalActivity(ctx, activity, in).Get(ctx, &out)
+	return out, err
+}

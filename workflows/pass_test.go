@@ -228,7 +228,7 @@ func TestPassOperationTimeout(t *testing.T) {
 	if during.Phase != workflows.PhaseOperating || during.Operation != "PUT" {
 		t.Errorf("phase %s, operation %q while the operation runs; want Operating and PUT", during.Phase, during.Operation)
 	}
-	if log := decisions(after); !strings.Contains(log, "The last poll said: goes on") || !strings.Contains(log, "OperationTimeout") || r.count("PutResource") != 1 {
+	if log := decisions(after); !strings.Contains(log, "Last poll: goes on") || !strings.Contains(log, "OperationTimeout") || r.count("PutResource") != 1 {
 		t.Errorf("%d PUTs, want one and the verdict OperationTimeout:\n%s", r.count("PutResource"), log)
 	}
 	if after.Condition.Reason != resource.ReasonOperationInProgress {

@@ -8,11 +8,11 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// decisionsKept bounds the log of decisions: one screen of describe.
-const decisionsKept = 20
+// maxDecisions bounds the log of decisions: one screen of describe.
+const maxDecisions = 20
 
-// State is what survives continue-as-new. It is one serializable struct, so
-// that a second run starts where the first one stopped.
+// State is the data that survives continue-as-new. It is one serializable struct, so
+// that a new run continues where the last one stopped.
 type State struct {
 	// Desired is nil until the first apply or delete.
 	Desired    *resource.Desired `json:"desired,omitempty"`
@@ -21,53 +21,53 @@ type State struct {
 	Paused     bool              `json:"paused,omitempty"`
 	Delete     *DeleteInput      `json:"delete,omitempty"`
 
-	// DeleteBegun is set by the first pass of a deletion.
-	DeleteBegun bool `json:"deleteBegun,omitempty"`
+	// DeletionStarted is set by the first pass of a deletion.
+	DeletionStarted bool `json:"deleteBegun,omitempty"`
 
-	// Pass counts the finished passes; Attempts those since the last Ready;
-	// FailedPuts the accepted PUTs since then that led nowhere; Syncs the
-	// passes that ended Ready.
-	Pass       int64 `json:"pass"`
-	Attempts   int   `json:"attempts,omitempty"`
-	FailedPuts int   `json:"failedPuts,omitempty"`
-	Syncs      int64 `json:"syncs,omitempty"`
-	// Ended is the reason with which the last pass ended, Times the number of
+	// Pass counts the finished passes, Attempts those since the last Ready, FailedPuts
+	// the accepted PUTs since then after which the resource was not Ready, ReadyPasses
+	// the passes that ended Ready.
+	Pass        int64 `json:"pass"`
+	Attempts    int   `json:"attempts,omitempty"`
+	FailedPuts  int   `json:"failedPuts,omitempty"`
+	ReadyPasses int64 `json:"syncs,omitempty"`
+	// Repeated is the reason with which the last pass ended early, and the number of
 	// passes in a row that ended with it.
-	Ended activities.Repeated `json:"ended,omitzero"`
+	Repeated activities.Repeated `json:"ended,omitzero"`
 
-	// Settled is the last generation that was Ready; Wrote is set once a PUT may
-	// have been sent.
-	Settled int64 `json:"settled,omitempty"`
-	Wrote   bool  `json:"wrote,omitempty"`
+	// ReadyGeneration is the last generation that was Ready; PutSent is set once a PUT
+	// may have been sent.
+	ReadyGeneration int64 `json:"settled,omitempty"`
+	PutSent         bool  `json:"wrote,omitempty"`
 
-	// Wanted is set when a message asks for a pass; Force goes with it.
-	Wanted bool            `json:"wanted,omitempty"`
-	Force  *ReconcileInput `json:"force,omitempty"`
-	// PutUnknown is set while it is not known whether ARM accepted the last PUT:
-	// the next one reads first.
+	// PassRequested is set when a message requests a pass; Force belongs to it.
+	PassRequested bool            `json:"wanted,omitempty"`
+	Force         *ReconcileInput `json:"force,omitempty"`
+	// PutUnknown is set while it is unknown whether ARM accepted the last PUT: the next
+	// one reads first.
 	PutUnknown bool `json:"putUnknown,omitempty"`
-	// Changes are those of other resources of which the run was told, oldest
+	// Changes are the changes of other resources that the run was notified of, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
-	// Held are the resources for which the owner check blocked last, without those
-	// of which the run was told since.
-	Held []resource.ID `json:"held,omitempty"`
-	// Told is what others last heard; Leaf is set when nobody ever waits for a
-	// resource of the type.
-	Told Told `json:"told"`
-	Leaf bool `json:"leaf,omitempty"`
-	// Queued is the parent in whose queue for a turn the resource stands.
-	Queued resource.ID `json:"queued,omitzero"`
+	// BlockedBy are the resources for which the owner check blocked last, without those
+	// that the run was notified of since.
+	BlockedBy []resource.ID `json:"held,omitempty"`
+	// Announced is the state that was last sent to dependents. Leaf is set when a
+	// resource of the type never has dependents.
+	Announced Announced `json:"told"`
+	Leaf      bool      `json:"leaf,omitempty"`
+	// QueueParent is the parent in whose queue for a turn the resource waits.
+	QueueParent resource.ID `json:"queued,omitzero"`
 
 	Phase        Phase              `json:"phase"`
 	Condition    resource.Condition `json:"condition"`
 	WaitingFor   []resource.ID      `json:"waitingFor,omitempty"`
 	WaitingSince time.Time          `json:"waitingSince,omitzero"`
-	// NotReadySince and Overdue are those of Status.
+	// NotReadySince and Overdue have the meaning of those in Status.
 	NotReadySince time.Time `json:"notReadySince,omitzero"`
 	Overdue       bool      `json:"overdue,omitempty"`
-	// NextTry is an absolute time, so that the next run resumes the wait;
-	// Waiting says what for.
+	// NextTry is an absolute time, so that the next run resumes the wait. Waiting is
+	// the summary of its timer.
 	NextTry time.Time `json:"nextTry,omitzero"`
 	Waiting string    `json:"waiting,omitempty"`
 
@@ -76,9 +76,9 @@ type State struct {
 	Differences    []resource.Difference `json:"differences,omitempty"`
 	DifferencesAt  time.Time             `json:"differencesAt,omitzero"`
 	Decisions      []Decision            `json:"decisions,omitempty"`
-	// Kept are the paths that Azure keeps: the baseline.
+	// Kept are the paths of the baseline, where Azure keeps another value.
 	Kept []string `json:"kept,omitempty"`
-	// Memory belongs to the activities and is opaque here.
+	// Memory is the baseline. The activities own it; it is opaque here.
 	Memory json.RawMessage `json:"memory,omitempty"`
 }
 
@@ -88,7 +88,7 @@ func (s *State) status() Status {
 		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
 		NotReadySince: s.NotReadySince, Overdue: s.Overdue,
-		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.gone(),
+		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.deleted(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
 		Kept:        s.Kept,
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
@@ -101,19 +101,18 @@ func (s *State) status() Status {
 	return status
 }
 
-// holds reports whether a pause keeps passes from starting: a deletion works
-// while paused.
-func (s *State) holds() bool { return s.Paused && s.Delete == nil }
+// pauseBlocks reports whether a pause prevents passes. A deletion runs while paused.
+func (s *State) pauseBlocks() bool { return s.Paused && s.Delete == nil }
 
-// nextTry is when the next pass starts by itself; zero = only on a message.
+// nextTry returns when the next pass starts by itself; zero means only on a message.
 func (s *State) nextTry() time.Time {
-	if s.holds() {
+	if s.pauseBlocks() {
 		return time.Time{}
 	}
 	return s.NextTry
 }
 
-// notReadyFor is how long the resource has not been Ready, 0 while it is.
+// notReadyFor returns how long the resource has not been Ready; 0 while it is Ready.
 func (s *State) notReadyFor(now time.Time) time.Duration {
 	if s.NotReadySince.IsZero() {
 		return 0
@@ -121,14 +120,17 @@ func (s *State) notReadyFor(now time.Time) time.Duration {
 	return now.Sub(s.NotReadySince)
 }
 
-// gone reports whether a deletion is done. Without a deletion the reason may be
-// a word of ARM or of an extension, which ends nothing.
-func (s *State) gone() bool {
+// applied reports whether this workflow wrote the resource or found it Ready.
+func (s *State) applied() bool { return s.PutSent || s.ReadyGeneration > 0 }
+
+// deleted reports whether a requested deletion is done. Without a deletion the same
+// reason may come from ARM or from an extension, and ends nothing.
+func (s *State) deleted() bool {
 	return s.Delete != nil && (s.Condition.Reason == resource.ReasonDeleted || s.Condition.Reason == resource.ReasonDetached)
 }
 
-// remember appends a decision; one that repeats the last is counted instead.
-func (s *State) remember(next Decision) {
+// addDecision appends a decision. One that repeats the last only increases its count.
+func (s *State) addDecision(next Decision) {
 	if n := len(s.Decisions); n > 0 {
 		last := &s.Decisions[n-1]
 		if last.Step == next.Step && last.Action == next.Action && last.Reason == next.Reason && last.Message == next.Message {
@@ -139,7 +141,7 @@ func (s *State) remember(next Decision) {
 	}
 	next.Count = 1
 	s.Decisions = append(s.Decisions, next)
-	if extra := len(s.Decisions) - decisionsKept; extra > 0 {
+	if extra := len(s.Decisions) - maxDecisions; extra > 0 {
 		s.Decisions = append([]Decision(nil), s.Decisions[extra:]...)
 	}
 }

@@ -2,16 +2,23 @@ package workflows
 
 import (
 	"slices"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"go.temporal.io/sdk/workflow"
 )
 
-// takeWakes takes the signals that arrived: another resource changed, so a
-// blocked resource tries again, and reads from before the change are too old for
-// it. The loop calls it wherever that counts; a coroutine that waits for signals
-// would cost each sleeping run a stack of its own.
-func (r *reconciler) takeWakes(ctx workflow.Context) {
+// Bounds of the changes that a run keeps; the oldest are dropped. Workers keep readings
+// for half a minute.
+const (
+	maxChanges   = 64
+	maxChangeAge = 10 * time.Minute
+)
+
+// receiveWakes handles the signals that arrived: another resource changed, so a blocked
+// resource tries again and does not use readings from before the change. The loop calls
+// it between steps and while it waits.
+func (r *reconciler) receiveWakes(ctx workflow.Context) {
 	for {
 		var in WakeInput
 		if !r.wakes.ReceiveAsync(&in) {
@@ -22,12 +29,37 @@ func (r *reconciler) takeWakes(ctx workflow.Context) {
 }
 
 func (r *reconciler) wake(ctx workflow.Context, in WakeInput) {
-	if !r.state.learn(activities.Change(in)) {
+	if !r.state.noteChange(activities.Change(in)) {
 		return
 	}
-	r.state.Held = slices.DeleteFunc(slices.Clone(r.state.Held), in.ID.Equal)
-	if r.state.Phase == PhaseReady && r.state.Delete == nil && !r.passing {
+	r.state.BlockedBy = slices.DeleteFunc(slices.Clone(r.state.BlockedBy), in.ID.Equal)
+	if r.state.Phase == PhaseReady && r.state.Delete == nil && !r.inPass {
 		return
 	}
-	r.want(ctx, WakeSignal, in.ID.Short()+" is "+in.State)
+	r.requestPass(ctx, WakeSignal, in.ID.Short()+" is "+in.State)
+}
+
+// noteChange records that another resource changed. It returns false for a change that
+// is known already.
+func (s *State) noteChange(next activities.Change) bool {
+	for i, known := range s.Changes {
+		if known.ID.Equal(next.ID) {
+			if !next.At.After(known.At) {
+				return false
+			}
+			s.Changes = append(s.Changes[:i:i], s.Changes[i+1:]...)
+			break
+		}
+	}
+	s.Changes = append(s.Changes, next)
+	if extra := len(s.Changes) - maxChanges; extra > 0 {
+		s.Changes = append([]activities.Change(nil), s.Changes[extra:]...)
+	}
+	return true
+}
+
+// dropOldChanges drops the changes that are older than any reading that a worker keeps.
+// Their times and now are the server's.
+func (s *State) dropOldChanges(now time.Time) {
+	s.Changes = slices.DeleteFunc(slices.Clone(s.Changes), func(c activities.Change) bool { return now.Sub(c.At) > maxChangeAge })
 }

@@ -150,7 +150,7 @@ func refusesNotManaged(w *harness.World) {
 func playOnceOnManaged(t *testing.T, s scenarios, r thing) {
 	playCreate(t, s, r)
 	result := s.CLI("apply", "--once", "-f", s.Write(r.name+".yaml", r.manifest("large")))
-	if result.Code != 1 || !strings.Contains(result.Err, "refused: "+r.name+" is managed already: --once would end that; apply it without --once") {
+	if result.Code != 1 || !strings.Contains(result.Err, "refused: "+r.name+" is managed already, and --once would end that: apply it without --once") {
 		t.Errorf("want exit code 1 and the reason of %s", result)
 	}
 	if status, err := s.Status(r.id()); err != nil || status.Generation != 1 || status.Phase != workflows.PhaseReady {
@@ -165,7 +165,7 @@ func playApplyWhileDeleting(t *testing.T, s scenarios, r thing) {
 	s.UntilPhase(20*time.Second, r.id(), workflows.PhaseDeleting)
 	for _, flags := range [][]string{nil, {"--once"}, {"--wait"}} {
 		result := s.CLI(append([]string{"apply", "-f", s.Write(r.name+".yaml", r.manifest("large"))}, flags...)...)
-		if result.Code != 1 || !strings.Contains(result.Err, "refused: "+r.name+" is being deleted: wait until it is gone, then apply again") {
+		if result.Code != 1 || !strings.Contains(result.Err, "refused: "+r.name+" is being deleted: wait until it is deleted, then apply again") {
 			t.Errorf("want exit code 1 and the reason of %s", result)
 		}
 	}

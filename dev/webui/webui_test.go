@@ -99,7 +99,7 @@ func (s story) details() {
 	s.T.Helper()
 	s.b.resize(1400, 1000)
 	s.b.open(s.page(database, "user-metadata"))
-	s.b.until("Current Details", "Blocked", `Owning cluster is in provisioning state “Updating”`, "waits for", "next try", "Last decisions")
+	s.b.until("Current Details", "Blocked", `Owning cluster is in provisioning state “Updating”`, "waiting for", "next try", "Last decisions")
 	s.b.screenshot("details")
 }
 

@@ -326,7 +326,7 @@ func TestSiblingsContinueAsNew(t *testing.T) {
 	first.give(1500*time.Millisecond, "a")
 	first.run(0, workflows.SerializeSiblingsInput{})
 	input := first.next()
-	if input.Holder == nil || input.Holder.Turn.ID.Name() != "b" || input.Holder.Came || len(input.Queue) != 1 {
+	if input.Holder == nil || input.Holder.Turn.ID.Name() != "b" || input.Holder.Claimed || len(input.Queue) != 1 {
 		t.Fatalf("the next run starts with %+v, want b on turn and c in the queue", input)
 	}
 	second := newFamily(t)
@@ -342,7 +342,7 @@ func TestSiblingsContinueAsNew(t *testing.T) {
 	third := newFamily(t)
 	came := input
 	holder := *input.Holder
-	holder.Came = true
+	holder.Claimed = true
 	came.Holder = &holder
 	third.run(time.Second, came)
 	third.wantTold()

@@ -32,13 +32,13 @@ func TestLearn(t *testing.T) {
 		{change(1, false, 0), true}, {change(1, true, 0), false}, {change(1, false, -1), false},
 		{change(2, false, 0), true}, {change(1, true, 1), true}, {change(1, false, 0), false},
 	} {
-		if got := s.learn(c.change); got != c.news {
+		if got := s.noteChange(c.change); got != c.news {
 			t.Errorf("step %d: news %t, want %t", i, got, c.news)
 		}
 	}
 	older := s.Changes
-	s.learn(change(2, false, 1))
-	s.learn(change(1, true, 2))
+	s.noteChange(change(2, false, 1))
+	s.noteChange(change(1, true, 2))
 	if len(older) != 2 || older[0].ID.Name() != "g2" || older[1].ID.Name() != "G1" {
 		t.Errorf("learning changed a list that was handed out: %v", older)
 	}
@@ -47,17 +47,17 @@ func TestLearn(t *testing.T) {
 	}
 	kept := s.Changes
 	for i := range 200 {
-		s.learn(change(i+10, false, time.Duration(i)*time.Minute))
+		s.noteChange(change(i+10, false, time.Duration(i)*time.Minute))
 	}
-	if len(s.Changes) != changesKept || s.Changes[changesKept-1].ID.Name() != "g209" || s.Changes[0].ID.Name() != "g146" {
-		t.Errorf("%d changes from %s to %s, want the last %d", len(s.Changes), s.Changes[0].ID.Name(), s.Changes[len(s.Changes)-1].ID.Name(), changesKept)
+	if len(s.Changes) != maxChanges || s.Changes[maxChanges-1].ID.Name() != "g209" || s.Changes[0].ID.Name() != "g146" {
+		t.Errorf("%d changes from %s to %s, want the last %d", len(s.Changes), s.Changes[0].ID.Name(), s.Changes[len(s.Changes)-1].ID.Name(), maxChanges)
 	}
 	if kept[0].ID.Name() != "g2" {
 		t.Errorf("learning changed a list that was handed out: %v", kept)
 	}
 	handed := s.Changes
-	s.forget(noon.Add(199*time.Minute + changesMatter))
+	s.dropOldChanges(noon.Add(199*time.Minute + maxChangeAge))
 	if len(s.Changes) != 1 || handed[0].ID.Name() != "g146" {
-		t.Errorf("%d changes are left, want the one that is not older than %s, and no change of the list handed out", len(s.Changes), changesMatter)
+		t.Errorf("%d changes are left, want the one that is not older than %s, and no change of the list handed out", len(s.Changes), maxChangeAge)
 	}
 }

@@ -1,0 +1,29 @@
+package workflows
+
+import "go.temporal.io/sdk/workflow"
+
+// maxHistoryLength is the number of events after which a run of ReconcileResource
+// continues as new: about thirty passes. The server suggests it at 4,096 events, but a
+// worker that restarted, or does not keep the run in memory, replays a history before
+// each pass.
+const maxHistoryLength = 500
+
+// shouldContinueAsNew reports whether the server suggests a new run, or a newer worker
+// version is there for it.
+func shouldContinueAsNew(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
+}
+
+// continueAsNew returns the error with which a run continues as a new run of the same
+// workflow, on the newest worker version.
+func continueAsNew(ctx workflow.Context, name string, input any) error {
+	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
+		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
+	}, name, input)
+}
+
+// awaitHandlers waits until every update handler has returned.
+func awaitHandlers(ctx workflow.Context) error {
+	return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+}
