@@ -111,7 +111,7 @@ func refusesCommandLines(w *harness.World) {
 		{[]string{"frobnicate"}, `unknown command "frobnicate"`},
 		{[]string{"apply"}, "apply needs -f PATH"},
 		{[]string{"apply", "--nope"}, "unknown flag: --nope; see `armature apply --help`"},
-		{[]string{"apply", "-f", "-", "--timeout", "5"}, `--timeout "5": it is no duration`},
+		{[]string{"apply", "-f", "-", "--timeout", "5"}, `--timeout "5": invalid duration`},
 		{[]string{"apply", "-f", "/does/not/exist"}, "/does/not/exist: "},
 		{[]string{"get", "-o", "xml"}, `output format "xml" is not known; allowed are table, wide, json, yaml`},
 		{[]string{"get", "-l", "stack"}, `"stack" is not key=value`},

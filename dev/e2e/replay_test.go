@@ -120,7 +120,7 @@ func (s scenarios) stuck(r thing) {
 	})
 	s.Until(2*time.Minute, "doctor counts it", func() (bool, string) {
 		said := s.CLI("doctor")
-		return said.Code == 1 && strings.Contains(said.Out, "1 workflow's task fails again and again") && strings.Contains(said.Out, "armature replay --all"), said.String()
+		return said.Code == 1 && strings.Contains(said.Out, "1 workflow's task keeps failing") && strings.Contains(said.Out, "armature replay --all"), said.String()
 	})
 	if page := s.CLI("why", r.id()).Out; !strings.Contains(page, "armature replay") {
 		s.T.Errorf("why says\n%s", page)

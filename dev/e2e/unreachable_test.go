@@ -35,7 +35,7 @@ func testUnreachableCLI(w *harness.World) {
 		w.T.Fatal(err)
 	}
 	defer func() { _ = silent.Close() }()
-	const mend = "start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* where it needs them)"
+	const mend = "start it or set TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE, TEMPORAL_API_KEY or TEMPORAL_TLS_* if required)"
 	for address, tc := range map[string]struct {
 		why      string
 		commands [][]string
@@ -58,7 +58,7 @@ func testUnreachableCLI(w *harness.World) {
 		}
 	}
 	result := w.CLIWith("", []string{"TEMPORAL_NAMESPACE=elsewhere"}, "apply", "-f", manifest)
-	if result.Code != 2 || !strings.Contains(result.Err, "find namespace elsewhere: Temporal does not know it") {
+	if result.Code != 2 || !strings.Contains(result.Err, "find namespace elsewhere: it does not exist on this server") {
 		w.T.Errorf("want exit code 2 and the namespace of %s", result)
 	}
 }
