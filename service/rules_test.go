@@ -27,7 +27,7 @@ func TestRulesReload(t *testing.T) {
 	c.Rules.Path = write(t, "r.yaml", strings.Replace(rule, "clusters", "clustrs", 1))
 	c.Rules.Reload = time.Second
 	r := start(t, c, listenTemporal(t, &fakeTemporal{mayRegister: true}, "127.0.0.1:0"))
-	eventually(t, "the rules are loaded", func() bool { return has(r.log.String(), "rules loaded", "knows no type") })
+	eventually(t, "the rules are loaded", func() bool { return has(r.log.String(), "rules loaded", "unknown type") })
 	replace := func(text string) {
 		next := filepath.Join(t.TempDir(), "next")
 		if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
@@ -39,7 +39,7 @@ func TestRulesReload(t *testing.T) {
 	}
 	replace(strings.Replace(rule, "observed.a", "obsrved.a", 1))
 	eventually(t, "the fault is told and the worker lives", func() bool {
-		return has(r.log.String(), "rules not reloaded: the old ones stay in force", "undeclared reference")
+		return has(r.log.String(), "rules not reloaded, keeping the old ones", "undeclared reference")
 	})
 	replace(rule)
 	eventually(t, "the new rules are in force", func() bool { return has(r.log.String(), "rules reloaded") })

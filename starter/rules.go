@@ -75,13 +75,13 @@ func (a *app) testRules(ctx context.Context, paths []string) error {
 		}
 		issues = errors.Join(issues, err)
 		for _, outcome := range outcomes {
-			if outcome.Fault == "" {
+			if outcome.Failure == "" {
 				passed++
 				a.printf("ok    %s\n", outcome.Case.Name)
 				continue
 			}
 			failed++
-			a.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Place, outcome.Fault)
+			a.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Position, outcome.Failure)
 		}
 	}
 	switch {

@@ -41,7 +41,7 @@ func TestRules(t *testing.T) {
 	w.UntilPhase(60*time.Second, demoGroup, workflows.PhaseReady)
 
 	w.Write("rules/freeze.yaml", ruleFile("obsrved == null"))
-	logs("rules not reloaded: the old ones stay in force")
+	logs("rules not reloaded, keeping the old ones")
 	logs("freeze.yaml:6:7: when: undeclared reference to 'obsrved'")
 	w.MustCLI("reconcile", demoStorage)
 	says("ChangeFreeze", "Changes of armaturedemo wait for Monday")

@@ -15,7 +15,7 @@ const poolID = aksID + "/agentPools/p1"
 func agentPoolSuite() extensiontest.Suite {
 	return extensiontest.Suite{
 		Entry: checkOf(azure.ContainerServiceAgentPoolType), ID: poolID,
-		Owner: []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest(), Message: "Managed cluster %q is in provisioning state %q", OfName: true}},
+		Owner: []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest(), Message: "Managed cluster %q is in provisioning state %q", NamesOwner: true}},
 		Self:  []extensiontest.States{{Path: provisioning, Block: aksWords(), Pass: aksRest(), Message: "Managed cluster agent pool is in provisioning state %q"}},
 	}
 }

@@ -19,7 +19,7 @@ func privateEndpointSuites() map[string]extensiontest.Suite {
 		path := "properties." + list + "[0].properties.privateLinkServiceConnectionState.status"
 		return extensiontest.Suite{
 			Entry: checkOf(azure.PrivateEndpointType), ID: endpointID,
-			Around: `{"properties":{"` + list + `":[{"id":"/c1","properties":{"privateLinkServiceConnectionState":{}}}]}}`,
+			Observed: `{"properties":{"` + list + `":[{"id":"/c1","properties":{"privateLinkServiceConnectionState":{}}}]}}`,
 			Post: []extensiontest.States{
 				{Path: path, Block: []string{"Pending"}, Pass: []string{"Approved"}, Message: asks},
 				{Path: path, Block: []string{"Rejected", "Disconnected"}, Pass: []string{"Approved"}, Message: asks + ": \"/c1\" is %s", Severity: resource.SeverityError},

@@ -1,5 +1,5 @@
-// Package extensiontest is a kit for authors of extensions: the cases that every
-// checker must pass, in one call, and doubles for what a checker is given.
+// Package extensiontest owns the test kit for authors of extensions: the cases that
+// every checker must pass, in one call, and test doubles for a checker's inputs.
 //
 //	func TestThing(t *testing.T) {
 //		extensiontest.Run(t, extensiontest.Suite{
@@ -12,9 +12,9 @@
 //		})
 //	}
 //
-// Run tries the link alone between the registry and a probe that stands for the
-// rest of the chain: no owner, an owner of another type, an absent, null and odd
-// state, every state in several spellings of case, an error from further down the
-// chain, whether next is called exactly when it should be, that no input is
-// changed, and how many requests the link makes.
+// Run calls the link between the registry and a probe in place of the rest of the
+// chain. It covers: no owner; an owner of another type; an absent, null and odd
+// state; every state in several cases of letters; an error from the next link; that
+// next is called exactly once where it must be; that no input changes; and the
+// number of requests.
 package extensiontest

@@ -14,7 +14,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// ID parses a resource ID.
+// ID returns a parsed resource ID and fails the test if it is invalid.
 func ID(t testing.TB, text string) resource.ID {
 	t.Helper()
 	id, err := resource.ParseID(text)
@@ -24,7 +24,8 @@ func ID(t testing.TB, text string) resource.ID {
 	return id
 }
 
-// Object is a resource with a desired and an observed body in JSON; "" is none.
+// Object returns a resource with a desired and an observed body in JSON; "" means
+// none.
 func Object(t testing.TB, id, desired, observed string) *resource.Object {
 	t.Helper()
 	decode := func(text string) map[string]any {
@@ -37,21 +38,21 @@ func Object(t testing.TB, id, desired, observed string) *resource.Object {
 	return &resource.Object{ID: ID(t, id), APIVersion: "2023-01-01", Desired: decode(desired), Observed: decode(observed)}
 }
 
-// Client is an ARMClient that answers from memory and counts. The zero value
-// knows no resource: every GET answers 404 ResourceNotFound.
+// Client is an ARMClient that returns bodies from memory and records requests. The
+// zero value has no resources: every GET returns 404 ResourceNotFound.
 type Client struct {
 	// Resources are bodies in JSON by resource ID, in any case.
 	Resources map[string]string
 	// Lists are the items of a collection by "ID/collection".
 	Lists map[string][]string
-	// Err, when set, is every answer.
+	// Err, when set, is the result of every call.
 	Err error
 
 	mu    sync.Mutex
 	calls []string
 }
 
-// Calls are the requests so far: "GET id", "LIST id/collection filter",
+// Calls returns the requests so far: "GET id", "LIST id/collection filter",
 // "POST id/action".
 func (c *Client) Calls() []string {
 	c.mu.Lock()
@@ -59,15 +60,15 @@ func (c *Client) Calls() []string {
 	return append([]string{}, c.calls...)
 }
 
-func (c *Client) called(format string, args ...any) {
+func (c *Client) record(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls = append(c.calls, fmt.Sprintf(format, args...))
 }
 
-// Get implements extensions.ARMClient.
+// Get returns the body of a resource.
 func (c *Client) Get(_ context.Context, id resource.ID, _ string) (arm.Response, error) {
-	c.called("GET %s", id)
+	c.record("GET %s", id)
 	if c.Err != nil {
 		return arm.Response{}, c.Err
 	}
@@ -79,9 +80,9 @@ func (c *Client) Get(_ context.Context, id resource.ID, _ string) (arm.Response,
 	return arm.Response{}, NotFound(id)
 }
 
-// Find implements extensions.ARMClient; it filters nothing.
+// Find returns the items of a collection and ignores the filter.
 func (c *Client) Find(_ context.Context, id resource.ID, collection, _, filter string, limit int) ([]json.RawMessage, error) {
-	c.called("LIST %s/%s %s", id, collection, filter)
+	c.record("LIST %s/%s %s", id, collection, filter)
 	if c.Err != nil {
 		return nil, c.Err
 	}
@@ -96,29 +97,29 @@ func (c *Client) Find(_ context.Context, id resource.ID, collection, _, filter s
 	return items[:min(len(items), limit)], nil
 }
 
-// Post implements extensions.ARMClient; every action is accepted.
+// Post accepts every action.
 func (c *Client) Post(_ context.Context, id resource.ID, action, _ string, _ []byte) (arm.Operation, error) {
-	c.called("POST %s/%s", id, action)
+	c.record("POST %s/%s", id, action)
 	if c.Err != nil {
 		return arm.Operation{}, c.Err
 	}
 	return arm.Operation{Response: arm.Response{Status: http.StatusAccepted}}, nil
 }
 
-// NotFound is ARM's error for a resource that does not exist.
+// NotFound returns ARM's error for a resource that does not exist.
 func NotFound(id resource.ID) error {
 	return &arm.Error{Status: http.StatusNotFound, Code: "ResourceNotFound", Class: arm.ClassAbsent, Message: "The resource " + id.String() + " was not found."}
 }
 
-// Resolver is an extensions.Resolver that answers from memory.
+// Resolver is an extensions.Resolver that returns bodies from memory.
 type Resolver struct {
 	// Resources are bodies in JSON by resource ID, in any case.
 	Resources map[string]string
-	// Err, when set, is every answer.
+	// Err, when set, is the result of every call.
 	Err error
 }
 
-// Resolve implements extensions.Resolver.
+// Resolve returns the resource that a reference names.
 func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (extensions.Resolution, error) {
 	if r.Err != nil {
 		return extensions.Resolution{}, r.Err

@@ -8,19 +8,19 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// probe is the rest of the chain: it counts how often it is reached and answers
-// "go on", or the error that it is told.
+// probe replaces the rest of the chain. It counts its calls and returns a result
+// that lets the pass continue, or an error.
 type probe struct {
-	reached *int
-	fail    error
+	calls *int
+	err   error
 }
 
 func (p probe) PreReconcileOwnerCheck(
 	context.Context, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	*p.reached++
-	if p.fail != nil {
-		return extensions.PreReconcileCheckResult{}, p.fail
+	*p.calls++
+	if p.err != nil {
+		return extensions.PreReconcileCheckResult{}, p.err
 	}
 	return extensions.ProceedWithReconcile(), nil
 }
@@ -28,9 +28,9 @@ func (p probe) PreReconcileOwnerCheck(
 func (p probe) PreReconcileCheck(
 	context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	*p.reached++
-	if p.fail != nil {
-		return extensions.PreReconcileCheckResult{}, p.fail
+	*p.calls++
+	if p.err != nil {
+		return extensions.PreReconcileCheckResult{}, p.err
 	}
 	return extensions.ProceedWithReconcile(), nil
 }
@@ -38,9 +38,9 @@ func (p probe) PreReconcileCheck(
 func (p probe) PostReconcileCheck(
 	context.Context, *resource.Object, *resource.Object, extensions.Resolver, extensions.ARMClient, *slog.Logger, extensions.PostReconcileCheckFunc,
 ) (extensions.PostReconcileCheckResult, error) {
-	*p.reached++
-	if p.fail != nil {
-		return extensions.PostReconcileCheckResult{}, p.fail
+	*p.calls++
+	if p.err != nil {
+		return extensions.PostReconcileCheckResult{}, p.err
 	}
 	return extensions.PostReconcileCheckResultSuccess(), nil
 }

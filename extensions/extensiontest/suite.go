@@ -7,42 +7,43 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Suite says what a checker promises.
+// Suite is the expected behavior of a checker.
 type Suite struct {
 	// Entry is the link with its type.
 	Entry extensions.Entry
 	// ID is a resource of the type, OwnerID its owner; "" is the parent of ID.
 	ID, OwnerID string
-	// Owner are the states of the owner that an owner checker looks at, Self
-	// those of the resource for a pre-checker, Post those for a post-checker.
-	// At least one of them has to be given.
+	// Owner are the states of the owner for an owner checker, Self those of the
+	// resource for a pre-checker, Post those for a post-checker. At least one is
+	// required.
 	Owner, Self, Post []States
-	// Desired and Around are JSON with which the resource and the owner are
-	// filled beside the state, for checkers that look at more.
-	Desired, Around string
-	// Requests is how many requests to ARM one check makes.
+	// Desired and Observed are JSON bodies for checkers that read more than the
+	// state. Observed is that of the owner for an owner checker; the state is added
+	// to it.
+	Desired, Observed string
+	// Requests is the largest number of requests to ARM in one check.
 	Requests int
-	// IgnoresForce is set for a pre-checker that no person may pass; one that
-	// only guards against an operation in flight asks extensions.Forced.
+	// IgnoresForce is set for a pre-checker that also blocks a forced pass. One that
+	// only guards against an operation in progress calls extensions.Forced.
 	IgnoresForce bool
 }
 
-// States are the words that one property may hold and what they mean.
+// States are the values of one property and their meaning.
 type States struct {
 	// Path of the property, for example properties.provisioningState.
 	Path string
-	// Block are the words that stop the pass (or leave the resource not Ready),
-	// Pass those that let it go on.
+	// Block are the values that stop the pass or keep the resource not Ready; with
+	// those of Pass it continues.
 	Block, Pass []string
-	// Message of a block, with %q for the word; "" is not compared. Where
-	// OfName is set, %q stands for the name of the owner first.
-	Message string
-	OfName  bool
-	// Reason and Severity of a block; "" are those of BlockReconcile or
+	// Message is the text of a block, with %q for the value; "" is not compared. If
+	// NamesOwner is set, a %q for the name of the owner comes first.
+	Message    string
+	NamesOwner bool
+	// Reason and Severity of a block; "" means those of BlockReconcile or
 	// PostReconcileCheckResultFailure.
 	Reason   resource.Reason
 	Severity resource.Severity
-	// Exact is set for words that are compared with their case.
+	// Exact is set for values that are compared with their case.
 	Exact bool
 }
 
@@ -50,10 +51,10 @@ type States struct {
 type point struct {
 	name string
 	run  func(*extensions.Registry, *testing.T, extensions.Request) resource.Verdict
-	// stop is the action of a refusal, go_ the one that lets the pass go on.
+	// stop is the action of a block or failure, pass the one that continues.
 	stop, pass resource.Action
 	reason     resource.Reason
-	ofOwner    bool
+	readsOwner bool
 }
 
 func points() map[string]point {
@@ -62,7 +63,7 @@ func points() map[string]point {
 			run: func(r *extensions.Registry, t *testing.T, q extensions.Request) resource.Verdict {
 				return r.CheckOwner(t.Context(), q)
 			},
-			stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked, ofOwner: true,
+			stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked, readsOwner: true,
 		},
 		"pre-check": {
 			run: func(r *extensions.Registry, t *testing.T, q extensions.Request) resource.Verdict {
@@ -79,8 +80,8 @@ func points() map[string]point {
 	}
 }
 
-// Run tries the suite. It fails when the suite names no state, and when the link
-// implements none of the points that it has states for.
+// Run runs the suite. The test fails if the suite has no states, or has states for
+// a point that the link does not implement.
 func Run(t *testing.T, suite Suite) {
 	t.Helper()
 	tried := false
@@ -102,7 +103,7 @@ func Run(t *testing.T, suite Suite) {
 		})
 	}
 	if !tried {
-		t.Error("the suite names no states, so it would try nothing")
+		t.Error("the suite has no states, so it would test nothing")
 	}
 }
 

@@ -67,7 +67,7 @@ func TestSuite(t *testing.T) { extensiontest.Run(t, suite(os.Getenv(badVariable)
 
 func TestSuiteFindsBadLinks(t *testing.T) {
 	for bad, words := range map[string]string{
-		"nil owner": "panicked", "type": "panicked", "any owner": "owner_of_another_type", "case": "block_busy", "silent": "the block says nothing",
+		"nil owner": "panicked", "type": "panicked", "any owner": "owner_of_another_type", "case": "block_busy", "silent": "the block has no message",
 		"no next": "next was called 0 times", "twice": "next was called 2 times", "request": "want at most 0", "changes": "changed its input", "swallows": "want the error of the next link",
 	} {
 		t.Run(bad, func(t *testing.T) {

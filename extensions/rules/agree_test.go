@@ -100,13 +100,13 @@ func TestExampleCases(t *testing.T) {
 		t.Fatal(outcomes, err)
 	}
 	for _, outcome := range outcomes {
-		if outcome.Fault != "" {
-			t.Errorf("%s: %s: %s", outcome.Place, outcome.Case.Name, outcome.Fault)
+		if outcome.Failure != "" {
+			t.Errorf("%s: %s: %s", outcome.Position, outcome.Case.Name, outcome.Failure)
 		}
 	}
 	text := one("when: observed.a == 1", "block: x") + "tests:\n  - {name: t, rule: r, observed: {a: 1}, want: pass}\n  - {name: m, rule: r, observed: {a: 1}, want: block, message: y}\n"
 	outcomes, _, err = rules.Test(t.Context(), write(t, map[string]string{"r.yaml": text}))
-	if err != nil || len(outcomes) != 2 || !strings.Contains(outcomes[0].Fault, `got block "x", want pass`) || !strings.Contains(outcomes[1].Fault, `message "x", want "y"`) {
+	if err != nil || len(outcomes) != 2 || !strings.Contains(outcomes[0].Failure, `got block "x", want pass`) || !strings.Contains(outcomes[1].Failure, `message "x", want "y"`) {
 		t.Errorf("got %+v, %v", outcomes, err)
 	}
 }

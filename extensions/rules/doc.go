@@ -1,7 +1,7 @@
-// Package rules owns checks without Go: a YAML file of rules whose conditions are
-// CEL expressions. It reads and checks files, runs their rules as links of
-// package extensions, and replaces them while the worker runs. It sends no
-// request and knows no Temporal.
+// Package rules owns checks without Go: YAML files of rules whose conditions are
+// CEL expressions. It reads and validates the files, runs their rules as links of
+// package extensions, and reloads them while the worker runs. It sends no request
+// and knows no Temporal.
 //
 //	rules:
 //	  - name: stopped-parent
@@ -19,16 +19,16 @@
 //
 // # What a condition sees
 //
-// desired, observed and owner are bodies; null where there is none. now is the
-// time, forced whether a person passes the guards, id, name, ownerID and ownerName
-// are texts. An owner rule runs before any request to the resource and sees the
-// owner, its names, forced and now only. Property names ignore case, and whatever
-// is absent is null at any depth: observed.properties.state == "Stopped" is false
-// where there are no properties, and has(x.y) means x.y != null.
+// desired, observed and owner are bodies, or null. now is the time, forced is true
+// in a forced pass, and id, name, ownerID and ownerName are strings. An owner rule
+// runs before any request to the resource and sees only the owner, its ID and name,
+// forced and now. Property names ignore case, and whatever is absent is null at any
+// depth: observed.properties.state == "Stopped" is false if there are no properties,
+// and has(x.y) means x.y != null.
 //
 // # What a rule costs
 //
-// An evaluation ends at costLimit units of CEL, and with the context of its step:
-// a rule that counts to a thousand million becomes a failed check that names the
-// rule, and nothing else waits.
+// An evaluation ends at maxCost units of CEL or with the context of its step. A
+// rule that needs more becomes a failed check that names the rule, and delays
+// nothing else.
 package rules

@@ -20,7 +20,7 @@ func TestDocsExample(t *testing.T) {
 		t.Fatal("the page shows no rule")
 	}
 	outcomes, warnings, err := rules.Test(t.Context(), write(t, map[string]string{"r.yaml": text}))
-	if err != nil || len(warnings) > 0 || len(outcomes) != 1 || outcomes[0].Fault != "" {
+	if err != nil || len(warnings) > 0 || len(outcomes) != 1 || outcomes[0].Failure != "" {
 		t.Errorf("got %+v %v %v", outcomes, warnings, err)
 	}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// costLimit bounds one evaluation in CEL's units: a condition over a body of some
-// thousand properties takes a few thousand.
-const costLimit = 200_000
+// maxCost bounds one evaluation in CEL's units. A condition on a body of some
+// thousand properties costs a few thousand.
+const maxCost = 200_000
 
-// checkEvery is how many steps of a loop pass between two looks at the context.
-const checkEvery = 100
+// interruptCheckFrequency is the number of loop steps between two checks of the
+// context.
+const interruptCheckFrequency = 100
 
-// environment is what an expression may name at a point.
+// environment returns the variables and functions of expressions at a point.
 func environment(at point) (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.ClearMacros(),
@@ -39,7 +40,7 @@ func environment(at point) (*cel.Env, error) {
 	return cel.NewEnv(append(options, functions()...)...)
 }
 
-// functions are the helpers beside those of CEL.
+// functions returns the functions that Armature adds to those of CEL.
 func functions() []cel.EnvOption {
 	dyn, str := cel.DynType, cel.StringType
 	one := func(name string, result *cel.Type, do func(ref.Val) ref.Val) cel.EnvOption {
@@ -50,20 +51,22 @@ func functions() []cel.EnvOption {
 	}
 	return []cel.EnvOption{
 		// at(body, path): the value at a path such as list[name=x].c, or null.
-		two("at", str, dyn, func(body, path ref.Val) ref.Val { return lookUp(body, path) }),
+		two("at", str, dyn, func(body, path ref.Val) ref.Val { return valueAt(body, path) }),
 		// text(body, path): the text there, "" for anything else.
-		two("text", str, str, func(body, path ref.Val) ref.Val { return textOf(lookUp(body, path)) }),
+		two("text", str, str, func(body, path ref.Val) ref.Val { return stringOf(valueAt(body, path)) }),
 		// state(body): properties.provisioningState, "" where it is absent.
-		one("state", str, func(body ref.Val) ref.Val { return textOf(lookUp(body, types.String("properties.provisioningState"))) }),
-		// among(text, list): is it one of them, ignoring case?
-		two("among", cel.ListType(str), cel.BoolType, among),
+		one("state", str, func(body ref.Val) ref.Val {
+			return stringOf(valueAt(body, types.String("properties.provisioningState")))
+		}),
+		// among(text, list): whether it is one of them, ignoring case.
+		two("among", cel.ListType(str), cel.BoolType, equalFoldAny),
 		// lower(text): in lower case, "" for anything else.
-		one("lower", str, func(v ref.Val) ref.Val { return types.String(strings.ToLower(string(textOf(v)))) }),
-		// inFlight(text), broken(text): what the word means as a provisioning state.
-		one("inFlight", cel.BoolType, func(v ref.Val) ref.Val { return types.Bool(resource.InFlight(string(textOf(v)))) }),
-		one("broken", cel.BoolType, func(v ref.Val) ref.Val { return types.Bool(resource.Broken(string(textOf(v)))) }),
+		one("lower", str, func(v ref.Val) ref.Val { return types.String(strings.ToLower(string(stringOf(v)))) }),
+		// inFlight(text), broken(text): the meaning of a provisioning state.
+		one("inFlight", cel.BoolType, func(v ref.Val) ref.Val { return types.Bool(resource.InFlight(string(stringOf(v)))) }),
+		one("broken", cel.BoolType, func(v ref.Val) ref.Val { return types.Bool(resource.Broken(string(stringOf(v)))) }),
 		// quote(value): its text in double quotes, for messages.
-		one("quote", str, func(v ref.Val) ref.Val { return types.String(strconv.Quote(shown(v))) }),
+		one("quote", str, func(v ref.Val) ref.Val { return types.String(strconv.Quote(textFor(v))) }),
 		// items(value): the list, [] for anything else.
 		one("items", cel.ListType(dyn), func(v ref.Val) ref.Val {
 			if list, ok := v.(traits.Lister); ok {
@@ -76,7 +79,8 @@ func functions() []cel.EnvOption {
 	}
 }
 
-func lookUp(body, path ref.Val) ref.Val {
+// valueAt returns the value at a path of a body, null where it is absent.
+func valueAt(body, path ref.Val) ref.Val {
 	members, ok := body.(object)
 	if !ok {
 		return types.NullValue
@@ -90,24 +94,27 @@ func lookUp(body, path ref.Val) ref.Val {
 	return adapter{}.NativeToValue(found)
 }
 
-func textOf(value ref.Val) types.String {
+// stringOf returns a string, "" for a value of another kind.
+func stringOf(value ref.Val) types.String {
 	text, _ := value.(types.String)
 	return text
 }
 
-func among(value, list ref.Val) ref.Val {
-	words, ok := list.(traits.Lister)
+// equalFoldAny returns whether a string is in a list, ignoring case.
+func equalFoldAny(value, list ref.Val) ref.Val {
+	others, ok := list.(traits.Lister)
 	if !ok {
-		return types.NewErr("among wants a list of texts")
+		return types.NewErr("among needs a list of strings")
 	}
-	for it := words.Iterator(); it.HasNext() == types.True; {
-		if word := it.Next(); strings.EqualFold(string(textOf(word)), string(textOf(value))) {
+	for it := others.Iterator(); it.HasNext() == types.True; {
+		if other := it.Next(); strings.EqualFold(string(stringOf(other)), string(stringOf(value))) {
 			return types.True
 		}
 	}
 	return types.False
 }
 
+// number returns the first of two values that is a number.
 func number(value, otherwise ref.Val) ref.Val {
 	for _, candidate := range []ref.Val{value, otherwise} {
 		switch v := candidate.(type) {
@@ -115,7 +122,7 @@ func number(value, otherwise ref.Val) ref.Val {
 			return v.ConvertToType(types.DoubleType)
 		}
 	}
-	return types.NewErr("number wants a number to fall back to")
+	return types.NewErr("number needs a number as its second argument")
 }
 
 // expression is a compiled condition or a part of a message.
@@ -124,14 +131,14 @@ type expression struct {
 	text    string
 }
 
-// problem is a fault in an expression, at a line and column of its text (from 1).
+// problem is an error at a line and column of an expression, starting at 1.
 type problem struct {
 	line, column int
 	message      string
 }
 
-// compile checks the types of an expression and plans it. want is the type that
-// it must have, nil for any.
+// compile returns an expression that is type-checked and ready to evaluate. want is
+// the type that it must have, nil for any.
 func compile(env *cel.Env, text string, want *cel.Type) (expression, []problem) {
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
@@ -142,9 +149,9 @@ func compile(env *cel.Env, text string, want *cel.Type) (expression, []problem) 
 		return expression{}, problems
 	}
 	if got := checked.OutputType(); want != nil && !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
-		return expression{}, []problem{{line: 1, column: 1, message: fmt.Sprintf("it gives %s, and %s is wanted", got, want)}}
+		return expression{}, []problem{{line: 1, column: 1, message: fmt.Sprintf("the expression has type %s, want %s", got, want)}}
 	}
-	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.InterruptCheckFrequency(checkEvery), cel.CustomDecoratorV2(decorateLenient))
+	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interruptCheckFrequency), cel.CustomDecoratorV2(decorateAbsent))
 	if err != nil {
 		return expression{}, []problem{{line: 1, column: 1, message: err.Error()}}
 	}

@@ -13,26 +13,26 @@ import (
 	"github.com/armature-io/armature/internal/nearest"
 )
 
-// maxFile is the largest rule file, in bytes.
-const maxFile = 1 << 20
+// maxFileBytes is the size of the largest rule file.
+const maxFileBytes = 1 << 20
 
-// file is a rule file as it is written, checked for form.
+// file is a parsed rule file, whose rules are not compiled yet.
 type file struct {
 	name  string
 	lines []string
 	rules []*source
 	tests []*Case
-	// faults refuse the file, warnings do not.
-	faults, warnings Faults
+	// issues make the file invalid, warnings do not.
+	issues, warnings Issues
 }
 
-// field is a scalar with its place.
+// field is a scalar and its node.
 type field struct {
 	text string
 	node *yaml.Node
 }
 
-// source is one rule as it is written.
+// source is one rule before compilation.
 type source struct {
 	node   *yaml.Node
 	fields map[string]field
@@ -49,11 +49,11 @@ func testFields() []string {
 	return []string{"name", "rule", "desired", "observed", "owner", "forced", "want", "message"}
 }
 
-// parse reads the form of a file.
+// parse reads the YAML of a file and checks its fields.
 func parse(name string, data []byte) *file {
 	f := &file{name: name, lines: strings.Split(string(data), "\n")}
-	if len(data) > maxFile {
-		f.faults = append(f.faults, Fault{File: name, Message: fmt.Sprintf("it has %d bytes, more than %d", len(data), maxFile)})
+	if len(data) > maxFileBytes {
+		f.issues = append(f.issues, Issue{File: name, Message: fmt.Sprintf("the file has %d bytes; the limit is %d", len(data), maxFileBytes)})
 		return f
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -64,38 +64,40 @@ func parse(name string, data []byte) *file {
 			break
 		}
 		if err != nil {
-			f.faults = append(f.faults, yamlFault(name, err))
+			f.issues = append(f.issues, yamlIssue(name, err))
 			break
 		}
 		if len(document.Content) > 0 {
 			f.document(document.Content[0])
 		}
 	}
-	if len(f.faults) == 0 && len(f.rules) == 0 {
-		f.faults = append(f.faults, Fault{File: name, Message: "it holds no rules: write them in a list under rules"})
+	if len(f.issues) == 0 && len(f.rules) == 0 {
+		f.issues = append(f.issues, Issue{File: name, Message: "the file has no rules; list them under rules"})
 	}
 	return f
 }
 
-// yamlFault takes the line out of the library's text.
-func yamlFault(name string, err error) Fault {
-	fault := Fault{File: name, Column: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
+// yamlIssue returns the issue for an error of the YAML library, with the line from
+// its text.
+func yamlIssue(name string, err error) Issue {
+	issue := Issue{File: name, Column: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
 	var line int
-	if _, scanned := fmt.Sscanf(fault.Message, "line %d:", &line); scanned == nil {
-		fault.Line = line
-		_, fault.Message, _ = strings.Cut(fault.Message, ": ")
+	if _, scanned := fmt.Sscanf(issue.Message, "line %d:", &line); scanned == nil {
+		issue.Line = line
+		_, issue.Message, _ = strings.Cut(issue.Message, ": ")
 	}
-	return fault
+	return issue
 }
 
-func (f *file) fault(node *yaml.Node, format string, args ...any) {
-	f.faults = append(f.faults, Fault{File: f.name, Line: node.Line, Column: node.Column, Message: fmt.Sprintf(format, args...)})
+// report adds an issue at a node.
+func (f *file) report(node *yaml.Node, format string, args ...any) {
+	f.issues = append(f.issues, Issue{File: f.name, Line: node.Line, Column: node.Column, Message: fmt.Sprintf(format, args...)})
 }
 
 func (f *file) document(node *yaml.Node) {
 	f.fields(node, "a rule file", fileFields(), func(key, value *yaml.Node) {
 		if value.Kind != yaml.SequenceNode {
-			f.fault(value, "%s is a list", key.Value)
+			f.report(value, "%s must be a list", key.Value)
 			return
 		}
 		for _, item := range value.Content {
@@ -108,14 +110,15 @@ func (f *file) document(node *yaml.Node) {
 	})
 }
 
-// fields walks a mapping and refuses unknown and repeated names.
+// fields calls take for the fields of a mapping and reports unknown and repeated
+// names.
 func (f *file) fields(node *yaml.Node, what string, known []string, take func(key, value *yaml.Node)) {
 	if node.Kind == yaml.AliasNode {
-		f.fault(node, "aliases are not taken: write %s out", what)
+		f.report(node, "YAML aliases are not supported; write %s in full", what)
 		return
 	}
 	if node.Kind != yaml.MappingNode {
-		f.fault(node, "%s is a mapping with the fields %s", what, strings.Join(known, ", "))
+		f.report(node, "%s must be a mapping with the fields %s", what, strings.Join(known, ", "))
 		return
 	}
 	seen := map[string]bool{}
@@ -123,9 +126,9 @@ func (f *file) fields(node *yaml.Node, what string, known []string, take func(ke
 		key, value := node.Content[i], node.Content[i+1]
 		switch {
 		case !slices.Contains(known, key.Value):
-			f.fault(key, "unknown field %q%s; the fields of %s are %s", key.Value, nearest.Suggest(key.Value, known), what, strings.Join(known, ", "))
+			f.report(key, "unknown field %q%s; the fields of %s are %s", key.Value, nearest.Suggest(key.Value, known), what, strings.Join(known, ", "))
 		case seen[key.Value]:
-			f.fault(key, "the field %q stands twice", key.Value)
+			f.report(key, "field %q is repeated", key.Value)
 		default:
 			seen[key.Value] = true
 			take(key, value)
@@ -137,7 +140,7 @@ func (f *file) rule(node *yaml.Node) {
 	rule := &source{node: node, fields: map[string]field{}}
 	f.fields(node, "a rule", ruleFields(), func(key, value *yaml.Node) {
 		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-			f.fault(value, "%s is a text", key.Value)
+			f.report(value, "%s must be a string", key.Value)
 			return
 		}
 		rule.fields[key.Value] = field{text: value.Value, node: value}
@@ -147,9 +150,9 @@ func (f *file) rule(node *yaml.Node) {
 	}
 }
 
-// at is the place in the file of line and column (both from 1) of a text that
-// stands in a scalar.
-func (f *file) at(node *yaml.Node, line, column int) (int, int) {
+// position returns the line and column in the file for a line and column of the
+// text in a scalar, all starting at 1.
+func (f *file) position(node *yaml.Node, line, column int) (int, int) {
 	switch node.Style {
 	case yaml.LiteralStyle, yaml.FoldedStyle:
 		if node.Style == yaml.FoldedStyle {

@@ -9,8 +9,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The three forms that a rule takes as a link: one for each point, so that a
-// rule at one point is no link of another.
+// A rule as a link: one type for each point, so that a rule implements its own
+// point only.
 type (
 	ownerRule struct {
 		*rule
@@ -32,7 +32,7 @@ var (
 	_ extensions.PostReconciliationChecker     = postRule{}
 )
 
-// link is the rule in the form of its point.
+// link returns the rule as a link of its point.
 func (r *rule) link(now func() time.Time) any {
 	switch r.at {
 	case atOwner:
@@ -43,35 +43,35 @@ func (r *rule) link(now func() time.Time) any {
 	return preRule{r, now}
 }
 
-// PreReconcileOwnerCheck blocks while the condition holds. Without an owner
-// there is nothing to judge.
+// PreReconcileOwnerCheck blocks while the condition is true. It ignores a missing
+// owner.
 func (r ownerRule) PreReconcileOwnerCheck(
 	ctx context.Context, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	if owner.Exists() {
-		speaks, message, err := r.judge(ctx, input{owner: owner, now: r.now()})
+		applies, message, err := r.evaluate(ctx, input{owner: owner, now: r.now()})
 		if err != nil {
 			return extensions.PreReconcileCheckResult{}, err
 		}
-		if speaks {
+		if applies {
 			return extensions.BlockReconcile(message, r.options...), nil
 		}
 	}
 	return next(ctx, owner, resolver, client, log)
 }
 
-// PreReconcileCheck blocks while the condition holds; a rule that stops only a
-// PUT asks first whether one is due.
+// PreReconcileCheck blocks while the condition is true. A rule with onlyBeforePut
+// calls next first and blocks only a PUT.
 func (r preRule) PreReconcileCheck(
 	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	speaks, message, err := r.judge(ctx, input{obj: obj, owner: owner, forced: extensions.Forced(ctx), now: r.now()})
+	applies, message, err := r.evaluate(ctx, input{obj: obj, owner: owner, forced: extensions.Forced(ctx), now: r.now()})
 	if err != nil {
 		return extensions.PreReconcileCheckResult{}, err
 	}
-	if !speaks {
+	if !applies {
 		return next(ctx, obj, owner, resolver, client, log)
 	}
 	if r.onlyBeforePut {
@@ -83,16 +83,16 @@ func (r preRule) PreReconcileCheck(
 	return extensions.BlockReconcile(message, r.options...), nil
 }
 
-// PostReconcileCheck fails while the condition holds.
+// PostReconcileCheck fails while the condition is true.
 func (r postRule) PostReconcileCheck(
 	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PostReconcileCheckFunc,
 ) (extensions.PostReconcileCheckResult, error) {
-	speaks, message, err := r.judge(ctx, input{obj: obj, owner: owner, now: r.now()})
+	applies, message, err := r.evaluate(ctx, input{obj: obj, owner: owner, now: r.now()})
 	if err != nil {
 		return extensions.PostReconcileCheckResult{}, err
 	}
-	if speaks {
+	if applies {
 		return extensions.PostReconcileCheckResultFailure(message, r.options...), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)

@@ -17,7 +17,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// point is where in a pass a rule stands.
+// point is the step of a pass at which a rule is evaluated.
 type point string
 
 const (
@@ -35,123 +35,124 @@ type rule struct {
 	when               expression
 	message            template
 	options            []extensions.Option
-	// onlyBeforePut asks the rest of the chain first and stops only a PUT.
+	// onlyBeforePut calls the rest of the chain first and blocks only a PUT.
 	onlyBeforePut bool
 }
 
-// ExtensionName is how messages call the rule.
+// ExtensionName returns the name of the rule for messages.
 func (r *rule) ExtensionName() string { return fmt.Sprintf("rule %s (%s:%d)", r.name, r.file, r.line) }
 
 var (
-	ruleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	armType  = regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+(/[A-Za-z0-9._-]+)+$`)
-	reason   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,99}$`)
+	namePattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	typePattern   = regexp.MustCompile(`^[A-Za-z0-9]+(\.[A-Za-z0-9]+)+(/[A-Za-z0-9._-]+)+$`)
+	reasonPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,99}$`)
 )
 
-// compileRule checks one rule; the answer is nil when it has a fault.
+// compileRule compiles one rule and reports its issues. It returns nil if there
+// are any.
 func (f *file) compileRule(s *source) *rule {
-	before := len(f.faults)
-	made := &rule{name: s.text("name"), resourceType: s.text("type"), file: f.name, line: s.node.Line}
-	f.identity(s)
-	message := f.answer(s, made)
-	made.options = f.options(s)
+	before := len(f.issues)
+	compiled := &rule{name: s.text("name"), resourceType: s.text("type"), file: f.name, line: s.node.Line}
+	f.checkIdentity(s)
+	message := f.message(s, compiled)
+	compiled.options = f.options(s)
 	switch s.text("onlyBeforePut") {
 	case "", "false":
 	case "true":
-		made.onlyBeforePut = true
-		if made.at != atPre {
-			f.fault(s.fields["onlyBeforePut"].node, "onlyBeforePut is for rules at pre: only there a PUT is decided")
+		compiled.onlyBeforePut = true
+		if compiled.at != atPre {
+			f.report(s.fields["onlyBeforePut"].node, "onlyBeforePut is only valid at pre, where the PUT is decided")
 		}
 	default:
-		f.fault(s.fields["onlyBeforePut"].node, "onlyBeforePut is true or false")
+		f.report(s.fields["onlyBeforePut"].node, "onlyBeforePut must be true or false")
 	}
-	env, err := environment(made.at)
+	env, err := environment(compiled.at)
 	if err != nil {
-		f.fault(s.node, "the rule cannot be compiled: %v", err)
+		f.report(s.node, "the rule cannot be compiled: %v", err)
 		return nil
 	}
 	when, set := s.fields["when"]
 	if !set {
-		f.fault(s.node, "the rule has no condition: write it under when, true for always")
+		f.report(s.node, "the rule has no condition; add when (true applies always)")
 	} else {
 		var problems []problem
-		made.when, problems = compile(env, when.text, cel.BoolType)
-		f.problems("when", when.node, problems)
+		compiled.when, problems = compile(env, when.text, cel.BoolType)
+		f.reportProblems("when", when.node, problems)
 	}
 	if message.node != nil {
 		var problems []problem
-		made.message, problems = newTemplate(env, message.text)
-		f.problems("the message", message.node, problems)
+		compiled.message, problems = newTemplate(env, message.text)
+		f.reportProblems("the message", message.node, problems)
 	}
-	if len(f.faults) > before {
+	if len(f.issues) > before {
 		return nil
 	}
-	return made
+	return compiled
 }
 
-// problems puts what is wrong in an expression at its place in the file.
-func (f *file) problems(what string, node *yaml.Node, problems []problem) {
+// reportProblems adds the problems of an expression at their positions in the file.
+func (f *file) reportProblems(what string, node *yaml.Node, problems []problem) {
 	for _, p := range problems {
-		line, column := f.at(node, p.line, p.column)
-		f.faults = append(f.faults, Fault{File: f.name, Line: line, Column: column, Message: what + ": " + p.message})
+		line, column := f.position(node, p.line, p.column)
+		f.issues = append(f.issues, Issue{File: f.name, Line: line, Column: column, Message: what + ": " + p.message})
 	}
 }
 
-// identity checks name and type.
-func (f *file) identity(s *source) {
+// checkIdentity reports issues of name and type.
+func (f *file) checkIdentity(s *source) {
 	if name := s.fields["name"]; name.node == nil {
-		f.fault(s.node, "the rule has no name")
-	} else if !ruleName.MatchString(name.text) {
-		f.fault(name.node, "a name holds letters, digits, points, dashes and underscores, not %q", name.text)
+		f.report(s.node, "the rule has no name")
+	} else if !namePattern.MatchString(name.text) {
+		f.report(name.node, "invalid name %q: use letters, digits, dots, dashes and underscores", name.text)
 	}
 	typ := s.fields["type"]
 	switch {
 	case typ.node == nil:
-		f.fault(s.node, "the rule has no type, for example Microsoft.Kusto/clusters")
-	case !armType.MatchString(typ.text):
-		f.fault(typ.node, "%q is no resource type such as Microsoft.Kusto/clusters", typ.text)
+		f.report(s.node, "the rule has no type; add one such as Microsoft.Kusto/clusters")
+	case !typePattern.MatchString(typ.text):
+		f.report(typ.node, "%q is not a resource type such as Microsoft.Kusto/clusters", typ.text)
 	case !knownType(typ.text):
-		f.warnings = append(f.warnings, Fault{File: f.name, Line: typ.node.Line, Column: typ.node.Column,
-			Message: fmt.Sprintf("warning: Armature knows no type %s%s; the rule is taken all the same", typ.text, nearest.Suggest(typ.text, knownTypes()))})
+		f.warnings = append(f.warnings, Issue{File: f.name, Line: typ.node.Line, Column: typ.node.Column,
+			Message: fmt.Sprintf("warning: unknown type %s%s; the rule is loaded anyway", typ.text, nearest.Suggest(typ.text, knownTypes()))})
 	}
 }
 
-// answer checks where the rule stands and what it answers.
-func (f *file) answer(s *source, made *rule) field {
+// message returns the field with the rule's message and sets the rule's point.
+func (f *file) message(s *source, compiled *rule) field {
 	block, fail := s.fields["block"], s.fields["fail"]
 	at := s.fields["at"]
-	made.at = point(at.text)
-	if !slices.Contains([]point{"", atOwner, atPre, atPost}, made.at) {
-		f.fault(at.node, "at is owner, pre or post, not %q", at.text)
-		made.at = ""
+	compiled.at = point(at.text)
+	if !slices.Contains([]point{"", atOwner, atPre, atPost}, compiled.at) {
+		f.report(at.node, "at must be owner, pre or post, not %q", at.text)
+		compiled.at = ""
 	}
 	switch {
 	case block.node != nil && fail.node != nil:
-		f.fault(fail.node, "a rule has block or fail, not both")
+		f.report(fail.node, "a rule has either block or fail, not both")
 	case block.node == nil && fail.node == nil:
-		f.fault(s.node, "the rule has no message: write it under block (not now) or fail (not ready yet)")
-	case block.node != nil && made.at == atPost:
-		f.fault(block.node, "a rule at post has fail: the PUT is over, there is nothing to block")
-	case fail.node != nil && (made.at == atOwner || made.at == atPre):
-		f.fault(fail.node, "a rule at %s has block: fail is for rules at post", made.at)
+		f.report(s.node, "the rule has no message; add block (not now) or fail (not ready yet)")
+	case block.node != nil && compiled.at == atPost:
+		f.report(block.node, "a rule at post needs fail, not block: the PUT is done")
+	case fail.node != nil && (compiled.at == atOwner || compiled.at == atPre):
+		f.report(fail.node, "a rule at %s needs block: fail is for rules at post", compiled.at)
 	}
-	answer := block
+	message := block
 	if block.node == nil {
-		answer = fail
+		message = fail
 	}
 	switch {
-	case made.at == "" && block.node == nil && fail.node != nil:
-		made.at = atPost
-	case made.at == "":
-		made.at = atPre
+	case compiled.at == "" && block.node == nil && fail.node != nil:
+		compiled.at = atPost
+	case compiled.at == "":
+		compiled.at = atPre
 	}
-	if answer.node != nil && strings.TrimSpace(answer.text) == "" {
-		f.fault(answer.node, "the message is empty: say in words a user understands what is waited for")
+	if message.node != nil && strings.TrimSpace(message.text) == "" {
+		f.report(message.node, "the message is empty; explain what the resource waits for")
 	}
-	return answer
+	return message
 }
 
-// options are severity, reason and retry class.
+// options returns the severity, reason and retry class.
 func (f *file) options(s *source) []extensions.Option {
 	var options []extensions.Option
 	if severity := s.fields["severity"]; severity.node != nil {
@@ -159,33 +160,34 @@ func (f *file) options(s *source) []extensions.Option {
 		case resource.SeverityInfo, resource.SeverityWarning, resource.SeverityError:
 			options = append(options, extensions.WithSeverity(resource.Severity(severity.text)))
 		default:
-			f.fault(severity.node, "severity is Info, Warning or Error, not %q", severity.text)
+			f.report(severity.node, "severity must be Info, Warning or Error, not %q", severity.text)
 		}
 	}
-	if why := s.fields["reason"]; why.node != nil {
-		if !reason.MatchString(why.text) {
-			f.fault(why.node, "a reason is one word such as ChangeFreeze, not %q", why.text)
+	if reason := s.fields["reason"]; reason.node != nil {
+		if !reasonPattern.MatchString(reason.text) {
+			f.report(reason.node, "reason must be one word such as ChangeFreeze, not %q", reason.text)
 		}
-		options = append(options, extensions.WithReason(resource.Reason(why.text)))
+		options = append(options, extensions.WithReason(resource.Reason(reason.text)))
 	}
 	if retry := s.fields["retry"]; retry.node != nil {
 		switch resource.RetryClass(retry.text) {
 		case resource.RetryFast, resource.RetrySlow, resource.RetryVerySlow, resource.RetryNone:
 			options = append(options, extensions.WithRetry(resource.RetryClass(retry.text)))
 		default:
-			f.fault(retry.node, "retry is Fast, Slow, VerySlow or None, not %q", retry.text)
+			f.report(retry.node, "retry must be Fast, Slow, VerySlow or None, not %q", retry.text)
 		}
 	}
 	return options
 }
 
-// input is what a rule judges.
+// input is what a rule is evaluated for.
 type input struct {
 	obj, owner *resource.Object
 	forced     bool
 	now        time.Time
 }
 
+// vars returns the variables of the rule's expressions.
 func (r *rule) vars(in input) map[string]any {
 	body := func(object *resource.Object, desired bool) any {
 		switch {
@@ -207,22 +209,23 @@ func (r *rule) vars(in input) map[string]any {
 	return vars
 }
 
-// judge reports whether the rule speaks, and what it says.
-func (r *rule) judge(ctx context.Context, in input) (speaks bool, message string, err error) {
+// evaluate reports whether the condition of the rule is true, and returns the
+// message if it is.
+func (r *rule) evaluate(ctx context.Context, in input) (applies bool, message string, err error) {
 	vars := r.vars(in)
 	value, _, err := r.when.program.ContextEval(ctx, vars)
 	if err != nil {
-		return false, "", fmt.Errorf("its condition cannot be evaluated: %w", err)
+		return false, "", fmt.Errorf("evaluate the condition: %w", err)
 	}
-	holds, ok := value.(types.Bool)
+	result, ok := value.(types.Bool)
 	if !ok {
-		return false, "", fmt.Errorf("its condition is %s, neither true nor false", shown(value))
+		return false, "", fmt.Errorf("the condition evaluates to %s, not to true or false", textFor(value))
 	}
-	if holds != types.True {
+	if result != types.True {
 		return false, "", nil
 	}
 	if message, err = r.message.render(ctx, vars); err != nil {
-		return false, "", fmt.Errorf("its message cannot be filled: %w", err)
+		return false, "", fmt.Errorf("fill in the message: %w", err)
 	}
 	return true, message, nil
 }

@@ -122,34 +122,34 @@ func TestMessagesAndOptions(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestIssues(t *testing.T) {
 	cases := map[string]struct {
 		reason, text string
 		want         []string
 	}{
 		"type error":        {"checked at load", one(`when: observed.x + 1 == "a" && "a" + 1`, "block: x"), []string{`r.yaml:4:40: when: found no matching overload for '_+_'`}},
-		"not a truth":       {"a condition is true or false", one(`when: '"text"'`, "block: x"), []string{`r.yaml:4:12: when: it gives string, and bool is wanted`}},
+		"not a truth":       {"a condition is true or false", one(`when: '"text"'`, "block: x"), []string{`r.yaml:4:12: when: the expression has type string, want bool`}},
 		"syntax":            {"with its place", one("when: observed.x ==", "block: x"), []string{`r.yaml:4:24: when: Syntax error`}},
 		"literal block":     {"in a block too", one("when: |", "  true &&", "  nothing", "block: x"), []string{`r.yaml:6:7: when: undeclared reference to 'nothing'`}},
 		"message":           {"messages are checked", one("when: 'true'", "block: a ${desired.x} ${what} b"), []string{`r.yaml:5:29: the message: undeclared reference to 'what'`}},
 		"open message":      {"and closed", one("when: 'true'", "block: a ${desired.x"), []string{`r.yaml:5:14: the message: ${ is not closed by }`}},
 		"owner sees owner":  {"an owner rule has no resource", one("at: owner", "when: observed.x == 1", "block: x"), []string{`r.yaml:5:11: when: undeclared reference to 'observed'`}},
 		"unknown field":     {"a misspelt field", one("wen: 'true'", "block: x"), []string{`r.yaml:4:5: unknown field "wen" (did you mean when?)`, "has no condition"}},
-		"twice":             {"a name means one rule", one("when: 'true'", "block: x") + one("when: 'true'", "block: x")[len("rules:\n"):], []string{`r.yaml:6:11: the rule r stands twice: first in`}},
+		"twice":             {"a name means one rule", one("when: 'true'", "block: x") + one("when: 'true'", "block: x")[len("rules:\n"):], []string{`r.yaml:6:11: rule r is defined twice, first in`}},
 		"no answer":         {"a rule says something", one("when: 'true'"), []string{"has no message"}},
-		"two answers":       {"but one thing", one("when: 'true'", "block: x", "fail: y"), []string{"block or fail, not both"}},
-		"fail before":       {"fail is for after", one("at: pre", "when: 'true'", "fail: y"), []string{"r.yaml:6:11: a rule at pre has block"}},
-		"block after":       {"block is for before", one("at: post", "when: 'true'", "block: y"), []string{"a rule at post has fail"}},
-		"at":                {"three points", one("at: never", "when: 'true'", "block: y"), []string{`at is owner, pre or post, not "never"`}},
-		"severity":          {"three severities", one("when: 'true'", "block: y", "severity: Fatal"), []string{`severity is Info, Warning or Error, not "Fatal"`}},
-		"retry":             {"four classes", one("when: 'true'", "block: y", "retry: soon"), []string{"retry is Fast, Slow, VerySlow or None"}},
-		"reason":            {"one word", one("when: 'true'", "block: y", "reason: two words"), []string{"a reason is one word"}},
-		"type":              {"no type", "rules:\n  - name: r\n    type: clusters\n    when: 'true'\n    block: x\n", []string{`"clusters" is no resource type`}},
-		"no rules":          {"an empty file", "", []string{"it holds no rules"}},
-		"no list":           {"a mapping for a list", "rules: {a: b}\n", []string{"rules is a list"}},
+		"two answers":       {"but one thing", one("when: 'true'", "block: x", "fail: y"), []string{"either block or fail, not both"}},
+		"fail before":       {"fail is for after", one("at: pre", "when: 'true'", "fail: y"), []string{"r.yaml:6:11: a rule at pre needs block"}},
+		"block after":       {"block is for before", one("at: post", "when: 'true'", "block: y"), []string{"a rule at post needs fail"}},
+		"at":                {"three points", one("at: never", "when: 'true'", "block: y"), []string{`at must be owner, pre or post, not "never"`}},
+		"severity":          {"three severities", one("when: 'true'", "block: y", "severity: Fatal"), []string{`severity must be Info, Warning or Error, not "Fatal"`}},
+		"retry":             {"four classes", one("when: 'true'", "block: y", "retry: soon"), []string{"retry must be Fast, Slow, VerySlow or None"}},
+		"reason":            {"one word", one("when: 'true'", "block: y", "reason: two words"), []string{"reason must be one word"}},
+		"type":              {"no type", "rules:\n  - name: r\n    type: clusters\n    when: 'true'\n    block: x\n", []string{`"clusters" is not a resource type`}},
+		"no rules":          {"an empty file", "", []string{"the file has no rules"}},
+		"no list":           {"a mapping for a list", "rules: {a: b}\n", []string{"rules must be a list"}},
 		"no YAML":           {"no YAML", "rules: [\n", []string{"r.yaml:"}},
-		"test of nothing":   {"a test names a rule", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: other, want: pass}\n", []string{`is for a rule "other" that does not exist`}},
-		"only before a PUT": {"onlyBeforePut", one("at: owner", "when: 'true'", "block: x", "onlyBeforePut: true"), []string{"onlyBeforePut is for rules at pre"}},
+		"test of nothing":   {"a test names a rule", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: other, want: pass}\n", []string{`refers to rule "other", which does not exist`}},
+		"only before a PUT": {"onlyBeforePut", one("at: owner", "when: 'true'", "block: x", "onlyBeforePut: true"), []string{"onlyBeforePut is only valid at pre"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -166,10 +166,10 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAtOnce(t *testing.T) {
+func TestAllIssuesAtOnce(t *testing.T) {
 	folder := write(t, map[string]string{"a.yaml": one("when: oops", "block: x"), "b.yaml": one("when: 1", "block: x"), "c.txt": "no rules"})
 	_, _, err := rules.Load(folder)
-	if err == nil || !strings.Contains(err.Error(), "a.yaml:4:11") || !strings.Contains(err.Error(), "b.yaml:4:11") || !strings.Contains(err.Error(), "stands twice") {
+	if err == nil || !strings.Contains(err.Error(), "a.yaml:4:11") || !strings.Contains(err.Error(), "b.yaml:4:11") || !strings.Contains(err.Error(), "is defined twice") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -177,7 +177,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 func TestUnknownTypeIsAWarning(t *testing.T) {
 	text := "rules:\n  - name: r\n    type: Microsoft.Kusto/cluster\n    when: 'true'\n    block: x\n"
 	_, warnings, err := rules.Load(write(t, map[string]string{"r.yaml": text}))
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "r.yaml:3:11: warning: Armature knows no type Microsoft.Kusto/cluster (did you mean Microsoft.Kusto/clusters?)") {
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].String(), "r.yaml:3:11: warning: unknown type Microsoft.Kusto/cluster (did you mean Microsoft.Kusto/clusters?)") {
 		t.Errorf("got %v, %v", warnings, err)
 	}
 }
@@ -258,8 +258,8 @@ func TestWatch(t *testing.T) {
 	defer cancel()
 	go set.Watch(ctx, time.Millisecond, slog.New(slog.NewTextHandler(said, nil)))
 	for _, step := range []struct{ text, want string }{
-		{one("when: oops", "block: x"), "the old ones stay in force"},
-		{one("when: 'true'", "block: first"), "without faults again"},
+		{one("when: oops", "block: x"), "keeping the old ones"},
+		{one("when: 'true'", "block: first"), "valid again"},
 		{one("when: 'true'", "block: second"), "rules reloaded"},
 	} {
 		temporary := filepath.Join(t.TempDir(), "next")
@@ -271,7 +271,7 @@ func TestWatch(t *testing.T) {
 		}
 		select {
 		case line := <-said.c:
-			for strings.Contains(line, "knows no type") {
+			for strings.Contains(line, "unknown type") {
 				line = <-said.c
 			}
 			if !strings.Contains(line, step.want) {

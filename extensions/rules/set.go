@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,25 +17,24 @@ import (
 )
 
 // Set is the rules of a file or a folder. It is safe for concurrent use: a step
-// of a pass holds the rules that it began with, and a reload is seen by the next
-// step.
+// of a pass uses the rules with which it began, and the next step sees a reload.
 type Set struct {
 	path    string
 	now     func() time.Time
-	current atomic.Pointer[compiled]
+	current atomic.Pointer[snapshot]
 }
 
-// compiled is one state of the files.
-type compiled struct {
+// snapshot is one state of the files.
+type snapshot struct {
 	byType map[string][]any
 	count  int
 	digest [sha256.Size]byte
 }
 
 // Load reads a rule file, or every *.yaml and *.yml of a folder in the order of
-// their names. The error is Faults: all faults of all files. Warnings are told
-// and refuse nothing.
-func Load(path string) (*Set, Faults, error) {
+// their names. The error is of type Issues and has all of them. Warnings do not
+// prevent loading.
+func Load(path string) (*Set, Issues, error) {
 	set := &Set{path: path, now: time.Now}
 	made, warnings, err := set.read()
 	if err != nil {
@@ -46,7 +44,8 @@ func Load(path string) (*Set, Faults, error) {
 	return set, warnings, nil
 }
 
-// Entry puts the rules into a registry, where it stands in the list.
+// Entry returns a registry entry for the rules. Its position among the entries is
+// the position of the rules in their chains.
 func (s *Set) Entry() extensions.Entry {
 	return extensions.Entry{Type: extensions.AllTypes, Link: s}
 }
@@ -56,12 +55,12 @@ func (s *Set) Links(resourceType string) []any {
 	return s.current.Load().byType[strings.ToLower(resourceType)]
 }
 
-// Len is how many rules there are.
+// Len returns the number of rules.
 func (s *Set) Len() int { return s.current.Load().count }
 
-// Reload reads the files again. With a fault in them the rules stay as they are
-// and the error tells the faults; changed says whether the rules are new.
-func (s *Set) Reload() (changed bool, warnings Faults, err error) {
+// Reload reads the files again and reports whether the rules changed. If the files
+// are invalid, it returns the issues and keeps the rules.
+func (s *Set) Reload() (changed bool, warnings Issues, err error) {
 	made, warnings, err := s.read()
 	if err != nil {
 		return false, warnings, err
@@ -73,73 +72,73 @@ func (s *Set) Reload() (changed bool, warnings Faults, err error) {
 	return true, warnings, nil
 }
 
-// Watch reloads every interval until ctx is done, and says in the log what came
-// of it: the same fault once, not at every look.
+// Watch reloads the files every interval until ctx is done and logs changes. It
+// logs the same error once only.
 func (s *Set) Watch(ctx context.Context, interval time.Duration, log *slog.Logger) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	said := ""
+	lastError := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		said = s.look(ctx, log, said)
+		lastError = s.reloadAndLog(ctx, log, lastError)
 	}
 }
 
-// look is one reload of Watch.
-func (s *Set) look(ctx context.Context, log *slog.Logger, said string) string {
+// reloadAndLog reloads once and returns the text of the error, "" for none.
+func (s *Set) reloadAndLog(ctx context.Context, log *slog.Logger, lastError string) string {
 	changed, warnings, err := s.Reload()
 	switch {
-	case err != nil && err.Error() != said:
-		log.ErrorContext(ctx, "rules not reloaded: the old ones stay in force", "path", s.path, "rules", s.Len(), "faults", err.Error())
+	case err != nil && err.Error() != lastError:
+		log.ErrorContext(ctx, "rules not reloaded, keeping the old ones", "path", s.path, "rules", s.Len(), "issues", err.Error())
 		return err.Error()
 	case err != nil:
-		return said
+		return lastError
 	case changed:
 		Warn(ctx, log, warnings)
 		log.InfoContext(ctx, "rules reloaded", "path", s.path, "rules", s.Len())
-	case said != "":
-		log.InfoContext(ctx, "rules are without faults again, and as they were", "path", s.path, "rules", s.Len())
+	case lastError != "":
+		log.InfoContext(ctx, "rules are valid again and unchanged", "path", s.path, "rules", s.Len())
 	}
 	return ""
 }
 
 // Warn logs warnings.
-func Warn(ctx context.Context, log *slog.Logger, warnings Faults) {
+func Warn(ctx context.Context, log *slog.Logger, warnings Issues) {
 	for _, warning := range warnings {
 		log.WarnContext(ctx, warning.String())
 	}
 }
 
-// read reads and compiles all files.
-func (s *Set) read() (*compiled, Faults, error) {
+// read returns the compiled rules of all files.
+func (s *Set) read() (*snapshot, Issues, error) {
 	files, digest, err := readFiles(s.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, warnings, faults := compileFiles(files)
-	if len(faults) > 0 {
-		return nil, warnings, faults.sorted()
+	rules, warnings, issues := compileFiles(files)
+	if len(issues) > 0 {
+		return nil, warnings, issues.sorted()
 	}
-	made := &compiled{byType: map[string][]any{}, count: len(rules), digest: digest}
+	read := &snapshot{byType: map[string][]any{}, count: len(rules), digest: digest}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
-		made.byType[key] = append(made.byType[key], r.link(s.now))
+		read.byType[key] = append(read.byType[key], r.link(s.now))
 	}
-	return made, warnings, nil
+	return read, warnings, nil
 }
 
-// compileFiles compiles the rules of all files; a name may stand once.
-func compileFiles(files []*file) (rules []*rule, warnings, faults Faults) {
+// compileFiles compiles the rules of all files. Their names must be unique.
+func compileFiles(files []*file) (rules []*rule, warnings, issues Issues) {
 	names := map[string]*rule{}
 	for _, f := range files {
 		for _, s := range f.rules {
 			name := s.fields["name"]
 			if first, twice := names[name.text]; twice && name.node != nil {
-				f.fault(name.node, "the rule %s stands twice: first in %s:%d", name.text, first.file, first.line)
+				f.report(name.node, "rule %s is defined twice, first in %s:%d", name.text, first.file, first.line)
 			}
 			made := f.compileRule(s)
 			if made == nil {
@@ -155,29 +154,29 @@ func compileFiles(files []*file) (rules []*rule, warnings, faults Faults) {
 	for _, f := range files {
 		for _, test := range f.tests {
 			if names[test.Rule] == nil {
-				f.fault(test.node, "the test %q is for a rule %q that does not exist", test.Name, test.Rule)
+				f.report(test.node, "test %q refers to rule %q, which does not exist", test.Name, test.Rule)
 			}
 		}
-		warnings, faults = append(warnings, f.warnings...), append(faults, f.faults...)
+		warnings, issues = append(warnings, f.warnings...), append(issues, f.issues...)
 	}
-	return rules, warnings, faults
+	return rules, warnings, issues
 }
 
-// readFiles reads a file or the rule files of a folder, and what stands for
-// their contents.
+// readFiles returns the parsed rule files of a path, which is one file or a folder,
+// and a digest of their contents.
 func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
-	var none [sha256.Size]byte
+	var noDigest [sha256.Size]byte
 	names := []string{path}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, none, fmt.Errorf("read rules: %w", err)
+		return nil, noDigest, fmt.Errorf("read rules: %w", err)
 	}
 	if info.IsDir() {
 		if names, err = ruleFiles(path); err != nil {
-			return nil, none, fmt.Errorf("read rules: %w", err)
+			return nil, noDigest, fmt.Errorf("read rules: %w", err)
 		}
 		if len(names) == 0 {
-			return nil, none, fmt.Errorf("read rules: %s holds no *.yaml", path)
+			return nil, noDigest, fmt.Errorf("read rules: %s has no *.yaml or *.yml file", path)
 		}
 	}
 	sum := sha256.New()
@@ -185,7 +184,7 @@ func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return nil, none, fmt.Errorf("read rules: %w", err)
+			return nil, noDigest, fmt.Errorf("read rules: %w", err)
 		}
 		fmt.Fprintf(sum, "%s %d\n", name, len(data))
 		sum.Write(data)
@@ -194,8 +193,8 @@ func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
 	return files, [sha256.Size]byte(sum.Sum(nil)), nil
 }
 
-// ruleFiles are the rule files of a folder, not those of folders in it: a
-// mounted ConfigMap has its older self in one.
+// ruleFiles returns the rule files of a folder, without those of its subfolders: a
+// mounted ConfigMap keeps its previous version in one.
 func ruleFiles(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -208,6 +207,5 @@ func ruleFiles(folder string) ([]string, error) {
 			names = append(names, filepath.Join(folder, entry.Name()))
 		}
 	}
-	sort.Strings(names)
-	return names, nil
+	return names, nil // os.ReadDir sorts
 }

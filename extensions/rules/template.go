@@ -9,12 +9,12 @@ import (
 
 // template is a message with expressions in it: Parent ${ownerName} is gone.
 type template struct {
-	// parts are texts and expressions in turn, a text first.
+	// texts and expressions alternate; a text is first and last.
 	texts       []string
 	expressions []expression
 }
 
-// newTemplate compiles a message. Problems are at places of the message.
+// newTemplate compiles a message. The positions of problems are within it.
 func newTemplate(env *cel.Env, text string) (template, []problem) {
 	var t template
 	var problems []problem
@@ -30,14 +30,14 @@ func newTemplate(env *cel.Env, text string) (template, []problem) {
 		}
 		t.texts = append(t.texts, rest[:start])
 		inside := rest[start+2 : start+2+end]
-		compiled, faults := compile(env, inside, nil)
-		for _, fault := range faults {
-			line, column := place(text, offset+start+2)
-			if fault.line == 1 {
-				fault.column += column
+		compiled, found := compile(env, inside, nil)
+		for _, p := range found {
+			line, column := offsetPosition(text, offset+start+2)
+			if p.line == 1 {
+				p.column += column
 			}
-			fault.line += line
-			problems = append(problems, fault)
+			p.line += line
+			problems = append(problems, p)
 		}
 		t.expressions = append(t.expressions, compiled)
 		offset += start + 2 + end + 1
@@ -47,13 +47,15 @@ func newTemplate(env *cel.Env, text string) (template, []problem) {
 	return t, problems
 }
 
-// place is how many lines, and columns of the last one, stand before an offset.
-func place(text string, offset int) (line, column int) {
+// offsetPosition returns the number of lines, and of columns in the last one, before
+// an offset.
+func offsetPosition(text string, offset int) (line, column int) {
 	before := text[:offset]
 	return strings.Count(before, "\n"), len(before) - strings.LastIndex(before, "\n") - 1
 }
 
-// closing is where the } of an expression is: braces and texts in it count.
+// closing returns the index of the } that ends an expression, -1 for none. It skips
+// nested braces and strings.
 func closing(text string) int {
 	depth, quote := 0, byte(0)
 	for i := range len(text) {
@@ -75,7 +77,7 @@ func closing(text string) int {
 	return -1
 }
 
-// render fills the message.
+// render returns the message with the values of its expressions.
 func (t template) render(ctx context.Context, vars map[string]any) (string, error) {
 	var b strings.Builder
 	for i, compiled := range t.expressions {
@@ -84,7 +86,7 @@ func (t template) render(ctx context.Context, vars map[string]any) (string, erro
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(shown(value))
+		b.WriteString(textFor(value))
 	}
 	b.WriteString(t.texts[len(t.texts)-1])
 	return b.String(), nil

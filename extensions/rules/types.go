@@ -21,7 +21,7 @@ func exampleIDs(resourceType string) (id, owner resource.ID, err error) {
 	return id, id.Owner(), nil
 }
 
-// knownType reports whether a type is one of those that Armature has heard of.
+// knownType reports whether a type is in the list of known types.
 func knownType(resourceType string) bool {
 	for _, known := range knownTypes() {
 		if strings.EqualFold(known, resourceType) {
@@ -31,9 +31,8 @@ func knownType(resourceType string) bool {
 	return false
 }
 
-// knownTypes are the types of the list below. Azure has thousands: a rule for
-// another one is a warning, for it may be misspelt and would then never be
-// called.
+// knownTypes returns the types of the list below. Azure has thousands, so a rule
+// for another one is only a warning: it may be misspelt and would never apply.
 func knownTypes() []string {
 	var types []string
 	for namespace, names := range namespaces() {
@@ -44,7 +43,7 @@ func knownTypes() []string {
 	return types
 }
 
-// namespaces are the types that people manage most, by provider.
+// namespaces returns the most common types by provider.
 func namespaces() map[string]string {
 	return map[string]string{
 		"Microsoft.ApiManagement":           "service service/apis service/apiVersionSets service/backends service/groups service/loggers service/namedValues service/policies service/products service/products/apis service/products/groups service/products/policies service/subscriptions service/users",

@@ -11,8 +11,8 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// adapter turns bodies into values of CEL: objects whose property names ignore
-// case, exact numbers.
+// adapter converts bodies to CEL values: objects whose property names ignore case,
+// and exact numbers.
 type adapter struct{}
 
 // NativeToValue implements types.Adapter.
@@ -47,8 +47,8 @@ type object struct {
 	members map[string]any
 }
 
-// Find implements traits.Mapper: exactly first, then ignoring case, as ARM's
-// property names do.
+// Find implements traits.Mapper. It prefers the exact name, then ignores case like
+// ARM's property names.
 func (o object) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
@@ -80,8 +80,8 @@ func (o object) Contains(key ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// shown is how a message shows a value.
-func shown(value ref.Val) string {
+// textFor returns the text of a value for messages.
+func textFor(value ref.Val) string {
 	switch v := value.(type) {
 	case types.String:
 		return string(v)

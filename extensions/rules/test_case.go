@@ -12,24 +12,27 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Case is a test beside the rules: what one rule says of given bodies.
+// Case is a test in a rule file: the expected result of one rule for given bodies.
 type Case struct {
 	Name, Rule string
 	// Desired, Observed and Owner are bodies, nil for none.
 	Desired, Observed, Owner map[string]any
 	Forced                   bool
-	// Want is block, fail or pass; Message is what a block or fail says, "" is
-	// not compared.
+	// Want is block, fail or pass. Message is the expected message of a block or
+	// fail; "" is not compared.
 	Want, Message string
 	node          *yaml.Node
 	file          string
 }
 
-// Outcome is what became of a Case; Fault is "" when it is as wanted.
+// Outcome is the result of a Case.
 type Outcome struct {
-	Case  *Case
-	Place string
-	Fault string
+	Case *Case
+	// Position is the file and line of the case.
+	Position string
+	// Failure explains how the result differs from the expected one; "" means that
+	// the case passed.
+	Failure string
 }
 
 func (f *file) test(node *yaml.Node) {
@@ -44,12 +47,12 @@ func (f *file) test(node *yaml.Node) {
 			c.Owner = f.body(key, value)
 		case "forced":
 			if err := value.Decode(&c.Forced); err != nil {
-				f.fault(value, "forced is true or false")
+				f.report(value, "forced must be true or false")
 			}
 		default:
 			texts := map[string]*string{"name": &c.Name, "rule": &c.Rule, "want": &c.Want, "message": &c.Message}
 			if value.Kind != yaml.ScalarNode {
-				f.fault(value, "%s is a text", key.Value)
+				f.report(value, "%s must be a string", key.Value)
 				return
 			}
 			*texts[key.Value] = value.Value
@@ -59,43 +62,43 @@ func (f *file) test(node *yaml.Node) {
 		return
 	}
 	if !slices.Contains([]string{"block", "fail", "pass"}, c.Want) {
-		f.fault(node, "a test wants block, fail or pass, not %q", c.Want)
+		f.report(node, "want must be block, fail or pass, not %q", c.Want)
 	}
 	if c.Rule == "" {
-		f.fault(node, "a test names its rule")
+		f.report(node, "the test has no rule")
 	}
 	f.tests = append(f.tests, c)
 }
 
-// body is a YAML mapping as JSON would give it.
+// body returns a YAML mapping as it would be decoded from JSON.
 func (f *file) body(key, value *yaml.Node) map[string]any {
 	var decoded map[string]any
 	if err := value.Decode(&decoded); err != nil {
-		f.fault(value, "%s is a mapping of properties, as Azure shows them", key.Value)
+		f.report(value, "%s must be a mapping of properties, as Azure shows them", key.Value)
 		return nil
 	}
 	raw, err := json.Marshal(decoded)
 	if err != nil {
-		f.fault(value, "%s is no JSON: %v", key.Value, err)
+		f.report(value, "%s is not valid JSON: %v", key.Value, err)
 		return nil
 	}
 	body, err := resource.DecodeBody(raw)
 	if err != nil {
-		f.fault(value, "%s is no JSON: %v", key.Value, err)
+		f.report(value, "%s is not valid JSON: %v", key.Value, err)
 	}
 	return body
 }
 
-// Test runs the cases of a file or folder. The error is Faults where the rules
-// themselves have any.
-func Test(ctx context.Context, path string) ([]Outcome, Faults, error) {
+// Test runs the cases of a file or folder. The error is of type Issues if the
+// rules themselves are invalid.
+func Test(ctx context.Context, path string) ([]Outcome, Issues, error) {
 	files, _, err := readFiles(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, warnings, faults := compileFiles(files)
-	if len(faults) > 0 {
-		return nil, warnings, faults.sorted()
+	rules, warnings, issues := compileFiles(files)
+	if len(issues) > 0 {
+		return nil, warnings, issues.sorted()
 	}
 	byName := map[string]*rule{}
 	for _, r := range rules {
@@ -105,14 +108,14 @@ func Test(ctx context.Context, path string) ([]Outcome, Faults, error) {
 	for _, f := range files {
 		for _, c := range f.tests {
 			outcomes = append(outcomes, Outcome{
-				Case: c, Place: fmt.Sprintf("%s:%d", f.name, c.node.Line), Fault: c.run(ctx, byName[c.Rule]),
+				Case: c, Position: fmt.Sprintf("%s:%d", f.name, c.node.Line), Failure: c.run(ctx, byName[c.Rule]),
 			})
 		}
 	}
 	return outcomes, warnings, nil
 }
 
-// run judges one case; "" is as wanted.
+// run evaluates one case and returns how it failed, "" if it passed.
 func (c *Case) run(ctx context.Context, r *rule) string {
 	id, owner, err := exampleIDs(r.resourceType)
 	if err != nil {
@@ -127,11 +130,11 @@ func (c *Case) run(ctx context.Context, r *rule) string {
 	}
 	got, message := "pass", ""
 	if r.at != atOwner || in.owner != nil {
-		speaks, said, err := r.judge(ctx, in)
+		applies, text, err := r.evaluate(ctx, in)
 		if err != nil {
 			return err.Error()
 		}
-		if message = said; speaks {
+		if message = text; applies {
 			got = map[point]string{atOwner: "block", atPre: "block", atPost: "fail"}[r.at]
 		}
 	}
