@@ -31,7 +31,7 @@ func TestCheckOwner(t *testing.T) {
 		},
 		"Ready": {
 			reason: "an owner at rest lets the pass go on, for one GET", given: func(w *world) { w.put(clusterText, cluster) },
-			action: resource.ActionProceed, message: []string{"c1", "allows it"}, requests: []string{"GET c1"},
+			action: resource.ActionProceed, message: []string{"c1", "allows changes"}, requests: []string{"GET c1"},
 		},
 		"Absent": {
 			reason: "a child of nothing waits, and the caller learns that the owner is gone",

@@ -197,7 +197,7 @@ func TestGuardNamesWhatGoes(t *testing.T) {
 		"properties":{"size":1,"settings":{"ours":"1","theirs":"2"}}}`
 	d := desired(t, thingText, `{"location":"westus2","properties":{"size":2,"settings":{"ours":"1"}}}`)
 	got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(observed), Applied: true})
-	want(t, got.Verdict, resource.ActionProceed, resource.ReasonDrift, "", "the PUT takes away", "identity", "sku", "zones")
+	want(t, got.Verdict, resource.ActionProceed, resource.ReasonDrift, "", "the PUT removes", "identity", "sku", "zones")
 	if diff := cmp.Diff([]string{"identity", "sku", "zones", "properties.settings.theirs"}, got.Verdict.Drops); diff != "" {
 		t.Errorf("drops (-want +got)\n%s", diff)
 	}
@@ -357,7 +357,7 @@ func TestGuardStoppedMeanwhile(t *testing.T) {
 	d := desired(t, gateway, `{"location":"westus2","tags":{"a":"1"},"properties":{}}`)
 	for _, uncompared := range []bool{false, true} {
 		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Uncompared: uncompared})
-		want(t, got.Verdict, resource.ActionBlock, resource.ReasonStopped, resource.RetryVerySlow, "since this pass read it", "operationalState")
+		want(t, got.Verdict, resource.ActionBlock, resource.ReasonStopped, resource.RetryVerySlow, "after this pass read it", "operationalState")
 		if w.puts(gateway) != 0 || got.Sent || got.Unknown {
 			t.Errorf("uncompared %t: %d PUTs of what was stopped, %+v", uncompared, w.puts(gateway), got)
 		}

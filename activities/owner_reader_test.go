@@ -178,7 +178,7 @@ func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
 	w.acts.owners.readings.forget(in.Desired.Owner, readAs{apiVersion: in.Desired.OwnerAPIVersion})
 	w.advance(time.Second)
 	got = local(w, w.acts.CheckOwner, in)
-	want(t, got.Verdict, resource.ActionProceed, "", "", "allows it")
+	want(t, got.Verdict, resource.ActionProceed, "", "", "allows changes")
 }
 
 // A read that was on its way when the owner was written is not kept.
@@ -197,5 +197,5 @@ func TestOwnerIsReadAgainAfterAReadThatWasOnItsWay(t *testing.T) {
 	first.Wait()
 	w.advance(time.Second)
 	got := local(w, w.acts.CheckOwner, in)
-	want(t, got.Verdict, resource.ActionProceed, "", "", "allows it")
+	want(t, got.Verdict, resource.ActionProceed, "", "", "allows changes")
 }

@@ -22,7 +22,7 @@ func TestObserve(t *testing.T) {
 		paths            int
 	}{
 		"InSync":   {"nothing to report", `{"location":"westus2","properties":{"size":1}}`, resource.ActionSkip, resource.ReasonInSync, "", "", 0},
-		"Drift":    {"a warning that names path and values", `{"location":"westus2","properties":{"size":7}}`, resource.ActionFailure, resource.ReasonDriftDetected, resource.RetryVerySlow, "properties.size is 7, wanted 1", 1},
+		"Drift":    {"a warning that names path and values", `{"location":"westus2","properties":{"size":7}}`, resource.ActionFailure, resource.ReasonDriftDetected, resource.RetryVerySlow, "properties.size is 7, desired 1", 1},
 		"Absent":   {"an absence is reported, and nothing is created", "", resource.ActionFailure, resource.ReasonDriftDetected, resource.RetryVerySlow, "does not exist in Azure", 0},
 		"InFlight": {"an operation in flight is waited for", `{"properties":{"provisioningState":"Updating"}}`, resource.ActionBlock, resource.ReasonOperationInProgress, resource.RetrySlow, "", 0},
 	}

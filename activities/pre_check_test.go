@@ -33,7 +33,7 @@ func TestPreCheck(t *testing.T) {
 		},
 		"Drift": {
 			reason: "the verdict names path, old and new value", observed: `{"location":"westus2","properties":{"size":7}}`,
-			action: resource.ActionProceed, why: resource.ReasonDrift, parts: []string{"properties.size is 7, wanted 1"}, paths: []string{"properties.size"},
+			action: resource.ActionProceed, why: resource.ReasonDrift, parts: []string{"properties.size is 7, desired 1"}, paths: []string{"properties.size"},
 		},
 		"InFlight": {
 			reason: "an operation in flight is not disturbed", observed: `{"location":"westus2","properties":{"size":7,"provisioningState":"Updating"}}`,

@@ -43,7 +43,7 @@ func TestReadingsDropWhatIsTooOld(t *testing.T) {
 	w := newWorld(t)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
-	want(t, local(w, w.acts.CheckOwner, in).Verdict, resource.ActionProceed, "", "", "allows it")
+	want(t, local(w, w.acts.CheckOwner, in).Verdict, resource.ActionProceed, "", "", "allows changes")
 	r := w.acts.owners.readings
 	if n := r.held(); n != 1 {
 		t.Fatalf("%d bodies are held, want that of the owner", n)
@@ -57,7 +57,7 @@ func TestReadingsDropWhatIsTooOld(t *testing.T) {
 	_, err := run(w, w.acts.GetResource, GetResourceInput{ID: in.Desired.Owner, APIVersion: in.Desired.OwnerAPIVersion})
 	must(t, err)
 	before := w.gets()
-	want(t, local(w, w.acts.CheckOwner, in).Verdict, resource.ActionProceed, "", "", "allows it")
+	want(t, local(w, w.acts.CheckOwner, in).Verdict, resource.ActionProceed, "", "", "allows changes")
 	if after := w.gets(); after != before {
 		t.Errorf("the child made %d GETs for what its owner's own pass saw", after-before)
 	}

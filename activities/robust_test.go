@@ -53,8 +53,8 @@ func TestMisbehavingExtensions(t *testing.T) {
 	t.Parallel()
 	const observed = `{"properties":{"size":1}}`
 	for how, words := range map[string]string{
-		"panics": "extension activities.misbehaving panicked in PreReconcileCheck", "blocks": "extension activities.misbehaving did not answer",
-		"garbage": "extension activities.misbehaving: it gave no answer", "changes": "extension activities.misbehaving changed its input",
+		"panics": "extension activities.misbehaving panicked in PreReconcileCheck", "blocks": "extension activities.misbehaving did not return",
+		"garbage": "extension activities.misbehaving: it returned no result", "changes": "extension activities.misbehaving changed its input",
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +82,7 @@ func TestPayloadThatIsNoJSON(t *testing.T) {
 		s.entries = append(s.entries, extensions.Entry{Type: "Contoso.Things/things", Link: misbehaving{how: "garbage"}})
 	})
 	got, _ := finish(w, w.acts.PutResource, in)
-	if !strings.Contains(got.Verdict.Message, "extension activities.misbehaving: it returned in ModifyARMResource what is no JSON") || w.puts(thingText) != 0 {
+	if !strings.Contains(got.Verdict.Message, "extension activities.misbehaving: it returned a payload in ModifyARMResource that is not valid JSON") || w.puts(thingText) != 0 {
 		t.Errorf("got %+v", got.Verdict)
 	}
 }

@@ -112,7 +112,7 @@ func vaultSeeds() map[string]vaultSeed {
 		"recover":           {mode: "createOrRecover", deleted: here, want: "recover", action: resource.ActionProceed},
 		"recover elsewhere": {mode: "createOrRecover", deleted: elsewhere, action: resource.ActionError, class: resource.RetryNone, message: "cannot recover KeyVault: new resourceGroup rg1 does not match old resource group rg2"},
 		"purge":             {mode: "purgeThenCreate", deleted: here, action: resource.ActionBlock, class: resource.RetrySlow, message: purged, posts: 1},
-		"purge protected":   {mode: "PURGETHENCREATE", deleted: `{"properties":{"purgeProtectionEnabled":true,"scheduledPurgeDate":"2027-01-01"}}`, action: resource.ActionError, class: resource.RetryNone, message: "protected against it until 2027-01-01"},
+		"purge protected":   {mode: "PURGETHENCREATE", deleted: `{"properties":{"purgeProtectionEnabled":true,"scheduledPurgeDate":"2027-01-01"}}`, action: resource.ActionError, class: resource.RetryNone, message: "purge protection is on until 2027-01-01"},
 		"purged":            {mode: "purgeThenCreate", want: "default", action: resource.ActionProceed},
 		"own word":          {mode: "recover", deleted: here, want: "recover", action: resource.ActionProceed},
 		"exists":            {mode: "createOrRecover", deleted: here, exists: true, want: "default", action: resource.ActionProceed},
@@ -259,7 +259,7 @@ func judgeNoDelete(t *testing.T) {
 	w := newWorld(t)
 	got, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, idOfType("Microsoft.DBforPostgreSQL/flexibleServers/configurations"), `{}`)})
 	must(t, err)
-	want(t, got.Verdict, resource.ActionBlock, resource.ReasonDeletionNotSupported, resource.RetryVerySlow, "goes when x1 goes")
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonDeletionNotSupported, resource.RetryVerySlow, "is deleted with x1")
 	if requests := w.requests(); len(requests) != 0 {
 		t.Errorf("requests %v for a DELETE that ARM does not have", requests)
 	}

@@ -37,7 +37,7 @@ func errorSeeds() []errorSeed {
 	const slow, verySlow, never = resource.RetrySlow, resource.RetryVerySlow, resource.RetryNone
 	const fails, blocks = resource.ActionError, resource.ActionBlock
 	return []errorSeed{
-		{"Microsoft.DocumentDB/databaseAccounts", 400, "ServiceUnavailable", "Sorry, we are currently experiencing high demand in this region", fails, never, "choose another one"},
+		{"Microsoft.DocumentDB/databaseAccounts", 400, "ServiceUnavailable", "Sorry, we are currently experiencing high demand in this region", fails, never, "choose another region"},
 		{"Microsoft.DocumentDB/databaseAccounts", 400, "ServiceUnavailable", "Try again.", fails, slow, ""},
 		{"Microsoft.Sql/servers", 400, "PasswordNotComplex", "Password validation failed.", fails, never, "another password"},
 		{"Microsoft.Cdn/profiles/customDomains", 400, "BadRequest", "This resource is still associated with a route.", fails, slow, ""},

@@ -166,7 +166,7 @@ func postSeeds(rows map[string]seed) {
 	}
 	rows["backup without a state"] = post(backup, `{"properties":{"protectionStatus":null}}`).passed(resource.ActionSuccess, resource.ReasonSucceeded)
 	rows["backup UserError"] = post(backup, `{"properties":{"protectionStatus":{"status":"ProtectionError","errorDetails":{"code":"UserErrorMissingRole"}}}}`).
-		failed(`Backup Instance is in non terminal state "ProtectionError" (UserErrorMissingRole): a synchronisation was started; mend what the code names`)
+		failed(`Backup Instance is in non terminal state "ProtectionError" (UserErrorMissingRole): a synchronisation was started; fix the cause that the code names`)
 }
 
 // verdictOf runs the step of a row: the state is put into the simulator, read

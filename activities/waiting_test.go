@@ -91,7 +91,7 @@ func TestManyReferences(t *testing.T) {
 		spec.References[i].ID = id(t, fmt.Sprintf("%s/providers/Contoso.Things/nets/absent%02d", groupText, i))
 	}
 	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict
-	want(t, got, resource.ActionBlock, resource.ReasonReferenceNotFound, resource.RetryFast, "nor 39 more")
+	want(t, got, resource.ActionBlock, resource.ReasonReferenceNotFound, resource.RetryFast, "and 39 more")
 	if len(got.WaitingFor) != waitingForMost {
 		t.Errorf("waits for %d, want the first %d: state and history hold them", len(got.WaitingFor), waitingForMost)
 	}

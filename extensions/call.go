@@ -101,7 +101,7 @@ func (l *linkCall) restoreInputs() error {
 	var err error
 	for i, object := range l.objects {
 		if !reflect.DeepEqual(*object, l.before[i]) {
-			err = fmt.Errorf("%s changed its input in %s: a check looks at %s and never changes it", nameOf(l.link), l.point, l.before[i].ID.Short())
+			err = fmt.Errorf("%s changed its input in %s: a link must not change %s", nameOf(l.link), l.point, l.before[i].ID.Short())
 			*object = l.before[i]
 		}
 	}
@@ -156,7 +156,7 @@ func runChain[L, T any](ctx context.Context, r *Registry, point string, links []
 	var zero T
 	for _, link := range links {
 		if name := nameOf(link); r.hanging.tooMany(name) {
-			return zero, fmt.Errorf("%s is not called in %s: %d earlier calls of it never came back", name, point, maxHangingCalls)
+			return zero, fmt.Errorf("%s is not called in %s: %d earlier calls of it have not returned", name, point, maxHangingCalls)
 		}
 	}
 	type result struct {
@@ -187,7 +187,7 @@ func runChain[L, T any](ctx context.Context, r *Registry, point string, links []
 	}
 	link := c.innermost()
 	if link == nil {
-		return zero, fmt.Errorf("%s did not end in time: %w", point, ctx.Err())
+		return zero, fmt.Errorf("%s timed out: %w", point, ctx.Err())
 	}
 	name := nameOf(link)
 	r.hanging.add(name, 1)
@@ -195,7 +195,7 @@ func runChain[L, T any](ctx context.Context, r *Registry, point string, links []
 		<-done
 		r.hanging.add(name, -1)
 	}()
-	return zero, fmt.Errorf("%s did not answer in %s in time: %w", name, point, ctx.Err())
+	return zero, fmt.Errorf("%s did not return from %s in time: %w", name, point, ctx.Err())
 }
 
 // linkError is an error of one link: the innermost that returned it.

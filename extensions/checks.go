@@ -65,7 +65,7 @@ func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconc
 		defer c.enter(link, owner).finish(&err)
 		result, err = link.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, next)
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
-			err = fmt.Errorf("it answered %q in %s: only proceed and block are answers", result.Action(), ownerCheckPoint)
+			err = fmt.Errorf("it returned %q in %s; only proceed and block are valid", result.Action(), ownerCheckPoint)
 		}
 		return result, err
 	}
@@ -86,7 +86,7 @@ func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	verdict := result.verdict
 	if verdict.Action == resource.ActionProceed && !result.compared {
 		verdict.Create = !req.Object.Exists()
-		verdict.Message = "An extension asked for a PUT without a comparison"
+		verdict.Message = "An extension requested a PUT without a comparison"
 	}
 	return logVerdict(ctx, req, preCheckPoint, verdict)
 }
@@ -97,7 +97,7 @@ func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileChec
 		defer c.enter(link, obj, owner).finish(&err)
 		result, err = link.PreReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 		if err == nil && result.Action() == "" {
-			err = fmt.Errorf("it gave no answer in %s", preCheckPoint)
+			err = fmt.Errorf("it returned no result in %s", preCheckPoint)
 		}
 		return result, err
 	}
@@ -123,7 +123,7 @@ func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileC
 		defer c.enter(link, obj, owner).finish(&err)
 		result, err = link.PostReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 		if err == nil && result.Action() == "" {
-			err = fmt.Errorf("it gave no answer in %s", postCheckPoint)
+			err = fmt.Errorf("it returned no result in %s", postCheckPoint)
 		}
 		return result, err
 	}

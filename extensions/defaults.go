@@ -35,7 +35,7 @@ func (d defaultOwnerChecker) check(_ context.Context, owner *resource.Object, _ 
 		d.id.IsChild() && d.id.Owner().Equal(owner.ID) && d.registry.InFlight(owner.ID.Type(), state):
 		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state)), nil
 	}
-	return proceedWith(ownerText(owner.ID) + " allows it"), nil
+	return proceedWith(ownerText(owner.ID) + " allows changes"), nil
 }
 
 // defaultPreChecker ends the chain of pre-checkers. It blocks while an operation is
@@ -54,15 +54,15 @@ const forceHintAfter = 2 * time.Hour
 
 func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger) (PreReconcileCheckResult, error) {
 	if !obj.Exists() {
-		result := proceedWith("The resource does not exist in Azure: it is created")
+		result := proceedWith("The resource does not exist in Azure and will be created")
 		result.verdict.Reason, result.verdict.Create, result.compared = resource.ReasonNotFound, true, true
 		return result, nil
 	}
 	state := obj.ProvisioningState()
 	if d.registry.InFlight(obj.ID.Type(), state) && !d.request.Force {
-		message := fmt.Sprintf("The resource is in provisioning state %q: an operation is in flight", state)
+		message := fmt.Sprintf("The resource is in provisioning state %q: an operation is in progress", state)
 		if d.request.BlockedFor >= forceHintAfter {
-			message += "; if you know that none is, armature reconcile --force passes this guard once"
+			message += "; if none is, armature reconcile --force skips this check once"
 		}
 		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
 	}
@@ -91,16 +91,16 @@ func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ R
 // inSync returns a skip. Its message lists what still differs and gets no PUT: a
 // change that Azure did not apply is a warning, what it always kept is a note.
 func inSync(found drift.Result) PreReconcileCheckResult {
-	result := SkipReconcile("In sync: Azure has what the manifest says")
+	result := SkipReconcile("In sync: Azure matches the manifest")
 	switch {
 	case len(found.NotTaken) > 0:
 		result = SkipReconcile("Azure accepted the last PUT and kept its own value of "+summarize(found.NotTaken),
 			WithReason(resource.ReasonChangeNotTaken), WithSeverity(resource.SeverityWarning))
 	case len(found.Accepted) > 0:
-		result = SkipReconcile("In sync, but for what Azure keeps since the last PUT: " + summarize(found.Accepted))
+		result = SkipReconcile("In sync, except values that Azure kept after the last PUT: " + summarize(found.Accepted))
 	}
 	if len(found.Children) > 0 {
-		result.verdict.Message += "; it has children that its manifest does not state: " + summarize(found.Children)
+		result.verdict.Message += "; it has children that the manifest does not list: " + summarize(found.Children)
 	}
 	result.compared = true
 	return result
@@ -110,14 +110,14 @@ func inSync(found drift.Result) PreReconcileCheckResult {
 // every PUT.
 func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult {
 	first := found.Contested[0]
-	message := fmt.Sprintf("%s was put back %d times and is %s again, wanted %s", first.Path, drift.ContestedAfter, first.Observed, first.Desired)
+	message := fmt.Sprintf("%s was corrected %d times and is %s again, desired %s", first.Path, drift.ContestedAfter, first.Observed, first.Desired)
 	if others := len(found.Contested) - 1; others > 0 {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
 	if writer, known := obj.StringAt("systemData.lastModifiedBy"); known {
 		message += "; the resource was last modified by " + writer
 	}
-	message += "; stop the other writer, state its value or ignore the path; armature reconcile --force puts it back once"
+	message += "; stop the other writer, set its value in the manifest, or ignore the path; armature reconcile --force corrects it once"
 	result := BlockReconcile(message, WithReason(resource.ReasonContested))
 	result.compared = true
 	result.verdict.Differences = found.Contested
@@ -139,12 +139,12 @@ func differing(found drift.Result) PreReconcileCheckResult {
 		found.Differences, found.More = found.Differences[:resource.MaxDifferences], found.More+extra
 	}
 	first := found.Differences[0]
-	message := fmt.Sprintf("%s is %s, wanted %s", first.Path, first.Observed, first.Desired)
+	message := fmt.Sprintf("%s is %s, desired %s", first.Path, first.Observed, first.Desired)
 	if others := len(found.Differences) - 1 + found.More; others > 0 {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
 	if len(found.Drops) > 0 {
-		message += "; the PUT takes away what the manifest does not state: " + summarize(found.Drops)
+		message += "; the PUT removes what the manifest does not set: " + summarize(found.Drops)
 	}
 	result := proceedWith(message)
 	result.compared = true

@@ -105,27 +105,27 @@ func TestDefaultPreCheck(t *testing.T) {
 		want              resource.Verdict
 	}{
 		"absent": {reason: "it is created", desired: `{}`, want: resource.Verdict{
-			Action: resource.ActionProceed, Create: true, Reason: resource.ReasonNotFound, Message: "The resource does not exist in Azure: it is created"}},
+			Action: resource.ActionProceed, Create: true, Reason: resource.ReasonNotFound, Message: "The resource does not exist in Azure and will be created"}},
 		"in sync": {reason: "no PUT", desired: `{"location":"westus2"}`, observed: `{"location":"West US 2","properties":{"provisioningState":"Succeeded"}}`, want: resource.Verdict{
-			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure matches the manifest"}},
 		"ignored": {reason: "an ignored path is no difference", desired: `{"properties":{"x":1}}`, observed: `{"properties":{"x":2}}`, ignore: []string{"properties.x"}, want: resource.Verdict{
-			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure matches the manifest"}},
 		"differs": {reason: "path, old and new value are in the verdict", desired: `{"properties":{"x":1,"y":"a"}}`, observed: `{"properties":{"x":2}}`, want: resource.Verdict{
-			Action: resource.ActionProceed, Reason: resource.ReasonDrift, Message: "properties.x is 2, wanted 1 (and 1 more)",
+			Action: resource.ActionProceed, Reason: resource.ReasonDrift, Message: "properties.x is 2, desired 1 (and 1 more)",
 			Differences: []resource.Difference{
 				{Path: "properties.x", Desired: "1", Observed: "2", Rule: "value"},
 				{Path: "properties.y", Desired: `"a"`, Observed: "absent", Rule: "absent"},
 			}}},
 		"failed": {reason: "a failed resource is itself a difference", desired: `{}`, observed: `{"properties":{"provisioningState":"Failed"}}`, want: resource.Verdict{
-			Action: resource.ActionProceed, Reason: resource.ReasonDrift, Message: `properties.provisioningState is "Failed", wanted "Succeeded"`,
+			Action: resource.ActionProceed, Reason: resource.ReasonDrift, Message: `properties.provisioningState is "Failed", desired "Succeeded"`,
 			Differences: []resource.Difference{{Path: "properties.provisioningState", Desired: `"Succeeded"`, Observed: `"Failed"`, Rule: "failed-state"}}}},
 		"in flight": {reason: "an operation is not disturbed", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, want: resource.Verdict{
 			Action: resource.ActionBlock, Reason: resource.ReasonOperationInProgress, Severity: resource.SeverityWarning, Class: resource.RetrySlow,
-			Message: `The resource is in provisioning state "Scaling": an operation is in flight`}},
+			Message: `The resource is in provisioning state "Scaling": an operation is in progress`}},
 		"in flight, forced": {reason: "unless a person says so", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, force: true, want: resource.Verdict{
-			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure matches the manifest"}},
 		"unknown state": {reason: "a new word of Azure blocks nothing", desired: `{}`, observed: `{"properties":{"provisioningState":"Frobnicating"}}`, want: resource.Verdict{
-			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure has what the manifest says"}},
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure matches the manifest"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestPreCheckRemembers(t *testing.T) {
 	}{
 		"kept": {"what stayed after a good PUT gets no PUT again", nil, resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
-			Message: "In sync, but for what Azure keeps since the last PUT: properties.a, properties.b, properties.c and 1 more"}},
+			Message: "In sync, except values that Azure kept after the last PUT: properties.a, properties.b, properties.c and 1 more"}},
 		"not taken": {"nor does a change that Azure did not take, but it is named", []resource.Difference{{Path: "properties.b"}}, resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonChangeNotTaken, Severity: resource.SeverityWarning, Class: resource.RetryVerySlow,
 			Message: "Azure accepted the last PUT and kept its own value of properties.b"}},
@@ -197,7 +197,7 @@ func TestPreCheckContested(t *testing.T) {
 	req.Object = foreign
 	got := registry(t).PreCheck(t.Context(), req)
 	if got.Action != resource.ActionBlock || got.Reason != resource.ReasonContested || got.Class != resource.RetryVerySlow ||
-		!strings.Contains(got.Message, "properties.a was put back 3 times and is 7 again, wanted 1") || !strings.Contains(got.Message, "last modified by policy") {
+		!strings.Contains(got.Message, "properties.a was corrected 3 times and is 7 again, desired 1") || !strings.Contains(got.Message, "last modified by policy") {
 		t.Errorf("a contested path is left to people, with who and what: got %+v", got)
 	}
 	forced := req
@@ -219,7 +219,7 @@ func TestPreCheckNamesChildren(t *testing.T) {
 	req.Baseline = drift.NewBaseline(good.Desired, good.Observed, options)
 	req.Object = object(t, storageID, `{"properties":{"l":[{"name":"a"}]}}`, `{"properties":{"l":[{"name":"a"},{"name":"b","id":"`+storageID+`/parts/b"}]}}`)
 	got := registry(t).PreCheck(t.Context(), req)
-	if got.Action != resource.ActionSkip || !strings.Contains(got.Message, "children that its manifest does not state: properties.l[name=b]") {
+	if got.Action != resource.ActionSkip || !strings.Contains(got.Message, "children that the manifest does not list: properties.l[name=b]") {
 		t.Errorf("a child that came is named and not fought: %+v", got)
 	}
 }
@@ -227,7 +227,7 @@ func TestPreCheckNamesChildren(t *testing.T) {
 func TestPreCheckNamesWhatAPutDrops(t *testing.T) {
 	got := registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, `{"properties":{"a":1}}`,
 		`{"identity":{"type":"SystemAssigned"},"properties":{"a":2},"tags":{"t":"kept"}}`)})
-	if diff := cmp.Diff([]string{"identity"}, got.Drops); diff != "" || !strings.Contains(got.Message, "takes away what the manifest does not state: identity") {
+	if diff := cmp.Diff([]string{"identity"}, got.Drops); diff != "" || !strings.Contains(got.Message, "removes what the manifest does not set: identity") {
 		t.Errorf("what the PUT takes away is named: %+v", got)
 	}
 }

@@ -69,7 +69,7 @@ func (e Entry) validate(index int) error {
 	case e.Type == "":
 		return fmt.Errorf("register extension %T: entry %d has no resource type", e.Link, index)
 	case e.Type != AllTypes && !strings.Contains(e.Type, "/"):
-		return fmt.Errorf("register extension %T: %q is no resource type such as Microsoft.Kusto/clusters", e.Link, e.Type)
+		return fmt.Errorf("register extension %T: %q is not a resource type such as Microsoft.Kusto/clusters", e.Link, e.Type)
 	case e.Type == AllTypes && e.aboutOneType():
 		return fmt.Errorf("register extension %T: Leaf, Serialises and InlineLists are facts about one type, not about all", e.Link)
 	}
@@ -116,7 +116,7 @@ func implementsPoint(link any) bool {
 func checkFacts(link any) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = fmt.Errorf("it panics when asked for its facts: %v", value)
+			err = fmt.Errorf("it panics when its facts are read: %v", value)
 		}
 	}()
 	if lister, ok := link.(ChildLister); ok {

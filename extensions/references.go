@@ -45,7 +45,7 @@ func checkReferences(verdict resource.Verdict, references []ResolvedReference) r
 func blockFor(reason resource.Reason, what string, ids, waitingFor []resource.ID) resource.Verdict {
 	message := fmt.Sprintf("The referenced resource %q (%s) %s", ids[0].Short(), ids[0].Type(), what)
 	if len(ids) > 1 {
-		message += fmt.Sprintf(", nor %d more", len(ids)-1)
+		message += fmt.Sprintf(" (and %d more)", len(ids)-1)
 	}
 	verdict := resource.Block(reason, message)
 	verdict.WaitingFor = waitingFor

@@ -47,7 +47,7 @@ func (c *call) bindModifier(link ARMResourceModifier, next ARMResourceModifierFu
 			err = fmt.Errorf("it returned no payload in %s", modifyPoint)
 		}
 		if _, failed := json.Marshal(modified); err == nil && failed != nil {
-			err = fmt.Errorf("it returned in %s what is no JSON", modifyPoint)
+			err = fmt.Errorf("it returned a payload in %s that is not valid JSON", modifyPoint)
 		}
 		return modified, err
 	}
@@ -85,7 +85,7 @@ func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) Er
 		defer c.enter(link).finish(&err)
 		details, err = link.ClassifyError(ctx, failure, apiVersion, log, next)
 		if err == nil && !isRetryClass(details.Class) {
-			err = fmt.Errorf("it gave the retry class %q in %s", details.Class, classifyPoint)
+			err = fmt.Errorf("it returned the unknown retry class %q in %s", details.Class, classifyPoint)
 		}
 		return details, err
 	}
@@ -109,7 +109,7 @@ func defaultClassify(_ context.Context, failure *arm.Error, _ string, _ *slog.Lo
 		}
 	}
 	if details.Message == "" {
-		details.Message = fmt.Sprintf("ARM answered status %d without a message", failure.Status)
+		details.Message = fmt.Sprintf("ARM returned status %d without a message", failure.Status)
 	}
 	return details, nil
 }

@@ -130,8 +130,8 @@ func TestClassify(t *testing.T) {
 	}
 	bare := resource.Verdict{Action: resource.ActionError, Severity: resource.SeverityWarning, Class: resource.RetrySlow}
 	throttled, unknown, broken := bare, bare, verdict(resource.RetryFast, resource.SeverityWarning)
-	throttled.Reason, throttled.Message = resource.ReasonThrottled, "ARM answered status 429 without a message"
-	unknown.Reason, unknown.Message = resource.ReasonUnknownError, "ARM answered status 400 without a message"
+	throttled.Reason, throttled.Message = resource.ReasonThrottled, "ARM returned status 429 without a message"
+	unknown.Reason, unknown.Message = resource.ReasonUnknownError, "ARM returned status 400 without a message"
 	broken.Message = "The cluster is busy. (its classifier failed: extension extensions_test.worker: out of order) (ARM request ID r1)"
 	cases := map[string]struct {
 		reason  string

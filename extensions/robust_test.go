@@ -30,14 +30,14 @@ func TestHangingLink(t *testing.T) {
 		started := time.Now()
 		return r.PreCheck(ctx, extensions.Request{Object: object(t, id, `{}`, `{}`)}), time.Since(started)
 	}
-	const name = "extension extensions_test.preLink did not answer in PreReconcileCheck in time"
+	const name = "extension extensions_test.preLink did not return from PreReconcileCheck in time"
 	for i := range 4 {
 		got, took := check(parentID)
 		if got.Action != errs || got.Reason != resource.ReasonCheckFailed || !strings.Contains(got.Message, name) || took > 2*time.Second {
 			t.Fatalf("call %d: got %s %q after %s, want the name of the inner link", i, got.Action, got.Message, took)
 		}
 	}
-	if got, _ := check(parentID); !strings.Contains(got.Message, "4 earlier calls of it never came back") {
+	if got, _ := check(parentID); !strings.Contains(got.Message, "4 earlier calls of it have not returned") {
 		t.Errorf("a fifth call: got %q", got.Message)
 	}
 	if got, _ := check(storageID); got.Action != skips {
@@ -127,7 +127,7 @@ func TestGarbage(t *testing.T) {
 	if got = say(extensions.BlockReconcile("bad \xff byte", extensions.WithReason(resource.Reason(strings.Repeat("x", 300))))); got.Message != "bad ? byte" || got.Reason != resource.ReasonFailed {
 		t.Errorf("got %q %q", got.Message, got.Reason)
 	}
-	if got = say(extensions.PreReconcileCheckResult{}); got.Action != errs || !strings.Contains(got.Message, "extension extensions_test.preLink: it gave no answer") {
+	if got = say(extensions.PreReconcileCheckResult{}); got.Action != errs || !strings.Contains(got.Message, "extension extensions_test.preLink: it returned no result") {
 		t.Errorf("no answer: got %s %q", got.Action, got.Message)
 	}
 }

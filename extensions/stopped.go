@@ -33,7 +33,7 @@ func (r *Registry) Stopped(obj *resource.Object) (resource.Verdict, bool) {
 		return resource.Verdict{}, false
 	}
 	return resource.Block(resource.ReasonStopped, fmt.Sprintf(
-		"somebody stopped it since this pass read it (%s is %q), and a PUT would start it or be refused, so none is sent", state.Path, value)), true
+		"it was stopped after this pass read it (%s is %q); no PUT is sent, because a PUT would start it or be refused", state.Path, value)), true
 }
 
 // blockStopped returns a block that leaves a stopped resource alone and lists
@@ -41,8 +41,8 @@ func (r *Registry) Stopped(obj *resource.Object) (resource.Verdict, bool) {
 func blockStopped(found drift.Result, state StoppedState, value string) PreReconcileCheckResult {
 	result := differing(found)
 	verdict := resource.Block(resource.ReasonStopped, fmt.Sprintf(
-		"somebody stopped it (%s is %q), and a PUT would start it or be refused, so none is sent. It would change: %s. The differences are listed. "+
-			"Start it %s, then armature reconcile; or state %s in the manifest, where the type takes it; armature reconcile --force sends the PUT once",
+		"it was stopped outside Armature (%s is %q); no PUT is sent, because a PUT would start it or be refused. Pending change: %s. "+
+			"Start it %s and run armature reconcile; or set %s in the manifest, if the type supports it; armature reconcile --force sends the PUT once",
 		state.Path, value, result.verdict.Message, state.Start, state.Path))
 	verdict.Differences, verdict.More, verdict.Drops = result.verdict.Differences, result.verdict.More, result.verdict.Drops
 	result.verdict = verdict

@@ -60,7 +60,7 @@ type ReasonInfo struct {
 // Reasons returns all reasons of Armature itself.
 func Reasons() []ReasonInfo {
 	return []ReasonInfo{
-		{ReasonSucceeded, "", "Ready: Azure has what the manifest says."},
+		{ReasonSucceeded, "", "Ready: Azure matches the manifest."},
 		{ReasonReconciling, "", "ARM accepted a PUT and is working on it, or the first pass is in progress."},
 		{ReasonDeleting, RetrySlow, "A deletion is in progress."},
 		{ReasonDeleted, "", "Azure no longer has the resource; its workflow has ended."},

@@ -53,7 +53,7 @@ func (RoleAssignment) PreReconcileCheck(
 	role, principal := textAt(obj.DesiredAt("properties.roleDefinitionId")), textAt(obj.DesiredAt("properties.principalId"))
 	scope := obj.ID.Owner()
 	if !guidName.MatchString(obj.ID.Name()) {
-		return extensions.BlockReconcile(fmt.Sprintf("The name of a role assignment must be a GUID, not %q; one that stays the same for this scope, role and principal is %s",
+		return extensions.BlockReconcile(fmt.Sprintf("The name of a role assignment must be a GUID, not %q; a stable one for this scope, role and principal is %s",
 			obj.ID.Name(), StableRoleAssignmentName(scope, role, principal)), extensions.WithReason("InvalidRoleAssignmentId"), extensions.WithSeverity(resource.SeverityError)), nil
 	}
 	if !obj.Exists() && principal != "" && !scope.IsZero() {
@@ -64,7 +64,7 @@ func (RoleAssignment) PreReconcileCheck(
 			log.DebugContext(ctx, "role assignments of the scope cannot be listed", "id", obj.ID.String(), "error", err)
 		}
 		if other != "" {
-			return extensions.BlockReconcile(fmt.Sprintf("The principal %s has this role on %s already, by the assignment %s: give the manifest that name, or delete the other one",
+			return extensions.BlockReconcile(fmt.Sprintf("The principal %s already has this role on %s through the assignment %s: use that name in the manifest, or delete the other assignment",
 				principal, scope.Short(), other), extensions.WithReason("RoleAssignmentExists"), extensions.WithRetry(resource.RetryVerySlow)), nil
 		}
 	}
@@ -136,7 +136,7 @@ func roleByName(ctx context.Context, scope resource.ID, name string, client exte
 	}
 	items, err := client.Find(ctx, scope, "providers/Microsoft.Authorization/roleDefinitions", authorizationAPIVersion, fmt.Sprintf("roleName eq '%s'", strings.ReplaceAll(name, "'", "''")), 10)
 	if err != nil {
-		return "", fmt.Errorf("look for the role %q: %w", name, err)
+		return "", fmt.Errorf("find the role %q: %w", name, err)
 	}
 	for _, raw := range items {
 		var role struct {
@@ -149,7 +149,7 @@ func roleByName(ctx context.Context, scope resource.ID, name string, client exte
 			return role.ID, nil
 		}
 	}
-	return "", permanent(fmt.Errorf("look for the role %q: %s knows no role of that name; write its resource ID", name, scope.Short()))
+	return "", permanent(fmt.Errorf("find the role %q: %s has no role of that name; use its resource ID", name, scope.Short()))
 }
 
 // Import skips assignments that the scope inherits.

@@ -26,7 +26,7 @@ func classifierRows() []classifierRow {
 	return []classifierRow{
 		{
 			types: one("Microsoft.DocumentDB/databaseAccounts"), codes: []string{"ServiceUnavailable"}, pattern: pattern("currently experiencing high demand"), class: never,
-			advice: "The region takes no new accounts: choose another one, or reconcile later.", evidence: fromASO,
+			advice: "The region accepts no new accounts: choose another region, or reconcile later.", evidence: fromASO,
 		},
 		{
 			types: one("Microsoft.Sql/servers"), codes: []string{"PasswordNotComplex"}, class: never,
@@ -48,7 +48,7 @@ func classifierRows() []classifierRow {
 		{types: one("Microsoft.Compute/disks"), codes: []string{"Conflict"}, pattern: pattern("DiskAccess.*is in failed state"), evidence: recorded},
 		{
 			types: []string{"Microsoft.Compute/virtualMachines", ScaleSetType}, codes: []string{"OperationNotAllowed"}, pattern: pattern("quota"),
-			advice: "Ask for more quota or use another size; it is tried again.", evidence: fromASO,
+			advice: "Request more quota or use another size; Armature retries.", evidence: fromASO,
 		},
 		{types: one(ContainerServiceManagedClusterType), codes: []string{"CustomKubeletIdentityMissingPermissionError"}, class: slow, evidence: fromASO},
 		{types: one("Microsoft.ContainerService/fleets/members"), codes: []string{"DependentResourceNotFound"}, class: slow, evidence: fromASO},
@@ -72,15 +72,15 @@ func classifierRows() []classifierRow {
 		{types: one("Microsoft.Sql/servers/vulnerabilityAssessments"), codes: []string{"VulnerabilityAssessmentADSIsDisabled"}, class: slow, evidence: fromASO},
 		{
 			types: one(StorageAccountType), codes: []string{"StorageAccountAlreadyTaken", "StorageAccountInAnotherResourceGroup"}, class: resource.RetryVerySlow,
-			advice: "Names of storage accounts are unique in all of Azure: give the manifest another name, or delete the account that has it.", evidence: "published",
+			advice: "Names of storage accounts are unique in all of Azure: use another name in the manifest, or delete the account that has it.", evidence: "published",
 		},
 		{
 			types: one(StorageAccountType), codes: []string{"AccountNameInvalid"}, class: never,
-			advice: "Give the manifest a name of 3 to 24 lower-case letters and digits.", evidence: "published",
+			advice: "Use a name of 3 to 24 lower-case letters and digits in the manifest.", evidence: "published",
 		},
 		{
 			types: one(VirtualNetworkPeeringType), codes: []string{"RemotePeeringIsDisconnected"}, class: slow,
-			advice: "The other network's peering has to be put again, or deleted, first; where Armature manages it, it does that by itself.", evidence: "hashicorp/terraform-provider-azurerm#14051",
+			advice: "The other network's peering must be written again or deleted first; if Armature manages it, it does so by itself.", evidence: "hashicorp/terraform-provider-azurerm#14051",
 		},
 		{
 			types: []string{PostgreSQLDatabaseType, PostgreSQLFirewallRuleType, "Microsoft.DBforPostgreSQL/flexibleServers/configurations"}, codes: []string{"ServerStoppedError"}, class: slow,
@@ -88,7 +88,7 @@ func classifierRows() []classifierRow {
 		},
 		{
 			types: one(RoleAssignmentType), codes: []string{"RoleAssignmentExists"}, class: resource.RetryVerySlow,
-			advice: "The same principal has the same role on the same scope under another name: give the manifest that name, or delete the other assignment.", evidence: "published",
+			advice: "The same principal has the same role on the same scope under another name: use that name in the manifest, or delete the other assignment.", evidence: "published",
 		},
 	}
 }
@@ -101,7 +101,7 @@ func softDeletedRows() []classifierRow {
 	return []classifierRow{
 		{
 			types: one(KeyVaultType), codes: []string{"ConflictError", "Conflict", "VaultAlreadyExists"}, pattern: pattern("deleted state|soft.?deleted"), class: slow,
-			advice: "Set properties.createMode to createOrRecover to take the deleted vault back, or to purgeThenCreate to make a new one.", evidence: "published",
+			advice: "Set properties.createMode to createOrRecover to recover the deleted vault, or to purgeThenCreate to create a new one.", evidence: "published",
 		},
 		{
 			types: one("Microsoft.KeyVault/managedHSMs"), codes: []string{""}, pattern: pattern("deleted state|soft.?deleted"), class: slow,
@@ -109,15 +109,15 @@ func softDeletedRows() []classifierRow {
 		},
 		{
 			types: one("Microsoft.CognitiveServices/accounts"), codes: []string{"FlagMustBeSetForRestore"}, class: slow,
-			advice: "Set properties.restore to true to take the deleted account back, or purge it: az cognitiveservices account purge.", evidence: "published",
+			advice: "Set properties.restore to true to recover the deleted account, or purge it: az cognitiveservices account purge.", evidence: "published",
 		},
 		{
 			types: one("Microsoft.ApiManagement/service"), codes: []string{"ServiceAlreadyExistsInSoftDeletedState"}, class: slow,
-			advice: "Set properties.restore to true to take the deleted service back, or purge it: az apim deletedservice purge.", evidence: "published",
+			advice: "Set properties.restore to true to recover the deleted service, or purge it: az apim deletedservice purge.", evidence: "published",
 		},
 		{
 			types: one("Microsoft.AppConfiguration/configurationStores"), codes: []string{"NameUnavailable", "Conflict"}, pattern: pattern("already in use|soft.?deleted"), class: slow,
-			advice: "If a deleted store holds the name, set properties.createMode to Recover, or purge it: az appconfig purge.", evidence: "published",
+			advice: "If a deleted store has the name, set properties.createMode to Recover, or purge it: az appconfig purge.", evidence: "published",
 		},
 		{
 			types: one("Microsoft.MachineLearningServices/workspaces"), codes: []string{""}, pattern: pattern("soft.?deleted"), class: slow,

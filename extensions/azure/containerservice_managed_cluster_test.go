@@ -30,7 +30,7 @@ func managedClusterSuite() extensiontest.Suite {
 func TestManagedClusterStates(t *testing.T) {
 	a := newSimulation(t)
 	old, next := `{"location":"westus2","properties":{"kubernetesVersion":"1.30.0"}}`, `{"location":"westus2","properties":{"kubernetesVersion":"1.31.0"}}`
-	a.want("absent", a.preCheck(aksID, old), resource.ActionProceed, "it is created")
+	a.want("absent", a.preCheck(aksID, old), resource.ActionProceed, "will be created")
 	a.put(aksID, old)
 	a.want("being made", a.preCheck(aksID, old), resource.ActionBlock, `Managed cluster is in provisioning state "Creating"`)
 	a.pass(time.Hour)

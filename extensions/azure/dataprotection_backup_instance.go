@@ -55,11 +55,11 @@ func (BackupInstance) PostReconcileCheck(
 	failure, refused := errors.AsType[*arm.Error](err)
 	switch {
 	case refused && failure.Status == http.StatusConflict:
-		message += fmt.Sprintf(" (%s): a synchronisation goes on", code)
+		message += fmt.Sprintf(" (%s): a synchronisation is in progress", code)
 	case err != nil:
 		return extensions.PostReconcileCheckResult{}, fmt.Errorf("synchronise the backup instance after %s: %w", code, err)
 	default:
-		message += fmt.Sprintf(" (%s): a synchronisation was started; mend what the code names", code)
+		message += fmt.Sprintf(" (%s): a synchronisation was started; fix the cause that the code names", code)
 	}
 	return extensions.PostReconcileCheckResultFailure(message), nil
 }

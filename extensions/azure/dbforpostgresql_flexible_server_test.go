@@ -32,7 +32,7 @@ func TestFlexibleServerStates(t *testing.T) {
 	a := newSimulation(t)
 	small, large := `{"location":"westus2","sku":{"name":"small"}}`, `{"location":"westus2","sku":{"name":"large"}}`
 	a.put(serverID, small)
-	a.want("hidden while it is made", a.preCheck(serverID, small), resource.ActionProceed, "it is created")
+	a.want("hidden while it is made", a.preCheck(serverID, small), resource.ActionProceed, "will be created")
 	a.pass(time.Hour)
 	a.want("made", a.preCheck(serverID, small), resource.ActionSkip, "In sync")
 	a.put(serverID, large)

@@ -74,7 +74,7 @@ func (f fixedChild) PreReconcileCheck(
 	next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	if len(f.names) > 0 && !equalFoldAny(obj.ID.Name(), f.names...) {
-		return extensions.BlockReconcile(fmt.Sprintf("There is one %s for each parent, and its name is %s, not %q", f.resourceType, strings.Join(f.names, " or "), obj.ID.Name()),
+		return extensions.BlockReconcile(fmt.Sprintf("Each parent has one %s, and its name is %s, not %q", f.resourceType, strings.Join(f.names, " or "), obj.ID.Name()),
 			extensions.WithReason("InvalidResourceName"), extensions.WithSeverity(resource.SeverityError)), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
@@ -86,7 +86,7 @@ func (f fixedChild) Delete(
 	ctx context.Context, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.DeleterFunc,
 ) error {
 	if !f.deletable {
-		return extensions.NotYet(fmt.Sprintf("ARM has no DELETE for %s: %s goes when %s goes. To let go of it and leave it in Azure, cancel its workflow in Temporal",
+		return extensions.NotYet(fmt.Sprintf("ARM has no DELETE for %s: %s is deleted with %s. To stop managing it and leave it in Azure, cancel its workflow in Temporal",
 			f.resourceType, obj.ID.Short(), obj.ID.Owner().Short()), extensions.WithReason(resource.ReasonDeletionNotSupported))
 	}
 	return next(ctx, obj, resolver, client, log)

@@ -82,7 +82,7 @@ func findDeletedVault(ctx context.Context, id resource.ID, payload map[string]an
 	location = strings.ToLower(strings.ReplaceAll(location, " ", ""))
 	deleted, err := resource.ParseID(fmt.Sprintf("/subscriptions/%s/providers/Microsoft.KeyVault/locations/%s/deletedVaults/%s", id.Subscription(), location, id.Name()))
 	if err != nil {
-		return softDeletedVault{}, fmt.Errorf("look for a deleted vault: the body has no location: %w", err)
+		return softDeletedVault{}, fmt.Errorf("find a deleted vault: the body has no location: %w", err)
 	}
 	response, err := client.Get(ctx, deleted, deletedVaultsAPIVersion)
 	failure, refused := errors.AsType[*arm.Error](err)
@@ -90,11 +90,11 @@ func findDeletedVault(ctx context.Context, id resource.ID, payload map[string]an
 	case refused && failure.Status == http.StatusNotFound:
 		return softDeletedVault{}, nil
 	case err != nil:
-		return softDeletedVault{}, fmt.Errorf("look for a deleted vault: %w", err)
+		return softDeletedVault{}, fmt.Errorf("find a deleted vault: %w", err)
 	}
 	body, err := resource.DecodeBody(response.Body)
 	if err != nil {
-		return softDeletedVault{}, fmt.Errorf("look for a deleted vault: %w", err)
+		return softDeletedVault{}, fmt.Errorf("find a deleted vault: %w", err)
 	}
 	return softDeletedVault{id: deleted, body: &resource.Object{ID: deleted, Observed: body}}, nil
 }
@@ -110,14 +110,14 @@ func (v softDeletedVault) createMode(ctx context.Context, mode string, id resour
 	}
 	if protected, _ := v.body.At("properties.purgeProtectionEnabled"); protected == true {
 		until, _ := v.body.StringAt("properties.scheduledPurgeDate")
-		return "", permanent(fmt.Errorf("cannot purge the deleted KeyVault %s: it is protected against it until %s; use createMode %s or another name", id.Name(), until, createOrRecover))
+		return "", permanent(fmt.Errorf("cannot purge the deleted KeyVault %s: purge protection is on until %s; use createMode %s or another name", id.Name(), until, createOrRecover))
 	}
 	_, err := client.Post(ctx, v.id, "purge", deletedVaultsAPIVersion, nil)
 	failure, refused := errors.AsType[*arm.Error](err)
 	if err != nil && (!refused || failure.Status != http.StatusConflict && failure.Status != http.StatusNotFound) {
 		return "", fmt.Errorf("purge the deleted vault: %w", err)
 	}
-	return "", extensions.NotYet(fmt.Sprintf("The deleted KeyVault %s is being purged; the new one is created when it is gone", id.Name()))
+	return "", extensions.NotYet(fmt.Sprintf("The deleted KeyVault %s is being purged; the new one is created afterwards", id.Name()))
 }
 
 // recover returns the value that recovers the vault. A vault of another resource

@@ -107,9 +107,9 @@ func approvalMessage(open []connection) string {
 		return message
 	}
 	slices.Sort(owners)
-	message += "; whoever owns " + strings.Join(slices.Compact(owners), " and ")
+	message += "; the owner of " + strings.Join(slices.Compact(owners), " and ")
 	if len(refusals) > 0 {
-		return message + " has to agree; then reconcile, or delete this endpoint"
+		return message + " must agree; then reconcile, or delete this endpoint"
 	}
-	return message + " approves it, in the Azure portal under Networking > Private access, or with az network private-endpoint-connection approve"
+	return message + " must approve it in the Azure portal under Networking > Private access, or with az network private-endpoint-connection approve"
 }

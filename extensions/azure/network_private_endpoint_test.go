@@ -53,11 +53,11 @@ func TestPrivateEndpointManual(t *testing.T) {
 	a := newSimulation(t)
 	a.made(endpointID, endpoint("manualPrivateLinkServiceConnections"))
 	waits := a.postCheck(endpointID)
-	a.want("pending", waits, resource.ActionFailure, `whoever owns "s1" (Microsoft.Storage/storageAccounts) approves it`)
+	a.want("pending", waits, resource.ActionFailure, `the owner of "s1" (Microsoft.Storage/storageAccounts) must approve it`)
 	if waits.Severity != resource.SeverityWarning || waits.Class != resource.RetrySlow {
 		t.Errorf("a pending connection is %s, tried again %s; want a warning that is looked at again soon", waits.Severity, waits.Class)
 	}
-	a.want("a PUT helps nobody", a.preCheck(endpointID, endpoint("manualPrivateLinkServiceConnections")), resource.ActionSkip, "In sync")
+	a.want("no PUT while it is pending", a.preCheck(endpointID, endpoint("manualPrivateLinkServiceConnections")), resource.ActionSkip, "In sync")
 	for status, words := range map[string]string{"Rejected": "who are you?", "Disconnected": ""} {
 		if err := a.Approve(armsim.Approval{ID: endpointID, Status: status, Description: words}); err != nil {
 			t.Fatal(err)

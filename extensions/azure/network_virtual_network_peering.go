@@ -65,7 +65,7 @@ func (VirtualNetworkPeering) PostReconcileCheck(
 	case equalFoldAny(state, "Initiated"):
 		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The peering is Initiated: %s has no peering back yet; create it there", remote)), nil
 	case equalFoldAny(state, "Disconnected"):
-		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The peering is Disconnected: %s or its peering back was deleted; create it again there", remote)), nil
+		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The peering is Disconnected: %s or its peering back was deleted; recreate it there", remote)), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }

@@ -20,7 +20,7 @@ func peeringSuite() extensiontest.Suite {
 		Entry: checkOf(azure.VirtualNetworkPeeringType), ID: peeringID,
 		Post: []extensiontest.States{
 			{Path: "properties.peeringState", Block: []string{"Initiated"}, Pass: []string{"Connected", "SomethingNew"}, Message: "The peering is Initiated: the other network has no peering back yet; create it there"},
-			{Path: "properties.peeringState", Block: []string{"Disconnected"}, Pass: []string{"Connected"}, Message: "The peering is Disconnected: the other network or its peering back was deleted; create it again there"},
+			{Path: "properties.peeringState", Block: []string{"Disconnected"}, Pass: []string{"Connected"}, Message: "The peering is Disconnected: the other network or its peering back was deleted; recreate it there"},
 		},
 	}
 }

@@ -43,7 +43,7 @@ func (StorageAccount) PreReconcileCheck(
 ) (extensions.PreReconcileCheckResult, error) {
 	if !obj.Exists() && !storageName.MatchString(obj.ID.Name()) {
 		return extensions.PreReconcileCheckResult{}, extensions.NewReadyConditionImpactingError(
-			fmt.Errorf("%q is no name for a storage account: it takes 3 to 24 lower-case letters and digits; give the manifest another name", obj.ID.Name()),
+			fmt.Errorf("%q is not a valid storage account name: use 3 to 24 lower-case letters and digits", obj.ID.Name()),
 			resource.SeverityError, reasonAccountNameInvalid)
 	}
 	if !extensions.Forced(ctx) {

@@ -78,13 +78,13 @@ func agree(t *testing.T, inGo, inRules *extensions.Registry, text, body, desired
 	owner := extensiontest.Object(t, id.Owner().String(), "", body)
 	request := extensions.Request{Object: extensiontest.Object(t, text, desired, body), Owner: owner, Force: force}
 	same := cmpopts.IgnoreFields(resource.Verdict{}, "Freshness")
-	inWords := inGo.PreCheck(t.Context(), request)
-	if inWords.Reason == resource.ReasonStopped { // a link in Go puts the words of its type before the default's
-		if _, words, found := strings.Cut(inWords.Message, ": somebody stopped it"); found {
-			inWords.Message = "somebody stopped it" + words
+	goVerdict := inGo.PreCheck(t.Context(), request)
+	if goVerdict.Reason == resource.ReasonStopped { // a link in Go puts its own text before the default's
+		if _, rest, found := strings.Cut(goVerdict.Message, ": it was stopped outside Armature"); found {
+			goVerdict.Message = "it was stopped outside Armature" + rest
 		}
 	}
-	if diff := cmp.Diff(inWords, inRules.PreCheck(t.Context(), request), same); diff != "" {
+	if diff := cmp.Diff(goVerdict, inRules.PreCheck(t.Context(), request), same); diff != "" {
 		t.Errorf("pre-check of %s in %s (desired %s, force %v) (-Go +rules)\n%s", id.Type(), body, desired, force, diff)
 	}
 	if id.IsChild() {
