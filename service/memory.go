@@ -14,7 +14,7 @@ const (
 	// gcPercent is how far the heap may grow between two collections, in percent of
 	// the live heap. Most of a worker's heap are idle workflows, so Go's default of
 	// 100 would double their memory for garbage.
-	gcPercent = 50
+	gcPercent = 30
 	// memoryLimitRatio is the part of the container's memory that the Go runtime may
 	// use before it collects more often; the rest is for what it does not count.
 	memoryLimitRatio = 0.9
