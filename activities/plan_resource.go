@@ -163,7 +163,7 @@ func (a *Activities) heldBack(heart *heart[readProgress], verdict resource.Verdi
 // end turns the verdict with which a pass would go on, or stop, into the plan.
 func (p *planning) end(ctx context.Context, observed map[string]any, verdict resource.Verdict) (PlanResourceResult, error) {
 	result := PlanResourceResult{
-		Action: planned(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Words(),
+		Action: planned(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,

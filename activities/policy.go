@@ -28,7 +28,7 @@ func reported(verdict resource.Verdict, desired resource.Desired) resource.Verdi
 func forbidden(desired resource.Desired, method string) *resource.Verdict {
 	allowed := desired.Policy != resource.PolicyObserve
 	if method == "DELETE" {
-		allowed = !desired.Policy.Spares()
+		allowed = !desired.Policy.PreventsDelete()
 	}
 	if allowed {
 		return nil

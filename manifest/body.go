@@ -176,7 +176,7 @@ func (b *bodyReader) checkLiteral(n *node, at place) {
 	switch {
 	case n.text == "":
 	case isText && at.secret && (at.tags || resource.VaultReference(n.text)),
-		isText && !at.secret && resource.HoldsCredential(n.text):
+		isText && !at.secret && resource.ContainsCredential(n.text):
 		b.plain(at)
 	case at.secret && !at.tags:
 		b.refuseLiteral(n, at)

@@ -69,7 +69,7 @@ func TestBodyFaults(t *testing.T) {
 		"SecretVault": {
 			reason: "only the identifier of a secret; what was found may be one, so it is not repeated",
 			yaml:   account + "body: {a: {$secret: 'keyvault:hunter22'}}\n",
-			want:   "m.yaml:4: body.a: $secret: keyvault: takes the identifier of a secret; write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, with /VERSION behind it for one that stays",
+			want:   "m.yaml:4: body.a: $secret: keyvault: takes the identifier of a secret; write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, followed by /VERSION to pin a version",
 		},
 		"SecretSource": {
 			reason: "it may be the secret itself, so it is not repeated",
@@ -101,7 +101,7 @@ func TestBodyFaults(t *testing.T) {
 		"RefNoID": {
 			reason: "a reference that is no ID",
 			yaml:   account + "body: {a: {$ref: /x}}\n",
-			want:   "m.yaml:4: body.a: parse resource ID \"/x\": it has not the shape of an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>",
+			want:   "m.yaml:4: body.a: parse resource ID \"/x\": it is not an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>",
 		},
 		"RefVersion": {
 			reason: "a reference that cannot be read",

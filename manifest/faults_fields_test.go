@@ -108,12 +108,12 @@ func TestFieldFaults(t *testing.T) {
 		"PercentName": {
 			reason: "an escape would address another resource",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a%2fb\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:2: name: \"a%2fb\" cannot stand in a resource ID: the segment \"a%2fb\" holds '%'; / \\ ? # % and control characters are not allowed",
+			want:   "m.yaml:2: name: \"a%2fb\" cannot stand in a resource ID: the segment \"a%2fb\" contains '%'; / \\ ? # % and control characters are not allowed",
 		},
 		"QueryName": {
 			reason: "a question mark ends the path",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a?b\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:2: name: \"a?b\" cannot stand in a resource ID: the segment \"a?b\" holds '?'; / \\ ? # % and control characters are not allowed",
+			want:   "m.yaml:2: name: \"a?b\" cannot stand in a resource ID: the segment \"a?b\" contains '?'; / \\ ? # % and control characters are not allowed",
 		},
 		"EmptySegment": {
 			reason: "a slash too many in a chain",

@@ -35,7 +35,7 @@ The body is what a PUT sends, in ARM's own words. Two things are replaced:
 | ` + "`{$ref: vnet1, path: properties.x}`" + ` | the value that was observed there |
 | ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; ` + "`secrets.env-prefix`" + ` of the worker says which are allowed |
 | ` + "`{$secret: file:NAME}`" + ` | a file in the worker's folder ` + "`secrets.dir`" + ` |
-| ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; ` + "`/VERSION`" + ` behind it for one that stays |
+| ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; append ` + "`/VERSION`" + ` to pin a version |
 
 A secret never stands in a history, a log or an answer, and is refused under tags, names and locations, which everybody sees. A plain text under a property whose name says that it is secret (password, key, token …) is refused.
 

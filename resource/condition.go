@@ -9,14 +9,15 @@ type Condition struct {
 	Reason   Reason   `json:"reason"`
 	Message  string   `json:"message,omitempty"`
 	// ObservedGeneration is the generation of the spec that the condition
-	// speaks of.
+	// describes.
 	ObservedGeneration int64 `json:"observedGeneration"`
-	// LastTransitionTime is when Ready, Severity or Reason last changed.
+	// LastTransitionTime is the time at which Ready, Severity or Reason last
+	// changed.
 	LastTransitionTime time.Time `json:"lastTransitionTime"`
 }
 
-// Set replaces the condition and moves LastTransitionTime only when Ready,
-// Severity or Reason changed.
+// Set replaces the condition and updates LastTransitionTime only if Ready, Severity
+// or Reason changed.
 func (c *Condition) Set(next Condition, now time.Time) {
 	next.LastTransitionTime = now
 	if c.Ready == next.Ready && c.Severity == next.Severity && c.Reason == next.Reason && !c.LastTransitionTime.IsZero() {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Policy says what Armature may do with a resource.
+// Policy defines which writes Armature may send for a resource.
 type Policy string
 
-// The policies: keep it as the manifest says; report differences and write
-// nothing; keep it, but leave it in Azure when it is no longer managed; keep it
-// and refuse its deletion.
+// The policies. Manage enforces the manifest. Observe reports differences and
+// writes nothing. DetachOnDelete enforces the manifest and leaves the resource in
+// Azure on deletion. Protect enforces the manifest and refuses the deletion.
 const (
 	PolicyManage         Policy = "manage"
 	PolicyObserve        Policy = "observe"
@@ -19,11 +19,11 @@ const (
 	PolicyProtect        Policy = "protect"
 )
 
-// Adopt says what to do with a resource that exists and was never applied here.
+// Adopt defines how to handle a resource that exists and was never applied here.
 type Adopt string
 
-// The ways to adopt. As-is keeps its differences as they are, and PUTs only what
-// the manifest changes later; only never creates.
+// The ways to adopt. AsIs accepts the present differences and PUTs only later
+// changes of the manifest. Only never creates the resource.
 const (
 	AdoptAlways Adopt = "always"
 	AdoptAsIs   Adopt = "as-is"
@@ -31,44 +31,44 @@ const (
 	AdoptOnly   Adopt = "only"
 )
 
-// Recreate says what to do with a resource that somebody else deleted.
+// Recreate defines how to handle a resource that was deleted outside Armature.
 type Recreate string
 
-// The ways to take a disappearance.
+// The ways to handle a disappearance.
 const (
 	RecreateAlways Recreate = "always"
 	RecreateNever  Recreate = "never"
 )
 
-// Put says what a PUT carries.
+// Put defines the body of a PUT.
 type Put string
 
-// PutReplace carries the manifest's body; PutMerge lays it over what the last GET
-// showed, so that what nobody states stays.
+// PutReplace sends the manifest's body. PutMerge merges it into the body of the
+// last GET, so that values that the manifest does not state remain.
 const (
 	PutReplace Put = "replace"
 	PutMerge   Put = "merge"
 )
 
-// Policies are all of them.
+// Policies returns all policies.
 func Policies() []Policy {
 	return []Policy{PolicyManage, PolicyObserve, PolicyDetachOnDelete, PolicyProtect}
 }
 
-// Leaves reports whether a delete only ends the management: the resource stays
+// Detaches reports whether a delete only stops managing the resource and leaves it
 // in Azure.
-func (p Policy) Leaves() bool { return p == PolicyDetachOnDelete || p == PolicyObserve }
+func (p Policy) Detaches() bool { return p == PolicyDetachOnDelete || p == PolicyObserve }
 
-// Spares reports whether a delete does not end in a DELETE.
-func (p Policy) Spares() bool { return p.Leaves() || p == PolicyProtect }
+// PreventsDelete reports whether a delete sends no DELETE.
+func (p Policy) PreventsDelete() bool { return p.Detaches() || p == PolicyProtect }
 
 // Defaults and limits of a manifest.
 const (
 	DefaultInterval = time.Hour
 	MinInterval     = time.Minute
 	DefaultTimeout  = 6 * time.Hour
-	// MaxBodyBytes bounds the JSON body: Temporal refuses payloads of 2 MB
-	// and warns at 512 KB.
+	// MaxBodyBytes is the maximum size of the JSON body: Temporal refuses payloads
+	// of 2 MB and warns at 512 KB.
 	MaxBodyBytes = 512 * 1024
 )
 
@@ -84,56 +84,55 @@ const (
 	RefMarker    = "$ref"
 )
 
-// Desired is what a manifest asks for, complete and checked: every name is
+// Desired is the desired state of one manifest, complete and checked: every name is
 // resolved to an ID.
 type Desired struct {
 	ID         ID     `json:"id"`
 	APIVersion string `json:"apiVersion"`
-	// Name is how the manifest is called, for messages.
+	// Name is the manifest's name, for messages.
 	Name string `json:"name"`
-	// Body is one compact JSON object with ARM's own names, with the markers
+	// Body is one compact JSON object with ARM's property names and the markers
 	// above for secrets and for observed values of other resources.
 	Body json.RawMessage `json:"body"`
-	// Owner is the parent in ARM, none at a root; OwnerAPIVersion reads it, the
-	// newest stable one of its type where it is "".
+	// Owner is the parent in ARM, zero at a root. OwnerAPIVersion is the
+	// api-version to read it, "" for the newest stable one of its type.
 	Owner           ID     `json:"owner"`
 	OwnerAPIVersion string `json:"ownerAPIVersion,omitempty"`
-	// References are the resources that the body names with $ref.
+	// References are the resources that the body refers to by $ref.
 	References []Reference `json:"references,omitempty"`
-	// DependsOn are the resources that come first although the body does not
-	// name them.
+	// DependsOn are further resources that must exist first.
 	DependsOn []Reference `json:"dependsOn,omitempty"`
 	Policy    Policy      `json:"policy"`
-	// Adopt, Recreate and Put are "" for always, always and replace.
+	// Adopt, Recreate and Put default to always, always and replace.
 	Adopt    Adopt    `json:"adopt,omitempty"`
 	Recreate Recreate `json:"recreate,omitempty"`
 	Put      Put      `json:"put,omitempty"`
-	// Credential names one of the worker's; "" leaves the choice to the
+	// Credential names one of the worker's credentials; "" leaves the choice to the
 	// subscription (arm.WithCredential).
 	Credential string `json:"credential,omitempty"`
 	// Interval is the time between two passes of a Ready resource; 0 = never.
 	Interval time.Duration `json:"interval"`
 	// Ignore are paths that are neither compared nor written.
 	Ignore []string `json:"ignore,omitempty"`
-	// Plain are paths at which an observed text would be masked but which the
-	// manifest states in plain: a tag, a resource ID, a text that only looks like
-	// a credential. A tag or such a text stays readable there; under a name that
-	// masks (SecretName) only a resource ID does.
+	// Plain are paths of observed texts that would be masked although the manifest
+	// states them in plain: a tag, a resource ID, a text that only looks like a
+	// credential. A tag or such a text stays readable there; below a secret name
+	// (SecretName) only a resource ID does.
 	Plain []string `json:"plain,omitempty"`
-	// Secret are paths whose value comes from a $secret: observed values there
-	// are always masked.
+	// Secret are paths whose value comes from a $secret; observed values there are
+	// always masked.
 	Secret []string `json:"secret,omitempty"`
-	// SecretRefs are the references behind them (env:NAME), each once: what ARM
-	// sends back may hold their values anywhere.
+	// SecretRefs are the references behind them (env:NAME), each once. ARM may
+	// return their values anywhere.
 	SecretRefs []string `json:"secretRefs,omitempty"`
-	// Timeout bounds one long-running operation.
+	// Timeout is the maximum duration of one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`
 }
 
-// Needs are the resources without which this one cannot be, each once: the
-// owner, what the body names with $ref, and dependsOn, in this order. Deletions
-// run in the reverse order.
+// Needs returns the resources that this one requires, each once: the owner, the
+// references of the body, and dependsOn, in this order. Deletions run in the
+// reverse order.
 func (d Desired) Needs() []ID {
 	var needs []ID
 	known := map[string]bool{}
@@ -152,27 +151,29 @@ func (d Desired) Needs() []ID {
 	return needs
 }
 
-// MaxNeeds bounds Needs: the search attribute by which a deletion finds what needs
-// a resource holds so many keys, and what is beyond would be deleted first.
+// MaxNeeds is the maximum length of Needs: the search attribute by which a deletion
+// finds dependents stores at most this number of keys, and a resource beyond would
+// be deleted first.
 const MaxNeeds = 64
 
 // Reference is another resource that must exist and be ready first.
 type Reference struct {
 	ID ID `json:"id"`
-	// APIVersion reads it, the newest stable one of its type where it is "".
+	// APIVersion is the version to read it, "" for the newest stable one of its
+	// type.
 	APIVersion string `json:"apiVersion"`
 }
 
-// API versions with which containers are read: those of the newest stable
-// Microsoft.Resources and Microsoft.Management.
+// API versions to read containers: those of the newest stable Microsoft.Resources
+// and Microsoft.Management.
 const (
 	ResourceGroupAPIVersion   = "2021-04-01"
 	SubscriptionAPIVersion    = "2022-12-01"
 	ManagementGroupAPIVersion = "2021-04-01"
 )
 
-// ContainerAPIVersion is the constant with which a subscription, resource group
-// or management group is read; "" for any other resource.
+// ContainerAPIVersion returns the API version to read a subscription, resource
+// group or management group; "" for any other resource.
 func ContainerAPIVersion(id ID) string {
 	switch {
 	case strings.EqualFold(id.Type(), TypeResourceGroup):

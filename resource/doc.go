@@ -1,20 +1,21 @@
-// Package resource owns the vocabulary that every other package speaks. It
-// knows no ARM client, no Temporal and no extension.
+// Package resource owns the vocabulary of every other package. It imports no ARM
+// client, no Temporal and no extension.
 //
-// The words:
+// The terms:
 //
-//   - ID: an ARM resource ID; everything about a resource that its ID alone
-//     tells (type, owner, workflow ID) is a method of it.
-//   - Desired: what a manifest asks for. Observed: what the last GET returned,
-//     with secret values masked. An Object holds both.
+//   - ID: an ARM resource ID; everything that follows from the ID alone
+//     (type, owner, workflow ID) is a method of it.
+//   - Desired: the desired state of a manifest. Observed: the result of the last
+//     GET, with secret values masked. An Object has both.
+//   - Target: the part of Desired that a read needs.
 //   - Owner: the parent in ARM; nil at a root. Reference: another resource
-//     that a body names.
+//     that a body refers to.
 //   - Pass: one run through the five steps owner check, GET, pre-check, PUT,
 //     post-check.
-//   - Verdict: what a step decided: Action, Reason, message, RetryClass.
-//   - Difference: one path where observed is not as desired.
-//   - Condition: the Ready condition, the sum of the verdicts of a pass.
+//   - Verdict: the decision of a step: Action, Reason, message, RetryClass.
+//   - Difference: one path where observed differs from desired.
+//   - Condition: the Ready condition, the result of the verdicts of a pass.
 //
-// Everything here is a value that survives a JSON round trip, because it lives
-// in workflow histories: a field may be added, never renamed.
+// Every type here survives a JSON round trip, because its values are stored in
+// workflow histories: a field may be added, never renamed.
 package resource

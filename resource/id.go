@@ -11,7 +11,7 @@ import (
 	azcorearm "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 )
 
-// Types of the ARM containers, as azcore spells them.
+// Types of the ARM containers, in azcore's spelling.
 const (
 	TypeTenant          = "Microsoft.Resources/tenants"
 	TypeSubscription    = "Microsoft.Resources/subscriptions"
@@ -19,11 +19,11 @@ const (
 	TypeManagementGroup = "Microsoft.Management/managementGroups"
 )
 
-// Limits of a workflow ID in bytes: SQL stores of Temporal hold 255 characters
-// (PostgreSQL hangs on a longer one), so a long resource ID is cut and hashed.
+// Limits of a workflow ID in bytes. SQL stores of Temporal accept 255 characters
+// (PostgreSQL hangs on a longer one), so a longer resource ID is cut and hashed.
 const (
-	workflowIDMax    = 200
-	workflowIDPrefix = 150
+	maxWorkflowIDBytes    = 200
+	workflowIDPrefixBytes = 150
 )
 
 // ID is a well-formed ARM resource ID, for example
@@ -33,8 +33,8 @@ type ID struct {
 	parsed *azcorearm.ResourceID
 }
 
-// ParseID parses a resource ID and refuses what azcore's parser lets through:
-// segments that are empty, ".", ".." or hold a character with which the URL
+// ParseID parses a resource ID. It also refuses IDs that azcore's parser accepts:
+// segments that are empty, ".", ".." or contain a character with which the URL
 // would address another resource.
 func ParseID(s string) (ID, error) {
 	if !strings.HasPrefix(s, "/") {
@@ -47,7 +47,7 @@ func ParseID(s string) (ID, error) {
 	}
 	parsed, err := azcorearm.ParseResourceID(s)
 	if err != nil {
-		return ID{}, fmt.Errorf("parse resource ID %q: it has not the shape of an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>", s)
+		return ID{}, fmt.Errorf("parse resource ID %q: it is not an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>", s)
 	}
 	if parsed.Name == "" || parsed.ResourceType.String() == azcorearm.ProviderResourceType.String() {
 		return ID{}, fmt.Errorf("parse resource ID %q: it names a type or a provider, not a resource", s)
@@ -55,8 +55,8 @@ func ParseID(s string) (ID, error) {
 	return ID{parsed: parsed}, nil
 }
 
-// CheckSegment reports why a segment cannot stand in a resource ID. ARM's URLs
-// are built from segments, so a separator, a dot segment or a control
+// CheckSegment returns an error if a text cannot be a segment of a resource ID.
+// ARM's URLs are built from segments, so a separator, a dot segment or a control
 // character would address another resource.
 func CheckSegment(segment string) error {
 	switch {
@@ -71,7 +71,7 @@ func CheckSegment(segment string) error {
 	}
 	for _, r := range segment {
 		if strings.ContainsRune(`/\?#%`, r) || unicode.IsControl(r) {
-			return fmt.Errorf("the segment %q holds %q; / \\ ? # %% and control characters are not allowed", segment, r)
+			return fmt.Errorf("the segment %q contains %q; / \\ ? # %% and control characters are not allowed", segment, r)
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func CheckSegment(segment string) error {
 // IsZero reports whether the ID is "none".
 func (id ID) IsZero() bool { return id.parsed == nil }
 
-// String is the ID as it was given, "" for none.
+// String returns the ID in its original spelling, "" for none.
 func (id ID) String() string {
 	if id.parsed == nil {
 		return ""
@@ -88,13 +88,14 @@ func (id ID) String() string {
 	return id.parsed.String()
 }
 
-// Key is the lower-cased ID: equal for IDs that mean the same resource.
+// Key returns the lower-cased ID, which is equal for IDs of the same resource.
 func (id ID) Key() string { return strings.ToLower(id.String()) }
 
-// Equal compares two IDs as ARM does: ignoring case.
+// Equal reports whether two IDs are equal ignoring case, as in ARM.
 func (id ID) Equal(other ID) bool { return id.Key() == other.Key() }
 
-// Type is the full resource type, for example Microsoft.Kusto/clusters/databases.
+// Type returns the full resource type, for example
+// Microsoft.Kusto/clusters/databases.
 func (id ID) Type() string {
 	if id.parsed == nil {
 		return ""
@@ -102,7 +103,7 @@ func (id ID) Type() string {
 	return id.parsed.ResourceType.String()
 }
 
-// Provider is the namespace of the type, for example Microsoft.Kusto.
+// Provider returns the namespace of the type, for example Microsoft.Kusto.
 func (id ID) Provider() string {
 	if id.parsed == nil {
 		return ""
@@ -110,7 +111,7 @@ func (id ID) Provider() string {
 	return id.parsed.ResourceType.Namespace
 }
 
-// Name is the last segment.
+// Name returns the last segment.
 func (id ID) Name() string {
 	if id.parsed == nil {
 		return ""
@@ -118,7 +119,7 @@ func (id ID) Name() string {
 	return id.parsed.Name
 }
 
-// Subscription is the subscription's GUID, "" above subscriptions.
+// Subscription returns the GUID of the subscription, "" above subscriptions.
 func (id ID) Subscription() string {
 	if id.parsed == nil {
 		return ""
@@ -126,7 +127,7 @@ func (id ID) Subscription() string {
 	return id.parsed.SubscriptionID
 }
 
-// ResourceGroup is the resource group's name, "" where there is none.
+// ResourceGroup returns the name of the resource group, or "".
 func (id ID) ResourceGroup() string {
 	if id.parsed == nil {
 		return ""
@@ -134,8 +135,9 @@ func (id ID) ResourceGroup() string {
 	return id.parsed.ResourceGroupName
 }
 
-// Owner is the parent in ARM: the parent resource, the resource group or
-// subscription, the scope of an extension resource. It is none at a root.
+// Owner returns the parent in ARM: the parent resource, the resource group or
+// subscription, the scope of an extension resource. It returns the zero ID at a
+// root.
 func (id ID) Owner() ID {
 	if id.parsed == nil || id.parsed.Parent == nil || id.parsed.Parent.Parent == nil {
 		return ID{}
@@ -143,9 +145,9 @@ func (id ID) Owner() ID {
 	return ID{parsed: id.parsed.Parent}
 }
 
-// IsContainer reports whether the ID is a tenant, management group,
-// subscription or resource group: a scope without a state of its own that
-// could refuse its children (a resource group only while it is deleted).
+// IsContainer reports whether the ID is a tenant, management group, subscription or
+// resource group: a scope without a state that could refuse its children (a
+// resource group only while it is deleted).
 func (id ID) IsContainer() bool {
 	switch t := id.Type(); {
 	case strings.EqualFold(t, TypeResourceGroup), strings.EqualFold(t, TypeSubscription),
@@ -155,9 +157,9 @@ func (id ID) IsContainer() bool {
 	return false
 }
 
-// IsChild reports whether the resource's type is nested in its owner's type
-// (a database in its cluster), as opposed to a top-level resource in a group or
-// an extension resource on a scope (a role assignment on a storage account).
+// IsChild reports whether the resource's type is nested in its owner's type (a
+// database in its cluster), unlike a top-level resource in a group or an extension
+// resource on a scope (a role assignment on a storage account).
 func (id ID) IsChild() bool {
 	owner := id.Owner()
 	if owner.IsZero() || owner.IsContainer() {
@@ -167,21 +169,21 @@ func (id ID) IsChild() bool {
 	return !strings.HasPrefix(strings.ToLower(rest), "/providers/")
 }
 
-// WorkflowID names the workflow of the resource: the lower-cased ID, what is not
-// printable ASCII percent-encoded, up to 200 bytes, else its first 150 bytes, "~"
-// and 32 hex digits of its SHA-256.
+// WorkflowID returns the ID of the resource's workflow: the lower-cased resource ID
+// with bytes other than printable ASCII percent-encoded. Beyond 200 bytes it is the
+// first 150 bytes, "~" and 32 hex digits of the SHA-256.
 func (id ID) WorkflowID() string {
 	key := printable(id.Key())
-	if len(key) <= workflowIDMax {
+	if len(key) <= maxWorkflowIDBytes {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	return key[:workflowIDPrefix] + "~" + hex.EncodeToString(sum[:16])
+	return key[:workflowIDPrefixBytes] + "~" + hex.EncodeToString(sum[:16])
 }
 
-// printable percent-encodes every byte that is not printable ASCII, because the
-// SDK sends workflow IDs in a gRPC header, which holds nothing else. An ID holds
-// no %, so two IDs stay two.
+// printable percent-encodes every byte that is not printable ASCII, because the SDK
+// sends workflow IDs in a gRPC header. An ID contains no %, so different IDs remain
+// different.
 func printable(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -194,8 +196,8 @@ func printable(text string) string {
 	return b.String()
 }
 
-// Short is the part of the ID that people say: the names below the provider
-// ("c1/db1"), or the last name.
+// Short returns the short name for people: the names below the provider ("c1/db1"),
+// or the last name.
 func (id ID) Short() string {
 	name := id.Name()
 	for at := id; at.IsChild(); {
@@ -205,10 +207,10 @@ func (id ID) Short() string {
 	return name
 }
 
-// MarshalText writes the ID as its string.
+// MarshalText returns the ID as its string.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText parses the ID; an empty text is none.
+// UnmarshalText parses the ID; an empty text is the zero ID.
 func (id *ID) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*id = ID{}

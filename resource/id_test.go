@@ -36,7 +36,7 @@ func TestWorkflowID(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("%s:\ngot  %s\nwant %s", tc.reason, got, tc.want)
 			}
-			if len(got) > workflowIDMax {
+			if len(got) > maxWorkflowIDBytes {
 				t.Errorf("the workflow ID has %d bytes", len(got))
 			}
 		})

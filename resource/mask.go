@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// MaskPrefix starts every masked value: it is followed by hex digits of a keyed
-// hash of the value, so that a change can be seen and the value cannot.
+// MaskPrefix is the prefix of every masked value. The hex digits of a keyed hash of
+// the value follow, so that a change is visible and the value is not.
 const MaskPrefix = "(masked) "
 
-// secretWords are the last words of property names whose string values are
-// secret: adminPassword, primaryKey, connectionString, sasToken.
+// secretWords are the last words of the names of secret properties: adminPassword,
+// primaryKey, connectionString, sasToken.
 var secretWords = []string{
 	"password", "passwd", "pwd", "passphrase", "secret", "secrets", "key", "keys", "token",
 	"connectionstring", "sas", "customdata", "userdata", "credential", "credentials",
 	"privatekey", "accesskey", "sharedkey",
 }
 
-// publicKeys are words before "key" that make it a name and no secret.
+// publicKeys are words before "key" that make it a name, not a secret.
 var publicKeys = map[string]bool{
 	"public": true, "partition": true, "row": true, "shard": true, "sort": true, "foreign": true, "group": true,
 }
 
-// SecretName reports whether the last word of a property name says that its
-// string value is a secret.
+// SecretName reports whether the last word of a property name marks its string
+// value as a secret.
 func SecretName(name string) bool {
 	before, last := lastWords(name)
 	if strings.EqualFold(last, "key") || strings.EqualFold(last, "keys") {
@@ -38,21 +38,21 @@ func SecretName(name string) bool {
 	return false
 }
 
-// joined reports whether two words make one.
+// joined reports whether two words form one.
 func joined(before, last, word string) bool {
 	return before != "" && len(before)+len(last) == len(word) &&
 		strings.EqualFold(before, word[:len(before)]) && strings.EqualFold(last, word[len(before):])
 }
 
-// Masked reports whether a value is a mask.
+// Masked reports whether a value is masked.
 func Masked(value any) bool {
 	text, ok := value.(string)
 	return ok && strings.HasPrefix(text, MaskPrefix)
 }
 
-// lastWords are the last word of a name and the one before it, as they are
-// written, in camelCase, PascalCase, snake_case or kebab-case. It takes no memory:
-// each property of each body is asked for its words, in each pass.
+// lastWords returns the last word of a name and the one before it, in camelCase,
+// PascalCase, snake_case or kebab-case. It does not allocate: it runs for each
+// property of each body in each pass.
 func lastWords(name string) (before, last string) {
 	const none = -1
 	start, previous := none, rune(0)

@@ -8,41 +8,42 @@ import (
 	"sync"
 )
 
-// Object is a resource as the extension points see it: what is desired, what
-// was observed, or both. Observed is nil when the resource is absent, Desired
-// is nil for a resource that is only read (an owner, a reference). Numbers are
-// json.Number, so that large integers survive.
+// Object is a resource as extension points receive it: desired, observed, or both.
+// Observed is nil when the resource is absent; Desired is nil for a resource that
+// is only read (an owner, a reference). Numbers are json.Number, so that large
+// integers survive.
 type Object struct {
 	ID         ID
 	APIVersion string
-	// Desired is the body of the manifest with references resolved and
-	// secrets as {"$secret": ...} markers.
+	// Desired is the body of the manifest with references resolved and secrets as
+	// {"$secret": ...} markers.
 	Desired map[string]any
 	// Observed is the body of the last GET, secret values masked.
 	Observed map[string]any
-	// Freshness says how the observation was obtained ("read now", "read 12s
-	// ago"); verdicts show it.
+	// Freshness is the age of the observation ("read now", "read 12s ago");
+	// verdicts include it.
 	Freshness string
 }
 
 // Exists reports whether the last GET found the resource.
 func (o *Object) Exists() bool { return o != nil && o.Observed != nil }
 
-// ProvisioningState is properties.provisioningState of the observed resource,
-// "" where it is absent (which ARM defines as Succeeded).
+// ProvisioningState returns properties.provisioningState of the observed resource,
+// "" if it is absent (which ARM defines as Succeeded).
 func (o *Object) ProvisioningState() string {
 	state, _ := o.StringAt("properties.provisioningState")
 	return state
 }
 
-// Ready reports whether the resource exists and is neither changing nor broken.
+// Ready reports whether the resource exists, has no operation in progress and did
+// not fail.
 func (o *Object) Ready() bool {
 	state := o.ProvisioningState()
 	return o.Exists() && !InFlight(state) && !Broken(state)
 }
 
-// At is the observed value at a path such as properties.state or
-// list[name=x].c; false where anything on the way is absent. It never panics.
+// At returns the observed value at a path such as properties.state or
+// list[name=x].c, and false if any step of it is absent. It never panics.
 func (o *Object) At(path string) (any, bool) {
 	if o == nil || o.Observed == nil {
 		return nil, false
@@ -50,14 +51,14 @@ func (o *Object) At(path string) (any, bool) {
 	return valueAt(o.Observed, path)
 }
 
-// StringAt is At for a string.
+// StringAt is At for strings.
 func (o *Object) StringAt(path string) (string, bool) {
 	value, _ := o.At(path)
 	text, ok := value.(string)
 	return text, ok
 }
 
-// DesiredAt is the desired value at a path.
+// DesiredAt returns the desired value at a path.
 func (o *Object) DesiredAt(path string) (any, bool) {
 	if o == nil || o.Desired == nil {
 		return nil, false
@@ -73,9 +74,9 @@ func valueAt(root map[string]any, path string) (any, bool) {
 	return parsed.Get(root)
 }
 
-// As gives the observed resource in a type of the Azure SDK, for example
-// As[armkusto.Cluster](owner). A typed view breaks with the SDK's api-version;
-// At and StringAt do not.
+// As decodes the observed resource into a type of the Azure SDK, for example
+// As[armkusto.Cluster](owner). A typed view breaks with the SDK's api-version; At
+// and StringAt do not.
 func As[T any](o *Object) (T, error) {
 	var typed T
 	if !o.Exists() {
@@ -91,11 +92,11 @@ func As[T any](o *Object) (T, error) {
 	return typed, nil
 }
 
-// decoders keep their buffers: a pass decodes several bodies, and a decoder that
-// begins with none copies each of them three times.
+// decoders are reused with their buffers: a pass decodes several bodies, and a new
+// decoder copies each of them three times.
 var decoders = sync.Pool{New: func() any { return newBodyDecoder() }}
 
-// bodyDecoder reads one text after the other.
+// bodyDecoder decodes one text after the other.
 type bodyDecoder struct {
 	text bytes.Reader
 	json *json.Decoder
@@ -108,11 +109,11 @@ func newBodyDecoder() *bodyDecoder {
 	return d
 }
 
-// keptBody is the size of a text, in bytes, whose buffer is worth keeping.
-const keptBody = 256 << 10
+// maxReusedBytes is the largest body after which a decoder is reused.
+const maxReusedBytes = 256 << 10
 
-// DecodeBody decodes one JSON object with exact numbers (json.Number). Empty
-// input is a nil map.
+// DecodeBody decodes one JSON object with exact numbers (json.Number). Empty input
+// returns a nil map.
 func DecodeBody(raw []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -126,9 +127,9 @@ func DecodeBody(raw []byte) (map[string]any, error) {
 	if _, err := d.json.Token(); err != io.EOF {
 		return nil, fmt.Errorf("decode body: text after the JSON object")
 	}
-	if len(raw) <= keptBody {
+	if len(raw) <= maxReusedBytes {
 		d.text.Reset(nil)
-		decoders.Put(d) // one that met a fault remembers it and is dropped
+		decoders.Put(d) // after an error a decoder is not reusable
 	}
 	return body, nil
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Path is a place in a body: a.b, list[*].c, list[name=x].c, list[0],
+// Path is the path of a value in a body: a.b, list[*].c, list[name=x].c, list[0],
 // tags['a.b/c'].
 type Path []Step
 
-// Step is one step of a Path. Exactly one of the forms is set: a property
-// (Name), any element (Any), an element by key (Key and Value), or an element
-// by number (Index, when IsIndex).
+// Step is one step of a Path. Exactly one of the forms is set: a property (Name),
+// any element (Any), an element by key (Key and Value), or an element by index
+// (Index, when IsIndex).
 type Step struct {
 	Name    string
 	Any     bool
@@ -22,7 +22,7 @@ type Step struct {
 	IsIndex bool
 }
 
-// ParsePath reads the text form of a path.
+// ParsePath parses the text form of a path.
 func ParsePath(text string) (Path, error) {
 	var path Path
 	rest := text
@@ -84,7 +84,7 @@ func parseStep(rest string, first bool) (Step, string, error) {
 	}
 	if !first {
 		if !strings.HasPrefix(rest, ".") {
-			return Step{}, "", fmt.Errorf("%q stands where . or [ belongs", rest)
+			return Step{}, "", fmt.Errorf("found %q, want . or [", rest)
 		}
 		rest = rest[1:]
 	}
@@ -115,7 +115,7 @@ func parseBracket(inside string) (Step, error) {
 	return Step{Index: index, IsIndex: true}, nil
 }
 
-// String is the text form.
+// String returns the text form.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
@@ -138,13 +138,13 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// With is the path extended by one step; p itself is not changed.
+// With returns the path extended by one step; p is not modified.
 func (p Path) With(step Step) Path {
 	return append(p[:len(p):len(p)], step)
 }
 
-// Get is the value at the path; property names match exactly first, then
-// ignoring case, as ARM's do. [*] takes the first element.
+// Get returns the value at the path. Property names match exactly first, then
+// ignoring case, as in ARM. [*] takes the first element.
 func (p Path) Get(value any) (any, bool) {
 	for _, step := range p {
 		next, ok := step.Get(value)
@@ -156,7 +156,7 @@ func (p Path) Get(value any) (any, bool) {
 	return value, true
 }
 
-// Get is one step of Path.Get.
+// Get returns the value one step further.
 func (s Step) Get(value any) (any, bool) {
 	switch at := value.(type) {
 	case map[string]any:
@@ -174,8 +174,8 @@ func (s Step) property(at map[string]any) (any, bool) {
 	if value, ok := at[s.Name]; ok {
 		return value, true
 	}
-	// Of several names that differ by case alone the first one is taken, so that
-	// the answer is always the same.
+	// Of several names that differ only in case the first one in order wins, so
+	// that the result is stable.
 	found := ""
 	for name := range at {
 		if strings.EqualFold(name, s.Name) && (found == "" || name < found) {

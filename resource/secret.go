@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// credentialForms are texts that hold a credential whatever their property is
-// called: connection strings, shared access signatures, private keys.
+// credentialForms match texts that contain a credential, whatever the name of their
+// property: connection strings, shared access signatures, private keys.
 var credentialForms = regexp.MustCompile(
 	`(?i)\b(?:(?:account|sharedaccess|shared|access|primary|secondary)key|password|pwd|sharedaccesssignature)\s*=\s*([^;&\s"']{4,})` +
 		`|(?i:[?&;]sig=)([^;&\s"']{4,})` +
 		`|-----BEGIN [A-Z ]*PRIVATE KEY-----([\s\S]*?)(?:-----END|$)`)
 
-// HoldsCredential reports whether a text has the form of one that holds a
-// credential: a connection string, a shared access signature or a private key.
-func HoldsCredential(text string) bool {
-	// All of the forms have one of the two; most texts have neither.
+// ContainsCredential reports whether a text has the form of a connection string, a
+// shared access signature or a private key.
+func ContainsCredential(text string) bool {
+	// Every form contains one of the two; most texts contain neither.
 	return (strings.Contains(text, "=") || strings.Contains(text, "-----BEGIN")) && credentialForms.MatchString(text)
 }
 
-// ReplaceCredentials replaces the credentials in a text that HoldsCredential
-// finds, and leaves what stands around them.
+// ReplaceCredentials replaces the credentials in a text that ContainsCredential
+// finds, and keeps the text around them.
 func ReplaceCredentials(text, by string) string {
 	var b strings.Builder
 	end := 0
@@ -36,11 +36,11 @@ func ReplaceCredentials(text, by string) string {
 }
 
 // SecretProperty reports whether the string value of a property is a secret: its
-// name says so, or it is the "value" of an object that stands under such a name
-// or whose own label (SecretLabels) is one: {"keyName": "key1", "value": "..."}
-// under keys, {"name": "DB_PASSWORD", "value": "..."} among settings. Package
-// manifest refuses literals by this rule and package secrets masks by it; if
-// they differed, a value could be stated in plain and observed masked.
+// name is secret, or it is the "value" of an object below such a name or with such
+// a label (SecretLabels): {"keyName": "key1", "value": "..."} under keys, {"name":
+// "DB_PASSWORD", "value": "..."} in settings. Package manifest refuses literals by
+// this rule and package secrets masks by it; if they differed, a manifest could
+// state a value in plain that is observed masked.
 func SecretProperty(name string, under bool, label string) bool {
 	if SecretName(name) {
 		return true
@@ -48,19 +48,19 @@ func SecretProperty(name string, under bool, label string) bool {
 	return strings.EqualFold(name, "value") && (under || SecretName(label) && !kindLabel(label))
 }
 
-// kindLabel reports whether a label that SecretName picks speaks of the kind of
-// a credential: App Service's settings X__credential say "managedidentity".
+// kindLabel reports whether a label that SecretName matches names the kind of a
+// credential: App Service's settings X__credential contain "managedidentity".
 func kindLabel(label string) bool {
 	_, last := lastWords(label)
 	return strings.EqualFold(last, "credential") || strings.EqualFold(last, "credentials")
 }
 
-// rightsWords are the last words of properties that say what somebody may do.
+// rightsWords are the last words of properties that list permissions.
 var rightsWords = []string{"permission", "permissions", "rights", "actions"}
 
-// RightsName reports whether a property says what somebody may do: what stands
-// below it are rights on keys and secrets ("permissions": {"keys": ["get"]}), no
-// keys and secrets.
+// RightsName reports whether a property lists permissions: values below it are
+// rights on keys and secrets ("permissions": {"keys": ["get"]}), not keys and
+// secrets.
 func RightsName(name string) bool {
 	_, last := lastWords(name)
 	for _, word := range rightsWords {
@@ -71,12 +71,12 @@ func RightsName(name string) bool {
 	return false
 }
 
-// SecretLabels are the properties with which an object says what its "value"
-// is, the first that is present counts.
+// SecretLabels returns the properties with which an object labels its "value"; the
+// first one present counts.
 func SecretLabels() []string { return []string{"name", "keyName"} }
 
-// VaultReference reports whether a text is App Service's reference to a secret
-// in a vault, which names the secret and does not hold it.
+// VaultReference reports whether a text is App Service's reference to a secret in a
+// vault, which does not contain the secret.
 func VaultReference(text string) bool {
 	return strings.HasPrefix(strings.ToLower(text), "@microsoft.keyvault(")
 }

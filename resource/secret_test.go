@@ -57,8 +57,8 @@ func TestCredentials(t *testing.T) {
 			if got := ReplaceCredentials(tc.text, "*"); got != tc.want {
 				t.Errorf("\n%s\n got %q\nwant %q", tc.reason, got, tc.want)
 			}
-			if got := HoldsCredential(tc.text); got != (tc.want != tc.text) {
-				t.Errorf("\n%s\nHoldsCredential = %v", tc.reason, got)
+			if got := ContainsCredential(tc.text); got != (tc.want != tc.text) {
+				t.Errorf("\n%s\nContainsCredential = %v", tc.reason, got)
 			}
 		})
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Selector chooses resources by labels: all of its pairs must match. The empty
-// one chooses all.
+// Selector selects resources by labels: all of its pairs must match. The empty
+// selector matches everything.
 type Selector map[string]string
 
-// ParseSelector reads k=v,k=v.
+// ParseSelector parses k=v,k=v.
 func ParseSelector(text string) (Selector, error) {
 	if text == "" {
 		return Selector{}, nil
@@ -21,17 +21,17 @@ func ParseSelector(text string) (Selector, error) {
 		case !found || key == "" || strings.HasPrefix(value, "=") || strings.HasSuffix(key, "!"):
 			return nil, fmt.Errorf("read selector %q: %q is not key=value; write key=value,key=value", text, term)
 		case strings.ContainsAny(term, `'"\`):
-			return nil, fmt.Errorf("read selector %q: quotes and backslashes are not allowed in it", text)
+			return nil, fmt.Errorf("read selector %q: quotes and backslashes are not allowed", text)
 		}
 		if other, twice := selector[key]; twice && other != value {
-			return nil, fmt.Errorf("read selector %q: %s cannot be both %q and %q; a selector means all of its pairs, so run the command once for each", text, key, other, value)
+			return nil, fmt.Errorf("read selector %q: %s cannot be both %q and %q because all pairs must match; run the command once for each", text, key, other, value)
 		}
 		selector[key] = value
 	}
 	return selector, nil
 }
 
-// Matches reports whether labels hold every pair.
+// Matches reports whether labels contain every pair.
 func (s Selector) Matches(labels map[string]string) bool {
 	for key, value := range s {
 		if found, ok := labels[key]; !ok || found != value {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// VaultScheme begins a $secret that lies in a key vault.
+// VaultScheme is the prefix of a $secret in a key vault.
 const VaultScheme = "keyvault:"
 
 // VaultSecret addresses a secret of a key vault.
 type VaultSecret struct {
-	// Host is that of the vault, in lower case, without a port.
+	// Host of the vault, in lower case, without a port.
 	Host string
 	Name string
 	// Version is 32 hexadecimal digits, "" for the newest.
@@ -25,11 +25,11 @@ var (
 	versionDigit = regexp.MustCompile(`^[0-9A-Fa-f]{32}$`)
 )
 
-var errVaultSecret = errors.New("write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, with /VERSION behind it for one that stays")
+var errVaultSecret = errors.New("write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, followed by /VERSION to pin a version")
 
-// ParseVaultSecret reads https://VAULT.SUFFIX/secrets/NAME[/VERSION], as Key
-// Vault writes the identifier of a secret. Whether the suffix is a cloud's is the
-// worker's to know. The error never repeats the text, which may be a secret.
+// ParseVaultSecret parses https://VAULT.SUFFIX/secrets/NAME[/VERSION], Key Vault's
+// form of a secret identifier. The worker checks whether the suffix belongs to its
+// cloud. The error never repeats the text, which may be a secret.
 func ParseVaultSecret(text string) (VaultSecret, error) {
 	at, err := url.Parse(text)
 	if err != nil || at.Scheme != "https" || at.User != nil || at.RawQuery != "" || at.Fragment != "" || strings.ContainsAny(text, "?#%") {
@@ -51,21 +51,14 @@ func ParseVaultSecret(text string) (VaultSecret, error) {
 	return secret, nil
 }
 
-// Within reports whether the vault is one of a cloud: one label in front of the
+// Within reports whether the vault belongs to a cloud: one label in front of the
 // suffix (vault.azure.net). "" allows none.
 func (s VaultSecret) Within(suffix string) bool {
 	name, found := strings.CutSuffix(s.Host, "."+strings.ToLower(suffix))
 	return suffix != "" && found && !strings.Contains(name, ".")
 }
 
-// String is the identifier.
+// String returns the identifier.
 func (s VaultSecret) String() string {
-	return join("https://"+s.Host+"/secrets/"+s.Name, s.Version)
-}
-
-func join(base, version string) string {
-	if version == "" {
-		return base
-	}
-	return base + "/" + version
+	return strings.TrimSuffix("https://"+s.Host+"/secrets/"+s.Name+"/"+s.Version, "/")
 }

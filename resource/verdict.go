@@ -2,11 +2,11 @@ package resource
 
 import "time"
 
-// Action is what a verdict tells the pass to do.
+// Action is the effect of a verdict on the pass.
 type Action string
 
 // The actions. Skip means "in sync: no PUT, the post-check runs"; Success and
-// Failure are the words of the post-check.
+// Failure are actions of the post-check.
 const (
 	ActionProceed Action = "Proceed"
 	ActionSkip    Action = "Skip"
@@ -16,11 +16,11 @@ const (
 	ActionFailure Action = "Failure"
 )
 
-// Severity of a condition that is not Ready: Error stops the retries until
-// somebody acts, Warning is retried, Info is the happy path.
+// Severity of a condition that is not Ready: Error stops the retries until an
+// operator acts, Warning is retried, Info is normal progress.
 type Severity string
 
-// The severities; SeverityNone goes with Ready=True.
+// The severities; SeverityNone is the severity of Ready=True.
 const (
 	SeverityNone    Severity = ""
 	SeverityInfo    Severity = "Info"
@@ -28,12 +28,12 @@ const (
 	SeverityError   Severity = "Error"
 )
 
-// RetryClass says how soon a verdict is tried again.
+// RetryClass defines the delay before the next try.
 type RetryClass string
 
-// The classes: Fast 1 s to 30 s, Slow 1 s to 3 min, VerySlow the interval (at
-// least 1 h), None until the spec changes, reconcile or resume. The durations
-// stand in workflows/wait.go.
+// The classes: Fast 1 s to 30 s, Slow 1 s to 3 min, VerySlow the interval (at least
+// 1 h), None until the spec changes, reconcile or resume. Package workflows defines
+// the durations.
 const (
 	RetryFast     RetryClass = "Fast"
 	RetrySlow     RetryClass = "Slow"
@@ -41,16 +41,16 @@ const (
 	RetryNone     RetryClass = "None"
 )
 
-// Verdict is what a step decided, in words a user understands. It is the
-// result of every step and lives in histories.
+// Verdict is the decision of a step, in terms that a user understands. Every step
+// returns one; verdicts are stored in histories.
 type Verdict struct {
 	Action   Action   `json:"action"`
 	Reason   Reason   `json:"reason,omitempty"`
 	Severity Severity `json:"severity,omitempty"`
-	// Message says what happened, why, and what to do next; masked.
+	// Message states what happened, why, and what to do next; masked.
 	Message string `json:"message,omitempty"`
-	// Freshness says how old the observation is on which the message stands
-	// ("read 12s ago"), "" when it was made for the verdict.
+	// Freshness is the age of the observation behind the message ("read 12s ago"),
+	// "" if it was read for the verdict.
 	Freshness string `json:"freshness,omitempty"`
 	// Class is the retry class of a Block, Failure or Error.
 	Class RetryClass `json:"class,omitempty"`
@@ -60,49 +60,48 @@ type Verdict struct {
 	Differences []Difference `json:"differences,omitempty"`
 	// More counts the differences beyond the bound.
 	More int `json:"more,omitempty"`
-	// Drops names what others set and the PUT takes away, at most about
+	// Drops are paths that other writers set and the PUT removes, at most about
 	// MaxDifferences.
 	Drops []string `json:"drops,omitempty"`
-	// WaitingFor names the resources whose change would lift a Block.
+	// WaitingFor are the resources whose change can lift a Block.
 	WaitingFor []ID `json:"waitingFor,omitempty"`
-	// RequestID is ARM's x-ms-request-id of the answer that decided.
+	// RequestID is ARM's x-ms-request-id of the decisive response.
 	RequestID string `json:"requestID,omitempty"`
-	// RetryAfter is the least time to the next try that ARM asked for.
+	// RetryAfter is the minimum delay before the next try, requested by ARM.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// RetryWithin is the most time to the next try, 0 for what the class says: a
-	// verdict that stands on a reading which is not fresh is looked at again when
-	// that has expired.
+	// RetryWithin is the maximum delay before the next try, 0 for the delay of the
+	// class: a verdict from a cached reading is repeated when the reading expires.
 	RetryWithin time.Duration `json:"retryWithin,omitempty"`
-	// Overdue is set when the resource has not been Ready for longer than the
-	// worker's overdue-after: the condition's severity is Error, the retries go on.
+	// Overdue is set if the resource has not been Ready for longer than the
+	// worker's overdue-after: the condition's severity is Error, retries continue.
 	Overdue bool `json:"overdue,omitempty"`
 }
 
-// MaxDifferences bounds the differences that a verdict carries: histories hold
-// them, and nobody reads more.
+// MaxDifferences is the maximum number of differences in a verdict: histories store
+// them, and readers need no more.
 const MaxDifferences = 20
 
-// Difference is one path where observed is not as desired. Values are short
-// texts for people, masked where secret, cut at 120 runes.
+// Difference is one path where observed differs from desired. Values are short
+// texts for people, masked if secret, at most 120 characters.
 type Difference struct {
 	Path     string `json:"path"`
 	Desired  string `json:"desired"`
 	Observed string `json:"observed"`
-	// Rule names the rule of package drift that decided.
+	// Rule is the rule of package drift that found it.
 	Rule string `json:"rule,omitempty"`
 }
 
-// Proceed is the verdict that lets the pass go on.
+// Proceed returns the verdict that continues the pass.
 func Proceed(message string) Verdict {
 	return Verdict{Action: ActionProceed, Message: message}
 }
 
-// Block is the verdict that waits and tries again in the reason's class.
+// Block returns the verdict that waits and retries in the class of the reason.
 func Block(reason Reason, message string) Verdict {
 	return Verdict{Action: ActionBlock, Reason: reason, Severity: SeverityWarning, Message: message, Class: reason.Class()}
 }
 
-// Fail is the verdict of a step that went wrong, retried in the class.
+// Fail returns the verdict of a failed step, retried in the class.
 func Fail(reason Reason, class RetryClass, message string) Verdict {
 	severity := SeverityWarning
 	if class == RetryNone {
@@ -111,8 +110,8 @@ func Fail(reason Reason, class RetryClass, message string) Verdict {
 	return Verdict{Action: ActionError, Reason: reason, Severity: severity, Message: message, Class: class}
 }
 
-// Words is the message with the freshness of what it stands on.
-func (v Verdict) Words() string {
+// Text returns the message with the freshness of its observation.
+func (v Verdict) Text() string {
 	if v.Freshness == "" {
 		return v.Message
 	}

@@ -41,7 +41,7 @@ func isMask(value string) bool {
 
 // Mask returns observed with masks for all texts with a secret property name
 // (resource.SecretProperty), under tags too, and for all texts that look like a
-// connection string, a signature or a private key (resource.HoldsCredential).
+// connection string, a signature or a private key (resource.ContainsCredential).
 // References to vaults are no secrets and stay.
 //
 // plain are the paths of Desired.Plain, nil for a resource that is only read: at such
@@ -53,7 +53,7 @@ func (m *Masker) Mask(observed map[string]any, plain []string) map[string]any {
 		case resource.VaultReference(text):
 			return false
 		case !at.secret:
-			return resource.HoldsCredential(text) && !at.matched
+			return resource.ContainsCredential(text) && !at.matched
 		}
 		return !at.matched || !at.underTags && !isResourceID(text)
 	}

@@ -128,7 +128,7 @@ func pruneLines(stale []backend.Record, maxLines int) []string {
 		}
 		line := r.ID.String()
 		switch {
-		case r.Policy.Leaves():
+		case r.Policy.Detaches():
 			line += "  (policy " + string(r.Policy) + ": it is kept in Azure)"
 		case r.Policy == resource.PolicyProtect:
 			line += "  (policy protect: the deletion will be refused)"

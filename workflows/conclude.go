@@ -91,7 +91,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 	}
 	s.Repeated.Times++
 	s.Condition.Set(resource.Condition{
-		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Words(), ObservedGeneration: p.generation,
+		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,
 	}, now)
 	wait, counts := s.retryDelay(verdict, class, newBlocker)
 	if counts {

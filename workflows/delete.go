@@ -13,7 +13,7 @@ import (
 // forever: it never becomes fatal.
 func (r *reconciler) deletePass(ctx workflow.Context) {
 	p := r.newPass()
-	if policy := p.desired.Policy; policy.Leaves() {
+	if policy := p.desired.Policy; policy.Detaches() {
 		r.logDecision(ctx, p, "DeleteResource", resource.Proceed("policy "+string(policy)+": no request is sent"))
 		r.finishDeletion(ctx, resource.ReasonDetached, "no longer managed; the resource stays in Azure (policy "+string(policy)+")")
 		return

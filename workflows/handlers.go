@@ -170,7 +170,7 @@ func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error 
 	if known := r.state.Desired; known != nil {
 		// The applied policy decides. A manifest that would keep the resource must not
 		// delete it because it has not been applied yet.
-		if in.Desired != nil && in.Desired.Policy.Spares() && known.Policy != in.Desired.Policy {
+		if in.Desired != nil && in.Desired.Policy.PreventsDelete() && known.Policy != in.Desired.Policy {
 			return refused(RefusedInvalid, "the manifest of %s has policy %s, but %s was applied: apply the manifest first, or delete by name",
 				known.ID.Short(), in.Desired.Policy, known.Policy)
 		}
@@ -212,7 +212,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		message += ", with everything in it"
 	}
 	r.requestPass(ctx, DeleteUpdate, message)
-	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Leaves()}, nil
+	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Detaches()}, nil
 }
 
 // requestPass records a message that requests a pass. Several messages share one pass.

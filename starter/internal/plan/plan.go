@@ -64,7 +64,7 @@ func newDeletion(r backend.Record) Change {
 	c := Change{ID: r.ID, Name: r.Name, policy: r.Policy}
 	c.Action, c.APIVersion, c.Managed = activities.PlanDelete, r.APIVersion, true
 	switch {
-	case r.Policy.Leaves():
+	case r.Policy.Detaches():
 		c.Message = "it is kept in Azure and no longer managed (policy " + string(r.Policy) + ")"
 	case r.Policy == resource.PolicyProtect:
 		c.Action, c.Reason = activities.PlanBlocked, resource.ReasonProtected
