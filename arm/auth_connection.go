@@ -13,7 +13,7 @@ import (
 // CredentialDefaultName is the name of the client's own connection.
 const CredentialDefaultName = "default"
 
-// CodeCredentialNotUsable: the credential that the manifest names is not
+// CodeCredentialNotUsable means that the credential of the manifest is not
 // configured, or is restricted to other subscriptions. Nothing was sent.
 const CodeCredentialNotUsable = "CredentialNotUsable"
 
