@@ -38,7 +38,7 @@ func measureCosts(t *testing.T, parts ...string) {
 		}
 	}
 	all.print(t)
-	for _, fault := range measured.Faults() {
+	for _, fault := range measured.Deviations() {
 		if selected(fault) {
 			t.Error(fault)
 		}

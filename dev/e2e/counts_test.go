@@ -13,8 +13,8 @@ import (
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	figures := costs.Measure(harness.New(t, binaries, harness.Options{}))
-	for _, fault := range figures.Faults() {
-		t.Error(fault)
+	for _, deviation := range figures.Deviations() {
+		t.Error(deviation)
 	}
 	t.Logf("%v", figures)
 }

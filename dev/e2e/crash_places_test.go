@@ -70,7 +70,7 @@ func (p *atStep) set(s *crashScene) []string {
 func (p *atStep) reached(s *crashScene) bool {
 	return s.Exists(filepath.Join("gate", gate.ReachedFile))
 }
-func (p *atStep) left(s *crashScene) bool { return s.Exists(filepath.Join("gate", gate.LeftFile)) }
+func (p *atStep) left(s *crashScene) bool { return s.Exists(filepath.Join("gate", gate.CanceledFile)) }
 func (p *atStep) outlivesWorker() bool    { return false }
 func (p *atStep) requests() int           { return 1 }
 

@@ -103,7 +103,7 @@ func (s scenarios) startOther(r thing) {
 	}
 	s.Until(30*time.Second, "the other version has begun", func() (bool, string) {
 		lines := s.HistoryLines(r.id())
-		return strings.Contains(lines, "ActivityTaskScheduled"), lines
+		return strings.Contains(lines, "ACTIVITY_TASK_SCHEDULED"), lines
 	})
 }
 
@@ -154,14 +154,11 @@ func (s scenarios) replayAltered(r thing) {
 
 func (s scenarios) writeHistory(path string, history *historypb.History) {
 	s.T.Helper()
-	file, err := os.Create(path)
+	content, err := histories.Marshal(history)
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	if err := histories.Write(file, history); err != nil {
-		s.T.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		s.T.Fatal(err)
 	}
 }

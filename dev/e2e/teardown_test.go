@@ -122,7 +122,7 @@ func (s stack) nothingStays(known map[string]string) {
 		said := func(line string) bool {
 			return strings.Contains(line, string(resource.ReasonWaitingForOwnerDelete)) && strings.Contains(line, "it goes with ")
 		}
-		if lines := s.HistoryLines(id); !strings.Contains(lines, "ReconcileReason="+string(resource.ReasonWaitingForOwnerDelete)) ||
+		if lines := s.HistoryLines(id); !strings.Contains(lines, `"ReconcileReason":"`+string(resource.ReasonWaitingForOwnerDelete)) ||
 			!slices.ContainsFunc(strings.Split(lines, "\n"), said) {
 			s.T.Errorf("%s does not tell that it goes with its owner:\n%s", id, lines)
 		}

@@ -13,52 +13,57 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// apply applies the examples, waits until they are Ready, and shows the table;
-// what is not Ready is described. It tells whether all is Ready.
+// apply applies the examples, waits until they are Ready, lists all resources, and
+// describes those that are not Ready. It reports whether all examples are Ready.
 func (d *demo) apply(ctx context.Context) bool {
-	err := d.armature(ctx, d.out, "apply", "-f", d.examples, "--wait", "--timeout", d.timeout.String())
+	applyErr := d.armature(ctx, d.out, "apply", "-f", d.examples, "--wait", "--timeout", d.timeout.String())
 	if ctx.Err() != nil {
 		return false
 	}
+	if applyErr != nil {
+		fmt.Fprintln(d.err, "local:", applyErr)
+	}
+	fmt.Fprintln(d.out)
+	notReady, err := d.list(ctx)
 	if err != nil {
 		fmt.Fprintln(d.err, "local:", err)
 	}
-	fmt.Fprintln(d.out)
-	if err := d.armature(ctx, d.out, "get"); err != nil {
-		fmt.Fprintln(d.err, "local:", err)
-		return false
-	}
-	d.describeUnready(ctx)
-	return err == nil
+	ready := applyErr == nil && err == nil
+	d.printSummary(ready, notReady)
+	return ready
 }
 
-// describeUnready tells of each resource that is not Ready why it is not.
-func (d *demo) describeUnready(ctx context.Context) {
+// list prints all resources, describes those that are not Ready, and returns their
+// number.
+func (d *demo) list(ctx context.Context) (notReady int, err error) {
+	if err := d.armature(ctx, d.out, "get"); err != nil {
+		return 0, err
+	}
 	var list bytes.Buffer
 	if err := d.armature(ctx, &list, "get", "-o", "json"); err != nil {
-		fmt.Fprintln(d.err, "local:", err)
-		return
+		return 0, err
 	}
-	var shown []struct {
+	var resources []struct {
 		ID    string          `json:"id"`
 		Phase workflows.Phase `json:"phase"`
 	}
-	if err := json.Unmarshal(list.Bytes(), &shown); err != nil {
-		fmt.Fprintln(d.err, "local: read what `armature get` says:", err)
-		return
+	if err := json.Unmarshal(list.Bytes(), &resources); err != nil {
+		return 0, fmt.Errorf("decode the output of armature get: %w", err)
 	}
-	for _, s := range shown {
-		if s.Phase == workflows.PhaseReady {
+	for _, r := range resources {
+		if r.Phase == workflows.PhaseReady {
 			continue
 		}
+		notReady++
 		fmt.Fprintln(d.out)
-		if err := d.armature(ctx, d.out, "describe", s.ID); err != nil {
+		if err := d.armature(ctx, d.out, "describe", r.ID); err != nil {
 			fmt.Fprintln(d.err, "local:", err)
 		}
 	}
+	return notReady, nil
 }
 
-// armature runs the CLI as a user would, against the demo's Temporal.
+// armature runs the CLI against the demo's Temporal server.
 func (d *demo) armature(ctx context.Context, out io.Writer, args ...string) error {
 	command := exec.CommandContext(ctx, d.cli, args...)
 	command.Env = os.Environ()
@@ -66,7 +71,7 @@ func (d *demo) armature(ctx context.Context, out io.Writer, args ...string) erro
 		command.Env = append(command.Env, "TEMPORAL_ADDRESS="+d.temporal.HostPort, "TEMPORAL_NAMESPACE="+d.temporal.Namespace)
 	}
 	command.Stdout, command.Stderr = out, d.err
-	// Ctrl-C reaches the CLI by itself; it ends with a sentence of its own.
+	// The CLI stops by itself on Ctrl-C and prints a message.
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = stopTimeout
 	if err := command.Run(); err != nil {
@@ -75,6 +80,7 @@ func (d *demo) armature(ctx context.Context, out io.Writer, args ...string) erro
 	return nil
 }
 
+// cliName returns the CLI as a user would type it.
 func (d *demo) cliName() string {
 	if filepath.Base(d.cli) == d.cli {
 		return d.cli

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -20,24 +21,24 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// passwordVariable is the one secret that the examples name.
+// passwordVariable is the only secret that the examples refer to.
 const passwordVariable = "ARMATURE_SECRET_POSTGRES_PASSWORD"
 
-// manualApproval is when (simulated) somebody approves the private endpoint that
-// asks for it: long enough to see why it waits.
+// manualApproval is the simulated time after which the private endpoint with manual
+// approval is approved: long enough to see why it waits.
 const manualApproval = 6 * time.Minute
 
-// demo is what runs, in the order in which it starts.
+// demo is the running demo, its parts in the order of their start.
 type demo struct {
 	settings
 	out, err io.Writer
-	// temporal is how to reach Temporal; ui is nil where it cannot be shown.
+	// temporal is the connection to Temporal; ui is nil for Temporal over TLS.
 	temporal client.Options
 	ui       *temporaldev.UI
 	sim      *armsim.Server
-	// workerEnded is closed when the worker is gone.
+	// workerEnded is closed when the worker has stopped.
 	workerEnded chan struct{}
-	// stops undo what was started, the last one first.
+	// stops are called in reverse order.
 	stops []func()
 }
 
@@ -46,19 +47,19 @@ func (d *demo) start(ctx context.Context) error {
 	if err := prepareFolder(d.folder, d.keep); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{d.startTemporal, d.startUI, d.startSimulator, d.plant, d.startWorker} {
+	for _, step := range []func(context.Context) error{d.startTemporal, d.startUI, d.startSimulator, d.seed, d.startWorker} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	d.greet()
+	d.printAddresses()
 	return nil
 }
 
-// stop ends everything; what fails to end goes with the process.
+// stop stops all parts of the demo, the last one first.
 func (d *demo) stop() {
-	for i := len(d.stops) - 1; i >= 0; i-- {
-		d.stops[i]()
+	for _, stop := range slices.Backward(d.stops) {
+		stop()
 	}
 }
 
@@ -85,11 +86,11 @@ func (d *demo) startTemporal(ctx context.Context) error {
 	return nil
 }
 
-// startUI shows a Temporal server of the user's too, with the codec server that
-// their own Web UI lacks, but not over TLS.
+// startUI starts a Web UI with a codec server. An external Temporal server gets one
+// too, because its own has no codec server, but not over TLS.
 func (d *demo) startUI(ctx context.Context) error {
 	if d.temporal.ConnectionOptions.TLS != nil || d.temporal.Credentials != nil {
-		fmt.Fprintln(d.out, "Temporal is reached over TLS: look at its own Web UI")
+		fmt.Fprintln(d.out, "Temporal is connected over TLS: use its own Web UI")
 		return nil
 	}
 	ui, err := temporaldev.StartUI(ctx, d.temporal.HostPort, temporaldev.UIOptions{
@@ -113,16 +114,16 @@ func (d *demo) startSimulator(context.Context) error {
 	resources := filepath.Join(d.folder, resourcesFile)
 	d.stops = append(d.stops, func() {
 		_ = sim.Close()
-		if err := keepResources(resources, sim.Simulator()); err != nil {
+		if err := saveResources(resources, sim.Simulator()); err != nil {
 			fmt.Fprintln(d.err, "local:", err)
 		}
 	})
-	return restoreResources(resources, sim.Simulator())
+	return loadResources(resources, sim.Simulator())
 }
 
 func (d *demo) startWorker(ctx context.Context) error {
 	if os.Getenv(passwordVariable) == "" {
-		password, _, err := keptSecret(d.folder, "postgres-password")
+		password, _, err := savedSecret(d.folder, "postgres-password")
 		if err == nil {
 			err = os.Setenv(passwordVariable, password)
 		}
@@ -130,7 +131,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 			return fmt.Errorf("set the demo's password: %w", err)
 		}
 	}
-	_, maskKey, err := keptSecret(d.folder, "mask-key")
+	_, maskKey, err := savedSecret(d.folder, "mask-key")
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 	settings.MaskKey = config.Reference("file:" + maskKey)
 	settings.Azure.Cloud, settings.Azure.Endpoint = config.CloudCustom, d.sim.URL()
 	settings.Azure.Credential = config.CredentialNone
-	// The worker outlives the signal that ends the demo until its turn to stop.
+	// The worker does not stop on the signal, but in the order of d.stops.
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(d.workerEnded)
@@ -151,7 +152,7 @@ func (d *demo) startWorker(ctx context.Context) error {
 			Extensions: azure.BuiltIn(), Version: "demo", Temporal: &d.temporal, Stdout: log, Stderr: log,
 		}
 		if err := service.Run(running, settings, options); err != nil {
-			fmt.Fprintln(d.err, "local: the worker ended:", err)
+			fmt.Fprintln(d.err, "local: the worker stopped:", err)
 		}
 	}()
 	d.stops = append(d.stops, func() {
@@ -162,7 +163,8 @@ func (d *demo) startWorker(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) greet() {
+// printAddresses prints where the parts of the demo are.
+func (d *demo) printAddresses() {
 	fmt.Fprintf(d.out, "Temporal   %s  namespace %s\n", d.temporal.HostPort, d.temporal.Namespace)
 	if d.ui != nil {
 		fmt.Fprintf(d.out, "Web UI     %s\n", d.ui.Address())
@@ -171,28 +173,32 @@ func (d *demo) greet() {
 	fmt.Fprintf(d.out, "logs       %s\n\n", d.folder)
 }
 
-// farewell says where to look next.
-func (d *demo) farewell(ready bool) {
-	if ready {
+// printSummary prints the result and what to do next. A kept folder or an external
+// Temporal server may have resources beside the examples that are not Ready.
+func (d *demo) printSummary(examplesReady bool, notReady int) {
+	switch {
+	case examplesReady && notReady == 0:
 		fmt.Fprintln(d.out, "\nEverything is Ready.")
-	} else {
+	case examplesReady:
+		fmt.Fprintf(d.out, "\nThe examples are Ready. Resources beside them that are not Ready: %d (see above).\n", notReady)
+	default:
 		fmt.Fprintf(d.out, "\nNot everything is Ready. The worker's log is %s.\n", filepath.Join(d.folder, "worker.log"))
 	}
 	if d.ui != nil {
-		fmt.Fprintf(d.out, "Every decision stands in the Web UI: %s/namespaces/%s/workflows\n", d.ui.Address(), d.temporal.Namespace)
+		fmt.Fprintf(d.out, "The Web UI shows every decision: %s/namespaces/%s/workflows\n", d.ui.Address(), d.temporal.Namespace)
 	}
 	if d.stay {
-		fmt.Fprintf(d.out, "Try in another terminal: %s describe adx\nCtrl-C ends it.\n", d.hint())
+		fmt.Fprintf(d.out, "Try in another terminal: %s describe adx\nPress Ctrl-C to stop.\n", d.shellCommand())
 	}
 }
 
-// hint is the CLI as a user would call it against this Temporal.
-func (d *demo) hint() string {
+// shellCommand returns the CLI as a user would call it for this Temporal server.
+func (d *demo) shellCommand() string {
 	if d.external != "" || d.temporalPort == 7233 {
 		return d.cliName()
 	}
 	return "TEMPORAL_ADDRESS=" + d.temporal.HostPort + " " + d.cliName()
 }
 
-// stopTimeout bounds how long a call of the CLI may go on after Ctrl-C.
+// stopTimeout bounds how long a CLI call may run after Ctrl-C.
 const stopTimeout = 10 * time.Second

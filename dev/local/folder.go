@@ -8,20 +8,19 @@ import (
 	"path/filepath"
 )
 
-// marker is the file by which the demo knows a folder as its own.
-const marker = ".armature-demo"
+// markerFile marks a folder as the demo's.
+const markerFile = ".armature-demo"
 
-// prepareFolder makes the demo's folder, and empties it unless it is kept. A
-// folder with anything in it that the demo did not make is refused: a mistyped
-// --folder must cost nobody their files.
+// prepareFolder creates the demo's folder, and empties it unless keep is set. It
+// refuses a folder with other files: a mistyped --folder must not delete them.
 func prepareFolder(folder string, keep bool) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read demo folder: %w", err)
 	}
-	_, err = os.Stat(filepath.Join(folder, marker))
+	_, err = os.Stat(filepath.Join(folder, markerFile))
 	if len(entries) > 0 && err != nil {
-		return fmt.Errorf("use demo folder %s: it holds files of somebody else; name another with --folder", folder)
+		return fmt.Errorf("use demo folder %s: it has files that the demo did not create; choose another one with --folder", folder)
 	}
 	if !keep {
 		if err := os.RemoveAll(folder); err != nil {
@@ -29,9 +28,9 @@ func prepareFolder(folder string, keep bool) error {
 		}
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("make demo folder: %w", err)
+		return fmt.Errorf("create demo folder: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, marker), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, markerFile), nil, 0o600); err != nil {
 		return fmt.Errorf("mark demo folder: %w", err)
 	}
 	return nil

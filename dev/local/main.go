@@ -1,14 +1,14 @@
-// Command local runs everything of Armature in one process, for the demo: an
-// embedded Temporal server with its Web UI and codec server, the ARM simulator
-// and a worker. It applies the examples with the CLI (a process of its own, as
-// a user would) and shows how they become Ready.
+// Command local runs the demo of Armature in one process: an embedded Temporal
+// server with Web UI and codec server, the ARM simulator and a worker. It applies
+// the examples with the CLI, in a process of its own, and shows their progress.
 //
-// On a terminal it stays until Ctrl-C. Else it ends: 0 when all is Ready, 1
-// when something is not after --timeout.
+// On a terminal it runs until Ctrl-C. Otherwise it exits with 0 once all examples
+// are Ready, or with 1 if they are not after --timeout.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/term"
 )
 
-// settings are what flags and environment say.
+// settings are the values of flags and environment.
 type settings struct {
 	folder    string
 	keep      bool
@@ -49,6 +49,9 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	set, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "local:", err)
 		return exitUsage
@@ -60,7 +63,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	ready := d.apply(ctx)
-	d.farewell(ready)
 	if set.stay {
 		select {
 		case <-ctx.Done():
@@ -78,17 +80,17 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	var set settings
 	flags := flag.NewFlagSet("local", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&set.folder, "folder", filepath.Join("dev", ".demo"), "folder of the database and the logs; emptied at the start")
-	flags.BoolVar(&set.keep, "keep", os.Getenv("KEEP") != "" && os.Getenv("KEEP") != "0", "do not empty the folder: workflows go on where they were (environment: KEEP=1)")
+	flags.StringVar(&set.folder, "folder", filepath.Join("dev", ".demo"), "folder for the database and the logs; emptied at the start")
+	flags.BoolVar(&set.keep, "keep", os.Getenv("KEEP") != "" && os.Getenv("KEEP") != "0", "keep the folder, so that workflows continue where they stopped (environment: KEEP=1)")
 	flags.StringVar(&set.examples, "examples", "examples", "manifests to apply")
-	flags.StringVar(&set.cli, "cli", "armature", "the CLI, a path or a name on PATH")
-	flags.DurationVar(&set.timeout, "timeout", 5*time.Minute, "how long to wait until all is Ready")
-	flags.Float64Var(&set.timeScale, "time-scale", 20, "simulated seconds of Azure in a real second")
-	flags.IntVar(&set.temporalPort, "temporal-port", 7233, "port of the embedded Temporal server; 0 = any, as for all ports")
+	flags.StringVar(&set.cli, "cli", "armature", "armature command: a path or a name on PATH")
+	flags.DurationVar(&set.timeout, "timeout", 5*time.Minute, "how long to wait until all examples are Ready")
+	flags.Float64Var(&set.timeScale, "time-scale", 20, "simulated seconds of Azure in one real second")
+	flags.IntVar(&set.temporalPort, "temporal-port", 7233, "port of the embedded Temporal server; 0 picks a free port, as for all ports")
 	flags.IntVar(&set.uiPort, "ui-port", 8233, "port of the Web UI")
 	flags.IntVar(&set.codecPort, "codec-port", 8234, "port of the codec server")
 	flags.IntVar(&set.simPort, "armsim-port", 8443, "port of the ARM simulator")
-	flags.IntVar(&set.healthPort, "health-port", 9464, "port of the worker's health and metrics")
+	flags.IntVar(&set.healthPort, "health-port", 9464, "port of the worker's health checks and metrics")
 	if err := flags.Parse(args); err != nil {
 		return set, fmt.Errorf("read flags: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// TestDemo is `make demo </dev/null` with a faster Azure: it ends by itself,
-// with everything Ready, after every kind of verdict.
+// TestDemo runs `make demo </dev/null` with a faster Azure: it exits by itself with
+// everything Ready, after every kind of verdict.
 func TestDemo(t *testing.T) {
 	folder, code, out := runDemo(t, "--time-scale", "60", "--timeout", "4m")
 	if code != 0 {
@@ -43,9 +43,9 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestDemoOutOfTime: a demo that does not get Ready ends with 1 and says of each
-// resource why.
-func TestDemoOutOfTime(t *testing.T) {
+// TestDemoTimeout checks that a demo which does not become Ready exits with 1 and
+// describes each resource that is not.
+func TestDemoTimeout(t *testing.T) {
 	_, code, out := runDemo(t, "--time-scale", "0.01", "--timeout", "5s")
 	if code != exitFailed {
 		t.Errorf("exit code %d, want %d", code, exitFailed)
@@ -57,19 +57,55 @@ func TestDemoOutOfTime(t *testing.T) {
 	}
 }
 
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"--help"}, &stdout, &stderr); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	if text := stderr.String(); !strings.Contains(text, "-timeout") || strings.Contains(text, "local: ") {
+		t.Errorf("the help is:\n%s", text)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	cases := map[string]struct {
+		reason        string
+		examplesReady bool
+		notReady      int
+		want          string
+	}{
+		"all Ready": {reason: "nothing else is managed", examplesReady: true, want: "Everything is Ready."},
+		"another one": {
+			reason:        "a resource of the user is blocked, which was described above",
+			examplesReady: true, notReady: 1, want: "The examples are Ready. Resources beside them that are not Ready: 1 (see above).",
+		},
+		"example": {reason: "the wait timed out", notReady: 3, want: "Not everything is Ready. The worker's log is demo/worker.log."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			d := &demo{settings: settings{folder: "demo"}, out: &out}
+			d.printSummary(tc.examplesReady, tc.notReady)
+			if got := strings.TrimSpace(out.String()); got != tc.want {
+				t.Errorf("%q, want %q: %s", got, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
 func TestPrepareFolder(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		files   []string
 		keep    bool
 		refused bool
-		left    []string
+		want    []string
 	}{
-		"new":               {reason: "the first demo makes its folder", left: []string{marker}},
-		"own":               {reason: "each demo starts empty", files: []string{marker, "temporal.db"}, left: []string{marker}},
-		"own, kept":         {reason: "KEEP=1 goes on where it was", files: []string{marker, "temporal.db"}, keep: true, left: []string{marker, "temporal.db"}},
-		"of somebody":       {reason: "a mistyped --folder costs nobody their files", files: []string{"thesis.tex"}, refused: true, left: []string{"thesis.tex"}},
-		"of somebody, kept": {reason: "nor does it mix with them", files: []string{"thesis.tex"}, keep: true, refused: true, left: []string{"thesis.tex"}},
+		"new":               {reason: "the first demo creates its folder", want: []string{markerFile}},
+		"own":               {reason: "each demo starts empty", files: []string{markerFile, "temporal.db"}, want: []string{markerFile}},
+		"own, kept":         {reason: "KEEP=1 continues", files: []string{markerFile, "temporal.db"}, keep: true, want: []string{markerFile, "temporal.db"}},
+		"other files":       {reason: "a mistyped --folder must not delete them", files: []string{"thesis.tex"}, refused: true, want: []string{"thesis.tex"}},
+		"other files, kept": {reason: "KEEP=1 must not mix with them", files: []string{"thesis.tex"}, keep: true, refused: true, want: []string{"thesis.tex"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -89,18 +125,18 @@ func TestPrepareFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var left []string
+			var got []string
 			for _, entry := range entries {
-				left = append(left, entry.Name())
+				got = append(got, entry.Name())
 			}
-			if strings.Join(left, " ") != strings.Join(tc.left, " ") {
-				t.Errorf("left %v, want %v: %s", left, tc.left, tc.reason)
+			if strings.Join(got, " ") != strings.Join(tc.want, " ") {
+				t.Errorf("files %v, want %v: %s", got, tc.want, tc.reason)
 			}
 		})
 	}
 }
 
-// runDemo runs the demo on free ports with a CLI built for it.
+// runDemo builds the CLI and runs the demo on free ports.
 func runDemo(t *testing.T, args ...string) (folder string, code int, out string) {
 	t.Helper()
 	for _, name := range []string{"TEMPORAL_ADDRESS", "TEMPORAL_PROFILE", "TEMPORAL_NAMESPACE", "KEEP"} {
@@ -120,7 +156,7 @@ func runDemo(t *testing.T, args ...string) (folder string, code int, out string)
 		"--folder", folder, "--cli", cli, "--examples", filepath.Join(root, "examples"),
 		"--temporal-port", "0", "--ui-port", "0", "--codec-port", "0", "--armsim-port", "0", "--health-port", "0",
 	}, args...)
-	var said bytes.Buffer
-	code = run(t.Context(), args, &said, &said)
-	return folder, code, said.String()
+	var output bytes.Buffer
+	code = run(t.Context(), args, &output, &output)
+	return folder, code, output.String()
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// wantVerdicts are the kinds of verdict that a user sees in the demo, each by
-// the step that decides it, with where it comes from.
+// wantVerdicts returns the kinds of verdicts in the demo, by step, with their
+// origin.
 func wantVerdicts() map[string]string {
 	return map[string]string{
 		"CheckOwner Proceed":                              "everything whose owner is Ready",
@@ -25,22 +25,21 @@ func wantVerdicts() map[string]string {
 		"CheckOwner Block ReconciliationBlocked":          "databases of a cluster that is Creating",
 		"CheckOwner Block ReferenceNotFound":              "a private endpoint without its subnet",
 		"PreCheck Proceed create":                         "almost everything",
-		"PreCheck Proceed update":                         "the workspace that somebody made by hand",
-		"PreCheck Skip InSync":                            "the group that exists, and every second look",
-		"PreCheck Block OperationInProgress":              "the address that somebody is creating",
+		"PreCheck Proceed update":                         "the workspace created by hand",
+		"PreCheck Skip InSync":                            "the group that exists, and every later pass",
+		"PreCheck Block OperationInProgress":              "the address that another client is creating",
 		"TakeTurn Block WaitingForSibling":                "subnets, pools, federated credentials",
 		"PutResource Proceed":                             "ARM took the body",
-		"PutResource Block SubscriptionRequestsThrottled": "the planted 429",
-		"PutResource Block ConflictError":                 "the planted 409",
-		"PutResource Error PrincipalNotFound":             "the planted 400",
+		"PutResource Block SubscriptionRequestsThrottled": "the seeded 429",
+		"PutResource Block ConflictError":                 "the seeded 409",
+		"PutResource Error PrincipalNotFound":             "the seeded 400",
 		"PollOperation Success":                           "the end of an operation",
-		"PostCheck Failure PostReconciliationFailure":     "the private endpoint that nobody approved yet",
+		"PostCheck Failure PostReconciliationFailure":     "the private endpoint that is not approved yet",
 		"PostCheck Success":                               "everything in the end",
 	}
 }
 
-// checkVerdicts reads the histories that the demo left and holds that every kind
-// of verdict is in them.
+// checkVerdicts checks that the histories of the demo have every kind of verdict.
 func checkVerdicts(t *testing.T, folder string) {
 	t.Helper()
 	server, err := temporaldev.Start(t.Context(), folder, temporaldev.Options{})
@@ -57,31 +56,31 @@ func checkVerdicts(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]int{}
+	counts := map[string]int{}
 	for _, execution := range page.GetExecutions() {
 		history, err := histories.Fetch(t.Context(), c, execution.GetExecution().GetWorkflowId(), execution.GetExecution().GetRunId())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, kind := range verdictsIn(history) {
-			seen[kind]++
+			counts[kind]++
 		}
 	}
 	for kind, source := range wantVerdicts() {
-		if seen[kind] == 0 {
+		if counts[kind] == 0 {
 			t.Errorf("no history has the verdict %q (%s)", kind, source)
 		}
 	}
 	if t.Failed() {
-		t.Logf("verdicts in %d histories: %v", len(page.GetExecutions()), seen)
+		t.Logf("verdicts in %d histories: %v", len(page.GetExecutions()), counts)
 	}
 }
 
-// verdictsIn are the verdicts of a history in words: step, action, and reason or
-// what a PUT is for.
+// verdictsIn returns the verdicts of a history as text: step, action, and reason or
+// purpose of a PUT.
 func verdictsIn(history *historypb.History) []string {
 	var kinds []string
-	names := map[int64]string{} // of activities, by the event that scheduled them
+	names := map[int64]string{} // of activities, by the ID of their scheduled event
 	for _, event := range history.GetEvents() {
 		switch a := event.GetAttributes().(type) {
 		case *historypb.HistoryEvent_ActivityTaskScheduledEventAttributes:

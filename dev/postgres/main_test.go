@@ -98,7 +98,7 @@ func start(t *testing.T) ground {
 		t.Skip(built.missing)
 	}
 	if address := os.Getenv(joinVariable); address != "" {
-		return ground{World: harness.Join(t, built.binaries, harness.Place{
+		return ground{World: harness.Join(t, built.binaries, harness.Servers{
 			Temporal: address, Simulator: os.Getenv(simulatorVariable), CA: read(t, os.Getenv(caVariable)),
 		})}
 	}
@@ -126,7 +126,7 @@ func start(t *testing.T) ground {
 		t.Fatal(err)
 	}
 	t.Logf("all services are healthy after %s", time.Since(began).Round(100*time.Millisecond))
-	return ground{stack: s, World: harness.Join(t, built.binaries, harness.Place{
+	return ground{stack: s, World: harness.Join(t, built.binaries, harness.Servers{
 		Temporal: s.Address("temporal", "7233"), Simulator: s.Environment("worker", "ARMATURE_AZURE_ENDPOINT"),
 		SimulatorAddress: s.Address("armsim", "4545"), CA: read(t, filepath.Join(folder, "armsim-1", "tls", "ca.pem")),
 	})}

@@ -36,11 +36,3 @@ func reportFatal(path string, terminal io.Writer) func(zapcore.Entry) error {
 		return err
 	}
 }
-
-// silentLogger drops the client's log while it waits for the server.
-type silentLogger struct{}
-
-func (silentLogger) Debug(string, ...any) {}
-func (silentLogger) Info(string, ...any)  {}
-func (silentLogger) Warn(string, ...any)  {}
-func (silentLogger) Error(string, ...any) {}

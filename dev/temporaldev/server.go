@@ -10,6 +10,7 @@ package temporaldev
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,6 +18,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
@@ -70,12 +72,12 @@ func Start(ctx context.Context, folder string, options Options) (*Server, error)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("create folder of the temporal server: %w", err)
 	}
-	reserved, err := freeport.Take(options.Port, 0, 0, 0)
+	reserved, err := freeport.Reserve(options.Port, 0, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("start temporal server: %w", err)
 	}
 	defer reserved.Release() // the server listens by then
-	ports := portsOf(reserved.Ports)
+	ports := portsOf(reserved.Numbers)
 	database := filepath.Join(folder, DatabaseFile)
 	cfg := serverConfig(database, ports)
 	isNew, err := prepareDatabase(database, cfg, options.SearchAttributes)
@@ -176,7 +178,7 @@ func dynamicConfig(options Options, isNew bool) dynamicconfig.StaticClient {
 func (s *Server) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	c, err := client.NewLazyClient(client.Options{HostPort: s.address, Namespace: Namespace, Logger: silentLogger{}})
+	c, err := client.NewLazyClient(client.Options{HostPort: s.address, Namespace: Namespace, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		return fmt.Errorf("create client of the temporal server: %w", err)
 	}

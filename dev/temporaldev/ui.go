@@ -42,12 +42,12 @@ type UI struct {
 // StartUI starts the codec server and the Web UI of the Temporal server at
 // temporalAddress (host:port, without TLS), and waits until both respond.
 func StartUI(ctx context.Context, temporalAddress string, options UIOptions) (*UI, error) {
-	reserved, err := freeport.Take(options.Port, options.CodecPort)
+	reserved, err := freeport.Reserve(options.Port, options.CodecPort)
 	if err != nil {
 		return nil, fmt.Errorf("start web ui: %w", err)
 	}
 	defer reserved.Release() // both listen by then
-	u := &UI{port: reserved.Ports[0], codecPort: reserved.Ports[1], namespace: options.Namespace, noCodec: options.NoCodec}
+	u := &UI{port: reserved.Numbers[0], codecPort: reserved.Numbers[1], namespace: options.Namespace, noCodec: options.NoCodec}
 	if u.namespace == "" {
 		u.namespace = Namespace
 	}

@@ -1,11 +1,10 @@
-// Command bareworker is what Armature is measured against: a Temporal worker
-// with the SDK's own options, whose one workflow runs the commands of a pass in
-// sync and does nothing in them: a local activity, an activity that makes one GET
-// and drops the answer, two local activities, a timer. It takes an update that
-// sets the interval, as an apply does with Armature.
+// Command bareworker is the baseline of the benchmarks: a Temporal worker with the
+// SDK's default options and one workflow, which runs the commands of a pass in sync
+// without their logic: a local activity, an activity with one GET, two local
+// activities and a timer. An update sets the interval, as an apply does in Armature.
 //
-// Its environment is the product worker's: TEMPORAL_ADDRESS,
-// ARMATURE_TASK_QUEUE, ARMATURE_AZURE_ENDPOINT, ARMATURE_HTTP_LISTEN for
+// It reads the variables of the product worker: TEMPORAL_ADDRESS,
+// ARMATURE_TASK_QUEUE, ARMATURE_AZURE_ENDPOINT, and ARMATURE_HTTP_LISTEN for
 // /readyz.
 package main
 
@@ -47,7 +46,7 @@ func run(ctx context.Context) error {
 	defer c.Close()
 	w := worker.New(c, os.Getenv("ARMATURE_TASK_QUEUE"), worker.Options{})
 	w.RegisterWorkflowWithOptions(passes, workflow.RegisterOptions{Name: "Bare"})
-	transport := &http.Transport{MaxIdleConnsPerHost: connections}
+	transport := &http.Transport{MaxIdleConnsPerHost: maxIdleConnections}
 	w.RegisterActivity(&activities{endpoint: os.Getenv("ARMATURE_AZURE_ENDPOINT"), client: &http.Client{Transport: transport}})
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)
@@ -61,8 +60,8 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// passes runs a pass, sleeps for the interval, and so on; the first one when the
-// first interval comes.
+// passes runs a pass and then sleeps for the interval, repeatedly. It waits for the
+// first interval before the first pass.
 func passes(ctx workflow.Context, url string) error {
 	var interval time.Duration
 	messages := 0
@@ -78,18 +77,18 @@ func passes(ctx workflow.Context, url string) error {
 		return err
 	}
 	for !workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-		seen := messages
+		handled := messages
 		if err := pass(ctx, url); err != nil {
 			return err
 		}
-		if err := sleep(ctx, interval, func() bool { return messages != seen }); err != nil {
+		if err := sleep(ctx, interval, func() bool { return messages != handled }); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("%s is to end before continue-as-new", url)
+	return fmt.Errorf("stop before continue-as-new: %s ran too long", url)
 }
 
-// pass has the commands of a pass in sync.
+// pass runs the commands of a pass in sync.
 func pass(ctx workflow.Context, url string) error {
 	var a *activities
 	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
@@ -110,16 +109,16 @@ func pass(ctx workflow.Context, url string) error {
 	return nil
 }
 
-// sleep races a timer against a condition.
-func sleep(ctx workflow.Context, most time.Duration, until func() bool) error {
+// sleep waits for a duration or until the condition holds.
+func sleep(ctx workflow.Context, duration time.Duration, until func() bool) error {
 	ctx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
-	timer := workflow.NewTimer(ctx, most)
+	timer := workflow.NewTimer(ctx, duration)
 	return workflow.Await(ctx, func() bool { return until() || timer.IsReady() })
 }
 
-// connections are kept open, so that no GET has to make one.
-const connections = 100
+// maxIdleConnections is large enough that no GET opens a connection.
+const maxIdleConnections = 100
 
 type activities struct {
 	endpoint string
@@ -129,7 +128,7 @@ type activities struct {
 // Nothing is a local activity that does nothing.
 func (*activities) Nothing(context.Context) error { return nil }
 
-// Get reads a path of ARM and drops the answer.
+// Get reads a path of ARM and discards the response.
 func (a *activities) Get(ctx context.Context, path string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.endpoint+path, nil)
 	if err != nil {

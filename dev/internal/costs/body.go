@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// Body is a desired body of at least size bytes of JSON, the same in every run: a
-// list of rules, each with a name, an etag, IDs and settings: names that repeat
-// and values that do not. 20 KB of it compress to a fifth; the bodies of 8 to 10
-// KB in the recorded traffic to a third (sites) and a sixth (gateways).
+// Body returns a desired body of at least size bytes of JSON, the same in every
+// run: a list of rules with repeated names and varied values (etags, IDs,
+// settings). 20 KB of it compress to a fifth; recorded bodies of 8 to 10 KB
+// compress to a third (sites) or a sixth (gateways).
 func Body(size int) json.RawMessage {
 	values := rand.New(rand.NewPCG(1, uint64(size))) // #nosec G404 -- no secret
 	body := map[string]any{"location": "westus2", "tags": map[string]any{"purpose": "costs"}}

@@ -1,7 +1,7 @@
-// Package costs measures what the passes of a resource cost, in events and bytes
-// of history and in requests to ARM, and says what they may cost. The benchmarks
-// print what it measures; an e2e test holds it to [Limits]. So a cost that
-// changes is a decision that changes the table here.
+// Package costs measures the passes of a resource, in events and bytes of history
+// and in requests to ARM, and has the limits of each figure. The benchmarks print
+// the figures; an e2e test compares them with [Limits]. So a change of costs is a
+// decision that changes the table here.
 package costs
 
 import (
@@ -10,41 +10,42 @@ import (
 	"slices"
 )
 
-// Figures are measured values by name: events and requests are counts, bytes are
-// protobuf of the events, which is what the server stores and limits.
+// Figures are measured values by name. Events and requests are counts; bytes are
+// the protobuf size of the events, which the server stores and limits.
 type Figures map[string]float64
 
-// Limit is what a figure may be, both ends included.
+// Limit is the inclusive range of a figure.
 type Limit struct{ Low, High float64 }
 
-// bytesRoom is the part by which bytes may differ from the table: times, numbers
-// and hashes take some bytes more or less from run to run.
-const bytesRoom = 0.02
+// byteTolerance is the relative deviation of bytes from the table: timestamps,
+// numbers and hashes vary in size from run to run.
+const byteTolerance = 0.02
 
-// exact is a count that is the same in every run.
+// exact returns the limit of a count that is the same in every run.
 func exact(value float64) Limit { return Limit{value, value} }
 
-// about is a number of bytes.
-func about(bytes float64) Limit { return Limit{bytes * (1 - bytesRoom), bytes * (1 + bytesRoom)} }
+// about returns the limit of a number of bytes.
+func about(bytes float64) Limit {
+	return Limit{bytes * (1 - byteTolerance), bytes * (1 + byteTolerance)}
+}
 
-// Limits is the one table of what everything may cost, for [Figures.Faults].
+// Limits returns the table of all costs, for [Figures.Deviations].
 //
-// Requests are those to the resource; polls of its operation and reads of its
-// owner stand apart. A worker reads an owner at most once in 30 s, for all of its
-// children, so the reads of the owner are those of the whole measurement by a
-// worker that has read nothing before, and a resource that passes alone, once an
-// hour, costs one each time.
+// Requests to the resource, polls of its operation and reads of its owner are
+// separate figures. A worker reads an owner at most once in 30 s for all of its
+// children, so owner_get counts the reads of the whole measurement by a fresh
+// worker; a resource that passes alone, once an hour, reads its owner each time.
 func Limits() map[string]Limit {
 	return map[string]Limit{
 		// One pass in sync, by its timer.
 		"history.steady.events":     exact(14),
 		"history.steady.bytes_2k":   about(3450),
-		"history.steady.bytes_20k":  about(6848), // at most 8 KB are asked for
+		"history.steady.bytes_20k":  about(6848), // the workflow requests at most 8 KB
 		"history.steady.bytes_200k": about(41603),
-		// One pass that the absence of its owner blocks, by its timer.
+		// One pass blocked by a missing owner, by its timer.
 		"history.blocked.events": exact(6),
 		"history.blocked.bytes":  about(1162),
-		// A create with an operation: 6 events tell those who wait.
+		// A create with an operation; 6 of the events notify dependents.
 		"history.create.events": exact(36),
 		"history.create.bytes":  about(10712),
 
@@ -72,24 +73,24 @@ func Limits() map[string]Limit {
 	}
 }
 
-// Faults says what is not as [Limits] wants it: a figure outside its limit, one
-// that was not measured, one that the table does not know.
-func (f Figures) Faults() []string {
-	var faults []string
+// Deviations describes all figures that are outside of their limits, were not
+// measured, or have no limit in the table.
+func (f Figures) Deviations() []string {
+	var deviations []string
 	limits := Limits()
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		got, measured := f[name]
 		switch limit := limits[name]; {
 		case !measured:
-			faults = append(faults, name+" was not measured")
+			deviations = append(deviations, name+" was not measured")
 		case got < limit.Low || got > limit.High:
-			faults = append(faults, fmt.Sprintf("%s is %g, want %g to %g", name, got, limit.Low, limit.High))
+			deviations = append(deviations, fmt.Sprintf("%s is %g, want %g to %g", name, got, limit.Low, limit.High))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		if _, known := limits[name]; !known {
-			faults = append(faults, fmt.Sprintf("%s is %g, and has no limit", name, f[name]))
+			deviations = append(deviations, fmt.Sprintf("%s is %g but has no limit", name, f[name]))
 		}
 	}
-	return faults
+	return deviations
 }

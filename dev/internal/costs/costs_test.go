@@ -8,32 +8,32 @@ import (
 	"github.com/armature-io/armature/dev/internal/costs"
 )
 
-func TestFaults(t *testing.T) {
+func TestDeviations(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(costs.Figures)
 		want   []string
 	}{
-		"as the table says": {reason: "what is within the limits is no fault", change: func(costs.Figures) {}},
+		"within the limits": {reason: "figures within the limits are fine", change: func(costs.Figures) {}},
 		"more": {
-			reason: "one request more a pass is a decision",
+			reason: "one more request in a pass is a decision",
 			change: func(f costs.Figures) { f["requests.steady.get"]++ },
 			want:   []string{"requests.steady.get is 2, want 1 to 1"},
 		},
 		"less": {
-			reason: "an event less is to stand in the table, or it comes back unseen",
+			reason: "a saving must be recorded, or it gets lost unnoticed",
 			change: func(f costs.Figures) { f["history.steady.events"]-- },
 			want:   []string{"history.steady.events is 13, want 14 to 14"},
 		},
 		"not measured": {
-			reason: "a figure that nobody measures holds nothing",
+			reason: "a limit without a measurement guards nothing",
 			change: func(f costs.Figures) { delete(f, "requests.plan.put") },
 			want:   []string{"requests.plan.put was not measured"},
 		},
 		"not in the table": {
-			reason: "a figure without a limit holds nothing",
+			reason: "a figure without a limit guards nothing",
 			change: func(f costs.Figures) { f["history.more"] = 3 },
-			want:   []string{"history.more is 3, and has no limit"},
+			want:   []string{"history.more is 3 but has no limit"},
 		},
 	}
 	for name, tc := range cases {
@@ -43,7 +43,7 @@ func TestFaults(t *testing.T) {
 				figures[figure] = limit.Low
 			}
 			tc.change(figures)
-			if diff := cmp.Diff(tc.want, figures.Faults()); diff != "" {
+			if diff := cmp.Diff(tc.want, figures.Deviations()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

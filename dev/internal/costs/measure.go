@@ -17,30 +17,30 @@ import (
 const (
 	subscription = "/subscriptions/11111111-2222-3333-4444-555555555555"
 	group        = subscription + "/resourceGroups/costs"
-	nobody       = subscription + "/resourceGroups/absent"
+	missingGroup = subscription + "/resourceGroups/absent"
 	things       = "/providers/Microsoft.Example/things/"
 	created      = group + things + "created"
-	blocked      = nobody + things + "blocked"
+	blocked      = missingGroup + things + "blocked"
 
-	// ready is how long anything may take on a busy machine.
-	ready = 60 * time.Second
-	// polls of an operation: the last one finds it done.
+	// timeout bounds each wait; the machine may be busy.
+	timeout = 60 * time.Second
+	// polls of an operation; the last one finds it complete.
 	polls = 2
-	// steadyPasses are those that are counted of each resource in sync.
+	// steadyPasses is the number of passes measured for each resource in sync.
 	steadyPasses = 3
-	// blockedPasses are as many blocked passes as are waited for.
+	// blockedPasses is the minimum number of passes of the blocked resource.
 	blockedPasses = 4
-	// sleeps is the interval of what is to sleep.
-	sleeps = 24 * time.Hour
+	// idleInterval is the interval of resources that should stay idle.
+	idleInterval = 24 * time.Hour
 )
 
-// sizes are the bodies, in bytes.
+// sizes returns the sizes of the bodies in bytes, by name.
 func sizes() map[string]int { return map[string]int{"2k": 2_000, "20k": 20_000, "200k": 200_000} }
 
 func steady(size string) string { return group + things + "steady-" + size }
 
-// Measure measures everything that [Limits] names, with a worker of its own in a
-// world that has no other worker and no resources. It takes about 20 s.
+// Measure measures all figures of [Limits] with its own worker, in a world without
+// workers and resources. It takes about 20 s.
 func Measure(w *harness.World) Figures {
 	w.T.Helper()
 	figures := Figures{}
@@ -48,7 +48,7 @@ func Measure(w *harness.World) Figures {
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{
 		ID: created, Spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: polls - 1, RetryAfter: []float64{60}},
 	}, nil)
-	documents := []string{manifest("created", group, Body(0)), manifest("blocked", nobody, Body(0))}
+	documents := []string{manifest("created", group, Body(0)), manifest("blocked", missingGroup, Body(0))}
 	var inSync []string
 	for _, size := range slices.Sorted(maps.Keys(sizes())) {
 		inSync = append(inSync, manifest("steady-"+size, group, Body(sizes()[size])))
@@ -65,26 +65,26 @@ func Measure(w *harness.World) Figures {
 	if code := worker.Stop(); code != 0 {
 		w.T.Fatalf("the worker stopped with exit code %d", code)
 	}
-	w.StartWorker(harness.WorkerOptions{}) // one that has read no owner yet
+	w.StartWorker(harness.WorkerOptions{}) // a fresh one, which has read no owner yet
 	measureSteady(w, steadyFile, figures)
 	measurePlan(w, steadyFile, figures)
 	return figures
 }
 
 func manifest(name, owner string, body []byte) string {
-	return fmt.Sprintf("type: Microsoft.Example/things@2024-01-01\nname: %s\nowner: %s\nbody: %s\nreconcile: {interval: %s}\n", name, owner, body, sleeps)
+	return fmt.Sprintf("type: Microsoft.Example/things@2024-01-01\nname: %s\nowner: %s\nbody: %s\nreconcile: {interval: %s}\n", name, owner, body, idleInterval)
 }
 
-// measureCreate counts from the apply to Ready, and the history until everybody
-// who waits was told.
+// measureCreate measures the requests from apply to Ready, and the history until
+// all dependents are notified.
 func measureCreate(w *harness.World, figures Figures) {
 	w.T.Helper()
-	w.UntilPhase(ready, created, workflows.PhaseReady)
+	w.UntilPhase(timeout, created, workflows.PhaseReady)
 	counters := w.Sim.Counters()
 	figures.requests("first", counters, 1, created)
-	figures["requests.first.poll"] = float64(counters.ByKind["operation"][http.MethodGet]) // nothing else has an operation
+	figures["requests.first.poll"] = float64(counters.ByKind["operation"][http.MethodGet]) // no other resource has an operation
 	for size := range sizes() {
-		w.UntilPhase(ready, steady(size), workflows.PhaseReady)
+		w.UntilPhase(timeout, steady(size), workflows.PhaseReady)
 	}
 	figures["requests.first.owner_get"] = float64(w.Sim.Count(http.MethodGet, group))
 	w.UntilWoken(created)
@@ -93,14 +93,14 @@ func measureCreate(w *harness.World, figures Figures) {
 	figures["history.create.bytes"] = float64(histories.Bytes(history.GetEvents()))
 }
 
-// measureBlocked waits for some passes of a resource whose group nobody made.
+// measureBlocked measures the passes of a resource whose group does not exist.
 func measureBlocked(w *harness.World, figures Figures) {
 	w.T.Helper()
-	w.UntilStatus(ready, blocked, "was blocked", func(s workflows.Status) bool { return s.Phase == workflows.PhaseBlocked && s.Pass >= blockedPasses })
+	w.UntilStatus(timeout, blocked, "is blocked", func(s workflows.Status) bool { return s.Phase == workflows.PhaseBlocked && s.Pass >= blockedPasses })
 	pass := histories.Pass(w.History(blocked))
 	figures["history.blocked.events"] = float64(len(pass))
 	figures["history.blocked.bytes"] = float64(histories.Bytes(pass))
 	counters := w.Sim.Counters()
 	figures.requests("blocked", counters, 1, blocked)
-	figures["requests.blocked.owner_get"] = float64(counters.ByID[strings.ToLower(nobody)][http.MethodGet])
+	figures["requests.blocked.owner_get"] = float64(counters.ByID[strings.ToLower(missingGroup)][http.MethodGet])
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// requests writes the requests to the resources by verb, divided by the number of
-// passes that made them.
-func (f Figures) requests(of string, counters armsim.Counters, passes int64, ids ...string) {
+// requests records the requests to the resources by verb, divided by the number of
+// passes.
+func (f Figures) requests(kind string, counters armsim.Counters, passes int64, ids ...string) {
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
 		count := 0
 		for _, id := range ids {
 			count += counters.ByID[strings.ToLower(id)][method]
 		}
-		f["requests."+of+"."+strings.ToLower(method)] = float64(count) / float64(passes)
+		f["requests."+kind+"."+strings.ToLower(method)] = float64(count) / float64(passes)
 	}
 }
 
-// measureSteady lets the resources pass by a timer of a second, which no manifest
-// may ask for, and then sleep again.
+// measureSteady measures passes in sync by a timer of one second, which is less than
+// a manifest allows, and makes the resources idle again.
 func measureSteady(w *harness.World, file string, figures Figures) {
 	w.T.Helper()
 	ids := steadyIDs()
@@ -32,12 +32,12 @@ func measureSteady(w *harness.World, file string, figures Figures) {
 	w.Sim.Reset()
 	w.SetInterval(file, time.Second)
 	for _, id := range ids {
-		w.UntilStatus(ready, id, "passes by its timer", func(s workflows.Status) bool { return s.Pass > before[id]+steadyPasses })
+		w.UntilStatus(timeout, id, "passes by its timer", func(s workflows.Status) bool { return s.Pass > before[id]+steadyPasses })
 	}
-	w.SetInterval(file, sleeps)
+	w.SetInterval(file, idleInterval)
 	for _, id := range ids {
-		w.UntilStatus(ready, id, "sleeps", func(s workflows.Status) bool {
-			return s.Condition.ObservedGeneration == s.Generation && time.Until(s.NextTry) > sleeps/2
+		w.UntilStatus(timeout, id, "is idle", func(s workflows.Status) bool {
+			return s.Condition.ObservedGeneration == s.Generation && time.Until(s.NextTry) > idleInterval/2
 		})
 	}
 	after, total := passes(w), int64(0)
@@ -49,15 +49,15 @@ func measureSteady(w *harness.World, file string, figures Figures) {
 	figures["requests.steady.owner_get"] = float64(counters.ByID[strings.ToLower(group)][http.MethodGet])
 	for size := range sizes() {
 		pass := histories.Pass(w.History(steady(size)))
-		if known, again := figures["history.steady.events"]; again && known != float64(len(pass)) {
-			w.T.Errorf("a pass in sync has %d events and %g with another size of the body, want one number", len(pass), known)
+		if known, found := figures["history.steady.events"]; found && known != float64(len(pass)) {
+			w.T.Errorf("a pass in sync has %d events, and %g with another size of the body", len(pass), known)
 		}
 		figures["history.steady.events"] = float64(len(pass))
 		figures["history.steady.bytes_"+size] = float64(histories.Bytes(pass))
 	}
 }
 
-// passes are the finished passes of the resources in sync.
+// passes returns the number of completed passes of the resources in sync, by ID.
 func passes(w *harness.World) map[string]int64 {
 	w.T.Helper()
 	numbers := map[string]int64{}
@@ -71,7 +71,7 @@ func passes(w *harness.World) map[string]int64 {
 	return numbers
 }
 
-// measurePlan counts a dry run of what is in sync.
+// measurePlan measures a dry run of the resources in sync.
 func measurePlan(w *harness.World, file string, figures Figures) {
 	w.T.Helper()
 	w.Sim.Reset()
@@ -81,7 +81,7 @@ func measurePlan(w *harness.World, file string, figures Figures) {
 	figures["requests.plan.owner_get"] = float64(counters.ByID[strings.ToLower(group)][http.MethodGet])
 }
 
-// steadyIDs are the resources in sync.
+// steadyIDs returns the IDs of the resources in sync.
 func steadyIDs() []string {
 	var ids []string
 	for size := range sizes() {

@@ -1,9 +1,9 @@
-// Package freeport picks ports of the loopback interface for servers that listen on
-// them only later.
+// Package freeport reserves ports of the loopback interface for servers that listen
+// on them later.
 //
-// A port that the system picks may be gone by then: it gives the same ones to
-// outgoing connections, and to whoever else asks for a free port. The embedded
-// Temporal server ends the process without a word when that happens.
+// A port that the operating system picks may be taken by then: the system uses the
+// same range for outgoing connections and for every other request for a free port.
+// The embedded Temporal server exits without a message when that happens.
 package freeport
 
 import (
@@ -15,72 +15,73 @@ import (
 
 const (
 	loopback = "127.0.0.1"
-	// lowest and highest bound what is picked: below the ports that systems give to
-	// connections, from 32,768 on Linux and 49,152 elsewhere.
-	lowest, highest = 10_000, 32_000
-	// tries bounds the search: a machine on which as many ports in a row are taken
-	// has no room for a server.
-	tries = 1000
+	// minPort and maxPort bound the picked ports. They are below the range of
+	// outgoing connections, which begins at 32,768 on Linux and 49,152 elsewhere.
+	minPort, maxPort = 10_000, 32_000
+	// maxTries bounds the search for one free port.
+	maxTries = 1000
 )
 
-// Taken are ports that nobody else takes who asks this package, until Release.
-type Taken struct {
-	// Ports are in the order in which they were wanted.
-	Ports  []int
-	guards []net.PacketConn
+// Ports are ports that this package gives to no other caller, in any process,
+// until Release.
+type Ports struct {
+	// Numbers are the ports in the order of the request.
+	Numbers []int
+	guards  []net.PacketConn
 }
 
-// Take replaces each 0 by a free port, and fails when a given port is taken.
-func Take(wanted ...int) (*Taken, error) {
-	t := &Taken{Ports: make([]int, len(wanted))}
-	for i, port := range wanted {
+// Reserve returns the requested ports, with a free port for each 0. It fails if a
+// requested port is in use.
+func Reserve(requested ...int) (*Ports, error) {
+	p := &Ports{Numbers: make([]int, len(requested))}
+	for i, port := range requested {
 		if port == 0 {
 			var err error
-			if port, err = t.pick(lowest, highest); err != nil {
-				t.Release()
+			if port, err = p.pick(minPort, maxPort); err != nil {
+				p.Release()
 				return nil, err
 			}
-		} else if err := free(port); err != nil {
-			t.Release()
-			return nil, fmt.Errorf("take port %d: %w", port, err)
+		} else if err := checkFree(port); err != nil {
+			p.Release()
+			return nil, fmt.Errorf("reserve port %d: %w", port, err)
 		}
-		t.Ports[i] = port
+		p.Numbers[i] = port
 	}
-	return t, nil
+	return p, nil
 }
 
-// Release lets go of the ports. Whoever listens on one by then keeps it.
-func (t *Taken) Release() {
-	for _, guard := range t.guards {
+// Release ends the reservation. Servers that listen on the ports are not affected.
+func (p *Ports) Release() {
+	for _, guard := range p.guards {
 		_ = guard.Close()
 	}
-	t.guards = nil
+	p.guards = nil
 }
 
-// pick finds a port from low up to below high. Its guard is the UDP port of the
-// same number, which no server here uses and only one process can have.
-func (t *Taken) pick(low, high int) (int, error) {
+// pick returns a free port in [low, high). The reservation is the UDP port of the
+// same number, which no server here uses and only one process can bind.
+func (p *Ports) pick(low, high int) (int, error) {
 	var last error
-	for range tries {
+	for range maxTries {
 		port := low + rand.IntN(high-low) // #nosec G404 -- no secret
 		guard, err := net.ListenPacket("udp", Address(port))
 		if err != nil {
 			last = err
 			continue
 		}
-		if err := free(port); err != nil {
+		if err := checkFree(port); err != nil {
 			_ = guard.Close()
 			last = err
 			continue
 		}
-		t.guards = append(t.guards, guard)
+		p.guards = append(p.guards, guard)
 		return port, nil
 	}
-	return 0, fmt.Errorf("find a free port in %d tries: %w", tries, last)
+	return 0, fmt.Errorf("find a free port in %d tries: %w", maxTries, last)
 }
 
-// free reports why nobody can listen on a port now.
-func free(port int) error {
+// checkFree returns an error if the TCP port is in use.
+func checkFree(port int) error {
 	listener, err := net.Listen("tcp", Address(port))
 	if err != nil {
 		return err
@@ -88,5 +89,5 @@ func free(port int) error {
 	return listener.Close()
 }
 
-// Address is a port of the loopback interface, as host:port.
+// Address returns a port of the loopback interface as host:port.
 func Address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

@@ -5,22 +5,22 @@ import (
 	"testing"
 )
 
-// TestTake holds that whoever asks meanwhile gets other ports, and that a port is
-// free for its owner although it is held.
-func TestTake(t *testing.T) {
+// TestReserve checks that ports are reserved once, and that a reserved port can be
+// used and then not be reserved.
+func TestReserve(t *testing.T) {
 	seen := map[int]bool{}
 	for range 50 {
-		taken, err := Take(0, 0)
+		ports, err := Reserve(0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(taken.Release)
-		for _, port := range taken.Ports {
-			if port < lowest || port >= highest {
-				t.Errorf("port %d is one that a system gives to connections", port)
+		t.Cleanup(ports.Release)
+		for _, port := range ports.Numbers {
+			if port < minPort || port >= maxPort {
+				t.Errorf("port %d is outside of the range", port)
 			}
 			if seen[port] {
-				t.Errorf("port %d is taken twice", port)
+				t.Errorf("port %d was reserved twice", port)
 			}
 			seen[port] = true
 		}
@@ -28,28 +28,28 @@ func TestTake(t *testing.T) {
 	for port := range seen {
 		listener, err := net.Listen("tcp", Address(port))
 		if err != nil {
-			t.Fatalf("its owner cannot have port %d: %v", port, err)
+			t.Fatalf("listen on reserved port %d: %v", port, err)
 		}
-		if _, err := Take(port); err == nil {
-			t.Errorf("port %d is given although somebody listens there", port)
+		if _, err := Reserve(port); err == nil {
+			t.Errorf("port %d was reserved while a server listens on it", port)
 		}
 		_ = listener.Close()
 		break
 	}
 }
 
-// TestPick holds what is left out: what others hold, and where somebody listens.
+// TestPick checks that ports which are reserved or in use are skipped.
 func TestPick(t *testing.T) {
-	first := &Taken{}
+	first := &Ports{}
 	t.Cleanup(first.Release)
-	port, err := first.pick(lowest, highest)
+	port, err := first.pick(minPort, maxPort)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := &Taken{}
+	other := &Ports{}
 	t.Cleanup(other.Release)
 	if _, err := other.pick(port, port+1); err == nil {
-		t.Error("a port that is held is picked once more")
+		t.Error("a reserved port was picked again")
 	}
 	first.Release()
 	listener, err := net.Listen("tcp", Address(port))
@@ -57,10 +57,10 @@ func TestPick(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := other.pick(port, port+1); err == nil {
-		t.Error("a port is picked on which somebody listens")
+		t.Error("a port was picked while a server listens on it")
 	}
 	_ = listener.Close()
 	if got, err := other.pick(port, port+1); err != nil || got != port {
-		t.Errorf("a port that was let go is not picked: %d, %v", got, err)
+		t.Errorf("a released port was not picked: %d, %v", got, err)
 	}
 }

@@ -1,10 +1,10 @@
-// Package harness is the ground on which the e2e tests stand: an embedded
-// Temporal server and an ARM simulator in the test's own process, workers as
-// processes that can be killed, and the CLI as a black box.
+// Package harness runs the environment of the e2e tests: an embedded Temporal
+// server and an ARM simulator in the test's own process, workers as processes
+// that can be killed, and the CLI as a black box.
 //
-// A scenario makes a [World] and says what it needs; the world ends with its
-// test. Nothing is shared between worlds but the binaries, so scenarios may run
-// side by side.
+// A scenario creates a [World] with the options that it needs; the world stops
+// with its test. Worlds share only the binaries, so scenarios may run in parallel.
+// The package knows no scenario.
 package harness
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Binaries are the paths of the programs under test.
 type Binaries struct {
-	// Worker is the product's worker, CLI its armature.
+	// Worker is the worker, CLI the armature command.
 	Worker, CLI string
 }
 
@@ -39,18 +39,18 @@ func Build(ctx context.Context, folder string) (Binaries, error) {
 }
 
 // BuildProgram builds one main package of the module in folder module, for
-// scenarios with a worker of their own (a test extension).
+// scenarios with another worker (one with a test extension).
 func BuildProgram(ctx context.Context, module, pkg, output string) error {
 	command := exec.CommandContext(ctx, "go", "build", "-o", output, pkg)
 	command.Dir = module
-	if said, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", pkg, err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, output)
 	}
 	return nil
 }
 
-// Root is the folder of the product module, found from the folder of dev/ that
-// the test runs in.
+// Root returns the folder of the product module. The working directory must be
+// inside of dev/.
 func Root(ctx context.Context) (string, error) {
 	command := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/armature-io/armature")
 	command.Stderr = os.Stderr

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// cliTimeout bounds one call of the CLI beyond its own --timeout, which should
-// end it first.
+// cliTimeout bounds one CLI call beyond its own --timeout, which should end it
+// first.
 const cliTimeout = 3 * time.Minute
 
-// limit is how long a call of the CLI may take.
-func limit(args []string) time.Duration {
+// maxDuration returns how long a CLI call with these arguments may take.
+func maxDuration(args []string) time.Duration {
 	if i := slices.Index(args, "--timeout"); i >= 0 && i+1 < len(args) {
 		if own, err := time.ParseDuration(args[i+1]); err == nil {
 			return cliTimeout + own
@@ -25,17 +25,17 @@ func limit(args []string) time.Duration {
 	return cliTimeout
 }
 
-// Result is what a call of the CLI left behind.
+// Result is the result of a CLI call.
 type Result struct {
 	Args []string
-	// Code is the exit code; Out and Err what it wrote.
+	// Code is the exit code; Out and Err are standard output and error.
 	Code     int
 	Out, Err string
-	// CPU is the time of processors that it took.
+	// CPU is the processor time of the call.
 	CPU time.Duration
 }
 
-// String shows the call as a failed test should.
+// String returns the call and its output for messages of failed tests.
 func (r Result) String() string {
 	return "armature " + strings.Join(r.Args, " ") + "\nexit code " + strconv.Itoa(r.Code) +
 		"\n--- out\n" + r.Out + "--- err\n" + r.Err
@@ -47,11 +47,11 @@ func (w *World) CLI(args ...string) Result {
 	return w.CLIWith("", nil, args...)
 }
 
-// CLIWith is CLI with something on standard input and more environment, which
-// overrides the world's.
+// CLIWith runs armature with standard input and variables that override the
+// world's.
 func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 	w.T.Helper()
-	ctx, cancel := context.WithTimeout(w.T.Context(), limit(args))
+	ctx, cancel := context.WithTimeout(w.T.Context(), maxDuration(args))
 	defer cancel()
 	command := exec.CommandContext(ctx, w.Binaries.CLI, args...)
 	var out, err bytes.Buffer
@@ -64,18 +64,17 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 		}
 		failed = command.Wait()
 	}
-	var exit *exec.ExitError
-	if failed != nil && !errors.As(failed, &exit) {
+	if _, isExit := errors.AsType[*exec.ExitError](failed); failed != nil && !isExit {
 		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
 	}
 	if ctx.Err() != nil {
-		w.T.Fatalf("armature %s did not end in %s\n%s%s", strings.Join(args, " "), limit(args), &out, &err)
+		w.T.Fatalf("armature %s did not exit within %s\n%s%s", strings.Join(args, " "), maxDuration(args), &out, &err)
 	}
 	state := command.ProcessState
 	return Result{Args: args, Code: state.ExitCode(), Out: out.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime()}
 }
 
-// MustCLI is CLI that fails the test unless the exit code is 0.
+// MustCLI runs armature and fails the test unless the exit code is 0.
 func (w *World) MustCLI(args ...string) Result {
 	w.T.Helper()
 	result := w.CLI(args...)

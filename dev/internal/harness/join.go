@@ -15,42 +15,42 @@ import (
 	"github.com/armature-io/armature/payload"
 )
 
-// Place is where servers run that a world joins.
-type Place struct {
-	// Temporal is host:port of the server.
+// Servers are the addresses of running servers that a world joins.
+type Servers struct {
+	// Temporal is host:port of the Temporal server.
 	Temporal string
-	// Simulator is the simulator's root, and CA its authority in PEM.
+	// Simulator is the simulator's URL, CA its certificate authority in PEM.
 	Simulator string
 	CA        []byte
-	// SimulatorAddress is host:port to dial for Simulator; "" looks its name up.
+	// SimulatorAddress is host:port to dial for Simulator; "" resolves its name.
 	SimulatorAddress string
 }
 
-// Join is a world whose servers and workers run already, and go on after the
-// test: it has neither [World.StartWorker] nor [World.RestartTemporal].
-func Join(t testing.TB, binaries Binaries, place Place) *World {
+// Join returns a world of servers and workers that run already and continue after
+// the test. Its [World.StartWorker] and [World.RestartTemporal] must not be used.
+func Join(t testing.TB, binaries Binaries, servers Servers) *World {
 	t.Helper()
-	w := &World{T: t, Binaries: binaries, Folder: t.TempDir(), address: place.Temporal}
+	w := &World{T: t, Binaries: binaries, Folder: t.TempDir(), address: servers.Temporal}
 	var err error
 	w.Client, err = client.NewLazyClient(client.Options{
-		HostPort: place.Temporal, Namespace: temporaldev.Namespace,
-		DataConverter: payload.DataConverter(), Logger: silent{},
+		HostPort: servers.Temporal, Namespace: temporaldev.Namespace,
+		DataConverter: payload.DataConverter(), Logger: discardLogger(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Client.Close)
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(place.CA) {
-		t.Fatalf("the simulator's CA is no PEM: %q", place.CA)
+	if !pool.AppendCertsFromPEM(servers.CA) {
+		t.Fatalf("the simulator's CA is not PEM: %q", servers.CA)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
-	if place.SimulatorAddress != "" {
+	if servers.SimulatorAddress != "" {
 		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, place.SimulatorAddress)
+			return (&net.Dialer{}).DialContext(ctx, network, servers.SimulatorAddress)
 		}
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	w.Sim = &Sim{t: t, url: place.Simulator, tls: true, client: &http.Client{Timeout: 10 * time.Second, Transport: transport}}
+	w.Sim = &Sim{t: t, url: servers.Simulator, tls: true, client: &http.Client{Timeout: 10 * time.Second, Transport: transport}}
 	return w
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/armature-io/armature/dev/internal/histories"
 )
 
-// HistoriesVariable names the folder into which scenarios record their
-// histories for the replay tests; without it nothing is recorded.
+// HistoriesVariable names the environment variable of the folder into which
+// scenarios record histories for the replay tests. Unset, nothing is recorded.
 const HistoriesVariable = "HISTORIES"
 
-// Record keeps the latest run of a resource's workflow as SCENARIO.json, where
-// recording is on. The payloads stay as the server stores them.
+// Record writes the latest run of a resource's workflow to SCENARIO.json if
+// recording is on. Payloads stay as the server stores them.
 func (w *World) Record(id, scenario string) {
 	w.T.Helper()
 	w.RecordRun(id, "", scenario)
 }
 
-// RecordRun is Record for one run.
+// RecordRun records one run of a resource's workflow, like Record.
 func (w *World) RecordRun(id, runID, scenario string) {
 	w.T.Helper()
 	w.RecordWorkflow(w.WorkflowID(id), runID, scenario)
 }
 
-// RecordWorkflow is Record for one run, the latest without a run ID, of a
-// workflow that belongs to no resource.
+// RecordWorkflow records one run, the latest for runID "", of a workflow that
+// belongs to no resource, like Record.
 func (w *World) RecordWorkflow(workflowID, runID, scenario string) {
 	w.T.Helper()
 	folder := os.Getenv(HistoriesVariable)
@@ -36,17 +36,14 @@ func (w *World) RecordWorkflow(workflowID, runID, scenario string) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		w.T.Fatal(err)
-	}
-	file, err := os.Create(filepath.Join(folder, scenario+".json"))
+	content, err := histories.Marshal(history)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	if err := histories.Write(file, history); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		w.T.Fatal(err)
 	}
-	if err := file.Close(); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, scenario+".json"), content, 0o644); err != nil {
 		w.T.Fatal(err)
 	}
 }

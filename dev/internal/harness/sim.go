@@ -15,17 +15,17 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// defaultTimeScale lets a minute of Azure pass in a second.
+// defaultTimeScale simulates a minute of Azure in a second.
 const defaultTimeScale = 60
 
-// defaultManualApproval is when (simulated) somebody approves the private
-// endpoint of the examples that asks for it.
+// defaultManualApproval is the simulated time after which the private endpoint of
+// the examples that requires an approval is approved.
 const defaultManualApproval = 10 * time.Minute
 
-// Sim is the running simulator, spoken to by its control API alone.
+// Sim is a client of the simulator's control API.
 type Sim struct {
 	t      testing.TB
-	server *armsim.Server // nil: it runs elsewhere
+	server *armsim.Server // nil in another process
 	url    string
 	client *http.Client
 	tls    bool
@@ -60,14 +60,14 @@ func startSim(t testing.TB, folder string, options Options) *Sim {
 	return s
 }
 
-// URL is the simulator's root.
+// URL returns the simulator's base URL.
 func (s *Sim) URL() string { return s.url }
 
-// Stop makes ARM unreachable for the rest of the test.
+// Stop stops the simulator, so that ARM is unreachable for the rest of the test.
 func (s *Sim) Stop() { _ = s.server.Close() }
 
 // Call sends one request to the control API, such as Call("POST", "/faults",
-// armsim.Fault{...}, nil): in and out are JSON values or nil.
+// armsim.Fault{...}, nil). It encodes in and decodes into out as JSON unless nil.
 func (s *Sim) Call(method, path string, in, out any) {
 	s.t.Helper()
 	var body io.Reader
@@ -88,22 +88,22 @@ func (s *Sim) Call(method, path string, in, out any) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if response.StatusCode >= 300 {
-		s.t.Fatalf("%s /_sim%s: %s\n%s", method, path, response.Status, answer)
+		s.t.Fatalf("%s /_sim%s: %s\n%s", method, path, response.Status, content)
 	}
 	if out == nil {
 		return
 	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		s.t.Fatalf("%s /_sim%s: %v\n%s", method, path, err, answer)
+	if err := json.Unmarshal(content, out); err != nil {
+		s.t.Fatalf("%s /_sim%s: %v\n%s", method, path, err, content)
 	}
 }
 
-// Counters are the requests since the start or the last Reset.
+// Counters returns the numbers of requests since the start or the last Reset.
 func (s *Sim) Counters() armsim.Counters {
 	s.t.Helper()
 	var counters armsim.Counters
@@ -111,20 +111,21 @@ func (s *Sim) Counters() armsim.Counters {
 	return counters
 }
 
-// Count is the number of requests of a method to a resource ID; polls of
-// operations are not among them.
+// Count returns the number of requests of a method to a resource ID, without
+// polls of operations.
 func (s *Sim) Count(method, id string) int {
 	s.t.Helper()
 	return s.Counters().ByID[strings.ToLower(id)][method]
 }
 
-// Reset forgets requests and counters; resources stay.
+// Reset clears the request log and the counters; resources stay.
 func (s *Sim) Reset() {
 	s.t.Helper()
 	s.Call(http.MethodPost, "/reset", nil, nil)
 }
 
-// Requests is the request log, oldest first; query is "" or as in "?method=PUT".
+// Requests returns the request log, oldest first. The query is "" or a filter such
+// as "?method=PUT".
 func (s *Sim) Requests(query string) []armsim.Request {
 	s.t.Helper()
 	var requests []armsim.Request
@@ -132,13 +133,13 @@ func (s *Sim) Requests(query string) []armsim.Request {
 	return requests
 }
 
-// Patch changes a resource behind everybody's back, by a JSON merge patch.
+// Patch changes a resource outside of Armature, by a JSON merge patch.
 func (s *Sim) Patch(id string, patch map[string]any) {
 	s.t.Helper()
 	s.Call(http.MethodPatch, "/resources", map[string]any{"id": id, "patch": patch}, nil)
 }
 
-// environment is what a worker needs to talk to the simulator.
+// environment returns the variables with which a worker reaches the simulator.
 func (s *Sim) environment() []string {
 	env := []string{"ARMATURE_AZURE_CLOUD=custom", "ARMATURE_AZURE_ENDPOINT=" + s.URL()}
 	if !s.tls {

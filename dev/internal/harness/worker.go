@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,19 +18,19 @@ import (
 
 const (
 	workerReady = 60 * time.Second
-	// workerStop is longer than the worker waits for activities in flight.
+	// workerStop is longer than the worker waits for running activities.
 	workerStop = 45 * time.Second
 )
 
-// WorkerOptions say what differs from a worker of the world.
+// WorkerOptions are changes to the world's default worker.
 type WorkerOptions struct {
-	// Binary is another worker than the product's.
+	// Binary is the path of a worker other than the product's.
 	Binary string
 	// Args are the worker's flags.
 	Args []string
-	// Env overrides, as NAME=value; a value may be empty.
+	// Env overrides variables, as NAME=value; a value may be empty.
 	Env []string
-	// NotReady does not wait for /readyz: the worker is meant to fail or wait.
+	// NotReady skips the wait for /readyz, for a worker that should fail or wait.
 	NotReady bool
 }
 
@@ -42,8 +43,8 @@ type Worker struct {
 	exited  chan struct{}
 }
 
-// StartWorker starts a worker and waits until it is ready. What still runs at
-// the end of the test is killed.
+// StartWorker starts a worker and waits until it is ready. The worker is killed at
+// the end of the test if it still runs.
 func (w *World) StartWorker(options WorkerOptions) *Worker {
 	w.T.Helper()
 	if options.Binary == "" {
@@ -54,7 +55,7 @@ func (w *World) StartWorker(options WorkerOptions) *Worker {
 		w.T.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	health := freeAddress(w)
+	health := w.freeAddress()
 	env := append(w.environment(w.Sim.environment()...), "ARMATURE_HTTP_LISTEN="+health, "ARMATURE_REREAD_WINDOW=3s")
 	worker := &Worker{world: w, health: health, log: file.Name(), exited: make(chan struct{})}
 	worker.command = exec.Command(options.Binary, options.Args...)
@@ -64,7 +65,7 @@ func (w *World) StartWorker(options WorkerOptions) *Worker {
 		w.T.Fatalf("start worker: %v", err)
 	}
 	go func() {
-		_ = worker.command.Wait() // the state tells what a test asks for
+		_ = worker.command.Wait() // the process state has the exit code
 		close(worker.exited)
 	}()
 	w.T.Cleanup(worker.end)
@@ -74,19 +75,20 @@ func (w *World) StartWorker(options WorkerOptions) *Worker {
 	return worker
 }
 
-// WaitReady waits until /readyz answers 200.
+// WaitReady waits until /readyz returns 200.
 func (k *Worker) WaitReady() {
 	k.world.T.Helper()
 	k.world.Until(workerReady, "worker is ready", func() (bool, string) {
 		if !k.Running() {
 			k.world.T.Fatalf("the worker ended with exit code %d\n%s", k.command.ProcessState.ExitCode(), k.Log())
 		}
-		code, answer := k.Get("/readyz")
-		return code == http.StatusOK, fmt.Sprintf("%d %s\n%s", code, answer, k.Log())
+		code, body := k.Get("/readyz")
+		return code == http.StatusOK, fmt.Sprintf("%d %s\n%s", code, body, k.Log())
 	})
 }
 
-// Get asks the worker's /healthz, /readyz or /metrics; code 0 is no answer.
+// Get requests the worker's /healthz, /readyz or /metrics. Code 0 means that there
+// was no response; body has the error then.
 func (k *Worker) Get(path string) (code int, body string) {
 	client := http.Client{Timeout: 5 * time.Second}
 	response, err := client.Get("http://" + k.health + path)
@@ -101,10 +103,10 @@ func (k *Worker) Get(path string) (code int, body string) {
 	return response.StatusCode, text.String()
 }
 
-// PID is the process ID.
+// PID returns the process ID.
 func (k *Worker) PID() int { return k.command.Process.Pid }
 
-// Running tells whether the process lives.
+// Running reports whether the process has not exited.
 func (k *Worker) Running() bool {
 	select {
 	case <-k.exited:
@@ -114,7 +116,7 @@ func (k *Worker) Running() bool {
 	}
 }
 
-// Kill ends the worker as kill -9 does and returns when it is gone.
+// Kill sends SIGKILL to the worker and waits until it has exited.
 func (k *Worker) Kill() {
 	k.world.T.Helper()
 	if err := k.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -123,7 +125,7 @@ func (k *Worker) Kill() {
 	<-k.exited
 }
 
-// Stop ends the worker as an orchestrator does (SIGTERM) and answers the exit
+// Stop stops the worker as an orchestrator does (SIGTERM) and returns its exit
 // code.
 func (k *Worker) Stop() int {
 	k.world.T.Helper()
@@ -133,14 +135,22 @@ func (k *Worker) Stop() int {
 	return k.WaitExit(workerStop)
 }
 
-// WaitExit waits until the worker ends by itself and answers the exit code.
+// Terminate sends SIGTERM to the worker and does not wait.
+func (k *Worker) Terminate() {
+	k.world.T.Helper()
+	if err := k.command.Process.Signal(syscall.SIGTERM); err != nil {
+		k.world.T.Fatalf("stop worker: %v", err)
+	}
+}
+
+// WaitExit waits until the worker exits by itself and returns its exit code.
 func (k *Worker) WaitExit(timeout time.Duration) int {
 	k.world.T.Helper()
 	k.world.Until(timeout, "worker ends", func() (bool, string) { return !k.Running(), k.Log() })
 	return k.command.ProcessState.ExitCode()
 }
 
-// Log is what the worker wrote so far.
+// Log returns what the worker has logged so far.
 func (k *Worker) Log() string {
 	data, err := os.ReadFile(k.log)
 	if err != nil {
@@ -149,7 +159,34 @@ func (k *Worker) Log() string {
 	return string(data)
 }
 
-// end cleans up, and shows the log where the test failed.
+// userTick is the unit of times in /proc/PID/stat, which Linux fixes for user
+// space.
+const userTick = 10 * time.Millisecond
+
+// CPU returns the processor time that the worker has used so far, from
+// /proc/PID/stat.
+func (k *Worker) CPU() time.Duration {
+	k.world.T.Helper()
+	path := fmt.Sprintf("/proc/%d/stat", k.command.Process.Pid)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		k.world.T.Fatalf("measure the worker: %v", err)
+	}
+	// After the name, which may contain spaces, utime and stime are fields 12 and
+	// 13.
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	ticks := 0
+	for _, field := range fields[11:13] {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			k.world.T.Fatalf("read %s: %v", path, err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * userTick
+}
+
+// end kills the worker if it still runs, and logs its output if the test failed.
 func (k *Worker) end() {
 	if k.Running() {
 		_ = k.command.Process.Kill()
@@ -160,14 +197,14 @@ func (k *Worker) end() {
 	}
 }
 
-// freeAddress is held until the end of the test: a worker may be told to listen
-// late.
-func freeAddress(w *World) string {
+// freeAddress returns a loopback address that stays reserved until the end of the
+// test, because a worker may listen late.
+func (w *World) freeAddress() string {
 	w.T.Helper()
-	taken, err := freeport.Take(0)
+	ports, err := freeport.Reserve(0)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	w.T.Cleanup(taken.Release)
-	return freeport.Address(taken.Ports[0])
+	w.T.Cleanup(ports.Release)
+	return freeport.Address(ports.Numbers[0])
 }

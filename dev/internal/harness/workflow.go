@@ -17,7 +17,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// WorkflowID is the workflow of a resource ID.
+// WorkflowID returns the workflow ID of a resource ID.
 func (w *World) WorkflowID(id string) string {
 	w.T.Helper()
 	parsed, err := resource.ParseID(id)
@@ -27,7 +27,7 @@ func (w *World) WorkflowID(id string) string {
 	return parsed.WorkflowID()
 }
 
-// Status asks the workflow of a resource; the error is that of the query.
+// Status queries the workflow of a resource. The error is the query's.
 func (w *World) Status(id string) (workflows.Status, error) {
 	w.T.Helper()
 	ctx, cancel := context.WithTimeout(w.T.Context(), 5*time.Second)
@@ -40,8 +40,9 @@ func (w *World) Status(id string) (workflows.Status, error) {
 	return status, err
 }
 
-// UntilStatus waits until the status of a resource is as wanted.
-func (w *World) UntilStatus(timeout time.Duration, id, what string, wanted func(workflows.Status) bool) workflows.Status {
+// UntilStatus waits until the status of a resource meets the condition, and
+// returns it.
+func (w *World) UntilStatus(timeout time.Duration, id, what string, condition func(workflows.Status) bool) workflows.Status {
 	w.T.Helper()
 	var last workflows.Status
 	w.Until(timeout, id+" "+what, func() (bool, string) {
@@ -50,24 +51,28 @@ func (w *World) UntilStatus(timeout time.Duration, id, what string, wanted func(
 			return false, err.Error()
 		}
 		last = status
-		return wanted(status), fmt.Sprintf("phase %s, pass %d, %s: %s", status.Phase, status.Pass, status.Condition.Reason, status.Condition.Message)
+		return condition(status), fmt.Sprintf("phase %s, pass %d, %s: %s", status.Phase, status.Pass, status.Condition.Reason, status.Condition.Message)
 	})
 	return last
 }
 
-// UntilPhase waits until a resource is in a phase.
+// UntilPhase waits until a resource is in a phase, and returns its status.
 func (w *World) UntilPhase(timeout time.Duration, id string, phase workflows.Phase) workflows.Status {
 	w.T.Helper()
 	return w.UntilStatus(timeout, id, "is "+string(phase), func(s workflows.Status) bool { return s.Phase == phase })
 }
 
-// History is the latest run of a resource's workflow.
+// History returns the history of the latest run of a resource's workflow.
 func (w *World) History(id string) *historypb.History {
 	w.T.Helper()
-	return w.HistoryOf(id, "")
+	history, err := histories.Fetch(w.T.Context(), w.Client, w.WorkflowID(id), "")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return history
 }
 
-// RunID is the latest run of a resource's workflow.
+// RunID returns the ID of the latest run of a resource's workflow.
 func (w *World) RunID(id string) string {
 	w.T.Helper()
 	description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), w.WorkflowID(id), "")
@@ -77,24 +82,19 @@ func (w *World) RunID(id string) string {
 	return description.GetWorkflowExecutionInfo().GetExecution().GetRunId()
 }
 
-// HistoryOf is one run of a resource's workflow.
-func (w *World) HistoryOf(id, runID string) *historypb.History {
+// HistoryLines returns the history of the latest run as text for searches and
+// messages, a line for each event with its payloads decoded.
+func (w *World) HistoryLines(id string) string {
 	w.T.Helper()
-	history, err := histories.Fetch(w.T.Context(), w.Client, w.WorkflowID(id), runID)
+	lines, err := histories.Lines(w.T.Context(), w.History(id))
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return history
+	return strings.Join(lines, "\n")
 }
 
-// HistoryLines is the history in words, payloads decoded, for searches.
-func (w *World) HistoryLines(id string) string {
-	w.T.Helper()
-	return strings.Join(histories.Lines(w.History(id), true), "\n")
-}
-
-// Texts is every text that Temporal stores of any workflow of the world:
-// histories of all runs, descriptions, memos, search attributes, all decoded.
+// Texts returns every text that Temporal stores of the world's workflows, decoded:
+// histories of all runs, descriptions, memos and search attributes.
 func (w *World) Texts() []string {
 	w.T.Helper()
 	var texts []string
@@ -122,7 +122,7 @@ func (w *World) texts(message proto.Message) []string {
 	return texts
 }
 
-// executions are all runs that visibility knows.
+// executions returns all runs in visibility.
 func (w *World) executions() []*commonpb.WorkflowExecution {
 	w.T.Helper()
 	var executions []*commonpb.WorkflowExecution

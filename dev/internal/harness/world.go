@@ -2,12 +2,17 @@ package harness
 
 import (
 	"context"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/temporaldev"
@@ -15,7 +20,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// Identity of the worker at a simulator that wants tokens.
+// Identity of the worker at a simulator that requires tokens.
 const (
 	TenantID     = "aaaaaaaa-0000-0000-0000-000000000001"
 	ClientID     = "aaaaaaaa-0000-0000-0000-000000000002"
@@ -25,41 +30,43 @@ const (
 // Options of a [World]. The zero value works: plain HTTP, no credential, sixty
 // simulated seconds in one.
 type Options struct {
-	// Simulator is handed to armsim; its TimeScale 0 means 60 here.
+	// Simulator configures armsim; its TimeScale 0 means 60 here.
 	Simulator armsim.Options
-	// TLS serves the simulator over HTTPS with its own CA and makes it want the
+	// TLS serves the simulator over HTTPS with its own CA and makes it require
 	// tokens of [ClientID] and [ClientSecret].
 	TLS bool
-	// NoSearchAttributes leaves the namespace as it comes, for tests of setup.
+	// NoSearchAttributes registers no search attributes, for tests of setup.
 	NoSearchAttributes bool
-	// ContinueAsNewAfter is handed to temporaldev.
+	// ContinueAsNewAfter configures temporaldev.
 	ContinueAsNewAfter int
-	// Temporal is host:port of a server that runs elsewhere and has the search
-	// attributes; "" starts one.
+	// Temporal is host:port of a running server that has the search attributes; ""
+	// starts one.
 	Temporal string
 }
 
-// World is everything a scenario has. Its methods fail the test.
+// World is the environment of one scenario: servers, workers and CLI. Its methods
+// fail the test on errors.
 type World struct {
 	T        testing.TB
 	Binaries Binaries
-	// Folder is where CLI and workers run; files that a scenario writes go here.
+	// Folder is the working directory of CLI and workers, and of files that the
+	// scenario writes.
 	Folder string
-	// Temporal is the world's own server; a world on a server that runs elsewhere
-	// has none.
+	// Temporal is the world's own server, nil for a world on another's.
 	Temporal *temporaldev.Server
-	// address is the Temporal server's, host:port.
+	// address is host:port of the Temporal server.
 	address string
 	// Client decodes payloads as the product does.
 	Client client.Client
 	Sim    *Sim
 	// Env is added to the environment of every worker and CLI call.
 	Env []string
-	// Started, where it is set, is told the process ID of each call of the CLI.
+	// Started is called with the process ID of each CLI call, unless it is nil.
 	Started func(pid int)
 }
 
-// New starts a server and a simulator that end with the test.
+// New returns a world with a Temporal server and a simulator that stop with the
+// test.
 func New(t testing.TB, binaries Binaries, options Options) *World {
 	t.Helper()
 	w := &World{T: t, Binaries: binaries, Folder: t.TempDir(), address: options.Temporal}
@@ -69,7 +76,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 	var err error
 	w.Client, err = client.Dial(client.Options{
 		HostPort: w.address, Namespace: temporaldev.Namespace,
-		DataConverter: payload.DataConverter(), Logger: silent{},
+		DataConverter: payload.DataConverter(), Logger: discardLogger(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +86,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 	return w
 }
 
-// startTemporal starts a server that ends with the test.
+// startTemporal starts a Temporal server that stops with the test.
 func (w *World) startTemporal(options Options) {
 	w.T.Helper()
 	set := temporaldev.Options{SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter}
@@ -98,14 +105,52 @@ func (w *World) startTemporal(options Options) {
 	})
 }
 
-// On is the world for a subtest: what fails there fails there.
+// Branch returns a world that shares the Temporal server and has its own task
+// queue, simulator, folder and test, so that scenarios run in parallel. Resource
+// IDs must differ between branches, because they are the workflow IDs.
+func (w *World) Branch(t testing.TB, taskQueue string, options Options) *World {
+	t.Helper()
+	b := *w
+	b.T, b.Folder = t, t.TempDir()
+	b.Env = append(slices.Clone(w.Env), "ARMATURE_TASK_QUEUE="+taskQueue)
+	b.Sim = startSim(t, b.Folder, options)
+	return &b
+}
+
+// RestartTemporal stops the server and starts another on the same port and
+// database. It calls down, unless nil, in between. The world must have its own
+// server.
+func (w *World) RestartTemporal(down func()) {
+	w.T.Helper()
+	_, text, err := net.SplitHostPort(w.Temporal.Address())
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if err := w.Temporal.Stop(); err != nil {
+		w.T.Fatal(err)
+	}
+	if down != nil {
+		down()
+	}
+	server, err := temporaldev.Start(w.T.Context(), filepath.Join(w.Folder, "temporal"), temporaldev.Options{Port: port})
+	if err != nil {
+		w.T.Fatalf("restart: %v", err)
+	}
+	w.Temporal = server
+}
+
+// On returns the world for a subtest, so that failures are reported there.
 func (w *World) On(t testing.TB) *World {
 	other := *w
 	other.T = t
 	return &other
 }
 
-// Write writes a file of the scenario and returns its path.
+// Write writes a file into the world's folder and returns its path.
 func (w *World) Write(name, content string) string {
 	w.T.Helper()
 	path := filepath.Join(w.Folder, name)
@@ -118,7 +163,14 @@ func (w *World) Write(name, content string) string {
 	return path
 }
 
-// environment is that of CLI and workers: nothing of the user's own settings.
+// Exists reports whether a file exists in the world's folder.
+func (w *World) Exists(name string) bool {
+	_, err := os.Stat(filepath.Join(w.Folder, name))
+	return err == nil
+}
+
+// environment returns the environment of CLI and workers, without the user's own
+// settings.
 func (w *World) environment(more ...string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -130,35 +182,30 @@ func (w *World) environment(more ...string) []string {
 	return append(append(env, w.Env...), more...)
 }
 
-// WorkerEnvironment is what a worker of the world finds: Temporal and the
-// simulator. It is enough for the CLI too.
+// WorkerEnvironment returns the environment of a worker: Temporal and the
+// simulator. It works for the CLI too.
 func (w *World) WorkerEnvironment() []string { return w.environment(w.Sim.environment()...) }
 
-// Until asks every 100 ms until the condition holds; after the timeout the test
-// fails and says what was waited for and what the last answer was.
-func (w *World) Until(timeout time.Duration, what string, condition func() (done bool, answer string)) {
+// Until checks the condition every 100 ms until it is true. After the timeout it
+// fails the test with the last state that the condition returned.
+func (w *World) Until(timeout time.Duration, what string, condition func() (done bool, state string)) {
 	w.T.Helper()
 	ctx, cancel := context.WithTimeout(w.T.Context(), timeout)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		done, answer := condition()
+		done, state := condition()
 		if done {
 			return
 		}
 		select {
 		case <-ctx.Done():
-			w.T.Fatalf("waited %s for: %s\nlast answer: %s", timeout, what, answer)
+			w.T.Fatalf("waited %s for: %s\nlast state: %s", timeout, what, state)
 		case <-ticker.C:
 		}
 	}
 }
 
-// silent drops the client's log: a server that stops is no news in a test.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}
+// discardLogger returns a logger for clients of a server that tests stop.
+func discardLogger() log.Logger { return log.NewStructuredLogger(slog.New(slog.DiscardHandler)) }

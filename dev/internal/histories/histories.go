@@ -1,6 +1,10 @@
-// Package histories reads the event histories of Temporal workflows: fetches
-// them, decodes their payloads, prints them and writes them for replay tests.
-// It knows no workflow of ours, only Temporal's events and the payload codec.
+// Package histories reads event histories of Temporal workflows: it fetches
+// them, decodes their payloads, measures them, and encodes them for replay tests.
+// It knows Temporal's events and the payload codec, but no workflow.
+//
+// To read a history outside of tests, use the Temporal CLI with the codec server:
+//
+//	temporal workflow show --workflow-id ID --codec-endpoint http://127.0.0.1:8234
 package histories
 
 import (
@@ -8,16 +12,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"strings"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/proxy"
+	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/armature-io/armature/payload"
 )
 
-// Fetch reads the whole history of one run; an empty runID is the latest run.
+// Fetch returns the whole history of one run; an empty runID means the latest run.
 func Fetch(ctx context.Context, c client.Client, workflowID, runID string) (*historypb.History, error) {
 	history := &historypb.History{}
 	events := c.GetWorkflowHistory(ctx, workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -31,56 +40,46 @@ func Fetch(ctx context.Context, c client.Client, workflowID, runID string) (*his
 	return history, nil
 }
 
-// Read reads a history that [Write] or the Temporal CLI wrote.
-func Read(r io.Reader) (*historypb.History, error) {
-	history, err := client.HistoryFromJSON(r, client.HistoryJSONOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
-	}
-	return history, nil
-}
-
-// Write writes a history as the replayer reads it: the server's own payloads,
-// not decoded, and the same bytes for the same history.
-func Write(w io.Writer, history *historypb.History) error {
+// Marshal returns a history as JSON for the replayer: payloads as the server stores
+// them, not decoded, and the same bytes for the same history.
+func Marshal(history *historypb.History) ([]byte, error) {
 	compact, err := protojson.Marshal(history)
 	if err != nil {
-		return fmt.Errorf("marshal history: %w", err)
+		return nil, fmt.Errorf("marshal history: %w", err)
 	}
-	// protojson varies its white space on purpose; indenting makes it stable.
+	// protojson varies its white space on purpose; indenting it again makes it stable.
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, compact, "", "  "); err != nil {
-		return fmt.Errorf("indent history: %w", err)
+		return nil, fmt.Errorf("indent history: %w", err)
 	}
 	indented.WriteByte('\n')
-	if _, err := indented.WriteTo(w); err != nil {
-		return fmt.Errorf("write history: %w", err)
-	}
-	return nil
+	return indented.Bytes(), nil
 }
 
-// Counts are the size of a history.
-type Counts struct {
-	// Events is the number of events.
-	Events int `json:"events"`
-	// Bytes is the size of all events as protobuf, which is what the server
-	// stores and limits.
-	Bytes int `json:"bytes"`
-	// ByType counts the events of each type, such as ActivityTaskScheduled.
-	ByType map[string]int `json:"byType"`
-}
-
-// Count counts the events after the first skip ones: those of the passes that
-// came later.
-func Count(history *historypb.History, skip int) Counts {
-	counts := Counts{ByType: map[string]int{}}
-	for i, event := range history.GetEvents() {
-		if i < skip {
-			continue
+// Lines returns a history for reading and searching, one line of JSON for each
+// event, with payloads decoded and quotes inside of strings not escaped.
+func Lines(ctx context.Context, history *historypb.History) ([]string, error) {
+	var lines []string
+	codec := payload.Codec()
+	plain := temporalproto.CustomJSONMarshalOptions{Metadata: map[string]any{commonpb.EnablePayloadShorthandMetadataKey: true}}
+	decode := proxy.VisitPayloadsOptions{Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+		decoded, err := codec.Decode(payloads)
+		for _, p := range decoded {
+			// The type of a search attribute: a payload with it is not printed as plain JSON.
+			delete(p.GetMetadata(), "type")
 		}
-		counts.Events++
-		counts.Bytes += proto.Size(event)
-		counts.ByType[event.GetEventType().String()]++
+		return decoded, err
+	}}
+	for _, event := range history.GetEvents() {
+		event = proto.CloneOf(event)
+		if err := proxy.VisitPayloads(ctx, event, decode); err != nil {
+			return nil, fmt.Errorf("decode event %d: %w", event.GetEventId(), err)
+		}
+		line, err := plain.Marshal(event)
+		if err != nil {
+			return nil, fmt.Errorf("print event %d: %w", event.GetEventId(), err)
+		}
+		lines = append(lines, strings.ReplaceAll(string(line), `\"`, `"`))
 	}
-	return counts
+	return lines, nil
 }

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Pass are the events of the last pass that a timer began and no message
-// disturbed: from the timer that fired to the next one that starts.
+// Pass returns the events of the last pass that began with a timer and was not
+// interrupted by a message: from the fired timer to the start of the next one.
 func Pass(history *historypb.History) []*historypb.HistoryEvent {
 	var pass, last []*historypb.HistoryEvent
 	for _, event := range history.GetEvents() {
@@ -31,24 +31,24 @@ func Pass(history *historypb.History) []*historypb.HistoryEvent {
 	return last
 }
 
-// identityBytes is what the name of a worker counts in [Bytes]: it holds the
-// number of the process and the name of the host, which differ in length.
+// identityBytes is the size of a worker identity in [Bytes]. Real ones contain a
+// process ID and a host name, which differ in length.
 const identityBytes = 24
 
-// Bytes is the size of events as protobuf, which is what the server stores and
-// limits, with names of workers of 24 bytes.
+// Bytes returns the size of events as protobuf, which is what the server stores
+// and limits, with worker identities of 24 bytes.
 func Bytes(events []*historypb.HistoryEvent) int {
 	bytes := 0
 	for _, event := range events {
 		event = proto.CloneOf(event)
-		nameWorkers(event.ProtoReflect())
+		replaceIdentities(event.ProtoReflect())
 		bytes += proto.Size(event)
 	}
 	return bytes
 }
 
-// nameWorkers sets every name of a worker in the attributes of an event.
-func nameWorkers(event protoreflect.Message) {
+// replaceIdentities sets every worker identity in the attributes of an event.
+func replaceIdentities(event protoreflect.Message) {
 	event.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		if field.Kind() != protoreflect.MessageKind || field.IsList() || field.IsMap() {
 			return true

@@ -11,17 +11,17 @@ import (
 	"github.com/armature-io/armature/payload"
 )
 
-// Texts returns every text that a message of Temporal's API holds, wherever it
-// stands: the data of all payloads (inputs, results, memo, search attributes,
-// failures, summaries, headers) behind the codec, and all plain strings. A
-// search for a secret in it finds the secret in any encoding of the history.
+// Texts returns every text in a message of Temporal's API: the decoded data of
+// all payloads (inputs, results, memo, search attributes, failures, summaries,
+// headers) and all plain strings. A search in them finds a secret in any encoding
+// of the history.
 func Texts(message proto.Message) ([]string, error) {
 	walk := walker{codec: payload.Codec()}
 	walk.message(message.ProtoReflect())
 	return walk.texts, walk.err
 }
 
-// walker visits a message once and keeps the first error.
+// walker collects the texts of one message and the first error.
 type walker struct {
 	codec converter.PayloadCodec
 	texts []string
@@ -75,28 +75,4 @@ func (w *walker) payload(p *commonpb.Payload) {
 	for _, value := range decoded[0].GetMetadata() {
 		w.texts = append(w.texts, string(value))
 	}
-}
-
-// text is a payload for a human eye: JSON as it is, a JSON string without its
-// quotes.
-func text(p *commonpb.Payload) string {
-	if p == nil {
-		return ""
-	}
-	var plain string
-	if payload.DataConverter().FromPayload(p, &plain) == nil {
-		return plain
-	}
-	return payload.DataConverter().ToString(p)
-}
-
-func texts(payloads *commonpb.Payloads) string {
-	out := ""
-	for _, p := range payloads.GetPayloads() {
-		if out != "" {
-			out += " "
-		}
-		out += payload.DataConverter().ToString(p)
-	}
-	return out
 }

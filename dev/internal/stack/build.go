@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Build builds all programs into folder; root is the folder of the product
-// module. The working folder is one of module dev.
+// Build builds all programs into folder. Root is the folder of the product module.
+// The working directory must be inside of module dev.
 func Build(ctx context.Context, root, folder string) (Programs, error) {
 	p := Programs{
 		Worker: filepath.Join(folder, "static", "worker"), Armsim: filepath.Join(folder, "static", "cmd"),
@@ -20,9 +20,9 @@ func Build(ctx context.Context, root, folder string) (Programs, error) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		return p, fmt.Errorf("open %s to other users: %w", folder, err)
 	}
-	// As the Dockerfile builds them.
+	// With the flags of the Dockerfile.
 	static := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(folder, "static") + "/", "./worker", "./armsim/cmd"}
-	if _, err := command(ctx, root, []string{"CGO_ENABLED=0"}, static...); err != nil {
+	if _, err := runGo(ctx, root, []string{"CGO_ENABLED=0"}, static...); err != nil {
 		return p, err
 	}
 	for _, program := range [][2]string{
@@ -30,7 +30,7 @@ func Build(ctx context.Context, root, folder string) (Programs, error) {
 		{p.SQLTool, "go.temporal.io/server/cmd/tools/sql"},
 		{p.WebUI, "github.com/temporalio/ui-server/v2/cmd/server"},
 	} {
-		if _, err := command(ctx, "", nil, "build", "-o", program[0], program[1]); err != nil {
+		if _, err := runGo(ctx, "", nil, "build", "-o", program[0], program[1]); err != nil {
 			return p, err
 		}
 	}
@@ -38,7 +38,7 @@ func Build(ctx context.Context, root, folder string) (Programs, error) {
 		&p.Schema:      {"go.temporal.io/server", "schema"},
 		&p.WebUIConfig: {"github.com/temporalio/ui-server/v2", "config/docker.yaml"},
 	} {
-		module, err := command(ctx, "", nil, "list", "-m", "-f", "{{.Dir}}", from[0])
+		module, err := runGo(ctx, "", nil, "list", "-m", "-f", "{{.Dir}}", from[0])
 		if err != nil {
 			return p, err
 		}
@@ -47,14 +47,14 @@ func Build(ctx context.Context, root, folder string) (Programs, error) {
 	return p, nil
 }
 
-func command(ctx context.Context, folder string, env []string, args ...string) (string, error) {
-	run := exec.CommandContext(ctx, "go", args...)
-	run.Dir, run.Env = folder, append(os.Environ(), env...)
-	var failed strings.Builder
-	run.Stderr = &failed
-	out, err := run.Output()
+func runGo(ctx context.Context, folder string, env []string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir, command.Env = folder, append(os.Environ(), env...)
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, failed.String())
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return string(out), nil
 }

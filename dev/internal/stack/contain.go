@@ -2,21 +2,18 @@ package stack
 
 import (
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// contain gives a program of our images what its container has: a root folder
+// contain prepares a program of Armature's images like its container: a root folder
 // with the program, its secrets and volumes, which the image's user cannot write
 // to, and the names of the other services.
 func (s *Stack) contain(p *Process, service types.ServiceConfig, program, name string) error {
-	p.own()
+	p.useAddress()
 	if err := os.RemoveAll(p.folder); err != nil {
 		return err
 	}
@@ -33,7 +30,7 @@ func (s *Stack) contain(p *Process, service types.ServiceConfig, program, name s
 	if err := writeFile(filepath.Join(p.folder, "etc", "hosts"), []byte(hosts)); err != nil {
 		return err
 	}
-	// The one file of /proc, which a container has, that the programs want.
+	// The only file of a container's /proc that the programs read.
 	proc := filepath.Join(p.folder, "proc", "self")
 	if err := os.MkdirAll(proc, 0o755); err != nil {
 		return err
@@ -60,8 +57,8 @@ func (s *Stack) contain(p *Process, service types.ServiceConfig, program, name s
 	return nil
 }
 
-// mount gives the writer of a volume a folder, and each reader a copy of what the
-// writer left there: the reader starts after the writer is healthy.
+// mount creates a folder for the writer of a volume, and copies the writer's files
+// for each reader, which starts after the writer is healthy.
 func (s *Stack) mount(p *Process, volume types.ServiceVolumeConfig) error {
 	target := filepath.Join(p.folder, volume.Target)
 	if err := os.MkdirAll(target, 0o755); err != nil {
@@ -73,27 +70,9 @@ func (s *Stack) mount(p *Process, volume types.ServiceVolumeConfig) error {
 	for name, service := range s.project.Services {
 		for _, other := range service.Volumes {
 			if other.Source == volume.Source && !other.ReadOnly {
-				return copyFolder(filepath.Join(s.folder, replica(name, 0), other.Target), target)
+				return os.CopyFS(target, os.DirFS(filepath.Join(s.folder, replica(name, 0), other.Target)))
 			}
 		}
 	}
-	return fmt.Errorf("nobody writes to %s", volume.Source)
-}
-
-func copyFolder(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		source, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = source.Close() }() // only read
-		content, err := io.ReadAll(source)
-		if err != nil {
-			return err
-		}
-		return writeFile(filepath.Join(to, strings.TrimPrefix(path, from)), content)
-	})
+	return fmt.Errorf("no service writes to %s", volume.Source)
 }

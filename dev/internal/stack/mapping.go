@@ -12,32 +12,33 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// Programs are what stands for the images: paths of programs and folders.
+// Programs are the paths of the programs and folders that replace the images.
 type Programs struct {
 	// Worker and Armsim are built as the Dockerfile builds them: static.
 	Worker, Armsim string
-	// Server is temporal-server, SQLTool temporal-sql-tool, Schema the folder
-	// of their SQL files, as /etc/temporal/schema of the admin tools' image.
+	// Server is temporal-server, SQLTool temporal-sql-tool, Schema the folder of
+	// their SQL files (/etc/temporal/schema in the image of the admin tools).
 	Server, SQLTool, Schema string
 	// WebUI is ui-server, WebUIConfig the image's config/docker.yaml.
 	WebUI, WebUIConfig string
-	// Postgres is the folder of PostgreSQL's programs (initdb, postgres).
+	// Postgres is the folder of the PostgreSQL programs (initdb, postgres).
 	Postgres string
 }
 
-// imageUser is USER of the Dockerfile's stages.
+// imageUser is the USER of the Dockerfile's stages.
 const imageUser = 65532
 
-// NotHere are the services that do not run without Docker, and why.
-func NotHere() map[string]string {
+// DockerOnly returns the services that do not run without Docker, with the check
+// that replaces them.
+func DockerOnly() map[string]string {
 	return map[string]string{
-		"prometheus": "its configuration is parsed, and what it scrapes is read by the test",
-		"grafana":    "its dashboard's metrics are compared with what the worker serves",
+		"prometheus": "its configuration is parsed, and the test reads its scrape targets",
+		"grafana":    "the metrics of its dashboard are compared with the worker's",
 	}
 }
 
-// start starts one replica. A service that ends by itself has ended well when
-// start returns, and there is no process then.
+// start starts one replica. For a job it waits until the job has succeeded and
+// returns no process.
 func (s *Stack) start(ctx context.Context, service types.ServiceConfig, i int) (*Process, error) {
 	p := &Process{name: replica(service.Name, i), address: s.address(service.Name, i), command: slices.Clone(service.Command)}
 	p.folder = filepath.Join(s.folder, p.name)
@@ -60,14 +61,14 @@ func (s *Stack) start(ctx context.Context, service types.ServiceConfig, i int) (
 	case "postgres":
 		err = s.postgres(p, service)
 	case "temporalio/server":
-		s.localise(p, service)
+		s.resolveNames(p, service)
 		p.args = []string{s.programs.Server, "start"}
 	case "temporalio/ui":
 		err = s.webUI(p, service)
 	case "temporalio/admin-tools":
 		return nil, s.adminTools(ctx, p, service)
 	default:
-		err = fmt.Errorf("nothing stands for the image %s", service.Image)
+		err = fmt.Errorf("no program replaces the image %s", service.Image)
 	}
 	if err != nil {
 		return nil, err
@@ -75,9 +76,10 @@ func (s *Stack) start(ctx context.Context, service types.ServiceConfig, i int) (
 	return p, p.start(filepath.Join(s.folder, p.name+".log"))
 }
 
-// own replaces any address by the replica's own, for it shares a machine with
-// the others: the one difference in environment and command of our images.
-func (p *Process) own() {
+// useAddress replaces 0.0.0.0 by the replica's address, because all replicas share
+// one machine. It is the only change to environment and command of Armature's
+// images.
+func (p *Process) useAddress() {
 	for _, values := range [][]string{p.env, p.command, p.check} {
 		for i := range values {
 			values[i] = strings.ReplaceAll(values[i], "0.0.0.0", p.address)
@@ -85,10 +87,10 @@ func (p *Process) own() {
 	}
 }
 
-// localise lets a program outside of a root folder of its own find the others:
-// names of services become addresses, paths in mounted folders those of here.
-func (s *Stack) localise(p *Process, service types.ServiceConfig) {
-	p.own()
+// resolveNames prepares a program without its own root folder: it replaces names of
+// services by addresses, and paths in mounted folders by their sources.
+func (s *Stack) resolveNames(p *Process, service types.ServiceConfig) {
+	p.useAddress()
 	for _, values := range [][]string{p.env, p.command} {
 		for i := range values {
 			for name, address := range s.hosts {
@@ -105,20 +107,20 @@ func (s *Stack) localise(p *Process, service types.ServiceConfig) {
 	}
 }
 
-// hostName finds the name of a service where a host stands: NAME=host:port,
-// //host:port, POSTGRES_SEEDS=host and --ep host. (A user and a password are
-// called like a service, too.)
+// hostName returns a pattern of the service's name as a host: NAME=host:port,
+// //host:port, POSTGRES_SEEDS=host and --ep host. A user and a password have the
+// name of a service too.
 func hostName(name string) *regexp.Regexp {
 	host := regexp.QuoteMeta(name)
 	return regexp.MustCompile(`((?:=|//)` + host + `:\d|_SEEDS=` + host + `$|--ep ` + host + ` )`)
 }
 
-// adminTools runs a job of the admin tools' image to its end.
+// adminTools runs a job of the admin tools' image and waits until it has succeeded.
 func (s *Stack) adminTools(ctx context.Context, p *Process, service types.ServiceConfig) error {
-	s.localise(p, service)
+	s.resolveNames(p, service)
 	script := strings.Join(p.command, "\n")
 	if strings.Contains(script, "temporal operator namespace create") {
-		// The Temporal CLI is not built here: the same call by the API.
+		// The Temporal CLI is not built; this is the same call by the API.
 		return s.createNamespace(ctx, p, script)
 	}
 	bin := filepath.Join(p.folder, "bin")
@@ -131,18 +133,18 @@ func (s *Stack) adminTools(ctx context.Context, p *Process, service types.Servic
 	}
 	script = strings.ReplaceAll(script, "/etc/temporal/schema", s.programs.Schema)
 	p.env = append(p.env, "PATH="+bin+":/usr/bin:/bin")
-	p.args = append(append([]string(nil), service.Entrypoint...), script)
+	p.args = append(slices.Clone([]string(service.Entrypoint)), script)
 	if err := p.start(filepath.Join(s.folder, p.name+".log")); err != nil {
 		return err
 	}
-	return p.ended(ctx)
+	return p.waitSuccess(ctx)
 }
 
-// webUI gives ui-server the configuration of its image, and the address of the
-// replica, for which the image has no variable.
+// webUI prepares ui-server with the configuration of its image and the address of
+// the replica, for which the image has no variable.
 func (s *Stack) webUI(p *Process, service types.ServiceConfig) error {
-	// The browser's addresses stay those of the file: nobody browses here.
-	s.localise(p, service)
+	// Addresses for browsers stay unchanged: no test opens a browser.
+	s.resolveNames(p, service)
 	config, err := os.ReadFile(s.programs.WebUIConfig)
 	if err != nil {
 		return err

@@ -15,44 +15,44 @@ import (
 )
 
 const (
-	// healthyWithin bounds the start of a service, on a machine that builds at
+	// healthTimeout bounds the start of a service; the machine may be compiling at
 	// the same time.
-	healthyWithin = 2 * time.Minute
-	checkEvery    = 200 * time.Millisecond
-	// restarts is how often a service that ends before it is healthy is started
-	// again: PostgreSQL ends as long as children of a killed one are there.
-	restarts = 10
+	healthTimeout = 2 * time.Minute
+	checkInterval = 200 * time.Millisecond
+	// maxRestarts bounds the restarts of a service that exits before it is healthy:
+	// PostgreSQL exits while children of a killed server still run.
+	maxRestarts = 10
 )
 
 // Process is one replica of a service.
 type Process struct {
 	name, address string
-	// folder is its root, or what it needs; dir is where it runs.
+	// folder is its root, or has its files; dir is its working directory.
 	folder, dir string
-	// command is the file's, args what is run.
+	// command is the command in the file, args the one that runs.
 	command, args, env []string
-	// check is the health check, as in the file.
+	// check is the health check in the file.
 	check      []string
 	attributes *syscall.SysProcAttr
-	// ask replaces a check whose program is not here.
-	ask func(ctx context.Context) error
-	// restart says that the service is started again where it ends.
+	// probe replaces a health check whose program is not available.
+	probe func(ctx context.Context) error
+	// restart is whether the service is restarted when it exits.
 	restart bool
 	running *exec.Cmd
 	exited  chan struct{}
 	log     string
 }
 
-// Name is that of the service and the number of the replica.
+// Name returns the name of the service with the number of the replica.
 func (p *Process) Name() string { return p.name }
 
-// Address is the replica's own address, without a port.
+// Address returns the replica's address, without a port.
 func (p *Process) Address() string { return p.address }
 
-// Environment is what the process runs with.
+// Environment returns the variables of the process.
 func (p *Process) Environment() []string { return slices.Clone(p.env) }
 
-// Running tells whether the process lives.
+// Running reports whether the process runs.
 func (p *Process) Running() bool {
 	if p.exited == nil {
 		return false
@@ -70,7 +70,7 @@ func (p *Process) start(log string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // the process has its own
+	defer func() { _ = file.Close() }() // the process has its own descriptor
 	p.log, p.exited = log, make(chan struct{})
 	p.running = p.prepare(p.args)
 	p.running.Stdout, p.running.Stderr = file, file
@@ -78,14 +78,14 @@ func (p *Process) start(log string) error {
 		return fmt.Errorf("run %s: %w", p.args[0], err)
 	}
 	go func() {
-		_ = p.running.Wait() // the state tells what anybody asks for
+		_ = p.running.Wait() // the process state has the exit code
 		close(p.exited)
 	}()
 	return nil
 }
 
-// prepare is a command in the process's root, as its user and with its
-// environment.
+// prepare returns a command with the root, the user and the environment of the
+// process.
 func (p *Process) prepare(args []string) *exec.Cmd {
 	command := &exec.Cmd{Path: args[0], Args: args, Env: p.env, Dir: p.dir, SysProcAttr: &syscall.SysProcAttr{}}
 	if p.attributes != nil {
@@ -95,13 +95,14 @@ func (p *Process) prepare(args []string) *exec.Cmd {
 	if command.SysProcAttr.Chroot != "" {
 		command.Dir = "/"
 	}
-	// What a killed test leaves behind would hold the ports of the next.
+	// Processes that outlive a killed test would keep the ports of the next test.
 	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return command
 }
 
-// ended waits until the process ends by itself, well.
-func (p *Process) ended(ctx context.Context) error {
+// waitSuccess waits until the process exits, and returns an error unless its exit
+// code is 0.
+func (p *Process) waitSuccess(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for %s: %w", p.name, ctx.Err())
@@ -109,47 +110,47 @@ func (p *Process) ended(ctx context.Context) error {
 	}
 	if code := p.running.ProcessState.ExitCode(); code != 0 {
 		content, _ := os.ReadFile(p.log) // the exit code matters more
-		return fmt.Errorf("%s ended with exit code %d:\n%s", p.name, code, content)
+		return fmt.Errorf("%s exited with code %d:\n%s", p.name, code, content)
 	}
 	return nil
 }
 
-// wait waits until the health check says yes.
+// wait waits until the health check succeeds.
 func (p *Process) wait(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthyWithin)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	ticker := time.NewTicker(checkEvery)
+	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
-	for again := 0; ; {
+	for restarts := 0; ; {
 		err := p.healthy(ctx)
 		if err == nil && p.Running() {
 			return nil
 		}
 		select {
 		case <-p.exited:
-			if again++; p.restart && again <= restarts {
+			if restarts++; p.restart && restarts <= maxRestarts {
 				if err := errors.Join(pause(ctx, time.Second), p.start(p.log)); err != nil {
 					return err
 				}
 				continue
 			}
-			content, _ := os.ReadFile(p.log) // that it ended matters more
-			return fmt.Errorf("%s ended:\n%s", p.name, content)
+			content, _ := os.ReadFile(p.log) // the exit matters more
+			return fmt.Errorf("%s exited:\n%s", p.name, content)
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not healthy after %s: %w", p.name, healthyWithin, err)
+			return fmt.Errorf("%s is not healthy after %s: %w", p.name, healthTimeout, err)
 		case <-ticker.C:
 		}
 	}
 }
 
-// healthy runs the health check once. Checks by programs of other images' shells
-// are asked from here.
+// healthy runs the health check once. Checks with programs of other images' shells
+// are done in this process.
 func (p *Process) healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	switch {
-	case p.ask != nil:
-		return p.ask(ctx)
+	case p.probe != nil:
+		return p.probe(ctx)
 	case len(p.check) < 2 || p.check[0] != "CMD":
 		return fmt.Errorf("no health check is known of %v", p.check)
 	}
@@ -193,11 +194,11 @@ func get(ctx context.Context, address string) error {
 	return nil
 }
 
-// kill ends the process as kill -9 does and returns when it is gone.
+// kill sends SIGKILL to the process and waits until it has exited.
 func (p *Process) kill() {
 	if !p.Running() {
 		return
 	}
-	_ = p.running.Process.Kill() // it may have ended by now
+	_ = p.running.Process.Kill() // it may have exited already
 	<-p.exited
 }

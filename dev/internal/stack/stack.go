@@ -1,11 +1,11 @@
-// Package stack runs the services of docker-compose.yml as processes of this
-// machine, where no Docker engine is: with the environment, command, secrets and
-// health check that the file states, in the order that it states.
+// Package stack runs the services of docker-compose.yml as local processes, for
+// machines without a Docker engine: with the environment, command, secrets, health
+// checks and dependencies of the file.
 //
-// Each service has a loopback address of its own in the place of a container's,
-// so ports are those of the file. The programs of our images run in a root folder
-// of their own (chroot) as the image's user, and find the other services by
-// name; that takes root. What differs from containers stands in mapping.go.
+// Each service has its own loopback address instead of a container's, so that the
+// ports are the file's. Armature's own programs run in a root folder (chroot) as
+// the image's user and find the other services by name, which requires root.
+// mapping.go has the differences from containers.
 package stack
 
 import (
@@ -22,14 +22,13 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// Stack is the services of a compose file. Its methods are for one goroutine.
+// Stack runs the services of a compose file. It is not safe for concurrent use.
 type Stack struct {
 	project  *types.Project
 	programs Programs
 	folder   string
 	network  string
-	// hosts are the addresses of the services; of one with replicas, that of
-	// the first.
+	// hosts are the addresses of the services, of the first replica each.
 	hosts     map[string]string
 	replicas  map[string]int
 	processes map[string]*Process
@@ -38,18 +37,18 @@ type Stack struct {
 
 // Options of a [Stack].
 type Options struct {
-	// Folder takes data and logs, and is made readable for other users.
+	// Folder is for data and logs. It is made readable for other users.
 	Folder string
-	// Scale is the number of replicas of services, as in --scale.
+	// Scale is the number of replicas by service, as in --scale.
 	Scale map[string]int
-	// Programs take the place of the images' programs.
+	// Programs replace the programs of the images.
 	Programs Programs
 }
 
-// Load reads a compose file. Nothing runs before [Stack.Up].
+// Load reads a compose file. It starts nothing; see [Stack.Up].
 func Load(ctx context.Context, file string, options Options) (*Stack, error) {
 	if os.Getuid() != 0 {
-		return nil, errors.New("run services: other users and root folders take root")
+		return nil, errors.New("run services: root is required to change users and root folders")
 	}
 	read, err := cli.NewProjectOptions([]string{file})
 	if err != nil {
@@ -59,7 +58,7 @@ func Load(ctx context.Context, file string, options Options) (*Stack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	// The programs of other users look into the folder.
+	// Programs of other users read the folder.
 	if err := os.Chmod(options.Folder, 0o755); err != nil {
 		return nil, fmt.Errorf("open %s to other users: %w", options.Folder, err)
 	}
@@ -67,7 +66,7 @@ func Load(ctx context.Context, file string, options Options) (*Stack, error) {
 		project: project, programs: options.Programs, folder: options.Folder, replicas: options.Scale,
 		hosts: map[string]string{}, processes: map[string]*Process{}, done: map[string]bool{},
 	}
-	// The process ID keeps the networks of two stacks apart.
+	// The process ID separates the networks of two stacks.
 	s.network = fmt.Sprintf("127.%d.%d.", 64+os.Getpid()/250%128, os.Getpid()%250)
 	for i, name := range project.ServiceNames() {
 		s.hosts[name] = fmt.Sprintf("%s%d", s.network, 2+10*i)
@@ -75,13 +74,13 @@ func Load(ctx context.Context, file string, options Options) (*Stack, error) {
 	return s, nil
 }
 
-// Host is the address of a service.
+// Host returns the address of a service.
 func (s *Stack) Host(service string) string { return s.hosts[service] }
 
-// Address is the address of a service with a port.
+// Address returns host:port of a service.
 func (s *Stack) Address(service, port string) string { return s.hosts[service] + ":" + port }
 
-// Environment is a variable of a service as the file states it.
+// Environment returns a variable of a service in the file, or "".
 func (s *Stack) Environment(service, name string) string {
 	if value := s.project.Services[service].Environment[name]; value != nil {
 		return *value
@@ -89,9 +88,8 @@ func (s *Stack) Environment(service, name string) string {
 	return ""
 }
 
-// Up starts the services and what they depend on, and waits until all are
-// healthy, or ended well where that is what they are for. Services that
-// [NotHere] names are left out.
+// Up starts the services and their dependencies, and waits until all are healthy,
+// or have succeeded if they are jobs.
 func (s *Stack) Up(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if err := s.up(ctx, name); err != nil {
@@ -101,10 +99,10 @@ func (s *Stack) Up(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// All are the services that can run here.
+// All returns the names of the services that do not require Docker.
 func (s *Stack) All() []string {
 	names := s.project.ServiceNames()
-	return slices.DeleteFunc(names, func(name string) bool { return NotHere()[name] != "" })
+	return slices.DeleteFunc(names, func(name string) bool { return DockerOnly()[name] != "" })
 }
 
 func (s *Stack) up(ctx context.Context, name string) error {
@@ -121,22 +119,22 @@ func (s *Stack) up(ctx context.Context, name string) error {
 		}
 	}
 	var group sync.WaitGroup
-	faults := make([]error, max(1, s.replicas[name]))
-	for i := range faults {
+	errs := make([]error, max(1, s.replicas[name]))
+	for i := range errs {
 		process, err := s.start(ctx, service, i)
 		if err != nil {
 			return fmt.Errorf("start %s: %w", name, err)
 		}
 		if process != nil {
-			group.Go(func() { faults[i] = process.wait(ctx) })
+			group.Go(func() { errs[i] = process.wait(ctx) })
 		}
 	}
 	group.Wait()
 	s.done[name] = true
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Processes are the running replicas of a service.
+// Processes returns the running replicas of a service.
 func (s *Stack) Processes(service string) []*Process {
 	var found []*Process
 	for i := range max(1, s.replicas[service]) {
@@ -147,8 +145,8 @@ func (s *Stack) Processes(service string) []*Process {
 	return found
 }
 
-// Kill ends all replicas of services as kill -9 does; Up starts them again, with
-// their data.
+// Kill sends SIGKILL to all replicas of services. Up starts them again with their
+// data.
 func (s *Stack) Kill(services ...string) {
 	for _, name := range services {
 		for _, process := range s.Processes(name) {
@@ -158,16 +156,16 @@ func (s *Stack) Kill(services ...string) {
 	}
 }
 
-// Down ends everything that still runs. Data and logs stay in the folder.
+// Down kills all running processes. Data and logs stay in the folder.
 func (s *Stack) Down() {
 	for _, process := range s.processes {
 		process.kill()
 	}
 }
 
-// Logs are the last lines of every service, for a test that failed.
+// Logs returns the end of each service's log, for messages of failed tests.
 func (s *Stack) Logs() string {
-	const last = 4000 // bytes of each
+	const maxBytes = 4000 // of each log
 	var text strings.Builder
 	files, err := filepath.Glob(filepath.Join(s.folder, "*.log"))
 	if err != nil {
@@ -178,14 +176,14 @@ func (s *Stack) Logs() string {
 		if err != nil {
 			content = []byte(err.Error())
 		}
-		fmt.Fprintf(&text, "--- %s\n%s\n", filepath.Base(file), content[max(0, len(content)-last):])
+		fmt.Fprintf(&text, "--- %s\n%s\n", filepath.Base(file), content[max(0, len(content)-maxBytes):])
 	}
 	return text.String()
 }
 
 func replica(service string, i int) string { return fmt.Sprintf("%s-%d", service, i+1) }
 
-// address is that of one replica.
+// address returns the address of one replica.
 func (s *Stack) address(service string, i int) string {
 	prefix, last := s.network, 0
 	_, _ = fmt.Sscanf(strings.TrimPrefix(s.hosts[service], prefix), "%d", &last)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,16 +17,19 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// createNamespace creates the namespace that the script creates.
+var namespaceCommand = regexp.MustCompile(`namespace create -n (\S+) --retention (\d+h)`)
+
+// createNamespace creates the namespace of the script.
 func (s *Stack) createNamespace(ctx context.Context, p *Process, script string) error {
-	words := regexp.MustCompile(`namespace create -n (\S+) --retention (\d+h)`).FindStringSubmatch(script)
-	if words == nil {
-		return fmt.Errorf("no namespace is created by: %s", script)
+	match := namespaceCommand.FindStringSubmatch(script)
+	if match == nil {
+		return fmt.Errorf("find the namespace in the script: %s", script)
 	}
-	retention, err := time.ParseDuration(words[2])
+	retention, err := time.ParseDuration(match[2])
 	if err != nil {
 		return err
 	}
@@ -35,32 +39,31 @@ func (s *Stack) createNamespace(ctx context.Context, p *Process, script string) 
 			address = value
 		}
 	}
-	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: silent{}})
+	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
 		return err
 	}
 	defer namespaces.Close()
-	// The job is started again on failure until the server serves.
+	// Compose restarts the job on failure until the server serves requests.
 	for {
 		err := namespaces.Register(ctx, &workflowservice.RegisterNamespaceRequest{
-			Namespace: words[1], WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+			Namespace: match[1], WorkflowExecutionRetentionPeriod: durationpb.New(retention),
 		})
-		var exists *serviceerror.NamespaceAlreadyExists
-		if err == nil || errors.As(err, &exists) {
+		if _, exists := errors.AsType[*serviceerror.NamespaceAlreadyExists](err); err == nil || exists {
 			return nil
 		}
-		if err := pause(ctx, checkEvery); err != nil {
-			return fmt.Errorf("create namespace %s: %w", words[1], err)
+		if err := pause(ctx, checkInterval); err != nil {
+			return fmt.Errorf("create namespace %s: %w", match[1], err)
 		}
 	}
 }
 
-// postgres makes a database cluster in a folder, as the image does at its first
-// start, and serves it as an unprivileged user: PostgreSQL refuses root.
+// postgres creates a database cluster in a folder, as the image does at its first
+// start, and serves it as an unprivileged user, because PostgreSQL refuses root.
 func (s *Stack) postgres(p *Process, service types.ServiceConfig) error {
-	const nobody = 65534 // a user that has a name: initdb wants one
+	const nobodyUser = 65534 // a user with a name, which initdb requires
 	data, password := filepath.Join(p.folder, "data"), filepath.Join(p.folder, "password")
-	p.attributes = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	p.attributes = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyUser, Gid: nobodyUser}}
 	p.env = append(p.env, "LC_ALL=C.UTF-8", "TZ=UTC")
 	user := *service.Environment["POSTGRES_USER"]
 	isNew := false
@@ -69,10 +72,10 @@ func (s *Stack) postgres(p *Process, service types.ServiceConfig) error {
 		if err := writeFile(password, []byte(*service.Environment["POSTGRES_PASSWORD"])); err != nil {
 			return err
 		}
-		if err := os.Chown(p.folder, nobody, nobody); err != nil {
+		if err := os.Chown(p.folder, nobodyUser, nobodyUser); err != nil {
 			return err
 		}
-		// Outside of a test, fsync matters; kill -9 of a process loses nothing.
+		// fsync protects from a crash of the machine; a killed process loses nothing.
 		if err := s.run(p, "initdb", "--no-sync", "-U", user, "--pwfile", password, "-A", "scram-sha-256", "-E", "UTF8", "-D", data); err != nil {
 			return err
 		}
@@ -82,7 +85,7 @@ func (s *Stack) postgres(p *Process, service types.ServiceConfig) error {
 		"-c", "port=5432", "-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "max_connections=100",
 	}
 	p.env = append(p.env, "PGPASSWORD="+*service.Environment["POSTGRES_PASSWORD"])
-	p.ask = func(context.Context) error {
+	p.probe = func(context.Context) error {
 		if err := s.run(p, "pg_isready", "-h", p.address, "-U", user); err != nil || !isNew {
 			return err
 		}
@@ -93,18 +96,18 @@ func (s *Stack) postgres(p *Process, service types.ServiceConfig) error {
 	return nil
 }
 
-// run runs one of PostgreSQL's programs as its user.
+// run runs a PostgreSQL program as the user of the process.
 func (s *Stack) run(p *Process, program string, args ...string) error {
 	command := p.prepare(append([]string{filepath.Join(s.programs.Postgres, program)}, args...))
 	command.Dir = p.folder
-	if said, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", program, err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("run %s: %w\n%s", program, err, output)
 	}
 	return nil
 }
 
-// FindPostgres is the folder of the newest PostgreSQL that Debian's packages
-// brought; "" is none.
+// FindPostgres returns the folder of the newest PostgreSQL of Debian's packages, or
+// "".
 func FindPostgres() string {
 	newest, found := 0, ""
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
@@ -117,7 +120,7 @@ func FindPostgres() string {
 	return found
 }
 
-// pause waits; the error says that the context ended first.
+// pause waits for a duration. It returns an error if the context ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -128,11 +131,3 @@ func pause(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
-
-// silent drops the client's log: a server that is not there yet is no news.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

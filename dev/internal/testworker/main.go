@@ -1,5 +1,5 @@
-// Command testworker is worker/main.go with one more extension: it waits at a
-// step of the pass until the test lets it go on. The crash tests kill it there.
+// Command testworker is worker/main.go with an additional extension that waits at a
+// step of the pass until the test releases it. The crash tests kill it there.
 package main
 
 import (

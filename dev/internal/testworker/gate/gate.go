@@ -1,5 +1,5 @@
-// Package gate holds a worker at a step of the pass until a test lets it go on.
-// The two meet in a folder, so the package needs nothing of the test's process.
+// Package gate blocks a worker at a step of the pass until a test releases it. They
+// communicate by files in a folder, because the worker is a process of its own.
 package gate
 
 import (
@@ -13,23 +13,23 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Variables of the environment by which the test says at which extension point
-// the worker waits, and in which folder the two meet.
+// Environment variables with which the test selects the extension point at which the
+// worker waits, and the folder of the files.
 const (
 	StepVariable   = "TESTWORKER_STEP"
 	FolderVariable = "TESTWORKER_FOLDER"
 )
 
-// Files in that folder. The worker waits while HoldFile is there. It creates
-// ReachedFile when it begins to wait, and LeftFile when its context ended before
-// the test let it go on: the test came too late.
+// Files in that folder. The worker waits while HoldFile exists. It creates
+// ReachedFile when it starts to wait, and CanceledFile if its context ends before
+// the test releases it.
 const (
-	HoldFile    = "hold"
-	ReachedFile = "reached"
-	LeftFile    = "left"
+	HoldFile     = "hold"
+	ReachedFile  = "reached"
+	CanceledFile = "canceled"
 )
 
-// The extension points at which a worker can wait.
+// Extension points at which a worker can wait.
 const (
 	OwnerCheck = "PreReconcileOwnerCheck"
 	PreCheck   = "PreReconcileCheck"
@@ -37,10 +37,10 @@ const (
 	PostCheck  = "PostReconcileCheck"
 )
 
-// look is the time between two looks at the folder.
-const look = 10 * time.Millisecond
+// pollInterval is the time between two checks of HoldFile.
+const pollInterval = 10 * time.Millisecond
 
-// gate waits in a folder.
+// gate waits for files in a folder.
 type gate struct{ folder string }
 
 func (g gate) has(name string) bool {
@@ -52,7 +52,8 @@ func (g gate) mark(name string) error {
 	return os.WriteFile(filepath.Join(g.folder, name), nil, 0o600)
 }
 
-// wait returns when the test lets the step go on, or with the error of ctx.
+// wait waits until the test releases the step. It returns an error if ctx ends
+// first.
 func (g gate) wait(ctx context.Context) error {
 	if !g.has(HoldFile) {
 		return nil
@@ -60,12 +61,12 @@ func (g gate) wait(ctx context.Context) error {
 	if err := g.mark(ReachedFile); err != nil {
 		return err
 	}
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for g.has(HoldFile) {
 		select {
 		case <-ctx.Done():
-			if err := g.mark(LeftFile); err != nil {
+			if err := g.mark(CanceledFile); err != nil {
 				return err
 			}
 			return ctx.Err()
@@ -75,9 +76,9 @@ func (g gate) wait(ctx context.Context) error {
 	return nil
 }
 
-// Link is the extension that waits at one point and implements no other: a
-// modifier alone would make every PUT read first. An unknown step gives no
-// extension, which the registry refuses.
+// Link returns an extension that waits at one point and implements no other one: a
+// modifier would cause a read before every PUT. It returns nil for an unknown step,
+// which the registry refuses.
 func Link(step, folder string) any {
 	at := gate{folder: folder}
 	switch step {

@@ -9,7 +9,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// The subscription of the examples, and what others have to do with it.
+// Resources of the examples that exist before the demo.
 const (
 	demoGroup     = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo"
 	demoWorkspace = demoGroup + "/providers/Microsoft.OperationalInsights/workspaces/demo-logs"
@@ -17,21 +17,21 @@ const (
 
 	addressBody       = `{"location":"westus2","sku":{"name":"Standard"},"properties":{"publicIPAllocationMethod":"Static"}}`
 	addressAPIVersion = "2020-11-01"
-	// addressSeconds (simulated) is how long somebody else's change goes on.
+	// addressSeconds is the simulated duration of the address's creation.
 	addressSeconds = 300
 )
 
-// plant makes Azure less empty and less patient than a simulator is by itself,
-// so that the demo meets what a user meets:
-//   - a group that exists and is as its manifest says (no PUT);
-//   - a workspace that somebody made by hand, with another retention (an update);
-//   - an address that somebody is creating right now (operation in progress);
+// seed creates resources and faults in the simulator, so that the demo shows what
+// happens in a real subscription:
+//   - a group that exists and matches its manifest (no PUT);
+//   - a workspace created by hand, with another retention (an update);
+//   - an address that another client is creating (operation in progress);
 //   - a request that is throttled (429), one that meets a conflict (409), and one
 //     for an identity that is too new (400), once each.
 //
-// Somebody approves the manual private endpoint after a while (Options). What a
-// kept demo left is not planted again.
-func (d *demo) plant(ctx context.Context) error {
+// The private endpoint with manual approval is approved later, see manualApproval.
+// A simulator with saved resources is not seeded.
+func (d *demo) seed(ctx context.Context) error {
 	sim := d.sim.Simulator()
 	if len(sim.Resources("*", "*")) > 0 {
 		return nil
@@ -43,7 +43,7 @@ func (d *demo) plant(ctx context.Context) error {
 		}},
 	} {
 		if err := sim.Put(id, body); err != nil {
-			return fmt.Errorf("plant what exists before: %w", err)
+			return fmt.Errorf("seed the simulator: %w", err)
 		}
 	}
 	sim.AddFault(armsim.Fault{
@@ -60,25 +60,25 @@ func (d *demo) plant(ctx context.Context) error {
 		Message: "Principal does not exist in the directory. If this principal was just created, this may be a replication delay. Please try again.",
 	})
 	sim.AddOperationRule(armsim.OperationRule{ID: demoAddress, Count: 1, Spec: armsim.OperationSpec{Seconds: addressSeconds}})
-	return d.somebodyPuts(ctx, demoAddress, addressAPIVersion, addressBody)
+	return d.putAsOtherClient(ctx, demoAddress, addressAPIVersion, addressBody)
 }
 
-// somebodyPuts is a PUT of another client.
-func (d *demo) somebodyPuts(ctx context.Context, id, apiVersion, body string) error {
+// putAsOtherClient sends a PUT that does not come from the worker.
+func (d *demo) putAsOtherClient(ctx context.Context, id, apiVersion, body string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, d.sim.URL()+id+"?api-version="+apiVersion, strings.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("plant %s: %w", id, err)
+		return fmt.Errorf("seed %s: %w", id, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("plant %s: %w", id, err)
+		return fmt.Errorf("seed %s: %w", id, err)
 	}
 	if err := response.Body.Close(); err != nil {
-		return fmt.Errorf("plant %s: %w", id, err)
+		return fmt.Errorf("seed %s: %w", id, err)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("plant %s: the simulator answers %s", id, response.Status)
+		return fmt.Errorf("seed %s: the simulator returned %s", id, response.Status)
 	}
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-const keptGroup = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/kept"
+const savedGroup = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/saved"
 
-func TestKeptResources(t *testing.T) {
+func TestSavedResources(t *testing.T) {
 	first := armsim.New(armsim.Options{})
-	cluster := keptGroup + "/providers/Microsoft.Kusto/clusters/c1"
+	cluster := savedGroup + "/providers/Microsoft.Kusto/clusters/c1"
 	for id, body := range map[string]map[string]any{
-		keptGroup:                   {"location": "westus2", "tags": map[string]any{"a": "b"}},
+		savedGroup:                  {"location": "westus2", "tags": map[string]any{"a": "b"}},
 		cluster:                     {"location": "westus2", "properties": map[string]any{"state": "Running"}},
 		cluster + "/databases/logs": {"location": "westus2", "properties": map[string]any{"softDeletePeriod": "P30D"}},
 	} {
@@ -29,13 +29,13 @@ func TestKeptResources(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), resourcesFile)
 	second := armsim.New(armsim.Options{})
-	if err := restoreResources(file, second); err != nil || len(second.Resources("*", "*")) != 0 {
-		t.Fatalf("a demo that finds nothing starts empty; got %v", err)
+	if err := loadResources(file, second); err != nil || len(second.Resources("*", "*")) != 0 {
+		t.Fatalf("without a file the simulator stays empty; got %v", err)
 	}
-	if err := keepResources(file, first); err != nil {
+	if err := saveResources(file, first); err != nil {
 		t.Fatal(err)
 	}
-	if err := restoreResources(file, second); err != nil {
+	if err := loadResources(file, second); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(desired(first), desired(second)); diff != "" || len(desired(second)) != 3 {
@@ -43,24 +43,25 @@ func TestKeptResources(t *testing.T) {
 	}
 }
 
-// A kept demo has the secrets that it had, so that nothing looks rotated.
-func TestKeptSecrets(t *testing.T) {
+// TestSavedSecrets checks that a demo with KEEP=1 has the same secrets, so that none
+// looks rotated.
+func TestSavedSecrets(t *testing.T) {
 	folder := t.TempDir()
-	first, file, err := keptSecret(folder, "one")
+	first, file, err := savedSecret(folder, "one")
 	if err != nil || len(first) < 16 {
 		t.Fatalf("%q, %v", first, err)
 	}
-	second, _, err := keptSecret(folder, "one")
-	other, _, otherErr := keptSecret(folder, "other")
+	second, _, err := savedSecret(folder, "one")
+	other, _, otherErr := savedSecret(folder, "other")
 	if err != nil || otherErr != nil || second != first || other == first {
-		t.Errorf("then %q and %q (%v, %v), want the same and another", second, other, err, otherErr)
+		t.Errorf("got %q and %q (%v, %v), want the same secret and a different one", second, other, err, otherErr)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("its file is %v, %v", info, err)
+		t.Errorf("the file is %v, %v", info, err)
 	}
 }
 
-// desired is what manifests would compare: location, tags and properties.
+// desired returns what manifests compare: location, tags and properties.
 func desired(sim *armsim.Simulator) map[string]any {
 	all := map[string]any{}
 	for _, r := range sim.Resources("*", "*") {

@@ -6,17 +6,17 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/workflows"
 )
 
-// updatesAtOnce is how many updates are on their way at one time, as of the CLI.
-const updatesAtOnce = 16
+// maxUpdates is the number of concurrent updates, the same as of the CLI.
+const maxUpdates = 16
 
-// SetInterval applies what a file of manifests says with another interval, which
-// may be shorter than a manifest may ask for, to resources that are managed
-// already.
+// SetInterval applies a manifest file with another interval, which may be shorter
+// than a manifest allows. The resources must be managed already.
 func (w *World) SetInterval(file string, interval time.Duration) {
 	w.T.Helper()
 	set, err := manifest.Load(manifest.Options{}, file)
@@ -34,21 +34,16 @@ func (w *World) SetInterval(file string, interval time.Duration) {
 	})
 }
 
-// Update sends an update to many workflows and waits for their answers.
+// Update sends an update to many workflows and waits until all have completed it.
 func (w *World) Update(workflowIDs []string, name string, input func(i int) any) {
 	w.T.Helper()
-	turns, errs := make(chan struct{}, updatesAtOnce), make(chan error, len(workflowIDs))
+	var group errgroup.Group
+	group.SetLimit(maxUpdates)
 	for i, id := range workflowIDs {
-		turns <- struct{}{}
-		go func() {
-			errs <- w.update(id, name, input(i))
-			<-turns
-		}()
+		group.Go(func() error { return w.update(id, name, input(i)) })
 	}
-	for range workflowIDs {
-		if err := <-errs; err != nil {
-			w.T.Fatal(err)
-		}
+	if err := group.Wait(); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -65,25 +60,25 @@ func (w *World) update(workflowID, name string, input any) error {
 	return nil
 }
 
-// UntilWoken waits until the wakes of a resource that just changed are over, and
-// the workflow task after them: the second sweep comes 5 s after the first.
+// UntilWoken waits until a changed resource has completed its wakes and the
+// workflow task after them; the second sweep starts 5 s after the first.
 func (w *World) UntilWoken(id string) {
 	w.T.Helper()
-	w.Until(30*time.Second, "everybody was woken", func() (bool, string) {
-		begun, over := 0, 0
+	w.Until(30*time.Second, "all wakes are complete", func() (bool, string) {
+		started, completed := 0, 0
 		scheduled := map[int64]bool{}
 		var last enumspb.EventType
 		for _, event := range w.History(id).GetEvents() {
 			if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "WakeDependents" {
 				scheduled[event.GetEventId()] = true
-				begun++
+				started++
 			}
 			if scheduled[event.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()] {
-				over++
+				completed++
 			}
 			last = event.GetEventType()
 		}
-		quiet := last == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED || last == enumspb.EVENT_TYPE_TIMER_STARTED
-		return begun > 0 && begun == over && quiet, fmt.Sprintf("%d of %d wakes are over, and the last event is %s", over, begun, last)
+		idle := last == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED || last == enumspb.EVENT_TYPE_TIMER_STARTED
+		return started > 0 && started == completed && idle, fmt.Sprintf("%d of %d wakes are complete, the last event is %s", completed, started, last)
 	})
 }
