@@ -118,11 +118,11 @@ func (s *side) measure(w *harness.World) rate {
 		n := countPasses(w)
 		return n >= 2*passCount, fmt.Sprintf("%d passes", n)
 	})
-	begun, before, cpu := time.Now(), countPasses(w), s.worker.CPU()
+	begun, before, cpu := time.Now(), countPasses(w), processUsage(w.T, s.worker.PID()).cpu
 	until := begun.Add(passWindow)
 	w.Until(2*passWindow, "the window is over", func() (bool, string) { return time.Now().After(until), "" })
 	passes, took := float64(countPasses(w)-before), time.Since(begun)
-	spent := s.worker.CPU() - cpu
+	spent := processUsage(w.T, s.worker.PID()).cpu - cpu
 	s.set(idleInterval)
 	last := -1
 	w.Until(time.Minute, "all workflows are idle", func() (bool, string) {

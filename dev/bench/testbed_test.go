@@ -91,11 +91,13 @@ func newTestbed(t *testing.T, binaries harness.Binaries, simulator armsim.Option
 }
 
 // usage returns the use of a process.
-func (s *testbed) usage(pid int) usage {
-	s.T.Helper()
+func (s *testbed) usage(pid int) usage { return processUsage(s.T, pid) }
+
+func processUsage(t testing.TB, pid int) usage {
+	t.Helper()
 	u, err := usageOf(pid)
 	if err != nil {
-		s.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return u
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -157,33 +156,6 @@ func (k *Worker) Log() string {
 		return err.Error()
 	}
 	return string(data)
-}
-
-// userTick is the unit of times in /proc/PID/stat, which Linux fixes for user
-// space.
-const userTick = 10 * time.Millisecond
-
-// CPU returns the processor time that the worker has used so far, from
-// /proc/PID/stat.
-func (k *Worker) CPU() time.Duration {
-	k.world.T.Helper()
-	path := fmt.Sprintf("/proc/%d/stat", k.command.Process.Pid)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		k.world.T.Fatalf("measure the worker: %v", err)
-	}
-	// After the name, which may contain spaces, utime and stime are fields 12 and
-	// 13.
-	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-	ticks := 0
-	for _, field := range fields[11:13] {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			k.world.T.Fatalf("read %s: %v", path, err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * userTick
 }
 
 // end kills the worker if it still runs, and logs its output if the test failed.
