@@ -27,7 +27,7 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	// terminal means that out is a terminal; interactive that in is one too, so the
-	// user can answer questions.
+	// user can be asked.
 	terminal, interactive bool
 	color                 bool
 	// size returns the width and height of the terminal in characters.

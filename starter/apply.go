@@ -178,7 +178,7 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 	return a.wait(ctx, b, awaitAll(stale), goalDeleted, how.timeout)
 }
 
-// applyText returns the answer of a workflow to an apply. Generation 1 is the first
+// applyText returns the result of an apply. Generation 1 is the first
 // spec of the workflow; the resource may exist in Azure already.
 func applyText(result workflows.ApplyResult) string {
 	action := "configured"

@@ -104,7 +104,7 @@ func checkOneOf(flag, value string, allowed []string) error {
 	return cli.BadInput("--%s %q is not known%s; allowed are %s", flag, value, nearest.Suggest(value, allowed), strings.Join(allowed, ", "))
 }
 
-// noArgs rejects arguments; instead says what a user may have meant with one.
+// noArgs rejects arguments; instead says the alternative with one.
 func noArgs(instead string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -132,7 +132,7 @@ type question struct {
 	unchanged string
 }
 
-// ask asks on a terminal. Elsewhere the command itself is the answer, unless the
+// ask asks on a terminal. Elsewhere the command itself is the consent, unless the
 // question is required.
 func (a *app) ask(q question) error {
 	switch {

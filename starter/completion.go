@@ -89,7 +89,7 @@ func (a *app) completeLabels(c *cobra.Command, _ []string, typed string) ([]cobr
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completions returns the managed resources, none if Temporal does not answer in
+// completions returns the managed resources, none if Temporal does not respond in
 // time: a shell must not hang and cannot show an error.
 func (a *app) completions(c *cobra.Command) []backend.Record {
 	ctx, cancel := context.WithTimeout(completionContext(c), completionTimeout)

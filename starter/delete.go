@@ -112,7 +112,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 	return a.wait(ctx, b, expected, goalDeleted, how.timeout)
 }
 
-// sendDelete sends one DeleteUpdate and returns the answer for the user.
+// sendDelete sends one DeleteUpdate and returns the result as text.
 func (a *app) sendDelete(how deleteOptions, send func(backend.Message) error, desired *resource.Desired) (string, error) {
 	var result workflows.DeleteResult
 	input := workflows.DeleteInput{Cascade: how.cascade, By: a.by, Desired: desired}

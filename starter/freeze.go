@@ -62,7 +62,7 @@ func (a *app) unfreezeCommand() *cobra.Command {
 	return c
 }
 
-// changeFreeze sends one update and prints the answer and the other freezes.
+// changeFreeze sends one update and prints the result and the other freezes.
 func (a *app) changeFreeze(ctx context.Context, in workflows.Freeze, send func(context.Context, *connection, backend.Message) error, changed, unchanged string) error {
 	if in.Selector != "" {
 		if _, err := backend.ParseSelector(in.Selector); err != nil {

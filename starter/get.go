@@ -134,7 +134,7 @@ func logLines(a *app, views []backend.View) []logLine {
 	return lines
 }
 
-// noteStale notes why views are not from their workflows: no worker answers, or one
+// noteStale notes why views are not from their workflows: no worker responds, or one
 // does and fails.
 func (a *app) noteStale(views []backend.View) {
 	var taskQueues []string

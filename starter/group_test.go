@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
 )
 
 // manyDatabases manages so many databases that wait for their cluster.
@@ -172,4 +173,64 @@ func TestWhyJSON(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	golden(t, "why.json", w.out.String())
+}
+
+// TestNothingChosen verifies that an empty answer says what is missing: the labels, or
+// resources in the phase.
+func TestNothingChosen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"phase of a label": {reason: "resources with the label exist", args: []string{"get", "-l", "stack=prod", "--phase", "Failed"}, want: "no managed resource with the labels stack=prod is Failed (of 1 with these labels)"},
+		"label":            {reason: "other resources exist", args: []string{"get", "-l", "stack=none"}, want: "no managed resource has the labels stack=none"},
+		"phase":            {reason: "resources exist", args: []string{"get", "--phase", "Failed"}, want: "no managed resource is Failed"},
+		"why of a label":   {reason: "other resources exist", args: []string{"why", "-l", "stack=none"}, want: "no managed resource has the labels stack=none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.manage(t, cluster, readyStatus())
+			if code := w.run(tc.args...); code != cli.ExitOK || !strings.Contains(w.err.String(), tc.want) {
+				t.Errorf("%s: exit code %d: %s, want %q", tc.reason, code, w.err, tc.want)
+			}
+		})
+	}
+}
+
+// TestPermanentErrors verifies that no retry is promised for an error of Azure's that
+// only a new manifest mends.
+func TestPermanentErrors(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, waiting(t, "InvalidApiVersionParameter", "the api-version 2023-02-30 is invalid"))
+	w.run("why", "adx")
+	if !strings.Contains(w.out.String(), "if the message names a mistake, correct the manifest and apply") || strings.Contains(w.out.String(), "retries automatically") {
+		t.Errorf("the advice is\n%s", w.out)
+	}
+}
+
+// TestDifferencesAreResolved verifies that describe does not present corrected
+// differences as current.
+func TestDifferencesAreResolved(t *testing.T) {
+	w := newWorld()
+	status := readyStatus()
+	status.Differences, status.DifferencesAt = []resource.Difference{{Path: "sku.name", Observed: "a", Desired: "b"}}, noon()
+	w.temporal.manage(t, cluster, status)
+	w.run("describe", "adx")
+	if !strings.Contains(w.out.String(), "resolved since; observed -> desired") {
+		t.Errorf("the page is\n%s", w.out)
+	}
+}
+
+// TestDeletedBefore verifies that a deletion of what Azure no longer has shows the
+// workflow's sentence.
+func TestDeletedBefore(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, readyStatus())
+	final := workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted, Message: "the resource does not exist"}}
+	w.temporal.end("Completed", final)
+	w.run("wait", cluster, "--for", "deleted")
+	if !strings.Contains(w.out.String(), "Gone  Deleted: the resource does not exist") {
+		t.Errorf("the log is\n%s", w.out)
+	}
 }

@@ -24,7 +24,7 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 // pauseOrResume returns the command for pause or resume. changed and unchanged are the
-// answers for the user.
+// results for the user.
 func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string) *cobra.Command {
 	var (
 		input   workflows.PauseInput

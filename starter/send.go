@@ -10,15 +10,15 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// sender sends message i and returns the answer for the user.
+// sender sends message i and returns the result as text.
 type sender = func(ctx context.Context, i int) (string, error)
 
 // maxSendAttempts bounds how often in a row a message is sent that a busy worker does
-// not answer in time. Every message may be repeated.
+// not handle in time. Every message may be repeated.
 const maxSendAttempts = 3
 
 // sendAll sends one message for each record, in order and at most limit at a time, and
-// prints each answer as it arrives. A refusal is a line of its own and stops nothing;
+// prints each result as it arrives. A refusal is a line of its own and stops nothing;
 // any other error (no worker, no Temporal) ends it.
 func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, send sender) error {
 	all := make([]int, len(records))
@@ -29,7 +29,7 @@ func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, 
 }
 
 // sendWaves is sendAll in waves of positions: each wave starts when all messages of
-// the one before were answered.
+// the one before are complete.
 func (a *app) sendWaves(ctx context.Context, records []backend.Record, waves [][]int, limit int, send sender) error {
 	s := batch{app: a, records: records, send: send}
 	var err error
@@ -49,7 +49,7 @@ func (a *app) sendWaves(ctx context.Context, records []backend.Record, waves [][
 	return nil
 }
 
-// batch sends the messages of one command and counts the answers.
+// batch sends the messages of one command and counts the results.
 type batch struct {
 	app           *app
 	records       []backend.Record
@@ -58,7 +58,7 @@ type batch struct {
 	done, refused int
 }
 
-// one sends one message and prints its answer.
+// one sends one message and prints its result.
 func (s *batch) one(ctx context.Context, i int) error {
 	answer, err := s.retry(ctx, i)
 	s.mu.Lock()
@@ -77,9 +77,9 @@ func (s *batch) one(ctx context.Context, i int) error {
 	return nil
 }
 
-// retry sends a message until a worker answers. If another message was answered, or
-// a worker polls, a missing answer means a busy worker. The attempts start again
-// whenever another message is answered.
+// retry sends a message until a worker responds. If another message completed, or
+// a worker polls, a timeout means a busy worker. The attempts start again
+// whenever another message completes.
 func (s *batch) retry(ctx context.Context, i int) (string, error) {
 	for attempt := 1; ; attempt++ {
 		before := s.answered()

@@ -172,14 +172,17 @@ func (p *progress) show(outcomes []outcome) {
 		return
 	}
 	for i, o := range outcomes {
-		key := screen.ChangeKey(o.View) + o.Blocker
+		key := screen.ChangeKey(o.View) + o.Blocker + o.Pending
 		if p.last[i] == key {
 			continue
 		}
 		p.last[i] = key
 		state := screen.Summary(o.View, p.app.now())
-		if o.Done && p.goal == goalDeleted {
-			state = o.View.PhaseName()
+		switch {
+		case o.Pending != "":
+			state = o.View.PhaseName() + "  " + o.Pending
+		case o.Done && p.goal == goalDeleted && !o.View.Deleted:
+			state = o.View.PhaseName() // the condition is older than the deletion
 		}
 		p.app.printf("%s  %s  %s\n", p.app.now().Format(time.TimeOnly), cli.KindAndName(o.View.ID), state)
 	}

@@ -128,6 +128,8 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 		p.Blocker = "policy observe reports drift and changes nothing"
 	case v.Phase == workflows.PhaseFailed && current:
 		p.Blocker = "it is not retried until you change it or run `armature reconcile`"
+	case c.Ready:
+		p.Pending = "its next pass has not ended yet"
 	}
 	return p
 }

@@ -198,3 +198,12 @@ func TestWaitAsksOnlyWhatMoved(t *testing.T) {
 		})
 	}
 }
+
+// TestPendingIsNotReady verifies that a wait does not show the old condition of a
+// resource whose next pass it waits for.
+func TestPendingIsNotReady(t *testing.T) {
+	v := backend.View{Status: workflows.Status{Generation: 3, Condition: resource.Condition{Ready: true, ObservedGeneration: 2}}}
+	if got := compare(awaited{}, v, goalReady); got.Done || got.Pending == "" {
+		t.Errorf("outcome is %+v, want a pending pass", got)
+	}
+}

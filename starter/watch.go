@@ -38,7 +38,7 @@ type frame struct {
 	// lines are what a log of changes has instead; nil logs everything that render
 	// writes.
 	lines func(a *app) []logLine
-	// key is what must change before the frame is written again; "" stands for
+	// key is what must change before the frame is written again; "" means
 	// everything that render writes except ages.
 	key string
 	// final means that nothing in it can change any more.
@@ -108,7 +108,7 @@ type watcher struct {
 	block screen.Block
 }
 
-// noteUnreachable notes once that Temporal does not answer.
+// noteUnreachable notes once that Temporal does not respond.
 func (w *watcher) noteUnreachable(err error) {
 	if text := err.Error(); w.notes != text {
 		w.notes = text

@@ -43,7 +43,7 @@ type fakeTemporal struct {
 	records []backend.Record
 	// statuses answer queries, the last one for good; by workflow ID.
 	statuses map[string][]workflows.Status
-	// silent: no worker answers.
+	// silent: no worker responds.
 	silent bool
 	// answers and errors of updates by workflow ID.
 	answers map[string]any

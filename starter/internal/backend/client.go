@@ -153,7 +153,7 @@ func staticDetails(desired resource.Desired) string {
 }
 
 // Status queries a workflow for the status of its resource. It returns a
-// *NoWorkerError when no worker answers in time.
+// *NoWorkerError when no worker responds in time.
 func (c *Client) Status(ctx context.Context, workflowID string) (workflows.Status, error) {
 	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()

@@ -23,7 +23,7 @@ var (
 	ErrInterrupted = errors.New("interrupted")
 )
 
-// NoWorkerError means that Temporal is reachable and no worker answered in time.
+// NoWorkerError means that Temporal is reachable and no worker responded in time.
 type NoWorkerError struct {
 	TaskQueue string
 	// Busy is set when a worker polled the task queue during the call.
@@ -134,7 +134,7 @@ func WithExitCode(err error) error {
 	return &cli.ExitError{Code: cli.ExitFailed, Err: err}
 }
 
-// ExplainNoWorker returns why a workflow does not answer: its task fails, or no worker
+// ExplainNoWorker returns why a workflow does not respond: its task fails, or no worker
 // runs on its own task queue, which may differ from the one of --task-queue.
 func ExplainNoWorker(ctx context.Context, reader Reader, r Record, noWorker *NoWorkerError) error {
 	fresh, err := reader.Record(ctx, r.WorkflowID)

@@ -171,7 +171,7 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 }
 
 // translateRead is translate for calls that need no worker: a timeout means that
-// Temporal did not answer.
+// Temporal did not respond.
 func (c *Client) translateRead(ctx context.Context, err error) error {
 	err = c.translate(ctx, err)
 	if _, ok := errors.AsType[*NoWorkerError](err); ok {

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Message is one update. Result is a pointer that receives the answer.
+// Message is one update. Result is a pointer that receives the result.
 type Message struct {
 	Name   string
 	Input  any
@@ -81,7 +81,7 @@ func metRunEnd(err error) bool {
 }
 
 // send runs call until the update does not meet the end of a run, and waits for
-// the answer. The timeout starts here, so time in a queue of the caller does not
+// the result. The timeout starts here, so time in a queue of the caller does not
 // count.
 func (c *Client) send(ctx context.Context, m Message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
 	begun := time.Now()

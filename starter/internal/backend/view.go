@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,14 +19,14 @@ import (
 // Parallel bounds concurrent calls to Temporal.
 const Parallel = 8
 
-// MaxUnanswered is the number of unanswered queries in a row after which no more
+// MaxUnanswered is the number of failed queries in a row after which no more
 // workflows are queried: each query would take its whole timeout.
 const MaxUnanswered = Parallel
 
 // View is the state of one resource as the CLI shows it.
 type View struct {
 	workflows.Status
-	// Stale means that no worker answered: the status comes from memo and search
+	// Stale means that no worker responded: the status comes from memo and search
 	// attributes, without times and messages.
 	Stale bool
 	// Gone means that no workflow runs; Ended is how it ended, "" if the server
@@ -50,7 +53,13 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 	if v.Stale && !v.Gone && v.Record.Stuck != "" {
 		c.Message = v.Record.Stuck
 	}
-	if v.Gone || v.Stale || !c.Ready && !v.Deleting {
+	if v.Gone || v.Stale {
+		return c
+	}
+	if v.Paused && !v.Deleting && v.Operation == "" {
+		return v.pausedCondition()
+	}
+	if !c.Ready && !v.Deleting {
 		return c
 	}
 	switch {
@@ -65,6 +74,22 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 	c.Ready = false
 	if v.Deleting {
 		c.Reason = resource.ReasonDeleting
+	}
+	return c
+}
+
+// pausedCondition returns the condition of a pause: since when, who requested it and
+// why. The stored one is older than the pause.
+func (v View) pausedCondition() resource.Condition {
+	c := resource.Condition{Severity: resource.SeverityInfo, Reason: resource.ReasonPaused, ObservedGeneration: v.Condition.ObservedGeneration}
+	for _, d := range slices.Backward(v.Decisions) {
+		if d.Step == workflows.PauseUpdate {
+			c.LastTransitionTime, c.Message = d.At, d.Message
+			break
+		}
+	}
+	if c.ObservedGeneration != v.Generation {
+		c.Message = strings.TrimPrefix(fmt.Sprintf("%s; generation %d is not applied yet", c.Message, v.Generation), "; ")
 	}
 	return c
 }
@@ -102,7 +127,7 @@ func (v View) PhaseName() string {
 }
 
 // Viewer queries workflows for their status and stops querying when no worker
-// answers.
+// responds.
 type Viewer struct {
 	Reader Reader
 	// MaxUnanswered replaces the constant of that name; 0 means the constant.
@@ -148,7 +173,7 @@ func (w *Viewer) Refresh(ctx context.Context, last Record) (View, error) {
 }
 
 // RefreshFrom is Refresh with an earlier view: the worker is queried only if the
-// workflow has new events since, because otherwise its answer would be the same.
+// workflow has new events since, because otherwise the result would be the same.
 func (w *Viewer) RefreshFrom(ctx context.Context, last Record, earlier View) (View, error) {
 	r, err := w.Reader.Record(ctx, last.WorkflowID)
 	if errors.Is(err, ErrNotManaged) {
@@ -180,7 +205,7 @@ func (w *Viewer) RefreshAll(ctx context.Context, records []Record) ([]View, erro
 }
 
 // listed returns the state of one resource from a list. Lists report a failing
-// workflow task late, so the description is read if no worker answers.
+// workflow task late, so the description is read if no worker responds.
 func (w *Viewer) listed(ctx context.Context, r Record) (View, error) {
 	queried := w.queries()
 	v, err := w.view(ctx, r)

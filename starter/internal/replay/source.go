@@ -19,7 +19,7 @@ type Source struct {
 	Read             func(ctx context.Context) (*historypb.History, error)
 }
 
-// Files returns the sources of JSON files; a folder stands for its *.json files.
+// Files returns the sources of JSON files; a folder means its *.json files.
 func Files(paths []string) ([]Source, error) {
 	var sources []Source
 	for _, path := range paths {

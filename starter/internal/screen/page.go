@@ -227,7 +227,11 @@ func (d *page) differences() {
 	if len(v.Differences) == 0 {
 		return
 	}
-	d.line("Differences", "of %s, observed -> desired", d.at(v.DifferencesAt))
+	title := "of " + d.at(v.DifferencesAt) + ", observed -> desired"
+	if v.Condition.Ready {
+		title = "of " + d.at(v.DifferencesAt) + ", resolved since; observed -> desired"
+	}
+	d.line("Differences", "%s", title)
 	for i, difference := range v.Differences {
 		if i == d.limit(maxDifferences) {
 			d.more(len(v.Differences) - i)

@@ -76,7 +76,7 @@ func ChangeKey(v backend.View) string {
 type Item struct {
 	workflows.Status
 	Interval string `json:"interval"`
-	// Stale means that no worker answered: the item comes from search attributes.
+	// Stale means that no worker responded: the item comes from search attributes.
 	Stale bool `json:"stale,omitempty"`
 	// Stuck describes how the workflow task fails.
 	Stuck string `json:"stuck,omitempty"`

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,8 @@ type Progress struct {
 	// without the user, "" if it may be.
 	Done    bool
 	Blocker string
+	// Pending is what a Ready resource must still do, "" for every other one.
+	Pending string
 }
 
 // IsSettled reports whether a wait need not watch the resource any longer.
@@ -70,8 +73,8 @@ func (p Painter) brief(r Progress) string {
 	}
 	message := c.Message
 	switch {
-	case r.Blocker != "":
-		message = r.Blocker
+	case r.Blocker != "" || r.Pending != "":
+		message = cmp.Or(r.Blocker, r.Pending)
 	case len(v.WaitingFor) > 0 && v.Operation == "":
 		line += ", waits for " + v.WaitingFor[0].Short()
 		if more := len(v.WaitingFor) - 1; more > 0 {
@@ -158,7 +161,7 @@ func ownerOf(v backend.View, byKey map[string]int) (int, bool) {
 }
 
 // needKeys returns the keys of what a view needs, in the manifest's order if the
-// worker answered.
+// worker responded.
 func needKeys(v backend.View) []string {
 	if len(v.Needs) == 0 {
 		return v.Record.Needs

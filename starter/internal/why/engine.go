@@ -21,7 +21,7 @@ const (
 	maxDepth   = 12
 	maxBreadth = 4
 	maxQueries = 48
-	// maxUnanswered is the number of unanswered queries after which no other workflow
+	// maxUnanswered is the number of failed queries after which no other workflow
 	// is queried.
 	maxUnanswered = 2
 )

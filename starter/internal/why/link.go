@@ -28,7 +28,7 @@ type Link struct {
 	// NotReadySince is when the resource was last Ready; set if it is overdue.
 	NotReadySince time.Time `json:"notReadySince,omitzero"`
 	Overdue       bool      `json:"overdue,omitempty"`
-	// Stale means that no worker answered: the link comes from search attributes.
+	// Stale means that no worker responded: the link comes from search attributes.
 	Stale bool `json:"stale,omitempty"`
 	// Clear means that nothing blocks the resource.
 	Clear bool `json:"clear,omitempty"`
@@ -196,7 +196,7 @@ func (l *Link) setSeenBy(waiter *Link, now time.Time) {
 
 // roots returns the ends of a chain, each once, in the order of the chain. Of several
 // resources that block one deletion because they are not being deleted, the first
-// stands for all.
+// represents all.
 func (l *Link) roots() []*Link {
 	var found []*Link
 	known := map[string]bool{}
