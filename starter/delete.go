@@ -102,7 +102,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		return err
 	}
 	defer b.close()
-	err = a.sendWaves(ctx, records, deletionOrder(records), backend.Parallel, func(ctx context.Context, i int) (string, error) {
+	err = a.sendWaves(ctx, records, deletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		desired := resources[i]
 		return a.sendDelete(how, func(m backend.Message) error { return b.UpdateWithStart(ctx, desired, m) }, &desired)
 	})

@@ -142,7 +142,7 @@ func (a *app) noteStale(views []backend.View) {
 	for _, v := range views {
 		taskQueue := cmp.Or(v.Record.TaskQueue, a.taskQueue)
 		switch {
-		case !v.Stale || v.Gone:
+		case !v.Stale || v.Unmanaged:
 		case v.Record.Stuck != "":
 			stuck++
 		case !slices.Contains(taskQueues, taskQueue):

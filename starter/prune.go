@@ -152,7 +152,7 @@ func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record) 
 	if len(stale) == 0 {
 		return nil
 	}
-	return a.sendWaves(ctx, stale, deletionOrder(stale), backend.Parallel, func(ctx context.Context, i int) (string, error) {
+	return a.sendWaves(ctx, stale, deletionOrder(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		answer, err := a.sendDelete(deleteOptions{}, func(m backend.Message) error { return b.Update(ctx, stale[i].WorkflowID, m) }, nil)
 		if errors.Is(err, backend.ErrNotManaged) {
 			return "no longer managed", nil

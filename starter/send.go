@@ -145,7 +145,7 @@ func (a *app) sendNamed(ctx context.Context, s backend.Selection, prepare func(b
 	if err != nil {
 		return b, err
 	}
-	return b, a.sendAll(ctx, records, backend.Parallel, func(ctx context.Context, i int) (string, error) {
+	return b, a.sendAll(ctx, records, backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		answer, err := send(ctx, i)
 		if errors.Is(err, backend.ErrNotManaged) {
 			return answer, cli.Failed("it is no longer managed; nothing was started")

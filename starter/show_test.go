@@ -185,9 +185,9 @@ func TestPhaseWord(t *testing.T) {
 		"ready":    {reason: "as it stands", view: backend.View{Status: ready}, want: "Ready"},
 		"paused":   {reason: "no step starts, whatever was before", view: backend.View{Status: paused}, want: "Paused"},
 		"deleting": {reason: "a deletion works while paused", view: backend.View{Status: deleting}, want: "Deleting"},
-		"deleted":  {reason: "Azure has it no more", view: backend.View{Status: deleted, Gone: true, Ended: "Completed"}, want: "Gone"},
-		"once":     {reason: "the resource stands, its workflow ended", view: backend.View{Status: ready, Gone: true, Ended: "Completed"}, want: "Ready (ended)"},
-		"unknown":  {reason: "the server knows nothing of it", view: backend.View{Gone: true}, want: "Gone"},
+		"deleted":  {reason: "Azure has it no more", view: backend.View{Status: deleted, Unmanaged: true, Ended: "Completed"}, want: "Deleted"},
+		"once":     {reason: "the resource stands, its workflow ended", view: backend.View{Status: ready, Unmanaged: true, Ended: "Completed"}, want: "Ready (ended)"},
+		"unknown":  {reason: "the server knows nothing of it", view: backend.View{Unmanaged: true}, want: "Unmanaged"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

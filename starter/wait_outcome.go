@@ -84,7 +84,7 @@ func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome
 	if !first {
 		due = due[:min(maxPolled, len(due))]
 	}
-	err := backend.ForEach(ctx, len(due), backend.Parallel, func(ctx context.Context, at int) error {
+	err := backend.ForEach(ctx, len(due), backend.MaxParallel, func(ctx context.Context, at int) error {
 		i := due[at]
 		v, err := viewer.RefreshFrom(ctx, list[i].Record, outcomes[i].View)
 		if err != nil {
@@ -103,8 +103,8 @@ func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome
 func compare(w awaited, v backend.View, g goal) screen.Progress {
 	p := screen.Progress{View: v}
 	if g == goalDeleted {
-		p.Done = v.Gone && (v.Ended == "" || v.Deleted)
-		if v.Gone && !p.Done {
+		p.Done = v.Unmanaged && (v.Ended == "" || v.Deleted)
+		if v.Unmanaged && !p.Done {
 			p.Blocker = "its workflow ended (" + v.Ended + ") and did not delete it"
 		}
 		return p
@@ -112,13 +112,13 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 	c := v.Condition
 	current := c.ObservedGeneration >= max(v.Generation, w.minGeneration) && v.Pass >= w.minPass
 	switch {
-	case v.Stale && !v.Gone:
+	case v.Stale && !v.Unmanaged:
 		p.Done = c.Ready && w.minGeneration == 0 && w.minPass == 0
 	case c.Ready && current && !v.Deleting:
 		p.Done = true
-	case v.Gone && v.Ended == "":
+	case v.Unmanaged && v.Ended == "":
 		p.Blocker = "it is not managed; apply it first"
-	case v.Gone:
+	case v.Unmanaged:
 		p.Blocker = "its workflow ended: " + v.Ended
 	case v.Deleting:
 		p.Blocker = "it is being deleted"

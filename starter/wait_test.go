@@ -33,12 +33,12 @@ func TestJudge(t *testing.T) {
 		"paused and ready":  {reason: "what was waited for is there", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
 		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
 		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, hopeless: "being deleted"},
-		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Gone: true, Ended: "Completed"}, goal: goalReady, done: true},
-		"terminated":        {reason: "nobody manages it any more", view: backend.View{Gone: true, Stale: true, Ended: "Terminated"}, goal: goalReady, hopeless: "Terminated"},
-		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Gone: true}, goal: goalReady, hopeless: "not managed"},
-		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Gone: true, Ended: "Completed"}, goal: goalDeleted, done: true},
-		"never there":       {reason: "what is not managed is not there", view: backend.View{Gone: true}, goal: goalDeleted, done: true},
-		"ended otherwise":   {reason: "a terminated deletion is none", view: backend.View{Gone: true, Ended: "Terminated"}, goal: goalDeleted, hopeless: "did not delete"},
+		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Unmanaged: true, Ended: "Completed"}, goal: goalReady, done: true},
+		"terminated":        {reason: "nobody manages it any more", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: goalReady, hopeless: "Terminated"},
+		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: goalReady, hopeless: "not managed"},
+		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Unmanaged: true, Ended: "Completed"}, goal: goalDeleted, done: true},
+		"never there":       {reason: "what is not managed is not there", view: backend.View{Unmanaged: true}, goal: goalDeleted, done: true},
+		"ended otherwise":   {reason: "a terminated deletion is none", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: goalDeleted, hopeless: "did not delete"},
 		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: goalDeleted},
 	}
 	for name, tc := range cases {

@@ -225,5 +225,5 @@ func (t *watched) views(ctx context.Context, b *connection, fresh bool) ([]backe
 
 // isOver reports whether every named resource is gone.
 func (t *watched) isOver(views []backend.View) bool {
-	return len(t.Names) > 0 && !slices.ContainsFunc(views, func(v backend.View) bool { return !v.Gone })
+	return len(t.Names) > 0 && !slices.ContainsFunc(views, func(v backend.View) bool { return !v.Unmanaged })
 }

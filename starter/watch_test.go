@@ -116,7 +116,7 @@ func TestWatchGoesOn(t *testing.T) {
 			w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
 			return after(d)
 		}
-		if code := w.run("get", cluster, "--watch"); code != cli.ExitOK || !strings.Contains(w.out.String(), "Gone") {
+		if code := w.run("get", cluster, "--watch"); code != cli.ExitOK || !strings.Contains(w.out.String(), "Deleted") {
 			t.Errorf("exit code %d: %s%s", code, w.out, w.err)
 		}
 	})

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Parallel bounds concurrent calls to Temporal.
-const Parallel = 8
+// MaxParallel bounds concurrent calls to Temporal.
+const MaxParallel = 8
 
 // MaxUnanswered is the number of failed queries in a row after which no more
 // workflows are queried: each query would take its whole timeout.
-const MaxUnanswered = Parallel
+const MaxUnanswered = MaxParallel
 
 // View is the state of one resource as the CLI shows it.
 type View struct {
@@ -29,10 +29,10 @@ type View struct {
 	// Stale means that no worker responded: the status comes from memo and search
 	// attributes, without times and messages.
 	Stale bool
-	// Gone means that no workflow runs; Ended is how it ended, "" if the server
+	// Unmanaged means that no workflow runs; Ended is how it ended, "" if the server
 	// knows none.
-	Gone  bool
-	Ended string
+	Unmanaged bool
+	Ended     string
 	// Record is the record from which the view was made.
 	Record Record
 }
@@ -50,10 +50,10 @@ func (v View) DisplayName() string {
 // was Ready, or right after a deletion was requested, it would hide that.
 func (v View) CurrentCondition(now time.Time) resource.Condition {
 	c := v.Condition
-	if v.Stale && !v.Gone && v.Record.Stuck != "" {
+	if v.Stale && !v.Unmanaged && v.Record.Stuck != "" {
 		c.Message = v.Record.Stuck
 	}
-	if v.Gone || v.Stale {
+	if v.Unmanaged || v.Stale {
 		return c
 	}
 	if v.Paused && !v.Deleting && v.Operation == "" {
@@ -97,7 +97,7 @@ func (v View) pausedCondition() resource.Condition {
 // NextAttempt returns when the next pass starts by itself; the zero time if none
 // does or if the end of an operation starts it.
 func (v View) NextAttempt() time.Time {
-	if v.Gone || v.Operation != "" || v.Deleting && v.Condition.Ready {
+	if v.Unmanaged || v.Operation != "" || v.Deleting && v.Condition.Ready {
 		return time.Time{}
 	}
 	return v.NextTry
@@ -105,7 +105,7 @@ func (v View) NextAttempt() time.Time {
 
 // IsDetached reports whether the workflow ended and left the resource in Azure.
 func (v View) IsDetached() bool {
-	return v.Gone && v.Condition.Reason == resource.ReasonDetached
+	return v.Unmanaged && v.Condition.Reason == resource.ReasonDetached
 }
 
 // PhaseName returns the phase for people. A deletion or a pause replaces the stored
@@ -114,9 +114,11 @@ func (v View) PhaseName() string {
 	switch {
 	case v.IsDetached():
 		return "Detached"
-	case v.Gone && (v.Deleted || v.Ended == ""):
-		return "Gone"
-	case v.Gone:
+	case v.Unmanaged && v.Deleted:
+		return "Deleted"
+	case v.Unmanaged && v.Ended == "":
+		return "Unmanaged"
+	case v.Unmanaged:
 		return string(v.Phase) + " (ended)"
 	case v.Deleting:
 		return string(workflows.PhaseDeleting)
@@ -139,7 +141,7 @@ type Viewer struct {
 func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 	v := View{Status: r.Status(), Record: r}
 	if !r.Running {
-		v.Stale, v.Gone, v.Ended = r.Final == nil, true, r.Ended
+		v.Stale, v.Unmanaged, v.Ended = r.Final == nil, true, r.Ended
 		return v, nil
 	}
 	v.Stale = true
@@ -153,7 +155,7 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 	}
 	switch {
 	case errors.Is(err, ErrNotManaged):
-		v.Gone = true
+		v.Unmanaged = true
 		return v, nil
 	case err != nil:
 		return View{}, err
@@ -177,7 +179,7 @@ func (w *Viewer) Refresh(ctx context.Context, last Record) (View, error) {
 func (w *Viewer) RefreshFrom(ctx context.Context, last Record, earlier View) (View, error) {
 	r, err := w.Reader.Record(ctx, last.WorkflowID)
 	if errors.Is(err, ErrNotManaged) {
-		return View{Status: last.Status(), Gone: true, Record: last}, nil
+		return View{Status: last.Status(), Unmanaged: true, Record: last}, nil
 	}
 	if err != nil {
 		return View{}, err
@@ -209,7 +211,7 @@ func (w *Viewer) RefreshAll(ctx context.Context, records []Record) ([]View, erro
 func (w *Viewer) listed(ctx context.Context, r Record) (View, error) {
 	queried := w.queries()
 	v, err := w.view(ctx, r)
-	if err != nil || !queried || !v.Stale || v.Gone || v.Record.Stuck != "" {
+	if err != nil || !queried || !v.Stale || v.Unmanaged || v.Record.Stuck != "" {
 		return v, err
 	}
 	if fresh, err := w.Reader.Record(ctx, r.WorkflowID); err == nil && fresh.Stuck != "" {
@@ -226,7 +228,7 @@ func (w *Viewer) queries() bool {
 
 func (w *Viewer) all(ctx context.Context, records []Record, read func(context.Context, Record) (View, error)) ([]View, error) {
 	views := make([]View, len(records))
-	err := ForEach(ctx, len(records), Parallel, func(ctx context.Context, i int) (err error) {
+	err := ForEach(ctx, len(records), MaxParallel, func(ctx context.Context, i int) (err error) {
 		views[i], err = read(ctx, records[i])
 		return err
 	})

@@ -98,7 +98,7 @@ func (d *page) condition() {
 	switch {
 	case v.IsDetached():
 		phase += "  it still exists in Azure and is no longer managed"
-	case v.Gone:
+	case v.Unmanaged:
 		phase += "  its workflow ended: " + v.Ended + "; it is no longer managed"
 	case v.Deleting:
 		phase += "  deletion requested; the workflow ends with it"
@@ -106,10 +106,10 @@ func (d *page) condition() {
 		phase += "  no step starts until `armature resume " + v.DisplayName() + "`"
 	}
 	d.line("Phase", "%s", phase)
-	if v.Overdue && !v.Gone {
+	if v.Overdue && !v.Unmanaged {
 		d.line("Overdue", "not Ready since %s", d.at(v.NotReadySince))
 	}
-	if !v.Stale || v.Gone {
+	if !v.Stale || v.Unmanaged {
 		return
 	}
 	taskQueue := cmp.Or(v.Record.TaskQueue, d.TaskQueue)
@@ -122,7 +122,7 @@ func (d *page) condition() {
 
 func (d *page) waiting() {
 	v := d.view
-	if v.Gone {
+	if v.Unmanaged {
 		return
 	}
 	for i, id := range v.WaitingFor {
@@ -153,7 +153,7 @@ func (d *page) more(n int) {
 func (d *page) nextTry() {
 	v := d.view
 	switch {
-	case v.Stale || v.Gone:
+	case v.Stale || v.Unmanaged:
 	case v.Paused && !v.Deleting:
 		d.line("Next try", "after `armature resume`")
 	case v.Operation != "":
@@ -187,7 +187,7 @@ func (d *page) spec() {
 	}
 	d.line("Generation", "%s", generation)
 	policy := string(v.Policy)
-	if v.Gone {
+	if v.Unmanaged {
 		policy += ", no longer checked"
 	} else if v.Interval > 0 {
 		policy += ", checked every " + cli.Span(v.Interval)

@@ -26,10 +26,10 @@ type Painter struct {
 // it, and marked if the resource is overdue.
 func (p Painter) phase(v backend.View) string {
 	phase := v.PhaseName()
-	if v.Stale && !v.Gone {
+	if v.Stale && !v.Unmanaged {
 		phase += "?"
 	}
-	if v.Overdue && !v.Gone {
+	if v.Overdue && !v.Unmanaged {
 		phase += " (overdue)"
 	}
 	return p.paint(phase, v)
@@ -53,7 +53,7 @@ func (p Painter) paint(s string, v backend.View) string {
 // Summary returns phase, reason and message in one line.
 func Summary(v backend.View, now time.Time) string {
 	line := v.PhaseName()
-	if v.Deleting && v.Condition.Ready && v.Operation == "" && !v.Gone {
+	if v.Deleting && v.Condition.Ready && v.Operation == "" && !v.Unmanaged {
 		return line // the first pass of the deletion has not ended: the condition is older
 	}
 	c := v.CurrentCondition(now)
@@ -69,7 +69,7 @@ func Summary(v backend.View, now time.Time) string {
 // ChangeKey returns what must change for a new line in a log. The message is not part
 // of it, because it has ages and counts that change with every pass.
 func ChangeKey(v backend.View) string {
-	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Gone, v.WaitingFor, v.Operation)
+	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Unmanaged, v.WaitingFor, v.Operation)
 }
 
 // Item is a view in JSON and YAML. Its names do not change.

@@ -40,7 +40,7 @@ func (p Painter) WideTable(views []backend.View) string {
 // number of others.
 func waitsFor(v backend.View) string {
 	switch n := len(v.WaitingFor); {
-	case n == 0 || v.Gone:
+	case n == 0 || v.Unmanaged:
 		return "-"
 	case n > 1:
 		return fmt.Sprintf("%s +%d", v.WaitingFor[0].Short(), n-1)

@@ -65,10 +65,10 @@ func (p Painter) brief(r Progress) string {
 		return line
 	}
 	c := v.CurrentCondition(p.Now)
-	if v.Operation != "" && !v.Gone {
+	if v.Operation != "" && !v.Unmanaged {
 		c.LastTransitionTime, c.Message = v.OperationSince, v.Operation+" in progress in Azure"
 	}
-	if !c.LastTransitionTime.IsZero() && !v.Gone {
+	if !c.LastTransitionTime.IsZero() && !v.Unmanaged {
 		line += " " + cli.Ago(c.LastTransitionTime, p.Now)
 	}
 	message := c.Message

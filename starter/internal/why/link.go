@@ -20,9 +20,9 @@ type Link struct {
 	Since   time.Time       `json:"since,omitzero"`
 	Reason  resource.Reason `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
-	// SeenByWaiter is the last message about this resource of the resource that
+	// WaiterMessage is the last message about this resource of the resource that
 	// waits for it.
-	SeenByWaiter string `json:"saw,omitempty"`
+	WaiterMessage string `json:"saw,omitempty"`
 	// NextTry is when Armature tries again by itself.
 	NextTry time.Time `json:"nextTry,omitzero"`
 	// NotReadySince is when the resource was last Ready; set if it is overdue.
@@ -72,14 +72,14 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	l := &Link{
 		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
 		Reason: c.Reason, Message: strings.Join(strings.Fields(c.Message), " "), NextTry: v.NextAttempt(),
-		Overdue: v.Overdue, Stale: v.Stale && !v.Gone,
-		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Gone,
+		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged,
+		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged,
 	}
 	if v.Overdue {
 		l.NotReadySince = v.NotReadySince
 	}
 	switch {
-	case v.Gone:
+	case v.Unmanaged:
 		l.setEnded(v)
 	case v.Stale:
 		l.setUnanswered(v, cmp.Or(v.Record.TaskQueue, taskQueue))
@@ -154,7 +154,7 @@ func (l *Link) isBlockedBy(other *Link) bool {
 // a failing workflow task and the end of the workflow come before what the resource
 // waits for.
 func (l *Link) follows(v backend.View) bool {
-	if v.Gone || l.Clear || v.Operation != "" || v.Record.Stuck != "" {
+	if v.Unmanaged || l.Clear || v.Operation != "" || v.Record.Stuck != "" {
 		return false
 	}
 	if v.Deleting {
@@ -173,9 +173,9 @@ func (l *Link) setSeenBy(waiter *Link, now time.Time) {
 	case waiter.deleting && (absent || l.State == stateEnded || l.State == stateDetached):
 		l.Advice = retry
 	case absent && (waiter.Reason == resource.ReasonWaitingForOwner || waiter.Reason == resource.ReasonReferenceNotFound):
-		l.SeenByWaiter = waiter.Message
+		l.WaiterMessage = waiter.Message
 	case l.State == stateNotManaged:
-		l.SeenByWaiter, l.Advice = waiter.Message, retry
+		l.WaiterMessage, l.Advice = waiter.Message, retry
 	case waiter.isBlockedBy(l) && waiter.Reason == resource.ReasonContainsProtected:
 		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "its policy keeps it in Azure"
 		l.Advice = "move it, or change its policy and apply"
@@ -190,7 +190,7 @@ func (l *Link) setSeenBy(waiter *Link, now time.Time) {
 		l.Advice = "wait until it is deleted, then apply it again"
 	case l.Clear:
 		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", ""
-		l.SeenByWaiter, l.Advice = waiter.Message, retry
+		l.WaiterMessage, l.Advice = waiter.Message, retry
 	}
 }
 
@@ -247,7 +247,7 @@ func rotate(names []string) []string {
 
 // Key returns what a watch compares: everything but ages and the times of retries.
 func (l *Link) Key() string {
-	key := fmt.Sprintln(l.ID, l.State, l.Since.Unix(), l.Reason, l.SeenByWaiter, l.Overdue, l.Stale, l.More, l.Cycle, l.Cut)
+	key := fmt.Sprintln(l.ID, l.State, l.Since.Unix(), l.Reason, l.WaiterMessage, l.Overdue, l.Stale, l.More, l.Cycle, l.Cut)
 	for _, next := range l.WaitsFor {
 		key += next.Key()
 	}

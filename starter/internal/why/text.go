@@ -91,8 +91,8 @@ func (p *printer) line(l *Link, maxRunes int) string {
 		// The reason is the last that was written; the message is about the worker.
 		message = l.Message
 	}
-	if l.SeenByWaiter != "" {
-		message = joinNonEmpty("; ", message, l.waiter+" reports: "+l.SeenByWaiter)
+	if l.WaiterMessage != "" {
+		message = joinNonEmpty("; ", message, l.waiter+" reports: "+l.WaiterMessage)
 	}
 	if p.wide {
 		maxRunes = math.MaxInt
@@ -147,8 +147,8 @@ func rootText(l *Link, separator string, now time.Time) string {
 	if l.Alike > 0 {
 		sentence += " (and " + cli.Count(l.Alike, "other") + ")"
 	}
-	if l.SeenByWaiter != "" {
-		sentence += ", and " + l.waiter + " reports: " + cli.Cut(l.SeenByWaiter, maxMessageRunes)
+	if l.WaiterMessage != "" {
+		sentence += ", and " + l.waiter + " reports: " + cli.Cut(l.WaiterMessage, maxMessageRunes)
 	}
 	if !l.NextTry.IsZero() {
 		sentence += ", next try " + cli.In(l.NextTry, now)
