@@ -15,8 +15,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Bounds of the points whose caller sets no shorter one. Checks have the budget
-// of their local activity.
+// Time limits of the points, unless the caller sets a shorter one. Checks have the
+// budget of their local activity.
 const (
 	maxClassifyTime = 2 * time.Second
 	maxModifyTime   = 20 * time.Second

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// every is a link of every point that tells when it begins and ends. With stop it
+// every implements every point and records when it begins and ends. With stop it
 // decides instead of calling next.
 type every struct {
 	name  string

@@ -16,7 +16,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// tracer takes part in every check: it notes when, and answers as told.
+// tracer implements every check: it records its calls and returns a given result.
 type tracer struct {
 	name   string
 	trace  *[]string
@@ -107,7 +107,7 @@ func TestAnswersBecomeVerdicts(t *testing.T) {
 		want    resource.Verdict
 		message string // part of it
 	}{
-		"error": {"an error is a failed check, its words kept", failing(errors.New("the moon is full")),
+		"error": {"an error is a failed check, its text is kept", failing(errors.New("the moon is full")),
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow}, "the moon is full"},
 		"error of ARM": {"its request ID and wait are kept", failing(fmt.Errorf("read it: %w", &arm.Error{Status: 429, Message: "slow down", RequestID: "r1", RetryAfter: time.Minute})),
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow, RequestID: "r1", RetryAfter: time.Minute}, "slow down"},

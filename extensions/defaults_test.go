@@ -49,7 +49,7 @@ func TestDefaultOwnerCheck(t *testing.T) {
 				t.Errorf("%s: got %+v", c.reason, verdict)
 			}
 			if verdict.Message == "" {
-				t.Error("the verdict says nothing")
+				t.Error("the verdict has no message")
 			}
 		})
 	}

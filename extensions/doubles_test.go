@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"testing"
 
@@ -39,9 +38,6 @@ func (c *countingClient) Post(context.Context, resource.ID, string, string, []by
 	return arm.Operation{}, nil
 }
 
-// typeName is the Go type of a link.
-func typeName(link any) string { return fmt.Sprintf("%T", link) }
-
 func mustID(t *testing.T, text string) resource.ID {
 	t.Helper()
 	id, err := resource.ParseID(text)
@@ -60,7 +56,7 @@ func mustBody(t *testing.T, text string) map[string]any {
 	return decoded
 }
 
-// object is a resource with a desired and an observed body; "" is none.
+// object returns a resource with a desired and an observed body; "" means none.
 func object(t *testing.T, id, desired, observed string) *resource.Object {
 	t.Helper()
 	return &resource.Object{
@@ -78,7 +74,7 @@ func registry(t *testing.T, entries ...extensions.Entry) *extensions.Registry {
 	return built
 }
 
-// logged is a logger and what it wrote at info and above.
+// logged returns a logger and its output at info and above.
 func logged() (*slog.Logger, *bytes.Buffer) {
 	var out bytes.Buffer
 	return slog.New(slog.NewTextHandler(&out, nil)), &out

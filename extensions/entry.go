@@ -24,8 +24,8 @@ type Entry struct {
 	// Leaf marks a type that can have no children in ARM and that no other
 	// resource waits for; see Registry.Leaf.
 	Leaf bool
-	// InlineLists are the lists in a body of the type whose items are child
-	// resources too. A PUT keeps the children that its body does not name.
+	// InlineLists are the lists in a body of the type that contain child
+	// resources. A PUT keeps the children that its body does not name.
 	InlineLists []InlineList
 	// Stopped are the states in which a PUT would start a stopped resource or be
 	// refused. The default pre-check does not send one then.
@@ -39,10 +39,10 @@ type InlineList struct {
 	// Path leads to the list, for example properties.subnets.
 	Path string
 	// Types are relative to the parent, for example "subnets". They change one
-	// at a time, like those of Serialises.
+	// at a time, as in Serialises.
 	Types []string
-	// KeptWhenOmitted marks a list whose children stay when the body of a PUT
-	// omits the list. One that the body contains is the whole list all the same.
+	// KeptWhenOmitted marks a list that may be omitted in the body of a PUT
+	// without deleting the children. One that the body contains is the whole list all the same.
 	KeptWhenOmitted bool
 }
 

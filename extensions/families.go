@@ -7,8 +7,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// FamilyHead returns the resource in whose family ARM accepts one change at a
-// time, and whether there is one: a virtual network for its subnets, its peerings
+// FamilyHead returns the parent below which ARM accepts one change at a time,
+// and whether there is one: a virtual network for its subnets, its peerings
 // and itself. A member must take the head's turn before it changes. Of nested
 // families the outermost counts.
 func (r *Registry) FamilyHead(id resource.ID) (head resource.ID, ok bool) {

@@ -65,7 +65,7 @@ func TestFactsOfAllTypes(t *testing.T) {
 	}
 }
 
-// panicky panics when asked for its facts.
+// panicky panics when its facts are read.
 type panicky struct{}
 
 func (panicky) Children() []string {

@@ -40,7 +40,7 @@ type Resolution struct {
 
 // PreReconciliationOwnerChecker decides from the owner alone whether the
 // resource may be touched at all. It runs before every request to the resource,
-// for owners whose state refuses even a GET. owner is nil when there is none or
+// for owners that refuse even a GET in some state. owner is nil when there is none or
 // when it may not be read; an owner that is absent in Azure has
 // Exists() == false. It must not return SkipReconcile.
 type PreReconciliationOwnerChecker interface {
@@ -89,8 +89,8 @@ type PreReconcileCheckFunc func(
 	log *slog.Logger,
 ) (PreReconcileCheckResult, error)
 
-// PostReconciliationChecker decides whether a resource whose operation has
-// succeeded in ARM is Ready. It also runs in a pass without a PUT.
+// PostReconciliationChecker decides whether a resource is Ready after its
+// operation succeeded in ARM. It also runs in a pass without a PUT.
 type PostReconciliationChecker interface {
 	PostReconcileCheck(
 		ctx context.Context,

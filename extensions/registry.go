@@ -18,7 +18,7 @@ type Registry struct {
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
-// outer one. An entry without a type, or whose link implements no point (a wrong
+// outer one. An entry without a type, or with a link that implements no point (a wrong
 // signature), is an error: it would never be called and no message would say so.
 func New(entries ...Entry) (*Registry, error) {
 	for i, entry := range entries {

@@ -33,8 +33,8 @@ type Request struct {
 	HashKey []byte
 	// Merge means that a PUT lays desired over observed.
 	Merge bool
-	// Secrets are hashes of the values behind $secret references whose rotation is
-	// a difference, by reference; nil where there is none.
+	// Secrets are hashes of the values behind $secret references, if their rotation
+	// counts as a difference, by reference; nil where there is none.
 	Secrets map[string]string
 	// Now is the time of the pass.
 	Now time.Time

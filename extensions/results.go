@@ -82,7 +82,7 @@ func WithRetry(class resource.RetryClass) Option {
 	return func(v *resource.Verdict) { v.Class = class }
 }
 
-// WithWaitingFor adds the resources whose change would lift a block. An owner
+// WithWaitingFor adds resources; a change of one of them ends the block. An owner
 // check waits for the owner without it.
 func WithWaitingFor(ids ...resource.ID) Option {
 	return func(v *resource.Verdict) { v.WaitingFor = append(v.WaitingFor, ids...) }

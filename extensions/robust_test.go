@@ -12,8 +12,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// A link that does not come back ends the step all the same, is named, and is
-// not called for ever.
+// A link that does not return does not delay the step, is named in the error, and
+// is not called again after a few times.
 func TestHangingLink(t *testing.T) {
 	release := make(chan struct{})
 	hangs := preLink(func(*resource.Object, *resource.Object, given) (extensions.PreReconcileCheckResult, error) {
@@ -66,7 +66,7 @@ func (f preLinkOuter) PreReconcileCheck(ctx context.Context, obj, owner *resourc
 	return preLink(f).PreReconcileCheck(ctx, obj, owner, resolver, client, log, next)
 }
 
-// A link that changes what it is given is named, and the change does not stay.
+// A link that changes its input is named, and the change is undone.
 func TestChangedInputs(t *testing.T) {
 	cases := map[string]func(obj, owner *resource.Object){
 		"observed": func(obj, _ *resource.Object) { obj.Observed["properties"].(map[string]any)["x"] = "changed" },
@@ -93,8 +93,7 @@ func TestChangedInputs(t *testing.T) {
 	}
 }
 
-// A link that goes on after its call, one that nobody waits for any more, changes
-// nothing that others read.
+// A link that still runs after its call timed out cannot change shared objects.
 func TestLinksHaveCopies(t *testing.T) {
 	var kept []map[string]any
 	r := registry(t, extensions.Entry{Type: extensions.AllTypes, Link: preLink(func(obj, owner *resource.Object, w given) (extensions.PreReconcileCheckResult, error) {
@@ -112,7 +111,8 @@ func TestLinksHaveCopies(t *testing.T) {
 	}
 }
 
-// What an extension says is cut to what a history and a search attribute hold.
+// The result of an extension is cut to the limits of histories and search
+// attributes.
 func TestGarbage(t *testing.T) {
 	say := func(result extensions.PreReconcileCheckResult) resource.Verdict {
 		r := registry(t, extensions.Entry{Type: extensions.AllTypes, Link: preLink(func(*resource.Object, *resource.Object, given) (extensions.PreReconcileCheckResult, error) {

@@ -1,4 +1,4 @@
-// Command custom-worker is a worker with one check of its own.
+// Command custom-worker runs a worker with one check of its own.
 package main
 
 import (

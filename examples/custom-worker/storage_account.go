@@ -9,18 +9,18 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The compiler says which point is meant; a wrong signature would be no link.
+// The compiler checks the signature; with a wrong one the link would never run.
 var _ extensions.PostReconciliationChecker = StorageAccount{}
 
 // StorageAccountType is the ARM type that the check is for.
 const StorageAccountType = "Microsoft.Storage/storageAccounts"
 
-// StorageAccount is Ready when its primary place is there: Azure calls an account
-// done while its names still spread.
+// StorageAccount is Ready when its primary location is available. Azure reports an
+// account as created while its DNS names still propagate.
 type StorageAccount struct{}
 
-// PostReconcileCheck fails until statusOfPrimary is available. An account that
-// does not say is not waited for.
+// PostReconcileCheck fails while statusOfPrimary is unavailable. An account without
+// that property passes.
 func (StorageAccount) PostReconcileCheck(
 	ctx context.Context,
 	obj *resource.Object,
@@ -31,7 +31,7 @@ func (StorageAccount) PostReconcileCheck(
 	next extensions.PostReconcileCheckFunc,
 ) (extensions.PostReconcileCheckResult, error) {
 	if status, _ := obj.StringAt("properties.statusOfPrimary"); status == "unavailable" {
-		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The primary place of the storage account is %s", status)), nil
+		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The primary location of the storage account is %s", status)), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }

@@ -13,7 +13,7 @@ func TestStorageAccount(t *testing.T) {
 		ID:    "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/s1",
 		Post: []extensiontest.States{{
 			Path: "properties.statusOfPrimary", Block: []string{"unavailable"}, Pass: []string{"available"},
-			Message: "The primary place of the storage account is %s", Exact: true,
+			Message: "The primary location of the storage account is %s", Exact: true,
 		}},
 	})
 }

@@ -23,7 +23,7 @@ type classifierRow struct {
 	// pattern is matched with the message, ignoring case; nil for any. A row has one
 	// only where the code is too general.
 	pattern *regexp.Regexp
-	// class replaces the retry class; "" keeps that of the error table.
+	// class replaces the retry class; "" keeps the class of the error table.
 	class resource.RetryClass
 	// advice is added to the message: what to do next.
 	advice string

@@ -93,7 +93,7 @@ func classifierRows() []classifierRow {
 	}
 }
 
-// softDeletedRows returns the types whose deleted resources keep their name. The
+// softDeletedRows returns types with soft delete, where a deleted resource keeps its name. The
 // advice explains how to recover the old one and how to purge it.
 func softDeletedRows() []classifierRow {
 	one := func(resourceType string) []string { return []string{resourceType} }

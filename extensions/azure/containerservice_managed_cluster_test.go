@@ -12,7 +12,7 @@ import (
 
 const aksID = groupID + "/providers/Microsoft.ContainerService/managedClusters/c1"
 
-// aksWords are words of AKS for an operation, aksRest those of a rest.
+// aksWords returns states of AKS during an operation, aksRest the settled ones.
 func aksWords() []string {
 	return []string{"Creating", "Updating", "Deleting", "Upgrading", "Scaling", "Starting", "Stopping", "Migrating", "RotatingClusterCertificates", "SomethingNew"}
 }
@@ -26,7 +26,7 @@ func managedClusterSuite() extensiontest.Suite {
 	}
 }
 
-// TestManagedClusterStates follows a cluster through its life.
+// TestManagedClusterStates follows a cluster through its lifecycle.
 func TestManagedClusterStates(t *testing.T) {
 	a := newSimulation(t)
 	old, next := `{"location":"westus2","properties":{"kubernetesVersion":"1.30.0"}}`, `{"location":"westus2","properties":{"kubernetesVersion":"1.31.0"}}`

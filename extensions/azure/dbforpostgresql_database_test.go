@@ -12,7 +12,7 @@ import (
 
 const pgDatabaseID = serverID + "/databases/d1"
 
-// pgOwner are the states of a server that its children look at.
+// pgOwner returns the states of a server that its children check.
 func pgOwner() []extensiontest.States {
 	return []extensiontest.States{{Path: "properties.state", Block: pgShut(), Pass: pgOpen(), Message: "Owning FlexibleServer is in state %q"}}
 }
@@ -30,8 +30,8 @@ func TestPostgreSQLDatabaseStates(t *testing.T) {
 	a.want("made", a.preCheck(pgDatabaseID, `{"properties":{"charset":"UTF8"}}`), resource.ActionSkip, "In sync")
 }
 
-// followServer takes a server through its states and holds what the owner check
-// of something below it says; the server ends Ready.
+// followServer takes a server through its states and checks the owner check of a
+// child; the server ends Ready.
 func followServer(a *simulation, child string) {
 	a.t.Helper()
 	a.want("without a server", a.ownerCheck(child), resource.ActionBlock, "does not exist")

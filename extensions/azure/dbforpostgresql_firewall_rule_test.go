@@ -23,6 +23,6 @@ func TestFirewallRuleStates(t *testing.T) {
 	a.made(firewallRuleID, body)
 	a.want("made", a.preCheck(firewallRuleID, body), resource.ActionSkip, "In sync")
 	if !a.registry.Leaf(azure.PostgreSQLFirewallRuleType) {
-		t.Error("nothing waits for a firewall rule, so nobody has to be woken")
+		t.Error("nothing waits for a firewall rule, so there is nothing to wake")
 	}
 }

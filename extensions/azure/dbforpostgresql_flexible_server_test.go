@@ -12,7 +12,7 @@ import (
 
 const serverID = groupID + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/s1"
 
-// pgShut are the states of a server that takes no change, pgOpen the others.
+// pgShut returns the states of a server that refuses changes, pgOpen the others.
 func pgShut() []string {
 	return []string{"Disabled", "Dropping", "Inaccessible", "Provisioning", "Restarting", "Starting", "Stopped", "Stopping", "Updating"}
 }
@@ -26,8 +26,8 @@ func flexibleServerSuite() extensiontest.Suite {
 	}
 }
 
-// TestFlexibleServerStates follows a server through its life: a stopped one that
-// needs nothing is fine, and one that needs something is not started for it.
+// TestFlexibleServerStates follows a server through its lifecycle: a stopped one in
+// sync is fine, and one that needs a PUT is not started for it.
 func TestFlexibleServerStates(t *testing.T) {
 	a := newSimulation(t)
 	small, large := `{"location":"westus2","sku":{"name":"small"}}`, `{"location":"westus2","sku":{"name":"large"}}`

@@ -2,8 +2,8 @@ package azure
 
 import "github.com/armature-io/armature/extensions"
 
-// families returns the parent types whose children, and themselves, ARM refuses
-// to change in parallel: a second write meets the code that begins the evidence,
+// families returns the parent types that ARM refuses to change in parallel with
+// their children, and the children with each other: a second write meets the code that begins the evidence,
 // and costs the request, the wait and the next try. Sources: "recorded" is an
 // answer in recorded traffic; a repository and a number is a public report;
 // "locks" is a serialisation in the azurerm provider, which was added for the same

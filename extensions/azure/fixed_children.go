@@ -15,7 +15,7 @@ var (
 	_ extensions.PreReconciliationChecker = fixedChild{}
 )
 
-// fixedChild is a type whose resources exist exactly as long as their parent: ARM
+// fixedChild is a type of resource that exists exactly as long as its parent: ARM
 // has no DELETE for it, only one name, or both.
 type fixedChild struct {
 	resourceType string

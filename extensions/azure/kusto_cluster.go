@@ -72,7 +72,7 @@ func kustoBlocks(state string) bool {
 }
 
 // kustoBlockingState returns the state of a cluster that refuses access, and
-// whether there is one. A cluster has two: that of its last operation
+// whether there is one. A cluster has two: the state of its last operation
 // (properties.provisioningState) and whether it runs (properties.state). A stopped
 // cluster shows Succeeded in the first and Stopped in the second.
 func kustoBlockingState(cluster *resource.Object) (kustoState, bool) {

@@ -28,7 +28,7 @@ func TestKustoDatabaseOwnerCheck(t *testing.T) {
 		"absent state":  {reason: "ARM defines an absent state as Succeeded", owner: `{"properties":{}}`, want: resource.ActionProceed},
 		"no properties": {reason: "an empty answer blocks nothing", owner: `{}`, want: resource.ActionProceed},
 		"null state":    {reason: "null is absent", owner: `{"properties":{"provisioningState":null,"state":null}}`, want: resource.ActionProceed},
-		"odd state":     {reason: "a state that is no string is no state", owner: `{"properties":{"provisioningState":7,"state":[]}}`, want: resource.ActionProceed},
+		"odd state":     {reason: "a state that is not a string is ignored", owner: `{"properties":{"provisioningState":7,"state":[]}}`, want: resource.ActionProceed},
 		"absent owner":  {reason: "without a cluster there is no database", owner: ``, want: resource.ActionBlock, message: `Owner "c1" (Microsoft.Kusto/clusters) does not exist in Azure`},
 		"stopped": {
 			reason: "the last operation succeeded, but the cluster is off",

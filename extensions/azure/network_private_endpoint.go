@@ -20,8 +20,8 @@ const PrivateEndpointType = "Microsoft.Network/privateEndpoints"
 // connections.
 type PrivateEndpoint struct{}
 
-// PostReconcileCheck fails while a connection is Pending, with the target whose
-// owner must approve it. It fails permanently (severity Error, until a user acts)
+// PostReconcileCheck fails while a connection is Pending, and names the target,
+// which its owner must approve. It fails permanently (severity Error, until a user acts)
 // when a connection is rejected or removed, because Azure does not request it again
 // by itself. A connection without a status is ignored.
 func (PrivateEndpoint) PostReconcileCheck(

@@ -55,7 +55,7 @@ func TestPrivateEndpointManual(t *testing.T) {
 	waits := a.postCheck(endpointID)
 	a.want("pending", waits, resource.ActionFailure, `the owner of "s1" (Microsoft.Storage/storageAccounts) must approve it`)
 	if waits.Severity != resource.SeverityWarning || waits.Class != resource.RetrySlow {
-		t.Errorf("a pending connection is %s, tried again %s; want a warning that is looked at again soon", waits.Severity, waits.Class)
+		t.Errorf("a pending connection is %s, retried %s; want a warning that is retried soon", waits.Severity, waits.Class)
 	}
 	a.want("no PUT while it is pending", a.preCheck(endpointID, endpoint("manualPrivateLinkServiceConnections")), resource.ActionSkip, "In sync")
 	for status, words := range map[string]string{"Rejected": "who are you?", "Disconnected": ""} {

@@ -14,8 +14,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// simulation is a simulated Azure whose time only the test moves, judged by the checks
-// that come with Armature. What a check sees is what a GET shows.
+// simulation is a simulated Azure whose time only the test moves, checked by the
+// built-in extensions. A check sees what a GET returns.
 type simulation struct {
 	*armsim.Simulator
 	t        *testing.T
@@ -42,7 +42,7 @@ func (a *simulation) pass(d time.Duration) {
 	a.now = a.now.Add(d)
 }
 
-// call sends one request; a refusal ends the test.
+// call sends one request; an error response ends the test.
 func (a *simulation) call(method, id, body string) *httptest.ResponseRecorder {
 	a.t.Helper()
 	recorder := httptest.NewRecorder()
@@ -53,12 +53,12 @@ func (a *simulation) call(method, id, body string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// put starts a write, made is one that is done.
+// put starts a write; made also waits until it is done.
 func (a *simulation) put(id, body string) { a.t.Helper(); a.call(http.MethodPut, id, body) }
 
 func (a *simulation) made(id, body string) { a.t.Helper(); a.put(id, body); a.pass(time.Hour) }
 
-// object is a resource as a GET shows it now, absent ones too.
+// object returns a resource as a GET returns it now; it may be absent.
 func (a *simulation) object(id, desired string) *resource.Object {
 	a.t.Helper()
 	answer := a.call(http.MethodGet, id, "")
@@ -86,10 +86,10 @@ func (a *simulation) postCheck(id string) resource.Verdict {
 	return a.registry.PostCheck(a.t.Context(), extensions.Request{Object: a.object(id, `{}`), Client: &extensiontest.Client{}})
 }
 
-// want holds a verdict to an action and a piece of its message.
+// want checks the action of a verdict and a part of its message.
 func (a *simulation) want(what string, got resource.Verdict, action resource.Action, says string) {
 	a.t.Helper()
 	if got.Action != action || !strings.Contains(got.Message, says) {
-		a.t.Errorf("%s: got %s %s (%s), want %s that says %q", what, got.Action, got.Reason, got.Message, action, says)
+		a.t.Errorf("%s: got %s %s (%s), want %s with %q in the message", what, got.Action, got.Reason, got.Message, action, says)
 	}
 }

@@ -15,7 +15,7 @@ var (
 	_ extensions.PreReconciliationChecker      = stateCheck{}
 )
 
-// ARM types whose checks need no more than a row of stateChecks.
+// ARM types with no more than a row in stateChecks.
 const (
 	// ContainerServiceManagedClusterType is the ARM type of an AKS cluster.
 	ContainerServiceManagedClusterType = "Microsoft.ContainerService/managedClusters"

@@ -13,8 +13,8 @@ type Suite struct {
 	Entry extensions.Entry
 	// ID is a resource of the type, OwnerID its owner; "" is the parent of ID.
 	ID, OwnerID string
-	// Owner are the states of the owner for an owner checker, Self those of the
-	// resource for a pre-checker, Post those for a post-checker. At least one is
+	// Owner are the states of the owner for an owner checker, Self are the states of
+	// the resource for a pre-checker, Post for a post-checker. At least one is
 	// required.
 	Owner, Self, Post []States
 	// Desired and Observed are JSON bodies for checkers that read more than the
@@ -39,8 +39,8 @@ type States struct {
 	// NamesOwner is set, a %q for the name of the owner comes first.
 	Message    string
 	NamesOwner bool
-	// Reason and Severity of a block; "" means those of BlockReconcile or
-	// PostReconcileCheckResultFailure.
+	// Reason and Severity of a block; "" means the default of BlockReconcile
+	// or PostReconcileCheckResultFailure.
 	Reason   resource.Reason
 	Severity resource.Severity
 	// Exact is set for values that are compared with their case.

@@ -18,7 +18,8 @@ import (
 
 const example = "../../examples/rules/built-in.rules.yaml"
 
-// The example file says what the Go checks say, in every state of every type.
+// The rules of the example file and the Go checks return the same verdict in every
+// state of every type.
 func TestRulesAgreeWithGo(t *testing.T) {
 	set, warnings, err := rules.Load(example)
 	if err != nil || len(warnings) > 0 {

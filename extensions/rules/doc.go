@@ -1,5 +1,5 @@
-// Package rules owns checks without Go: YAML files of rules whose conditions are
-// CEL expressions. It reads and validates the files, runs their rules as links of
+// Package rules owns checks without Go: YAML files of rules with CEL expressions
+// as conditions. It reads and validates the files, runs their rules as links of
 // package extensions, and reloads them while the worker runs. It sends no request
 // and knows no Temporal.
 //

@@ -35,7 +35,7 @@ func write(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-// load loads one file, which must be without faults.
+// load loads one valid file.
 func load(t *testing.T, text string) *rules.Set {
 	t.Helper()
 	set, _, err := rules.Load(filepath.Join(write(t, map[string]string{"r.yaml": text}), "r.yaml"))
@@ -223,7 +223,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("the same text: %v, %v", changed, err)
 	}
 	if changed, err := change(one("when: oops", "block: second")); changed || err == nil || says() != "first" {
-		t.Errorf("a fault keeps the old rules: %v, %v, %q", changed, err, says())
+		t.Errorf("invalid rules keep the old ones: %v, %v, %q", changed, err, says())
 	}
 	if changed, err := change(one("when: 'true'", "block: third")); !changed || err != nil || says() != "third" {
 		t.Errorf("a good text: %v, %v, %q", changed, err, says())

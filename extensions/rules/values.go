@@ -11,7 +11,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// adapter converts bodies to CEL values: objects whose property names ignore case,
+// adapter converts bodies to CEL values: objects with property names that ignore case,
 // and exact numbers.
 type adapter struct{}
 
