@@ -10,25 +10,25 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// place is where in a body a value stands.
-type place struct {
+// cursor is a position in a body.
+type cursor struct {
 	// path starts with the step "body".
 	path resource.Path
-	// secret: a text here is a secret by its name; under: so is one that an
-	// object below holds as "value".
+	// secret: a text here is secret by its name; under: so is the "value" of an
+	// object below.
 	secret, under bool
-	// rights: it is under a property that says what somebody may do.
+	// rights: it is below a property that lists permissions.
 	rights bool
-	// tags: it is under tags, at any depth.
+	// tags: it is below tags, at any depth.
 	tags bool
-	// public is the property (tags, name, location) whose value everybody sees,
-	// so that no secret may stand here.
+	// public is the property (tags, name, location) whose value is public, so that
+	// no secret is allowed here.
 	public string
 }
 
-// field is the place of a property of an object at p.
-func (p place) field(object *node, name string) place {
-	next := place{
+// field returns the cursor of a property of an object at p.
+func (p cursor) field(object *node, name string) cursor {
+	next := cursor{
 		path:   append(p.path, resource.Step{Name: name}),
 		secret: !p.rights && resource.SecretProperty(name, p.under, label(object)),
 		rights: p.rights || resource.RightsName(name),
@@ -45,9 +45,9 @@ func (p place) field(object *node, name string) place {
 	return next
 }
 
-// item is the place of an element of a list at p. Elements are named by their
-// name where they have one, because servers reorder lists.
-func (p place) item(i int, item *node) place {
+// item returns the cursor of a list element at p. Elements are identified by their
+// name if they have one, because servers reorder lists.
+func (p cursor) item(i int, item *node) cursor {
 	p.path = append(p.path, resource.Step{Index: i, IsIndex: true})
 	if name := item.textOf("name"); name != "" && !strings.ContainsAny(name, "[]=") {
 		p.path[len(p.path)-1] = resource.Step{Key: "name", Value: name}
@@ -55,7 +55,7 @@ func (p place) item(i int, item *node) place {
 	return p
 }
 
-// label is the text with which an object says what its "value" is.
+// label returns the text with which an object labels its "value".
 func label(object *node) string {
 	for _, name := range resource.SecretLabels() {
 		if text := object.textOf(name); text != "" {
@@ -65,14 +65,14 @@ func label(object *node) string {
 	return ""
 }
 
-// bodyReader turns the body of one draft into JSON and notes references and
-// plain paths on the way.
+// bodyReader encodes the body of one draft as JSON and collects its references and
+// plain paths.
 type bodyReader struct {
 	loader *loader
 	draft  *draft
 }
 
-// readBody fills Desired.Body, References and Plain.
+// readBody sets Desired.Body, References and Plain.
 func (l *loader) readBody(d *draft) {
 	body := d.root.get("body")
 	if body == nil || body.kind != kindObject {
@@ -84,7 +84,7 @@ func (l *loader) readBody(d *draft) {
 	}
 	l.checkIdentity(d, body)
 	reader := &bodyReader{loader: l, draft: d}
-	value := reader.object(body, place{path: append(newPath(), resource.Step{Name: "body"})})
+	value := reader.object(body, cursor{path: append(newPath(), resource.Step{Name: "body"})})
 	if !d.desired.ID.IsZero() {
 		for _, name := range identityFields() {
 			delete(value, name)
@@ -93,15 +93,15 @@ func (l *loader) readBody(d *draft) {
 	raw, err := compact(value)
 	switch {
 	case err != nil:
-		l.at(d, body.line, "body", "cannot be written as JSON: %v", err)
+		l.at(d, body.line, "body", "cannot be encoded as JSON: %v", err)
 	case len(raw) > resource.MaxBodyBytes:
-		l.at(d, body.line, "body", "takes %d bytes as JSON; allowed are %d", len(raw), resource.MaxBodyBytes)
+		l.at(d, body.line, "body", "takes %d bytes as JSON; at most %d are allowed", len(raw), resource.MaxBodyBytes)
 	}
 	d.desired.Body = raw
 }
 
-// compact is deterministic JSON: keys sorted, no white space, < and & as they
-// are.
+// compact returns deterministic JSON: sorted keys, no white space, unescaped < and
+// &.
 func compact(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -112,12 +112,12 @@ func compact(value any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// identityFields are the top-level properties of a body that say which resource
-// it is. ARM takes them from the URL.
+// identityFields returns the top-level properties of a body that identify the
+// resource. ARM takes them from the URL.
 func identityFields() []string { return []string{"id", "name", "type"} }
 
-// checkIdentity refuses a body that speaks of another resource than the
-// manifest: it was copied and not changed.
+// checkIdentity refuses a body that identifies another resource than the manifest,
+// typically a copy that was not adapted.
 func (l *loader) checkIdentity(d *draft, body *node) {
 	id := d.desired.ID
 	if id.IsZero() {
@@ -131,13 +131,14 @@ func (l *loader) checkIdentity(d *draft, body *node) {
 		}
 		same := value.kind == kindText && (strings.EqualFold(value.text, want[name]) || name == "name" && strings.EqualFold(value.text, id.Short()))
 		if !same && markerOf(value) == "" {
-			l.at(d, value.line, "body."+name, "does not agree with the manifest, which says %s; remove it", want[name])
+			l.at(d, value.line, "body."+name, "conflicts with the manifest, which states %s; remove it", want[name])
 		}
 	}
 }
 
-// value is a node with its markers resolved. A marker with a fault becomes nil.
-func (b *bodyReader) value(n *node, at place) any {
+// value returns a node with its markers resolved. A marker with an issue becomes
+// nil.
+func (b *bodyReader) value(n *node, at cursor) any {
 	switch n.kind {
 	case kindObject:
 		switch markerOf(n) {
@@ -159,7 +160,7 @@ func (b *bodyReader) value(n *node, at place) any {
 	return n.scalar()
 }
 
-func (b *bodyReader) object(n *node, at place) map[string]any {
+func (b *bodyReader) object(n *node, at cursor) map[string]any {
 	object := make(map[string]any, len(n.fields))
 	for _, f := range n.fields {
 		object[f.name] = b.value(f.value, at.field(n, f.name))
@@ -167,11 +168,11 @@ func (b *bodyReader) object(n *node, at place) map[string]any {
 	return object
 }
 
-// checkLiteral refuses a literal secret. Tags are public anyway, a reference to
-// a vault is no secret, and a text that only looks like a credential may be a
-// script: they go to Desired.Plain, for observed values are masked by the same
-// rules.
-func (b *bodyReader) checkLiteral(n *node, at place) {
+// checkLiteral refuses a literal secret. Tags are public, a reference to a vault is
+// no secret, and a text that only looks like a credential may be a script: these
+// paths become part of Desired.Plain, because observed values are masked by the
+// same rules.
+func (b *bodyReader) checkLiteral(n *node, at cursor) {
 	isText := n.kind == kindText
 	switch {
 	case n.text == "":
@@ -183,25 +184,25 @@ func (b *bodyReader) checkLiteral(n *node, at place) {
 	}
 }
 
-func (b *bodyReader) refuseLiteral(n *node, at place) {
-	b.fault(n.line, at, "is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}")
+func (b *bodyReader) refuseLiteral(n *node, at cursor) {
+	b.report(n.line, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}")
 }
 
-func (b *bodyReader) plain(at place) {
+func (b *bodyReader) plain(at cursor) {
 	b.draft.desired.Plain = append(b.draft.desired.Plain, b.address(at))
 }
 
-// address is the text of a path inside the body; a name that the text form
-// cannot hold is a fault, because the worker would miss the place.
-func (b *bodyReader) address(at place) string {
+// address returns the text of a path inside the body. A name that the text form
+// cannot express is an issue, because the worker would miss the path.
+func (b *bodyReader) address(at cursor) string {
 	text := at.path[1:].String()
 	parsed, err := resource.ParsePath(text)
 	if err != nil || !slices.Equal(parsed, at.path[1:]) {
-		b.fault(b.draft.line("body"), at, "a property's name holds '], which a path cannot hold")
+		b.report(b.draft.line("body"), at, "the property name contains '], which a path cannot express")
 	}
 	return text
 }
 
-func (b *bodyReader) fault(line int, at place, format string, args ...any) {
+func (b *bodyReader) report(line int, at cursor, format string, args ...any) {
 	b.loader.at(b.draft, line, at.path.String(), "%s", fmt.Sprintf(format, args...))
 }

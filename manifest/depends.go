@@ -7,7 +7,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// readDependsOn fills Desired.DependsOn. It runs when every ID is known.
+// readDependsOn sets Desired.DependsOn. It runs when every ID is known.
 func (l *loader) readDependsOn(d *draft) {
 	list := d.root.get("reconcile").get("dependsOn")
 	if list == nil {
@@ -29,7 +29,7 @@ func (l *loader) readDependsOn(d *draft) {
 			continue
 		}
 		if first := lines[reference.ID.Key()]; first > 0 {
-			l.at(d, item.line, path, "%s stands twice in the list, first in line %d; remove one", item.text, first)
+			l.at(d, item.line, path, "%s is listed twice, first in line %d; remove one", item.text, first)
 			continue
 		}
 		lines[reference.ID.Key()] = item.line
@@ -37,23 +37,23 @@ func (l *loader) readDependsOn(d *draft) {
 	}
 }
 
-// boundNeeds refuses more needs than a deletion can find again.
-func (l *loader) boundNeeds(d *draft) {
+// checkNeeds refuses more needs than a deletion can look up.
+func (l *loader) checkNeeds(d *draft) {
 	if needs := len(d.desired.Needs()); needs > resource.MaxNeeds {
-		l.at(d, d.root.line, "", "needs %d other resources (owner, $ref and dependsOn), and at most %d are kept: nothing would protect the others from a delete; "+
-			"write those that need no protection as resource IDs in plain text, or let one resource in between depend on them", needs, resource.MaxNeeds)
+		l.at(d, d.root.line, "", "needs %d other resources (owner, $ref and dependsOn), at most %d are allowed: the others would not be protected from a delete; "+
+			"write those that need no protection as plain resource IDs, or depend on an intermediate resource", needs, resource.MaxNeeds)
 	}
 }
 
-// resolve is the resource that a $ref or an item of dependsOn names, with the
-// api-version to read it with: its manifest's, else the one that is written,
-// else the container's constant, else none: the worker takes the newest. what
-// begins the message of a fault.
+// resolve returns the resource that a $ref or an item of dependsOn names, with the
+// api-version to read it: its manifest's, else the stated one, else the container's
+// constant, else "" for the newest one that the worker finds. what is the prefix of
+// messages.
 func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Reference, bool) {
 	if strings.HasPrefix(text.text, "/") {
 		return l.resolveID(d, text, path, what)
 	}
-	named := l.called(text.text)
+	named := l.named(text.text)
 	switch {
 	case len(named) == 0:
 		l.at(d, text.line, path, "%s%s", what, l.unknownName(text.text))
@@ -63,7 +63,7 @@ func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Refe
 		return resource.Reference{}, false
 	}
 	id := named[0].desired.ID
-	if id.IsZero() || !l.mayNeed(d, id, text, path, what) {
+	if id.IsZero() || !l.checkNeed(d, id, text, path, what) {
 		return resource.Reference{}, false
 	}
 	d.need(named[0], text.line, path)
@@ -72,7 +72,7 @@ func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Refe
 
 func (l *loader) resolveID(d *draft, text *node, path, what string) (resource.Reference, bool) {
 	id, version, ok := l.parseStatedID(d, text.line, path, text.text)
-	if !ok || !l.mayNeed(d, id, text, path, what) {
+	if !ok || !l.checkNeed(d, id, text, path, what) {
 		return resource.Reference{}, false
 	}
 	if manifest := l.byID[id.Key()]; manifest != nil {
@@ -89,23 +89,23 @@ func (l *loader) resolveID(d *draft, text *node, path, what string) (resource.Re
 	return resource.Reference{ID: id, APIVersion: version}, true
 }
 
-// mayNeed refuses what can never come first: the resource itself, and what
-// stands inside it. ARM lets a body name both (a load balancer's rule names its
-// own frontend); as a plain text that is no dependency.
-func (l *loader) mayNeed(d *draft, id resource.ID, text *node, path, what string) bool {
+// checkNeed refuses a dependency that can never come first: the resource itself and
+// its children. ARM lets a body name both (a load balancer's rule names its own
+// frontend); as plain text that is no dependency.
+func (l *loader) checkNeed(d *draft, id resource.ID, text *node, path, what string) bool {
 	own := d.desired.ID
 	way := "remove it"
 	if what != "" {
-		way = "write the resource ID as a plain text"
+		way = "write the resource ID as plain text"
 	}
 	switch {
 	case own.IsZero():
 		return true
 	case id.Equal(own):
-		l.at(d, text.line, path, "%s%s is this resource itself, which cannot wait for itself; %s", what, text.text, way)
+		l.at(d, text.line, path, "%s%s is this resource itself and cannot be its own dependency; %s", what, text.text, way)
 		return false
 	case strings.HasPrefix(id.Key(), own.Key()+"/"):
-		l.at(d, text.line, path, "%s%s stands inside %s, so it cannot come first; %s", what, text.text, own.Short(), way)
+		l.at(d, text.line, path, "%s%s is a child of %s and cannot come first; %s", what, text.text, own.Short(), way)
 		return false
 	}
 	return true

@@ -84,19 +84,19 @@ func TestDependsOnFaults(t *testing.T) {
 		"TooMany": {
 			reason: "what is beyond the bound would be deleted first, and nobody would notice",
 			yaml:   account + "body: {}\nreconcile: {dependsOn: [" + manyIDs(64) + "]}\n",
-			want: "m.yaml:1: needs 65 other resources (owner, $ref and dependsOn), and at most 64 are kept: nothing would protect the others from a delete; " +
-				"write those that need no protection as resource IDs in plain text, or let one resource in between depend on them",
+			want: "m.yaml:1: needs 65 other resources (owner, $ref and dependsOn), at most 64 are allowed: the others would not be protected from a delete; " +
+				"write those that need no protection as plain resource IDs, or depend on an intermediate resource",
 		},
 		"Unknown": {
 			reason: "a name that no manifest has names its neighbour",
 			yaml:   on("[vv, another]") + "---\n" + vnetManifest,
-			want: "m.yaml:5: reconcile.dependsOn[0]: no manifest of this load is called \"vv\"; did you mean v?\n" +
-				"m.yaml:5: reconcile.dependsOn[1]: no manifest of this load is called \"another\"; write a manifest's name or a resource ID",
+			want: "m.yaml:5: reconcile.dependsOn[0]: no manifest is named \"vv\"; did you mean v?\n" +
+				"m.yaml:5: reconcile.dependsOn[1]: no manifest is named \"another\"; write a manifest's name or a resource ID",
 		},
 		"NoVersion": {
 			reason: "outside of all subscriptions no list says which api-version there is, as for $ref",
 			yaml:   on("[/providers/Microsoft.Billing/billingAccounts/a]"),
-			want:   "m.yaml:5: reconcile.dependsOn[0]: the api-version to read /providers/Microsoft.Billing/billingAccounts/a with is not known; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
+			want:   "m.yaml:5: reconcile.dependsOn[0]: the api-version of /providers/Microsoft.Billing/billingAccounts/a is unknown; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"Broken": {
 			reason: "a cleaned path would address another resource",
@@ -111,28 +111,28 @@ func TestDependsOnFaults(t *testing.T) {
 		"Twice": {
 			reason: "by name and by ID is twice",
 			yaml:   account + "body: {}\nreconcile:\n  dependsOn:\n    - v\n    - " + vnetID + "\n---\n" + vnetManifest,
-			want:   "m.yaml:8: reconcile.dependsOn[1]: " + vnetID + " stands twice in the list, first in line 7; remove one",
+			want:   "m.yaml:8: reconcile.dependsOn[1]: " + vnetID + " is listed twice, first in line 7; remove one",
 		},
 		"Self": {
 			reason: "by name and by ID",
 			yaml:   on("[acc, " + accountID + "]"),
-			want: "m.yaml:5: reconcile.dependsOn[0]: acc is this resource itself, which cannot wait for itself; remove it\n" +
-				"m.yaml:5: reconcile.dependsOn[1]: " + accountID + " is this resource itself, which cannot wait for itself; remove it",
+			want: "m.yaml:5: reconcile.dependsOn[0]: acc is this resource itself and cannot be its own dependency; remove it\n" +
+				"m.yaml:5: reconcile.dependsOn[1]: " + accountID + " is this resource itself and cannot be its own dependency; remove it",
 		},
 		"Inside": {
 			reason: "what it owns comes after it, in this load or not",
 			yaml:   on("[" + accountID + "/blobServices/default@2021-04-01]"),
-			want:   "m.yaml:5: reconcile.dependsOn[0]: " + accountID + "/blobServices/default@2021-04-01 stands inside acc, so it cannot come first; remove it",
+			want:   "m.yaml:5: reconcile.dependsOn[0]: " + accountID + "/blobServices/default@2021-04-01 is a child of acc and cannot come first; remove it",
 		},
 		"Cycle": {
 			reason: "owner, $ref and dependsOn together: acc waits for s, s for its owner v, v for acc",
 			yaml:   on("[s]") + "---\n" + subnetManifest + "---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
-			want:   "m.yaml:15: body.a: owners, references and dependsOn form a cycle: acc -> s -> v -> acc; take one of these out",
+			want:   "m.yaml:15: body.a: owners, references and dependsOn form a cycle: acc -> s -> v -> acc; remove one of these",
 		},
 		"DependsCycle": {
 			reason: "the place is the item that closes it",
 			yaml:   on("[v]") + "---\n" + vnetManifest + "reconcile:\n  dependsOn:\n    - acc\n",
-			want:   "m.yaml:13: reconcile.dependsOn[0]: owners, references and dependsOn form a cycle: acc -> v -> acc; take one of these out",
+			want:   "m.yaml:13: reconcile.dependsOn[0]: owners, references and dependsOn form a cycle: acc -> v -> acc; remove one of these",
 		},
 		"FaultyTarget": {
 			reason: "the fault of what is named is told once",
@@ -142,12 +142,12 @@ func TestDependsOnFaults(t *testing.T) {
 		"RefSelfByID": {
 			reason: "a $ref to the own ID never resolves",
 			yaml:   account + "body: {a: {$ref: " + accountID + ", path: properties.x}}\n",
-			want:   "m.yaml:4: body.a: $ref: " + accountID + " is this resource itself, which cannot wait for itself; write the resource ID as a plain text",
+			want:   "m.yaml:4: body.a: $ref: " + accountID + " is this resource itself and cannot be its own dependency; write the resource ID as plain text",
 		},
 		"RefInside": {
 			reason: "nor does one to what stands inside it",
 			yaml:   account + "body: {a: {$ref: " + accountID + "/blobServices/default@2021-04-01}}\n",
-			want:   "m.yaml:4: body.a: $ref: " + accountID + "/blobServices/default@2021-04-01 stands inside acc, so it cannot come first; write the resource ID as a plain text",
+			want:   "m.yaml:4: body.a: $ref: " + accountID + "/blobServices/default@2021-04-01 is a child of acc and cannot come first; write the resource ID as plain text",
 		},
 	})
 }

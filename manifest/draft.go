@@ -10,29 +10,29 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// draft is one manifest on its way to a resource.Desired.
+// draft is one manifest while it is converted to a resource.Desired.
 type draft struct {
-	file    string
-	root    *node
-	faulty  bool
-	typ     string
-	version string
-	// name as it is written, and its segments, nil when one is faulty.
+	file     string
+	root     *node
+	hasIssue bool
+	typ      string
+	version  string
+	// name as stated, and its segments, nil if one is invalid.
 	name     string
 	segments []string
-	// owner as it is written, "" where it is not.
+	// owner as stated, "" if absent.
 	owner     string
 	ownerLine int
-	// ownerVersion is what followed @ in an owner that is a resource ID.
+	// ownerVersion is the part after @ of an owner that is a resource ID.
 	ownerVersion string
-	// located is set once locate was tried; the ID is zero when it failed.
+	// located is set once locate ran; the ID is zero if it failed.
 	located bool
 	desired resource.Desired
 	// needs are the manifests that come first: owner, references, dependsOn.
 	needs []need
 }
 
-// need is another manifest that comes first, and where that is written.
+// need is another manifest that comes first, and the position that states it.
 type need struct {
 	draft *draft
 	line  int
@@ -41,7 +41,7 @@ type need struct {
 
 func (d *draft) source() Source { return Source{File: d.file, Line: d.root.line} }
 
-// line is the line of a field, or of the manifest where it has none.
+// line returns the line of a field, or of the manifest if it lacks the field.
 func (d *draft) line(name string) int {
 	for _, f := range d.root.fields {
 		if f.name == name {
@@ -51,33 +51,34 @@ func (d *draft) line(name string) int {
 	return d.root.line
 }
 
-// at reports a fault of the draft.
+// at reports an issue of the draft.
 func (l *loader) at(d *draft, line int, path, format string, args ...any) {
-	d.faulty = true
-	l.fault(Fault{File: d.file, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
+	d.hasIssue = true
+	l.report(Issue{File: d.file, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// missing reports a field that is not there, unless it is and had a fault.
+// missing reports an absent field, unless it is present with an issue.
 func (l *loader) missing(d *draft, line int, path, message string) {
-	d.faulty = true
+	d.hasIssue = true
 	if !slices.Contains(d.root.broken, path) {
 		l.at(d, line, path, "%s", message)
 	}
 }
 
-// The fields of a manifest, and those of section "reconcile".
+// The fields of a manifest, and of section "reconcile".
 var (
 	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
 	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "timeout", "credential"}
 )
 
-// apiVersion is ARM's form: a date, then for previews a word.
+// apiVersion is ARM's form: a date, for previews with a suffix.
 var apiVersion = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(-[A-Za-z0-9.-]+)?$`)
 
-// typeSegment is what a segment of a resource type may hold.
+// typeSegment is the form of a segment of a resource type.
 var typeSegment = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// readManifest reads the fields of one document that need no other manifest.
+// readManifest reads the fields of one document that do not depend on other
+// manifests.
 func (l *loader) readManifest(file string, root *node) {
 	d := &draft{file: file, root: root}
 	if root.kind != kindObject {
@@ -107,7 +108,7 @@ func (l *loader) readManifest(file string, root *node) {
 	l.readLabels(d)
 }
 
-// checkFields refuses unknown fields with the nearest known name.
+// checkFields refuses unknown fields and suggests a known name.
 func (l *loader) checkFields(d *draft, section *node, prefix string, known []string) {
 	for _, f := range section.fields {
 		switch {
@@ -123,7 +124,7 @@ func (l *loader) checkFields(d *draft, section *node, prefix string, known []str
 func (l *loader) readType(d *draft) {
 	value, line := d.root.get("type"), d.line("type")
 	if value == nil || value.kind != kindText {
-		l.missing(d, line, "type", "is missing or no text; write type: Provider.Namespace/type@api-version")
+		l.missing(d, line, "type", "is missing or not a text; write type: Provider.Namespace/type@api-version")
 		return
 	}
 	typ, version, stated := strings.Cut(value.text, "@")
@@ -131,16 +132,16 @@ func (l *loader) readType(d *draft) {
 	switch {
 	case len(segments) < 2 || !strings.Contains(segments[0], ".") ||
 		slices.ContainsFunc(segments, func(s string) bool { return !typeSegment.MatchString(s) }):
-		l.at(d, line, "type", "%q is no resource type; write it like Microsoft.Kusto/clusters@2023-08-15", value.text)
+		l.at(d, line, "type", "%q is not a resource type; write it like Microsoft.Kusto/clusters@2023-08-15", value.text)
 		return
 	case !stated || version == "":
 		l.at(d, line, "type", "%q has no api-version; write it like %s@2023-08-15", value.text, typ)
 	case !apiVersion.MatchString(version):
-		l.at(d, line, "type", "%q is no api-version; write a date like 2023-08-15 or 2023-08-15-preview", version)
+		l.at(d, line, "type", "%q is not an api-version; write a date like 2023-08-15 or 2023-08-15-preview", version)
 	}
 	for _, container := range []string{resource.TypeSubscription, resource.TypeTenant} {
 		if strings.EqualFold(typ, container) {
-			l.at(d, line, "type", "%s cannot be made by a manifest; name it as owner", typ)
+			l.at(d, line, "type", "%s cannot be created by a manifest; use it as owner", typ)
 			return
 		}
 	}
@@ -162,15 +163,15 @@ func (l *loader) readName(d *draft) {
 	segments := strings.Split(value.text, "/")
 	for _, segment := range segments {
 		if err := resource.CheckSegment(segment); err != nil {
-			l.at(d, line, "name", "%q cannot stand in a resource ID: %v", value.text, err)
+			l.at(d, line, "name", "%q cannot be part of a resource ID: %v", value.text, err)
 			return
 		}
 	}
 	d.segments = segments
 }
 
-// parentType is the type that the owner of a nested type has, "" for a type
-// that is not nested.
+// parentType returns the type of the owner of a nested type, "" for a type that is
+// not nested.
 func (d *draft) parentType() string {
 	if strings.Count(d.typ, "/") < 2 {
 		return ""
@@ -178,7 +179,7 @@ func (d *draft) parentType() string {
 	return d.typ[:strings.LastIndex(d.typ, "/")]
 }
 
-// lastType is the last segment of the type.
+// lastType returns the last segment of the type.
 func (d *draft) lastType() string { return d.typ[strings.LastIndex(d.typ, "/")+1:] }
 
 // isType reports whether the draft is of a type, ignoring case.

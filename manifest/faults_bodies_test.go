@@ -7,22 +7,22 @@ func TestBodyFaults(t *testing.T) {
 		"DuplicateKey": {
 			reason: "the second value would win silently",
 			yaml:   account + "body:\n  location: westus2\n  properties:\n    a: 1\n    a: 2\n",
-			want:   "m.yaml:8: body.properties.a: stands twice in one mapping, first in line 7; remove one of the two",
+			want:   "m.yaml:8: body.properties.a: duplicate key, first in line 7; remove one",
 		},
 		"Hex": {
 			reason: "JSON has no hexadecimal numbers",
 			yaml:   account + "body: {a: 0x10, b: 017, c: 1_000, d: .5, e: 0o7}\n",
-			want: "m.yaml:4: body.a: \"0x10\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4: body.b: \"017\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4: body.c: \"1_000\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4: body.d: \".5\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4: body.e: \"0o7\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text",
+			want: "m.yaml:4: body.a: \"0x10\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.b: \"017\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.c: \"1_000\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.d: \".5\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.e: \"0o7\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text",
 		},
 		"NaN": {
 			reason: "JSON has no NaN and no infinity",
 			yaml:   account + "body: {a: .nan, b: -.inf}\n",
-			want: "m.yaml:4: body.a: \".nan\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4: body.b: \"-.inf\" is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text",
+			want: "m.yaml:4: body.a: \".nan\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.b: \"-.inf\" is not a valid JSON number; write it in decimal digits, or in quotes if it is a text",
 		},
 		"Range": {
 			reason: "a number out of range",
@@ -32,8 +32,8 @@ func TestBodyFaults(t *testing.T) {
 		"SecretNumber": {
 			reason: "the digits of a password are not shown",
 			yaml:   account + "body: {adminPassword: 0x1234, token: 1234}\n",
-			want: "m.yaml:4: body.adminPassword: is a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4: body.token: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}",
+			want: "m.yaml:4: body.adminPassword: is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
+				"m.yaml:4: body.token: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}",
 		},
 		"Tag": {
 			reason: "YAML's own types are no JSON",
@@ -50,26 +50,26 @@ func TestBodyFaults(t *testing.T) {
 		"LiteralSecret": {
 			reason: "a password in a manifest ends up in histories",
 			yaml:   account + "body:\n  properties:\n    administratorLoginPassword: hunter22\n    keys: [hunter22]\n    secrets: [{name: a, value: hunter22}]\n    env:\n      - {name: DB_PASSWORD, value: hunter22}\n",
-			want: "m.yaml:6: body.properties.administratorLoginPassword: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
-				"m.yaml:7: body.properties.keys[0]: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
-				"m.yaml:8: body.properties.secrets[name=a].value: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
-				"m.yaml:10: body.properties.env[name=DB_PASSWORD].value: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}",
+			want: "m.yaml:6: body.properties.administratorLoginPassword: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
+				"m.yaml:7: body.properties.keys[0]: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
+				"m.yaml:8: body.properties.secrets[name=a].value: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
+				"m.yaml:10: body.properties.env[name=DB_PASSWORD].value: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}",
 		},
 		"SecretTags": {
 			reason: "tags are public",
 			yaml:   account + "body: {tags: {a: {$secret: env:X}}}\n",
-			want:   "m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees; put it elsewhere",
+			want:   "m.yaml:4: body.tags.a: $secret is not allowed under tags, which is public; move it elsewhere",
 		},
 		"SecretName": {
 			reason: "names and locations are public",
 			yaml:   account + "body: {location: {$secret: env:X}, properties: {name: {$secret: env:X}}}\n",
-			want: "m.yaml:4: body.location: $secret is not allowed under location, which everybody sees; put it elsewhere\n" +
-				"m.yaml:4: body.properties.name: $secret is not allowed under name, which everybody sees; put it elsewhere",
+			want: "m.yaml:4: body.location: $secret is not allowed under location, which is public; move it elsewhere\n" +
+				"m.yaml:4: body.properties.name: $secret is not allowed under name, which is public; move it elsewhere",
 		},
 		"SecretVault": {
 			reason: "only the identifier of a secret; what was found may be one, so it is not repeated",
 			yaml:   account + "body: {a: {$secret: 'keyvault:hunter22'}}\n",
-			want:   "m.yaml:4: body.a: $secret: keyvault: takes the identifier of a secret; write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, followed by /VERSION to pin a version",
+			want:   "m.yaml:4: body.a: $secret: keyvault: needs the identifier of a secret; write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, followed by /VERSION to pin a version",
 		},
 		"SecretSource": {
 			reason: "it may be the secret itself, so it is not repeated",
@@ -80,23 +80,23 @@ func TestBodyFaults(t *testing.T) {
 		"SecretEnv": {
 			reason: "a variable's name",
 			yaml:   account + "body: {a: {$secret: 'env:A B'}}\n",
-			want:   "m.yaml:4: body.a: $secret: env: takes the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X",
+			want:   "m.yaml:4: body.a: $secret: env: needs the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X",
 		},
 		"SecretFile": {
 			reason: "a file outside of the folder",
 			yaml:   account + "body: {a: {$secret: 'file:../x'}, b: {$secret: 'file:/etc/passwd'}}\n",
-			want: "m.yaml:4: body.a: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password\n" +
-				"m.yaml:4: body.b: $secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password",
+			want: "m.yaml:4: body.a: $secret: file: needs a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password\n" +
+				"m.yaml:4: body.b: $secret: file: needs a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password",
 		},
 		"SecretBeside": {
 			reason: "what stands beside a marker would be lost",
 			yaml:   account + "body: {a: {$secret: env:X, b: c}}\n",
-			want:   "m.yaml:4: body.a: $secret stands alone; remove the other properties beside it",
+			want:   "m.yaml:4: body.a: $secret must be the only property; remove the others",
 		},
 		"RefUnknown": {
 			reason: "a reference to nothing",
 			yaml:   account + "body: {a: {$ref: acd}}\n",
-			want:   "m.yaml:4: body.a: $ref: no manifest of this load is called \"acd\"; did you mean acc?",
+			want:   "m.yaml:4: body.a: $ref: no manifest is named \"acd\"; did you mean acc?",
 		},
 		"RefNoID": {
 			reason: "a reference that is no ID",
@@ -106,12 +106,12 @@ func TestBodyFaults(t *testing.T) {
 		"RefVersion": {
 			reason: "a reference that cannot be read",
 			yaml:   account + "body: {a: {$ref: /providers/Microsoft.Billing/billingAccounts/a}}\n",
-			want:   "m.yaml:4: body.a: $ref: the api-version to read /providers/Microsoft.Billing/billingAccounts/a with is not known; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
+			want:   "m.yaml:4: body.a: $ref: the api-version of /providers/Microsoft.Billing/billingAccounts/a is unknown; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"RefBeside": {
 			reason: "only path stands beside it",
 			yaml:   account + "body: {a: {$ref: acc, pth: x}}\n",
-			want:   "m.yaml:4: body.a: $ref stands alone or with path; remove \"pth\" beside it",
+			want:   "m.yaml:4: body.a: $ref allows only path beside it; remove \"pth\"",
 		},
 		"RefPath": {
 			reason: "a path must parse",
@@ -123,17 +123,17 @@ func TestBodyFaults(t *testing.T) {
 		"RefCycle": {
 			reason: "neither can be first",
 			yaml:   account + "body: {a: {$ref: v}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
-			want:   "m.yaml:9: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc; take one of these out",
+			want:   "m.yaml:9: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc; remove one of these",
 		},
 		"RefSelf": {
 			reason: "a resource cannot wait for itself",
 			yaml:   account + "body: {a: {$ref: acc}}\n",
-			want:   "m.yaml:4: body.a: $ref: acc is this resource itself, which cannot wait for itself; write the resource ID as a plain text",
+			want:   "m.yaml:4: body.a: $ref: acc is this resource itself and cannot be its own dependency; write the resource ID as plain text",
 		},
 		"RefChild": {
 			reason: "an owner cannot wait for its child",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: s}}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
-			want:   "m.yaml:4: body.a: $ref: s stands inside v, so it cannot come first; write the resource ID as a plain text",
+			want:   "m.yaml:4: body.a: $ref: s is a child of v and cannot come first; write the resource ID as plain text",
 		},
 		"RefAmbiguous": {
 			reason: "a name that means two manifests",
@@ -143,34 +143,34 @@ func TestBodyFaults(t *testing.T) {
 		"Inline": {
 			reason: "the vnet and the subnet would fight",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody:\n  properties:\n    subnets:\n      - name: other\n      - name: S\n        properties: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
-			want:   "m.yaml:8: body.properties.subnets[name=S]: names v/s inline, which is also the manifest in m.yaml:11; keep one of the two",
+			want:   "m.yaml:8: body.properties.subnets[name=S]: defines v/s inline, which the manifest in m.yaml:11 also defines; keep one of the two",
 		},
 		"InlineProfiles": {
 			reason: "lists of the singular with Profiles too",
 			yaml:   "type: Microsoft.ContainerService/managedClusters@2023-02-01\nname: c\nowner: " + group + "\nbody: {properties: {agentPoolProfiles: [{name: p}]}}\n---\ntype: Microsoft.ContainerService/managedClusters/agentPools@2023-02-01\nname: p\nowner: c\nbody: {}\n",
-			want:   "m.yaml:4: body.properties.agentPoolProfiles[name=p]: names c/p inline, which is also the manifest in m.yaml:6; keep one of the two",
+			want:   "m.yaml:4: body.properties.agentPoolProfiles[name=p]: defines c/p inline, which the manifest in m.yaml:6 also defines; keep one of the two",
 		},
 		"Identity": {
 			reason: "a body copied from another resource",
 			yaml:   account + "body: {id: /x, name: other, type: Microsoft.Web/sites}\n",
-			want: "m.yaml:4: body.id: does not agree with the manifest, which says " + group + "/providers/Microsoft.Storage/storageAccounts/acc; remove it\n" +
-				"m.yaml:4: body.name: does not agree with the manifest, which says acc; remove it\n" +
-				"m.yaml:4: body.type: does not agree with the manifest, which says Microsoft.Storage/storageAccounts; remove it",
+			want: "m.yaml:4: body.id: conflicts with the manifest, which states " + group + "/providers/Microsoft.Storage/storageAccounts/acc; remove it\n" +
+				"m.yaml:4: body.name: conflicts with the manifest, which states acc; remove it\n" +
+				"m.yaml:4: body.type: conflicts with the manifest, which states Microsoft.Storage/storageAccounts; remove it",
 		},
 		"Merge": {
 			reason: "a merge key takes mappings",
 			yaml:   account + "body: {<<: [5]}\n",
-			want:   "m.yaml:4: body: the merge key << holds a number; it takes a mapping or a list of mappings; write it like <<: *name",
+			want:   "m.yaml:4: body: the merge key << contains a number; it needs a mapping or a list of mappings, for example <<: *name",
 		},
 		"Bomb": {
 			reason: "aliases must not blow up",
 			yaml:   "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
-			want:   "m.yaml:1: f[1][5][2][3][1][4]: the document holds more than 200000 values after its aliases are laid out; split it, or use fewer aliases",
+			want:   "m.yaml:1: f[1][5][2][3][1][4]: the document contains more than 200000 values after expanding its aliases; split it, or use fewer aliases",
 		},
 		"SelfAlias": {
 			reason: "an alias inside its anchor never ends",
 			yaml:   account + "body: &b {a: *b}\n",
-			want:   "m.yaml:4: body.a.a: values are nested deeper than 100 levels, or an alias holds itself; make it flatter, or take the alias out",
+			want:   "m.yaml:4: body.a.a: values are nested deeper than 100 levels, or an alias contains itself; flatten it, or remove the alias",
 		},
 	})
 }

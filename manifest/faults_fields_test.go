@@ -51,7 +51,7 @@ func TestFieldFaults(t *testing.T) {
 		"CredentialOfAnotherForm": {
 			reason: "what no config takes is told here",
 			yaml:   account + "body: {}\nreconcile:\n  credential: Prod/1\n",
-			want:   `m.yaml:6: reconcile.credential: "Prod/1" is no name of a credential; write the name of a credential of the worker's config: lower-case letters, digits and dashes`,
+			want:   `m.yaml:6: reconcile.credential: "Prod/1" is not a credential name; write the name of a credential of the worker's config: lower-case letters, digits and dashes`,
 		},
 		"CredentialOfAnotherKind": {
 			reason: "a list is none either",
@@ -61,14 +61,14 @@ func TestFieldFaults(t *testing.T) {
 		"Words": {
 			reason: "a word that is not known would be taken for the default",
 			yaml:   account + "body: {}\nreconcile:\n  adopt: newer\n  recreate: [never]\n  put: 1\n",
-			want: `m.yaml:6: reconcile.adopt: unknown word "newer"; allowed: always, as-is, never, only` + "\n" +
+			want: `m.yaml:6: reconcile.adopt: unknown value "newer"; allowed: always, as-is, never, only` + "\n" +
 				"m.yaml:7: reconcile.recreate: found a list; allowed: always, never\n" +
 				"m.yaml:8: reconcile.put: found a number; allowed: replace, merge",
 		},
 		"NoType": {
 			reason: "the type is required",
 			yaml:   "name: a\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:1: type: is missing or no text; write type: Provider.Namespace/type@api-version",
+			want:   "m.yaml:1: type: is missing or not a text; write type: Provider.Namespace/type@api-version",
 		},
 		"NoVersion": {
 			reason: "an api-version is required",
@@ -78,17 +78,17 @@ func TestFieldFaults(t *testing.T) {
 		"BadVersion": {
 			reason: "an api-version is a date",
 			yaml:   "type: Microsoft.Storage/storageAccounts@latest\nname: a\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:1: type: \"latest\" is no api-version; write a date like 2023-08-15 or 2023-08-15-preview",
+			want:   "m.yaml:1: type: \"latest\" is not an api-version; write a date like 2023-08-15 or 2023-08-15-preview",
 		},
 		"BadType": {
 			reason: "a type has a provider",
 			yaml:   "type: storageAccounts@2021-04-01\nname: a\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:1: type: \"storageAccounts@2021-04-01\" is no resource type; write it like Microsoft.Kusto/clusters@2023-08-15",
+			want:   "m.yaml:1: type: \"storageAccounts@2021-04-01\" is not a resource type; write it like Microsoft.Kusto/clusters@2023-08-15",
 		},
 		"Subscription": {
 			reason: "a subscription is not made by a PUT",
 			yaml:   "type: Microsoft.Resources/subscriptions@2022-12-01\nname: a\nbody: {}\n",
-			want:   "m.yaml:1: type: Microsoft.Resources/subscriptions cannot be made by a manifest; name it as owner",
+			want:   "m.yaml:1: type: Microsoft.Resources/subscriptions cannot be created by a manifest; use it as owner",
 		},
 		"NoName": {
 			reason: "the name is required",
@@ -103,22 +103,22 @@ func TestFieldFaults(t *testing.T) {
 		"DotsName": {
 			reason: "a cleaned path would address another resource",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: ..\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:2: name: \"..\" cannot stand in a resource ID: the segment \"..\" is not allowed",
+			want:   "m.yaml:2: name: \"..\" cannot be part of a resource ID: the segment \"..\" is not allowed",
 		},
 		"PercentName": {
 			reason: "an escape would address another resource",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a%2fb\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:2: name: \"a%2fb\" cannot stand in a resource ID: the segment \"a%2fb\" contains '%'; / \\ ? # % and control characters are not allowed",
+			want:   "m.yaml:2: name: \"a%2fb\" cannot be part of a resource ID: the segment \"a%2fb\" contains '%'; / \\ ? # % and control characters are not allowed",
 		},
 		"QueryName": {
 			reason: "a question mark ends the path",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a?b\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:2: name: \"a?b\" cannot stand in a resource ID: the segment \"a?b\" contains '?'; / \\ ? # % and control characters are not allowed",
+			want:   "m.yaml:2: name: \"a?b\" cannot be part of a resource ID: the segment \"a?b\" contains '?'; / \\ ? # % and control characters are not allowed",
 		},
 		"EmptySegment": {
 			reason: "a slash too many in a chain",
 			yaml:   "type: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: v//s\nbody: {}\n",
-			want:   "m.yaml:2: name: \"v//s\" cannot stand in a resource ID: a segment is empty",
+			want:   "m.yaml:2: name: \"v//s\" cannot be part of a resource ID: a segment is empty",
 		},
 		"NoBody": {
 			reason: "the body is required",
@@ -138,12 +138,12 @@ func TestFieldFaults(t *testing.T) {
 		"Policy": {
 			reason: "an unknown policy",
 			yaml:   account + "body: {}\nreconcile: {policy: mange}\n",
-			want:   "m.yaml:5: reconcile.policy: unknown policy \"mange\"; allowed: manage, observe, detach-on-delete, protect",
+			want:   "m.yaml:5: reconcile.policy: unknown value \"mange\"; allowed: manage, observe, detach-on-delete, protect",
 		},
 		"IntervalBelow": {
 			reason: "a pass a second would eat the budget",
 			yaml:   account + "body: {}\nreconcile: {interval: 30s}\n",
-			want:   "m.yaml:5: reconcile.interval: 30s is below the minimum of 1m; write 0 for no resync",
+			want:   "m.yaml:5: reconcile.interval: 30s is below the minimum of 1m; write 0 to disable it",
 		},
 		"IntervalUnit": {
 			reason: "5 would be 5 ns",
@@ -153,7 +153,7 @@ func TestFieldFaults(t *testing.T) {
 		"IntervalDays": {
 			reason: "days are no unit of Go",
 			yaml:   account + "body: {}\nreconcile: {interval: 7d}\n",
-			want:   "m.yaml:5: reconcile.interval: \"7d\" is no duration; write it with the units h, m and s, like 1h30m",
+			want:   "m.yaml:5: reconcile.interval: \"7d\" is not a duration; use the units h, m and s, for example 1h30m",
 		},
 		"IntervalNegative": {
 			reason: "time goes forward",
@@ -163,7 +163,7 @@ func TestFieldFaults(t *testing.T) {
 		"TimeoutZero": {
 			reason: "0 would end every operation",
 			yaml:   account + "body: {}\nreconcile: {timeout: 0s}\n",
-			want:   "m.yaml:5: reconcile.timeout: 0s is no bound for an operation; write a duration like 6h",
+			want:   "m.yaml:5: reconcile.timeout: 0s is not a valid timeout; write a duration like 6h",
 		},
 		"IgnorePath": {
 			reason: "a path must parse",
@@ -186,17 +186,17 @@ func TestFieldFaults(t *testing.T) {
 			reason: "a label is a text",
 			yaml:   account + "body: {}\nlabels: {team: 5, 'a=b': x}\n",
 			want: "m.yaml:5: labels.team: found a number; a label is a text, write it in quotes\n" +
-				"m.yaml:5: labels.a=b: a label's name is not empty and holds no =, comma, white space or control character; write it like team or team.example/part",
+				"m.yaml:5: labels.a=b: a label name must not be empty or contain =, comma, white space or control characters; write it like team or team.example/part",
 		},
 		"LabelsLong": {
 			reason: "the server terminates a workflow with long search attributes",
 			yaml:   account + "body: {}\nlabels: {" + labels(20, 100) + "}\n",
-			want:   "m.yaml:5: labels: the labels take 2131 bytes as they are written (a list of k=v); allowed are 1500: make them fewer or shorter",
+			want:   "m.yaml:5: labels: the labels take 2131 bytes (as a list of k=v); at most 1500 are allowed: use fewer or shorter labels",
 		},
 		"LabelLong": {
 			reason: "a keyword holds 255 characters",
 			yaml:   account + "body: {}\nlabels: {" + labels(1, 254) + "}\n",
-			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes as it is written (k=v); make it shorter",
+			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes (as k=v); shorten it",
 		},
 	})
 }

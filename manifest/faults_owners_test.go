@@ -17,8 +17,8 @@ func TestOwnerFaults(t *testing.T) {
 		"UnknownOwner": {
 			reason: "a name that no manifest has",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: vv\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s2\nowner: another\nbody: {}\n",
-			want: "m.yaml:8: owner: no manifest of this load is called \"vv\"; did you mean v?\n" +
-				"m.yaml:13: owner: no manifest of this load is called \"another\"; write a manifest's name or a resource ID",
+			want: "m.yaml:8: owner: no manifest is named \"vv\"; did you mean v?\n" +
+				"m.yaml:13: owner: no manifest is named \"another\"; write a manifest's name or a resource ID",
 		},
 		"OwnerNumber": {
 			reason: "an owner is a text",
@@ -33,7 +33,7 @@ func TestOwnerFaults(t *testing.T) {
 		"OwnerNoGUID": {
 			reason: "a subscription is a GUID",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: acc\nowner: /subscriptions/prod/resourceGroups/g\nbody: {}\n",
-			want:   "m.yaml:3: owner: the subscription \"prod\" is no GUID; write its ID, like 11111111-2222-3333-4444-555555555555",
+			want:   "m.yaml:3: owner: the subscription \"prod\" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555",
 		},
 		"GroupOwner": {
 			reason: "a resource group stands in a subscription",
@@ -54,17 +54,17 @@ func TestOwnerFaults(t *testing.T) {
 		"ChainWithOwner": {
 			reason: "slashes and an owner contradict each other",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: v/s\nowner: v\nbody: {}\n",
-			want:   "m.yaml:7: name: \"v/s\" holds slashes, which stand for owners only in a nested type without an owner; write its last part alone",
+			want:   "m.yaml:7: name: \"v/s\" contains slashes, which name owners only for a nested type without an owner; write the last part only",
 		},
 		"ChainTop": {
 			reason: "a type that is not nested has one name",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: a/b\nbody: {}\n",
-			want:   "m.yaml:2: name: \"a/b\" holds slashes, but Microsoft.Storage/storageAccounts is not nested in another type",
+			want:   "m.yaml:2: name: \"a/b\" contains slashes, but Microsoft.Storage/storageAccounts is not nested in another type",
 		},
 		"ScopeVersion": {
 			reason: "a scope outside of all subscriptions needs an api-version",
 			yaml:   "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: /providers/Microsoft.Billing/billingAccounts/a\nbody: {}\n",
-			want:   "m.yaml:3: owner: the api-version to read /providers/Microsoft.Billing/billingAccounts/a with is not known; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
+			want:   "m.yaml:3: owner: the api-version of /providers/Microsoft.Billing/billingAccounts/a is unknown; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"OwnerCycle": {
 			reason: "extension resources that own each other",

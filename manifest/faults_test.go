@@ -53,7 +53,7 @@ func runFaults(t *testing.T, cases map[string]faultCase) {
 			}
 			dir := write(t, files)
 			set, err := Load(tc.options, dir)
-			var faults Faults
+			var faults Issues
 			if !errors.As(err, &faults) || len(set.Resources) > 0 {
 				t.Fatalf("\n%s\ngot %v and %d resources, want faults", tc.reason, err, len(set.Resources))
 			}

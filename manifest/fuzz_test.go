@@ -29,7 +29,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		options := Options{ResourceGroup: "g", Subscription: "11111111-2222-3333-4444-555555555555", Stdin: bytes.NewReader(data)}
 		set, err := Load(options, "-")
-		var faults Faults
+		var faults Issues
 		if err != nil {
 			if !errors.As(err, &faults) || len(faults) == 0 || err.Error() == "" || len(set.Resources) > 0 {
 				t.Fatalf("the error is %v with %d resources", err, len(set.Resources))

@@ -6,8 +6,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// checkInline refuses a body that names an item inline which is also a manifest
-// (a subnet in its vnet): the two would fight for it.
+// checkInline refuses a body that defines an item inline which is also a manifest
+// (a subnet in its vnet): the two would overwrite each other.
 func (l *loader) checkInline() {
 	for _, child := range l.drafts {
 		id := child.desired.ID
@@ -20,10 +20,10 @@ func (l *loader) checkInline() {
 		}
 		body := parent.root.get("body")
 		start := resource.Path{{Name: "body"}}
-		l.inlineIn(parent, child, body, start)
+		l.checkInlineIn(parent, child, body, start)
 		for _, f := range bodyFields(body) {
 			if strings.EqualFold(f.name, "properties") {
-				l.inlineIn(parent, child, f.value, start.With(resource.Step{Name: f.name}))
+				l.checkInlineIn(parent, child, f.value, start.With(resource.Step{Name: f.name}))
 			}
 		}
 	}
@@ -36,9 +36,8 @@ func bodyFields(n *node) []field {
 	return n.fields
 }
 
-// inlineIn looks for the child among the lists that an object of its parent
-// holds.
-func (l *loader) inlineIn(parent, child *draft, object *node, path resource.Path) {
+// checkInlineIn searches the lists of an object of the parent for the child.
+func (l *loader) checkInlineIn(parent, child *draft, object *node, path resource.Path) {
 	for _, f := range bodyFields(object) {
 		if !listOf(f.name, child.lastType()) {
 			continue
@@ -48,15 +47,15 @@ func (l *loader) inlineIn(parent, child *draft, object *node, path resource.Path
 			if !strings.EqualFold(name, child.desired.ID.Name()) && !strings.EqualFold(id, child.desired.ID.String()) {
 				continue
 			}
-			at := place{path: path.With(resource.Step{Name: f.name})}.item(i, item)
-			l.at(parent, item.line, at.path.String(), "names %s inline, which is also the manifest in %s; keep one of the two", child.desired.ID.Short(), child.source())
+			at := cursor{path: path.With(resource.Step{Name: f.name})}.item(i, item)
+			l.at(parent, item.line, at.path.String(), "defines %s inline, which the manifest in %s also defines; keep one of the two", child.desired.ID.Short(), child.source())
 		}
 	}
 }
 
-// listOf reports whether a property is the list in which a parent holds
-// children of a type: named like the type (subnets), or its singular with
-// Profiles (agentPoolProfiles of agentPools).
+// listOf reports whether a property is the list of the parent's children of a type:
+// named like the type (subnets), or its singular with Profiles (agentPoolProfiles
+// of agentPools).
 func listOf(property, lastType string) bool {
 	singular := strings.TrimSuffix(strings.ToLower(lastType), "s")
 	property = strings.ToLower(property)

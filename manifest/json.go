@@ -10,9 +10,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// readJSON reads the documents of one file: JSON objects one after the other,
-// or lists of them. It is not left to the YAML reader, which knows neither
-// surrogate pairs (\ud83d\ude00) nor long keys.
+// readJSON reads the documents of one file: JSON objects in sequence, or lists of
+// them. The YAML reader supports neither surrogate pairs (\ud83d\ude00) nor long
+// keys.
 func (l *loader) readJSON(file string, data []byte) []*node {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -24,7 +24,7 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 			return documents
 		}
 		if err != nil {
-			l.fault(Fault{File: file, Line: tree.errorLine(err), Message: "broken JSON: " + jsonFault(err)})
+			l.report(Issue{File: file, Line: tree.errorLine(err), Message: "broken JSON: " + jsonErrorText(err)})
 			return documents
 		}
 		switch root.kind {
@@ -37,21 +37,21 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 	}
 }
 
-// errDeep refuses a tree that nobody writes.
-var errDeep = fmt.Errorf("values are nested deeper than %d levels; make it flatter", maxDepth)
+// errTooDeep refuses deeply nested values.
+var errTooDeep = fmt.Errorf("values are nested deeper than %d levels; flatten it", maxDepth)
 
-// jsonFault is an error of the decoder and what to do about it.
-func jsonFault(err error) string {
+// jsonErrorText returns the text of a decoder error with its remedy.
+func jsonErrorText(err error) string {
 	switch {
-	case errors.Is(err, errDeep):
+	case errors.Is(err, errTooDeep):
 		return err.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ends in the middle of a value; close its brackets and quotes, or fetch the whole file"
+		return "unexpected end of file; close brackets and quotes, or get the complete file"
 	}
-	return err.Error() + "; check commas, quotes and brackets here (JSON takes no comments)"
+	return err.Error() + "; check commas, quotes and brackets here (JSON has no comments)"
 }
 
-// isJSON reports whether stdin holds JSON: whole values and nothing else.
+// isJSON reports whether stdin contains JSON: complete values and nothing else.
 func isJSON(data []byte) bool {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	for values := 0; ; values++ {
@@ -62,7 +62,7 @@ func isJSON(data []byte) bool {
 	}
 }
 
-// jsonTree reads values token by token, for the lines and for duplicate keys.
+// jsonTree reads values token by token, to know lines and duplicate keys.
 type jsonTree struct {
 	loader  *loader
 	file    string
@@ -72,8 +72,8 @@ type jsonTree struct {
 	line    int
 }
 
-// at is the line of the token that was read last; offsets only grow, so each
-// byte is counted once.
+// at returns the line of the last token. Offsets only grow, so each byte is counted
+// once.
 func (t *jsonTree) at() int {
 	offset := t.decoder.InputOffset()
 	t.line += bytes.Count(t.data[t.counted:offset], []byte("\n"))
@@ -81,8 +81,8 @@ func (t *jsonTree) at() int {
 	return t.line + 1
 }
 
-// errorLine is the line of a syntax error: where the decoder says, or of what
-// follows the last good token, whichever is later.
+// errorLine returns the line of a syntax error: the decoder's, or that after the
+// last valid token, whichever is later.
 func (t *jsonTree) errorLine(err error) int {
 	end := t.decoder.InputOffset()
 	for end < int64(len(t.data)) && bytes.IndexByte([]byte(" \t\r\n:,"), t.data[end]) >= 0 {
@@ -99,12 +99,12 @@ func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
 	token, err := t.decoder.Token()
 	if err != nil {
 		if depth > 0 {
-			err = inside(err)
+			err = insideValue(err)
 		}
 		return nil, err
 	}
 	if depth > maxDepth {
-		return nil, errDeep
+		return nil, errTooDeep
 	}
 	leaf := &node{line: t.at()}
 	switch value := token.(type) {
@@ -143,7 +143,7 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 	for t.decoder.More() {
 		token, err := t.decoder.Token()
 		if err != nil {
-			return nil, inside(err)
+			return nil, insideValue(err)
 		}
 		name, _ := token.(string)
 		line, at := t.at(), append(path, resource.Step{Name: name})
@@ -152,8 +152,8 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 			return nil, err
 		}
 		if first, twice := lines[name]; twice {
-			t.loader.fault(Fault{File: t.file, Line: line, Path: at.String(),
-				Message: fmt.Sprintf("stands twice in one mapping, first in line %d; remove one of the two", first)})
+			t.loader.report(Issue{File: t.file, Line: line, Path: at.String(),
+				Message: fmt.Sprintf("duplicate key, first in line %d; remove one", first)})
 			continue
 		}
 		lines[name] = line
@@ -162,14 +162,14 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 	return object, t.end()
 }
 
-// end takes the closing delimiter of a list or an object.
+// end reads the closing delimiter of a list or an object.
 func (t *jsonTree) end() error {
 	_, err := t.decoder.Token()
-	return inside(err)
+	return insideValue(err)
 }
 
-// inside is an error inside a value: there the end of the file is one.
-func inside(err error) error {
+// insideValue converts the end of the file inside a value to an error.
+func insideValue(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -12,43 +12,41 @@ import (
 
 // Options of Load; the zero value works for manifests that state all owners.
 type Options struct {
-	// ResourceGroup and Subscription (a GUID) are where a manifest without an
-	// owner stands.
+	// ResourceGroup and Subscription (a GUID) locate a manifest without an owner.
 	ResourceGroup string
 	Subscription  string
-	// Stdin is what the path "-" reads.
+	// Stdin is read for the path "-".
 	Stdin io.Reader
 }
 
-// Set is what Load read.
+// Set is the result of Load.
 type Set struct {
 	// Resources are in dependency order: owners, references and dependsOn first.
 	Resources []resource.Desired
-	// Sources says where each resource is written, by ID.Key().
+	// Sources are the positions of the manifests, by ID.Key().
 	Sources map[string]Source
 }
 
-// Source is the place of one manifest.
+// Source is the position of one manifest.
 type Source struct {
 	File string
 	Line int
 }
 
-// String is "file:line".
+// String returns "file:line".
 func (s Source) String() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
-// guid is a subscription ID.
+// guid is the form of a subscription ID.
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// Load reads files, folders (recursively: *.yaml, *.yml, *.json) and "-" for
-// stdin, checks everything that can be checked without ARM and a worker, and
-// resolves every name to a resource ID. Its error is of type Faults and holds
-// all faults of all files.
+// Load reads files, folders (recursively: *.yaml, *.yml, *.json) and "-" for stdin,
+// checks everything that needs neither ARM nor a worker, and resolves every name to
+// a resource ID. Its error is of type Issues and lists all issues of all files.
 func Load(options Options, paths ...string) (Set, error) {
 	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}}
 	l.checkOptions()
 	if len(paths) == 0 {
-		l.fault(Fault{Message: `no manifest was named; name files, folders or "-" for stdin`})
+		l.report(Issue{Message: `no manifest given; name files, folders or "-" for stdin`})
 	}
 	l.order = l.files(paths)
 	for _, file := range l.order {
@@ -61,15 +59,15 @@ func Load(options Options, paths ...string) (Set, error) {
 	for _, d := range l.drafts {
 		l.readBody(d)
 		l.readDependsOn(d)
-		l.boundNeeds(d)
+		l.checkNeeds(d)
 	}
 	l.checkInline()
 	ordered := l.sorted()
-	if len(l.drafts) == 0 && len(l.faults) == 0 {
-		l.fault(Fault{File: strings.Join(paths, ", "), Message: "there is no manifest in it; write one with type, name and body, or name another file"})
+	if len(l.drafts) == 0 && len(l.issues) == 0 {
+		l.report(Issue{File: strings.Join(paths, ", "), Message: "no manifest found; write one with type, name and body, or name another file"})
 	}
-	if len(l.faults) > 0 {
-		return Set{}, l.faults.sorted(l.order)
+	if len(l.issues) > 0 {
+		return Set{}, l.issues.sorted(l.order)
 	}
 	set := Set{Sources: make(map[string]Source, len(ordered))}
 	for _, d := range ordered {
@@ -82,31 +80,31 @@ func Load(options Options, paths ...string) (Set, error) {
 // loader is the state of one Load.
 type loader struct {
 	options Options
-	faults  Faults
+	issues  Issues
 	order   []string
 	drafts  []*draft
 	byID    map[string]*draft
-	// byName holds the drafts by the last segment of their names, lower-cased.
+	// byName maps the last segment of a name, lower-cased, to the drafts.
 	byName map[string][]*draft
 	// locating is the chain of owners being located, for cycles.
 	locating []*draft
 }
 
-func (l *loader) fault(f Fault) { l.faults = append(l.faults, f) }
+func (l *loader) report(issue Issue) { l.issues = append(l.issues, issue) }
 
 func (l *loader) checkOptions() {
 	if s := l.options.Subscription; s != "" && !guid.MatchString(s) {
-		l.fault(Fault{Path: "--subscription", Message: notGUID(s)})
+		l.report(Issue{Path: "--subscription", Message: notGUID(s)})
 	}
 	if group := l.options.ResourceGroup; group != "" {
 		if err := resource.CheckSegment(group); err != nil {
-			l.fault(Fault{Path: "--resource-group", Message: err.Error()})
+			l.report(Issue{Path: "--resource-group", Message: err.Error()})
 		}
 	}
 }
 
 func notGUID(s string) string {
-	return fmt.Sprintf("the subscription %q is no GUID; write its ID, like 11111111-2222-3333-4444-555555555555", s)
+	return fmt.Sprintf("the subscription %q is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555", s)
 }
 
 func (l *loader) read(file string) {

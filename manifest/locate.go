@@ -8,11 +8,11 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// tenant is how an owner names the tenant, the root above subscriptions.
+// tenant is the owner that stands for the tenant, the root above subscriptions.
 const tenant = "/"
 
-// locate finds the owner of a draft and builds its resource ID. The ID stays
-// zero when the draft, or an owner that is a manifest, has a fault.
+// locate finds the owner of a draft and sets its resource ID. The ID stays zero if
+// the draft, or an owner that is a manifest, has an issue.
 func (l *loader) locate(d *draft) {
 	if d.located {
 		return
@@ -21,7 +21,7 @@ func (l *loader) locate(d *draft) {
 		l.at(d, d.line("owner"), "owner", "the owners form a cycle: %s; give one of them another owner", chain(append(slices.Clone(l.locating[i:]), d)))
 		return
 	}
-	if d.typ == "" || d.segments == nil || d.faulty && d.root.get("owner") != nil && d.owner == "" {
+	if d.typ == "" || d.segments == nil || d.hasIssue && d.root.get("owner") != nil && d.owner == "" {
 		d.located = true
 		return
 	}
@@ -30,7 +30,7 @@ func (l *loader) locate(d *draft) {
 	l.locating = l.locating[:len(l.locating)-1]
 	d.located = true
 	if !ok {
-		d.faulty = true
+		d.hasIssue = true
 		return
 	}
 	parsed, err := resource.ParseID(id)
@@ -44,7 +44,7 @@ func (l *loader) locate(d *draft) {
 	}
 }
 
-// chain prints drafts as a -> b -> a.
+// chain returns drafts as a -> b -> a.
 func chain(drafts []*draft) string {
 	names := make([]string, len(drafts))
 	for i, d := range drafts {
@@ -53,12 +53,12 @@ func chain(drafts []*draft) string {
 	return strings.Join(names, " -> ")
 }
 
-// idOf is the resource ID; false after a fault, its own or its owner's.
+// idOf returns the resource ID, and false after an issue of the draft or its owner.
 func (l *loader) idOf(d *draft) (string, bool) {
 	switch {
 	case d.isType(resource.TypeResourceGroup) || d.isType(resource.TypeManagementGroup) || d.owner != "":
 		if len(d.segments) > 1 {
-			l.at(d, d.line("name"), "name", "%q holds slashes, which stand for owners only in a nested type without an owner; write its last part alone", d.name)
+			l.at(d, d.line("name"), "name", "%q contains slashes, which name owners only for a nested type without an owner; write the last part only", d.name)
 			return "", false
 		}
 	case d.parentType() != "" || len(d.segments) > 1:
@@ -88,7 +88,8 @@ func (l *loader) idOf(d *draft) (string, bool) {
 	return owner.String() + "/providers/" + d.typ + "/" + d.name, true
 }
 
-// groupManifestID is the ID of a resource group: its owner is a subscription.
+// groupManifestID returns the ID of a resource group, whose owner is a
+// subscription.
 func (l *loader) groupManifestID(d *draft) (string, bool) {
 	if d.owner == "" {
 		if l.options.Subscription == "" {
@@ -109,15 +110,15 @@ func (l *loader) groupManifestID(d *draft) (string, bool) {
 	return owner.String() + "/resourceGroups/" + d.name, true
 }
 
-// chainID is the ID of a nested type without an owner: its name has a segment
-// for each level, and either the levels above are a manifest or they stand in
-// the group of the options.
+// chainID returns the ID of a nested type without an owner: its name has a segment
+// for each level, and the levels above are either a manifest or in the group of the
+// options.
 func (l *loader) chainID(d *draft) (string, bool) {
 	levels := strings.Split(d.typ, "/")
 	last := len(d.segments) - 1
 	switch {
 	case d.parentType() == "":
-		l.at(d, d.line("name"), "name", "%q holds slashes, but %s is not nested in another type", d.name, d.typ)
+		l.at(d, d.line("name"), "name", "%q contains slashes, but %s is not nested in another type", d.name, d.typ)
 		return "", false
 	case last+2 != len(levels):
 		l.at(d, d.line("name"), "name", "%q names %d of %d levels of %s; write a name for each of %s, or an owner and one name",
@@ -125,7 +126,7 @@ func (l *loader) chainID(d *draft) (string, bool) {
 		return "", false
 	}
 	above := strings.Join(d.segments[:last], "/")
-	owners := slices.DeleteFunc(l.called(above), func(o *draft) bool { return !o.isType(d.parentType()) })
+	owners := slices.DeleteFunc(l.named(above), func(o *draft) bool { return !o.isType(d.parentType()) })
 	if len(owners) > 1 {
 		l.at(d, d.line("name"), "name", "%q %s; give the owner's resource ID", above, ambiguous(owners))
 		return "", false
@@ -143,7 +144,7 @@ func (l *loader) chainID(d *draft) (string, bool) {
 	return id, ok
 }
 
-// flagGroup is the ID of the resource group of the options.
+// flagGroup returns the ID of the resource group of the options.
 func (l *loader) flagGroup(d *draft) (string, bool) {
 	group, subscription := l.options.ResourceGroup, l.options.Subscription
 	if group == "" || subscription == "" {
@@ -154,7 +155,7 @@ func (l *loader) flagGroup(d *draft) (string, bool) {
 		guid.MatchString(subscription) && resource.CheckSegment(group) == nil
 }
 
-// ownerID resolves the owner as it is written.
+// ownerID resolves the stated owner.
 func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	if strings.HasPrefix(d.owner, "/") {
 		id, version, ok := l.parseStatedID(d, d.ownerLine, "owner", d.owner)
@@ -165,7 +166,7 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 		d.ownerVersion = version
 		return id, ok
 	}
-	owners := l.called(d.owner)
+	owners := l.named(d.owner)
 	if len(owners) == 0 {
 		l.at(d, d.ownerLine, "owner", "%s", l.unknownName(d.owner))
 		return resource.ID{}, false
@@ -186,17 +187,17 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	return owners[0].desired.ID, !owners[0].desired.ID.IsZero()
 }
 
-// likeVersion is what follows an @ where somebody meant an api-version; other
-// names of resources may hold one.
-var likeVersion = regexp.MustCompile(`^(|latest|newest|preview|[0-9]{4}-.*)$`)
+// versionLike matches a text after @ that resembles an api-version; names of
+// resources may contain other ones.
+var versionLike = regexp.MustCompile(`^(|latest|newest|preview|[0-9]{4}-.*)$`)
 
-// parseStatedID parses ID or ID@api-version. A subscription in it is a GUID.
+// parseStatedID parses ID or ID@api-version. A subscription in it must be a GUID.
 func (l *loader) parseStatedID(d *draft, line int, path, text string) (resource.ID, string, bool) {
 	stated, version := text, ""
 	if i := strings.LastIndex(text, "@"); i >= 0 && apiVersion.MatchString(text[i+1:]) {
 		stated, version = text[:i], text[i+1:]
-	} else if i >= 0 && likeVersion.MatchString(text[i+1:]) {
-		l.at(d, line, path, "%q is no api-version; write a date like 2023-08-15, or leave the @ out for the newest stable one", text[i+1:])
+	} else if i >= 0 && versionLike.MatchString(text[i+1:]) {
+		l.at(d, line, path, "%q is not an api-version; write a date like 2023-08-15, or omit the @ to use the newest stable one", text[i+1:])
 		return resource.ID{}, "", false
 	}
 	if !strings.HasPrefix(stated, "/") {

@@ -9,10 +9,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// environmentName is the name of an environment variable.
+// environmentName is the form of an environment variable's name.
 var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// markerOf is the marker that an object is, "" for a plain object.
+// markerOf returns the marker that an object is, "" for a plain object.
 func markerOf(n *node) string {
 	for _, marker := range []string{resource.SecretMarker, resource.RefMarker} {
 		if n.get(marker) != nil {
@@ -22,44 +22,44 @@ func markerOf(n *node) string {
 	return ""
 }
 
-// secret checks how a $secret is written; the worker resolves it. No fault
-// repeats what was found: it may be the secret itself.
-func (b *bodyReader) secret(n *node, at place) any {
+// secret checks the form of a $secret; the worker resolves it. No issue repeats the
+// value, which may be the secret itself.
+func (b *bodyReader) secret(n *node, at cursor) any {
 	if at.public != "" {
-		b.fault(n.line, at, "$secret is not allowed under %s, which everybody sees; put it elsewhere", at.public)
+		b.report(n.line, at, "$secret is not allowed under %s, which is public; move it elsewhere", at.public)
 		return nil
 	}
 	if len(n.fields) > 1 {
-		b.fault(n.line, at, "$secret stands alone; remove the other properties beside it")
+		b.report(n.line, at, "$secret must be the only property; remove the others")
 		return nil
 	}
 	value := n.get(resource.SecretMarker)
 	source, name, _ := strings.Cut(value.text, ":")
 	switch {
 	case value.kind != kindText:
-		b.fault(n.line, at, "$secret: %s; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME", value.found())
+		b.report(n.line, at, "$secret: %s; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME", value.found())
 	case source == "keyvault":
 		if _, err := resource.ParseVaultSecret(name); err != nil {
-			b.fault(n.line, at, "$secret: keyvault: takes the identifier of a secret; %v", err)
+			b.report(n.line, at, "$secret: keyvault: needs the identifier of a secret; %v", err)
 			return nil
 		}
 		return b.secretMarker(value, at)
 	case source == "env" && environmentName.MatchString(name):
 		return b.secretMarker(value, at)
 	case source == "env":
-		b.fault(n.line, at, "$secret: env: takes the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X")
+		b.report(n.line, at, "$secret: env: needs the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X")
 	case source == "file" && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "\\\x00"):
 		return b.secretMarker(value, at)
 	case source == "file":
-		b.fault(n.line, at, "$secret: file: takes a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password")
+		b.report(n.line, at, "$secret: file: needs a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password")
 	default:
-		b.fault(n.line, at, "$secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
+		b.report(n.line, at, "$secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
 	}
 	return nil
 }
 
-// secretMarker is the marker as it stays in the body.
-func (b *bodyReader) secretMarker(value *node, at place) any {
+// secretMarker returns the marker for the body.
+func (b *bodyReader) secretMarker(value *node, at cursor) any {
 	desired := &b.draft.desired
 	desired.Secret = append(desired.Secret, b.address(at))
 	if !slices.Contains(desired.SecretRefs, value.text) {
@@ -68,18 +68,18 @@ func (b *bodyReader) secretMarker(value *node, at place) any {
 	return map[string]any{resource.SecretMarker: value.text}
 }
 
-// reference resolves a $ref: to the resource ID, or with a path to the marker
-// that the worker replaces by the observed value.
-func (b *bodyReader) reference(n *node, at place) any {
+// reference resolves a $ref: to the resource ID, or with a path to the marker that
+// the worker replaces with the observed value.
+func (b *bodyReader) reference(n *node, at cursor) any {
 	for _, f := range n.fields {
 		if f.name != resource.RefMarker && f.name != "path" {
-			b.fault(f.line, at, "$ref stands alone or with path; remove %q beside it", f.name)
+			b.report(f.line, at, "$ref allows only path beside it; remove %q", f.name)
 			return nil
 		}
 	}
 	target := n.get(resource.RefMarker)
 	if target.kind != kindText || target.text == "" {
-		b.fault(n.line, at, "$ref: %s; write the name of a manifest or a resource ID", target.found())
+		b.report(n.line, at, "$ref: %s; write the name of a manifest or a resource ID", target.found())
 		return nil
 	}
 	reference, ok := b.loader.resolve(b.draft, target, at.path.String(), "$ref: ")
@@ -95,11 +95,11 @@ func (b *bodyReader) reference(n *node, at place) any {
 		return reference.ID.String()
 	}
 	if path.kind != kindText {
-		b.fault(path.line, at, "path: %s; write a text like properties.x", path.found())
+		b.report(path.line, at, "path: %s; write a text like properties.x", path.found())
 		return nil
 	}
 	if _, err := resource.ParsePath(path.text); err != nil {
-		b.fault(path.line, at, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
+		b.report(path.line, at, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
 		return nil
 	}
 	b.note(reference)

@@ -8,9 +8,9 @@ import (
 	"github.com/armature-io/armature/internal/nearest"
 )
 
-// called is the manifests with a name, or with a longer form of it
-// ("adx/telemetry") that their ID tells.
-func (l *loader) called(name string) []*draft {
+// named returns the manifests with a name, or with a longer form of it
+// ("adx/telemetry") that follows from their ID.
+func (l *loader) named(name string) []*draft {
 	var found []*draft
 	for _, d := range l.byName[lastName(name)] {
 		if strings.Contains(name, "/") && !slices.Contains(l.locating, d) {
@@ -23,7 +23,7 @@ func (l *loader) called(name string) []*draft {
 	return found
 }
 
-// lastName is the last segment of a name, lower-cased.
+// lastName returns the last segment of a name, lower-cased.
 func lastName(name string) string { return strings.ToLower(name[strings.LastIndex(name, "/")+1:]) }
 
 func (l *loader) unknownName(name string) string {
@@ -33,7 +33,7 @@ func (l *loader) unknownName(name string) string {
 			names = append(names, d.name)
 		}
 	}
-	message := fmt.Sprintf("no manifest of this load is called %q", name)
+	message := fmt.Sprintf("no manifest is named %q", name)
 	if near := nearest.Match(name, names); near != "" {
 		return message + fmt.Sprintf("; did you mean %s?", near)
 	}
@@ -41,9 +41,9 @@ func (l *loader) unknownName(name string) string {
 }
 
 func ambiguous(drafts []*draft) string {
-	places := make([]string, len(drafts))
+	positions := make([]string, len(drafts))
 	for i, d := range drafts {
-		places[i] = d.source().String()
+		positions[i] = d.source().String()
 	}
-	return fmt.Sprintf("is the name of %d manifests (%s)", len(drafts), strings.Join(places, ", "))
+	return fmt.Sprintf("is the name of %d manifests (%s)", len(drafts), strings.Join(positions, ", "))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// kind is what a node is in JSON's terms.
+// kind is the JSON type of a node, as messages call it.
 type kind string
 
 const (
@@ -19,21 +19,21 @@ const (
 	kindNull    kind = "nothing"
 )
 
-// Bounds of a document, so that a small file cannot become a large tree.
+// Bounds of a document, so that a small file cannot expand to a large tree.
 const (
 	maxNodes = 200_000
 	maxDepth = 100
 )
 
-// node is one value of a document with its line: what YAML and JSON have in
-// common. text holds a text, or a number or boolean as JSON writes it.
+// node is one value of a YAML or JSON document with its line. text is a text, or
+// the JSON form of a number or boolean.
 type node struct {
 	kind   kind
 	line   int
 	text   string
 	fields []field
 	items  []*node
-	// broken are the properties of an object whose values had a fault already.
+	// broken are the properties whose values had an issue.
 	broken []string
 }
 
@@ -44,7 +44,7 @@ type field struct {
 	value *node
 }
 
-// get is the value of a property, nil where it is absent.
+// get returns the value of a property, nil if it is absent.
 func (n *node) get(name string) *node {
 	if n == nil {
 		return nil
@@ -57,7 +57,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// textOf is the text of a property, "" where it is no text.
+// textOf returns the text of a property, "" if it is not a text.
 func (n *node) textOf(name string) string {
 	if value := n.get(name); value != nil && value.kind == kindText {
 		return value.text
@@ -65,7 +65,7 @@ func (n *node) textOf(name string) string {
 	return ""
 }
 
-// scalar is a leaf as encoding/json takes it; numbers stay as written.
+// scalar returns a leaf in the form of encoding/json; numbers keep their digits.
 func (n *node) scalar() any {
 	switch n.kind {
 	case kindText:
@@ -78,15 +78,15 @@ func (n *node) scalar() any {
 	return nil
 }
 
-// found describes a node in a fault without showing its value.
+// found describes a node in an issue without its value.
 func (n *node) found() string {
 	return fmt.Sprintf("found %s", string(n.kind))
 }
 
-// pathRoom is the depth to which a path of newPath grows in place.
-const pathRoom = 16
+// pathCapacity is the depth to which a path of newPath grows without an allocation.
+const pathCapacity = 16
 
-// newPath is the empty path for one walk through a document. The walk appends to
-// it on the way down and keeps no path, so siblings share their room: a path for
-// each value would be most of what a load allocates.
-func newPath() resource.Path { return make(resource.Path, 0, pathRoom) }
+// newPath returns an empty path for one walk through a document. The walk appends
+// to it and keeps no path, so siblings share its array: a path per value would be
+// most of the allocations of a load.
+func newPath() resource.Path { return make(resource.Path, 0, pathCapacity) }

@@ -12,8 +12,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Bounds of labels: a search attribute over 2,048 bytes makes the server
-// terminate the workflow, and a keyword holds 255 characters.
+// Bounds of labels: with a search attribute over 2,048 bytes the server terminates
+// the workflow, and a keyword has at most 255 characters.
 const (
 	maxLabelsBytes = 1500
 	maxLabelBytes  = 255
@@ -29,23 +29,21 @@ func (l *loader) readReconcile(d *draft) {
 		return
 	}
 	l.checkFields(d, section, "reconcile.", reconcileFields)
-	if policy := section.get("policy"); policy != nil {
-		l.readPolicy(d, policy)
-	}
-	readWord(l, d, section, "adopt", &d.desired.Adopt, resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly)
-	readWord(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever)
-	readWord(l, d, section, "put", &d.desired.Put, resource.PutReplace, resource.PutMerge)
+	readEnum(l, d, section, "policy", &d.desired.Policy, resource.Policies()...)
+	readEnum(l, d, section, "adopt", &d.desired.Adopt, resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly)
+	readEnum(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever)
+	readEnum(l, d, section, "put", &d.desired.Put, resource.PutReplace, resource.PutMerge)
 	if interval := section.get("interval"); interval != nil {
 		value, ok := l.duration(d, "reconcile.interval", interval)
 		if ok && value != 0 && value < resource.MinInterval {
-			l.at(d, interval.line, "reconcile.interval", "%s is below the minimum of 1m; write 0 for no resync", interval.text)
+			l.at(d, interval.line, "reconcile.interval", "%s is below the minimum of 1m; write 0 to disable it", interval.text)
 		}
 		d.desired.Interval = value
 	}
 	if timeout := section.get("timeout"); timeout != nil {
 		value, ok := l.duration(d, "reconcile.timeout", timeout)
 		if ok && value == 0 {
-			l.at(d, timeout.line, "reconcile.timeout", "%s is no bound for an operation; write a duration like 6h", timeout.text)
+			l.at(d, timeout.line, "reconcile.timeout", "%s is not a valid timeout; write a duration like 6h", timeout.text)
 		}
 		d.desired.Timeout = value
 	}
@@ -57,7 +55,7 @@ func (l *loader) readReconcile(d *draft) {
 	}
 }
 
-// credentialName is what the worker's config takes for the name of a credential.
+// credentialName is the form of a credential's name in the worker's config.
 var credentialName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 func (l *loader) readCredential(d *draft, credential *node) {
@@ -66,15 +64,15 @@ func (l *loader) readCredential(d *draft, credential *node) {
 	case credential.kind != kindText:
 		l.at(d, credential.line, "reconcile.credential", "%s; "+write, credential.found())
 	case !credentialName.MatchString(credential.text):
-		l.at(d, credential.line, "reconcile.credential", "%q is no name of a credential; "+write, credential.text)
+		l.at(d, credential.line, "reconcile.credential", "%q is not a credential name; "+write, credential.text)
 	default:
 		d.desired.Credential = credential.text
 	}
 }
 
-// readWord reads a field that is one of a few words; the first is the default,
-// which stays unwritten.
-func readWord[W ~string](l *loader, d *draft, section *node, name string, into *W, words ...W) {
+// readEnum reads a field with a fixed set of values. The first one is the default
+// and leaves *into unchanged.
+func readEnum[W ~string](l *loader, d *draft, section *node, name string, into *W, words ...W) {
 	value := section.get(name)
 	if value == nil {
 		return
@@ -88,25 +86,13 @@ func readWord[W ~string](l *loader, d *draft, section *node, name string, into *
 	case value.kind != kindText:
 		l.at(d, value.line, "reconcile."+name, "%s; allowed: %s", value.found(), strings.Join(allowed, ", "))
 	case at < 0:
-		l.at(d, value.line, "reconcile."+name, "unknown word %q; allowed: %s", value.text, strings.Join(allowed, ", "))
+		l.at(d, value.line, "reconcile."+name, "unknown value %q; allowed: %s", value.text, strings.Join(allowed, ", "))
 	case at > 0:
 		*into = words[at]
 	}
 }
 
-func (l *loader) readPolicy(d *draft, policy *node) {
-	const allowed = "manage, observe, detach-on-delete, protect"
-	switch {
-	case policy.kind == kindText && slices.Contains(resource.Policies(), resource.Policy(policy.text)):
-		d.desired.Policy = resource.Policy(policy.text)
-	case policy.kind == kindText:
-		l.at(d, policy.line, "reconcile.policy", "unknown policy %q; allowed: "+allowed, policy.text)
-	default:
-		l.at(d, policy.line, "reconcile.policy", "%s; allowed: "+allowed, policy.found())
-	}
-}
-
-// duration reads a duration with a unit, or 0.
+// duration returns a duration with a unit, or 0.
 func (l *loader) duration(d *draft, path string, value *node) (time.Duration, bool) {
 	if value.kind != kindText && value.kind != kindNumber {
 		l.at(d, value.line, path, "%s; write a duration like 30m or 1h", value.found())
@@ -117,7 +103,7 @@ func (l *loader) duration(d *draft, path string, value *node) (time.Duration, bo
 	case err != nil && jsonNumber.MatchString(value.text):
 		l.at(d, value.line, path, "%s has no unit; write a duration like 30m or 1h", value.text)
 	case err != nil:
-		l.at(d, value.line, path, "%q is no duration; write it with the units h, m and s, like 1h30m", value.text)
+		l.at(d, value.line, path, "%q is not a duration; use the units h, m and s, for example 1h30m", value.text)
 	case parsed < 0:
 		l.at(d, value.line, path, "%s is negative; write a duration like 30m or 1h", value.text)
 	default:
@@ -156,7 +142,7 @@ func (l *loader) readLabels(d *draft) {
 	}
 	written := make([]string, 0, len(labels.fields))
 	for _, f := range labels.fields {
-		if message := labelFault(f); message != "" {
+		if message := labelIssue(f); message != "" {
 			l.at(d, f.line, "labels."+f.name, "%s", message)
 			continue
 		}
@@ -166,22 +152,22 @@ func (l *loader) readLabels(d *draft) {
 		d.desired.Labels[f.name] = f.value.text
 		written = append(written, f.name+"="+f.value.text)
 	}
-	// They are written as a JSON list of "k=v": its quotes and commas count.
+	// Labels are stored as a JSON list of "k=v": its quotes and commas count.
 	if raw, err := json.Marshal(written); err != nil || len(raw) > maxLabelsBytes {
-		l.at(d, labels.line, "labels", "the labels take %d bytes as they are written (a list of k=v); allowed are %d: make them fewer or shorter", len(raw), maxLabelsBytes)
+		l.at(d, labels.line, "labels", "the labels take %d bytes (as a list of k=v); at most %d are allowed: use fewer or shorter labels", len(raw), maxLabelsBytes)
 	}
 }
 
-func labelFault(f field) string {
+func labelIssue(f field) string {
 	switch {
 	case f.name == "" || strings.ContainsFunc(f.name, func(r rune) bool { return r == '=' || r == ',' || unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return "a label's name is not empty and holds no =, comma, white space or control character; write it like team or team.example/part"
+		return "a label name must not be empty or contain =, comma, white space or control characters; write it like team or team.example/part"
 	case f.value.kind != kindText:
 		return f.value.found() + "; a label is a text, write it in quotes"
 	case strings.ContainsFunc(f.value.text, unicode.IsControl):
-		return "a label holds no control character; remove it"
+		return "a label must not contain control characters; remove them"
 	case len(f.name)+1+len(f.value.text) > maxLabelBytes:
-		return "the label is longer than 255 bytes as it is written (k=v); make it shorter"
+		return "the label is longer than 255 bytes (as k=v); shorten it"
 	}
 	return ""
 }

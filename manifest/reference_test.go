@@ -99,7 +99,7 @@ func loaded(t *testing.T, text string) resource.Desired {
 func refusal(t *testing.T, text string) string {
 	t.Helper()
 	_, err := Load(Options{Stdin: strings.NewReader(laid(text))}, "-")
-	var faults Faults
+	var faults Issues
 	if !errors.As(err, &faults) {
 		t.Fatalf("%s is not refused", text)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// register notes which manifest has which ID, refuses two with one, and links
+// register indexes the manifests by ID, refuses two with the same ID, and links
 // each to its owner. It runs when every ID is known.
 func (l *loader) register() {
 	for _, d := range l.drafts {
@@ -30,14 +30,13 @@ func (l *loader) register() {
 	}
 }
 
-// noVersion is the fault of a resource outside of all subscriptions, where no list
-// of a provider says with which api-version to read it.
-const noVersion = "the api-version to read %s with is not known; write %s@<api-version>"
+// noVersion is the issue of a resource outside all subscriptions: no provider list
+// there provides an api-version.
+const noVersion = "the api-version of %s is unknown; write %s@<api-version>"
 
-// linkOwner decides with which api-version the owner is read: its manifest's,
-// else the one that was written, else the container's constant, else, for the
-// ARM parent of a nested type, which is of the same provider, the child's own,
-// else the newest that the worker finds.
+// linkOwner sets the api-version to read the owner: its manifest's, else the stated
+// one, else the container's constant, else the child's own for the ARM parent of a
+// nested type (same provider), else the newest one that the worker finds.
 func (l *loader) linkOwner(d *draft) {
 	owner := d.desired.Owner
 	if owner.IsZero() {
@@ -61,29 +60,29 @@ func (l *loader) linkOwner(d *draft) {
 	d.desired.OwnerAPIVersion = version
 }
 
-// need notes that another manifest comes first, once.
+// need adds another manifest that comes first, once.
 func (d *draft) need(other *draft, line int, path string) {
 	if !slices.ContainsFunc(d.needs, func(n need) bool { return n.draft == other }) {
 		d.needs = append(d.needs, need{draft: other, line: line, path: path})
 	}
 }
 
-// sorted is the drafts in dependency order: each right after what it needs,
-// else in the order of reading. A cycle is a fault where it closes.
+// sorted returns the drafts in dependency order: each right after its needs, else
+// in the order of reading. A cycle is an issue of the draft that closes it.
 func (l *loader) sorted() []*draft {
-	const doing, done = 1, 2
+	const visiting, done = 1, 2
 	state := make(map[*draft]int, len(l.drafts))
 	var ordered, path []*draft
 	var visit func(d *draft)
 	visit = func(d *draft) {
-		state[d] = doing
+		state[d] = visiting
 		path = append(path, d)
 		for _, next := range d.needs {
 			switch state[next.draft] {
 			case done:
-			case doing:
+			case visiting:
 				cycle := append(slices.Clone(path[slices.Index(path, next.draft):]), next.draft)
-				l.at(d, next.line, next.path, "owners, references and dependsOn form a cycle: %s; take one of these out", chain(cycle))
+				l.at(d, next.line, next.path, "owners, references and dependsOn form a cycle: %s; remove one of these", chain(cycle))
 			default:
 				visit(next.draft)
 			}

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// maxFileBytes bounds one file: far above anything people write, far below what
-// hurts.
+// maxFileBytes is the maximum size of one file: far larger than manifests, small
+// enough for memory.
 const maxFileBytes = 16 << 20
 
-// stdinName is how stdin is named in paths, faults and sources.
+// stdinName is the name of stdin in paths, issues and sources.
 const stdinName = "-"
 
-// files expands paths into the files to read, each once: folders recursively
-// and sorted, hidden names left out.
+// files expands paths into the files to read, each once: folders recursively,
+// sorted, without hidden files.
 func (l *loader) files(paths []string) []string {
 	var files []string
 	seen := map[string]bool{}
@@ -34,14 +34,14 @@ func (l *loader) files(paths []string) []string {
 			add(path)
 			continue
 		case "":
-			l.fault(Fault{Message: `a path is empty; is a shell variable not set? name a file, a folder, or "-" for stdin`})
+			l.report(Issue{Message: `a path is empty (unset shell variable?); name a file, a folder, or "-" for stdin`})
 			continue
 		}
 		path = filepath.Clean(path)
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			l.fault(Fault{File: path, Message: unreadable(err)})
+			l.report(Issue{File: path, Message: unreadable(err)})
 		case !info.IsDir():
 			add(path)
 		default:
@@ -53,15 +53,15 @@ func (l *loader) files(paths []string) []string {
 	return files
 }
 
-// folder is the manifests of a folder. filepath.WalkDir goes in lexical order.
+// folder returns the manifests of a folder in lexical order.
 func (l *loader) folder(root string) []string {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			l.fault(Fault{File: path, Message: unreadable(err)})
+			l.report(Issue{File: path, Message: unreadable(err)})
 			return nil
 		}
-		// Rules for the worker may lie beside the manifests.
+		// Files of rules for the worker may be in the same folder.
 		hidden := path != root && (strings.HasPrefix(entry.Name(), ".") || !entry.IsDir() && isRules(entry.Name()))
 		switch {
 		case entry.IsDir() && hidden:
@@ -76,33 +76,33 @@ func (l *loader) folder(root string) []string {
 		return nil
 	})
 	if err != nil {
-		l.fault(Fault{File: root, Message: unreadable(err)})
+		l.report(Issue{File: root, Message: unreadable(err)})
 	}
 	if len(files) == 0 {
-		l.fault(Fault{File: root, Message: "the folder holds no *.yaml, *.yml or *.json file; name another folder, or files"})
+		l.report(Issue{File: root, Message: "the folder contains no *.yaml, *.yml or *.json file; name another folder, or files"})
 	}
 	return files
 }
 
-// isRules reports whether a file is one of rules by its name, x.rules.yaml.
+// isRules reports whether the name of a file is that of rules, x.rules.yaml.
 func isRules(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.HasSuffix(lower, ".rules.yaml") || strings.HasSuffix(lower, ".rules.yml")
 }
 
-// content is the bytes of one file or of stdin.
+// content returns the bytes of one file or of stdin.
 func (l *loader) content(file string) ([]byte, bool) {
 	var from io.Reader
 	if file == stdinName {
 		if l.options.Stdin == nil {
-			l.fault(Fault{File: file, Message: "there is no stdin to read from; name a file or a folder"})
+			l.report(Issue{File: file, Message: "stdin is not available; name a file or a folder"})
 			return nil, false
 		}
 		from = l.options.Stdin
 	} else {
 		opened, err := os.Open(file)
 		if err != nil {
-			l.fault(Fault{File: file, Message: unreadable(err)})
+			l.report(Issue{File: file, Message: unreadable(err)})
 			return nil, false
 		}
 		defer opened.Close()
@@ -111,20 +111,20 @@ func (l *loader) content(file string) ([]byte, bool) {
 	data, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
 	switch {
 	case err != nil:
-		l.fault(Fault{File: file, Message: unreadable(err)})
+		l.report(Issue{File: file, Message: unreadable(err)})
 		return nil, false
 	case len(data) > maxFileBytes:
-		l.fault(Fault{File: file, Message: fmt.Sprintf("the file is larger than %d MiB; split it", maxFileBytes>>20)})
+		l.report(Issue{File: file, Message: fmt.Sprintf("the file is larger than %d MiB; split it", maxFileBytes>>20)})
 		return nil, false
 	}
 	return data, true
 }
 
-// unreadable is a file error without the path, which the fault names already.
+// unreadable returns the text of a file error without the path, which the issue
+// contains.
 func unreadable(err error) string {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
 	}
-	return fmt.Sprintf("cannot be read: %v; check the path and its rights", err)
+	return fmt.Sprintf("cannot be read: %v; check the path and its permissions", err)
 }

@@ -14,13 +14,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// jsonNumber is a number as JSON writes it.
+// jsonNumber is the form of a JSON number.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// yamlLine is how the YAML library names the line of a syntax error.
+// yamlLine matches the line in a syntax error of the YAML library.
 var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
 
-// readYAML reads the documents of one file; an empty document is left out.
+// readYAML reads the documents of one file and skips empty ones.
 func (l *loader) readYAML(file string, data []byte) []*node {
 	var documents []*node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -31,7 +31,7 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 			return documents
 		}
 		if err != nil {
-			l.fault(brokenYAML(file, data, err))
+			l.report(brokenYAML(file, data, err))
 			return documents
 		}
 		tree := &yamlTree{loader: l, file: file, budget: maxNodes}
@@ -42,59 +42,59 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 	}
 }
 
-func brokenYAML(file string, data []byte, err error) Fault {
-	fault := Fault{File: file, Message: fmt.Sprintf("broken YAML: %v", err)}
+func brokenYAML(file string, data []byte, err error) Issue {
+	issue := Issue{File: file, Message: fmt.Sprintf("broken YAML: %v", err)}
 	if parts := yamlLine.FindStringSubmatch(err.Error()); parts != nil {
-		fault.Line, _ = strconv.Atoi(parts[1])
-		fault.Message = "broken YAML: " + parts[2]
+		issue.Line, _ = strconv.Atoi(parts[1])
+		issue.Message = "broken YAML: " + parts[2]
 	}
-	fault.Message += "; " + wayOut(data, fault.Line, err)
-	return fault
+	issue.Message += "; " + syntaxHint(data, issue.Line, err)
+	return issue
 }
 
-// wayOut is what to do about a syntax error.
-func wayOut(data []byte, line int, err error) string {
+// syntaxHint returns the remedy for a syntax error.
+func syntaxHint(data []byte, line int, err error) string {
 	lines := bytes.Split(data, []byte("\n"))
 	switch text := err.Error(); {
 	case bytes.HasPrefix(data, []byte("\x1f\x8b")), bytes.HasPrefix(data, []byte("PK")), bytes.IndexByte(data, 0) >= 0 && utf8.Valid(data):
-		return "the file is no text; name a manifest"
+		return "the file is not text; name a manifest"
 	case strings.Contains(text, "UTF-8"), strings.Contains(text, "UTF-16"), strings.Contains(text, "control characters"):
 		return "save the file as UTF-8 text"
 	case strings.Contains(text, "unknown anchor"):
 		return "write the anchor (&name) before its alias (*name), or put a text that begins with * in quotes"
 	case line > 0 && line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[line-1], " "), []byte("\t")):
-		return "the line is indented with a tab; use blanks"
+		return "the line is indented with a tab; use spaces"
 	}
 	return "check indentation, quotes and brackets of this line and of those before it"
 }
 
-// yamlTree turns the nodes of one YAML document into ours: aliases and merge
-// keys are laid out, duplicate keys and what JSON cannot say are faults.
+// yamlTree converts the nodes of one YAML document: it expands aliases and merge
+// keys and reports duplicate keys and values that JSON cannot express.
 type yamlTree struct {
 	loader *loader
 	file   string
 	budget int
 }
 
-func (t *yamlTree) fault(line int, path resource.Path, format string, args ...any) *node {
-	t.loader.fault(Fault{File: t.file, Line: line, Path: path.String(), Message: fmt.Sprintf(format, args...)})
+func (t *yamlTree) report(line int, path resource.Path, format string, args ...any) *node {
+	t.loader.report(Issue{File: t.file, Line: line, Path: path.String(), Message: fmt.Sprintf(format, args...)})
 	return nil
 }
 
-// node is nil after a fault that makes what follows useless.
+// node returns nil after an issue that makes the rest unusable.
 func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	t.budget--
 	switch {
 	case t.budget == 0:
-		return t.fault(from.Line, path, "the document holds more than %d values after its aliases are laid out; split it, or use fewer aliases", maxNodes)
+		return t.report(from.Line, path, "the document contains more than %d values after expanding its aliases; split it, or use fewer aliases", maxNodes)
 	case t.budget < 0:
 		return nil
 	case depth > maxDepth:
 		t.budget = 0
-		return t.fault(from.Line, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias holds itself; make it flatter, or take the alias out", maxDepth)
+		return t.report(from.Line, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias contains itself; flatten it, or remove the alias", maxDepth)
 	}
 	if tag := from.ShortTag(); from.Kind == yaml.MappingNode && tag != "!!map" || from.Kind == yaml.SequenceNode && tag != "!!seq" {
-		return t.fault(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
+		return t.report(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
 	}
 	switch from.Kind {
 	case yaml.DocumentNode:
@@ -131,12 +131,12 @@ func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node 
 			continue
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			t.fault(key.Line, path, "a key is %s; keys must be texts: put it in quotes", describe(key))
+			t.report(key.Line, path, "a key is %s; keys must be texts: put it in quotes", describe(key))
 			continue
 		}
 		at := append(path, resource.Step{Name: key.Value})
 		if first, twice := lines[key.Value]; twice {
-			t.fault(key.Line, at, "stands twice in one mapping, first in line %d; remove one of the two", first)
+			t.report(key.Line, at, "duplicate key, first in line %d; remove one", first)
 			continue
 		}
 		lines[key.Value] = key.Line
@@ -152,8 +152,8 @@ func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node 
 	return object
 }
 
-// merge lays the mappings of a merge key (<<) under what the object has stated
-// so far, by name and line; the first mapping that has a key wins.
+// merge adds the members of a merge key (<<) that the object does not state; the
+// first mapping that has a key wins. stated are the lines of keys.
 func (t *yamlTree) merge(object *node, stated map[string]int, from *yaml.Node, path resource.Path, depth int) {
 	value := t.node(from, path, depth+1)
 	if value == nil {
@@ -165,7 +165,7 @@ func (t *yamlTree) merge(object *node, stated map[string]int, from *yaml.Node, p
 	}
 	for _, source := range sources {
 		if source.kind != kindObject {
-			t.fault(from.Line, path, "the merge key << holds %s; it takes a mapping or a list of mappings; write it like <<: *name", source.kind)
+			t.report(from.Line, path, "the merge key << contains %s; it needs a mapping or a list of mappings, for example <<: *name", source.kind)
 			return
 		}
 		for _, f := range source.fields {
@@ -186,26 +186,26 @@ func (t *yamlTree) scalar(from *yaml.Node, path resource.Path) *node {
 	case "!!bool":
 		leaf.kind, leaf.text = kindBoolean, strings.ToLower(from.Value)
 		if leaf.text != "true" && leaf.text != "false" {
-			return t.fault(from.Line, path, "is tagged as a boolean; write true or false")
+			return t.report(from.Line, path, "is tagged as a boolean; write true or false")
 		}
 	case "!!int", "!!float":
 		leaf.kind = kindNumber
 		if !jsonNumber.MatchString(from.Value) {
-			return t.fault(from.Line, path, "%sis a number that JSON cannot write as it stands; write it in plain decimal digits, or in quotes if it is a text", shown(from.Value, path))
+			return t.report(from.Line, path, "%sis not a valid JSON number; write it in decimal digits, or in quotes if it is a text", shown(from.Value, path))
 		}
 	case "!!str":
 		if from.Style&stated == 0 && jsonNumber.MatchString(from.Value) {
-			return t.fault(from.Line, path, "%sis a number out of range; write it in quotes if it is a text", shown(from.Value, path))
+			return t.report(from.Line, path, "%sis a number out of range; write it in quotes if it is a text", shown(from.Value, path))
 		}
 	case "!!timestamp", "!!merge":
 	default:
-		return t.fault(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
+		return t.report(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
 	}
 	return leaf
 }
 
-// shown is a value for a fault, followed by a space, unless its place says that
-// it is secret.
+// shown returns a value for an issue, followed by a space, or "" if its path is
+// secret.
 func shown(value string, path resource.Path) string {
 	for _, step := range path {
 		if resource.SecretName(step.Name) {

@@ -60,7 +60,7 @@ func (s *sources) load(a *app) (manifest.Set, error) {
 		runtime.GC() // frees the trees
 	}()
 	set, err := manifest.Load(manifest.Options{ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in}, s.files...)
-	if issues, ok := errors.AsType[manifest.Faults](err); ok {
+	if issues, ok := errors.AsType[manifest.Issues](err); ok {
 		var lines []string
 		for _, issue := range issues[:min(maxIssuesShown, len(issues))] {
 			lines = append(lines, issue.String())
