@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// dependentsListed is how many dependents an answer names: a cascade tells
-	// those to go, and a look at thousands takes seconds.
-	dependentsListed = 1000
-	// dependentsCounted is where counting ends, with the page: twenty pages of the
-	// default size.
-	dependentsCounted = 5000
-	// dependentsConfirmed is how many dependents are asked for one by one.
-	dependentsConfirmed = 10
+	// maxListed is how many dependents a result names: a cascade deletes those, and
+	// listing thousands takes seconds.
+	maxListed = 1000
+	// maxCounted is where counting ends, with the page: twenty pages of the default
+	// size.
+	maxCounted = 5000
+	// maxConfirmed is how many dependents are described one by one.
+	maxConfirmed = 10
 )
 
-// Dependents are the managed resources that need id. Questions of a moment share
-// one list. The last ones are asked for one by one: a list lags behind, and
-// nobody tells the waiting resource again that its last dependent went.
+// Dependents returns the managed resources that need id. Concurrent calls share one list.
+// The last few are described one by one, because a list lags behind and no further wake
+// comes after the last dependent was deleted.
 func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Dependents, error) {
 	found, err := f.dependents.do(ctx, id)
-	if err != nil || found.Holding > dependentsConfirmed {
+	if err != nil || found.Holding > maxConfirmed {
 		return found, err
 	}
 	return f.confirm(ctx, id, found)
 }
 
-// confirm drops the dependents that ended, and frees those that were let go,
-// since the list was written.
+// confirm drops the dependents that ended since the list was written, and updates those
+// that were released.
 func (f *Fleet) confirm(ctx context.Context, id resource.ID, listed activities.Dependents) (activities.Dependents, error) {
 	found := tally{id: id}
 	for _, dependent := range listed.Listed {
@@ -52,7 +52,7 @@ func (f *Fleet) confirm(ctx context.Context, id resource.ID, listed activities.D
 			found.add(now)
 		}
 	}
-	return found.answer(), nil
+	return found.result(), nil
 }
 
 func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activities.Dependents, error) {
@@ -72,7 +72,7 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 		for _, info := range page {
 			managed := managedOf(info)
 			if managed.ID.IsZero() {
-				// It may need any of them: nothing is deleted before somebody looked.
+				// It may need any of them: nothing is deleted before an operator checked it.
 				unknown = fmt.Errorf("read memo of %s: it names no resource", info.GetExecution().GetWorkflowId())
 				continue
 			}
@@ -82,11 +82,11 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 				}
 			}
 		}
-		return !slices.ContainsFunc(tallies, func(t tally) bool { return t.count < dependentsCounted })
+		return !slices.ContainsFunc(tallies, func(t tally) bool { return t.count < maxCounted })
 	})
 	found := make([]activities.Dependents, len(ids))
 	for i := range tallies {
-		found[i] = tallies[i].answer()
+		found[i] = tallies[i].result()
 	}
 	return found, errors.Join(err, unknown)
 }
@@ -95,13 +95,14 @@ func (f *Fleet) dependentsOf(ctx context.Context, ids []resource.ID) ([]activiti
 type tally struct {
 	id    resource.ID
 	count int
-	// kept are those within id that are to stay in Azure, holding the others that
-	// hold it up, released those that do not.
+	// kept are those within id that are to stay in Azure, holding the others that delay
+	// its deletion, released those that do not.
 	kept, holding, released []activities.Managed
 }
 
-// add counts one dependent. Only what is within id may be left to it; what is
-// gone, and only tells the others, holds nothing up, nor does anything itself.
+// add counts one dependent. Only a dependent within id can be deleted with it. A
+// dependent that is deleted, and only notifies others, delays nothing, and neither does
+// id itself.
 func (t *tally) add(managed activities.Managed) {
 	within := activities.Contains(t.id, managed.ID)
 	switch {
@@ -119,10 +120,10 @@ func (t *tally) add(managed activities.Managed) {
 	}
 }
 
-// answer names those first that refuse a cascade.
-func (t *tally) answer() activities.Dependents {
+// result returns the dependents, those first that prevent a cascade.
+func (t *tally) result() activities.Dependents {
 	listed := slices.Concat(t.kept, t.holding, t.released)
 	return activities.Dependents{
-		Holding: t.count, More: t.count >= dependentsCounted, Listed: listed[:min(len(listed), dependentsListed)],
+		Holding: t.count, More: t.count >= maxCounted, Listed: listed[:min(len(listed), maxListed)],
 	}
 }

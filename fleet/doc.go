@@ -1,6 +1,5 @@
-// Package fleet asks Temporal about the managed resources, wakes those who wait,
-// and keeps the turns of siblings: what the activities need to know beyond the
-// one resource that they work on. Lists go by visibility, of which a namespace
-// has few requests a second, so calls that come together are joined. It knows
-// nothing of ARM.
+// Package fleet reads the managed resources from Temporal, wakes waiting resources,
+// requests the turns of siblings and reads freezes: what activities need beyond the one
+// resource that they work on. Lists use visibility, of which a namespace has few
+// requests per second, so concurrent calls are batched. It must not know ARM.
 package fleet

@@ -26,7 +26,7 @@ var (
 	_ activities.Recaller = (*Fleet)(nil)
 )
 
-// Temporal is what the fleet needs of a client.Client.
+// Temporal is the part of client.Client that the fleet needs.
 type Temporal interface {
 	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
@@ -37,14 +37,14 @@ type Temporal interface {
 	NewWithStartWorkflowOperation(options client.StartWorkflowOptions, workflow any, args ...any) client.WithStartWorkflowOperation
 }
 
-// Options of a fleet; the zero value works but for the names.
+// Options configure a fleet. Namespace and TaskQueue are required.
 type Options struct {
-	// Namespace and TaskQueue are those of the worker.
+	// Namespace and TaskQueue of the worker.
 	Namespace, TaskQueue string
-	// Collect is how long calls are collected; default 250 ms.
+	// Collect is how long a batch collects calls; default 250 ms.
 	Collect time.Duration
 	// ListsPerSecond bounds the list requests of this worker; default 2. A
-	// namespace allows 10 a second to all of its clients.
+	// namespace allows 10 per second to all of its clients.
 	ListsPerSecond float64
 	// PageSize is the number of workflows of one list request; default 250. On
 	// SQLite a page of 250 took 50 ms and one of 1,000 over 10 s, the deadline of
@@ -52,22 +52,22 @@ type Options struct {
 	PageSize int32
 }
 
-// Fleet implements what the activities need to know of the other resources. It
-// is safe for concurrent use.
+// Fleet gives activities access to the other managed resources. It is safe for
+// concurrent use.
 type Fleet struct {
 	temporal   Temporal
 	options    Options
 	lists      *rate.Limiter
 	freezes    freezes
-	wakes      collector[activities.Change, int]
-	dependents collector[resource.ID, activities.Dependents]
-	targets    collector[target, bool]
+	wakes      batcher[activities.Change, int]
+	dependents batcher[resource.ID, activities.Dependents]
+	targets    batcher[target, bool]
 }
 
-// Bounds of one batch: a query names its keys, and a query may hold so much.
-const keysMost = 100
+// maxBatch bounds the calls of one batch: a list query names a key for each of them.
+const maxBatch = 100
 
-// New makes the fleet of a namespace.
+// New returns the fleet of a namespace.
 func New(temporal Temporal, options Options) *Fleet {
 	if options.Collect <= 0 {
 		options.Collect = 250 * time.Millisecond
@@ -79,23 +79,23 @@ func New(temporal Temporal, options Options) *Fleet {
 		options.PageSize = 250
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: rate.NewLimiter(rate.Limit(options.ListsPerSecond), 2)}
-	f.wakes = collector[activities.Change, int]{moment: options.Collect, most: keysMost, slot: f.lists.Wait, run: f.wakeAll}
-	f.dependents = collector[resource.ID, activities.Dependents]{moment: options.Collect, most: keysMost, slot: f.lists.Wait, run: f.dependentsOf}
-	f.targets = collector[target, bool]{moment: options.Collect, most: keysMost, run: f.tellDeleting}
+	f.wakes = batcher[activities.Change, int]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.wakeAll}
+	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.dependentsOf}
+	f.targets = batcher[target, bool]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}
 	return f
 }
 
-// Managed describes the workflow of a resource, which does not lag behind.
+// Managed describes the workflow of a resource, and reports false when none runs. Unlike
+// a list, it does not lag behind.
 func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed, bool, error) {
-	answer, err := f.temporal.DescribeWorkflowExecution(ctx, id.WorkflowID(), "")
-	var notFound *serviceerror.NotFound
+	described, err := f.temporal.DescribeWorkflowExecution(ctx, id.WorkflowID(), "")
 	switch {
-	case errors.As(err, &notFound):
+	case isNotFound(err):
 		return activities.Managed{}, false, nil
 	case err != nil:
 		return activities.Managed{}, false, fmt.Errorf("describe workflow of %s: %w", id, err)
 	}
-	info := answer.GetWorkflowExecutionInfo()
+	info := described.GetWorkflowExecutionInfo()
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return activities.Managed{}, false, nil
 	}
@@ -104,8 +104,8 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	return managed, true, nil
 }
 
-// Delete asks the workflow of a resource to delete it. One that is not there any
-// more has nothing to do.
+// Delete requests the deletion of a resource from its workflow. A workflow that no longer
+// runs is no error.
 func (f *Fleet) Delete(ctx context.Context, id resource.ID, by string) error {
 	handle, err := f.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: id.WorkflowID(), UpdateName: workflows.DeleteUpdate, WaitForStage: client.WorkflowUpdateStageCompleted,
@@ -114,9 +114,14 @@ func (f *Fleet) Delete(ctx context.Context, id resource.ID, by string) error {
 	if err == nil {
 		err = handle.Get(ctx, nil)
 	}
-	var notFound *serviceerror.NotFound
-	if err != nil && !errors.As(err, &notFound) {
-		return fmt.Errorf("ask the workflow of %s to delete it: %w", id, err)
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("request the deletion of %s: %w", id, err)
 	}
 	return nil
+}
+
+// isNotFound reports whether Temporal has no such workflow, or it no longer runs.
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*serviceerror.NotFound](err)
+	return ok
 }

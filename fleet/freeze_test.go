@@ -38,7 +38,7 @@ func (s *server) breaks(err error) {
 func (f *Fleet) ages(d time.Duration) {
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
-	f.freezes.asked, f.freezes.answered = f.freezes.asked.Add(-d), f.freezes.answered.Add(-d)
+	f.freezes.attempted, f.freezes.received = f.freezes.attempted.Add(-d), f.freezes.received.Add(-d)
 }
 
 const running = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING

@@ -16,9 +16,9 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// pages calls visit for the running workflows with one of the keys in an
-// attribute, page by page, until it answers that it has enough. The caller waited
-// for the slot of the first page.
+// pages calls visit for the running workflows with one of the keys in an attribute, page
+// by page, until it reports that it has enough. The caller has waited for the slot of the
+// first page.
 func (f *Fleet) pages(ctx context.Context, attribute string, keys []string, visit func([]*workflowpb.WorkflowExecutionInfo) (enough bool)) error {
 	// Without ExecutionStatus a list also returns runs that continued as new.
 	query := attribute + " IN ('" + strings.Join(keys, "', '") + "') AND ExecutionStatus = 'Running'"
@@ -40,14 +40,14 @@ func (f *Fleet) pages(ctx context.Context, attribute string, keys []string, visi
 	}
 }
 
-// keysIn are the keys that a workflow has in an attribute.
+// keysIn returns the keys that a workflow has in an attribute.
 func keysIn(info *workflowpb.WorkflowExecutionInfo, attribute string) []string {
 	var keys []string
 	decode(info.GetSearchAttributes().GetIndexedFields()[attribute], &keys)
 	return keys
 }
 
-// managedOf is what memo and search attributes tell.
+// managedOf returns what memo and search attributes contain.
 func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 	var id, policy, phase, reason string
 	memo, attributes := info.GetMemo().GetFields(), info.GetSearchAttributes().GetIndexedFields()
@@ -65,12 +65,12 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 		Gone: phase == string(workflows.PhaseDeleting) &&
 			(reason == string(resource.ReasonDeleted) || reason == string(resource.ReasonDetached)),
 	}
-	// A memo that does not parse is somebody else's: the run has no ID then.
+	// A run of another tool may have a memo that does not parse: it has no ID then.
 	managed.ID, _ = resource.ParseID(id)
 	return managed
 }
 
-// decode reads a payload where there is one of the kind.
+// decode reads a payload of the type of into; it ignores any other payload.
 func decode(p *commonpb.Payload, into any) {
 	if p != nil {
 		_ = payload.DataConverter().FromPayload(p, into)

@@ -2,22 +2,19 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/api/serviceerror"
 )
 
-// recallTimeout bounds one query: a worker may have to replay the workflow
-// first.
+// recallTimeout bounds one query: a worker may have to replay the workflow first.
 const recallTimeout = 10 * time.Second
 
-// Recall asks the running workflow of a resource what it remembers. The answer
-// of one that ended is no longer true.
+// Recall queries the state of a resource that its running workflow keeps, and reports
+// false when none runs: the state of a workflow that ended is out of date.
 func (f *Fleet) Recall(ctx context.Context, id resource.ID) (activities.Recollection, bool, error) {
 	_, known, err := f.Managed(ctx, id)
 	if err != nil || !known {
@@ -26,8 +23,7 @@ func (f *Fleet) Recall(ctx context.Context, id resource.ID) (activities.Recollec
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	value, err := f.temporal.QueryWorkflow(ctx, id.WorkflowID(), "", workflows.MemoryQuery)
-	var notFound *serviceerror.NotFound
-	if errors.As(err, &notFound) {
+	if isNotFound(err) {
 		return activities.Recollection{}, false, nil
 	}
 	var memory activities.Recollection

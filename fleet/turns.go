@@ -2,19 +2,17 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 )
 
-// Take asks the workflow that keeps the turns of the parent, and starts it where
-// none runs.
+// Take requests a turn from the queue of the parent, whose workflow it starts if none
+// runs.
 func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Place, error) {
 	id := workflows.SiblingsWorkflowID(turn.Parent)
 	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
@@ -38,11 +36,10 @@ func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Plac
 	return place, nil
 }
 
-// End gives the turn back. Where no workflow keeps turns, there is none to give.
+// End gives up the turn. Without a running queue there is no turn to give up.
 func (f *Fleet) End(ctx context.Context, turn activities.Turn) error {
 	err := f.temporal.SignalWorkflow(ctx, workflows.SiblingsWorkflowID(turn.Parent), "", workflows.EndTurnSignal, turn)
-	var notFound *serviceerror.NotFound
-	if err != nil && !errors.As(err, &notFound) {
+	if err != nil && !isNotFound(err) {
 		return fmt.Errorf("end turn in %s: %w", turn.Parent, err)
 	}
 	return nil

@@ -11,22 +11,21 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"golang.org/x/sync/errgroup"
 )
 
-// signalsAtOnce bounds the signals that are on their way.
-const signalsAtOnce = 16
+// maxSignals bounds the signals that are sent at a time.
+const maxSignals = 16
 
-// Wake signals who waits for a resource. Wakes of a moment share one list. A
-// workflow that waits for several of them hears of each: what it does not hear of
-// it would read from before the change.
+// Wake signals the workflows that wait for a resource and returns how many. Concurrent
+// wakes share one list. A workflow that waits for several changed resources gets a signal
+// for each, otherwise it might use a reading from before a change.
 func (f *Fleet) Wake(ctx context.Context, change activities.Change) (int, error) {
 	return f.wakes.do(ctx, change)
 }
 
-// wakeAll signals who waits for one of the changed resources.
+// wakeAll signals the workflows that wait for one of the changed resources.
 func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int, error) {
 	at := make(map[string]int, len(changes))
 	var keys []string
@@ -42,15 +41,15 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 	}
 	woken := make([]int, len(changes))
 	var mu sync.Mutex
-	// Not bound together: who cannot be told must not keep the others asleep.
+	// Not cancelled together: one signal that fails must not prevent the others.
 	var signals errgroup.Group
-	signals.SetLimit(signalsAtOnce)
+	signals.SetLimit(maxSignals)
 	err := f.pages(ctx, searchattr.ReconcileWaitingFor, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
 			for _, i := range changed(info, at) {
 				signals.Go(func() error {
-					told, err := f.signal(ctx, info.GetExecution().GetWorkflowId(), changes[i])
-					if told {
+					sent, err := f.signal(ctx, info.GetExecution().GetWorkflowId(), changes[i])
+					if sent {
 						mu.Lock()
 						woken[i]++
 						mu.Unlock()
@@ -64,7 +63,7 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 	return woken, errors.Join(err, signals.Wait())
 }
 
-// changed are the changes for which a workflow waits.
+// changed returns the indexes of the changes that a workflow waits for.
 func changed(info *workflowpb.WorkflowExecutionInfo, at map[string]int) []int {
 	var found []int
 	for _, key := range keysIn(info, searchattr.ReconcileWaitingFor) {
@@ -75,12 +74,11 @@ func changed(info *workflowpb.WorkflowExecutionInfo, at map[string]int) []int {
 	return found
 }
 
-// signal tells one workflow; false when it ended meanwhile.
+// signal wakes one workflow, and reports false when it ended meanwhile.
 func (f *Fleet) signal(ctx context.Context, workflowID string, change activities.Change) (bool, error) {
 	err := f.temporal.SignalWorkflow(ctx, workflowID, "", workflows.WakeSignal, workflows.WakeInput(change))
-	var notFound *serviceerror.NotFound
 	switch {
-	case errors.As(err, &notFound):
+	case isNotFound(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("signal %s: %w", workflowID, err)
@@ -88,51 +86,51 @@ func (f *Fleet) signal(ctx context.Context, workflowID string, change activities
 	return true, nil
 }
 
-// target is a resource that is to be told if it is being deleted.
+// target is a resource to wake if it is being deleted.
 type target struct {
 	id     resource.ID
 	change activities.Change
 }
 
-// WakeDeleting signals the workflows of resources that are being deleted. Many
-// children that end together are one signal to their owner.
+// WakeDeleting signals those of the needed resources that are being deleted, and returns
+// how many. Many children that end together cause one signal to their owner.
 func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, needed []resource.ID) (int, error) {
-	var told atomic.Int64
+	var woken atomic.Int64
 	var all errgroup.Group
 	for _, id := range needed {
 		all.Go(func() error {
-			one, err := f.targets.do(ctx, target{id, change})
-			if one {
-				told.Add(1)
+			sent, err := f.targets.do(ctx, target{id, change})
+			if sent {
+				woken.Add(1)
 			}
 			return err
 		})
 	}
 	err := all.Wait()
-	return int(told.Load()), err
+	return int(woken.Load()), err
 }
 
-// tellDeleting tells each resource once, of the latest change: an older one may
-// be known there, and what is known wakes nobody.
-func (f *Fleet) tellDeleting(ctx context.Context, targets []target) ([]bool, error) {
+// wakeDeletingAll signals each resource once, with its latest change: the resource may
+// know an older one, and a known change wakes no workflow.
+func (f *Fleet) wakeDeletingAll(ctx context.Context, targets []target) ([]bool, error) {
 	last := map[string]int{}
 	for i, t := range targets {
 		if known, ok := last[t.id.Key()]; !ok || t.change.At.After(targets[known].change.At) {
 			last[t.id.Key()] = i
 		}
 	}
-	told := make([]bool, len(targets))
+	woken := make([]bool, len(targets))
 	var all errgroup.Group
-	all.SetLimit(signalsAtOnce)
+	all.SetLimit(maxSignals)
 	for _, i := range last {
 		all.Go(func() error {
 			managed, known, err := f.Managed(ctx, targets[i].id)
 			if err != nil || !known || !managed.Deleting {
 				return err
 			}
-			told[i], err = f.signal(ctx, targets[i].id.WorkflowID(), targets[i].change)
+			woken[i], err = f.signal(ctx, targets[i].id.WorkflowID(), targets[i].change)
 			return err
 		})
 	}
-	return told, all.Wait()
+	return woken, all.Wait()
 }

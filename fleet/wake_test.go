@@ -125,8 +125,8 @@ func TestWakeStorm(t *testing.T) {
 			t.Errorf("1,000 wakes of a moment made %d list requests and %d signals, want 10 of 100 keys each, and 1", s.pages, woken)
 		}
 		for _, query := range s.queries {
-			if keys := strings.Count(query, "', '") + 1; keys != keysMost {
-				t.Errorf("a query names %d keys, want %d", keys, keysMost)
+			if keys := strings.Count(query, "', '") + 1; keys != maxBatch {
+				t.Errorf("a query names %d keys, want %d", keys, maxBatch)
 			}
 		}
 		// Two at once, then two a second.
@@ -234,7 +234,7 @@ func TestWakeDeletingTogether(t *testing.T) {
 		c.At = noon.Add(-time.Duration((i+20)%50) * time.Second)
 		targets = append(targets, target{parse(t, clusterText), c})
 	}
-	told, err := f.tellDeleting(t.Context(), targets)
+	told, err := f.wakeDeletingAll(t.Context(), targets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestWakeDeletingFault(t *testing.T) {
 	s := newServer(t)
 	s.add(run{id: clusterText, phase: workflows.PhaseDeleting}, run{id: groupText, phase: workflows.PhaseDeleting})
 	s.broken[parse(t, groupText).WorkflowID()] = serviceerror.NewInternal("shard is away")
-	_, err := New(direct{server: s}, Options{}).tellDeleting(t.Context(), []target{
+	_, err := New(direct{server: s}, Options{}).wakeDeletingAll(t.Context(), []target{
 		{parse(t, groupText), change(t, database(1), "Deleted")}, {parse(t, clusterText), change(t, database(1), "Deleted")},
 	})
 	if err == nil || !strings.Contains(err.Error(), "shard is away") {
@@ -264,7 +264,7 @@ func TestCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		sizes := map[int]int{}
-		c := collector[int, string]{moment: time.Second, most: 3, run: func(_ context.Context, in []int) ([]string, error) {
+		c := batcher[int, string]{delay: time.Second, maxCalls: 3, run: func(_ context.Context, in []int) ([]string, error) {
 			mu.Lock()
 			sizes[len(in)]++
 			mu.Unlock()

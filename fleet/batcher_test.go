@@ -14,8 +14,8 @@ func TestCollectorGrows(t *testing.T) {
 	slots, asked := make(chan struct{}), make(chan struct{}, 10)
 	var mu sync.Mutex
 	var sizes []int
-	c := collector[int, int]{
-		moment: time.Millisecond, most: 100,
+	c := batcher[int, int]{
+		delay: time.Millisecond, maxCalls: 100,
 		slot: func(context.Context) error { asked <- struct{}{}; <-slots; return nil },
 		run: func(_ context.Context, in []int) ([]int, error) {
 			mu.Lock()
