@@ -259,7 +259,7 @@ func TestWakeDeletingFault(t *testing.T) {
 	}
 }
 
-func TestCollector(t *testing.T) {
+func TestBatcher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
