@@ -100,7 +100,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(a.err, "%s: %s\n", root.Name(), commandErrorText(root, err))
+		fmt.Fprintf(a.err, "%s: %s\n", root.Name(), cli.CommandErrorText(root, err))
 	}
 	return cli.ExitCode(err)
 }
@@ -131,7 +131,7 @@ plan has its own codes: 0 no changes, 2 changes, 1 any error.`,
 	}
 	root.PersistentFlags().StringVar(&a.taskQueue, "task-queue", taskQueue, "task queue of the workers (environment: "+taskQueueVariable+")")
 	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", backend.DefaultWorkerTimeout, "how long one message waits for a worker after it is sent")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", flagErrorText(c, err)) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", cli.FlagErrorText(c, err)) })
 	root.AddCommand(
 		a.applyCommand(), a.planCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(),

@@ -108,7 +108,7 @@ more first, and starts nothing if anything differs by now.
 		Example: "  armature apply -f examples --wait\n  armature apply -f stack --prune -l stack=prod\n" +
 			"  armature plan -f stack --out stack.plan; armature apply --plan-file stack.plan --wait\n" +
 			"  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
-		Args: noArgs("pass manifests with -f PATH"),
+		Args: cli.NoArgs("pass manifests with -f PATH"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if planFile != "" {
 				return a.applyPlan(c.Context(), c.Flags(), planFile, how)

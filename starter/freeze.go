@@ -25,7 +25,7 @@ the freeze.
 
 ` + cli.ExitHelp,
 		Example: "  armature freeze --reason 'release 1.4 sees drift everywhere'\n  armature freeze -l stack=prod",
-		Args:    noArgs("choose the resources with -l key=value"),
+		Args:    cli.NoArgs("choose the resources with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.changeFreeze(c.Context(), in, func(ctx context.Context, b *connection, m backend.Message) error {
 				m.Name = workflows.FreezeUpdate
@@ -46,7 +46,7 @@ func (a *app) unfreezeCommand() *cobra.Command {
 		Short:   "Lift a freeze",
 		Long:    "unfreeze lifts the freeze with exactly this selector. Waiting resources continue at\ntheir next try, within 3 minutes, or now with `armature reconcile`.\n\n" + cli.ExitHelp,
 		Example: "  armature unfreeze\n  armature unfreeze -l stack=prod",
-		Args:    noArgs("choose the freeze with -l key=value"),
+		Args:    cli.NoArgs("choose the freeze with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.changeFreeze(c.Context(), in, func(ctx context.Context, b *connection, m backend.Message) error {
 				m.Name = workflows.UnfreezeUpdate

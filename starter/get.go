@@ -44,7 +44,7 @@ every change is one line of JSON, or one YAML document.
 		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, p := range phase {
-				if err := checkOneOf("phase", p, phases()); err != nil {
+				if err := cli.CheckOneOf("phase", p, phases()); err != nil {
 					return err
 				}
 			}

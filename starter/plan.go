@@ -76,7 +76,7 @@ summary the number of resources for each action.
 			}())
 		},
 	}
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", flagErrorText(c, err)) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
 	from.add(c.Flags())
 	c.Flags().BoolVar(&how.prune.on, "prune", false, "also show what apply --prune would delete (needs -l)")
 	c.Flags().StringVarP(&how.prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")

@@ -20,7 +20,7 @@ func (a *app) setupCommand() *cobra.Command {
 		Use:   "setup",
 		Short: "Register the search attributes in the Temporal namespace",
 		Long:  "setup registers the search attributes that workflows write. It is safe to repeat.",
-		Args:  noArgs(""),
+		Args:  cli.NoArgs(""),
 		RunE:  func(c *cobra.Command, _ []string) error { return a.setup(c.Context()) },
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -20,7 +21,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Long:  "version prints the version of this armature and of the Go that built it. json and\nyaml are {version, go, os, arch}.",
-		Args:  noArgs(""),
+		Args:  cli.NoArgs(""),
 		RunE: func(*cobra.Command, []string) error {
 			v := buildInfo{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 			if output.isMachine() {

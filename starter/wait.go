@@ -47,7 +47,7 @@ is a line.
 			targets.Names = args
 			switch {
 			case g != goalReady && g != goalDeleted:
-				return checkOneOf("for", target, []string{string(goalReady), string(goalDeleted)})
+				return cli.CheckOneOf("for", target, []string{string(goalReady), string(goalDeleted)})
 			case len(from.files) > 0 && !targets.IsEmpty():
 				return errFilesAndTargets()
 			}

@@ -23,11 +23,11 @@ func TestCauses(t *testing.T) {
 		given func(*testing.T, scenarios, thing)
 		want  []string
 	}{
-		"why-cycle":   {causeCycle, []string{"a cycle", "waits for", "take one of these references out"}},
+		"why-cycle":   {causeCycle, []string{"a cycle", "waits for", "remove one of these references"}},
 		"why-paused":  {causePaused, []string{"Paused", "armature resume"}},
-		"why-failed":  {causeFailed, []string{"Failed", "InvalidRequestContent", "do what the message asks"}},
+		"why-failed":  {causeFailed, []string{"Failed", "InvalidRequestContent", "follow the message"}},
 		"why-deleted": {causeDeleted, []string{"deleted", "apply it again"}},
-		"why-never":   {func(*testing.T, scenarios, thing) {}, []string{"not managed", "never applied", "apply a manifest of it"}},
+		"why-never":   {func(*testing.T, scenarios, thing) {}, []string{"not managed", "never applied", "apply its manifest"}},
 	} {
 		s.putGroup(name)
 		cases[name] = func(t *testing.T) { playCause(t, scenarios{s.On(t)}, name, c.given, c.want) }

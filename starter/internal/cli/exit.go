@@ -1,6 +1,5 @@
-// Package cli owns what every command shares with its user: exit codes, the
-// errors that carry them, output formats, and the names, durations and counts
-// that appear in sentences. It knows neither Temporal nor the commands.
+// Package cli owns what every command shares with its user: exit codes, // errors that carry them, output formats, and the names, durations and counts
+// that appear in sentences. It knows cobra, but neither Temporal nor any command.
 package cli
 
 import (
