@@ -196,7 +196,7 @@ func TestFieldFaults(t *testing.T) {
 		"LabelLong": {
 			reason: "a keyword holds 255 characters",
 			yaml:   account + "body: {}\nlabels: {" + labels(1, 254) + "}\n",
-			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes (as k=v); shorten it",
+			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes (as k=v); make it shorter",
 		},
 	})
 }

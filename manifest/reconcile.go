@@ -167,7 +167,7 @@ func labelIssue(f field) string {
 	case strings.ContainsFunc(f.value.text, unicode.IsControl):
 		return "a label must not contain control characters; remove them"
 	case len(f.name)+1+len(f.value.text) > maxLabelBytes:
-		return "the label is longer than 255 bytes (as k=v); shorten it"
+		return "the label is longer than 255 bytes (as k=v); make it shorter"
 	}
 	return ""
 }
