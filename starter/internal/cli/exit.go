@@ -1,5 +1,6 @@
-// Package cli owns what every command shares with its user: exit codes, // errors that carry them, output formats, and the names, durations and counts
-// that appear in sentences. It knows cobra, but neither Temporal nor any command.
+// Package cli owns what every command shares with its user: exit codes and the
+// errors that carry them, errors of flags, and the names, durations and counts in
+// sentences. It knows cobra, but neither Temporal nor any command.
 package cli
 
 import (
