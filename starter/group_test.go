@@ -230,7 +230,7 @@ func TestDeletedBefore(t *testing.T) {
 	final := workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted, Message: "the resource does not exist"}}
 	w.temporal.end("Completed", final)
 	w.run("wait", cluster, "--for", "deleted")
-	if !strings.Contains(w.out.String(), "Gone  Deleted: the resource does not exist") {
+	if !strings.Contains(w.out.String(), "Deleted  Deleted: the resource does not exist") {
 		t.Errorf("the log is\n%s", w.out)
 	}
 }
