@@ -66,9 +66,10 @@ func (p *pruneOptions) checkLabels(set manifest.Set) error {
 	}
 	var issues []string
 	for _, desired := range set.Resources {
-		for _, l := range labels {
-			if value, stated := desired.Labels[l.Key]; !stated || value != l.Value {
-				issues = append(issues, set.Sources[desired.ID.Key()].String()+": labels: "+desired.Name+" has no label "+l.Key+"="+l.Value)
+		for _, label := range labels {
+			key, value, _ := strings.Cut(label, "=")
+			if actual, stated := desired.Labels[key]; !stated || actual != value {
+				issues = append(issues, set.Sources[desired.ID.Key()].String()+": labels: "+desired.Name+" has no label "+label)
 			}
 		}
 	}

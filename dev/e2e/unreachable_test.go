@@ -44,7 +44,7 @@ func testUnreachableCLI(w *harness.World) {
 			why:      "connection refused",
 			commands: [][]string{{"apply", "-f", manifest}, {"get"}, {"describe", "first"}, {"delete", "--yes", "first"}, {"wait", "first"}, {"setup"}},
 		},
-		silent.Addr().String(): {why: "no answer within 8s", commands: [][]string{{"apply", "-f", manifest}}},
+		silent.Addr().String(): {why: "no response within 8s", commands: [][]string{{"apply", "-f", manifest}}},
 	} {
 		for _, command := range tc.commands {
 			begun := time.Now()

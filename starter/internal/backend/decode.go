@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -33,11 +34,11 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
 		Name:       decodeText(memo[workflows.MemoName]),
 		APIVersion: decodeText(memo[workflows.MemoAPIVersion]),
 		Policy:     resource.Policy(decodeText(memo[workflows.MemoPolicy])),
-		Phase:      workflows.Phase(decodeText(attributes[attributePhase])),
-		Reason:     resource.Reason(decodeText(attributes[attributeReason])),
-		WaitingFor: decodeTexts(attributes[attributeWaitingFor]),
-		Needs:      decodeTexts(attributes[attributeNeeds]),
-		Labels:     decodeTexts(attributes[attributeLabels]),
+		Phase:      workflows.Phase(decodeText(attributes[searchattr.ReconcilePhase])),
+		Reason:     resource.Reason(decodeText(attributes[searchattr.ReconcileReason])),
+		WaitingFor: decodeTexts(attributes[searchattr.ReconcileWaitingFor]),
+		Needs:      decodeTexts(attributes[searchattr.ReconcileNeeds]),
+		Labels:     decodeTexts(attributes[searchattr.ReconcileLabels]),
 		TaskQueue:  info.GetTaskQueue(),
 		Started:    timeOf(info.GetStartTime()),
 		Stuck:      describeStuck(decodeTexts(attributes[attributeProblems]), 0),

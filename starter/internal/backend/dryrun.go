@@ -3,9 +3,8 @@ package backend
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
+	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -31,13 +30,9 @@ func NewPlanRun() string { return workflows.PlanIDPrefix + randomHex() }
 // NewImportRun returns the beginning of the workflow IDs of one import.
 func NewImportRun() string { return workflows.ImportIDPrefix + randomHex() }
 
-// randomHex returns 16 random hexadecimal digits, which tell two runs of a command
-// apart.
-func randomHex() string {
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return hex.EncodeToString(random[:])
-}
+// randomHex returns 16 random hexadecimal digits, so that each run of a command has
+// workflow IDs of its own.
+func randomHex() string { return fmt.Sprintf("%016x", rand.Uint64()) }
 
 // Plan runs a PlanResource workflow and returns its result.
 func (c *Client) Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
@@ -68,11 +63,11 @@ func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (act
 	return result, err
 }
 
-// dryRun starts a short workflow and waits for its result. A workflow whose first
-// task no worker takes is terminated; the error is then a *NoWorkerError.
+// dryRun starts a short workflow and waits for its result. If no
+// worker takes its first task, dryRun terminates it and returns a *NoWorkerError.
 func (c *Client) dryRun(ctx context.Context, options client.StartWorkflowOptions, name string, in, result any) error {
 	options.TaskQueue, options.WorkflowExecutionTimeout = c.taskQueue, cmp.Or(options.WorkflowExecutionTimeout, dryRunTimeout)
-	begun := time.Now()
+	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	run, err := c.client.ExecuteWorkflow(deadline, options, name, in)
 	cancel()
@@ -83,29 +78,27 @@ func (c *Client) dryRun(ctx context.Context, options client.StartWorkflowOptions
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- run.Get(waiting, result) }()
-	late := time.NewTimer(c.workerTimeout)
-	defer late.Stop()
 	select {
 	case err = <-ended:
-	case <-late.C:
-		if c.isUntouched(ctx, run) && !c.polledSince(ctx, begun) {
+	case <-time.After(c.workerTimeout):
+		if c.isUnstarted(ctx, run) && !c.hasPollSince(ctx, start) {
 			stop()
 			if err := <-ended; err == nil {
-				return nil // a worker took it meanwhile
+				return nil // a worker completed it in the meantime
 			}
-			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker took it up")
+			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker started it")
 			return &NoWorkerError{TaskQueue: c.taskQueue}
 		}
 		err = <-ended
 	}
-	if _, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+	if is[*temporal.TimeoutError](err) {
 		return cli.Failed("it did not end within %s; is the worker older than this armature?", options.WorkflowExecutionTimeout)
 	}
 	return c.translate(ctx, err)
 }
 
-// isUntouched reports whether no worker has taken the first task of a run.
-func (c *Client) isUntouched(ctx context.Context, run client.WorkflowRun) bool {
+// isUnstarted reports whether no worker has completed the first task of a run.
+func (c *Client) isUnstarted(ctx context.Context, run client.WorkflowRun) bool {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	response, err := c.client.DescribeWorkflowExecution(deadline, run.GetID(), run.GetRunID())

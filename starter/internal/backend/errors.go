@@ -55,33 +55,30 @@ func (e *RefusedError) Error() string { return e.Text }
 // translate returns an error of the SDK as one of this package. ctx is the
 // caller's, without the deadline of the call.
 func (c *Client) translate(ctx context.Context, err error) error {
-	if err == nil {
+	application, refused := errors.AsType[*temporal.ApplicationError](err)
+	unavailable, down := errors.AsType[*serviceerror.Unavailable](err)
+	denied, isDenied := errors.AsType[*serviceerror.PermissionDenied](err)
+	invalid, isInvalid := errors.AsType[*serviceerror.InvalidArgument](err)
+	switch {
+	case err == nil:
 		return nil
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return ErrInterrupted
-	}
-	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+	case refused:
 		return &RefusedError{Kind: application.Type(), Text: application.Message()}
-	}
-	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok {
+	case is[*serviceerror.NamespaceNotFound](err):
 		return cli.BadInput("find namespace %s: it does not exist on this server; set TEMPORAL_NAMESPACE or create it", c.namespace)
-	}
-	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
+	case is[*serviceerror.NotFound](err):
 		return ErrNotManaged
-	}
-	if unavailable, ok := errors.AsType[*serviceerror.Unavailable](err); ok {
+	case down:
 		return cli.Unreachable("reach Temporal: %s; try again when the server is available", unavailable.Message)
-	}
-	if isUnanswered(err) {
+	case isUnanswered(err):
 		return &NoWorkerError{TaskQueue: c.taskQueue}
-	}
-	if denied, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
+	case isDenied:
 		return cli.Failed("use namespace %s: permission denied by Temporal%s; ask for access or check TEMPORAL_API_KEY", c.namespace, detail(denied.Message))
-	}
-	// The server has no error code for an unknown search attribute: "Namespace
-	// default has no mapping defined for search attribute ArmType".
-	if invalid, ok := errors.AsType[*serviceerror.InvalidArgument](err); ok && strings.Contains(strings.ToLower(invalid.Message), "search attribute") {
+	case isInvalid && strings.Contains(strings.ToLower(invalid.Message), "search attribute"):
+		// The server has no error code for an unknown search attribute: "Namespace
+		// default has no mapping defined for search attribute ArmType".
 		return cli.Failed("use namespace %s: %s; run `armature setup` and try again within a minute", c.namespace, invalid.Message)
 	}
 	return err
@@ -90,15 +87,15 @@ func (c *Client) translate(ctx context.Context, err error) error {
 // isUnanswered reports whether the server accepted a call and no worker completed
 // it.
 func isUnanswered(err error) bool {
-	var (
-		timeout  *client.WorkflowUpdateServiceTimeoutOrCanceledError
-		deadline *serviceerror.DeadlineExceeded
-		query    *serviceerror.QueryFailed
-		notReady *serviceerror.WorkflowNotReady
-		noPoller *serviceerror.FailedPrecondition
-	)
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) || errors.As(err, &deadline) ||
-		errors.As(err, &query) || errors.As(err, &notReady) || errors.As(err, &noPoller)
+	return errors.Is(err, context.DeadlineExceeded) || is[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err) ||
+		is[*serviceerror.DeadlineExceeded](err) || is[*serviceerror.QueryFailed](err) ||
+		is[*serviceerror.WorkflowNotReady](err) || is[*serviceerror.FailedPrecondition](err)
+}
+
+// is reports whether an error wraps one of type T.
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 func detail(message string) string {
@@ -115,20 +112,17 @@ func dialReason(err error) string {
 	case strings.Contains(message, "connection refused"):
 		return "connection refused"
 	case errors.Is(err, context.DeadlineExceeded) || strings.Contains(message, "deadline exceeded"):
-		return fmt.Sprintf("no answer within %s", dialTimeout)
+		return fmt.Sprintf("no response within %s", dialTimeout)
 	}
 	return strings.TrimPrefix(message, "failed reaching server: ")
 }
 
 // WithExitCode returns any error of a command as a *cli.ExitError.
 func WithExitCode(err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*cli.ExitError](err); ok {
+	switch {
+	case err == nil || is[*cli.ExitError](err):
 		return err
-	}
-	if _, ok := errors.AsType[*NoWorkerError](err); ok {
+	case is[*NoWorkerError](err):
 		return &cli.ExitError{Code: cli.ExitUnreachable, Err: err}
 	}
 	return &cli.ExitError{Code: cli.ExitFailed, Err: err}

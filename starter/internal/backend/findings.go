@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,100 +39,106 @@ func (c *Client) Findings(ctx context.Context) []activities.Finding {
 	return append(findings, c.checkWorkers(ctx))
 }
 
+// finding returns the finding of a check that passed.
+func finding(check, message string) activities.Finding {
+	return activities.Finding{Check: check, State: activities.FindingOK, Message: message}
+}
+
+// failure returns the finding of a check that failed. advice is what to do.
+func failure(check, message, advice string) activities.Finding {
+	return activities.Finding{Check: check, State: activities.FindingFault, Message: message, Advice: advice}
+}
+
 // checkVisibility tries the query that wakes and lists need: IN on a list of
 // keywords.
 func (c *Client) checkVisibility(ctx context.Context) activities.Finding {
-	finding := activities.Finding{Check: "visibility", State: activities.FindingOK, Message: "queries on keyword lists work"}
-	query := attributeWaitingFor + " IN ('none', 'nobody') AND ExecutionStatus = 'Running'"
-	_, err := c.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: c.namespace, Query: query})
-	if err != nil {
-		finding.State, finding.Message = activities.FindingFault, fmt.Sprintf("the server rejects the query %s: %v", query, err)
-		finding.Advice = "Temporal needs a visibility store for custom search attributes: SQL (PostgreSQL 12, MySQL 8, SQLite) or Elasticsearch; " +
-			"the server may need a minute to know attributes that were just registered"
+	query := searchattr.ReconcileWaitingFor + " IN ('a', 'b') AND ExecutionStatus = 'Running'"
+	if _, err := c.count(ctx, query); err != nil {
+		return failure("visibility", fmt.Sprintf("the server rejects the query %s: %v", query, err),
+			"Temporal needs a visibility store for custom search attributes: SQL (PostgreSQL 12, MySQL 8, SQLite) or Elasticsearch; "+
+				"the server may need a minute to know attributes that were just registered")
 	}
-	return finding
+	return finding("visibility", "queries on keyword lists work")
 }
 
 // checkStuck counts the workflows whose tasks fail: they need a worker that can
 // replay them.
 func (c *Client) checkStuck(ctx context.Context) activities.Finding {
-	finding := activities.Finding{Check: "workflows", State: activities.FindingOK, Message: "none is stuck"}
 	query := attributeProblems + " IN ('category=WorkflowTaskFailed', 'category=WorkflowTaskTimedOut') AND " + AllWorkflowsQuery()
-	response, err := c.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: c.namespace, Query: query})
+	stuck, err := c.count(ctx, query)
 	switch {
 	case err != nil:
-		finding.Message = "this server does not report stuck workflows (it has no " + attributeProblems + ")"
-	case response.GetCount() > 0:
-		finding.State = activities.FindingFault
-		finding.Message = cli.CountOf(int(response.GetCount()), "workflow's task keeps failing: its resource is", "workflows' tasks keep failing: their resources are") + " not reconciled"
-		finding.Advice = "run `armature replay --all` to find where this version differs from each history; go back to the previous release of the worker, or read the worker's log"
+		return finding("workflows", "this server does not report stuck workflows (it has no "+attributeProblems+")")
+	case stuck > 0:
+		return failure("workflows",
+			cli.CountOf(stuck, "workflow's task keeps failing: its resource is", "workflows' tasks keep failing: their resources are")+" not reconciled",
+			"run `armature replay --all` to find where this version differs from each history; go back to the previous release of the worker, or read the worker's log")
 	}
-	return finding
+	return finding("workflows", "no workflow is stuck")
+}
+
+// count returns the number of workflows that match a visibility query.
+func (c *Client) count(ctx context.Context, query string) (int, error) {
+	response, err := c.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: c.namespace, Query: query})
+	return int(response.GetCount()), err
 }
 
 func (c *Client) checkServer(ctx context.Context) activities.Finding {
-	finding := activities.Finding{Check: "temporal", State: activities.FindingOK, Message: c.address + " is reachable " + c.security}
+	message := c.address + " is reachable " + c.security
 	info, err := c.client.WorkflowService().GetClusterInfo(ctx, &workflowservice.GetClusterInfoRequest{})
 	if err == nil && info.GetServerVersion() != "" {
-		finding.Message += ", server " + info.GetServerVersion()
+		message += ", server " + info.GetServerVersion()
 	}
-	return finding
+	return finding("temporal", message)
 }
 
 func (c *Client) checkNamespace(ctx context.Context) activities.Finding {
-	finding := activities.Finding{Check: "namespace", State: activities.FindingOK, Message: c.namespace}
+	const check = "namespace"
 	response, err := c.client.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: c.namespace})
-	var absent *serviceerror.NamespaceNotFound
-	var denied *serviceerror.PermissionDenied
 	switch {
-	case errors.As(err, &absent):
-		finding.State, finding.Message = activities.FindingFault, "the server has no namespace "+c.namespace
-		finding.Advice = "set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n " + c.namespace
-	case errors.As(err, &denied):
-		finding.State, finding.Message = activities.FindingFault, "permission denied by Temporal to describe namespace "+c.namespace
-		finding.Advice = "check TEMPORAL_NAMESPACE and the permissions of TEMPORAL_API_KEY or of the client certificate"
+	case is[*serviceerror.NamespaceNotFound](err):
+		return failure(check, "the server has no namespace "+c.namespace,
+			"set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n "+c.namespace)
+	case is[*serviceerror.PermissionDenied](err):
+		return failure(check, "permission denied by Temporal to describe namespace "+c.namespace,
+			"check TEMPORAL_NAMESPACE and the permissions of TEMPORAL_API_KEY or of the client certificate")
 	case err != nil:
-		finding.State, finding.Message = activities.FindingFault, fmt.Sprintf("cannot describe namespace %s: %v", c.namespace, err)
-		finding.Advice = retryAdvice
+		return failure(check, fmt.Sprintf("cannot describe namespace %s: %v", c.namespace, err), retryAdvice)
 	case !response.GetNamespaceInfo().GetCapabilities().GetSyncUpdate():
-		finding.State, finding.Message = activities.FindingFault, "namespace "+c.namespace+" does not support workflow updates, which every command needs"
-		finding.Advice = "use Temporal server 1.28 or newer, with updates enabled (frontend.enableUpdateWorkflowExecution)"
+		return failure(check, "namespace "+c.namespace+" does not support workflow updates, which every command needs",
+			"use Temporal server 1.28 or newer, with updates enabled (frontend.enableUpdateWorkflowExecution)")
 	}
-	return finding
+	return finding(check, c.namespace)
 }
 
 const retryAdvice = "try again; if the error persists, check the Temporal server"
 
 func (c *Client) checkAttributes(ctx context.Context) activities.Finding {
-	finding := activities.Finding{Check: "search attributes", State: activities.FindingOK, Message: "all are registered"}
+	const check = "search attributes"
 	missing, err := searchattr.Missing(ctx, c.client.OperatorService(), c.namespace, workflows.SearchAttributes())
-	var mismatch *searchattr.TypeError
 	switch {
-	case errors.As(err, &mismatch):
-		finding.State, finding.Message = activities.FindingFault, err.Error()
-		finding.Advice = "then run `armature setup`"
+	case is[*searchattr.TypeError](err):
+		return failure(check, err.Error(), "then run `armature setup`")
 	case searchattr.Denied(err):
-		finding.State, finding.Message = activities.FindingWarn, "these credentials cannot list them"
-		finding.Advice = "ask an administrator of the namespace to run `armature setup`; it is safe to repeat"
+		return activities.Finding{
+			Check: check, State: activities.FindingWarn, Message: "these credentials cannot list them",
+			Advice: "ask an administrator of the namespace to run `armature setup`; it is safe to repeat",
+		}
 	case err != nil:
-		finding.State, finding.Message = activities.FindingFault, err.Error()
-		finding.Advice = retryAdvice
+		return failure(check, err.Error(), retryAdvice)
 	case len(missing) > 0:
-		finding.State, finding.Message = activities.FindingFault, "missing in namespace "+c.namespace+": "+strings.Join(missing, ", ")
-		finding.Advice = "run `armature setup`"
+		return failure(check, "missing in namespace "+c.namespace+": "+strings.Join(missing, ", "), "run `armature setup`")
 	}
-	return finding
+	return finding(check, "all are registered")
 }
 
 func (c *Client) checkWorkers(ctx context.Context) activities.Finding {
-	finding := activities.Finding{Check: "worker", State: activities.FindingOK}
+	const check = "worker"
 	var workers []string
 	for _, kind := range []enumspb.TaskQueueType{enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY} {
 		response, err := c.client.DescribeTaskQueue(ctx, c.taskQueue, kind)
 		if err != nil {
-			finding.State, finding.Message = activities.FindingFault, fmt.Sprintf("cannot describe task queue %s: %v", c.taskQueue, err)
-			finding.Advice = retryAdvice
-			return finding
+			return failure(check, fmt.Sprintf("cannot describe task queue %s: %v", c.taskQueue, err), retryAdvice)
 		}
 		workers = nil
 		for _, poller := range response.GetPollers() {
@@ -147,13 +152,11 @@ func (c *Client) checkWorkers(ctx context.Context) activities.Finding {
 			workers = append(workers, worker)
 		}
 		if len(workers) == 0 {
-			finding.State, finding.Message = activities.FindingFault, "no worker polls task queue "+c.taskQueue
-			finding.Advice = "start a worker with this address, namespace and task queue, and read its log: it does not start with a wrong configuration, credential or certificate"
-			return finding
+			return failure(check, "no worker polls task queue "+c.taskQueue,
+				"start a worker with this address, namespace and task queue, and read its log: it does not start with a wrong configuration, credential or certificate")
 		}
 	}
 	slices.Sort(workers)
 	workers = slices.Compact(workers)
-	finding.Message = fmt.Sprintf("%d on task queue %s: %s", len(workers), c.taskQueue, strings.Join(workers, ", "))
-	return finding
+	return finding(check, fmt.Sprintf("%d on task queue %s: %s", len(workers), c.taskQueue, strings.Join(workers, ", ")))
 }

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -15,7 +14,7 @@ import (
 // Freeze sends a FreezeUpdate and starts the freeze workflow if none runs.
 func (c *Client) Freeze(ctx context.Context, m Message) error {
 	return c.updateWithStart(ctx, m, client.StartWorkflowOptions{
-		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "what is frozen",
+		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "freezes in force",
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
 }
@@ -25,7 +24,7 @@ func (c *Client) Freezes(ctx context.Context) ([]workflows.Freeze, error) {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	response, err := c.client.DescribeWorkflowExecution(deadline, workflows.FreezeWorkflowID, "")
-	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
+	if is[*serviceerror.NotFound](err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -173,9 +173,8 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 // translateRead is translate for calls that need no worker: a timeout means that
 // Temporal did not respond.
 func (c *Client) translateRead(ctx context.Context, err error) error {
-	err = c.translate(ctx, err)
-	if _, ok := errors.AsType[*NoWorkerError](err); ok {
-		return cli.Unreachable("read from Temporal: no answer within %s; try again", readTimeout)
+	if err = c.translate(ctx, err); is[*NoWorkerError](err) {
+		return cli.Unreachable("read from Temporal: no response within %s; try again", readTimeout)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"
@@ -45,7 +46,7 @@ func TestNewRecord(t *testing.T) {
 	got := newRecord(&workflowpb.WorkflowExecutionInfo{
 		Execution:        &commonpb.WorkflowExecution{WorkflowId: "w1"},
 		Status:           enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED,
-		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{attributePhase: attribute}},
+		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{searchattr.ReconcilePhase: attribute}},
 		Memo:             &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoID: encode(long), workflows.MemoName: encode("x")}},
 	})
 	if got.ID.String() != long || got.Name != "x" || got.Phase != workflows.PhaseBlocked || got.Running || got.Ended != "Terminated" {
@@ -98,7 +99,7 @@ func TestRecordOfDescription(t *testing.T) {
 			Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, TaskQueue: "q7",
 			StartTime: timestamppb.New(noon()),
 			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{
-				attributeWaitingFor: encode([]string{"k1", "k2"}), attributeNeeds: encode("k3"),
+				searchattr.ReconcileWaitingFor: encode([]string{"k1", "k2"}), searchattr.ReconcileNeeds: encode("k3"),
 				attributeProblems: encode([]string{"category=WorkflowTaskFailed"}),
 			}},
 			Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{workflows.MemoPolicy: encode("detach-on-delete")}},
@@ -151,14 +152,5 @@ func TestStartOptions(t *testing.T) {
 	}
 	if options.WorkflowExecutionTimeout != 0 || options.WorkflowRunTimeout != 0 {
 		t.Error("a resource is managed without a time limit")
-	}
-}
-
-func TestAttributeNames(t *testing.T) {
-	known := workflows.SearchAttributes()
-	for _, name := range []string{attributePhase, attributeReason, attributeLabels, attributeWaitingFor, attributeNeeds} {
-		if _, ok := known[name]; !ok {
-			t.Errorf("package workflows does not know the search attribute %s", name)
-		}
 	}
 }

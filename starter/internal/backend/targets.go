@@ -1,12 +1,11 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
@@ -14,15 +13,6 @@ import (
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
-)
-
-// Search attributes that lists read and filter by.
-const (
-	attributePhase      = searchattr.ReconcilePhase
-	attributeReason     = searchattr.ReconcileReason
-	attributeLabels     = searchattr.ReconcileLabels
-	attributeWaitingFor = searchattr.ReconcileWaitingFor
-	attributeNeeds      = searchattr.ReconcileNeeds
 )
 
 // runningQuery lists the workflows of managed resources. Without ExecutionStatus a
@@ -34,44 +24,19 @@ func AllWorkflowsQuery() string {
 	return "WorkflowType IN ('" + strings.Join(workflows.Names(), "', '") + "') AND ExecutionStatus = 'Running'"
 }
 
-// Label is one term of a selector: key=value.
-type Label struct{ Key, Value string }
-
-// ParseSelector parses "k=v,k=v" and returns its terms sorted by key. A resource
-// must have all of them.
-func ParseSelector(selector string) ([]Label, error) {
-	if selector == "" {
-		return nil, nil
-	}
+// ParseSelector parses "k=v,k=v" and returns its terms, sorted. A resource must have
+// all of them.
+func ParseSelector(selector string) ([]string, error) {
 	parsed, err := resource.ParseSelector(selector)
 	if err != nil {
 		return nil, cli.BadInput("%w", err)
 	}
-	var labels []Label
-	for _, key := range slices.Sorted(maps.Keys(parsed)) {
-		labels = append(labels, Label{key, parsed[key]})
+	var terms []string
+	for key, value := range parsed {
+		terms = append(terms, key+"="+value)
 	}
-	return labels, nil
-}
-
-// hasLabels reports whether a record has all labels. It compares letter by letter,
-// because some visibility stores of Temporal ignore case.
-func (r Record) hasLabels(labels []Label) bool {
-	for _, l := range labels {
-		if !slices.Contains(r.Labels, l.Key+"="+l.Value) {
-			return false
-		}
-	}
-	return true
-}
-
-// labelQuery returns runningQuery for a label selector.
-func labelQuery(labels []Label) string {
-	query := runningQuery
-	for _, l := range labels {
-		query += " AND " + attributeLabels + " = '" + l.Key + "=" + l.Value + "'"
-	}
-	return query
+	slices.Sort(terms)
+	return terms, nil
 }
 
 // Selection chooses resources: by names, by labels, or all.
@@ -168,21 +133,24 @@ func Targets(ctx context.Context, reader Reader, s Selection) ([]Record, error) 
 // Running returns the records of the managed resources that a label selector
 // chooses ("" = all), sorted by name.
 func Running(ctx context.Context, reader Reader, selector string) ([]Record, error) {
-	labels, err := ParseSelector(selector)
+	terms, err := ParseSelector(selector)
 	if err != nil {
 		return nil, err
 	}
-	records, err := reader.List(ctx, labelQuery(labels))
+	query := runningQuery
+	for _, term := range terms {
+		query += " AND " + searchattr.ReconcileLabels + " = '" + term + "'"
+	}
+	records, err := reader.List(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	records = slices.DeleteFunc(records, func(r Record) bool { return !r.hasLabels(labels) })
-	sort.SliceStable(records, func(i, j int) bool {
-		left, right := records[i].DisplayName(), records[j].DisplayName()
-		if left != right {
-			return left < right
-		}
-		return records[i].WorkflowID < records[j].WorkflowID
+	// Some visibility stores of Temporal ignore case, labels do not.
+	records = slices.DeleteFunc(records, func(r Record) bool {
+		return slices.ContainsFunc(terms, func(term string) bool { return !slices.Contains(r.Labels, term) })
+	})
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.DisplayName(), b.DisplayName()), cmp.Compare(a.WorkflowID, b.WorkflowID))
 	})
 	return records, nil
 }

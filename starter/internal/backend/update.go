@@ -63,28 +63,23 @@ func (e closingError) Unwrap() error { return e.error }
 // markClosing wraps the errors that the server returns for a closing run; without
 // that race an update-with-start always has a run.
 func markClosing(err error) error {
-	var notFound *serviceerror.NotFound
-	var aborted *serviceerror.Aborted
-	if errors.As(err, &notFound) || errors.As(err, &aborted) {
+	if is[*serviceerror.NotFound](err) || is[*serviceerror.Aborted](err) {
 		return closingError{err}
 	}
 	return err
 }
 
-// metRunEnd reports whether an update failed only because its run ended.
-func metRunEnd(err error) bool {
-	if _, ok := errors.AsType[closingError](err); ok {
-		return true
-	}
+// isRunEnd reports whether an update failed only because its run ended.
+func isRunEnd(err error) bool {
 	application, ok := errors.AsType[*temporal.ApplicationError](err)
-	return ok && application.Type() == acceptedUpdateCompleted
+	return is[closingError](err) || ok && application.Type() == acceptedUpdateCompleted
 }
 
 // send runs call until the update does not meet the end of a run, and waits for
 // the result. The timeout starts here, so time in a queue of the caller does not
 // count.
 func (c *Client) send(ctx context.Context, m Message, call func(context.Context) (client.WorkflowUpdateHandle, error)) error {
-	begun := time.Now()
+	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
 	defer cancel()
 	var err error
@@ -93,20 +88,20 @@ func (c *Client) send(ctx context.Context, m Message, call func(context.Context)
 		if handle, err = call(deadline); err == nil {
 			err = handle.Get(deadline, m.Result)
 		}
-		if !metRunEnd(err) {
+		if !isRunEnd(err) {
 			break
 		}
 	}
 	err = c.translate(ctx, err)
 	if noWorker, ok := errors.AsType[*NoWorkerError](err); ok {
-		noWorker.Waited, noWorker.Busy, noWorker.Sent = c.workerTimeout, c.polledSince(ctx, begun), true
+		noWorker.Waited, noWorker.Busy, noWorker.Sent = c.workerTimeout, c.hasPollSince(ctx, start), true
 	}
 	return err
 }
 
-// polledSince reports whether a worker polled the task queue after a time. The
+// hasPollSince reports whether a worker polled the task queue after a time. The
 // server lists a killed worker for minutes, but with an old poll.
-func (c *Client) polledSince(ctx context.Context, since time.Time) bool {
+func (c *Client) hasPollSince(ctx context.Context, since time.Time) bool {
 	if c.client == nil {
 		return false
 	}

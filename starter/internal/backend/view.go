@@ -149,11 +149,10 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 		return v, nil
 	}
 	status, err := w.Reader.Status(ctx, r.WorkflowID)
-	if _, ok := errors.AsType[*NoWorkerError](err); ok {
+	switch {
+	case is[*NoWorkerError](err):
 		w.unanswered.Add(1)
 		return v, nil
-	}
-	switch {
 	case errors.Is(err, ErrNotManaged):
 		v.Unmanaged = true
 		return v, nil

@@ -116,7 +116,7 @@ func (d *page) condition() {
 	if v.Record.Stuck != "" {
 		d.line("Worker", "%s", v.Record.StuckText(taskQueue))
 	} else {
-		d.line("Worker", "none answers on task queue %s", taskQueue)
+		d.line("Worker", "no worker responds on task queue %s", taskQueue)
 	}
 }
 
