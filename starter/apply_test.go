@@ -61,7 +61,7 @@ func TestApplyAnswers(t *testing.T) {
 				clusterFlow:  &backend.NoWorkerError{TaskQueue: "armature"},
 				databaseFlow: &backend.NoWorkerError{TaskQueue: "armature"},
 			},
-			code: cli.ExitUnreachable, stderr: "no worker answers on task queue armature; start a worker",
+			code: cli.ExitUnreachable, stderr: "no worker responds on task queue armature; start a worker",
 		},
 	}
 	for name, tc := range cases {

@@ -23,7 +23,7 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script of a shell",
 		Long: `completion prints a script that completes commands, flags and their values, and
-the names and labels of managed resources. If Temporal does not answer within 2 s,
+the names and labels of managed resources. If Temporal does not respond within 2 s,
 names and labels are not offered.`,
 		Example:   "  source <(armature completion bash)",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},

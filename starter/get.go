@@ -31,7 +31,7 @@ func (a *app) getCommand() *cobra.Command {
 		Use:   "get [NAME|ID]... | -l SELECTOR",
 		Short: "List managed resources and their state",
 		Long: `get lists managed resources: all, or those chosen by name, resource ID or label
-selector. When no worker answers, it uses Temporal's search attributes and says so.
+selector. When no worker responds, it uses Temporal's search attributes and says so.
 A narrow terminal hides columns, but never phase and reason; wide shows every
 column.
 

@@ -67,7 +67,7 @@ func TestWhyMany(t *testing.T) {
 			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
 			f.manage(t, vnet, deleting(waiting(t, resource.ReasonWaitingForDependents, "sa1 needs it", account)))
 		}},
-		"no worker": {reason: "lists are enough to name the root", args: []string{"why"}, stderr: "no worker answers on task queue armature", manage: func(t *testing.T, f *fakeTemporal) {
+		"no worker": {reason: "lists are enough to name the root", args: []string{"why"}, stderr: "no worker responds on task queue armature", manage: func(t *testing.T, f *fakeTemporal) {
 			manyDatabases(t, f, 3)
 			f.manage(t, cluster, operating("PUT"))
 			f.silent = true

@@ -77,7 +77,7 @@ func TestDescribeMore(t *testing.T) {
 		"no worker": {reason: "names the queue of the workflow, not that of the flag", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
 			f.silent = true
 			f.change(t, cluster, func(r *backend.Record) { r.TaskQueue = "q7" })
-		}, want: []string{"Worker       no worker responds on task queue q7", "note: no worker answers on task queue q7"}},
+		}, want: []string{"Worker       no worker responds on task queue q7", "note: no worker responds on task queue q7"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func TestShow(t *testing.T) {
 		"get-wide.txt":       {reason: "everything on one line", args: []string{"get", "-o", "wide"}},
 		"get.json":           {reason: "for machines: full times, durations as text", args: []string{"get", "-o", "json"}},
 		"get.yaml":           {reason: "the same names as JSON", args: []string{"get", "telemetry", "-o", "yaml"}},
-		"get-silent.txt":     {reason: "search attributes when no worker answers", args: []string{"get"}, silent: true, stderr: "no worker answers"},
+		"get-silent.txt":     {reason: "search attributes when no worker responds", args: []string{"get"}, silent: true, stderr: "no worker responds"},
 		"describe-wide.txt":  {reason: "nothing is cut off", args: []string{"describe", "adx/telemetry", "-o", "wide"}},
 		"describe.json":      {reason: "get's list, and where the workflow is", args: []string{"describe", "adx/telemetry", "-o", "json"}},
 		"describe.yaml":      {reason: "the same names as JSON", args: []string{"describe", "-l", "stack=prod", "-o", "yaml"}},

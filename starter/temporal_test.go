@@ -45,7 +45,7 @@ func TestNoWorkerNamesTheWorkflowsQueue(t *testing.T) {
 	w.temporal.manage(t, cluster, readyStatus())
 	w.temporal.change(t, cluster, func(r *backend.Record) { r.TaskQueue = "q7" })
 	w.temporal.errs = map[string]error{strings.ToLower(cluster): &backend.NoWorkerError{TaskQueue: "armature"}}
-	if code := w.run("resume", "adx"); code != cli.ExitUnreachable || !strings.Contains(w.err.String(), "no worker answers on task queue q7") {
+	if code := w.run("resume", "adx"); code != cli.ExitUnreachable || !strings.Contains(w.err.String(), "no worker responds on task queue q7") {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 }
@@ -58,7 +58,7 @@ func TestStuckIsNotSilent(t *testing.T) {
 	w.temporal.described = "its workflow task fails (attempt 3)"
 	w.temporal.silent = true
 	w.temporal.errs = map[string]error{strings.ToLower(cluster): &backend.NoWorkerError{TaskQueue: "armature"}}
-	if code := w.run("get"); code != cli.ExitOK || !strings.Contains(w.out.String()+w.err.String(), "1 resource is stuck") || strings.Contains(w.err.String(), "no worker answers") {
+	if code := w.run("get"); code != cli.ExitOK || !strings.Contains(w.out.String()+w.err.String(), "1 resource is stuck") || strings.Contains(w.err.String(), "no worker responds") {
 		t.Errorf("get: exit code %d:\n%s%s", code, w.out, w.err)
 	}
 	w.err.Reset()

@@ -24,7 +24,7 @@ func (a *app) whyCommand() *cobra.Command {
 		Long: `why follows what a resource waits for down to the root cause: since when, the next
 try, and what to do. With a label selector, or without names for every managed
 resource, it groups the resources that are not Ready by root cause, the largest
-group first. When no worker answers, it uses Temporal's search attributes and says
+group first. When no worker responds, it uses Temporal's search attributes and says
 so. It changes nothing, and its exit code is 0 whatever the state of the resources.
 
 wide shortens nothing. For names, json and yaml are a list of chains: id, name,

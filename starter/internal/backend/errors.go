@@ -35,9 +35,9 @@ type NoWorkerError struct {
 }
 
 func (e *NoWorkerError) Error() string {
-	sentence := fmt.Sprintf("no worker answers on task queue %s; start a worker or set its queue with --task-queue, then try again", e.TaskQueue)
+	sentence := fmt.Sprintf("no worker responds on task queue %s; start a worker or set its queue with --task-queue, then try again", e.TaskQueue)
 	if e.Busy {
-		sentence = fmt.Sprintf("a worker polls task queue %s and did not answer within %s: it is overloaded; "+
+		sentence = fmt.Sprintf("a worker polls task queue %s and did not respond within %s: it is overloaded; "+
 			"raise --worker-timeout or start more workers, then try again", e.TaskQueue, text.Duration(e.Waited))
 	}
 	if e.Sent {

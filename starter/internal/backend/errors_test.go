@@ -19,9 +19,9 @@ func TestTranslate(t *testing.T) {
 		code   int
 		text   string
 	}{
-		"deadline":          {reason: "nobody took the update", err: serviceerror.NewDeadlineExceeded("x"), code: cli.ExitUnreachable, text: "no worker answers on task queue q1"},
-		"context deadline":  {reason: "the SDK gave up", err: context.DeadlineExceeded, code: cli.ExitUnreachable, text: "no worker answers on task queue q1"},
-		"no poller":         {reason: "the server knows that nobody polls", err: serviceerror.NewFailedPrecondition("no poller"), code: cli.ExitUnreachable, text: "no worker answers"},
+		"deadline":          {reason: "nobody took the update", err: serviceerror.NewDeadlineExceeded("x"), code: cli.ExitUnreachable, text: "no worker responds on task queue q1"},
+		"context deadline":  {reason: "the SDK gave up", err: context.DeadlineExceeded, code: cli.ExitUnreachable, text: "no worker responds on task queue q1"},
+		"no poller":         {reason: "the server knows that nobody polls", err: serviceerror.NewFailedPrecondition("no poller"), code: cli.ExitUnreachable, text: "no worker responds"},
 		"away":              {reason: "the server went away", err: serviceerror.NewUnavailable("gone"), code: cli.ExitUnreachable, text: "reach Temporal"},
 		"not found":         {reason: "no workflow runs", err: serviceerror.NewNotFound("x"), code: cli.ExitFailed, text: "not managed"},
 		"namespace":         {reason: "configuration", err: serviceerror.NewNamespaceNotFound("default"), code: cli.ExitBadInput, text: "TEMPORAL_NAMESPACE"},

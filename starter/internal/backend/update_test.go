@@ -82,10 +82,10 @@ func TestSilenceTellsBusyFromMissing(t *testing.T) {
 		server polling
 		want   string
 	}{
-		"nobody":     {reason: "no worker ever polled", want: "no worker answers on task queue q1"},
-		"killed":     {reason: "the last poll was before the message", server: polling{at: []time.Time{now.Add(-time.Minute)}}, want: "no worker answers on task queue q1"},
-		"overloaded": {reason: "one polls and does not get to the message", server: polling{at: []time.Time{now.Add(-time.Hour), now.Add(time.Hour)}}, want: "a worker polls task queue q1 and did not answer within 10s"},
-		"unknown":    {reason: "what is not known is not told", server: polling{at: []time.Time{now.Add(time.Hour)}, err: errors.New("no")}, want: "no worker answers on task queue q1"},
+		"nobody":     {reason: "no worker ever polled", want: "no worker responds on task queue q1"},
+		"killed":     {reason: "the last poll was before the message", server: polling{at: []time.Time{now.Add(-time.Minute)}}, want: "no worker responds on task queue q1"},
+		"overloaded": {reason: "one polls and does not get to the message", server: polling{at: []time.Time{now.Add(-time.Hour), now.Add(time.Hour)}}, want: "a worker polls task queue q1 and did not respond within 10s"},
+		"unknown":    {reason: "what is not known is not told", server: polling{at: []time.Time{now.Add(time.Hour)}, err: errors.New("no")}, want: "no worker responds on task queue q1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

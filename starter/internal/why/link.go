@@ -131,7 +131,7 @@ func (l *Link) setUnanswered(v backend.View, taskQueue string) {
 		l.Advice = "read the log of the workers on task queue " + taskQueue + ", which cannot complete the task; `armature replay` finds where their version differs from the history"
 		return
 	}
-	l.Message = "no worker answers on task queue " + taskQueue
+	l.Message = "no worker responds on task queue " + taskQueue
 	l.Advice = "start a worker on task queue " + taskQueue
 }
 
