@@ -20,74 +20,74 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// parts is an assembled worker that does not run yet.
-type parts struct {
+// process is an assembled worker process that does not run yet.
+type process struct {
 	settings   config.Config
 	log        *slog.Logger
-	listener   net.Listener
+	listener   net.Listener // nil without health and metrics
 	metrics    *metrics
 	temporal   client.Client
 	namespace  string
 	deployment worker.DeploymentOptions
 	activities *activities.Activities
 	health     *health
-	rules      *rules.Set // nil for none
+	rules      *rules.Set // nil without rules
 }
 
-// assemble builds everything, top to bottom, and tells all faults at once.
-func assemble(ctx context.Context, settings config.Config, options Options) (*parts, error) {
-	faults := []error{settings.Validate()}
-	fault := func(err error) { faults = append(faults, err) }
-	if faults[0] != nil {
-		return nil, refuse(faults) // what follows would only repeat them
+// assemble builds everything, top to bottom, and reports all problems together.
+func assemble(ctx context.Context, settings config.Config, options Options) (*process, error) {
+	if err := settings.Validate(); err != nil {
+		return nil, &ConfigError{err} // later steps would repeat these problems
 	}
+	var problems []error
+	check := func(err error) { problems = append(problems, err) }
 	log := newLogger(settings.Log, options.Stderr)
-	measured, err := newMetrics(log)
-	fault(err)
-	azure, err := newAzure(settings, options.Version, measured.request)
-	fault(err)
+	metrics, err := newMetrics(log)
+	check(err)
+	azure, err := newAzure(settings, options.Version, metrics.countRequest)
+	check(err)
 	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
-	fault(err)
+	check(err)
 	registry, err := extensions.New(entries...)
-	fault(err)
-	connection, err := temporalOptions(options, log, measured.sdk)
-	fault(err)
+	check(err)
+	connection, err := temporalOptions(options, log, metrics.sdk)
+	check(err)
 	deployment, err := deploymentOptions()
-	fault(err)
+	check(err)
 	maskKey, err := newMaskKey(settings.MaskKey, connection.Namespace)
-	fault(err)
+	check(err)
 	if azure != nil {
-		fault(azure.verify(ctx))
+		check(azure.verify(ctx))
 	}
-	if errors.Join(faults...) != nil {
-		return nil, refuse(faults)
+	if err := errors.Join(problems...); err != nil {
+		return nil, &ConfigError{err}
 	}
 	temporal, err := client.NewLazyClient(connection)
-	fault(err)
+	check(err)
 	listener, err := listen(settings.HTTP.Listen)
-	fault(err)
-	if errors.Join(faults...) != nil {
-		return nil, refuse(faults)
+	check(err)
+	if err := errors.Join(problems...); err != nil {
+		return nil, &ConfigError{err}
 	}
 	if settings.MaskKey == "" && settings.Azure.Credential != config.CredentialNone {
-		log.Warn("mask-key is not set: who reads histories could test guesses of short secret values against their masks, and rotated secrets are not detected")
+		log.Warn("mask-key is not set: short secrets can be guessed from their masks in workflow histories, and rotated secrets are not detected")
 	}
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
 	}
-	colleagues := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue})
-	return &parts{
-		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: measured,
+	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue})
+	return &process{
+		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
 		temporal: temporal, namespace: connection.Namespace, deployment: deployment,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,
 			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir, Vault: azure.client}),
 			Masker:   secrets.NewMasker(maskKey),
-			Fleet:    colleagues, Waker: colleagues, Turns: colleagues, Freezer: colleagues, Recaller: colleagues,
+			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Recaller: resources,
 			Log: log,
 		}, activities.Options{
-			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: measured.verdict,
+			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: metrics.countVerdict,
 			PutBudget:    settings.PutBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders,
@@ -96,7 +96,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pa
 	}, nil
 }
 
-// overdueAfter is the setting as the activities know it, where negative is never.
+// overdueAfter converts the setting, in which 0 means never, to the option of the
+// activities, in which a negative duration means never.
 func overdueAfter(settings config.Config) time.Duration {
 	if settings.OverdueAfter == 0 {
 		return -1
@@ -106,23 +107,12 @@ func overdueAfter(settings config.Config) time.Duration {
 
 func isComma(r rune) bool { return r == ',' || r == ' ' }
 
-// refuse keeps what is a fault.
-func refuse(faults []error) error {
-	refused := &ConfigError{}
-	for _, err := range faults {
-		if err != nil {
-			refused.faults = append(refused.faults, err)
-		}
-	}
-	return refused
-}
+// minMaskKeyBytes is the minimum length of a mask key.
+const minMaskKeyBytes = 16
 
-// minMaskKey is the least length of a mask key, in bytes.
-const minMaskKey = 16
-
-// newMaskKey reads the key. Without one, all workers of a namespace share a key
-// that is no secret: a random one would differ between workers and restarts,
-// and every masked value would look changed.
+// newMaskKey returns the key of the configuration, hashed. Without one, all workers
+// of a namespace share a key that is no secret: a random key would differ between
+// workers and restarts, and every masked value would look changed.
 func newMaskKey(reference config.Reference, namespace string) ([]byte, error) {
 	value, err := reference.Read()
 	if err != nil {
@@ -132,27 +122,28 @@ func newMaskKey(reference config.Reference, namespace string) ([]byte, error) {
 		sum := sha256.Sum256([]byte("armature mask key\x00" + namespace))
 		return sum[:], nil
 	}
-	if len(strings.TrimSpace(value)) < minMaskKey {
-		return nil, fmt.Errorf("mask-key: want at least %d bytes, for example by openssl rand -hex 32", minMaskKey)
+	if len(strings.TrimSpace(value)) < minMaskKeyBytes {
+		return nil, fmt.Errorf("mask-key: must have at least %d bytes; generate one with openssl rand -hex 32", minMaskKeyBytes)
 	}
 	sum := sha256.Sum256([]byte(value))
 	return sum[:], nil
 }
 
+// listen returns nil for an empty address.
 func listen(address string) (net.Listener, error) {
 	if address == "" {
-		return nil, nil //nolint:nilnil // no address, no listener: that is the setting's meaning
+		return nil, nil //nolint:nilnil // the setting allows a worker without a listener
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w: choose another port, or \"\" for none", err)
+		return nil, fmt.Errorf("http.listen: %w; choose another port, or \"\" to disable health and metrics", err)
 	}
 	return listener, nil
 }
 
-func (w *parts) close() {
-	w.temporal.Close()
-	if w.listener != nil {
-		_ = w.listener.Close() // closed already by the HTTP server where that ran
+func (p *process) close() {
+	p.temporal.Close()
+	if p.listener != nil {
+		_ = p.listener.Close() // already closed if the HTTP server ran
 	}
 }

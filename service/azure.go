@@ -19,144 +19,149 @@ import (
 	"github.com/armature-io/armature/config"
 )
 
-// verifyTimeout bounds the look at credential and CA before anything runs. Who
-// does not answer in time is out of reach, which is no fault.
+// verifyTimeout bounds the check of credential and CA at the start. A timeout means
+// unreachable, which does not prevent the start.
 const verifyTimeout = 10 * time.Second
 
-// azure is the ARM client and what its own connection is made of.
+// azure is the ARM client and the options of its default connection.
 type azure struct {
-	client *arm.Client
-	own    arm.Options
+	client  *arm.Client
+	options arm.Options
 }
 
 // newAzure builds the ARM client with all its connections, without a request.
 func newAzure(settings config.Config, version string, observe func(arm.Request)) (*azure, error) {
-	known := map[string]azcore.TokenCredential{}
-	own, err := connection(known, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
-	faults := []error{err}
-	own.Connections = map[string]arm.Connection{}
+	credentials := map[string]azcore.TokenCredential{}
+	options, err := connection(credentials, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
+	problems := []error{err}
+	options.Connections = map[string]arm.Connection{}
 	for _, name := range slices.Sorted(maps.Keys(settings.Credentials)) {
 		credential := settings.Credentials[name]
-		options, err := connection(known, "credentials."+name+".", credential.Kind, credential.Identity, credential.EffectiveCloud(settings.Azure))
-		faults = append(faults, err)
-		own.Connections[name] = arm.Connection{Options: options, Subscriptions: credential.Subscriptions}
+		named, err := connection(credentials, "credentials."+name+".", credential.Kind, credential.Identity, credential.EffectiveCloud(settings.Azure))
+		problems = append(problems, err)
+		options.Connections[name] = arm.Connection{Options: named, Subscriptions: credential.Subscriptions}
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	own.Version, own.Observer, own.Throttle = version, observe, arm.NewThrottle(arm.ThrottleOptions{})
-	client, err := arm.NewClient(own)
+	options.Version, options.Observer, options.Throttle = version, observe, arm.NewThrottle(arm.ThrottleOptions{})
+	client, err := arm.NewClient(options)
 	if err != nil {
 		return nil, err
 	}
-	return &azure{client: client, own: own}, nil
+	return &azure{client: client, options: options}, nil
 }
 
-// connection is where and as whom requests go. Equal identities share one
-// credential, and with it its tokens.
-func connection(known map[string]azcore.TokenCredential, prefix, kind string, who config.Identity, at config.CloudSettings) (arm.Options, error) {
-	where := arm.CloudOptions{
-		Name: at.Cloud, Endpoint: at.Endpoint, Audience: at.Audience, AuthorityHost: at.AuthorityHost, VaultSuffix: at.VaultSuffix,
+// connection returns the cloud, transport and credential of one connection. Equal
+// identities share one credential, and with it its tokens. The prefix is the
+// configuration key of the connection, for errors.
+func connection(
+	credentials map[string]azcore.TokenCredential, prefix, kind string, identity config.Identity, settings config.CloudSettings,
+) (arm.Options, error) {
+	cloudOptions := arm.CloudOptions{
+		Name: settings.Cloud, Endpoint: settings.Endpoint, Audience: settings.Audience,
+		AuthorityHost: settings.AuthorityHost, VaultSuffix: settings.VaultSuffix,
 	}
-	configuration, err := arm.CloudConfiguration(where)
+	configuration, err := arm.CloudConfiguration(cloudOptions)
 	if err != nil {
 		return arm.Options{}, fmt.Errorf("%scloud: %w", prefix, err)
 	}
-	transport, transportErr := arm.NewTransport(arm.TransportOptions{CAFile: at.CAFile, Cloud: configuration})
+	transport, transportErr := arm.NewTransport(arm.TransportOptions{CAFile: settings.CAFile, Cloud: configuration})
 	if transportErr != nil {
 		transportErr = fmt.Errorf("%sca-file: %w", prefix, transportErr)
 	}
 	options := arm.CredentialOptions{
-		Kind: kind, TenantID: who.TenantID, ClientID: who.ClientID, TokenFile: who.TokenFile,
-		SendChain: who.SendChain, AuxiliaryTenants: who.AuxiliaryTenants,
-		Cloud: configuration, CustomCloud: at.Cloud == config.CloudCustom,
-		DisableInstanceDiscovery: at.DisableInstanceDiscovery, Transport: transport,
+		Kind: kind, TenantID: identity.TenantID, ClientID: identity.ClientID, TokenFile: identity.TokenFile,
+		SendChain: identity.SendChain, AuxiliaryTenants: identity.AuxiliaryTenants,
+		Cloud: configuration, CustomCloud: settings.Cloud == config.CloudCustom,
+		DisableInstanceDiscovery: settings.DisableInstanceDiscovery, Transport: transport,
 	}
-	if err := errors.Join(transportErr, readSecrets(prefix, kind, who, &options)); err != nil {
+	if err := errors.Join(transportErr, readSecrets(prefix, kind, identity, &options)); err != nil {
 		return arm.Options{}, err
 	}
-	key := fmt.Sprintf("%q", []any{kind, who, at})
-	credential, shared := known[key]
+	key := fmt.Sprintf("%q", []any{kind, identity, settings})
+	credential, shared := credentials[key]
 	if !shared {
 		if credential, err = arm.NewCredential(options); err != nil {
 			return arm.Options{}, fmt.Errorf("%s %w", strings.TrimSuffix(prefix, "."), err)
 		}
-		known[key] = credential
+		credentials[key] = credential
 	}
 	return arm.Options{
-		Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: who.AuxiliaryTenants,
-		VaultSuffix: arm.VaultSuffix(where), Description: about(kind, who),
+		Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: identity.AuxiliaryTenants,
+		VaultSuffix: arm.VaultSuffix(cloudOptions), Description: describeCredential(kind, identity),
 	}, nil
 }
 
-// about is a credential in words, without anything secret.
-func about(kind string, who config.Identity) string {
+// describeCredential returns a credential as text without secrets.
+func describeCredential(kind string, identity config.Identity) string {
 	text := kind
-	if who.ClientID != "" {
-		text += " " + who.ClientID
+	if identity.ClientID != "" {
+		text += " " + identity.ClientID
 	}
-	if who.TenantID != "" {
-		text += " of tenant " + who.TenantID
+	if identity.TenantID != "" {
+		text += " of tenant " + identity.TenantID
 	}
 	return text
 }
 
-// readSecrets reads what only the kind needs.
-func readSecrets(prefix, kind string, who config.Identity, into *arm.CredentialOptions) error {
+// readSecrets reads the secrets that this kind of credential needs.
+func readSecrets(prefix, kind string, identity config.Identity, into *arm.CredentialOptions) error {
 	var err error
 	switch kind {
 	case config.CredentialClientSecret:
-		if into.ClientSecret, err = who.ClientSecret.Read(); err != nil {
+		if into.ClientSecret, err = identity.ClientSecret.Read(); err != nil {
 			return fmt.Errorf("%sclient-secret: %w", prefix, err)
 		}
 	case config.CredentialClientCertificate:
-		if into.CertificatePassword, err = who.CertificatePassword.Read(); err != nil {
+		if into.CertificatePassword, err = identity.CertificatePassword.Read(); err != nil {
 			return fmt.Errorf("%scertificate-password: %w", prefix, err)
 		}
-		if into.Certificate, err = os.ReadFile(who.Certificate); err != nil {
+		if into.Certificate, err = os.ReadFile(identity.Certificate); err != nil {
 			return fmt.Errorf("%scertificate: %w", prefix, err)
 		}
 	}
 	return nil
 }
 
-// endpoint is where the client's own connection finds ARM, audience what its
-// tokens are for.
-func (a *azure) endpoint() string { return a.own.Cloud.Services[cloud.ResourceManager].Endpoint }
-func (a *azure) audience() string { return a.own.Cloud.Services[cloud.ResourceManager].Audience }
+// endpoint returns the address of ARM for the default connection.
+func (a *azure) endpoint() string { return a.options.Cloud.Services[cloud.ResourceManager].Endpoint }
 
-// verify tells a wrong CA and a refused credential, which time does not mend,
-// from an endpoint that is out of reach, which is nil here.
+// audience returns the audience of the tokens of the default connection.
+func (a *azure) audience() string { return a.options.Cloud.Services[cloud.ResourceManager].Audience }
+
+// verify reports an untrusted CA and a refused credential, which retries do not fix.
+// An unreachable endpoint is no error here.
 func (a *azure) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
-	var faults []error
+	var problems []error
 	if err := a.reach(ctx); arm.IsUntrustedCertificate(err) {
-		faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of %s: %w", a.endpoint(), err))
+		problems = append(problems, fmt.Errorf("azure.ca-file: no trusted authority signed the certificate of %s: %w", a.endpoint(), err))
 	}
-	if a.own.Credential != nil {
-		_, err := a.own.Credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience() + "/.default"}})
-		refused := (*arm.Error)(nil)
+	if a.options.Credential != nil {
+		_, err := a.options.Credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{a.audience() + "/.default"}})
+		_, refused := errors.AsType[*arm.Error](err)
 		switch {
 		case arm.IsUntrustedCertificate(err):
-			faults = append(faults, fmt.Errorf("azure.ca-file: no authority that is trusted signed the certificate of the token authority: %w", err))
-		case errors.As(err, &refused):
-			faults = append(faults, fmt.Errorf("azure.credential: %w", err))
+			problems = append(problems, fmt.Errorf("azure.ca-file: no trusted authority signed the certificate of the token authority: %w", err))
+		case refused:
+			problems = append(problems, fmt.Errorf("azure.credential: %w", err))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(problems...)
 }
 
-// reach asks for any answer of the endpoint: HEAD of its root, without a token,
-// so that it costs nothing of a subscription's budget.
+// reach reports whether the endpoint responds at all: it sends HEAD of the root
+// without a token, which costs nothing of a subscription's budget.
 func (a *azure) reach(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, a.endpoint()+"/", http.NoBody)
 	if err != nil {
 		return fmt.Errorf("reach ARM: %w", err)
 	}
-	response, err := a.own.Transport.Do(request)
+	response, err := a.options.Transport.Do(request)
 	if err != nil {
-		if inner := (*url.Error)(nil); errors.As(err, &inner) {
+		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err
 		}
 		return fmt.Errorf("reach ARM at %s: %w", a.endpoint(), err)

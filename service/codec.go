@@ -13,23 +13,23 @@ import (
 	"github.com/armature-io/armature/payload"
 )
 
-const codecUsage = `worker codec serves the payload codec, by which the Temporal Web UI and the
-Temporal CLI (--codec-endpoint) show payloads over 2 KB in plain. It needs
-neither Temporal nor Azure. Whoever reaches it can decode what he already has;
-it holds no key.
+const codecUsage = `worker codec serves the payload codec, with which the Temporal Web UI and the
+Temporal CLI (--codec-endpoint) show payloads over 2 KB as JSON. It needs
+neither Temporal nor Azure. It has no key and no data of its own: a client can
+only decode payloads that it already has.
 
 Flags:
 `
 
-// codecSettings are what the flags of the codec server say.
+// codecSettings are the flags of the codec server.
 type codecSettings struct {
 	listen  string
 	origins []string
 	probe   bool
 }
 
-// codecMain serves the codec until ctx is done, or asks a codec server of the
-// same flags whether it serves, and returns the exit code.
+// codecMain serves the codec until ctx is done, or checks with --probe whether a codec
+// server of the same flags is serving, and returns the exit code.
 func codecMain(ctx context.Context, args []string, options Options) int {
 	settings, err := parseCodec(args, options)
 	switch {
@@ -60,8 +60,8 @@ func parseCodec(args []string, options Options) (codecSettings, error) {
 	}
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8088", "host:port to serve at")
 	origins := flags.String("origins", "http://127.0.0.1:8080,http://localhost:8080",
-		"addresses of the Web UI as a browser names them, separated by commas: no other site may ask")
-	flags.BoolVar(&s.probe, "probe", false, "do not serve: ask the codec server at --listen whether it serves (exit 0 or 1)")
+		"origins of the Web UI (scheme://host[:port]), separated by commas; other sites get no access")
+	flags.BoolVar(&s.probe, "probe", false, "do not serve; check whether the codec server at --listen is serving (exit 0 or 1)")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -71,7 +71,7 @@ func parseCodec(args []string, options Options) (codecSettings, error) {
 	if _, _, err := net.SplitHostPort(s.listen); err != nil {
 		return s, fmt.Errorf("read flags: --listen %q is not host:port", s.listen)
 	}
-	for _, origin := range strings.Split(*origins, ",") {
+	for origin := range strings.SplitSeq(*origins, ",") {
 		parsed, err := url.Parse(origin)
 		if err != nil || parsed.Host == "" || origin != parsed.Scheme+"://"+parsed.Host {
 			return s, fmt.Errorf("read flags: --origins %q is not scheme://host[:port]", origin)
@@ -89,13 +89,10 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 	if options.OnListen != nil {
 		options.OnListen(listener.Addr().String())
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, map[string]string{"status": "ok"})
-	})
+	mux := newServeMux()
 	mux.Handle("/", payload.Handler(s.origins...))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: httpTimeout}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // every request is short
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // all requests are short
 	defer stop()
 	fmt.Fprintf(options.Stdout, "codec server at http://%s for %s\n", listener.Addr(), strings.Join(s.origins, ", "))
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -105,9 +102,9 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 }
 
 func probeCodec(ctx context.Context, s codecSettings, _ Options) error {
-	host, err := reachable(s.listen)
+	host, err := localAddress(s.listen)
 	if err != nil {
 		return fmt.Errorf("probe codec server: %w", err)
 	}
-	return askHealth(ctx, "codec server", "http://"+host+"/healthz")
+	return checkHealth(ctx, "codec server", "http://"+host+"/healthz")
 }

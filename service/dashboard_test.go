@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// described are the labels of our metrics by name.
-func described(t *testing.T) map[string][]string {
+// metricLabels returns the labels of Armature's metrics by name.
+func metricLabels(t *testing.T) map[string][]string {
 	t.Helper()
 	m, err := newMetrics(slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -30,7 +30,7 @@ func described(t *testing.T) map[string][]string {
 			found[parts[1]] = strings.Split(parts[2], ",")
 		}
 	}
-	// The counter of workflows belongs to the SDK's meter, which describes nothing
+	// The counter of the workflows belongs to the SDK's meter, which has no description
 	// before the first count.
 	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "Failed"}).Counter(workflows.OverdueMetric).Inc(1)
 	families, err := m.registry.Gather()
@@ -47,10 +47,10 @@ func described(t *testing.T) map[string][]string {
 	return found
 }
 
-// Dashboard and alerts name metrics, labels and reasons that exist. (Those of
-// the SDK, make test-postgres compares with a worker that runs.)
-func TestDashboardAndAlertsNameWhatExists(t *testing.T) {
-	metrics := described(t)
+// TestDashboardAndAlerts checks that dashboard and alerts use metrics, labels and reasons
+// that exist. (make test-postgres compares those of the SDK with a running worker.)
+func TestDashboardAndAlerts(t *testing.T) {
+	metrics := metricLabels(t)
 	if len(metrics) < 4 {
 		t.Fatalf("too few metrics found: %v", metrics)
 	}
@@ -63,23 +63,23 @@ func TestDashboardAndAlertsNameWhatExists(t *testing.T) {
 		}
 		matches := used.FindAllStringSubmatch(strings.ReplaceAll(string(content), `\"`, `"`), -1)
 		if len(matches) == 0 {
-			t.Errorf("%s names no metric of ours", path)
+			t.Errorf("%s uses no metric of Armature", path)
 		}
 		for _, match := range matches {
 			labels, found := metrics[match[1]]
 			if !found {
-				t.Errorf("%s: no metric is called %s", path, match[1])
+				t.Errorf("%s: unknown metric %s", path, match[1])
 			}
 			for _, one := range label.FindAllStringSubmatch(match[3], -1) {
 				if !slices.Contains(labels, one[1]) {
-					t.Errorf("%s: %s has labels %v, not %s", path, match[1], labels, one[1])
+					t.Errorf("%s: metric %s has labels %v, not %s", path, match[1], labels, one[1])
 				}
 				if one[1] != "reason" {
 					continue
 				}
 				for reason := range strings.SplitSeq(one[3], "|") {
 					if !slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return string(info.Reason) == reason }) {
-						t.Errorf("%s: no verdict has the reason %s", path, reason)
+						t.Errorf("%s: unknown reason %s", path, reason)
 					}
 				}
 			}

@@ -1,5 +1,5 @@
-// Package service assembles the layers into a Temporal worker and keeps it up:
-// configuration, clients, metrics, health, logs. It holds no decision about a
-// resource. A worker of your own is a main function that calls [Main] with more
-// entries for the registry.
+// Package service assembles the layers into a Temporal worker and keeps it running. It
+// owns the configuration, clients, metrics, health, and logs of the process. It must not
+// contain a decision about a resource. A custom worker is a main function that calls
+// [Main] with more entries for the registry.
 package service

@@ -25,17 +25,17 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// patience is how long a test waits for what should come soon.
-const patience = 30 * time.Second
+// maxWait bounds the wait for a condition that should be true soon.
+const maxWait = 30 * time.Second
 
-// fakeTemporal answers what a worker asks at its start. Its polls never bring a
-// task. (The real server is tested against in dev/.)
+// fakeTemporal serves the calls of a worker's start. Its polls never return a task. (The
+// tests in dev/ use the real server.)
 type fakeTemporal struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	operatorservice.UnimplementedOperatorServiceServer
 	mu         sync.Mutex
 	attributes map[string]enumspb.IndexedValueType
-	// mayRegister is false where the worker's credentials may not.
+	// mayRegister permits the registration of search attributes.
 	mayRegister bool
 	polls       []*workflowservice.PollWorkflowTaskQueueRequest
 }
@@ -85,7 +85,7 @@ func listenTemporal(t *testing.T, f *fakeTemporal, address string) string {
 	return at
 }
 
-// serveTemporal is listenTemporal with what stops it.
+// serveTemporal does the same, and also returns a function that stops the server.
 func serveTemporal(t *testing.T, f *fakeTemporal, address string) (at string, stop func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -103,7 +103,7 @@ func serveTemporal(t *testing.T, f *fakeTemporal, address string) (at string, st
 	return listener.Addr().String(), server.Stop
 }
 
-// freeAddress is an address on which nobody listens.
+// freeAddress returns an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -114,7 +114,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// log is a buffer that the worker and the test share.
+// log is a buffer that worker and test share.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -132,7 +132,7 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// settings are for a simulator at endpoint.
+// settings returns a configuration for a simulator at the endpoint.
 func settings(endpoint string) config.Config {
 	c := config.Default()
 	c.Azure.Cloud = config.CloudCustom
@@ -176,7 +176,7 @@ func startWith(t *testing.T, c config.Config, options service.Options) *running 
 	return r
 }
 
-// get answers status and body.
+// get returns status and body, or 0 and the error.
 func (r *running) get(t *testing.T, path string) (int, string) {
 	t.Helper()
 	response, err := http.Get(r.url + path)
@@ -189,23 +189,23 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 	return response.StatusCode, body.String()
 }
 
-// eventually waits until condition holds.
-func eventually(t *testing.T, what string, condition func() bool) {
+// eventually waits until the condition is true.
+func eventually(t *testing.T, condition string, isTrue func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
-	for !condition() {
+	deadline := time.After(maxWait)
+	for !isTrue() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited %s in vain until %s", patience, what)
+			t.Fatalf("timed out after %s waiting until %s", maxWait, condition)
 		}
 	}
 }
 
-// answering is an endpoint that answers anything with 404, as ARM does at /.
-func answering(t *testing.T) string {
+// newEndpoint returns the URL of a server that responds with 404, as ARM does at /.
+func newEndpoint(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)

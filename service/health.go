@@ -11,53 +11,51 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// How often Temporal and ARM are looked at, and how long one look may take.
+// How often Temporal and ARM are checked, and how long one check may take.
 const (
-	lookDown    = 2 * time.Second
-	lookUp      = 5 * time.Second
-	lookTimeout = 5 * time.Second
+	downInterval = 2 * time.Second
+	upInterval   = 5 * time.Second
+	checkTimeout = 5 * time.Second
 )
 
-// health knows what is out of reach. It says each change once.
+// health is the reachability of the worker's servers. It logs each change once.
 type health struct {
 	log     *slog.Logger
-	targets []*target
+	servers []*server
 	mu      sync.Mutex
 	// serving is true while the worker polls.
 	serving bool
 }
 
-// target is one thing that the worker needs.
-type target struct {
+// server is a server that the worker needs.
+type server struct {
 	name, address, reason string
-	look                  func(ctx context.Context) error
-	// fault is what the last look found; looked is false before the first.
-	fault  error
-	looked bool
+	reach                 func(ctx context.Context) error
+	// err is the result of the last check; checked is false before the first.
+	err     error
+	checked bool
 }
 
 func newHealth(log *slog.Logger, hostPort string, temporal client.Client, arm *azure) *health {
-	return &health{log: log, targets: []*target{
-		{name: "temporal", address: hostPort, reason: "TemporalUnreachable", look: func(ctx context.Context) error {
+	return &health{log: log, servers: []*server{
+		{name: "temporal", address: hostPort, reason: "TemporalUnreachable", reach: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
 		}},
-		{name: "arm", address: arm.endpoint(), reason: "ArmUnreachable", look: arm.reach},
+		{name: "arm", address: arm.endpoint(), reason: "ArmUnreachable", reach: arm.reach},
 	}}
 }
 
-// watch looks at everything until ctx is done.
+// watch checks all servers until ctx is done.
 func (h *health) watch(ctx context.Context) {
 	var group sync.WaitGroup
-	for _, t := range h.targets {
+	for _, s := range h.servers {
 		group.Go(func() {
-			for {
-				delay := lookUp
-				if !h.check(ctx, t) {
-					delay = lookDown
-				}
-				if !pause(ctx, delay) {
-					return
+			interval := time.Duration(0)
+			for sleep(ctx, interval) {
+				interval = downInterval
+				if h.check(ctx, s) {
+					interval = upInterval
 				}
 			}
 		})
@@ -65,34 +63,34 @@ func (h *health) watch(ctx context.Context) {
 	group.Wait()
 }
 
-// check looks once, says what changed, and tells whether the target is there.
-func (h *health) check(ctx context.Context, t *target) bool {
-	limited, cancel := context.WithTimeout(ctx, lookTimeout)
+// check checks a server once, logs a change, and reports whether it is reachable.
+func (h *health) check(ctx context.Context, s *server) bool {
+	limited, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	err := t.look(limited)
+	err := s.reach(limited)
 	if ctx.Err() != nil {
-		return false // the worker stops: what failed is our own context
+		return false // the worker stops, and its own context caused the error
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case err != nil && (t.fault == nil || !t.looked):
-		h.log.Warn("cannot reach "+t.name+", going on trying", "address", t.address, "reason", t.reason, "error", err)
-	case err == nil && t.fault != nil:
-		h.log.Info("reached "+t.name, "address", t.address)
+	case err != nil && s.err == nil:
+		h.log.Warn("cannot reach server, retrying", "server", s.name, "address", s.address, "reason", s.reason, "error", err)
+	case err == nil && s.err != nil:
+		h.log.Info("reached server", "server", s.name, "address", s.address)
 	}
-	t.fault, t.looked = err, true
+	s.err, s.checked = err, true
 	return err == nil
 }
 
-// serve notes whether the worker polls.
-func (h *health) serve(serving bool) {
+// setServing records whether the worker polls.
+func (h *health) setServing(serving bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.serving = serving
 }
 
-// report is what /readyz says of each part: "ok" or what is wrong.
+// report returns the body of /readyz: "ok" or the problem of each part.
 func (h *health) report() (parts map[string]string, ready bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,50 +98,56 @@ func (h *health) report() (parts map[string]string, ready bool) {
 	if !h.serving {
 		parts["worker"] = "not started"
 	}
-	for _, t := range h.targets {
-		parts[t.name] = "ok"
+	for _, s := range h.servers {
+		parts[s.name] = "ok"
 		switch {
-		case !t.looked:
-			parts[t.name], ready = "not looked at yet", false
-		case t.fault != nil:
-			parts[t.name], ready = t.reason, false
+		case !s.checked:
+			parts[s.name], ready = "not checked yet", false
+		case s.err != nil:
+			parts[s.name], ready = s.reason, false
 		}
 	}
 	return parts, ready
 }
 
-// handler serves /healthz (the process runs), /readyz (Temporal and ARM are in
-// reach and the worker polls: 200, else 503) and /metrics.
+// handler serves /healthz (the process runs), /readyz (200 when Temporal and ARM are
+// reachable and the worker polls, else 503) and /metrics.
 func (h *health) handler(metrics http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, map[string]string{"status": "ok"})
-	})
+	mux := newServeMux()
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		parts, ready := h.report()
 		status := http.StatusServiceUnavailable
 		if ready {
 			status = http.StatusOK
 		}
-		answer(w, status, parts)
+		writeJSON(w, status, parts)
 	})
 	mux.Handle("GET /metrics", metrics)
 	return mux
 }
 
-func answer(w http.ResponseWriter, status int, body map[string]string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
+// newServeMux returns a mux with /healthz, which worker and codec server share.
+func newServeMux() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	return mux
 }
 
-// pause waits; false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
+func writeJSON(w http.ResponseWriter, status int, body map[string]string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // it fails only when the client disconnected
+}
+
+// sleep waits, and reports whether ctx is still valid afterwards.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false
 	}

@@ -26,7 +26,7 @@ func (c *counting) InterceptClient(next interceptor.ClientOutboundInterceptor) i
 func TestInterceptors(t *testing.T) {
 	own, added := &counting{}, &counting{}
 	address := listenTemporal(t, &fakeTemporal{mayRegister: true}, "127.0.0.1:0")
-	r := startWith(t, settings(answering(t)), service.Options{
+	r := startWith(t, settings(newEndpoint(t)), service.Options{
 		Temporal:     &client.Options{HostPort: address, Interceptors: []interceptor.ClientInterceptor{own}},
 		Interceptors: []interceptor.ClientInterceptor{added},
 	})

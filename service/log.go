@@ -10,16 +10,16 @@ import (
 	"go.temporal.io/api/serviceerror"
 )
 
-func newLogger(settings config.Log, to io.Writer) *slog.Logger {
+func newLogger(settings config.Log, out io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(settings.Level)); err != nil {
-		level = slog.LevelInfo // Validate lets no other text through
+		level = slog.LevelInfo // not reached: config.Validate refuses other levels
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if settings.Format == "text" {
-		return slog.New(slog.NewTextHandler(to, options))
+		return slog.New(slog.NewTextHandler(out, options))
 	}
-	return slog.New(slog.NewJSONHandler(to, options))
+	return slog.New(slog.NewJSONHandler(out, options))
 }
 
 // quietPolls drops the warnings of the SDK's pollers while Temporal is unreachable:
@@ -52,7 +52,7 @@ func (q quietPolls) WithGroup(name string) slog.Handler {
 	return quietPolls{q.Handler.WithGroup(name)}
 }
 
-// isUnreachable reports whether a call failed because Temporal did not answer in time.
+// isUnreachable reports whether a call failed because Temporal did not respond in time.
 func isUnreachable(err error) bool {
 	_, unavailable := errors.AsType[*serviceerror.Unavailable](err)
 	_, deadline := errors.AsType[*serviceerror.DeadlineExceeded](err)

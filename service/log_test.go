@@ -26,6 +26,6 @@ func TestQuietPolls(t *testing.T) {
 	run.Warn("poll", "error", serviceerror.NewUnavailable("gone"))
 	want := "level=INFO msg=grouped workflow=w run=r armature.id=/x\nlevel=INFO msg=plain workflow=w run=r attempt=1 more=true\n"
 	if out.String() != want {
-		t.Errorf("said\n%swant\n%s", out.String(), want)
+		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 }

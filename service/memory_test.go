@@ -23,27 +23,27 @@ func TestTuneMemory(t *testing.T) {
 		log         string
 	}{
 		"no container": {
-			reason: "a worker on a machine of its own has no limit", provider: func() (uint64, error) { return 0, memlimit.ErrNoCgroup },
+			reason: "a worker outside a container has no limit", provider: func() (uint64, error) { return 0, memlimit.ErrNoCgroup },
 			percent: gcPercent, limit: math.MaxInt64,
 		},
 		"unlimited container": {
-			reason: "a container without a limit has none", provider: func() (uint64, error) { return 0, memlimit.ErrNoLimit },
+			reason: "a container without a limit sets no soft limit", provider: func() (uint64, error) { return 0, memlimit.ErrNoLimit },
 			percent: gcPercent, limit: math.MaxInt64,
 		},
 		"limited container": {
-			reason: "a part of the container's memory is left to what Go does not count", provider: memlimit.Limit(gigabyte),
+			reason: "memory that Go does not count needs a part of the container's limit", provider: memlimit.Limit(gigabyte),
 			percent: gcPercent, limit: gigabyte / 10 * 9, log: "soft memory limit set",
 		},
 		"unreadable": {
-			reason: "the worker runs all the same", provider: func() (uint64, error) { return 0, errors.New("no permission") },
+			reason: "the worker runs without a soft limit", provider: func() (uint64, error) { return 0, errors.New("no permission") },
 			percent: gcPercent, limit: math.MaxInt64, log: "set GOMEMLIMIT instead",
 		},
 		"GOGC": {
-			reason: "the operator's setting wins", environment: map[string]string{"GOGC": "70"}, provider: memlimit.Limit(gigabyte),
+			reason: "the operator's setting takes precedence", environment: map[string]string{"GOGC": "70"}, provider: memlimit.Limit(gigabyte),
 			percent: 100, limit: gigabyte / 10 * 9, log: "soft memory limit set",
 		},
 		"GOMEMLIMIT": {
-			reason: "the operator's setting wins", environment: map[string]string{"GOMEMLIMIT": "2GiB"}, provider: memlimit.Limit(gigabyte),
+			reason: "the operator's setting takes precedence", environment: map[string]string{"GOMEMLIMIT": "2GiB"}, provider: memlimit.Limit(gigabyte),
 			percent: gcPercent, limit: math.MaxInt64,
 		},
 	}

@@ -20,9 +20,9 @@ import (
 	"go.temporal.io/sdk/contrib/opentelemetry"
 )
 
-// metrics are one Prometheus registry: the SDK's (temporal_*), Go's, the
-// process's and ours (armature_*). No label holds a name or an ID, so the
-// number of series does not grow with the number of resources.
+// metrics is a Prometheus registry with the metrics of the SDK (temporal_*), Go, the
+// process and Armature (armature_*). No label contains a name or an ID, so the number
+// of series does not grow with the number of resources.
 type metrics struct {
 	registry *prometheus.Registry
 	sdk      client.MetricsHandler
@@ -36,11 +36,11 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "armature_arm_requests_total",
-			Help: "Requests that left for ARM, by call, method, resource type and status (0: no answer came).",
+			Help: "Requests sent to ARM, by call, method, resource type and status (0: no response).",
 		}, []string{"call", "method", "type", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "armature_arm_request_duration_seconds",
-			Help:    "Time until ARM's answer, in seconds.",
+			Help:    "Time until the response of ARM, in seconds.",
 			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"call", "method"}),
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -55,8 +55,8 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up metrics: %w", err)
 	}
-	// Workflows count through the SDK, which is silent during a replay; its own
-	// tags are dropped.
+	// Workflows count through the SDK, which does not count during a replay. The view
+	// drops its tags.
 	overdue := metric.NewView(metric.Instrument{Name: workflows.OverdueMetric}, metric.Stream{
 		Description:     "Verdicts on resources that have not been ready for longer than overdue-after, by reason.",
 		AttributeFilter: attribute.NewAllowKeysFilter("reason"),
@@ -64,20 +64,20 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 	provider := metric.NewMeterProvider(metric.WithReader(exporter), metric.WithView(overdue))
 	m.sdk = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter:                provider.Meter("temporal"),
-		OnError:              func(err error) { log.Warn("count for metrics", "error", err) },
+		OnError:              func(err error) { log.Warn("cannot record SDK metric", "error", err) },
 		UseMonotonicCounters: true,
 	})
 	return m, nil
 }
 
-// request counts one request to ARM.
-func (m *metrics) request(r arm.Request) {
+// countRequest counts a request to ARM.
+func (m *metrics) countRequest(r arm.Request) {
 	m.requests.WithLabelValues(string(r.Call), r.Method, strings.ToLower(r.Type), strconv.Itoa(r.Status)).Inc()
 	m.duration.WithLabelValues(string(r.Call), r.Method).Observe(r.Duration.Seconds())
 }
 
-// verdict counts one verdict.
-func (m *metrics) verdict(step string, v resource.Verdict) {
+// countVerdict counts a verdict of a step.
+func (m *metrics) countVerdict(step string, v resource.Verdict) {
 	m.verdicts.WithLabelValues(step, string(v.Action), string(v.Reason)).Inc()
 }
 

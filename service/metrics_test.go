@@ -12,14 +12,14 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-func TestOwnMetrics(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	m, err := newMetrics(slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.request(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/Clusters", Status: 200, Duration: time.Second})
-	m.request(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/clusters", Status: 200, Duration: time.Second})
-	m.verdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, "not a label"))
+	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/Clusters", Status: 200, Duration: time.Second})
+	m.countRequest(arm.Request{Call: arm.CallGet, Method: "GET", Type: "Microsoft.Kusto/clusters", Status: 200, Duration: time.Second})
+	m.countVerdict("PreCheck", resource.Block(resource.ReasonArmUnreachable, "not a label"))
 	m.sdk.Counter("temporal_test").Inc(2)
 	m.sdk.WithTags(map[string]string{"namespace": "default", "reason": "WaitingForOwner"}).Counter(workflows.OverdueMetric).Inc(1)
 	recorder := httptest.NewRecorder()
@@ -38,6 +38,6 @@ func TestOwnMetrics(t *testing.T) {
 		}
 	}
 	if strings.Contains(got, "not a label") {
-		t.Error("a message became a label")
+		t.Error("a message is a label")
 	}
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/armature-io/armature/config"
 )
 
-// maxReport bounds what is read of /readyz, in bytes.
-const maxReport = 4 << 10
+// maxReportBytes bounds the body that is read from /readyz.
+const maxReportBytes = 4 << 10
 
-// probe asks /readyz of the worker that listens where settings say. The error
-// is what is not ready.
+// probe requests /readyz from the worker that listens at the address of the settings.
+// The error contains what is not ready.
 func probe(ctx context.Context, settings config.Config, _ Options) error {
-	host, err := reachable(settings.HTTP.Listen)
+	host, err := localAddress(settings.HTTP.Listen)
 	if err != nil {
-		return fmt.Errorf("probe worker: http.listen %q serves no health", settings.HTTP.Listen)
+		return fmt.Errorf("probe worker: http.listen %q is not host:port, so the worker has no health server", settings.HTTP.Listen)
 	}
-	return askHealth(ctx, "worker", "http://"+host+"/readyz")
+	return checkHealth(ctx, "worker", "http://"+host+"/readyz")
 }
 
-// reachable is the address at which this machine reaches what listens at
-// listen: one of loopback, where that is any address.
-func reachable(listen string) (string, error) {
+// localAddress returns the address at which this machine reaches a server that listens
+// at listen: the loopback address if the server listens at any address.
+func localAddress(listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return "", err
@@ -37,26 +37,26 @@ func reachable(listen string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// askHealth asks one address of this machine. The error is what it says unless
-// it answers 200.
-func askHealth(ctx context.Context, who, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// checkHealth requests a health URL. The error contains the response unless its status
+// is 200. The name of the server is for errors.
+func checkHealth(ctx context.Context, name, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("probe %s: %w", who, err)
+		return fmt.Errorf("probe %s: %w", name, err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("probe %s: %w", who, err)
+		return fmt.Errorf("probe %s: %w", name, err)
 	}
 	defer response.Body.Close()
-	report, err := io.ReadAll(io.LimitReader(response.Body, maxReport))
+	report, err := io.ReadAll(io.LimitReader(response.Body, maxReportBytes))
 	if err != nil {
-		return fmt.Errorf("probe %s: %w", who, err)
+		return fmt.Errorf("probe %s: %w", name, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("probe %s: it is not ready: %s", who, strings.TrimSpace(string(report)))
+		return fmt.Errorf("probe %s: not ready: %s", name, strings.TrimSpace(string(report)))
 	}
 	return nil
 }

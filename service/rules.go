@@ -9,8 +9,9 @@ import (
 	"github.com/armature-io/armature/extensions/rules"
 )
 
-// withRules adds the rules of the configuration behind the extensions: in a
-// chain they speak after those. A fault in a rule file refuses the worker.
+// withRules appends the rules of the configuration to the extensions, so that they run
+// last in a chain. It returns a nil set without rules. An invalid rule file prevents the
+// start of the worker.
 func withRules(ctx context.Context, settings config.Rules, entries []extensions.Entry, log *slog.Logger) ([]extensions.Entry, *rules.Set, error) {
 	if settings.Path == "" {
 		return entries, nil, nil

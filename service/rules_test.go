@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,17 +12,17 @@ import (
 
 const rule = "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters\n    when: observed.a == 1\n    block: x\n"
 
-func TestRulesRefuseTheWorker(t *testing.T) {
-	c := settings(answering(t))
+func TestInvalidRulesPreventStart(t *testing.T) {
+	c := settings(newEndpoint(t))
 	c.Rules.Path = write(t, "r.yaml", strings.Replace(rule, "observed.a == 1", "observed.a +", 1))
 	err := service.Run(t.Context(), c, service.Options{Stderr: &log{}})
-	if refused := (*service.ConfigError)(nil); !errors.As(err, &refused) || !has(err.Error(), "r.yaml:4:23: when: Syntax error") {
-		t.Errorf("got %v", err)
+	if !isConfigError(err) || !has(err.Error(), "r.yaml:4:23: when: Syntax error") {
+		t.Errorf("got %v, want a ConfigError with the position of the error", err)
 	}
 }
 
 func TestRulesReload(t *testing.T) {
-	c := settings(answering(t))
+	c := settings(newEndpoint(t))
 	c.Rules.Path = write(t, "r.yaml", strings.Replace(rule, "clusters", "clustrs", 1))
 	c.Rules.Reload = time.Second
 	r := start(t, c, listenTemporal(t, &fakeTemporal{mayRegister: true}, "127.0.0.1:0"))
@@ -38,11 +37,11 @@ func TestRulesReload(t *testing.T) {
 		}
 	}
 	replace(strings.Replace(rule, "observed.a", "obsrved.a", 1))
-	eventually(t, "the fault is told and the worker lives", func() bool {
+	eventually(t, "the error is logged", func() bool {
 		return has(r.log.String(), "rules not reloaded, keeping the old ones", "undeclared reference")
 	})
 	replace(rule)
-	eventually(t, "the new rules are in force", func() bool { return has(r.log.String(), "rules reloaded") })
+	eventually(t, "the new rules are loaded", func() bool { return has(r.log.String(), "rules reloaded") })
 	if err := r.stop(); err != nil {
 		t.Error(err)
 	}

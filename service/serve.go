@@ -16,138 +16,142 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// httpTimeout bounds reading a request's header and the HTTP server's stop.
+// httpTimeout bounds reading a request's header and stopping the HTTP server.
 const httpTimeout = 5 * time.Second
 
-// knownTimeout bounds how long a worker that registered search attributes waits
-// until the server takes them.
+// knownTimeout bounds the wait of a worker that registered search attributes until
+// the server accepts them.
 const knownTimeout = time.Minute
 
-// stopError says that trying again mends nothing.
-type stopError struct{ error }
+// permanentError marks an error that retries do not fix.
+type permanentError struct{ error }
 
-func (e stopError) Unwrap() error { return e.error }
+// isPermanent reports whether an error ends the worker.
+func isPermanent(err error) bool {
+	_, permanent := errors.AsType[permanentError](err)
+	_, mismatch := errors.AsType[*searchattr.TypeError](err)
+	return permanent || mismatch
+}
 
-// serve runs HTTP server, watch and worker until ctx is done.
-func (w *parts) serve(ctx context.Context) error {
+// serve runs the HTTP server, the health checks and the worker until ctx is done.
+func (p *process) serve(ctx context.Context) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
-	tuneMemory(w.log, memlimit.FromCgroup)
+	tuneMemory(p.log, memlimit.FromCgroup)
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer stopBackground()
-	group.Go(func() { w.serveHTTP(background) })
-	group.Go(func() { w.health.watch(background) })
-	if w.rules != nil && w.settings.Rules.Reload > 0 {
-		group.Go(func() { w.rules.Watch(background, w.settings.Rules.Reload, w.log) })
+	group.Go(func() { p.serveHTTP(background) })
+	group.Go(func() { p.health.watch(background) })
+	if p.rules != nil && p.settings.Rules.Reload > 0 {
+		group.Go(func() { p.rules.Watch(background, p.settings.Rules.Reload, p.log) })
 	}
-	w.log.Info("worker starts", "namespace", w.namespace, "taskQueue", w.settings.TaskQueue,
-		"cloud", w.settings.Azure.Cloud, "credential", w.settings.Azure.Credential)
-	said := ""
+	p.log.Info("worker starts", "namespace", p.namespace, "taskQueue", p.settings.TaskQueue,
+		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential)
+	logged := ""
 	for ctx.Err() == nil {
-		err := w.work(ctx)
-		if stop := (stopError{}); errors.As(err, &stop) {
-			return stop.error
+		err := p.work(ctx)
+		if isPermanent(err) {
+			return err
 		}
-		// What is out of reach, the watch has said.
-		if err != nil && ctx.Err() == nil && !isUnreachable(err) && err.Error() != said {
-			said = err.Error()
-			w.log.Error("worker cannot serve, going on trying", "error", err)
+		// The health checks log an unreachable server.
+		if err != nil && ctx.Err() == nil && !isUnreachable(err) && err.Error() != logged {
+			logged = err.Error()
+			p.log.Error("cannot start worker, retrying", "error", err)
 		}
-		pause(ctx, lookDown)
+		sleep(ctx, downInterval)
 	}
-	w.log.Info("worker stopped")
+	p.log.Info("worker stopped")
 	return nil
 }
 
-// work starts a worker and waits for ctx or a fault that ends the worker.
-func (w *parts) work(ctx context.Context) error {
-	if err := w.prepareNamespace(ctx); err != nil {
+// work starts a worker and waits until ctx is done or the worker fails.
+func (p *process) work(ctx context.Context) error {
+	if err := p.prepareNamespace(ctx); err != nil {
 		return err
 	}
 	fatal := make(chan error, 1)
-	worker.SetStickyWorkflowCacheSize(w.settings.WorkflowCache) // of the process, before its first worker starts
-	running := worker.New(w.temporal, w.settings.TaskQueue, worker.Options{
-		WorkerStopTimeout: w.settings.StopTimeout,
-		DeploymentOptions: w.deployment,
+	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
+	w := worker.New(p.temporal, p.settings.TaskQueue, worker.Options{
+		WorkerStopTimeout: p.settings.StopTimeout,
+		DeploymentOptions: p.deployment,
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:
-			default: // the first one is enough
+			default: // the first error is enough
 			}
 		},
 	})
-	workflows.Register(running)
-	workflows.RegisterActivities(running, w.activities)
-	if err := running.Start(); err != nil {
+	workflows.Register(w)
+	workflows.RegisterActivities(w, p.activities)
+	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
-	w.health.serve(true)
-	w.log.Info("worker serves", "taskQueue", w.settings.TaskQueue)
-	defer running.Stop()
-	defer w.health.serve(false)
+	p.health.setServing(true)
+	p.log.Info("worker serves", "taskQueue", p.settings.TaskQueue)
+	defer w.Stop()
+	defer p.health.setServing(false)
 	select {
 	case <-ctx.Done():
-		w.log.Info("worker stops", "stopTimeout", w.settings.StopTimeout.String())
+		p.log.Info("worker stops", "stopTimeout", p.settings.StopTimeout.String())
 		return nil
 	case err := <-fatal:
 		return fmt.Errorf("serve task queue: %w", err)
 	}
 }
 
-// prepareNamespace registers the search attributes that are missing. A namespace
-// that lacks them and does not let us is a stopError; one that does not even let
-// us look is taken as prepared.
-func (w *parts) prepareNamespace(parent context.Context) error {
-	ctx, cancel := context.WithTimeout(parent, 2*lookTimeout)
+// prepareNamespace registers the missing search attributes. A namespace that lacks them
+// and denies the registration is a permanent error. If it denies even the list, they are
+// assumed to be registered.
+func (p *process) prepareNamespace(parent context.Context) error {
+	ctx, cancel := context.WithTimeout(parent, 2*checkTimeout)
 	defer cancel()
-	operator, want := w.temporal.OperatorService(), workflows.SearchAttributes()
-	missing, err := searchattr.Missing(ctx, operator, w.namespace, want)
-	mismatch := (*searchattr.TypeError)(nil)
-	unimplemented := (*serviceerror.Unimplemented)(nil)
+	operator, required := p.temporal.OperatorService(), workflows.SearchAttributes()
+	missing, err := searchattr.Missing(ctx, operator, p.namespace, required)
 	switch {
-	case errors.As(err, &mismatch):
-		return stopError{err}
-	case searchattr.Denied(err) || errors.As(err, &unimplemented):
-		w.log.Warn("search attributes cannot be looked at; if workflows fail, run armature setup", "namespace", w.namespace, "error", err)
+	case isRefused(err):
+		p.log.Warn("cannot list search attributes; if workflows fail, run armature setup", "namespace", p.namespace, "error", err)
 		return nil
-	case err != nil:
+	case err != nil || len(missing) == 0:
 		return err
-	case len(missing) == 0:
-		return nil
 	}
-	_, err = searchattr.Register(ctx, operator, w.namespace, want)
+	_, err = searchattr.Register(ctx, operator, p.namespace, required)
 	switch {
-	case searchattr.Denied(err) || errors.As(err, &unimplemented):
-		return stopError{fmt.Errorf("namespace %s lacks the search attributes %s, and this worker may not register them: run `armature setup` as somebody who may",
-			w.namespace, strings.Join(missing, ", "))}
-	case errors.As(err, &mismatch):
-		return stopError{err}
+	case isRefused(err):
+		return permanentError{fmt.Errorf("namespace %s lacks the search attributes %s, and this worker may not register them: run `armature setup` with the permission to do so",
+			p.namespace, strings.Join(missing, ", "))}
 	case err != nil:
 		return err
 	}
-	w.log.Info("search attributes registered", "namespace", w.namespace, "names", missing)
-	// Else whoever waits for readiness and then applies would be refused.
+	p.log.Info("search attributes registered", "namespace", p.namespace, "names", missing)
+	// Otherwise a script that waits for readiness and then applies could be refused.
 	known, cancelKnown := context.WithTimeout(parent, knownTimeout)
 	defer cancelKnown()
-	if err := searchattr.WaitKnown(known, w.temporal, w.namespace, want); err != nil && parent.Err() == nil {
-		w.log.Warn("search attributes are not known everywhere yet, serving all the same", "namespace", w.namespace, "error", err)
+	if err := searchattr.WaitKnown(known, p.temporal, p.namespace, required); err != nil && parent.Err() == nil {
+		p.log.Warn("search attributes are not available on all frontends yet, serving anyway", "namespace", p.namespace, "error", err)
 	}
 	return nil
 }
 
+// isRefused reports whether the server denies an operation on search attributes, or
+// does not implement it.
+func isRefused(err error) bool {
+	_, unimplemented := errors.AsType[*serviceerror.Unimplemented](err)
+	return unimplemented || searchattr.Denied(err)
+}
+
 // serveHTTP serves health and metrics until ctx is done.
-func (w *parts) serveHTTP(ctx context.Context) {
-	if w.listener == nil {
+func (p *process) serveHTTP(ctx context.Context) {
+	if p.listener == nil {
 		return
 	}
-	server := &http.Server{Handler: w.health.handler(w.metrics.handler()), ReadHeaderTimeout: httpTimeout}
-	stopped := context.AfterFunc(ctx, func() {
+	server := &http.Server{Handler: p.health.handler(p.metrics.handler()), ReadHeaderTimeout: httpTimeout}
+	removeShutdown := context.AfterFunc(ctx, func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpTimeout)
 		defer cancel()
-		_ = server.Shutdown(limited) // what is still open then ends with the process
+		_ = server.Shutdown(limited) // remaining connections end with the process
 	})
-	defer stopped()
-	if err := server.Serve(w.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		w.log.Error("health and metrics are no longer served", "error", err)
+	defer removeShutdown()
+	if err := server.Serve(p.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		p.log.Error("HTTP server failed, health and metrics are unavailable", "error", err)
 	}
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,51 +18,48 @@ import (
 const (
 	// ExitStopped follows a stop by signal.
 	ExitStopped = 0
-	// ExitFailed follows a fault that somebody has to mend in Temporal, for
+	// ExitFailed follows an error that an operator must fix in Temporal, for
 	// example search attributes that the worker may not register.
 	ExitFailed = 1
-	// ExitConfig follows a faulty configuration, credential or CA. Nothing ran.
+	// ExitConfig follows an invalid configuration, credential or CA. Nothing ran.
 	ExitConfig = 2
 )
 
-// Options are what a worker is made of, besides its configuration. The zero
+// Options are the parts of a worker that are not in its configuration. The zero
 // value is a worker without extensions.
 type Options struct {
 	// Extensions fill the registry, usually azure.BuiltIn() and your own.
 	Extensions []extensions.Entry
-	// Version is shown in the log and sent to ARM; "" is dev.
+	// Version appears in the log and in requests to ARM; "" is dev.
 	Version string
-	// Temporal replaces what the TEMPORAL_* variables and profiles say. Data
-	// converter, logger and metrics are set by the service.
+	// Temporal replaces the TEMPORAL_* variables and profiles. The service sets
+	// data converter, logger and metrics.
 	Temporal *client.Options
 	// Interceptors are added to those of Temporal. One that also implements
 	// interceptor.WorkerInterceptor, as the SDK's OpenTelemetry tracing does, intercepts
 	// workflows and activities too.
 	Interceptors []interceptor.ClientInterceptor
-	// OnListen is told the address of the HTTP server (host:port), which is
-	// of use when the configured port is 0.
+	// OnListen receives the address of the HTTP server (host:port), which a
+	// caller needs when the configured port is 0.
 	OnListen func(address string)
-	// Stdout and Stderr take the help and the log; nil means those of the
+	// Stdout and Stderr receive the help and the log; nil means the streams of the
 	// process.
 	Stdout, Stderr io.Writer
 }
 
-// ConfigError says that nothing ran, and why: all faults, one a line.
-type ConfigError struct{ faults []error }
+// ConfigError reports that the worker did not start, with every problem on a line.
+type ConfigError struct{ error }
 
-// Error is all faults, one a line.
-func (e *ConfigError) Error() string { return errors.Join(e.faults...).Error() }
+// Unwrap returns the joined problems.
+func (e *ConfigError) Unwrap() error { return e.error }
 
-// Unwrap gives the faults to errors.Is and errors.As.
-func (e *ConfigError) Unwrap() []error { return e.faults }
-
-// probeCommand as first argument asks a running worker of the same
-// configuration whether it is ready: a container without a shell has no other
-// program for its health check.
+// probeCommand as first argument checks whether a running worker of the same
+// configuration is ready: a container without a shell has no other program for its
+// health check.
 const probeCommand = "probe"
 
 // codecCommand as first argument serves the payload codec instead of a task
-// queue: its payloads are those of a worker of the same version.
+// queue: a worker of the same version writes the payloads that it decodes.
 const codecCommand = "codec"
 
 // Main loads the configuration from args (without the program's name), file and
@@ -81,7 +79,7 @@ func Main(ctx context.Context, args []string, options Options) int {
 		fmt.Fprint(options.Stdout, config.Usage())
 		return ExitStopped
 	case err != nil:
-		err = &ConfigError{faults: []error{err}}
+		err = &ConfigError{err}
 	default:
 		err = run(ctx, loaded, options)
 	}
@@ -89,24 +87,23 @@ func Main(ctx context.Context, args []string, options Options) int {
 		return ExitStopped
 	}
 	fmt.Fprintln(options.Stderr, err)
-	if refused := (*ConfigError)(nil); errors.As(err, &refused) {
+	if _, invalid := errors.AsType[*ConfigError](err); invalid {
 		return ExitConfig
 	}
 	return ExitFailed
 }
 
-// Run serves until ctx is done, then lets activities in flight end (stop-timeout
-// at most) and returns nil. A *ConfigError means that nothing ran. Temporal or
-// ARM out of reach is no error: Run says so once, /readyz answers 503, and it
-// goes on trying.
+// Run serves until ctx is done, waits for running activities (stop-timeout at most)
+// and returns nil. A *ConfigError means that nothing ran. An unreachable Temporal or
+// ARM is no error: Run logs it once, /readyz returns 503, and Run retries.
 func Run(ctx context.Context, settings config.Config, options Options) error {
 	options.fill()
-	w, err := assemble(ctx, settings, options)
+	p, err := assemble(ctx, settings, options)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	return w.serve(ctx)
+	defer p.close()
+	return p.serve(ctx)
 }
 
 func (o *Options) fill() {
@@ -116,7 +113,5 @@ func (o *Options) fill() {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
 	}
-	if o.Version == "" {
-		o.Version = "dev"
-	}
+	o.Version = cmp.Or(o.Version, "dev")
 }

@@ -23,7 +23,7 @@ import (
 
 func TestServes(t *testing.T) {
 	fake := &fakeTemporal{mayRegister: true}
-	r := start(t, settings(answering(t)), listenTemporal(t, fake, "127.0.0.1:0"))
+	r := start(t, settings(newEndpoint(t)), listenTemporal(t, fake, "127.0.0.1:0"))
 	eventually(t, "the worker is ready", func() bool { status, _ := r.get(t, "/readyz"); return status == http.StatusOK })
 	if status, _ := r.get(t, "/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz gave %d", status)
@@ -41,21 +41,21 @@ func TestServes(t *testing.T) {
 		t.Errorf("search attributes (-want +registered):\n%s", diff)
 	}
 	if _, body := r.get(t, "/metrics"); !has(body, "go_goroutines", "temporal_", "process_") {
-		t.Errorf("metrics lack the SDK's, Go's or the process's:\n%s", body)
+		t.Errorf("metrics of the SDK, Go or the process are missing:\n%s", body)
 	}
 	if err := r.stop(); err != nil {
-		t.Errorf("a stop by signal is no error: %v", err)
+		t.Errorf("a stop by signal returned an error: %v", err)
 	}
 	if !has(r.log.String(), `"msg":"worker stopped"`) {
-		t.Errorf("log without its end:\n%s", r.log)
+		t.Errorf("the log lacks the last line:\n%s", r.log)
 	}
 }
 
-func TestVersioned(t *testing.T) {
+func TestWorkerVersioning(t *testing.T) {
 	t.Setenv("TEMPORAL_DEPLOYMENT_NAME", "armature")
 	t.Setenv("TEMPORAL_WORKER_BUILD_ID", "build-7")
 	fake := &fakeTemporal{mayRegister: true}
-	start(t, settings(answering(t)), listenTemporal(t, fake, "127.0.0.1:0"))
+	start(t, settings(newEndpoint(t)), listenTemporal(t, fake, "127.0.0.1:0"))
 	eventually(t, "the worker polls", func() bool { fake.mu.Lock(); defer fake.mu.Unlock(); return len(fake.polls) > 0 })
 	fake.mu.Lock()
 	defer fake.mu.Unlock()
@@ -66,16 +66,17 @@ func TestVersioned(t *testing.T) {
 	}
 }
 
-// A worker starts before its servers, says once what it misses and catches up.
-func TestOutOfReach(t *testing.T) {
+// TestServersUnreachableAtStart checks that a worker starts before its servers, logs
+// each unreachable server once, and becomes ready when both are reachable.
+func TestServersUnreachableAtStart(t *testing.T) {
 	temporal, arm := freeAddress(t), freeAddress(t)
 	r := start(t, settings("http://"+arm), temporal)
-	eventually(t, "both are missed", func() bool {
+	eventually(t, "both servers are reported as unreachable", func() bool {
 		status, body := r.get(t, "/readyz")
 		return status == http.StatusServiceUnavailable && has(body, `"arm":"ArmUnreachable"`, `"temporal":"TemporalUnreachable"`)
 	})
 	if status, _ := r.get(t, "/healthz"); status != http.StatusOK {
-		t.Errorf("/healthz gave %d: a restart would mend nothing", status)
+		t.Errorf("/healthz gave %d: a restart would fix nothing", status)
 	}
 	if got := service.Main(t.Context(), []string{"probe", "--http-listen", strings.TrimPrefix(r.url, "http://")}, service.Options{Stderr: r.log}); got != service.ExitFailed {
 		t.Errorf("probe of a worker that is not ready gave %d", got)
@@ -88,13 +89,16 @@ func TestOutOfReach(t *testing.T) {
 	server.Listener = listener
 	server.Start()
 	t.Cleanup(server.Close)
-	eventually(t, "ARM is there", func() bool { _, body := r.get(t, "/readyz"); return has(body, `"arm":"ok"`) })
+	eventually(t, "ARM is reachable", func() bool { _, body := r.get(t, "/readyz"); return has(body, `"arm":"ok"`) })
 	listenTemporal(t, &fakeTemporal{mayRegister: true}, temporal)
 	eventually(t, "the worker is ready", func() bool { status, _ := r.get(t, "/readyz"); return status == http.StatusOK })
 	text := r.log.String()
-	for _, line := range []string{"cannot reach arm", "cannot reach temporal", "reached arm", "reached temporal"} {
-		if got := strings.Count(text, `"msg":"`+line); got != 1 {
-			t.Errorf("%d lines %q, want 1:\n%s", got, line, text)
+	for _, message := range []string{"cannot reach server, retrying", "reached server"} {
+		for _, server := range []string{"arm", "temporal"} {
+			line := `"msg":"` + message + `","server":"` + server + `"`
+			if got := strings.Count(text, line); got != 1 {
+				t.Errorf("%d lines with %s, want 1:\n%s", got, line, text)
+			}
 		}
 	}
 	if got := strings.Count(text, `"level":"WARN"`); got != 2 {
@@ -102,38 +106,39 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// Temporal goes away under a worker that serves: one line, no stream.
-func TestTemporalGoesAndComes(t *testing.T) {
+// TestTemporalOutage checks that a worker that is serving logs an outage of Temporal in
+// one line.
+func TestTemporalOutage(t *testing.T) {
 	fake := &fakeTemporal{mayRegister: true}
 	address, stop := serveTemporal(t, fake, "127.0.0.1:0")
-	r := start(t, settings(answering(t)), address)
+	r := start(t, settings(newEndpoint(t)), address)
 	eventually(t, "the worker is ready", func() bool { status, _ := r.get(t, "/readyz"); return status == http.StatusOK })
 	stop()
-	eventually(t, "Temporal is missed", func() bool { _, body := r.get(t, "/readyz"); return has(body, `"temporal":"TemporalUnreachable"`) })
+	eventually(t, "Temporal is reported as unreachable", func() bool { _, body := r.get(t, "/readyz"); return has(body, `"temporal":"TemporalUnreachable"`) })
 	listenTemporal(t, fake, address)
 	eventually(t, "the worker is ready again", func() bool { status, _ := r.get(t, "/readyz"); return status == http.StatusOK })
 	text := r.log.String()
 	if got := strings.Count(text, `"level":"WARN"`) + strings.Count(text, `"level":"ERROR"`); got != 1 {
-		t.Errorf("%d lines about one fault, want 1:\n%s", got, text)
+		t.Errorf("%d lines about one outage, want 1:\n%s", got, text)
 	}
 }
 
-func TestSearchAttributesNotAllowed(t *testing.T) {
-	c := settings(answering(t))
+func TestSearchAttributeRegistrationDenied(t *testing.T) {
+	c := settings(newEndpoint(t))
 	temporal := listenTemporal(t, &fakeTemporal{}, "127.0.0.1:0")
 	err := service.Run(context.Background(), c, service.Options{Temporal: &client.Options{HostPort: temporal}, Stderr: &log{}})
 	if err == nil || !has(err.Error(), "ArmOwner", "may not register", "armature setup") {
-		t.Errorf("want a sentence that says what to run, got %v", err)
+		t.Errorf("got %v, want an error with the command to run", err)
 	}
-	if refused := (*service.ConfigError)(nil); errors.As(err, &refused) {
-		t.Error("it is no fault of the configuration")
+	if isConfigError(err) {
+		t.Error("the error is a ConfigError, but the configuration is valid")
 	}
 }
 
-func TestRefusesBeforeAnythingRuns(t *testing.T) {
+func TestInvalidConfigPreventsStart(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
-	occupied := answering(t)
+	occupied := newEndpoint(t)
 	cases := map[string]struct {
 		reason  string
 		change  func(c *config.Config)
@@ -141,45 +146,45 @@ func TestRefusesBeforeAnythingRuns(t *testing.T) {
 		entries []extensions.Entry
 		want    []string
 	}{
-		"faulty values": {
-			reason: "a Config that was made in Go is checked too, all faults at once",
+		"invalid values": {
+			reason: "a Config built in Go is validated too, and all problems are reported together",
 			change: func(c *config.Config) { c.TaskQueue, c.Log.Level = "", "loud" },
 			want:   []string{"task-queue", "log.level"},
 		},
-		"a CA file that is missing": {
-			reason: "and every other fault is told beside it",
+		"missing CA file": {
+			reason: "the other problems are reported with it",
 			change: func(c *config.Config) {
 				c.Azure.CAFile, c.MaskKey = "/does/not/exist.pem", "env:NOT_SET"
 			},
 			want: []string{"azure.ca-file", "/does/not/exist.pem", "mask-key", "NOT_SET"},
 		},
-		"a CA file without a certificate": {
-			reason: "a key is no certificate",
+		"CA file without a certificate": {
+			reason: "a file without a PEM certificate cannot be a CA",
 			change: func(c *config.Config) { c.Azure.CAFile = write(t, "ca.pem", "none") },
 			want:   []string{"azure.ca-file", "no PEM certificate"},
 		},
-		"the wrong CA": {
-			reason: "time does not mend it",
+		"wrong CA": {
+			reason: "retries do not fix it",
 			change: func(c *config.Config) { c.Azure.Endpoint = secure.URL },
-			want:   []string{"azure.ca-file", "no authority that is trusted"},
+			want:   []string{"azure.ca-file", "no trusted authority"},
 		},
-		"a short mask key": {
+		"short mask key": {
 			reason: "its hashes could be guessed",
 			change: func(c *config.Config) { c.MaskKey = config.Reference("file:" + write(t, "key", "short")) },
-			want:   []string{"mask-key: want at least 16 bytes"},
+			want:   []string{"mask-key: must have at least 16 bytes"},
 		},
-		"half a version": {
-			reason: "a build without a deployment would poll unversioned in silence",
+		"build without deployment": {
+			reason: "the worker would silently poll unversioned",
 			env:    map[string]string{"TEMPORAL_WORKER_BUILD_ID": "7"},
 			want:   []string{"TEMPORAL_DEPLOYMENT_NAME"},
 		},
-		"an extension that implements nothing": {
-			reason:  "a wrong signature would never be called",
+		"extension without extension points": {
+			reason:  "a method with a wrong signature would never be called",
 			entries: []extensions.Entry{{Type: "Microsoft.X/y", Link: struct{}{}}},
 			want:    []string{"implements no extension point"},
 		},
-		"an occupied port": {
-			reason: "without health nobody would see the worker",
+		"port in use": {
+			reason: "without health an operator could not monitor the worker",
 			change: func(c *config.Config) { c.HTTP.Listen = strings.TrimPrefix(occupied, "http://") },
 			want:   []string{"http.listen", "address already in use"},
 		},
@@ -189,22 +194,23 @@ func TestRefusesBeforeAnythingRuns(t *testing.T) {
 			for key, value := range tc.env {
 				t.Setenv(key, value)
 			}
-			c := settings(answering(t))
+			c := settings(newEndpoint(t))
 			if tc.change != nil {
 				tc.change(&c)
 			}
 			err := service.Run(context.Background(), c, service.Options{
 				Temporal: &client.Options{HostPort: freeAddress(t)}, Extensions: tc.entries, Stderr: &log{},
 			})
-			if refused := (*service.ConfigError)(nil); !errors.As(err, &refused) || !has(err.Error(), tc.want...) {
+			if !isConfigError(err) || !has(err.Error(), tc.want...) {
 				t.Errorf("got %v, want a ConfigError with %q: %s", err, tc.want, tc.reason)
 			}
 		})
 	}
 }
 
-// A refused client secret, and a CA that is right, by a token endpoint.
-func TestCredential(t *testing.T) {
+// TestClientSecretRefused checks that a worker with the right CA reports the error of the
+// token endpoint, without the secret that the endpoint quotes.
+func TestClientSecretRefused(t *testing.T) {
 	const secret = "hunter2-hunter2-hunter2"
 	authority := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -218,13 +224,13 @@ func TestCredential(t *testing.T) {
 	c.Azure.AuthorityHost = authority.URL
 	c.Azure.Credential = config.CredentialClientSecret
 	c.Azure.TenantID, c.Azure.ClientID, c.Azure.ClientSecret = "00000000-0000-0000-0000-000000000001", "app", "env:OWN_SECRET"
-	written := &log{}
-	err := service.Run(context.Background(), c, service.Options{Temporal: &client.Options{HostPort: freeAddress(t)}, Stderr: written})
-	if refused := (*service.ConfigError)(nil); !errors.As(err, &refused) || !has(err.Error(), "azure.credential", "AADSTS7000215") {
-		t.Errorf("got %v, want what the authority said", err)
+	output := &log{}
+	err := service.Run(context.Background(), c, service.Options{Temporal: &client.Options{HostPort: freeAddress(t)}, Stderr: output})
+	if !isConfigError(err) || !has(err.Error(), "azure.credential", "AADSTS7000215") {
+		t.Errorf("got %v, want a ConfigError with the response of the authority", err)
 	}
-	if shown := err.Error() + written.String(); strings.Contains(shown, secret) {
-		t.Errorf("the secret is shown: %s", shown)
+	if text := err.Error() + output.String(); strings.Contains(text, secret) {
+		t.Errorf("error or log contain the secret: %s", text)
 	}
 }
 
@@ -235,9 +241,9 @@ func TestMainExitCodes(t *testing.T) {
 		want           int
 		stdout, stderr string
 	}{
-		"help":          {reason: "help is what was asked for", args: []string{"--help"}, want: service.ExitStopped, stdout: "ARMATURE_AZURE_CLOUD"},
-		"unknown flag":  {reason: "nothing ran", args: []string{"--nope"}, want: service.ExitConfig, stderr: "unknown flag: --nope"},
-		"a faulty file": {reason: "nothing ran", args: []string{"--config", write(t, "c.yaml", "nope: 1")}, want: service.ExitConfig, stderr: "unknown key nope"},
+		"help":         {reason: "help was requested", args: []string{"--help"}, want: service.ExitStopped, stdout: "ARMATURE_AZURE_CLOUD"},
+		"unknown flag": {reason: "the configuration is invalid", args: []string{"--nope"}, want: service.ExitConfig, stderr: "unknown flag: --nope"},
+		"invalid file": {reason: "the configuration is invalid", args: []string{"--config", write(t, "c.yaml", "nope: 1")}, want: service.ExitConfig, stderr: "unknown key nope"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -248,6 +254,11 @@ func TestMainExitCodes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func isConfigError(err error) bool {
+	_, ok := errors.AsType[*service.ConfigError](err)
+	return ok
 }
 
 func write(t *testing.T, name, content string) string {

@@ -2,7 +2,6 @@ package service
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,7 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// The names by which the Temporal worker controller tells a worker its version.
+// Variables in which the Temporal worker controller passes a worker its version.
 const (
 	deploymentVariable = "TEMPORAL_DEPLOYMENT_NAME"
 	buildVariable      = "TEMPORAL_WORKER_BUILD_ID"
@@ -47,14 +46,15 @@ func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandl
 	return options, nil
 }
 
-// deploymentOptions turn worker versioning on when both names are set.
+// deploymentOptions returns the options with worker versioning enabled when both
+// variables are set. One without the other is an error.
 func deploymentOptions() (worker.DeploymentOptions, error) {
 	name, build := os.Getenv(deploymentVariable), os.Getenv(buildVariable)
 	if name == "" && build == "" {
 		return worker.DeploymentOptions{}, nil
 	}
 	if name == "" || build == "" {
-		return worker.DeploymentOptions{}, errors.New("read worker version: " + deploymentVariable + " and " + buildVariable + " go together")
+		return worker.DeploymentOptions{}, fmt.Errorf("read worker version: set both %s and %s, or neither", deploymentVariable, buildVariable)
 	}
 	return worker.DeploymentOptions{
 		UseVersioning:             true,

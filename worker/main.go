@@ -1,5 +1,6 @@
-// Command worker serves one Temporal task queue with the built-in extensions.
-// A worker of your own is a copy of this file with more entries.
+// Command worker serves one Temporal task queue with the built-in extensions. It owns
+// the version and the signals; package service has everything else. A custom worker is
+// a copy of this file with more entries.
 package main
 
 import (
@@ -12,11 +13,11 @@ import (
 	"github.com/armature-io/armature/service"
 )
 
-// version is stamped by -ldflags "-X main.version=v1.2.3".
+// version is set by -ldflags "-X main.version=v1.2.3".
 var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: azure.BuiltIn(), Version: version}))
 }

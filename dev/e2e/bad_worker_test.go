@@ -115,14 +115,14 @@ func TestBadWorker(t *testing.T) {
 			env:    []string{"ARMATURE_AZURE_CA_FILE=" + noPEM, "ARMATURE_MASK_KEY=env:NOT_SET", "TEMPORAL_WORKER_BUILD_ID=1"},
 			want: []string{
 				"azure.ca-file: ", noPEM, "mask-key: read env:NOT_SET",
-				"TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID go together",
+				"set both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID, or neither",
 			},
 		},
 		"CA that did not sign": {
 			reason: "the server and its token authority are not trusted",
 			env:    []string{"ARMATURE_AZURE_CA_FILE=" + otherCA},
 			want: []string{
-				"azure.ca-file: no authority that is trusted signed the certificate of " + w.Sim.URL(), "the certificate of the token authority",
+				"azure.ca-file: no trusted authority signed the certificate of " + w.Sim.URL(), "the certificate of the token authority",
 				"x509: certificate signed by unknown authority",
 			},
 		},

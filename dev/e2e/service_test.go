@@ -70,7 +70,7 @@ func TestWorkerTellsHowItIs(t *testing.T) {
 	if code := worker.Stop(); code != 0 {
 		t.Errorf("after SIGTERM the exit code is %d, want 0", code)
 	}
-	logs(t, worker.Log(), "worker starts", "worker serves", "cannot reach arm, going on trying", "worker stopped")
+	logs(t, worker.Log(), "worker starts", "worker serves", "cannot reach server, retrying", "worker stopped")
 }
 
 // wellFormed checks Prometheus' text format: comments, and lines of a name,

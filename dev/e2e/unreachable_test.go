@@ -101,12 +101,12 @@ func testUnreachableTemporal(w *harness.World) {
 		// gRPC dials less and less often: six times take 16 s, in which the worker
 		// looks twice at least.
 		untilAway(w, worker, line, `"temporal":"TemporalUnreachable"`, 9-3*outage)
-		if loud := loudLines(worker.Log()); len(loud) != outage || !strings.Contains(loud[outage-1], "cannot reach temporal, going on trying") {
+		if loud := loudLines(worker.Log()); len(loud) != outage || !strings.Contains(loud[outage-1], `"cannot reach server, retrying","server":"temporal"`) {
 			w.T.Errorf("%d warnings, want one for each outage:\n%s", len(loud), strings.Join(loud, ""))
 		}
 		line.mend()
 		worker.WaitReady()
-		if said := strings.Count(worker.Log(), "reached temporal"); said != outage {
+		if said := strings.Count(worker.Log(), `"reached server","server":"temporal"`); said != outage {
 			w.T.Errorf("%d lines that Temporal is back, want %d", said, outage)
 		}
 		if outage == 1 {
@@ -134,7 +134,7 @@ func testUnreachableARM(w *harness.World) {
 	if page := w.MustCLI("describe", r.id()).Out; !strings.Contains(page, "False  Warning  ArmUnreachable") {
 		w.T.Errorf("describe does not say that ARM is out of reach:\n%s", page)
 	}
-	if said := strings.Count(worker.Log(), "cannot reach arm, going on trying"); said != 1 {
+	if said := strings.Count(worker.Log(), `"cannot reach server, retrying","server":"arm"`); said != 1 {
 		w.T.Errorf("the worker says %d times that ARM is out of reach, want once:\n%s", said, worker.Log())
 	}
 	line.mend()
