@@ -127,8 +127,8 @@ func (r pollResponse) state() string {
 }
 
 // done reports whether the operation ended: by azcore, or, where the response is the
-// resource, by a state that is not in progress. A service whose resources rest in
-// a state of their own ("Ready") would be polled forever otherwise.
+// resource, by a state that is not in progress. A service with resources that rest
+// in a state of their own ("Ready") would be polled forever otherwise.
 func (r pollResponse) done(state string) bool {
 	if r.poller.Done() {
 		return true

@@ -114,7 +114,7 @@ func (b *Baseline) fill(found []difference, reasons map[string]resource.Differen
 	b.Rest = restHash(rest, opts)
 }
 
-// keptRemovals returns the members whose removal was a reason for the PUT and that
+// keptRemovals returns the members that the PUT was meant to remove and that
 // Azure kept unchanged. They count as stated, so that they are still compared.
 func (w *walker) keptRemovals(observed map[string]any, opts Options) []difference {
 	var kept []difference

@@ -50,8 +50,8 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	}
 }
 
-// compareWhole compares a list whose elements have no key as a whole with the last
-// applied one: it is unknown which element a member was removed from.
+// compareWhole compares a list of elements without a key as a whole with the last
+// applied list: it is unknown which element a member was removed from.
 func (w *walker) compareWhole(p cursor) {
 	if w.probe || w.stated == nil && w.applied == nil {
 		return

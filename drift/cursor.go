@@ -12,7 +12,7 @@ type cursor struct {
 	observed any
 	// present is false if observed has nothing here, not even null.
 	present bool
-	// userDefined is set below properties whose keys and values users choose.
+	// userDefined is set below properties with keys and values that users choose.
 	userDefined bool
 	// rights is set below a property that lists permissions.
 	rights  bool

@@ -8,7 +8,7 @@ import (
 
 // Options of Compare and NewBaseline; the zero value works.
 type Options struct {
-	// Type and ID are those of the resource.
+	// Type and ID identify the resource.
 	Type string
 	ID   resource.ID
 	// APIVersion is the version of both bodies.

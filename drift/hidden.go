@@ -91,7 +91,8 @@ func isWriteOnly(p cursor) bool {
 
 // isLocationOfProxy reports whether the value is the location of a proxy resource.
 // Only tracked resources have a location, which is fixed at creation. A resource
-// whose GET returns none is a proxy resource, which ignores the one that was sent.
+// without a location in its GET is a proxy resource, which ignores the one in the
+// PUT.
 func isLocationOfProxy(p cursor) bool {
 	return len(p.path) == 1 && strings.EqualFold(p.path[0].Name, "location") && p.subject.read
 }

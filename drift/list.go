@@ -89,9 +89,9 @@ func matchByValue(desired, observed []any, equal func(desired, observed any) boo
 	return matched
 }
 
-// identifyingKey returns the property whose value is a different non-empty string
-// in every desired element and present in every observed one: name, id, key, or one
-// whose last word is one of these. It returns "" if there is none.
+// identifyingKey returns the property with a different non-empty string in every
+// desired element that is present in every observed one: name, id, key, or a name
+// that ends with one of these words. It returns "" if there is none.
 func identifyingKey(desired, observed []any) string {
 	if len(desired) == 0 || len(observed) == 0 {
 		return ""

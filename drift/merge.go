@@ -7,9 +7,9 @@ import (
 )
 
 // Merge returns observed, which must be unmasked, overlaid with desired. Values
-// that desired does not state remain. Objects are merged by property. Lists whose
-// items a key identifies are merged by item; any other list is replaced. Null in
-// desired is not stated.
+// that desired does not state remain. Objects are merged by property. Lists with
+// items identified by a key are merged by item; any other list is replaced. Null
+// in desired is not stated.
 func Merge(desired, observed map[string]any) map[string]any {
 	merged := Clone(observed)
 	if merged == nil {

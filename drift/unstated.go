@@ -55,7 +55,8 @@ func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 	return payload
 }
 
-// items filters a list whose items a key identifies; any other list is desired's.
+// items filters a list with items identified by a key; any other list is taken
+// from desired.
 func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any {
 	key := identifyingKey(desired, payload)
 	if desired == nil {

@@ -24,8 +24,8 @@ const (
 	// maxDeleteTime covers what a deleter does before the DELETE and the DELETE.
 	maxDeleteTime = 55 * time.Second
 	maxImportTime = 20 * time.Second
-	// maxHangingCalls is the number of unreturned calls after which a link is not
-	// called any more, until one returns. It keeps a broken link from using up the
+	// maxHangingCalls is the number of unreturned calls after which a link is no
+	// longer called, until one returns. It keeps a broken link from using up the
 	// worker.
 	maxHangingCalls = 4
 	// cancelGrace is how long a link may take to return after its context ends.
@@ -61,8 +61,8 @@ type linkCall struct {
 	before  []resource.Object
 }
 
-// enter records that a link starts with some inputs, of which nil ones are
-// ignored. The caller must defer finish of the result.
+// enter records that a link starts with some inputs; nil inputs are ignored. The
+// caller must defer finish of the result.
 func (c *call) enter(link any, objects ...*resource.Object) *linkCall {
 	l := &linkCall{call: c, link: link}
 	for _, object := range objects {

@@ -21,7 +21,7 @@ type cursor struct {
 	rights bool
 	// tags: it is below tags, at any depth.
 	tags bool
-	// public is the property (tags, name, location) whose value is public, so that
+	// public is the property (tags, name, location) with a public value, so that
 	// no secret is allowed here.
 	public string
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// tenant is the owner that stands for the tenant, the root above subscriptions.
+// tenant is the owner that means the tenant, the root above subscriptions.
 const tenant = "/"
 
 // locate finds the owner of a draft and sets its resource ID. The ID stays zero if
@@ -88,8 +88,7 @@ func (l *loader) idOf(d *draft) (string, bool) {
 	return owner.String() + "/providers/" + d.typ + "/" + d.name, true
 }
 
-// groupManifestID returns the ID of a resource group, whose owner is a
-// subscription.
+// groupManifestID returns the ID of a resource group. Its owner is a subscription.
 func (l *loader) groupManifestID(d *draft) (string, bool) {
 	if d.owner == "" {
 		if l.options.Subscription == "" {

@@ -33,7 +33,7 @@ type node struct {
 	text   string
 	fields []field
 	items  []*node
-	// broken are the properties whose values had an issue.
+	// broken are the properties with an issue in the value.
 	broken []string
 }
 

@@ -84,7 +84,7 @@ func (l *loader) folder(root string) []string {
 	return files
 }
 
-// isRules reports whether the name of a file is that of rules, x.rules.yaml.
+// isRules reports whether a file has the name of a rule file, x.rules.yaml.
 func isRules(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.HasSuffix(lower, ".rules.yaml") || strings.HasSuffix(lower, ".rules.yml")

@@ -119,7 +119,7 @@ type Desired struct {
 	// credential. A tag or such a text stays readable there; below a secret name
 	// (SecretName) only a resource ID does.
 	Plain []string `json:"plain,omitempty"`
-	// Secret are paths whose value comes from a $secret; observed values there are
+	// Secret are paths of values that come from a $secret; observed values there are
 	// always masked.
 	Secret []string `json:"secret,omitempty"`
 	// SecretRefs are the references behind them (env:NAME), each once. ARM may
@@ -164,8 +164,8 @@ type Reference struct {
 	APIVersion string `json:"apiVersion"`
 }
 
-// API versions to read containers: those of the newest stable Microsoft.Resources
-// and Microsoft.Management.
+// API versions to read containers: the newest stable versions of
+// Microsoft.Resources and Microsoft.Management.
 const (
 	ResourceGroupAPIVersion   = "2021-04-01"
 	SubscriptionAPIVersion    = "2022-12-01"

@@ -52,7 +52,7 @@ func ParsePaths(texts []string) []Path {
 }
 
 // Advance takes one step along all paths: it returns the remainders of the paths
-// whose first step matches, and reports whether one of them ends with it.
+// with a matching first step, and reports whether one of them ends with it.
 func Advance(paths []Path, matches func(Step) bool) (rest []Path, ends bool) {
 	for _, path := range paths {
 		switch {

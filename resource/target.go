@@ -11,7 +11,7 @@ type Target struct {
 	Plain []string `json:"plain,omitempty"`
 	// Secret are the paths that are always masked.
 	Secret []string `json:"secret,omitempty"`
-	// SecretRefs are the references of secrets (env:NAME) whose values are masked
+	// SecretRefs are the references of secrets (env:NAME). Their values are masked
 	// wherever they occur.
 	SecretRefs []string `json:"secretRefs,omitempty"`
 }

@@ -63,7 +63,7 @@ type Verdict struct {
 	// Drops are paths that other writers set and the PUT removes, at most about
 	// MaxDifferences.
 	Drops []string `json:"drops,omitempty"`
-	// WaitingFor are the resources whose change can lift a Block.
+	// WaitingFor are the resources that can lift a Block when they change.
 	WaitingFor []ID `json:"waitingFor,omitempty"`
 	// RequestID is ARM's x-ms-request-id of the decisive response.
 	RequestID string `json:"requestID,omitempty"`

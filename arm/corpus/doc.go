@@ -4,6 +4,6 @@
 //	go test ./arm/... -run Corpus -v
 //
 // ARM_CORPUS names another folder with the files errors.jsonl.gz and
-// lro.jsonl.gz. It stands apart from package arm because it joins layers that
+// lro.jsonl.gz. It is separate from package arm because it joins layers that
 // must not know each other; nothing may import it.
 package corpus

@@ -24,7 +24,7 @@ type ContainerServiceAgentPool struct{}
 // aksSettled returns the provisioning states in which AKS accepts changes. AKS has
 // dozens of states for an operation and adds new ones (Upgrading,
 // RotatingClusterCertificates, ReconcilingClusterETCDCertificates), so the settled
-// ones are listed. Running is one of them: some answers show a power state here.
+// ones are listed. Running is one of them: some responses show a power state here.
 func aksSettled() []string { return []string{"Succeeded", "Failed", "Canceled", "Running"} }
 
 // PreReconcileOwnerCheck blocks while the cluster is changing, for example

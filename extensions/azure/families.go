@@ -4,8 +4,8 @@ import "github.com/armature-io/armature/extensions"
 
 // families returns the parent types that ARM refuses to change in parallel with
 // their children, and the children with each other: a second write meets the code that begins the evidence,
-// and costs the request, the wait and the next try. Sources: "recorded" is an
-// answer in recorded traffic; a repository and a number is a public report;
+// and costs the request, the wait and the next try. Sources: "recorded" is a
+// response in recorded traffic; a repository and a number is a public report;
 // "locks" is a serialisation in the azurerm provider, which was added for the same
 // reason.
 func families() []extensions.Entry {

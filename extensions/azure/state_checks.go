@@ -44,8 +44,8 @@ func stateChecks() []extensions.Entry {
 	belowPostgreSQL := ownerStateCheck{PostgreSQLFlexibleServerType, states{
 		path: postgreSQLState, settled: postgreSQLSettled(), message: "Owning FlexibleServer is in state %q",
 	}}
-	// A deleting account or cluster answers reads for as long as the deletion
-	// takes, and a PUT meanwhile fails or is lost.
+	// A deleting account or cluster still returns from a GET for as long as the
+	// deletion takes, and a PUT meanwhile fails or is lost.
 	deleting := func(message string) stateCheck {
 		return stateCheck{states{path: provisioningState, busy: []string{"Deleting"}, message: message}}
 	}

@@ -18,7 +18,7 @@ type Suite struct {
 	// required.
 	Owner, Self, Post []States
 	// Desired and Observed are JSON bodies for checkers that read more than the
-	// state. Observed is that of the owner for an owner checker; the state is added
+	// state. For an owner checker, Observed is the owner's body; the state is added
 	// to it.
 	Desired, Observed string
 	// Requests is the largest number of requests to ARM in one check.
@@ -33,7 +33,7 @@ type States struct {
 	// Path of the property, for example properties.provisioningState.
 	Path string
 	// Block are the values that stop the pass or keep the resource not Ready; with
-	// those of Pass it continues.
+	// the values of Pass, it continues.
 	Block, Pass []string
 	// Message is the text of a block, with %q for the value; "" is not compared. If
 	// NamesOwner is set, a %q for the name of the owner comes first.

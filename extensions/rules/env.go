@@ -40,7 +40,7 @@ func environment(at point) (*cel.Env, error) {
 	return cel.NewEnv(append(options, functions()...)...)
 }
 
-// functions returns the functions that Armature adds to those of CEL.
+// functions returns the functions that Armature adds to CEL.
 func functions() []cel.EnvOption {
 	dyn, str := cel.DynType, cel.StringType
 	one := func(name string, result *cel.Type, do func(ref.Val) ref.Val) cel.EnvOption {

@@ -193,8 +193,8 @@ func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
 	return files, [sha256.Size]byte(sum.Sum(nil)), nil
 }
 
-// ruleFiles returns the rule files of a folder, without those of its subfolders: a
-// mounted ConfigMap keeps its previous version in one.
+// ruleFiles returns the rule files of a folder, without its subfolders: a mounted
+// ConfigMap keeps its previous version in one.
 func ruleFiles(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
