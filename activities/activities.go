@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
@@ -23,74 +24,75 @@ type Dependencies struct {
 	Waker    Waker
 	Turns    Turns
 	Freezer  Freezer
-	Recaller Recaller
+	Memory   MemoryReader
 	Log      *slog.Logger
 }
 
 // Options tune the activities; the zero value works.
 type Options struct {
-	// RereadWindow is how long an answer that contradicts an accepted write is
-	// read again before it is believed; default 60 s.
+	// RereadWindow is how long a response that contradicts an accepted write is read
+	// again before it is believed; default 60 s.
 	RereadWindow time.Duration
 	// RereadInterval is the time between two such reads; default 5 s.
 	RereadInterval time.Duration
 	// ReadInterval is the time between two reads of a resource whose operation
 	// cannot be polled; default 15 s.
 	ReadInterval time.Duration
-	// AbsentWindow is how long a resource may be absent while its creation
-	// cannot be polled; default 10 min.
+	// AbsentWindow is how long a resource may be absent while its creation cannot be
+	// polled; default 10 min.
 	AbsentWindow time.Duration
-	// OwnerMaxAge is the life of a cached owner; default 30 s.
+	// OwnerMaxAge is how long a reading of an owner is cached; default 30 s.
 	OwnerMaxAge time.Duration
-	// InPlace is the longest wait between two polls that keeps its slot; default
-	// 5 s, negative never.
-	InPlace time.Duration
-	// Pause makes such a wait, and is false where its end did not come; default a
-	// timer.
+	// MaxSlotWait is the longest wait between two polls that keeps its worker slot;
+	// default 5 s, negative for none.
+	MaxSlotWait time.Duration
+	// Pause waits in a worker slot, and returns false where the wait was
+	// interrupted; default a timer.
 	Pause func(ctx context.Context, delay time.Duration) bool
-	// HashKey makes the hashes in memory keyed ones.
+	// HashKey is the key of the hashes in the baseline.
 	HashKey []byte
-	// Rotation says that HashKey is secret: then memory holds keyed hashes of
-	// secrets too, and a rotated one is a difference.
+	// Rotation states that HashKey is secret: then the baseline contains keyed hashes
+	// of secrets too, and a rotated secret is a difference.
 	Rotation bool
-	// PutBudget bounds the PUTs of an hour that correct drift; 0 = no bound.
+	// PutBudget bounds the PUTs per hour that correct drift; 0 for no bound.
 	PutBudget int
 	// OverdueAfter is how long a resource may be blocked or not ready before its
-	// condition is an error; default 1 h, negative never. While it, or its owner,
-	// rests in one of OverdueExempt (words of ARM in any case), it never is.
+	// condition is an error; default 1 h, negative for never. A resource is never
+	// overdue while it or its owner is in one of the states OverdueExempt, in any
+	// case.
 	OverdueAfter  time.Duration
 	OverdueExempt []string
-	// KeepUnregistered makes RegisterProvider ask for no registration: it says
-	// what to run.
+	// KeepUnregistered makes RegisterProvider register nothing: it reports the
+	// command to run.
 	KeepUnregistered bool
-	// Observe, when set, sees every verdict of every step.
+	// Observe, when set, receives every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
 
-// Activities holds what the activities share. Its exported methods are the
+// Activities is the state that the activities share. Its exported methods are the
 // activities.
 type Activities struct {
 	Dependencies
 	options       Options
-	owners        *ownerReader
-	bodies        bodies
+	lookup        *lookup.Reader
+	bodies        lookup.Bodies
 	registrations registrations
 	budget        *rate.Limiter
-	// places are those of the waits in place.
-	places chan struct{}
+	// slotWaits limits the waits that keep their worker slot.
+	slotWaits chan struct{}
 }
 
-// New puts the activities together.
+// New returns the activities.
 func New(dependencies Dependencies, options Options) *Activities {
-	fill(&options.RereadWindow, time.Minute)
-	fill(&options.RereadInterval, 5*time.Second)
-	fill(&options.ReadInterval, 15*time.Second)
-	fill(&options.AbsentWindow, 10*time.Minute)
-	fill(&options.OwnerMaxAge, 30*time.Second)
-	if options.InPlace == 0 {
-		options.InPlace = inPlaceMost
+	setDefault(&options.RereadWindow, time.Minute)
+	setDefault(&options.RereadInterval, 5*time.Second)
+	setDefault(&options.ReadInterval, 15*time.Second)
+	setDefault(&options.AbsentWindow, 10*time.Minute)
+	setDefault(&options.OwnerMaxAge, 30*time.Second)
+	if options.MaxSlotWait == 0 {
+		options.MaxSlotWait = maxSlotWait
 	}
 	if options.Pause == nil {
 		options.Pause = pause
@@ -101,53 +103,64 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &Activities{Dependencies: dependencies, options: options, budget: newBudget(options.PutBudget), places: make(chan struct{}, inPlaceAtOnce)}
-	a.owners = newOwnerReader(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now)
-	return a
+	return &Activities{
+		Dependencies: dependencies, options: options,
+		lookup:    lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now),
+		budget:    newBudget(options.PutBudget),
+		slotWaits: make(chan struct{}, maxSlotWaits),
+	}
 }
 
-func fill(value *time.Duration, fallback time.Duration) {
+func setDefault(value *time.Duration, fallback time.Duration) {
 	if *value <= 0 {
 		*value = fallback
 	}
 }
 
-// as makes what an activity asks of ARM and of key vaults go by the credential of
-// the resource.
-func as(ctx context.Context, credential string, id resource.ID) context.Context {
+// withCredential selects the resource's credential for ARM and Key Vault requests.
+func withCredential(ctx context.Context, credential string, id resource.ID) context.Context {
 	return arm.WithSubject(arm.WithCredential(ctx, credential), id)
 }
 
-// answerMargin is how much earlier than the activity its requests end.
-const answerMargin = 5 * time.Second
+// maxRequestMargin is how much earlier than the activity its requests end.
+const maxRequestMargin = 5 * time.Second
 
-// forARM is the context of an activity's requests. ARM logs the run ID with
-// them. They end a little before the activity does: a request that hangs is then
-// a fault that is counted and becomes a verdict, where a timeout of Temporal
-// would be repeated for ever and say nothing.
-func forARM(ctx context.Context) (context.Context, context.CancelFunc) {
+// requestContext returns the context of an activity's requests to ARM. They end a
+// little before the activity does: a request that hangs is then an error that is
+// counted and becomes a verdict, while Temporal would retry a timeout without end
+// and without a reason.
+func requestContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
-	ctx = correlated(ctx)
+	ctx = withRunID(ctx)
 	if !bounded {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-margin(time.Until(deadline))))
+	return context.WithDeadline(ctx, deadline.Add(-requestMargin(time.Until(deadline))))
 }
 
-// margin is what of the time that is left a request may not use.
-func margin(left time.Duration) time.Duration { return min(answerMargin, left/4) }
+// requestMargin returns the part of the remaining time that a request may not use.
+func requestMargin(remaining time.Duration) time.Duration {
+	return min(maxRequestMargin, remaining/4)
+}
 
-// correlated makes ARM log the run ID with every request of the activity.
-func correlated(ctx context.Context) context.Context {
+// withRunID sets the run ID as the correlation ID, which ARM logs with each request.
+func withRunID(ctx context.Context) context.Context {
 	return arm.WithCorrelationID(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 }
 
 func (a *Activities) now() time.Time { return a.options.Now() }
 
-// observed reports a verdict to the observer and hands it on.
-func (a *Activities) observed(step string, verdict resource.Verdict) resource.Verdict {
+// report passes a verdict to Options.Observe and returns it.
+func (a *Activities) report(step string, verdict resource.Verdict) resource.Verdict {
 	if a.options.Observe != nil {
 		a.options.Observe(step, verdict)
 	}
 	return verdict
+}
+
+// noteChanges drops cached readings from before each change.
+func (a *Activities) noteChanges(changes []Change) {
+	for _, change := range changes {
+		a.lookup.NoteChange(change.ID, change.At)
+	}
 }

@@ -13,80 +13,92 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// Bounds of what CheckContents looks at, counts and names. What is managed and
-// goes along may fill the first pages, so it looks on behind it.
+// Bounds of the contents that CheckContents reads, counts and names. Managed
+// resources that may be deleted too can fill the first pages, so it reads more than
+// it counts.
 const (
-	contentsSeen   = 5000
-	contentsListed = 100
-	contentsNamed  = 10
+	maxContentsRead    = 5000
+	maxContentsCounted = 100
+	maxContentsNamed   = 10
 )
 
-// CheckContents blocks a DELETE while it would take along what Armature does not
-// manage: whatever a group or a known kind of parent holds. What is managed and
-// goes with its owner holds nothing up.
+// CheckContentsInput is the resource whose contents a DELETE would remove.
+type CheckContentsInput struct {
+	ID         resource.ID `json:"id"`
+	APIVersion string      `json:"apiVersion"`
+	// Credential is that of resource.Desired.
+	Credential string `json:"credential,omitempty"`
+	// Cascade skips the check, as requested by By.
+	Cascade bool   `json:"cascade,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// CheckContentsResult blocks while there are unmanaged contents.
+type CheckContentsResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Turn is the parent whose turn the DELETE needs, zero where ARM accepts
+	// parallel changes of siblings.
+	Turn resource.ID `json:"turn,omitzero"`
+}
+
+// CheckContents blocks a DELETE while it would remove resources that Armature does
+// not manage: everything in a resource group, and the known children of a type.
+// Managed resources that are being deleted with their owner do not block.
 func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (CheckContentsResult, error) {
 	ctx = arm.WithCredential(ctx, in.Credential)
-	heart := startHeart[readProgress](ctx)
-	defer heart.stop()
-	requests, cancel := forARM(ctx)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	requests, cancel := requestContext(ctx)
 	defer cancel()
 	turn, _ := a.Registry.FamilyHead(in.ID)
 	if in.Cascade {
-		return CheckContentsResult{Verdict: resource.Proceed("not looked into: --cascade by " + in.By), Turn: turn}, nil
+		return CheckContentsResult{Verdict: resource.Proceed("contents not checked: --cascade by " + in.By), Turn: turn}, nil
 	}
-	unmanaged, err := a.contents(requests, in)
-	if err != nil && a.closed(requests, in, err) {
+	unmanaged, err := a.unmanagedContents(requests, in)
+	if err != nil && a.isClosed(requests, in, err) {
 		return CheckContentsResult{Turn: turn, Verdict: resource.Proceed(
-			"not looked into, for ARM refuses to; what Armature manages in it goes with it: " + secrets.Scrub(err.Error(), nil))}, nil
+			"contents not checked, because ARM refuses to list them; managed resources in it are deleted with it: " + secrets.Scrub(err.Error(), nil))}, nil
 	}
 	if err != nil {
-		return a.contentsFailed(heart, err, a.contentsVerdict(ctx, in, err))
+		if retry := countTransient(heartbeat, err); retry != nil {
+			return CheckContentsResult{}, retry
+		}
+		return CheckContentsResult{Verdict: a.report("CheckContents", a.contentsErrorVerdict(ctx, in, err))}, nil
 	}
-	verdict := resource.Proceed("nothing else would go with it")
+	verdict := resource.Proceed("nothing else would be deleted with it")
 	if len(unmanaged) > 0 {
 		verdict = resource.Block(resource.ReasonContainsUnmanaged, fmt.Sprintf(
-			"a DELETE of %s would take along what Armature does not manage: %s; remove that first, or delete with --cascade",
-			in.ID.Short(), names(unmanaged)))
+			"a DELETE of %s would also delete resources that Armature does not manage: %s; delete them first, or delete with --cascade",
+			in.ID.Short(), nameContents(unmanaged)))
 	}
-	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict), Turn: turn}, nil
+	return CheckContentsResult{Verdict: a.report("CheckContents", verdict), Turn: turn}, nil
 }
 
-// closed reports whether a parent at rest, such as a stopped cluster, shows
-// nothing of what it holds, while a managed child of it is left to its deletion.
-// Without such a child nobody said that anything in it may go.
-func (a *Activities) closed(ctx context.Context, in CheckContentsInput, err error) bool {
-	var failure *arm.Error
-	if !errors.As(err, &failure) || failure.Class != arm.ClassConflict {
+// isClosed reports whether a stopped parent, such as a stopped cluster, refuses to
+// list its children, while a managed child waits for its deletion. Without such a
+// child no user agreed that anything in it may be deleted.
+func (a *Activities) isClosed(ctx context.Context, in CheckContentsInput, err error) bool {
+	if failure, ok := errors.AsType[*arm.Error](err); !ok || failure.Class != arm.ClassConflict {
 		return false
 	}
 	found, err := a.Fleet.Dependents(ctx, in.ID)
 	return err == nil && slices.ContainsFunc(found.Listed, func(m Managed) bool { return m.Released && Contains(in.ID, m.ID) })
 }
 
-// temporalError is a fault of Temporal, not of ARM.
+// temporalError is an error of Temporal, not of ARM.
 type temporalError struct{ error }
 
-func (a *Activities) contentsVerdict(ctx context.Context, in CheckContentsInput, err error) resource.Verdict {
-	if fault := (temporalError{}); errors.As(err, &fault) {
+func (a *Activities) contentsErrorVerdict(ctx context.Context, in CheckContentsInput, err error) resource.Verdict {
+	if _, ok := errors.AsType[temporalError](err); ok {
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
-			fmt.Sprintf("Temporal could not tell what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
+			fmt.Sprintf("cannot look up in Temporal what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
 	}
-	return a.verdict(ctx, in.ID, in.APIVersion, err)
+	return a.errorVerdict(ctx, in.ID, in.APIVersion, err)
 }
 
-// contentsFailed gives faults a few more attempts, then says what is wrong.
-func (a *Activities) contentsFailed(heart *heart[readProgress], err error, verdict resource.Verdict) (CheckContentsResult, error) {
-	progress := heart.progress()
-	progress.Faults++
-	heart.record(progress)
-	if again, retry := fault(err, progress.Faults); retry {
-		return CheckContentsResult{}, again
-	}
-	return CheckContentsResult{Verdict: a.observed("CheckContents", verdict)}, nil
-}
-
-// contents names what ARM says is inside.
-func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]string, error) {
+// unmanagedContents returns the names of the contents that ARM lists and Armature
+// does not manage, at most maxContentsCounted.
+func (a *Activities) unmanagedContents(ctx context.Context, in CheckContentsInput) ([]string, error) {
 	collections := a.Registry.Children(in.ID.Type())
 	apiVersion := in.APIVersion
 	if strings.EqualFold(in.ID.Type(), resource.TypeResourceGroup) {
@@ -94,7 +106,7 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]str
 	}
 	var found []string
 	for _, collection := range collections {
-		items, err := a.Client.List(ctx, in.ID, collection, apiVersion, contentsSeen)
+		items, err := a.Client.List(ctx, in.ID, collection, apiVersion, maxContentsRead)
 		if arm.IsAbsent(err) {
 			continue
 		}
@@ -102,14 +114,14 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]str
 			return nil, err
 		}
 		for _, item := range items {
-			name, managed, err := a.listedItem(ctx, in.ID, item)
+			name, deleting, err := a.checkItem(ctx, in.ID, item)
 			if err != nil {
 				return nil, err
 			}
-			if managed {
+			if deleting {
 				continue
 			}
-			if found = append(found, name); len(found) >= contentsListed {
+			if found = append(found, name); len(found) >= maxContentsCounted {
 				return found, nil
 			}
 		}
@@ -117,40 +129,49 @@ func (a *Activities) contents(ctx context.Context, in CheckContentsInput) ([]str
 	return found, nil
 }
 
-// listedItem is how a message calls a listed item, and whether Armature manages
-// it and waits for the deletion of what holds it.
-func (a *Activities) listedItem(ctx context.Context, parent resource.ID, item json.RawMessage) (string, bool, error) {
+// checkItem returns the display name of a listed item, and reports whether Armature
+// manages it and it is being deleted.
+func (a *Activities) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (string, bool, error) {
 	var found struct {
 		ID string `json:"id"`
 	}
 	if json.Unmarshal(item, &found) != nil || found.ID == "" {
-		return "something without an ID", false, nil
+		return "an item without an ID", false, nil
 	}
 	id, err := resource.ParseID(found.ID)
 	if err != nil {
-		return found.ID, false, nil //nolint:nilerr // an ID of another shape is nobody's here, and its text is its name
+		return found.ID, false, nil //nolint:nilerr // an ID of another form is not managed, and its text is its name
 	}
 	managed, known, err := a.Fleet.Managed(ctx, id)
 	if err != nil {
-		return "", false, temporalError{fmt.Errorf("look up %s, which %s holds: %w", id.Short(), parent.Short(), err)}
+		return "", false, temporalError{fmt.Errorf("look up %s in %s: %w", id.Short(), parent.Short(), err)}
 	}
-	return listed([]resource.ID{id})[0], known && managed.Deleting, nil
+	return displayName(id), known && managed.Deleting, nil
 }
 
-// listed is how a message calls resources: their short names and types.
-func listed(ids []resource.ID) []string {
+// displayName returns the short name and the type of a resource.
+func displayName(id resource.ID) string { return id.Short() + " (" + id.Type() + ")" }
+
+func displayNames(ids []resource.ID) []string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
-		names = append(names, id.Short()+" ("+id.Type()+")")
+		names = append(names, displayName(id))
 	}
 	return names
 }
 
-// names are the first of many.
-func names(all []string) string {
-	text := strings.Join(all[:min(len(all), contentsNamed)], ", ")
-	switch more := len(all) - contentsNamed; {
-	case len(all) >= contentsListed:
+// nameContents names the first of the contents and counts the rest.
+func nameContents(all []string) string {
+	return nameFirst(all, len(all), len(all) >= maxContentsCounted)
+}
+
+// nameFirst names the first resources of total ones and counts the rest; atLeast
+// marks a count that was cut off.
+func nameFirst(names []string, total int, atLeast bool) string {
+	named := min(len(names), maxContentsNamed)
+	text := strings.Join(names[:named], ", ")
+	switch more := total - named; {
+	case atLeast:
 		text += fmt.Sprintf(" and at least %d more", more)
 	case more > 0:
 		text += fmt.Sprintf(" and %d more", more)

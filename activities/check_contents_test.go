@@ -103,7 +103,7 @@ func TestCheckContents(t *testing.T) {
 				w.put(clusterText, `{"location":"westus2","properties":{"state":"Stopped"}}`)
 				w.fleet.dependents = Dependents{Listed: []Managed{{ID: id(w.t, databaseText), Deleting: true, Released: true}}}
 			},
-			action: resource.ActionProceed, parts: []string{"not looked into"},
+			action: resource.ActionProceed, parts: []string{"contents not checked"},
 		},
 		"RestingUnknown": {
 			reason: "of what it holds nobody knows", resource: clusterText,
@@ -151,10 +151,10 @@ func TestListedItem(t *testing.T) {
 	for item, name := range map[string]string{
 		`{"id":"` + thingText + `"}`: "t1 (Contoso.Things/things)",
 		`{"id":"/odd//one"}`:         "/odd//one",
-		`{"name":"x"}`:               "something without an ID",
-		`"text"`:                     "something without an ID",
+		`{"name":"x"}`:               "an item without an ID",
+		`"text"`:                     "an item without an ID",
 	} {
-		got, managed, err := w.acts.listedItem(t.Context(), id(t, groupText), json.RawMessage(item))
+		got, managed, err := w.acts.checkItem(t.Context(), id(t, groupText), json.RawMessage(item))
 		if got != name || managed || err != nil {
 			t.Errorf("%s is called %q (managed %t, %v), want %q", item, got, managed, err, name)
 		}

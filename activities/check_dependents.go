@@ -12,49 +12,67 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// CheckDependents blocks a deletion while managed resources need this one: they
-// go first, in the reverse order of owner, $ref and dependsOn. One that ARM lets
-// go only with its owner holds nothing up. With Cascade those that the resource
-// holds are told to go; who only refers to it from elsewhere is not.
+// CheckDependentsInput is the resource whose dependents are deleted first.
+type CheckDependentsInput struct {
+	ID resource.ID `json:"id"`
+	// Needs are the resources that this one depends on.
+	Needs []resource.ID `json:"needs,omitempty"`
+	// Cascade deletes the dependents in the resource, as requested by By.
+	Cascade bool   `json:"cascade,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// CheckDependentsResult blocks while there are dependents.
+type CheckDependentsResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// OverdueAfter is the worker's setting, as in CheckOwnerResult: this is the
+	// first step of a delete pass.
+	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
+}
+
+// CheckDependents blocks a deletion while managed resources need this one: they are
+// deleted first, in the reverse order of owner, $ref and dependsOn. A resource that
+// ARM deletes only with its owner does not block the owner. With Cascade the
+// dependents in the resource are deleted; those that refer to it from elsewhere are
+// not.
 func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInput) (CheckDependentsResult, error) {
-	heart := startHeart[readProgress](ctx)
-	defer heart.stop()
-	requests, cancel := forARM(ctx)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	requests, cancel := requestContext(ctx)
 	defer cancel()
+	result := CheckDependentsResult{OverdueAfter: a.options.OverdueAfter}
 	found, err := a.Fleet.Dependents(requests, in.ID)
 	found = withoutMutual(in, found)
 	if err == nil && in.Cascade {
 		err = a.cascade(requests, in, found)
 	}
 	if err == nil {
-		err = a.takeAlong(requests, in.ID, found)
+		err = a.wakeRefused(requests, in.ID, found)
 	}
 	if err != nil {
-		progress := heart.progress()
-		progress.Faults++
-		heart.record(progress)
-		if again, retry := fault(err, progress.Faults); retry {
-			return CheckDependentsResult{}, again
+		if retry := countTransient(heartbeat, err); retry != nil {
+			return CheckDependentsResult{}, retry
 		}
-		return CheckDependentsResult{OverdueAfter: a.options.OverdueAfter, Verdict: a.observed("CheckDependents", resource.Fail(
-			resource.ReasonCheckFailed, resource.RetrySlow,
-			fmt.Sprintf("Temporal could not tell what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))}, nil
+		result.Verdict = a.report("CheckDependents", resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+			fmt.Sprintf("cannot look up in Temporal what depends on %s, so it is not deleted: %v", in.ID.Short(), err)))
+		return result, nil
 	}
 	verdict := dependentsVerdict(in, found)
-	if owner, goes := a.goWithOwner(requests, in.ID, found); goes && verdict.Reason == resource.ReasonWaitingForDependents {
-		verdict = waitForOwnerDelete(owner, "what needs it goes with that too, and not before: "+names(listed(verdict.WaitingFor)))
+	if owner, deleting := a.deletedWithOwner(requests, in.ID, found); deleting && verdict.Reason == resource.ReasonWaitingForDependents {
+		verdict = waitForOwnerDelete(owner, "everything that needs it is deleted with that owner too, and not before: "+nameContents(displayNames(verdict.WaitingFor)))
 	}
-	return CheckDependentsResult{Verdict: a.observed("CheckDependents", verdict), OverdueAfter: a.options.OverdueAfter}, nil
+	result.Verdict = a.report("CheckDependents", verdict)
+	return result, nil
 }
 
-// withoutMutual leaves out the dependents that are being deleted too and that
-// this resource needs in turn: they would wait for each other for ever. ARM says
-// which of them it lets go first.
+// withoutMutual leaves out the dependents that are being deleted too and that this
+// resource needs in turn: they would wait for each other without end. ARM decides
+// which of them is deleted first.
 func withoutMutual(in CheckDependentsInput, found Dependents) Dependents {
 	listed := make([]Managed, 0, len(found.Listed))
 	for _, dependent := range found.Listed {
 		if dependent.Deleting && slices.ContainsFunc(in.Needs, dependent.ID.Equal) {
-			found.Holding--
+			found.Blocking--
 			continue
 		}
 		listed = append(listed, dependent)
@@ -63,10 +81,11 @@ func withoutMutual(in CheckDependentsInput, found Dependents) Dependents {
 	return found
 }
 
-// goWithOwner is the owner of a resource to whose deletion everything that needs
-// the resource is left, if it is: they would wait for each other.
-func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Dependents) (resource.ID, bool) {
-	if found.Holding == 0 || found.More {
+// deletedWithOwner returns the owner of a resource and true where everything that
+// needs the resource is deleted only with that owner, and the owner is being
+// deleted: they would wait for each other.
+func (a *Activities) deletedWithOwner(ctx context.Context, id resource.ID, found Dependents) (resource.ID, bool) {
+	if found.Blocking == 0 || found.More {
 		return resource.ID{}, false
 	}
 	for _, dependent := range found.Listed {
@@ -74,33 +93,33 @@ func (a *Activities) goWithOwner(ctx context.Context, id resource.ID, found Depe
 			return resource.ID{}, false
 		}
 	}
-	owner, going, err := a.ownerIsGoing(ctx, id)
-	return owner, err == nil && going
+	owner, deleting, err := a.deletingOwner(ctx, id)
+	return owner, err == nil && deleting
 }
 
-// told is how many dependents a cascade tells at a time.
-const told = 8
+// maxConcurrentDeletes bounds the concurrent requests of a cascade.
+const maxConcurrentDeletes = 8
 
-// cascade tells the dependents within the resource to go that do not go yet. Of
-// thousands those are left to the next look that half of the time does not
-// suffice for.
+// cascade deletes the dependents in the resource that are not being deleted yet.
+// After half of its time it leaves the rest to the next pass.
 func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found Dependents) error {
-	if len(keeping(in.ID, found)) > 0 {
+	if len(protectedDependents(in.ID, found)) > 0 {
 		return nil
 	}
-	group, telling := errgroup.WithContext(ctx)
-	group.SetLimit(told)
-	enough := halfway(ctx)
+	group, deleting := errgroup.WithContext(ctx)
+	group.SetLimit(maxConcurrentDeletes)
+	deadline, bounded := ctx.Deadline()
+	half := time.Until(deadline) / 2
 	for _, dependent := range found.Listed {
 		if dependent.Deleting || !Contains(in.ID, dependent.ID) {
 			continue
 		}
-		if telling.Err() != nil || enough() {
+		if deleting.Err() != nil || bounded && time.Until(deadline) < half {
 			break
 		}
 		group.Go(func() error {
-			if err := a.Fleet.Delete(telling, dependent.ID, in.By); err != nil {
-				return fmt.Errorf("tell %s to go: %w", dependent.ID.Short(), err)
+			if err := a.Fleet.Delete(deleting, dependent.ID, in.By); err != nil {
+				return fmt.Errorf("delete %s: %w", dependent.ID.Short(), err)
 			}
 			return nil
 		})
@@ -108,16 +127,9 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 	return group.Wait()
 }
 
-// halfway reports whether half of the time is over that is left now.
-func halfway(ctx context.Context) func() bool {
-	deadline, bounded := ctx.Deadline()
-	half := time.Until(deadline) / 2
-	return func() bool { return bounded && time.Until(deadline) < half }
-}
-
-// takeAlong tells the dependents that ARM does not delete, and that found no
-// owner in deletion when they tried, that their owner goes now.
-func (a *Activities) takeAlong(ctx context.Context, id resource.ID, found Dependents) error {
+// wakeRefused wakes the dependents that ARM does not delete and whose owner was
+// not being deleted when they tried: now it is.
+func (a *Activities) wakeRefused(ctx context.Context, id resource.ID, found Dependents) error {
 	var refused []resource.ID
 	for _, dependent := range found.Listed {
 		if dependent.Refused && Contains(id, dependent.ID) {
@@ -129,86 +141,74 @@ func (a *Activities) takeAlong(ctx context.Context, id resource.ID, found Depend
 	}
 	change := Change{ID: id, State: "Deleting", At: activity.GetInfo(ctx).ScheduledTime}
 	if _, err := a.Waker.WakeDeleting(ctx, change, refused); err != nil {
-		return fmt.Errorf("tell %s that its owner goes: %w", refused[0].Short(), err)
+		return fmt.Errorf("wake %s, whose owner is being deleted: %w", refused[0].Short(), err)
 	}
 	return nil
 }
 
-// dependentsVerdict names who is waited for.
+// dependentsVerdict names the dependents that block a deletion.
 func dependentsVerdict(in CheckDependentsInput, found Dependents) resource.Verdict {
-	if kept := keeping(in.ID, found); in.Cascade && len(kept) > 0 {
+	if protected := protectedDependents(in.ID, found); in.Cascade && len(protected) > 0 {
 		verdict := resource.Block(resource.ReasonContainsProtected, fmt.Sprintf(
-			"a DELETE of %s would take along what its manifest keeps in Azure: %s; move that, or give it another policy, first",
-			in.ID.Short(), names(listed(kept))))
-		verdict.WaitingFor = kept[:min(len(kept), waitingForMost)]
+			"a DELETE of %s would also delete resources whose manifest keeps them in Azure: %s; move them, or change their policy, first",
+			in.ID.Short(), nameContents(displayNames(protected))))
+		verdict.WaitingFor = protected[:min(len(protected), maxWaitingFor)]
 		return verdict
 	}
-	if found.Holding == 0 {
+	if found.Blocking == 0 {
 		return resource.Proceed("")
 	}
-	holding, elsewhere, staying := waitedFor(in.ID, found)
-	advice := "; their deletion is under way"
+	blocking, outside, remaining := blockingDependents(in.ID, found)
+	advice := "; they are being deleted"
 	switch {
-	case in.Cascade && len(elsewhere) > 0:
-		advice = fmt.Sprintf("; delete that first: --cascade takes along only what %s holds, and not %s", in.ID.Short(), names(listed(elsewhere)))
-	case staying && !in.Cascade:
-		advice = "; delete that first, or delete with --cascade"
-	case len(elsewhere) > 0:
-		advice = "; delete that first"
+	case in.Cascade && len(outside) > 0:
+		advice = fmt.Sprintf("; delete them first: --cascade deletes only what is in %s, and not %s", in.ID.Short(), nameContents(displayNames(outside)))
+	case remaining && !in.Cascade:
+		advice = "; delete them first, or delete with --cascade"
+	case len(outside) > 0:
+		advice = "; delete them first"
 	}
 	verdict := resource.Block(resource.ReasonWaitingForDependents, fmt.Sprintf(
-		"Armature manages what needs %s: %s%s", in.ID.Short(), counted(listed(holding), found), advice))
-	verdict.WaitingFor = holding[:min(len(holding), waitingForMost)]
+		"managed resources need %s: %s%s", in.ID.Short(), nameFirst(displayNames(blocking), found.Blocking, found.More), advice))
+	verdict.WaitingFor = blocking[:min(len(blocking), maxWaitingFor)]
 	return verdict
 }
 
-// waitedFor are the dependents that hold a resource up. Of those that nobody
-// deletes, elsewhere are the ones that are not in it, and staying is set when
-// one is.
-func waitedFor(id resource.ID, found Dependents) (holding, elsewhere []resource.ID, staying bool) {
+// blockingDependents returns the dependents that block a resource. Of those that
+// are not being deleted, outside are the ones that are not in it, and remaining is
+// set when one is.
+func blockingDependents(id resource.ID, found Dependents) (blocking, outside []resource.ID, remaining bool) {
 	for _, dependent := range found.Listed {
 		within := Contains(id, dependent.ID)
 		if !dependent.Released || !within {
-			holding = append(holding, dependent.ID)
+			blocking = append(blocking, dependent.ID)
 		}
 		switch {
 		case dependent.Deleting:
 		case within:
-			staying = true
+			remaining = true
 		default:
-			elsewhere = append(elsewhere, dependent.ID)
+			outside = append(outside, dependent.ID)
 		}
 	}
-	return holding, elsewhere, staying
+	return blocking, outside, remaining
 }
 
-// waitingForMost bounds the resources that a verdict names: the rest is counted.
-const waitingForMost = 32
+// maxWaitingFor bounds the resources that a verdict names: the rest is counted.
+const maxWaitingFor = 32
 
-// counted are the first names and how many there are.
-func counted(all []string, found Dependents) string {
-	text := strings.Join(all[:min(len(all), contentsNamed)], ", ")
-	switch more := found.Holding - min(len(all), contentsNamed); {
-	case found.More:
-		text += fmt.Sprintf(" and at least %d more", more)
-	case more > 0:
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// keeping are the dependents within a resource that are to stay in Azure.
-func keeping(id resource.ID, found Dependents) []resource.ID {
-	var kept []resource.ID
+// protectedDependents returns the dependents in a resource that stay in Azure.
+func protectedDependents(id resource.ID, found Dependents) []resource.ID {
+	var protected []resource.ID
 	for _, dependent := range found.Listed {
 		if dependent.Policy != resource.PolicyManage && Contains(id, dependent.ID) {
-			kept = append(kept, dependent.ID)
+			protected = append(protected, dependent.ID)
 		}
 	}
-	return kept
+	return protected
 }
 
-// Contains reports whether a DELETE of one resource takes the other along.
+// Contains reports whether a DELETE of outer deletes inner too.
 func Contains(outer, inner resource.ID) bool {
 	return strings.HasPrefix(inner.Key(), outer.Key()+"/")
 }

@@ -41,70 +41,70 @@ func TestCheckDependents(t *testing.T) {
 		lacks   string
 	}{
 		"None": {reason: "nobody needs it", action: resource.ActionProceed},
-		"Holding": {
-			reason: "who is to act, and on what", found: Dependents{Holding: 2, Listed: databases(t, 2, stays)},
+		"Blocking": {
+			reason: "who is to act, and on what", found: Dependents{Blocking: 2, Listed: databases(t, 2, stays)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2,
-			parts: []string{"Armature manages what needs c1: c1/d000 (Microsoft.Kusto/clusters/databases), c1/d001", "delete that first, or delete with --cascade"},
+			parts: []string{"managed resources need c1: c1/d000 (Microsoft.Kusto/clusters/databases), c1/d001", "delete them first, or delete with --cascade"},
 		},
 		"Going": {
-			reason: "nobody has to act", found: Dependents{Holding: 2, Listed: databases(t, 2, goes)},
+			reason: "nobody has to act", found: Dependents{Blocking: 2, Listed: databases(t, 2, goes)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2,
-			parts: []string{"their deletion is under way"},
+			parts: []string{"they are being deleted"},
 		},
 		"Released": {
 			reason: "what goes along holds nothing up", found: Dependents{Listed: databases(t, 3, released)}, action: resource.ActionProceed,
 		},
 		"SomeReleased": {
 			reason: "only who holds it is named",
-			found:  Dependents{Holding: 1, Listed: append(databases(t, 1, goes), Managed{ID: id(t, clusterText+"/databases/r1"), Deleting: true, Released: true})},
+			found:  Dependents{Blocking: 1, Listed: append(databases(t, 1, goes), Managed{ID: id(t, clusterText+"/databases/r1"), Deleting: true, Released: true})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1, parts: []string{"c1/d000"},
 		},
 		"Many": {
-			reason: "ten are named, the rest is counted, 32 are waited for", found: Dependents{Holding: 250, Listed: databases(t, 100, stays)},
+			reason: "ten are named, the rest is counted, 32 are waited for", found: Dependents{Blocking: 250, Listed: databases(t, 100, stays)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 32, parts: []string{"c1/d009 (", " and 240 more;"},
 		},
 		"VeryMany": {
-			reason: "where counting ended, it says so", found: Dependents{Holding: 5000, More: true, Listed: databases(t, 100, stays)},
+			reason: "where counting ended, it says so", found: Dependents{Blocking: 5000, More: true, Listed: databases(t, 100, stays)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 32, parts: []string{" and at least 4990 more;"},
 		},
 		"Cascade": {
 			reason: "with --cascade they are told to go, but those that go already", cascade: true,
-			found:  Dependents{Holding: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true})},
+			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 3, deleted: 2,
-			parts: []string{"their deletion is under way"},
+			parts: []string{"they are being deleted"},
 		},
 		"CascadeOverKept": {
 			reason: "a child that is to stay refuses the cascade, and nobody was told to go", cascade: true,
-			found:  Dependents{Holding: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyDetachOnDelete})},
+			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyDetachOnDelete})},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
-			parts: []string{"would take along what its manifest keeps in Azure: c1/db1"},
+			parts: []string{"would also delete resources whose manifest keeps them in Azure: c1/db1"},
 		},
 		"CascadeOverManyKept": {
-			reason: "also many, bounded", cascade: true, found: Dependents{Holding: 80, Listed: databases(t, 80, kept)},
+			reason: "also many, bounded", cascade: true, found: Dependents{Blocking: 80, Listed: databases(t, 80, kept)},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 32, parts: []string{"and 70 more"},
 		},
 		"CascadeOverUnknownPolicy": {
-			reason: "what does not say that it may go, stays", cascade: true, found: Dependents{Holding: 1, Listed: databases(t, 1, Managed{})},
+			reason: "what does not say that it may go, stays", cascade: true, found: Dependents{Blocking: 1, Listed: databases(t, 1, Managed{})},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
 		},
 		"KeptElsewhere": {
 			reason: "what is not in it is neither taken along nor let go of", cascade: true,
-			found:  Dependents{Holding: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyDetachOnDelete}}},
+			found:  Dependents{Blocking: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyDetachOnDelete}}},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 		},
 		"CascadeAndElsewhere": {
 			reason: "what only refers to it is not deleted by a cascade: who holds it up is named beside what goes", cascade: true,
-			found:  Dependents{Holding: 2, Listed: append(databases(t, 1, stays), Managed{ID: id(t, thingText), Policy: resource.PolicyManage})},
+			found:  Dependents{Blocking: 2, Listed: append(databases(t, 1, stays), Managed{ID: id(t, thingText), Policy: resource.PolicyManage})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2, deleted: 1,
-			parts: []string{"delete that first: --cascade takes along only what c1 holds, and not " + id(t, thingText).Short()},
+			parts: []string{"delete them first: --cascade deletes only what is in c1, and not " + id(t, thingText).Short()},
 		},
 		"Elsewhere": {
-			reason: "nor is that advised", found: Dependents{Holding: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyManage}}},
+			reason: "nor is that advised", found: Dependents{Blocking: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyManage}}},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
-			parts: []string{"; delete that first"}, lacks: "--cascade",
+			parts: []string{"; delete them first"}, lacks: "--cascade",
 		},
 		"KeptWithoutCascade": {
-			reason: "without --cascade it is waited for like any other", found: Dependents{Holding: 1, Listed: databases(t, 1, kept)},
+			reason: "without --cascade it is waited for like any other", found: Dependents{Blocking: 1, Listed: databases(t, 1, kept)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 		},
 	}
@@ -135,12 +135,12 @@ func TestCascadeLeavesTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fleet.slow = make(chan struct{})
-	found := Dependents{Holding: 100, Listed: databases(t, 100, Managed{Policy: resource.PolicyManage})}
+	found := Dependents{Blocking: 100, Listed: databases(t, 100, Managed{Policy: resource.PolicyManage})}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	time.AfterFunc(600*time.Millisecond, func() { close(w.fleet.slow) })
 	must(t, w.acts.cascade(ctx, CheckDependentsInput{ID: id(t, clusterText), Cascade: true}, found))
-	if n := len(w.fleet.deleted); n == 0 || n > 2*told {
+	if n := len(w.fleet.deleted); n == 0 || n > 2*maxConcurrentDeletes {
 		t.Errorf("told %d to go, want those of the first half of the time alone", n)
 	}
 }

@@ -3,42 +3,76 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
-// CheckOwner is step 1, a local activity: may the resource be touched at all? It
-// makes no request to the resource itself, and reads the owner and the
-// references through the cache, within 3 s.
+// CheckOwnerInput is the resource whose owner and references are checked.
+type CheckOwnerInput struct {
+	Desired resource.Desired `json:"desired"`
+	// Deleting skips the references and reads the owner afresh.
+	Deleting bool `json:"deleting,omitempty"`
+	// Force skips the check of the owner, not that of the references.
+	Force bool `json:"force,omitempty"`
+	// Changes are the changes that the workflow was notified of: no reading from
+	// before them counts.
+	Changes []Change `json:"changes,omitempty"`
+	// Held are the resources that blocked the last check, without those that the
+	// workflow was notified of since.
+	Held []resource.ID `json:"held,omitempty"`
+}
+
+// CheckOwnerResult is the verdict of the owner check.
+type CheckOwnerResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Freed are the resources of Held that block nothing any more and whose own
+	// workflow does not announce that.
+	Freed []resource.ID `json:"freed,omitempty"`
+	// OwnerAbsent is set when ARM reported that the owner does not exist.
+	OwnerAbsent bool `json:"ownerAbsent,omitempty"`
+	// OverdueAfter is how long the resource may be not Ready before it is overdue:
+	// the worker's setting, negative for never, also while the owner is in an
+	// exempt state.
+	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
+}
+
+// CheckOwner is step 1, a local activity: it checks that owner and references let
+// the pass continue. It makes no request to the resource itself, and reads the
+// others through the cache within lookup.Timeout.
 func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckOwnerResult, error) {
 	ctx = arm.WithCredential(ctx, in.Desired.Credential)
-	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
+	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	a.owners.heard(in.Changes)
-	request := a.bare(in.Desired)
+	a.noteChanges(in.Changes)
+	request := a.requestWithoutBody(in.Desired)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: a.observed("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter}, nil
+		return CheckOwnerResult{Verdict: a.report("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter}, nil
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
 	}
-	verdict := namesVersions(a.Registry.CheckOwner(ctx, request), in, request.Owner, newestTaken(request.References, in))
-	if in.Deleting {
-		verdict = a.endsWithOwner(ctx, verdict, request)
+	verdict := a.Registry.CheckOwner(ctx, request)
+	if text := defaultedVersions(in, request); text != "" {
+		verdict.Message = strings.TrimPrefix(verdict.Message+"; "+text, "; ")
 	}
-	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), waitingForMost)]
+	if in.Deleting {
+		verdict = a.leaveToOwnerDelete(ctx, verdict, request)
+	}
+	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), maxWaitingFor)]
 	if verdict.Stops() {
-		verdict.RetryWithin = a.owners.readings.expires(verdict.WaitingFor)
+		verdict.RetryWithin = a.lookup.UntilExpiry(verdict.WaitingFor)
 	}
 	return CheckOwnerResult{
-		Verdict:      a.observed("CheckOwner", verdict),
+		Verdict:      a.report("CheckOwner", verdict),
 		Freed:        a.freed(ctx, in.Held, request, verdict),
 		OwnerAbsent:  request.Owner != nil && !request.Owner.Exists(),
 		OverdueAfter: a.overdueAfter(request.Owner),
@@ -62,28 +96,27 @@ func (a *Activities) overdueExempt(object *resource.Object) bool {
 	})
 }
 
-// freed are those of held that the check read and found free, unless their own
-// workflow tells: it does while it works on its resource, and not while it is at
-// rest or where there is none. What a check of this worker found a moment ago is
-// left out.
+// freed returns the resources of held that the check read, found free, and should
+// announce. The workflow of a managed resource announces changes itself unless it
+// is idle. What a check of this worker announced a moment ago is left out.
 func (a *Activities) freed(ctx context.Context, held []resource.ID, request extensions.Request, verdict resource.Verdict) []resource.ID {
 	if verdict.Stops() {
 		return nil
 	}
 	var found []resource.ID
 	for _, id := range held {
-		if !reads(request, id) {
+		if !wasRead(request, id) {
 			continue
 		}
-		if managed, known, err := a.Fleet.Managed(ctx, id); err == nil && (!known || managed.Rests) && a.owners.firstFree(id) {
+		if managed, known, err := a.Fleet.Managed(ctx, id); err == nil && (!known || managed.Idle) && a.lookup.ShouldAnnounceFree(id) {
 			found = append(found, id)
 		}
 	}
 	return found
 }
 
-// reads reports whether a resource was read for the request, and exists.
-func reads(request extensions.Request, id resource.ID) bool {
+// wasRead reports whether the request contains a reading of a resource that exists.
+func wasRead(request extensions.Request, id resource.ID) bool {
 	if request.Owner.Exists() && request.Owner.ID.Equal(id) {
 		return true
 	}
@@ -92,92 +125,102 @@ func reads(request extensions.Request, id resource.ID) bool {
 	})
 }
 
-// endsWithOwner lets go of a resource whose owner blocks all access to it and
-// is being deleted itself: the DELETE of the owner takes it along. An owner in
-// the middle of another operation is waited for.
-func (a *Activities) endsWithOwner(ctx context.Context, verdict resource.Verdict, request extensions.Request) resource.Verdict {
+// leaveToOwnerDelete waits for the DELETE of an owner that blocks all access and is
+// being deleted itself: it removes the resource too. While the owner is in another
+// operation, the verdict stays.
+func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Verdict, request extensions.Request) resource.Verdict {
 	owner := request.Owner
 	if !verdict.Stops() || !owner.Exists() || a.Registry.InFlight(owner.ID.Type(), owner.ProvisioningState()) {
 		return verdict
 	}
-	goes, going, err := a.ownerIsGoing(ctx, request.Object.ID)
-	if err != nil || !going {
+	managedOwner, deleting, err := a.deletingOwner(ctx, request.Object.ID)
+	if err != nil || !deleting {
 		return verdict
 	}
-	return waitForOwnerDelete(goes, verdict.Message)
+	return waitForOwnerDelete(managedOwner, verdict.Message)
 }
 
-// request is what the extension points know of a resource before any read.
+// request returns what the extension points know of a resource before any read.
 func (a *Activities) request(desired resource.Desired) extensions.Request {
-	request := a.bare(desired)
+	request := a.requestWithoutBody(desired)
 	request.Object.Desired, _ = resource.DecodeBody(desired.Body)
 	return request
 }
 
-// bare is a request without the body.
-func (a *Activities) bare(desired resource.Desired) extensions.Request {
+func (a *Activities) requestWithoutBody(desired resource.Desired) extensions.Request {
 	return extensions.Request{
 		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion},
-		Resolver: a.owners, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
+		Resolver: a.lookup, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
 		Merge: desired.Put == resource.PutMerge,
 	}
 }
 
 // readOwner reads the owner into the request where a check needs it. A 403 is
-// noted, any other refusal is the verdict.
+// noted in the request; any other refusal is the verdict.
 func (a *Activities) readOwner(ctx context.Context, request *extensions.Request, in CheckOwnerInput) *resource.Verdict {
 	if !a.Registry.NeedsOwner(in.Desired.ID) || in.Force {
 		return nil
 	}
-	var after time.Time
+	var notBefore time.Time
 	if in.Deleting {
-		after = a.now()
+		notBefore = a.now()
 	}
-	got := a.owners.read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, after)
-	var unknown *unknownVersion
+	got := a.lookup.Read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, notBefore)
+	unknown, isUnknown := errors.AsType[*lookup.UnknownVersionError](got.Err)
 	switch {
-	case errors.As(got.err, &unknown):
-		verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetryVerySlow, "the owner cannot be read: "+unknown.Error())
-		return &verdict
-	case isForbidden(got.err):
+	case isUnknown:
+		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetryVerySlow, "the owner cannot be read: "+unknown.Error()))
+	case isForbidden(got.Err):
 		request.OwnerNote = "not readable, not checked"
-	case got.err != nil:
-		verdict := a.verdict(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, got.err)
+	case got.Err != nil:
+		verdict := a.errorVerdict(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, got.Err)
 		verdict.Message = "the owner " + in.Desired.Owner.Short() + " cannot be read: " + verdict.Message
 		if verdict.Class == resource.RetryNone {
 			verdict.Class, verdict.Severity = resource.RetryVerySlow, resource.SeverityWarning
 		}
 		return &verdict
 	default:
-		request.Owner = got.object
+		request.Owner = got.Object
 	}
 	return nil
 }
 
-// newestTaken are the references of which nobody states the api-version, with the
-// one that was taken.
-func newestTaken(resolved []extensions.ResolvedReference, in CheckOwnerInput) []resource.Reference {
-	stated := append(in.Desired.References[:len(in.Desired.References):len(in.Desired.References)], in.Desired.DependsOn...)
-	var taken []resource.Reference
-	for i, reference := range resolved {
-		if i < len(stated) && stated[i].APIVersion == "" && reference.Resolution.Object != nil {
-			taken = append(taken, resource.Reference{ID: reference.Reference.ID, APIVersion: reference.Resolution.Object.APIVersion})
+// maxNamedVersions bounds the resources in the text of defaultedVersions.
+const maxNamedVersions = 3
+
+// defaultedVersions returns a text that names the api-versions of owner and
+// references for which the manifest states none, "" where it states all.
+func defaultedVersions(in CheckOwnerInput, request extensions.Request) string {
+	var read []string
+	if owner := request.Owner; owner != nil && in.Desired.OwnerAPIVersion == "" {
+		read = append(read, owner.ID.Short()+" with "+owner.APIVersion)
+	}
+	stated := slices.Concat(in.Desired.References, in.Desired.DependsOn)
+	for i, reference := range request.References {
+		if object := reference.Resolution.Object; stated[i].APIVersion == "" && object != nil {
+			read = append(read, reference.Reference.ID.Short()+" with "+object.APIVersion)
 		}
 	}
-	return taken
+	if len(read) == 0 {
+		return ""
+	}
+	if more := len(read) - maxNamedVersions; more > 0 {
+		read = append(read[:maxNamedVersions], fmt.Sprintf("%d more", more))
+	}
+	return "read " + strings.Join(read, ", ") + ", the newest api-version of the type"
 }
 
-// readReferences looks up what the body names, and dependsOn.
+// readReferences resolves the references of the body, and after them dependsOn.
 func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
-	references := in.Desired.References
-	resolved := make([]extensions.ResolvedReference, len(references)+len(in.Desired.DependsOn))
+	references := slices.Concat(in.Desired.References, in.Desired.DependsOn)
+	resolved := make([]extensions.ResolvedReference, len(references))
 	var reads sync.WaitGroup
-	for i, reference := range append(references[:len(references):len(references)], in.Desired.DependsOn...) {
+	for i, reference := range references {
 		reads.Go(func() {
-			got := a.owners.read(ctx, reference.ID, reference.APIVersion, time.Time{})
-			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.resolution(), Err: got.err}
-			if i >= len(references) && resolved[i].Resolution.Ready {
-				resolved[i] = a.managedReady(ctx, resolved[i])
+			got := a.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
+			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
+			if i >= len(in.Desired.References) && resolved[i].Resolution.Ready {
+				resolved[i] = a.requireReady(ctx, resolved[i])
 			}
 		})
 	}
@@ -185,10 +228,10 @@ func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []e
 	return resolved
 }
 
-// managedReady lets a resource of dependsOn count as ready only when its own
-// post-check says so, where it is managed: an endpoint that nobody approved
-// exists, and nothing that depends on it works.
-func (a *Activities) managedReady(ctx context.Context, found extensions.ResolvedReference) extensions.ResolvedReference {
+// requireReady lets a managed resource of dependsOn count as ready only when its
+// own post-check passed: a private endpoint without approval exists, and nothing
+// that depends on it works.
+func (a *Activities) requireReady(ctx context.Context, found extensions.ResolvedReference) extensions.ResolvedReference {
 	managed, known, err := a.Fleet.Managed(ctx, found.Reference.ID)
 	switch {
 	case err != nil:
@@ -199,16 +242,16 @@ func (a *Activities) managedReady(ctx context.Context, found extensions.Resolved
 	return found
 }
 
-// cachedOwner is the owner for the later checks of a pass: the reading of
-// CheckOwner, unless it is too old by now.
-func (a *Activities) cachedOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
+// addOwner adds the owner for the later checks of a pass: the reading of
+// CheckOwner, unless it has expired.
+func (a *Activities) addOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
 	if !a.Registry.NeedsOwner(desired.ID) {
 		return
 	}
-	got := a.owners.read(ctx, desired.Owner, desired.OwnerAPIVersion, time.Time{})
-	if got.err != nil {
+	got := a.lookup.Read(ctx, desired.Owner, desired.OwnerAPIVersion, time.Time{})
+	if got.Err != nil {
 		request.OwnerNote = "not readable, not checked"
 		return
 	}
-	request.Owner = got.object
+	request.Owner = got.Object
 }

@@ -42,7 +42,7 @@ func TestCredentialIsUsed(t *testing.T) {
 			return nil
 		},
 		"GetResource": func(w *world) error {
-			_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(w.t, databaseText), APIVersion: "2023-08-15", Credential: "other"})
+			_, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(w.t, databaseText), APIVersion: "2023-08-15", Credential: "other"}})
 			return err
 		},
 		"PutResource": func(w *world) error {
@@ -50,7 +50,7 @@ func TestCredentialIsUsed(t *testing.T) {
 			return err
 		},
 		"PollOperation": func(w *world) error {
-			in := PollOperationInput{ID: id(w.t, databaseText), APIVersion: "2023-08-15", Credential: "other"}
+			in := PollOperationInput{Target: resource.Target{ID: id(w.t, databaseText), APIVersion: "2023-08-15", Credential: "other"}}
 			_, _ = run(w, w.acts.PollOperation, in) // the first attempt only waits
 			_, _ = run(w, w.acts.PollOperation, in)
 			return nil
@@ -102,7 +102,7 @@ func TestCredentialUnknown(t *testing.T) {
 	const says = `the worker has no credential "prod", only default, other; correct reconcile.credential, or add it to the worker's config`
 	owner := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec})
 	want(t, owner.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
-	got, err := run(w, w.acts.GetResource, GetResourceInput{ID: spec.ID, APIVersion: spec.APIVersion, Credential: "prod"})
+	got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: spec.ID, APIVersion: spec.APIVersion, Credential: "prod"}})
 	must(t, err)
 	want(t, got.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
 	put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now()})
@@ -125,7 +125,7 @@ func TestOwnerCacheKeepsCredentialsApart(t *testing.T) {
 	spec.Credential = ""
 	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
 	// What a step learnt of the owner by one credential is not told either.
-	_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15", Credential: "other"})
+	_, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, clusterText), APIVersion: "2023-08-15", Credential: "other"}})
 	must(t, err)
 	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
@@ -12,80 +13,96 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is
-// idempotent, and an operation in flight is joined by the next read.
+// DeleteResourceInput is the resource to delete.
+type DeleteResourceInput struct {
+	Desired  resource.Desired `json:"desired"`
+	Repeated Repeated         `json:"repeated,omitzero"`
+}
+
+// DeleteResourceResult is the outcome of the DELETE.
+type DeleteResourceResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Done is set when nothing is left to poll.
+	Done       bool          `json:"done,omitempty"`
+	Token      string        `json:"token,omitempty"`
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+}
+
+// DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is idempotent,
+// and the next read joins an operation in flight.
 func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput) (DeleteResourceResult, error) {
-	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	heart := startHeart[putProgress](ctx)
-	defer heart.stop()
-	if err := stopping(ctx); err != nil {
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	if err := checkWorkerStop(ctx); err != nil {
 		return DeleteResourceResult{}, err
 	}
-	stop := forbidden(in.Desired, "DELETE")
+	stop := checkPolicy(in.Desired, "DELETE")
 	if stop == nil {
-		stop = a.frozen(ctx, in.Desired)
+		stop = a.checkFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
-		return DeleteResourceResult{Verdict: a.observed("DeleteResource", *stop)}, nil
+		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop)}, nil
 	}
-	requests, cancel := forARM(ctx)
+	requests, cancel := requestContext(ctx)
 	defer cancel()
-	operation, refused, err := a.deleteThrough(requests, in.Desired)
+	operation, refusal, err := a.deleteThrough(requests, in.Desired)
+	verdict, decided := extensions.VerdictOf(err)
 	switch {
-	case err != nil && refused == nil && says(err) != nil:
-		verdict := *says(err)
+	case err != nil && refusal == nil && decided:
+		verdict.Message = secrets.Scrub(verdict.Message, nil)
 		if verdict.Reason == resource.ReasonDeletionNotSupported {
-			verdict = a.leftToOwner(ctx, in.Desired.ID, verdict)
+			verdict = a.leaveToOwner(ctx, in.Desired.ID, verdict)
 		}
-		return DeleteResourceResult{Verdict: a.observed("DeleteResource", verdict)}, nil
-	case err != nil && (refused != nil || isAnswer(err)):
-		return a.deleteFailed(ctx, in, heart, err)
+		return DeleteResourceResult{Verdict: a.report("DeleteResource", verdict)}, nil
+	case err != nil && (refusal != nil || isARMError(err)):
+		return a.deleteFailed(ctx, in, heartbeat, err)
 	case err != nil:
-		return DeleteResourceResult{Verdict: a.observed("DeleteResource",
+		return DeleteResourceResult{Verdict: a.report("DeleteResource",
 			resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "the extension that deletes the resource failed: "+err.Error()))}, nil
 	}
-	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status))
+	verdict = resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status))
 	switch operation.Status {
 	case 0:
-		verdict.Message = "an extension deletes the resource without a DELETE of its own ID; the resource is read until it is gone"
+		verdict.Message = "an extension deletes the resource without a DELETE of its own ID; the resource is read until it is absent"
 	case http.StatusNotFound:
-		verdict.Message = "the resource did not exist any more"
+		verdict.Message = "the resource no longer existed"
 	}
 	verdict.RequestID = operation.RequestID
 	return DeleteResourceResult{
-		Verdict: a.observed("DeleteResource", verdict), Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter,
+		Verdict: a.report("DeleteResource", verdict), Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter,
 	}, nil
 }
 
-// deleteFailed gives faults another attempt. A resource that ARM does not let go
-// by itself waits for its owner's deletion, and without one says how to let go of
-// it.
-func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heart *heart[putProgress], err error) (DeleteResourceResult, error) {
-	progress := heart.progress()
-	progress.Faults++
-	of := attempted{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, before: in.Repeated}
-	verdict := a.judge(ctx, of, err, &progress.seen)
-	heart.record(progress)
-	if again, retry := fault(err, progress.Faults); retry {
-		return DeleteResourceResult{}, again
+// deleteFailed retries a transient error. A resource that ARM does not delete by
+// itself waits for the deletion of its owner; without one the verdict says how to
+// stop managing it.
+func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heartbeat *heartbeater[readProgress], err error) (DeleteResourceResult, error) {
+	request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated}
+	progress := heartbeat.progress()
+	progress.TransientErrors++
+	verdict := a.failureVerdict(ctx, request, err, &progress.lastAnswer)
+	heartbeat.send(progress)
+	if retry := retryTransient(err, progress.TransientErrors); retry != nil {
+		return DeleteResourceResult{}, retry
 	}
-	var failure *arm.Error
-	switch {
-	case !errors.As(err, &failure):
-	case failure.NotDeletable():
-		verdict = a.leftToOwner(ctx, in.Desired.ID, notDeletable(verdict))
-	case isLock(failure):
-		verdict = a.explainLocks(ctx, in.Desired.ID, verdict)
-	case stays(failure):
-		verdict = a.leftToOwner(ctx, in.Desired.ID, verdict)
+	if failure, ok := errors.AsType[*arm.Error](err); ok {
+		switch {
+		case failure.NotDeletable():
+			verdict = a.leaveToOwner(ctx, in.Desired.ID, notDeletableVerdict(verdict))
+		case isLock(failure):
+			verdict = a.explainLocks(ctx, in.Desired.ID, verdict)
+		case refusedByUse(failure):
+			verdict = a.leaveToOwner(ctx, in.Desired.ID, verdict)
+		}
 	}
-	return DeleteResourceResult{Verdict: a.observed("DeleteResource", verdict)}, nil
+	return DeleteResourceResult{Verdict: a.report("DeleteResource", verdict)}, nil
 }
 
-// stays reports whether ARM refuses a DELETE because of what the resource is to
-// others: the last pool of a cluster, a subnet in use. It does not wait for
-// somebody's right, and not for an operation that goes on.
-func stays(failure *arm.Error) bool {
+// refusedByUse reports whether ARM refuses a DELETE because of what the resource is
+// to others: the last pool of a cluster, a subnet in use. Missing rights and
+// operations in progress are no such refusal.
+func refusedByUse(failure *arm.Error) bool {
 	switch failure.Status {
 	case http.StatusBadRequest:
 		return true
@@ -95,24 +112,23 @@ func stays(failure *arm.Error) bool {
 	return false
 }
 
-// notDeletable is the verdict of a type that ARM does not delete.
-func notDeletable(refusal resource.Verdict) resource.Verdict {
+// notDeletableVerdict is the verdict of a type that ARM does not delete.
+func notDeletableVerdict(refusal resource.Verdict) resource.Verdict {
 	verdict := resource.Block(resource.ReasonDeletionNotSupported,
-		"ARM does not delete this resource by itself: "+refusal.Message+". It ends with its owner; to let go of it and leave it in Azure, apply it with policy detach-on-delete before the delete, or cancel its workflow in Temporal")
+		"ARM does not delete this resource by itself: "+refusal.Message+". It is deleted with its owner; to stop managing it and leave it in Azure, apply it with policy detach-on-delete before the delete, or cancel its workflow in Temporal")
 	verdict.RequestID = refusal.RequestID
 	return verdict
 }
 
-// leftToOwner leaves a resource that is not let go to the DELETE of its owner,
-// which takes it along, while the owner is being deleted; else the refusal
-// stands.
-func (a *Activities) leftToOwner(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
-	owner, going, err := a.ownerIsGoing(ctx, id)
+// leaveToOwner waits for the DELETE of the owner, which removes the resource too,
+// while the owner is being deleted. Otherwise it returns the refusal.
+func (a *Activities) leaveToOwner(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
+	owner, deleting, err := a.deletingOwner(ctx, id)
 	switch {
 	case err != nil:
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
-			"ARM does not delete this resource (%s), and Temporal could not tell whether its owner is being deleted: %v", refusal.Message, err))
-	case going:
+			"ARM does not delete this resource (%s), and looking up in Temporal whether its owner is being deleted failed: %v", refusal.Message, err))
+	case deleting:
 		verdict := waitForOwnerDelete(owner, refusal.Message)
 		verdict.RequestID = refusal.RequestID
 		return verdict
@@ -120,9 +136,9 @@ func (a *Activities) leftToOwner(ctx context.Context, id resource.ID, refusal re
 	return refusal
 }
 
-// ownerIsGoing finds the nearest owner that is managed, and reports whether it is
-// being deleted: its DELETE takes along what it holds.
-func (a *Activities) ownerIsGoing(ctx context.Context, id resource.ID) (resource.ID, bool, error) {
+// deletingOwner returns the nearest managed owner, and reports whether it is being
+// deleted: its DELETE removes what it contains.
+func (a *Activities) deletingOwner(ctx context.Context, id resource.ID) (resource.ID, bool, error) {
 	for owner := id.Owner(); !owner.IsZero(); owner = owner.Owner() {
 		managed, known, err := a.Fleet.Managed(ctx, owner)
 		if err != nil {
@@ -135,44 +151,35 @@ func (a *Activities) ownerIsGoing(ctx context.Context, id resource.ID) (resource
 	return resource.ID{}, false, nil
 }
 
-// waitForOwnerDelete is the verdict of a resource that goes with its owner.
+// waitForOwnerDelete is the verdict of a resource that is deleted with its owner.
 func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
 	verdict := resource.Block(resource.ReasonWaitingForOwnerDelete, fmt.Sprintf(
-		"it goes with %s, which is being deleted: %s", owner.Short(), because))
+		"it is deleted with %s, which is being deleted: %s", owner.Short(), because))
 	verdict.WaitingFor = []resource.ID{owner}
 	return verdict
 }
 
-// deleteThrough sends the DELETE through the extensions: what ARM answered to it,
-// and what the extensions made of that. One that is given up may go on behind.
-func (a *Activities) deleteThrough(ctx context.Context, desired resource.Desired) (operation arm.Operation, refused, err error) {
-	type answer struct {
+// deleteThrough sends the DELETE through the extensions. It returns ARM's response
+// to it, and the error that the extensions made of that. An extension that timed
+// out may still run.
+func (a *Activities) deleteThrough(ctx context.Context, desired resource.Desired) (operation arm.Operation, refusal, err error) {
+	type response struct {
 		operation arm.Operation
-		refused   error
+		refusal   error
 	}
-	answers := make(chan answer, 1)
+	responses := make(chan response, 1)
 	err = a.Registry.Delete(ctx, a.request(desired), func(ctx context.Context) error {
-		sent, refused := a.Client.Delete(ctx, desired.ID, desired.APIVersion)
+		sent, refusal := a.Client.Delete(ctx, desired.ID, desired.APIVersion)
 		select {
-		case answers <- answer{sent, refused}:
-		default: // an extension that deletes twice: the first answer counts
+		case responses <- response{sent, refusal}:
+		default: // an extension that deletes twice: the first response counts
 		}
-		return refused
+		return refusal
 	})
 	select {
-	case got := <-answers:
-		return got.operation, got.refused, err
+	case got := <-responses:
+		return got.operation, got.refusal, err
 	default:
 		return operation, nil, err
 	}
-}
-
-// says is the verdict that an extension put into its error, nil for none.
-func says(err error) *resource.Verdict {
-	verdict, ok := extensions.VerdictOf(err)
-	if !ok {
-		return nil
-	}
-	verdict.Message = secrets.Scrub(verdict.Message, nil)
-	return &verdict
 }

@@ -50,7 +50,7 @@ func TestDeleteResource(t *testing.T) {
 		"NoContent": {reason: "204: there was nothing", absent: true, action: resource.ActionProceed, done: true},
 		"NotFound": {
 			reason: "404 with a code that says so", fault: fault(404, "ResourceNotFound"),
-			action: resource.ActionProceed, message: "did not exist", done: true,
+			action: resource.ActionProceed, message: "no longer existed", done: true,
 		},
 		"NoSubscription": {
 			reason: "a wrong subscription is no finished delete", fault: fault(404, "SubscriptionNotFound"),

@@ -13,64 +13,64 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// DiagnoseInput asks a worker how it stands.
+// DiagnoseInput selects what a worker checks.
 type DiagnoseInput struct {
-	// ID, when set, asks besides what may be done to that resource.
+	// ID, when set, adds a check of the rights at that resource.
 	ID resource.ID `json:"id,omitzero"`
 	// Credential is that of resource.Desired.
 	Credential string `json:"credential,omitempty"`
 }
 
-// DiagnoseResult is what only the worker knows.
+// DiagnoseResult contains what only the worker can check.
 type DiagnoseResult struct {
 	Findings []Finding `json:"findings"`
 	// At is the worker's clock.
 	At time.Time `json:"at"`
 }
 
-// FindingState says how bad a finding is.
+// FindingState is the severity of a finding.
 type FindingState string
 
-// The states: as it should be; works, but look at it; does not work.
+// The states: no action needed; works, but needs attention; does not work.
 const (
 	FindingOK    FindingState = "ok"
 	FindingWarn  FindingState = "warn"
 	FindingFault FindingState = "fault"
 )
 
-// Finding is one thing that was looked at; nothing in it is secret.
+// Finding is the result of one check; nothing in it is secret.
 type Finding struct {
 	Check   string       `json:"check"`
 	State   FindingState `json:"state"`
 	Message string       `json:"message"`
-	// Advice says how to mend it, "" where nothing is to mend.
+	// Advice is how to fix it, "" where no action is needed.
 	Advice string `json:"advice,omitempty"`
 }
 
-// skewMost is how far the clocks may differ: tokens are valid from minutes
-// before they are made, and to the second afterwards.
-const skewMost = 2 * time.Minute
+// maxSkew is how far the clocks may differ: tokens are valid from minutes before
+// they are issued, and expire to the second.
+const maxSkew = 2 * time.Minute
 
-// Diagnose looks at what the worker needs of Azure: each credential, the way to
-// ARM, the clock, and on request the rights at a resource. It writes nothing.
+// Diagnose checks what the worker needs in Azure: each credential, the connection
+// to ARM, the clock, and on request the rights at a resource. It writes nothing.
 func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseResult, error) {
-	requests, cancel := forARM(arm.WithCredential(ctx, in.Credential))
+	requests, cancel := requestContext(arm.WithCredential(ctx, in.Credential))
 	defer cancel()
 	var result DiagnoseResult
 	for _, check := range a.Client.Check(requests) {
 		result.Findings = append(result.Findings, credentialFinding(check))
-		if skew := check.Skew.Abs(); skew > skewMost {
+		if skew := check.Skew.Abs(); skew > maxSkew {
 			result.Findings = append(result.Findings, Finding{
 				Check: "clock", State: FindingFault,
 				Message: fmt.Sprintf("the worker's clock is %s %s that of %s", skew, aheadOf(check.Skew), check.Endpoint),
-				Advice:  "let the worker's machine set its clock by NTP: tokens are refused or taken for expired otherwise",
+				Advice:  "synchronize the clock of the worker's machine by NTP: tokens are refused or expire early otherwise",
 			})
 		}
 	}
 	if !in.ID.IsZero() {
-		result.Findings = append(result.Findings, a.rights(requests, in.ID), a.provider(requests, in.ID))
+		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
-	result.Findings = append(result.Findings, a.guards()...)
+	result.Findings = append(result.Findings, a.checkGuards()...)
 	result.At = a.now()
 	return result, nil
 }
@@ -82,15 +82,15 @@ func aheadOf(skew time.Duration) string {
 	return "ahead of"
 }
 
-// credentialFinding says whether a credential gets an answer of ARM, and what to
-// do where it does not.
+// credentialFinding reports whether ARM answers a credential, with advice where it
+// does not.
 func credentialFinding(check arm.Check) Finding {
 	finding := Finding{Check: "credential " + check.Name, State: FindingOK}
-	seen := fmt.Sprintf("subscriptions it may see: %d", check.Visible)
+	access := fmt.Sprintf("visible subscriptions: %d", check.Visible)
 	if check.Subscription != "" {
-		seen = "subscription " + check.Subscription + " is readable"
+		access = "subscription " + check.Subscription + " is readable"
 	}
-	finding.Message = fmt.Sprintf("%s: %s answers, %s", check.Description, check.Endpoint, seen)
+	finding.Message = fmt.Sprintf("%s: %s answers, %s", check.Description, check.Endpoint, access)
 	if check.Err == nil {
 		if check.Visible == 0 && check.Subscription == "" {
 			finding.State, finding.Advice = FindingWarn, "give it a role at a subscription or a resource group (docs/azure-rights.md); one at a resource group alone shows none here"
@@ -103,43 +103,42 @@ func credentialFinding(check arm.Check) Finding {
 	return finding
 }
 
-// adviceFor reads a failed check.
+// adviceFor returns how to fix a failed check.
 func adviceFor(check arm.Check) string {
-	var refused *arm.Error
-	answered := errors.As(check.Err, &refused)
+	failure, answered := errors.AsType[*arm.Error](check.Err)
 	switch {
 	case arm.IsUntrustedCertificate(check.Err):
-		return "name a PEM file with the authority of that certificate in ca-file of the worker's config"
+		return "set ca-file in the worker's config to a PEM file with the authority of that certificate"
 	case !answered && check.Unsent:
-		return "let the worker reach the place where its tokens come from (DNS, firewall, HTTPS_PROXY; authority-host of a custom cloud)"
+		return "let the worker reach the endpoint that issues its tokens (DNS, firewall, HTTPS_PROXY; authority-host of a custom cloud)"
 	case !answered:
 		return "let the worker reach " + check.Endpoint + " (DNS, firewall, HTTPS_PROXY; cloud and endpoint in its config)"
-	case refused.Code == arm.CodeAuthenticationFailed:
-		return tokenAdvice(refused.Message)
-	case refused.Status == http.StatusUnauthorized:
-		return "ARM takes no token of this credential: check tenant-id, cloud and audience in the worker's config"
-	case refused.Status == http.StatusForbidden:
+	case failure.Code == arm.CodeAuthenticationFailed:
+		return tokenAdvice(failure.Message)
+	case failure.Status == http.StatusUnauthorized:
+		return "ARM accepts no token of this credential: check tenant-id, cloud and audience in the worker's config"
+	case failure.Status == http.StatusForbidden:
 		return "give the credential a role there (docs/azure-rights.md); a new assignment takes minutes to spread"
-	case refused.Status == http.StatusNotFound:
+	case failure.Status == http.StatusNotFound:
 		return "check the subscription: this credential does not see it, or it belongs to another tenant"
-	case refused.Class == arm.ClassThrottled:
+	case failure.Class == arm.ClassThrottled:
 		return "wait: Azure limits the requests of this credential"
 	}
-	return "try again; Azure Service Health tells of outages"
+	return "try again; see Azure Service Health for outages"
 }
 
-// tokenAdvice knows what Entra's error codes mean
+// tokenAdvice returns how to fix an error code of Entra
 // (learn.microsoft.com, Microsoft Entra authentication and authorization error
 // codes).
 func tokenAdvice(message string) string {
 	for _, row := range []struct{ codes, advice string }{
 		{"AADSTS7000215", "give the worker the secret's value (not its ID) where client-secret points, and restart it"},
-		{"AADSTS7000222", "the secret has expired: make a new one, put it where client-secret points, and restart the worker"},
+		{"AADSTS7000222", "the secret has expired: create a new one, put it where client-secret points, and restart the worker"},
 		{"AADSTS700016", "the tenant has no such application: check tenant-id and client-id"},
 		{"AADSTS90002 AADSTS900023", "there is no such tenant: check tenant-id and cloud"},
 		{"AADSTS700027 AADSTS1000502", "the application does not know the certificate, or it has expired: check certificate"},
 		{"AADSTS700024", "the assertion's time is wrong: set the worker's clock"},
-		{"AADSTS70021 AADSTS700213", "no federated credential of the application fits the token: check issuer, subject and audience"},
+		{"AADSTS70021 AADSTS700213", "no federated credential of the application matches the token: check issuer, subject and audience"},
 	} {
 		for _, code := range strings.Fields(row.codes) {
 			if strings.Contains(message, code+":") {
@@ -150,17 +149,17 @@ func tokenAdvice(message string) string {
 	return "check kind, tenant-id, client-id and the secret of this credential in the worker's config"
 }
 
-// rights says which of read, write and delete are granted at a resource.
-func (a *Activities) rights(ctx context.Context, id resource.ID) Finding {
+// checkRights reports which of read, write and delete are granted at a resource.
+func (a *Activities) checkRights(ctx context.Context, id resource.ID) Finding {
 	finding := Finding{Check: "rights", State: FindingOK}
 	granted, err := a.Client.Permissions(ctx, id)
-	for at := id.Owner(); arm.IsAbsent(err) && !at.IsZero(); at = at.Owner() {
-		granted, err = a.Client.Permissions(ctx, at) // what comes will inherit them
+	for owner := id.Owner(); arm.IsAbsent(err) && !owner.IsZero(); owner = owner.Owner() {
+		granted, err = a.Client.Permissions(ctx, owner) // a new resource inherits them
 	}
 	if err != nil {
 		finding.State = FindingWarn
-		finding.Message = fmt.Sprintf("what may be done to %s cannot be read: %s", id.Short(), secrets.Scrub(err.Error(), nil))
-		finding.Advice = "give the credential the right Microsoft.Authorization/permissions/read, or look at its role assignments"
+		finding.Message = fmt.Sprintf("the rights at %s cannot be read: %s", id.Short(), secrets.Scrub(err.Error(), nil))
+		finding.Advice = "give the credential the right Microsoft.Authorization/permissions/read, or check its role assignments"
 		return finding
 	}
 	var missing []string
@@ -178,9 +177,9 @@ func (a *Activities) rights(ctx context.Context, id resource.ID) Finding {
 	return finding
 }
 
-// provider says whether the subscription is registered for the resource's
+// checkProvider reports whether the subscription is registered for the resource's
 // provider.
-func (a *Activities) provider(ctx context.Context, id resource.ID) Finding {
+func (a *Activities) checkProvider(ctx context.Context, id resource.ID) Finding {
 	namespace := id.Provider()
 	finding := Finding{Check: "provider", State: FindingOK}
 	if namespace == "" || id.Subscription() == "" {
@@ -198,24 +197,24 @@ func (a *Activities) provider(ctx context.Context, id resource.ID) Finding {
 		finding.State = FindingFault
 		finding.Advice = "run: az provider register --namespace " + namespace + " --subscription " + id.Subscription() + " (azure.register-providers is off)"
 	default:
-		finding.State, finding.Advice = FindingWarn, "nothing to do: the first PUT registers it, which takes minutes"
+		finding.State, finding.Advice = FindingWarn, "no action needed: the first PUT registers it, which takes minutes"
 	}
 	return finding
 }
 
-// guards tells of what holds writes back, and of what cannot be seen.
-func (a *Activities) guards() []Finding {
-	budget := Finding{Check: "put budget", State: FindingOK, Message: "no bound (put-budget 0)"}
+// checkGuards reports what stops writes, and what the worker cannot detect.
+func (a *Activities) checkGuards() []Finding {
+	budget := Finding{Check: "put budget", State: FindingOK, Message: "no limit (put-budget 0)"}
 	if a.options.PutBudget > 0 {
-		left := int(max(a.budget.TokensAt(a.now()), 0))
-		budget.Message = fmt.Sprintf("%d of %d corrections are left in this hour", left, a.options.PutBudget)
-		if left == 0 {
-			budget.State, budget.Advice = FindingWarn, "see what drifts (armature get; reason Held) before raising put-budget"
+		remaining := int(max(a.budget.TokensAt(a.now()), 0))
+		budget.Message = fmt.Sprintf("%d of %d corrections remain in this hour", remaining, a.options.PutBudget)
+		if remaining == 0 {
+			budget.State, budget.Advice = FindingWarn, "check which resources drift (armature get; reason Held) before raising put-budget"
 		}
 	}
-	mask := Finding{Check: "mask key", State: FindingOK, Message: "masks are keyed; rotated secrets are seen"}
+	mask := Finding{Check: "mask key", State: FindingOK, Message: "masks are keyed; rotated secrets are detected"}
 	if !a.options.Rotation {
-		mask.State, mask.Message = FindingWarn, "mask-key is not set: rotated secrets are not seen, and short secrets could be guessed from their masks"
+		mask.State, mask.Message = FindingWarn, "mask-key is not set: rotated secrets are not detected, and short secrets can be guessed from their masks"
 		mask.Advice = "set mask-key in the worker's config, the same for all workers"
 	}
 	return []Finding{budget, mask}

@@ -15,63 +15,58 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Faults of the transport are tried again within an activity, faultDelay apart,
-// doubling; after faultsMax of them they are a verdict.
+// Transient errors of the transport are retried within an activity after
+// transientDelay, doubling; after maxTransientErrors of them they are a verdict.
 const (
-	faultsMax  = 4
-	faultDelay = time.Second
+	maxTransientErrors = 4
+	transientDelay     = time.Second
+	// maxTransientDelay is the longest Retry-After that is waited for within the
+	// activity; a longer one becomes a verdict, which users see.
+	maxTransientDelay = 30 * time.Second
 )
 
-// Types of the application errors; they live in histories.
+// Types of the application errors; they are in histories.
 const (
-	// ErrorNotYet is benign: an operation or a read goes on. An operation that
+	// ErrorNotYet is benign: an operation or a read continues. An operation that
 	// outlives its timeout ends with it.
 	ErrorNotYet = "NotYet"
-	// errorStopping is benign: the worker stops, another one goes on.
+	// errorStopping is benign: the worker stops, another one continues.
 	errorStopping = "WorkerStopping"
 )
 
-// isFault reports whether an error says nothing about the resource: the
+// isTransient reports whether an error says nothing about the resource: the
 // connection broke, or the service failed.
-func isFault(err error) bool {
-	var failure *arm.Error
-	if errors.As(err, &failure) {
+func isTransient(err error) bool {
+	if failure, ok := errors.AsType[*arm.Error](err); ok {
 		return failure.Transient()
 	}
 	return err != nil
 }
 
-// patience is the longest wait that a fault may ask for and still be tried again
-// within its activity; a longer one is a verdict, for people to see.
-const patience = 30 * time.Second
-
-// isAnswer reports whether ARM answered.
-func isAnswer(err error) bool {
-	var failure *arm.Error
-	return errors.As(err, &failure)
+// isARMError reports whether ARM responded with an error.
+func isARMError(err error) bool {
+	_, ok := errors.AsType[*arm.Error](err)
+	return ok
 }
 
-// isForbidden reports a 403.
-func isForbidden(err error) bool {
-	var failure *arm.Error
-	return errors.As(err, &failure) && failure.Status == http.StatusForbidden
+// isForbidden reports whether ARM responded with 403.
+func isForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
+
+func hasStatus(err error, status int) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	return ok && failure.Status == status
 }
 
-// isPrecondition reports that the resource had changed since it was read.
-func isPrecondition(err error) bool {
-	var failure *arm.Error
-	return errors.As(err, &failure) && failure.Status == http.StatusPreconditionFailed
-}
-
-// verdict is the one place where an error of ARM becomes a verdict: the
-// classifiers of the type decide about an answer; a fault is ArmUnreachable.
-// Conflict and throttling are blocks, for nothing is wrong with the resource.
-func (a *Activities) verdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
-	var failure *arm.Error
+// errorVerdict is the only place where an error of ARM becomes a verdict. The
+// classifiers of the type decide about a response; any other error is
+// ArmUnreachable. Conflict and throttling block, because nothing is wrong with the
+// resource.
+func (a *Activities) errorVerdict(ctx context.Context, id resource.ID, apiVersion string, err error) resource.Verdict {
+	failure, isResponse := errors.AsType[*arm.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM did not answer a request for "+id.Short()+" in time")
-	case !errors.As(err, &failure):
+	case !isResponse:
 		return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, "ARM cannot be reached: "+secrets.Scrub(err.Error(), nil))
 	}
 	verdict := a.Registry.Classify(ctx, id.Type(), apiVersion, failure, a.Log)
@@ -82,30 +77,29 @@ func (a *Activities) verdict(ctx context.Context, id resource.ID, apiVersion str
 	return verdict
 }
 
-// fault gives a fault another attempt, or, after faults of them, says false:
-// the caller makes it a verdict.
-func fault(err error, faults int) (error, bool) {
-	if !isFault(err) || faults >= faultsMax {
-		return nil, false
+// retryTransient returns the error that makes Temporal retry a transient error,
+// the count-th of its activity. It returns nil where the error is to be a verdict.
+func retryTransient(err error, count int) error {
+	if !isTransient(err) || count >= maxTransientErrors {
+		return nil
 	}
-	delay := faultDelay << (faults - 1)
-	var failure *arm.Error
-	if errors.As(err, &failure) {
+	delay := transientDelay << (count - 1)
+	if failure, ok := errors.AsType[*arm.Error](err); ok {
 		delay = max(delay, failure.RetryAfter)
 	}
-	if delay > patience {
-		return nil, false
+	if delay > maxTransientDelay {
+		return nil
 	}
 	text := strings.ReplaceAll(secrets.Scrub(err.Error(), nil), context.DeadlineExceeded.Error(), "ARM gave no answer in time")
 	return temporal.NewApplicationErrorWithOptions(text, string(resource.ReasonArmUnreachable),
-		temporal.ApplicationErrorOptions{NextRetryDelay: delay}), true
+		temporal.ApplicationErrorOptions{NextRetryDelay: delay})
 }
 
-// scrubbed is the error without the values that were sent; what it is stays.
-func scrubbed(verb string, id resource.ID, err error, values []string) error {
-	var failure *arm.Error
+// scrubError returns an error of the same kind without the values that were sent.
+func scrubError(verb string, id resource.ID, err error, values []string) error {
+	failure, isResponse := errors.AsType[*arm.Error](err)
 	switch {
-	case errors.As(err, &failure):
+	case isResponse:
 		clean := *failure
 		clean.Message, clean.Target = secrets.Scrub(failure.Message, values), secrets.Scrub(failure.Target, values)
 		clean.Details = nil
@@ -116,19 +110,20 @@ func scrubbed(verb string, id resource.ID, err error, values []string) error {
 	return errors.New(secrets.Scrub(err.Error(), values))
 }
 
-// notYet makes Temporal call the activity again after a delay, without noise.
+// notYet returns the benign error that makes Temporal run the activity again after
+// a delay.
 func notYet(message string, delay time.Duration) error {
 	return temporal.NewApplicationErrorWithOptions(message, ErrorNotYet, temporal.ApplicationErrorOptions{
 		NextRetryDelay: max(delay, time.Second), Category: temporal.ApplicationErrorCategoryBenign,
 	})
 }
 
-// stopping is the error of an activity that must not begin a write, because the
-// worker stops; nil while it does not.
-func stopping(ctx context.Context) error {
+// checkWorkerStop returns the error of an activity that must not start a write
+// because the worker stops, nil while it does not.
+func checkWorkerStop(ctx context.Context) error {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
-		return temporal.NewApplicationErrorWithOptions("the worker stops; another one goes on", errorStopping,
+		return temporal.NewApplicationErrorWithOptions("the worker stops; another one continues", errorStopping,
 			temporal.ApplicationErrorOptions{NextRetryDelay: time.Second, Category: temporal.ApplicationErrorCategoryBenign})
 	default:
 		return nil

@@ -1,9 +1,6 @@
 package activities
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,9 +9,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// fingerprint is a keyed hash of a plan and of what it stands on: what Azure
-// showed where the manifest says something. What the manifest does not speak of
-// (etags, counters, times) moves by itself and moves no plan.
+// fingerprint returns a keyed hash of a plan and of what it is based on: the values
+// in Azure where the manifest states something. Other values (etags, counters,
+// times) change by themselves and do not change the fingerprint.
 func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Desired, observed map[string]any) (string, error) {
 	body, err := resource.DecodeBody(desired.Body)
 	if err != nil {
@@ -34,76 +31,72 @@ func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Des
 	if err != nil {
 		return "", fmt.Errorf("encode the plan of %s: %w", desired.ID, err)
 	}
-	mac := hmac.New(sha256.New, a.options.HashKey)
-	mac.Write(raw)
-	return hex.EncodeToString(mac.Sum(nil)[:16]), nil
+	return a.hash(raw), nil
 }
 
-// project is what observed has where desired says something, less the ignored
-// paths. Elements of a list are cut to what any desired element states, and
-// sorted: servers reorder them.
+// project returns the part of observed where desired states something, without the
+// ignored paths. Elements of a list keep what any desired element states, and are
+// sorted, because servers reorder them.
 func project(desired, observed any, ignore []resource.Path) any {
-	switch want := desired.(type) {
+	switch desired := desired.(type) {
 	case map[string]any:
-		have, isMap := observed.(map[string]any)
-		_, reference := want[resource.RefMarker]
-		_, secret := want[resource.SecretMarker]
-		if !isMap || reference || secret || len(want) == 0 {
+		members, isMap := observed.(map[string]any)
+		_, reference := desired[resource.RefMarker]
+		_, secret := desired[resource.SecretMarker]
+		if !isMap || reference || secret || len(desired) == 0 {
 			return observed
 		}
-		return projectMembers(want, have, ignore)
+		return projectMembers(desired, members, ignore)
 	case []any:
-		have, isList := observed.([]any)
+		elements, isList := observed.([]any)
 		stated := map[string]any{}
-		for _, item := range want {
+		for _, item := range desired {
 			object, isMap := item.(map[string]any)
 			if !isMap {
 				return observed
 			}
 			stated = union(stated, object)
 		}
-		if !isList || len(want) == 0 {
+		if !isList || len(desired) == 0 {
 			return observed
 		}
-		return projectElements(stated, have, ignore)
+		return projectElements(stated, elements, ignore)
 	}
 	return observed
 }
 
-func projectMembers(want, have map[string]any, ignore []resource.Path) map[string]any {
-	kept := make(map[string]any, len(want))
-	for name, value := range want {
-		rest, ends := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
-		if ends {
+func projectMembers(desired, observed map[string]any, ignore []resource.Path) map[string]any {
+	projected := make(map[string]any, len(desired))
+	for name, value := range desired {
+		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
+		if ignored {
 			continue
 		}
-		for other, seen := range have {
+		for other, member := range observed {
 			if strings.EqualFold(other, name) {
-				kept[name] = project(value, seen, rest)
+				projected[name] = project(value, member, rest)
 			}
 		}
 	}
-	return kept
+	return projected
 }
 
-func projectElements(stated map[string]any, have []any, ignore []resource.Path) []string {
-	kept := make([]string, 0, len(have))
-	for i, item := range have {
-		rest, ends := resource.Advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, item) })
-		if ends {
+func projectElements(stated map[string]any, observed []any, ignore []resource.Path) []string {
+	projected := make([]string, 0, len(observed))
+	for i, element := range observed {
+		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.MatchesElement(i, element) })
+		if ignored {
 			continue
 		}
-		raw, err := json.Marshal(project(stated, item, rest))
-		if err != nil {
-			continue
+		if raw, err := json.Marshal(project(stated, element, rest)); err == nil {
+			projected = append(projected, string(raw))
 		}
-		kept = append(kept, string(raw))
 	}
-	slices.Sort(kept)
-	return kept
+	slices.Sort(projected)
+	return projected
 }
 
-// union states what either of two objects states.
+// union returns what either of two objects states.
 func union(a, b map[string]any) map[string]any {
 	joined := make(map[string]any, len(a)+len(b))
 	for name, value := range a {
@@ -117,7 +110,7 @@ func union(a, b map[string]any) map[string]any {
 			}
 		case []any:
 			if list, isList := value.([]any); isList {
-				joined[name] = append(known[:len(known):len(known)], list...)
+				joined[name] = slices.Concat(known, list)
 			}
 		default:
 			joined[name] = value

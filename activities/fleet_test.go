@@ -15,16 +15,16 @@ type fakeFleet struct {
 	managed    map[string]Managed
 	dependents Dependents
 	// memories are what the workflows remember, by ID key.
-	memories map[string]Recollection
+	memories map[string]WorkflowMemory
 	err      error
 	// deleted, woken and told are what was asked for.
 	deleted []resource.ID
 	// slow holds up who is told to go until it is closed.
-	slow  chan struct{}
-	woken []Change
-	told  []resource.ID
-	place Place
-	ended []Turn
+	slow     chan struct{}
+	woken    []Change
+	told     []resource.ID
+	position Position
+	ended    []Turn
 	// freeze holds what has the label stack=prod, once frozen.
 	freeze Freeze
 	frozen bool
@@ -61,7 +61,7 @@ func (w *world) WakeDeleting(_ context.Context, _ Change, needed []resource.ID) 
 	return len(needed), w.fleet.err
 }
 
-func (w *world) Take(context.Context, Turn) (Place, error) { return w.fleet.place, w.fleet.err }
+func (w *world) Take(context.Context, Turn) (Position, error) { return w.fleet.position, w.fleet.err }
 
 func (w *world) End(_ context.Context, turn Turn) error {
 	w.fleet.ended = append(w.fleet.ended, turn)
@@ -82,7 +82,7 @@ func (w *world) Frozen(_ context.Context, labels map[string]string) (Freeze, boo
 }
 
 // Recall is what the workflow of a managed resource would say.
-func (w *world) Recall(_ context.Context, id resource.ID) (Recollection, bool, error) {
+func (w *world) ReadMemory(_ context.Context, id resource.ID) (WorkflowMemory, bool, error) {
 	memory, known := w.fleet.memories[id.Key()]
 	return memory, known, w.fleet.err
 }

@@ -14,83 +14,125 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// readProgress is what an attempt of a read leaves to the next.
+// Expectation is what a read after a write waits for.
+type Expectation string
+
+// The expectations: a plain read accepts any result; after an accepted PUT an
+// absent resource is read again for a while, after a DELETE a present one.
+const (
+	ExpectAny     Expectation = ""
+	ExpectPresent Expectation = "present"
+	ExpectAbsent  Expectation = "absent"
+)
+
+func (e Expectation) isMet(exists bool) bool {
+	return e == ExpectAny || exists == (e == ExpectPresent)
+}
+
+// GetResourceInput is the resource to read.
+type GetResourceInput struct {
+	resource.Target
+	Expect   Expectation `json:"expect,omitempty"`
+	Repeated Repeated    `json:"repeated,omitzero"`
+}
+
+// GetResourceResult is the observed resource, masked.
+type GetResourceResult struct {
+	// Verdict stops the pass when the read was refused.
+	Verdict resource.Verdict `json:"verdict"`
+	Exists  bool             `json:"exists"`
+	// Observed is one JSON object, nil when absent.
+	Observed json.RawMessage `json:"observed,omitempty"`
+	// State lists the provisioning state and the other states of the resource
+	// ("Succeeded, Running"), "" where ARM shows none. InFlight is the provisioning
+	// state when it means an operation in flight.
+	State    string `json:"state,omitempty"`
+	InFlight string `json:"inFlight,omitempty"`
+	// OverdueExempt is set in a state in which the resource is never overdue.
+	OverdueExempt bool `json:"overdueExempt,omitempty"`
+	// Leaf is set for a type that nothing depends on.
+	Leaf   bool      `json:"leaf,omitempty"`
+	ReadAt time.Time `json:"readAt"`
+}
+
+// readProgress is what an attempt of a read records for the next one.
 type readProgress struct {
-	seen
-	Faults int `json:"faults,omitempty"`
-	// Since is when the answer first contradicted the expectation.
+	lastAnswer
+	TransientErrors int `json:"faults,omitempty"`
+	// Since is when the response first contradicted the expectation.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// GetResource is step 2: the resource as ARM shows it, masked. Only an answer
-// whose code says so means that it is absent.
+// GetResource is step 2: it returns the resource as ARM shows it, masked. Only a
+// response whose code says so means that the resource is absent.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
-	ctx = as(ctx, in.Credential, in.ID)
-	heart := startHeart[readProgress](ctx)
-	defer heart.stop()
-	return a.getResource(ctx, in, heart)
+	ctx = withCredential(ctx, in.Credential, in.ID)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	return a.getResource(ctx, in, heartbeat)
 }
 
 // getResource is GetResource as part of an activity.
-func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart *heart[readProgress]) (GetResourceResult, error) {
-	result, masked, err := a.readOnce(ctx, in)
+func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress]) (GetResourceResult, error) {
+	result, masked, err := a.readOnce(ctx, in.Target)
 	switch {
 	case err != nil:
-		return a.getFailed(ctx, in, heart, err)
+		return a.getFailed(ctx, in, heartbeat, err)
 	case result.Verdict.Stops():
-		a.observed("GetResource", result.Verdict)
+		a.report("GetResource", result.Verdict)
 		return result, nil
 	}
-	if again := a.contradicts(in.Expect, result.Exists, heart); again != nil {
-		return GetResourceResult{}, again
+	if err := a.awaitExpected(in.Expect, result.Exists, heartbeat); err != nil {
+		return GetResourceResult{}, err
 	}
-	a.saw(ctx, in, result, masked)
+	a.cacheReading(ctx, in.Target, result, masked)
 	return result, nil
 }
 
-// readOnce makes one request. Its error is a refusal or a fault; an answer that
-// cannot be read is a verdict.
-func (a *Activities) readOnce(ctx context.Context, in GetResourceInput) (GetResourceResult, map[string]any, error) {
+// readOnce makes one request. It returns the masked body too. Its error is a
+// refusal or transient; a response that cannot be decoded is a verdict.
+func (a *Activities) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
 	started := a.now()
-	requests, cancel := forARM(ctx)
+	requests, cancel := requestContext(ctx)
 	defer cancel()
-	response, err := a.Client.Get(requests, in.ID, in.APIVersion)
+	response, err := a.Client.Get(requests, target.ID, target.APIVersion)
 	if err != nil && !arm.IsAbsent(err) {
 		return GetResourceResult{}, nil, err
 	}
-	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: a.Registry.Leaf(in.ID.Type())}
+	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: a.Registry.Leaf(target.ID.Type())}
 	var masked map[string]any
 	if err == nil {
-		if masked, err = a.observe(ctx, in, response, &result); err != nil {
+		if masked, err = a.observe(ctx, target, response, &result); err != nil {
 			return GetResourceResult{Verdict: resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())}, nil, nil
 		}
 	}
 	return result, masked, nil
 }
 
-// saw takes over a reading: others may wait for the resource.
-func (a *Activities) saw(ctx context.Context, in GetResourceInput, result GetResourceResult, masked map[string]any) {
-	a.owners.readings.learn(in.ID, readAs{in.APIVersion, arm.CredentialName(ctx)}, masked, result.ReadAt)
-	a.observed("GetResource", result.Verdict)
+// cacheReading caches a reading for the resources that wait for this one.
+func (a *Activities) cacheReading(ctx context.Context, target resource.Target, result GetResourceResult, masked map[string]any) {
+	a.lookup.Cache(ctx, target.ID, target.APIVersion, masked, result.ReadAt)
+	a.report("GetResource", result.Verdict)
 }
 
-// observe masks the answer before it leaves the activity.
-func (a *Activities) observe(ctx context.Context, in GetResourceInput, response arm.Response, result *GetResourceResult) (map[string]any, error) {
+// observe fills in the result from a response, masked before it leaves the
+// activity.
+func (a *Activities) observe(ctx context.Context, target resource.Target, response arm.Response, result *GetResourceResult) (map[string]any, error) {
 	body, err := resource.DecodeBody(response.Body)
 	if err != nil || body == nil {
-		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", in.ID, response.RequestID)
+		return nil, fmt.Errorf("the answer to GET %s is no JSON object (ARM request ID %s)", target.ID, response.RequestID)
 	}
-	masked := a.Registry.Trim(in.ID.Type(), a.mask(ctx, body, hidden{in.Plain, in.Secret, in.SecretRefs}))
+	masked := a.Registry.Trim(target.ID.Type(), a.mask(ctx, body, target))
 	if result.Observed, err = json.Marshal(masked); err != nil {
-		return nil, fmt.Errorf("encode answer to GET %s: %w", in.ID, err)
+		return nil, fmt.Errorf("encode answer to GET %s: %w", target.ID, err)
 	}
 	if drift.Bounded(result.Observed) {
-		a.bodies.keep(result.Observed, masked)
+		a.bodies.Put(result.Observed, masked)
 	}
-	result.Exists = true
 	object := resource.Object{Observed: masked}
+	result.Exists = true
 	result.State, result.OverdueExempt = strings.Join(states(&object), ", "), a.overdueExempt(&object)
-	if state := object.ProvisioningState(); a.Registry.InFlight(in.ID.Type(), state) {
+	if state := object.ProvisioningState(); a.Registry.InFlight(target.ID.Type(), state) {
 		result.InFlight = state
 	}
 	return masked, nil
@@ -112,56 +154,63 @@ func states(object *resource.Object) []string {
 	return found
 }
 
-// getFailed gives faults a few more attempts, then says what is wrong.
-func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heart *heart[readProgress], err error) (GetResourceResult, error) {
-	progress := heart.progress()
-	progress.Faults++
-	values, _ := a.values(ctx, in.SecretRefs)
-	of := attempted{id: in.ID, apiVersion: in.APIVersion, before: in.Repeated, values: values}
-	verdict := a.judge(ctx, of, err, &progress.seen)
-	heart.record(progress)
-	if again, retry := fault(scrubbed("get", in.ID, err, values), progress.Faults); retry {
-		return GetResourceResult{}, again
+// getFailed retries a transient error; any other one, or one too many, is a
+// verdict.
+func (a *Activities) getFailed(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], err error) (GetResourceResult, error) {
+	values, _ := a.secretValues(ctx, in.SecretRefs)
+	request := failedRequest{id: in.ID, apiVersion: in.APIVersion, repeated: in.Repeated, values: values}
+	progress := heartbeat.progress()
+	progress.TransientErrors++
+	verdict := a.failureVerdict(ctx, request, err, &progress.lastAnswer)
+	heartbeat.send(progress)
+	if retry := retryTransient(scrubError("get", in.ID, err, values), progress.TransientErrors); retry != nil {
+		return GetResourceResult{}, retry
 	}
-	return GetResourceResult{Verdict: a.observed("GetResource", verdict)}, nil
+	return GetResourceResult{Verdict: a.report("GetResource", verdict)}, nil
 }
 
-// contradicts asks for another read when the answer contradicts a write that
-// ARM accepted: ARM's reads may lag behind its writes.
-func (a *Activities) contradicts(expect Expectation, exists bool, heart *heart[readProgress]) error {
-	if expect.met(exists) {
-		return nil
-	}
-	progress := heart.progress()
-	if progress.Since.IsZero() {
-		progress.Since = a.now()
-		heart.record(progress)
-	}
-	if a.now().Sub(progress.Since) >= a.options.RereadWindow {
+// countTransient counts an error of a read and returns the error that makes
+// Temporal retry it, nil where it is to be a verdict.
+func countTransient(heartbeat *heartbeater[readProgress], err error) error {
+	progress := heartbeat.progress()
+	progress.TransientErrors++
+	heartbeat.send(progress)
+	return retryTransient(err, progress.TransientErrors)
+}
+
+// awaitExpected returns the error that makes Temporal read again when the response
+// contradicts an accepted write: ARM's reads may lag behind its writes. After
+// RereadWindow it returns nil.
+func (a *Activities) awaitExpected(expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
+	if expect.isMet(exists) || a.sinceFirst(heartbeat) >= a.options.RereadWindow {
 		return nil
 	}
 	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)
 }
 
-// hidden is what a manifest says about secrets: the paths that it states in
-// plain, those where it has a $secret, and the references behind them.
-type hidden struct {
-	plain, secret, refs []string
+// sinceFirst returns the time since its first call in this activity.
+func (a *Activities) sinceFirst(heartbeat *heartbeater[readProgress]) time.Duration {
+	progress := heartbeat.progress()
+	if progress.Since.IsZero() {
+		progress.Since = a.now()
+		heartbeat.send(progress)
+	}
+	return a.now().Sub(progress.Since)
 }
 
-// mask hides secret values: by name and form, where the manifest has a $secret,
-// and wherever the answer repeats a value of one.
-func (a *Activities) mask(ctx context.Context, observed map[string]any, h hidden) map[string]any {
-	masked := a.Masker.MaskPaths(a.Masker.Mask(observed, h.plain), h.secret)
-	if values, _ := a.values(ctx, h.refs); len(values) > 0 {
+// mask hides secret values: by name and form, at the paths that the manifest marks
+// as secret, and wherever the body repeats the value of a $secret.
+func (a *Activities) mask(ctx context.Context, observed map[string]any, target resource.Target) map[string]any {
+	masked := a.Masker.MaskPaths(a.Masker.Mask(observed, target.Plain), target.Secret)
+	if values, _ := a.secretValues(ctx, target.SecretRefs); len(values) > 0 {
 		masked = a.Masker.MaskValues(masked, values)
 	}
 	return masked
 }
 
-// values are the secrets behind references, to be masked in what ARM sends back;
-// false when one of them cannot be had.
-func (a *Activities) values(ctx context.Context, refs []string) (values []string, all bool) {
+// secretValues returns the values behind $secret references, to be masked in
+// responses. It returns false when one of them cannot be read.
+func (a *Activities) secretValues(ctx context.Context, refs []string) (values []string, all bool) {
 	all = true
 	for _, ref := range refs {
 		value, err := a.Secrets.ReadCached(ctx, ref)
@@ -174,5 +223,5 @@ func (a *Activities) values(ctx context.Context, refs []string) (values []string
 	return values, all
 }
 
-// attempt is the number of the attempt, from 1.
-func attempt(ctx context.Context) int { return int(activity.GetInfo(ctx).Attempt) }
+// attemptNumber returns the number of the attempt, from 1.
+func attemptNumber(ctx context.Context) int { return int(activity.GetInfo(ctx).Attempt) }

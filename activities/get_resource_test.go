@@ -73,7 +73,7 @@ func TestGetResource(t *testing.T) {
 			action: resource.ActionError, why: "InvalidAnswer", class: resource.RetrySlow,
 		},
 		"LongOutage": {
-			reason: "a fault that asks for patience is shown, not slept through",
+			reason: "a fault that asks for maxTransientDelay is shown, not slept through",
 			fault:  armsim.Fault{Status: 503, Code: "ServerBusy", Headers: map[string]string{"Retry-After": "120"}},
 			action: resource.ActionError, why: "ServerBusy", class: resource.RetrySlow,
 		},
@@ -89,7 +89,7 @@ func TestGetResource(t *testing.T) {
 			if c.fault.Status != 0 {
 				w.sim.AddFault(c.fault)
 			}
-			got, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+			got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}})
 			must(t, err)
 			want(t, got.Verdict, c.action, c.why, c.class, c.part)
 			if got.Exists != c.exists || got.InFlight != c.flight || got.Exists != (got.Observed != nil) {
@@ -109,7 +109,7 @@ func TestGetResourceThrottled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.sim.AddFault(armsim.Fault{Status: 429, Code: "SubscriptionRequestsThrottled", Message: "Too many.", Headers: map[string]string{"Retry-After": "42"}})
-	got, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+	got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}})
 	must(t, err)
 	want(t, got.Verdict, resource.ActionBlock, "SubscriptionRequestsThrottled", resource.RetrySlow, "Too many.")
 	if got.Verdict.RetryAfter != 42*time.Second || got.Verdict.RequestID == "" {
@@ -146,7 +146,7 @@ func TestGetResourceFaults(t *testing.T) {
 			w := newWorld(t)
 			w.put(thingText, `{"location":"westus2"}`)
 			w.sim.AddFault(c.fault)
-			got, failures := finish(w, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+			got, failures := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}})
 			if c.why == "" && !got.Exists || c.why != "" && (got.Verdict.Action != resource.ActionError || got.Verdict.Reason != c.why) {
 				t.Errorf("%s: got %+v", c.reason, got)
 			}
@@ -193,7 +193,7 @@ func TestGetResourceExpects(t *testing.T) {
 			if c.exists {
 				w.put(thingText, `{"location":"westus2"}`)
 			}
-			in := GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15", Expect: c.expect}
+			in := GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}, Expect: c.expect}
 			if c.later {
 				for range 2 {
 					_, err := run(w, w.acts.GetResource, in)
@@ -224,7 +224,7 @@ func TestGetResourceMasks(t *testing.T) {
 	w.put(thingText, `{"location":"westus2","tags":{"sortKey":"plain tag","apiKey":"stated","otherKey":"`+planted+`"},
 		"properties":{"note":"`+planted+`","publicKey":"ssh-rsa AAAA","connection":"Server=x;Password=`+planted+`"}}`)
 	got, err := run(w, w.acts.GetResource, GetResourceInput{
-		ID: id(t, thingText), APIVersion: "2023-08-15", Plain: []string{"tags.apiKey"}, Secret: []string{"properties.note"},
+		Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15", Plain: []string{"tags.apiKey"}, Secret: []string{"properties.note"}},
 	})
 	must(t, err)
 	made := w.sim.Secrets()
@@ -252,13 +252,13 @@ func TestGetResourceMasks(t *testing.T) {
 func TestGetResourceEndsBeforeItsActivity(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if long, short := margin(90*time.Second), margin(4*time.Second); long != 5*time.Second || short != time.Second {
+	if long, short := requestMargin(90*time.Second), requestMargin(4*time.Second); long != 5*time.Second || short != time.Second {
 		t.Errorf("the margins are %s and %s", long, short)
 	}
 	w.sim.AddFault(armsim.Fault{Gate: true})
-	got, failures := finishWithin(w, 400*time.Millisecond, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+	got, failures := finishWithin(w, 400*time.Millisecond, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}})
 	want(t, got.Verdict, resource.ActionError, resource.ReasonArmUnreachable, resource.RetrySlow, "did not answer")
-	if len(failures) != faultsMax-1 {
+	if len(failures) != maxTransientErrors-1 {
 		t.Errorf("a request that hangs took %d attempts", len(failures)+1)
 	}
 }
@@ -267,7 +267,7 @@ func TestMessagesHaveNoCredentials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.sim.AddFault(armsim.Fault{Status: 400, Code: "BadThing", Message: "Cannot use Server=x;Password=" + planted + ";"})
-	got, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+	got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}})
 	must(t, err)
 	if !strings.Contains(got.Verdict.Message, "Cannot use") {
 		t.Errorf("message is %q", got.Verdict.Message)
@@ -280,7 +280,7 @@ func TestGetResourceEchoedSecret(t *testing.T) {
 	w := newWorld(t)
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(thingText, `{"location":"westus2","properties":{"copy":"`+planted+`","statusMessage":"the value `+planted+` is weak"}}`)
-	in := GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"}
+	in := GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}}
 	open, err := run(w, w.acts.GetResource, in)
 	must(t, err)
 	if !strings.Contains(string(open.Observed), planted) {
@@ -297,7 +297,7 @@ func TestGetResourceFailureIsToldWithoutTheSecret(t *testing.T) {
 	w := newWorld(t)
 	w.sim.AddFault(armsim.Fault{Status: 403, Code: "AuthorizationFailed", Message: "no role; " + planted})
 	got, err := run(w, w.acts.GetResource, GetResourceInput{
-		ID: id(t, thingText), APIVersion: "2023-08-15", SecretRefs: []string{"env:ARMATURE_SECRET_GONE", "env:ARMATURE_SECRET_ACTIVITIES"},
+		Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15", SecretRefs: []string{"env:ARMATURE_SECRET_GONE", "env:ARMATURE_SECRET_ACTIVITIES"}},
 	})
 	must(t, err)
 	want(t, got.Verdict, resource.ActionError, "AuthorizationFailed", resource.RetrySlow, "no role")

@@ -61,7 +61,7 @@ func TestGuardChildren(t *testing.T) {
 				}
 				in := PutResourceInput{Desired: desired(t, c.parent, body), ObservedAt: w.now(), Uncompared: true}
 				in.Desired.APIVersion = "2022-01-01" // before ARM itself kept what a body leaves out
-				read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: in.Desired.ID, APIVersion: in.Desired.APIVersion})
+				read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: in.Desired.ID, APIVersion: in.Desired.APIVersion}})
 				checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: in.Desired, Observed: read.Observed, Applied: true})
 				if slices.ContainsFunc(checked.Verdict.Drops, func(path string) bool { return strings.Contains(path, "first") }) {
 					t.Errorf("the verdict says that children go: %v", checked.Verdict.Drops)
@@ -222,7 +222,7 @@ func TestGuardAutoscaler(t *testing.T) {
 	}
 }
 
-// What somebody deleted is left so by recreate: never; else it is made again under
+// What somebody deleted is left so by recreate: never; else it is recreated under
 // the reason Disappeared, within the budget of corrections.
 func TestGuardDisappeared(t *testing.T) {
 	t.Parallel()
@@ -255,7 +255,7 @@ func TestGuardVanishedMeanwhile(t *testing.T) {
 		reset    bool
 		puts     int
 	}{
-		"always":            {reason: "it is made again", puts: 1},
+		"always":            {reason: "it is recreated", puts: 1},
 		"recreate never":    {reason: "its deletion is respected", recreate: resource.RecreateNever},
 		"adopt only":        {reason: "it is never created", adopt: resource.AdoptOnly},
 		"never, after loss": {reason: "a PUT before this one is no reason", recreate: resource.RecreateNever, reset: true},
@@ -272,7 +272,7 @@ func TestGuardVanishedMeanwhile(t *testing.T) {
 				t.Errorf("%s: %d PUTs, %+v", c.reason, n, got)
 			}
 			if c.puts == 0 {
-				want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow, "vanished since this pass read it")
+				want(t, got.Verdict, resource.ActionBlock, resource.ReasonDisappeared, resource.RetrySlow, "disappeared since this pass read it")
 			}
 		})
 	}
@@ -291,7 +291,7 @@ func TestGuardAdoptNever(t *testing.T) {
 	if put.Sent || w.puts(thingText) != 0 {
 		t.Errorf("somebody else's resource was written: %+v", put.Verdict)
 	}
-	read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed})
 	want(t, got.Verdict, resource.ActionError, resource.ReasonAlreadyExists, resource.RetryNone)
 }

@@ -39,7 +39,7 @@ func TestGuardFrozen(t *testing.T) {
 	}
 	deleted, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
 	want(t, deleted.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow)
-	got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	got, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	if !got.Exists {
 		t.Errorf("a read of a frozen resource says %+v", got.Verdict)
 	}
@@ -79,9 +79,9 @@ func TestGuardFreezeUnknown(t *testing.T) {
 	w.fleet.err = errors.New("Temporal is away")
 	d := desired(t, thingText, `{"location":"westus2","tags":{"a":"1"}}`)
 	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
-	want(t, put.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "could not tell whether t1 is frozen", "Temporal is away")
+	want(t, put.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "cannot look up freezes of t1", "Temporal is away")
 	deleted, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
-	want(t, deleted.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "could not tell whether t1 is frozen")
+	want(t, deleted.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "cannot look up freezes of t1")
 	if writes := slices.DeleteFunc(w.requests(), func(r string) bool { return strings.HasPrefix(r, "GET ") }); len(writes) > 0 || put.Sent || put.Unknown {
 		t.Errorf("wrote %v without knowing, result %+v", writes, put)
 	}
@@ -121,7 +121,7 @@ func TestGuardPutBudget(t *testing.T) {
 		}
 	}
 	got := correct("c", true)
-	want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow, "put back 2 resources")
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow, "corrected 2 resources")
 	if got.Verdict.RetryAfter != 30*time.Minute || got.Sent || got.Unknown {
 		t.Errorf("result %+v, want nothing sent and a try in 30 min", got)
 	}
@@ -224,7 +224,7 @@ func mergedPut(t *testing.T, create bool) {
 	if !result.Sent || header == "" {
 		t.Fatalf("If-Match is %q: %+v", header, result.Verdict)
 	}
-	got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	got, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	var now struct{ Properties map[string]any }
 	must(t, json.Unmarshal(got.Observed, &now))
 	if now.Properties["size"] != "large" || now.Properties["count"] != 3.0 {
@@ -270,7 +270,7 @@ func TestGuardStopped(t *testing.T) {
 				t.Errorf("differences %v and %d PUTs, want some and none", got.Differences, w.puts(c.id))
 			}
 			states := desired(t, c.id, `{"location":"westus2","tags":{"a":"1"},"properties":{`+c.says("Running")+`}}`)
-			read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: states.ID, APIVersion: states.APIVersion})
+			read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: states.ID, APIVersion: states.APIVersion}})
 			in := PreCheckInput{Desired: states, Observed: read.Observed, Applied: true}
 			if name != "PostgreSQL" && name != "Kusto" { // which take no PUT of any kind
 				want(t, local(w, w.acts.PreCheck, in).Verdict, resource.ActionProceed, resource.ReasonDrift, "")
@@ -297,7 +297,7 @@ func stopAt(path string) map[string]any {
 // ended it.
 func (w *world) wholePass(d resource.Desired, correction bool) resource.Verdict {
 	w.t.Helper()
-	read, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed, Applied: true})
 	if checked.Verdict.Action != resource.ActionProceed {
 		return checked.Verdict

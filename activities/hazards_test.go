@@ -65,7 +65,7 @@ func TestHazard03RetryAfterOfA429IsHeeded(t *testing.T) {
 	must(t, err)
 	want(t, refused.Verdict, resource.ActionBlock, "TooManyRequests", resource.RetrySlow)
 	w.sim.AddFault(asks(http.MethodGet, ""))
-	read, err := run(w, w.acts.GetResource, GetResourceInput{ID: put.Desired.ID, APIVersion: put.Desired.APIVersion})
+	read, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: put.Desired.ID, APIVersion: put.Desired.APIVersion}})
 	must(t, err)
 	w.put(clusterText, `{"location":"westus2"}`)
 	w.sim.AddFault(asks(http.MethodDelete, ""))
@@ -142,7 +142,7 @@ func TestHazard12ErrorsOfAGetAreClassified(t *testing.T) {
 			t.Parallel()
 			w, put := putWorld(t)
 			w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Status: c.status, Code: code, Message: "What ARM says."})
-			got, err := run(w, w.acts.GetResource, GetResourceInput{ID: put.Desired.ID, APIVersion: put.Desired.APIVersion})
+			got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: put.Desired.ID, APIVersion: put.Desired.APIVersion}})
 			must(t, err)
 			want(t, got.Verdict, c.action, resource.Reason(code), c.class, "What ARM says.", "ARM request ID")
 			if got.Exists || strings.Contains(string(got.Observed), "{") {

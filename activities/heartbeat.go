@@ -11,37 +11,36 @@ import (
 const (
 	// heartbeatInterval is a third of the heartbeat timeout of workflows/options.go.
 	heartbeatInterval = 5 * time.Second
-	// firstBeat is when the first heartbeat is due. Each is a transaction of the
+	// firstHeartbeat is when the first heartbeat is due. Each is a transaction of the
 	// server, and most activities end before.
-	firstBeat = 2 * heartbeatInterval
+	firstHeartbeat = 2 * heartbeatInterval
 )
 
-// heart heartbeats the progress of an activity until it is stopped, so that a
-// lost worker is noticed and the next attempt starts with what was known.
-type heart[T any] struct {
-	ctx  context.Context
-	mu   sync.Mutex
-	last T
-	done chan struct{}
-	idle sync.WaitGroup
+// heartbeater records the progress of an activity periodically until it is
+// stopped, so that the server notices a lost worker and the next attempt starts
+// with what was known.
+type heartbeater[T any] struct {
+	ctx     context.Context
+	mu      sync.Mutex
+	last    T
+	done    chan struct{}
+	stopped sync.WaitGroup
 }
 
-// startHeart begins with the progress that the attempt before left.
-func startHeart[T any](ctx context.Context) *heart[T] {
-	h := &heart[T]{ctx: ctx, done: make(chan struct{})}
+// startHeartbeat starts with the progress of the attempt before.
+func startHeartbeat[T any](ctx context.Context) *heartbeater[T] {
+	h := &heartbeater[T]{ctx: ctx, done: make(chan struct{})}
 	if activity.HasHeartbeatDetails(ctx) {
-		// Details that cannot be read are those of another version: the
-		// activity starts over, which every one of them can.
+		// Details that cannot be decoded are from another version: the activity
+		// starts over, which every one of them can.
 		_ = activity.GetHeartbeatDetails(ctx, &h.last)
 	}
-	h.idle.Add(1)
-	go h.beat()
+	h.stopped.Go(h.run)
 	return h
 }
 
-func (h *heart[T]) beat() {
-	defer h.idle.Done()
-	timer := time.NewTimer(firstBeat)
+func (h *heartbeater[T]) run() {
+	timer := time.NewTimer(firstHeartbeat)
 	defer timer.Stop()
 	for {
 		select {
@@ -56,32 +55,31 @@ func (h *heart[T]) beat() {
 	}
 }
 
-// progress is what is known.
-func (h *heart[T]) progress() T {
+func (h *heartbeater[T]) progress() T {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last
 }
 
-// record replaces the progress and sends it.
-func (h *heart[T]) record(progress T) {
+// send replaces the progress and sends it.
+func (h *heartbeater[T]) send(progress T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last = progress
 	activity.RecordHeartbeat(h.ctx, progress)
 }
 
-// keep replaces the progress, which the next beat sends: each heartbeat is a
+// set replaces the progress, which the next heartbeat sends: each one is a
 // transaction of the server.
-func (h *heart[T]) keep(progress T) {
+func (h *heartbeater[T]) set(progress T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last = progress
 }
 
-// stop ends the heartbeats; the SDK flushes the last record when the activity
+// stop ends the heartbeats; the SDK flushes the last progress when the activity
 // fails.
-func (h *heart[T]) stop() {
+func (h *heartbeater[T]) stop() {
 	close(h.done)
-	h.idle.Wait()
+	h.stopped.Wait()
 }

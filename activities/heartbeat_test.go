@@ -15,9 +15,9 @@ func TestHeart(t *testing.T) {
 		w := &world{t: t, stop: make(chan struct{})}
 		w.details = []byte(`{"faults":2}`)
 		beating := func(ctx context.Context, wait time.Duration) (int, error) {
-			heart := startHeart[readProgress](ctx)
+			heart := startHeartbeat[readProgress](ctx)
 			defer heart.stop()
-			if heart.progress().Faults != 2 {
+			if heart.progress().TransientErrors != 2 {
 				t.Errorf("the progress of the attempt before is lost: %+v", heart.progress())
 			}
 			<-time.After(wait)
@@ -39,12 +39,12 @@ func TestHeartRecords(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, stop: make(chan struct{}), details: []byte(`not json`)}
 	_, err := run(w, func(ctx context.Context, _ string) (string, error) {
-		heart := startHeart[readProgress](ctx)
+		heart := startHeartbeat[readProgress](ctx)
 		defer heart.stop()
 		if heart.progress() != (readProgress{}) {
 			t.Errorf("details of another version became %+v", heart.progress())
 		}
-		heart.record(readProgress{Faults: 3})
+		heart.send(readProgress{TransientErrors: 3})
 		return "", notYet("again", 0)
 	}, "")
 	applicationError(t, err)

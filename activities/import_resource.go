@@ -7,73 +7,75 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
-// importedMost bounds the children that one resource names.
-const importedMost = 1000
+// maxImportedChildren bounds the children of one resource.
+const maxImportedChildren = 1000
 
-// ImportResourceInput names an existing resource.
+// ImportResourceInput is an existing resource.
 type ImportResourceInput struct {
 	ID resource.ID `json:"id"`
-	// APIVersion reads it; "" takes the newest stable one that the subscription
-	// offers.
+	// APIVersion is the version to read it with; "" is the newest stable one that the
+	// subscription offers.
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Credential names the one to read with, "" leaves that to the subscription.
+	// Credential is the one to read with; "" leaves the choice to the subscription.
 	Credential string `json:"credential,omitempty"`
-	// Children asks for what is in it too.
+	// Children requests its children too.
 	Children bool `json:"children,omitempty"`
 }
 
-// ImportResourceResult is what a manifest of the resource says.
+// ImportResourceResult is the content of a manifest of the resource.
 type ImportResourceResult struct {
 	// Verdict stops the import of this resource.
 	Verdict resource.Verdict `json:"verdict"`
-	// ID is as Azure spells it.
+	// ID is the ID in the case that Azure returns.
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion,omitempty"`
-	// OwnerAPIVersion reads the owner of an extension resource, "" where a
-	// manifest needs none.
+	// OwnerAPIVersion is the version to read the owner of an extension resource with,
+	// "" where a manifest needs none.
 	OwnerAPIVersion string `json:"ownerAPIVersion,omitempty"`
 	// Body is one JSON object without read-only fields and secrets.
 	Body json.RawMessage `json:"body,omitempty"`
-	// Secrets are the paths of what was left out because it is a secret.
+	// Secrets are the paths of the secrets that were left out.
 	Secrets []string `json:"secrets,omitempty"`
-	// Skipped says why the resource is not worth a manifest.
+	// Skipped is why the resource needs no manifest, "" where it needs one.
 	Skipped string `json:"skipped,omitempty"`
-	// Children are what is in it; ChildAPIVersion reads them, "" the newest.
+	// Children are the resources in it; ChildAPIVersion is the version to read them
+	// with, "" for the newest.
 	Children        []resource.ID `json:"children,omitempty"`
 	ChildAPIVersion string        `json:"childAPIVersion,omitempty"`
 }
 
-// ImportResource reads a resource and says what a manifest of it would. It never
+// ImportResource reads a resource and returns the content of its manifest. It never
 // writes.
 func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput) (ImportResourceResult, error) {
 	ctx = arm.WithCredential(ctx, in.Credential)
-	heart := startHeart[readProgress](ctx)
-	defer heart.stop()
-	requests, cancel := forARM(ctx)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	requests, cancel := requestContext(ctx)
 	defer cancel()
 	result := ImportResourceResult{ID: in.ID, APIVersion: in.APIVersion}
 	var err error
 	if result.APIVersion == "" {
-		if result.APIVersion, err = a.newest(requests, in.ID); err != nil {
-			return a.importFailed(ctx, result, heart, err)
+		if result.APIVersion, err = a.newestVersion(requests, in.ID); err != nil {
+			return a.importFailed(ctx, result, heartbeat, err)
 		}
 	}
 	if result.APIVersion == "" {
-		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription does not tell an api-version of "+in.ID.Type()+"; write ID@api-version")
+		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+in.ID.Type()+"; write ID@api-version")
 		return result, nil
 	}
-	got, err := a.getResource(ctx, GetResourceInput{ID: in.ID, APIVersion: result.APIVersion}, heart)
+	got, err := a.getResource(ctx, GetResourceInput{Target: resource.Target{ID: in.ID, APIVersion: result.APIVersion}}, heartbeat)
 	if err != nil {
 		return ImportResourceResult{}, err
 	}
-	if again := a.heldBack(heart, got.Verdict); again != nil {
-		return ImportResourceResult{}, again
+	if retry := a.awaitBudget(heartbeat, got.Verdict); retry != nil {
+		return ImportResourceResult{}, retry
 	}
 	if result.Verdict = got.Verdict; result.Verdict.Stops() {
 		return result, nil
@@ -83,17 +85,17 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 		return result, nil
 	}
 	if err := a.describe(requests, got, &result); err != nil {
-		return a.importFailed(ctx, result, heart, err)
+		return a.importFailed(ctx, result, heartbeat, err)
 	}
 	if in.Children {
 		if err := a.children(requests, &result); err != nil {
-			return a.importFailed(ctx, result, heart, err)
+			return a.importFailed(ctx, result, heartbeat, err)
 		}
 	}
 	return result, nil
 }
 
-// describe fills in what a manifest says.
+// describe fills in the content of the manifest.
 func (a *Activities) describe(ctx context.Context, got GetResourceResult, result *ImportResourceResult) error {
 	observed, err := resource.DecodeBody(got.Observed)
 	if err != nil {
@@ -109,7 +111,7 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 	if owner := result.ID.Owner(); !owner.IsZero() {
 		request.Owner = &resource.Object{ID: owner}
 	}
-	checks, cancel := context.WithTimeout(ctx, readBudget)
+	checks, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
 	decision, err := a.Registry.Import(checks, request)
 	if err != nil {
@@ -128,28 +130,22 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 		return fmt.Errorf("encode %s: %w", result.ID, err)
 	}
 	if owner := result.ID.Owner(); !result.ID.IsChild() && !owner.IsZero() && resource.ContainerAPIVersion(owner) == "" {
-		result.OwnerAPIVersion, err = a.newest(ctx, owner)
+		result.OwnerAPIVersion, err = a.newestVersion(ctx, owner)
 	}
 	return err
 }
 
-// newest is the api-version with which a resource is read when nobody says one.
-func (a *Activities) newest(ctx context.Context, id resource.ID) (string, error) {
-	if version := resource.ContainerAPIVersion(id); version != "" {
-		return version, nil
-	}
-	if id.Subscription() == "" {
-		return "", nil
-	}
-	version, err := a.owners.versions.of(ctx, id)
-	var unknown *unknownVersion
-	if errors.As(err, &unknown) {
+// newestVersion returns the api-version to read a resource with where none is
+// stated, "" where none is listed.
+func (a *Activities) newestVersion(ctx context.Context, id resource.ID) (string, error) {
+	version, err := a.lookup.APIVersion(ctx, id)
+	if _, ok := errors.AsType[*lookup.UnknownVersionError](err); ok {
 		return "", nil
 	}
 	return version, err
 }
 
-// children lists what is in a resource: everything in a group, the known
+// children lists the resources in another one: everything in a group, the known
 // collections of a type.
 func (a *Activities) children(ctx context.Context, result *ImportResourceResult) error {
 	collections, version := a.Registry.Children(result.ID.Type()), result.APIVersion
@@ -158,7 +154,7 @@ func (a *Activities) children(ctx context.Context, result *ImportResourceResult)
 		collections, version, result.ChildAPIVersion = []string{"resources"}, resource.ResourceGroupAPIVersion, ""
 	}
 	for _, collection := range collections {
-		items, err := a.Client.List(ctx, result.ID, collection, version, importedMost)
+		items, err := a.Client.List(ctx, result.ID, collection, version, maxImportedChildren)
 		if arm.IsAbsent(err) {
 			continue
 		}
@@ -178,22 +174,19 @@ func (a *Activities) children(ctx context.Context, result *ImportResourceResult)
 	return nil
 }
 
-// importFailed gives faults a few more attempts, then says what is wrong.
-func (a *Activities) importFailed(ctx context.Context, result ImportResourceResult, heart *heart[readProgress], err error) (ImportResourceResult, error) {
-	progress := heart.progress()
-	progress.Faults++
-	heart.record(progress)
-	if again, retry := fault(err, progress.Faults); retry && isFault(err) {
-		return ImportResourceResult{}, again
+// importFailed retries a transient error; any other one, or one too many, is a
+// verdict.
+func (a *Activities) importFailed(ctx context.Context, result ImportResourceResult, heartbeat *heartbeater[readProgress], err error) (ImportResourceResult, error) {
+	if retry := countTransient(heartbeat, err); retry != nil {
+		return ImportResourceResult{}, retry
 	}
-	var failure *arm.Error
-	if errors.As(err, &failure) {
-		result.Verdict = a.verdict(ctx, result.ID, result.APIVersion, err)
-		if again := a.heldBack(heart, result.Verdict); again != nil {
-			return ImportResourceResult{}, again
-		}
+	if !isARMError(err) {
+		result.Verdict = resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, secrets.Scrub(err.Error(), nil))
 		return result, nil
 	}
-	result.Verdict = resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, secrets.Scrub(err.Error(), nil))
+	result.Verdict = a.errorVerdict(ctx, result.ID, result.APIVersion, err)
+	if retry := a.awaitBudget(heartbeat, result.Verdict); retry != nil {
+		return ImportResourceResult{}, retry
+	}
 	return result, nil
 }

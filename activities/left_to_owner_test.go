@@ -102,7 +102,7 @@ func TestDeleteOperationLeftToOwner(t *testing.T) {
 			deleted, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, thingText, thingBody)})
 			must(t, err)
 			got, _ := finish(w, w.acts.PollOperation, PollOperationInput{
-				ID: id(t, thingText), APIVersion: "2023-08-15", Token: deleted.Token, RetryAfter: deleted.RetryAfter, Delete: true,
+				Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}, Token: deleted.Token, RetryAfter: deleted.RetryAfter, Delete: true,
 			})
 			if got.Verdict.Reason != c.why {
 				t.Errorf("%s: %+v, want %s", c.reason, got.Verdict, c.why)
@@ -116,7 +116,7 @@ func TestDeleteOperationLeftToOwner(t *testing.T) {
 func TestCheckDependentsTakesAlong(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)
-	w.fleet.dependents = Dependents{Holding: 3, Listed: []Managed{
+	w.fleet.dependents = Dependents{Blocking: 3, Listed: []Managed{
 		{ID: id(t, databaseText), Deleting: true, Refused: true},
 		{ID: id(t, clusterText+"/databases/db2"), Deleting: true},
 		{ID: id(t, thingText), Deleting: true, Refused: true},
@@ -149,7 +149,7 @@ func TestCheckDependentsGoWithOwner(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, _ := putWorld(t)
-			w.fleet.dependents = Dependents{Holding: len(c.holding), Listed: c.holding}
+			w.fleet.dependents = Dependents{Blocking: len(c.holding), Listed: c.holding}
 			w.manages(groupText, c.owner)
 			got, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, thingText)})
 			must(t, err)

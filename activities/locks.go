@@ -13,40 +13,40 @@ import (
 // codeScopeLocked is ARM's refusal because of a management lock.
 const codeScopeLocked = "ScopeLocked"
 
-// locksAPIVersion reads management locks.
+// locksAPIVersion is the api-version of management locks.
 const locksAPIVersion = "2020-05-01"
 
 // isLock reports whether a management lock refused a request.
 func isLock(failure *arm.Error) bool { return strings.EqualFold(failure.Code, codeScopeLocked) }
 
-// explainLocks names the locks behind a refusal: ARM's message names the scope,
-// but not the lock. Locks are inherited, so every scope above is looked at; where
-// they may not be read, ARM's own words stand.
+// explainLocks names the locks behind a refusal: ARM's message names the scope, but
+// not the lock. Locks are inherited, so it reads every scope above. Where the locks
+// may not be read, ARM's message stays.
 func (a *Activities) explainLocks(ctx context.Context, id resource.ID, refusal resource.Verdict) resource.Verdict {
-	requests, cancel := forARM(ctx)
+	requests, cancel := requestContext(ctx)
 	defer cancel()
 	var found []string
-	for at := id; !at.IsZero() && !strings.EqualFold(at.Type(), resource.TypeManagementGroup); at = at.Owner() {
-		items, err := a.Client.List(requests, at, "providers/Microsoft.Authorization/locks", locksAPIVersion, contentsSeen)
+	for scope := id; !scope.IsZero() && !strings.EqualFold(scope.Type(), resource.TypeManagementGroup); scope = scope.Owner() {
+		items, err := a.Client.List(requests, scope, "providers/Microsoft.Authorization/locks", locksAPIVersion, maxContentsRead)
 		if err != nil {
 			continue
 		}
 		for _, item := range items {
-			if text, applies := lockAt(item, at, id); applies {
+			if text, applies := describeLock(item, scope, id); applies {
 				found = append(found, text)
 			}
 		}
 	}
 	if len(found) > 0 {
-		refusal.Message = fmt.Sprintf("locked by %s; remove the lock, or leave the resource. ARM says: %s", names(found), refusal.Message)
+		refusal.Message = fmt.Sprintf("locked by %s; remove the lock, or keep the resource. ARM says: %s", nameContents(found), refusal.Message)
 	}
 	return refusal
 }
 
-// lockAt is how a message calls a lock that a list at a scope shows, and whether
-// it applies: the list also shows locks below the scope, which refuse the DELETE
-// of what holds them.
-func lockAt(item json.RawMessage, scope, id resource.ID) (string, bool) {
+// describeLock returns the text of a lock that ARM lists at a scope, and reports
+// whether it applies. The list also shows locks below the scope; they apply only
+// where they refuse the DELETE of the resource that contains them.
+func describeLock(item json.RawMessage, scope, id resource.ID) (string, bool) {
 	var lock struct {
 		ID         string `json:"id"`
 		Name       string `json:"name"`
@@ -58,17 +58,17 @@ func lockAt(item json.RawMessage, scope, id resource.ID) (string, bool) {
 	if json.Unmarshal(item, &lock) != nil {
 		return "", false
 	}
-	parsed, err := resource.ParseID(lock.ID)
+	lockID, err := resource.ParseID(lock.ID)
 	if err != nil {
 		return "", false
 	}
-	on := parsed.Owner()
-	if below := scope.Equal(id) && Contains(id, on); !on.Equal(scope) && !below {
+	locked := lockID.Owner()
+	if inside := scope.Equal(id) && Contains(id, locked); !locked.Equal(scope) && !inside {
 		return "", false
 	}
-	text := fmt.Sprintf("%q (%s) on %s", lock.Name, lock.Properties.Level, on)
+	text := fmt.Sprintf("%q (%s) on %s", lock.Name, lock.Properties.Level, locked)
 	if lock.Properties.Notes != "" {
-		text += fmt.Sprintf(", which says %q", lock.Properties.Notes)
+		text += fmt.Sprintf(", with the note %q", lock.Properties.Notes)
 	}
 	return text, true
 }

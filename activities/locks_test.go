@@ -30,13 +30,13 @@ func TestDeleteNamesTheLock(t *testing.T) {
 		"OnIt": {
 			reason: "a lock on the resource", resource: thingText,
 			given: func(w *world) { w.put(thingText+locks+"keep", lock("CanNotDelete", "ask ada")) },
-			parts: []string{`locked by "keep" (CanNotDelete) on ` + thingText, `which says "ask ada"`, "remove the lock, or leave the resource"},
+			parts: []string{`locked by "keep" (CanNotDelete) on ` + thingText, `with the note "ask ada"`, "remove the lock, or keep the resource"},
 		},
 		"OnTheGroup": {
 			reason: "locks are inherited", resource: thingText,
 			given: func(w *world) { w.put(groupText+locks+"freeze", lock("ReadOnly", "")) },
 			parts: []string{`locked by "freeze" (ReadOnly) on ` + groupText},
-			not:   "which says",
+			not:   "with the note",
 		},
 		"OnTheSubscription": {
 			reason: "from any scope above", resource: thingText,
@@ -136,7 +136,7 @@ func TestLeftToWhichOwner(t *testing.T) {
 				return
 			}
 			name := id(t, c.goes).Short()
-			want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwnerDelete, resource.RetrySlow, "it goes with "+name)
+			want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwnerDelete, resource.RetrySlow, "it is deleted with "+name)
 			if waits := got.Verdict.WaitingFor; len(waits) != 1 || !waits[0].Equal(id(t, c.goes)) {
 				t.Errorf("%s: waits for %v, want %s", c.reason, waits, c.goes)
 			}
@@ -176,7 +176,7 @@ func TestEndsWithOwner(t *testing.T) {
 				t.Errorf("%s: %+v, want %s", c.reason, got.Verdict, c.why)
 			}
 			if c.why == resource.ReasonWaitingForOwnerDelete {
-				want(t, got.Verdict, resource.ActionBlock, c.why, resource.RetrySlow, "it goes with c1, which is being deleted: ")
+				want(t, got.Verdict, resource.ActionBlock, c.why, resource.RetrySlow, "it is deleted with c1, which is being deleted: ")
 			}
 		})
 	}

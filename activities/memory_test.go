@@ -177,7 +177,7 @@ func TestMemoryOfSecrets(t *testing.T) {
 			got := p.pre(strings.ReplaceAll(shown, "00", "ff"))
 			p.leaks(planted, got, p.memory)
 			if !keyed {
-				want(t, got, resource.ActionSkip, resource.ReasonInSync, "", "rotated is not seen", "no mask-key")
+				want(t, got, resource.ActionSkip, resource.ReasonInSync, "", "rotated secrets are not detected", "no mask-key")
 				return
 			}
 			want(t, got, resource.ActionProceed, resource.ReasonDrift, "", "properties.adminPassword")

@@ -25,7 +25,7 @@ func TestCheckDependentsLetsMutualOnesGo(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			c.managed.ID, c.managed.Policy = id(t, thingText), resource.PolicyManage
-			w.fleet.dependents = Dependents{Listed: []Managed{c.managed}, Holding: 1}
+			w.fleet.dependents = Dependents{Listed: []Managed{c.managed}, Blocking: 1}
 			in := CheckDependentsInput{ID: id(t, clusterText)}
 			for _, text := range c.needs {
 				in.Needs = append(in.Needs, id(t, text))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
 )
 
 // TestOverdueAfter checks the limit that CheckOwner returns: the worker's setting,
@@ -63,7 +64,7 @@ func TestOverdueExempt(t *testing.T) {
 	w := newWorld(t, func(s *setup) { s.options.OverdueExempt = []string{"stopped"} })
 	for state, want := range map[string]bool{"Stopped": true, "Running": false} {
 		w.put(thingText, `{"properties":{"state":"`+state+`"}}`)
-		got, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
+		got, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}})
 		if got.OverdueExempt != want {
 			t.Errorf("%s: exempt %t, want %t", state, got.OverdueExempt, want)
 		}

@@ -6,122 +6,164 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/resource"
 )
 
-// planPatience is how long a plan waits for ARM's budget before it says so.
-const planPatience = 2 * time.Minute
+// PlanAction is what a pass would do to a resource.
+type PlanAction string
 
-// absenceMaxAge is how old a cached absence may be in a plan: the owner may have
-// been created since by another worker. It is read again at most this often.
-const absenceMaxAge = 2 * time.Second
+// The actions of a plan. None covers a resource in sync and one that a policy
+// leaves alone; Delete is for the CLI, which knows the resources that no manifest
+// names any more.
+const (
+	PlanCreate  PlanAction = "create"
+	PlanUpdate  PlanAction = "update"
+	PlanDelete  PlanAction = "delete"
+	PlanNone    PlanAction = "none"
+	PlanBlocked PlanAction = "blocked"
+	PlanError   PlanAction = "error"
+)
+
+// PlanResourceInput is the spec to plan.
+type PlanResourceInput struct {
+	Desired resource.Desired `json:"desired"`
+	// Together are the resources it needs that the same plan contains: one of them
+	// that does not exist is created first and does not block.
+	Together []resource.ID `json:"together,omitempty"`
+}
+
+// PlanResourceResult is the plan of one resource; nothing in it is secret.
+type PlanResourceResult struct {
+	Action     PlanAction        `json:"action"`
+	Reason     resource.Reason   `json:"reason,omitempty"`
+	Severity   resource.Severity `json:"severity,omitempty"`
+	Message    string            `json:"message,omitempty"`
+	APIVersion string            `json:"apiVersion"`
+	// Managed is set when a workflow manages the resource already, with the spec of
+	// Generation.
+	Managed    bool  `json:"managed,omitempty"`
+	Generation int64 `json:"generation,omitempty"`
+	// Differences and More are those of resource.Verdict.
+	Differences []resource.Difference `json:"differences,omitempty"`
+	More        int                   `json:"more,omitempty"`
+	// Drops are the paths that others set and the PUT removes.
+	Drops []string `json:"drops,omitempty"`
+	// After are the resources that the same plan creates first.
+	After []resource.ID `json:"after,omitempty"`
+	// WaitingFor are the resources that block.
+	WaitingFor []resource.ID `json:"waitingFor,omitempty"`
+	RequestID  string        `json:"requestID,omitempty"`
+	// Held is why nothing is written for now although something is due: a pause or a
+	// freeze.
+	Held string `json:"held,omitempty"`
+	// Fingerprint is a keyed hash of the decision, of the generation and of what was
+	// observed where the spec states something; it changes when one of them does.
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// maxPlanWait is how long a plan waits for ARM's budget.
+const maxPlanWait = 2 * time.Minute
+
+// maxAbsenceAge is how old a cached absence may be in a plan: another worker may
+// have created the owner since. It is read again at most this often.
+const maxAbsenceAge = 2 * time.Second
 
 // planning is one attempt of PlanResource.
 type planning struct {
 	*Activities
-	in    PlanResourceInput
-	heart *heart[readProgress]
-	// memory is what the resource's workflow remembers; managed says that there
-	// is one.
-	memory  Recollection
+	in        PlanResourceInput
+	heartbeat *heartbeater[readProgress]
+	// memory is that of the resource's workflow; managed is set when there is one.
+	memory  WorkflowMemory
 	managed bool
 	// after are the resources that the same plan creates first.
 	after []resource.ID
 }
 
-// PlanResource tells what a pass would do to a resource, by the same steps:
-// owner check, GET and pre-check. It never writes, whatever they say.
+// PlanResource returns what a pass would do to a resource, by the same steps: owner
+// check, GET and pre-check. It never writes.
 func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (PlanResourceResult, error) {
-	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	heart := startHeart[readProgress](ctx)
-	defer heart.stop()
-	p := &planning{Activities: a, in: in, heart: heart}
-	requests, cancel := forARM(ctx)
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	p := &planning{Activities: a, in: in, heartbeat: heartbeat}
+	requests, cancel := requestContext(ctx)
 	defer cancel()
 	var err error
-	if p.memory, p.managed, err = a.Recaller.Recall(requests, in.Desired.ID); err != nil {
-		return p.notRecalled(requests, err)
+	if p.memory, p.managed, err = a.Memory.ReadMemory(requests, in.Desired.ID); err != nil {
+		// Without its baseline, the values that Azure keeps would look like changes.
+		if retry := countTransient(heartbeat, err); retry != nil {
+			return PlanResourceResult{}, retry
+		}
+		return p.finish(requests, nil, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
+			"cannot query the workflow of the resource: "+err.Error()))
 	}
 	if p.memory.Deleting {
-		return p.end(requests, nil, resource.Block(resource.ReasonDeleting, "it is being deleted; plan again when it is gone"))
+		return p.finish(requests, nil, resource.Block(resource.ReasonDeleting, "it is being deleted; plan again once it is deleted"))
 	}
-	verdict, ownerComes := p.checkOwner(requests)
+	verdict, ownerPlanned := p.checkOwner(requests)
 	switch {
 	case verdict.Stops():
-		return p.end(requests, nil, verdict)
-	case ownerComes:
-		// Nothing exists in what does not exist: no request tells more.
-		return p.end(requests, nil, resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonNotFound, Create: true})
+		return p.finish(requests, nil, verdict)
+	case ownerPlanned:
+		// Without its owner the resource does not exist: no request is needed.
+		return p.finish(requests, nil, resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonNotFound, Create: true})
 	}
 	return p.compare(ctx, requests)
 }
 
-// notRecalled asks once more for what the workflow remembers: without it, what
-// Azure keeps by its own will would look like a change.
-func (p *planning) notRecalled(requests context.Context, err error) (PlanResourceResult, error) {
-	progress := p.heart.progress()
-	progress.Faults++
-	p.heart.record(progress)
-	if again, retry := fault(err, progress.Faults); retry {
-		return PlanResourceResult{}, again
-	}
-	return p.end(requests, nil, resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
-		"the workflow of the resource does not say what it remembers: "+err.Error()))
-}
-
-// compare reads the resource and asks whether a PUT is due.
+// compare reads the resource and decides whether a PUT is due.
 func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, error) {
 	desired := p.in.Desired
-	got, err := p.getResource(ctx, GetResourceInput{
-		ID: desired.ID, APIVersion: desired.APIVersion, Plain: desired.Plain, Secret: desired.Secret, SecretRefs: desired.SecretRefs,
-	}, p.heart)
+	got, err := p.getResource(ctx, GetResourceInput{Target: desired.Target()}, p.heartbeat)
 	if err != nil {
 		return PlanResourceResult{}, err
 	}
 	if got.Verdict.Stops() {
-		if again := p.heldBack(p.heart, got.Verdict); again != nil {
-			return PlanResourceResult{}, again
+		if retry := p.awaitBudget(p.heartbeat, got.Verdict); retry != nil {
+			return PlanResourceResult{}, retry
 		}
-		return p.end(requests, nil, got.Verdict)
+		return p.finish(requests, nil, got.Verdict)
 	}
-	checks, cancel := context.WithTimeout(requests, readBudget)
+	checks, cancel := context.WithTimeout(requests, lookup.Timeout)
 	defer cancel()
-	defer p.bodies.forget(desired.Body, got.Observed)
-	observed, err := p.bodies.decode("observed", got.Observed)
+	defer p.bodies.Drop(desired.Body, got.Observed)
+	observed, err := p.bodies.Decode("observed", got.Observed)
 	if err != nil {
-		return p.end(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
+		return p.finish(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	pre := p.preCheck(checks, PreCheckInput{
+	verdict := p.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied,
 	}).Verdict
-	if pre.Action == resource.ActionBlock && pre.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
-		// The value of a $ref comes with what is created first.
-		pre = resource.Proceed("what it takes from " + names(listed(p.after)) + " is not known before that is created")
-		pre.Create = !got.Exists
+	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
+		// The value of a $ref is known once its resource is created.
+		verdict = resource.Proceed("values from " + nameContents(displayNames(p.after)) + " are not known before that is created")
+		verdict.Create = !got.Exists
 	}
-	return p.end(requests, observed, pre)
+	return p.finish(requests, observed, verdict)
 }
 
-// checkOwner is the owner check. What the same plan creates is taken as there;
-// ownerComes says that the owner is among it.
-func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ownerComes bool) {
-	ctx, cancel := context.WithTimeout(ctx, readBudget)
+// checkOwner is the owner check. It treats resources that the same plan creates as
+// present; ownerPlanned is set when the owner is one of them.
+func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ownerPlanned bool) {
+	ctx, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
 	in := CheckOwnerInput{Desired: p.in.Desired}
-	request := p.bare(in.Desired)
+	request := p.requestWithoutBody(in.Desired)
 	if stop := p.readOwner(ctx, &request, in); stop != nil {
 		return *stop, false
 	}
 	if owner := request.Owner; owner != nil && !owner.Exists() {
-		request.Owner = p.again(ctx, resource.Reference{ID: in.Desired.Owner, APIVersion: in.Desired.OwnerAPIVersion}, owner)
+		request.Owner = p.reread(ctx, resource.Reference{ID: in.Desired.Owner, APIVersion: in.Desired.OwnerAPIVersion}, owner)
 	}
-	if owner := request.Owner; owner != nil && !owner.Exists() && p.together(owner.ID) {
+	if owner := request.Owner; owner != nil && !owner.Exists() && p.isPlanned(owner.ID) {
 		p.after = append(p.after, owner.ID)
 		return resource.Proceed(""), true
 	}
 	for _, reference := range p.readReferences(ctx, in) {
 		absent := reference.Err == nil && !reference.Resolution.Found
-		if absent && p.together(reference.Reference.ID) && !p.again(ctx, reference.Reference, nil).Exists() {
+		if absent && p.isPlanned(reference.Reference.ID) && !p.reread(ctx, reference.Reference, nil).Exists() {
 			p.after = append(p.after, reference.Reference.ID)
 			continue
 		}
@@ -130,69 +172,66 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 	return p.Registry.CheckOwner(ctx, request), false
 }
 
-// again reads what a cached reading calls absent, unless that was just now. A
-// read that fails changes nothing.
-func (p *planning) again(ctx context.Context, reference resource.Reference, before *resource.Object) *resource.Object {
-	got := p.owners.read(ctx, reference.ID, reference.APIVersion, p.now().Add(-absenceMaxAge))
-	if got.err != nil {
+// reread reads a resource that a cached reading shows as absent, unless that is
+// younger than maxAbsenceAge. It returns before where the read fails.
+func (p *planning) reread(ctx context.Context, reference resource.Reference, before *resource.Object) *resource.Object {
+	got := p.lookup.Read(ctx, reference.ID, reference.APIVersion, p.now().Add(-maxAbsenceAge))
+	if got.Err != nil {
 		return before
 	}
-	return got.object
+	return got.Object
 }
 
-func (p *planning) together(id resource.ID) bool {
-	return slices.ContainsFunc(p.in.Together, func(other resource.ID) bool { return other.Equal(id) })
+func (p *planning) isPlanned(id resource.ID) bool {
+	return slices.ContainsFunc(p.in.Together, id.Equal)
 }
 
-// heldBack asks for another attempt while ARM wants it later, for a while.
-func (a *Activities) heldBack(heart *heart[readProgress], verdict resource.Verdict) error {
-	if verdict.RetryAfter <= 0 || verdict.RetryAfter > planPatience || verdict.Action != resource.ActionBlock {
+// awaitBudget returns the error that makes Temporal retry a throttled read after
+// ARM's Retry-After, for up to maxPlanWait.
+func (a *Activities) awaitBudget(heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
+	if verdict.RetryAfter <= 0 || verdict.RetryAfter > maxPlanWait || verdict.Action != resource.ActionBlock {
 		return nil
 	}
-	progress := heart.progress()
-	if progress.Since.IsZero() {
-		progress.Since = a.now()
-		heart.record(progress)
-	}
-	if a.now().Sub(progress.Since) >= planPatience {
+	if a.sinceFirst(heartbeat) >= maxPlanWait {
 		return nil
 	}
-	return notYet("ARM wants the read later: "+verdict.Message, verdict.RetryAfter)
+	return notYet("ARM requested a later read: "+verdict.Message, verdict.RetryAfter)
 }
 
-// end turns the verdict with which a pass would go on, or stop, into the plan.
-func (p *planning) end(ctx context.Context, observed map[string]any, verdict resource.Verdict) (PlanResourceResult, error) {
+// finish turns the verdict with which a pass would continue, or stop, into the
+// plan.
+func (p *planning) finish(ctx context.Context, observed map[string]any, verdict resource.Verdict) (PlanResourceResult, error) {
 	result := PlanResourceResult{
-		Action: planned(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
+		Action: planAction(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	if result.Action == PlanCreate || result.Action == PlanUpdate {
-		result.Held = p.held(ctx)
+		result.Held = p.writeHold(ctx)
 	}
 	var err error
 	if result.Fingerprint, err = p.fingerprint(result, p.in.Desired, observed); err != nil {
 		result.Action, result.Message = PlanError, fmt.Sprintf("the plan has no fingerprint: %v", err)
 	}
-	p.observed("PlanResource", verdict)
+	p.report("PlanResource", verdict)
 	return result, nil
 }
 
-// held says what keeps a write back for now.
-func (p *planning) held(ctx context.Context) string {
+// writeHold returns what stops a write for now, "" where nothing does.
+func (p *planning) writeHold(ctx context.Context) string {
 	if p.memory.Paused {
-		return "it is paused: nothing starts until armature resume"
+		return "it is paused: no pass starts until armature resume"
 	}
-	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
+	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
 		return stop.Message
 	}
 	return ""
 }
 
-// planned is the action that follows from a verdict of owner check, GET or
+// planAction returns the action that follows from a verdict of owner check, GET or
 // pre-check. Drift that a policy only reports changes nothing.
-func planned(verdict resource.Verdict) PlanAction {
+func planAction(verdict resource.Verdict) PlanAction {
 	switch {
 	case verdict.Reason == resource.ReasonDriftDetected:
 		return PlanNone

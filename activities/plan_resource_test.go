@@ -24,7 +24,7 @@ func TestPlanResource(t *testing.T) {
 		group    bool
 		together []string
 		ref      bool
-		memory   *Recollection
+		memory   *WorkflowMemory
 		state    string
 		want     PlanResourceResult
 		requests []string
@@ -67,7 +67,7 @@ func TestPlanResource(t *testing.T) {
 			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonOperationInProgress}, requests: []string{"GET rg1", "GET t1"},
 		},
 		"Deleting": {
-			reason: "what is being deleted takes no new spec", group: true, memory: &Recollection{Generation: 1, Deleting: true},
+			reason: "what is being deleted takes no new spec", group: true, memory: &WorkflowMemory{Generation: 1, Deleting: true},
 			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonDeleting, Managed: true, Generation: 1}, requests: []string{},
 		},
 	}
@@ -85,7 +85,7 @@ func TestPlanResource(t *testing.T) {
 				c.body = plannedBody
 			}
 			if c.memory != nil {
-				w.fleet.memories = map[string]Recollection{id(t, thingText).Key(): *c.memory}
+				w.fleet.memories = map[string]WorkflowMemory{id(t, thingText).Key(): *c.memory}
 			}
 			d := desired(t, thingText, c.body)
 			if c.ref {
@@ -120,12 +120,12 @@ func TestPlanRemembers(t *testing.T) {
 	w.put(groupText, `{"location":"westus2"}`)
 	w.put(thingText, shown)
 	d := desired(t, thingText, plannedBody)
-	put, err := run(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	put, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	must(t, err)
 	post := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: put.Observed, Put: true})
 	before, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 	must(t, err)
-	w.fleet.memories = map[string]Recollection{d.ID.Key(): {Generation: 1, Memory: post.Memory}}
+	w.fleet.memories = map[string]WorkflowMemory{d.ID.Key(): {Generation: 1, Memory: post.Memory}}
 	after, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 	must(t, err)
 	if before.Action != PlanUpdate || after.Action != PlanNone || !after.Managed {
@@ -137,13 +137,13 @@ func TestPlanRemembers(t *testing.T) {
 func TestPlanHeld(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		memory Recollection
+		memory WorkflowMemory
 		frozen bool
 		want   string
 	}{
-		"Paused": {memory: Recollection{Generation: 1, Paused: true}, want: "paused"},
+		"Paused": {memory: WorkflowMemory{Generation: 1, Paused: true}, want: "paused"},
 		"Frozen": {frozen: true, want: "armature unfreeze"},
-		"Free":   {memory: Recollection{Generation: 1}},
+		"Free":   {memory: WorkflowMemory{Generation: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +152,7 @@ func TestPlanHeld(t *testing.T) {
 			d := desired(t, thingText, plannedBody)
 			d.Labels = map[string]string{"stack": "prod"}
 			w.fleet.frozen = c.frozen
-			w.fleet.memories = map[string]Recollection{d.ID.Key(): c.memory}
+			w.fleet.memories = map[string]WorkflowMemory{d.ID.Key(): c.memory}
 			got, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 			must(t, err)
 			if got.Action != PlanCreate || !strings.Contains(got.Held, c.want) || c.want == "" && got.Held != "" {
@@ -173,7 +173,7 @@ func TestPlanAdopts(t *testing.T) {
 	d.Adopt = resource.AdoptAsIs
 	first, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 	must(t, err)
-	w.fleet.memories = map[string]Recollection{d.ID.Key(): {Generation: 1, Applied: true}}
+	w.fleet.memories = map[string]WorkflowMemory{d.ID.Key(): {Generation: 1, Applied: true}}
 	later, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 	must(t, err)
 	if first.Action != PlanNone || len(first.Differences) != 1 || later.Action != PlanUpdate {

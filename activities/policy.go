@@ -6,9 +6,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// reported turns a write that is due into a report where the policy writes
-// nothing: drift, or an absence, is named and left.
-func reported(verdict resource.Verdict, desired resource.Desired) resource.Verdict {
+// reportDrift returns a verdict that names a due write without making it, where the
+// policy is observe; any other verdict as it is.
+func reportDrift(verdict resource.Verdict, desired resource.Desired) resource.Verdict {
 	if desired.Policy != resource.PolicyObserve || verdict.Action != resource.ActionProceed {
 		return verdict
 	}
@@ -23,9 +23,10 @@ func reported(verdict resource.Verdict, desired resource.Desired) resource.Verdi
 	}
 }
 
-// forbidden is the verdict of a write that the policy does not allow; nil for
-// any other. No pass asks for one: it is the last guard before ARM.
-func forbidden(desired resource.Desired, method string) *resource.Verdict {
+// checkPolicy returns the verdict of a write that the policy does not allow, and
+// nil where it does. No pass requests such a write: this is the last guard before
+// ARM.
+func checkPolicy(desired resource.Desired, method string) *resource.Verdict {
 	allowed := desired.Policy != resource.PolicyObserve
 	if method == "DELETE" {
 		allowed = !desired.Policy.PreventsDelete()
@@ -33,7 +34,6 @@ func forbidden(desired resource.Desired, method string) *resource.Verdict {
 	if allowed {
 		return nil
 	}
-	verdict := resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
-		"policy %s of %s allows no %s; nothing was sent", desired.Policy, desired.ID.Short(), method))
-	return &verdict
+	return new(resource.Fail(resource.ReasonProtected, resource.RetryVerySlow, fmt.Sprintf(
+		"policy %s of %s allows no %s; nothing was sent", desired.Policy, desired.ID.Short(), method)))
 }

@@ -10,48 +10,48 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// faulted never ends the operation: a poll that fails says nothing about it.
-// What stays unreadable makes way for the other source, resource or operation
-// URL. A used-up budget is the same for both, so it is only waited for.
-func (p *poll) faulted(ctx context.Context, err error) (PollOperationResult, error) {
-	verdict := p.judged(ctx, err)
-	p.progress.Faults += weight(err, p.progress.Reading)
-	if p.progress.Faults >= pollFaultsMax && p.progress.Token != "" {
-		p.progress.Reading, p.progress.Faults = !p.progress.Reading, 0
+// pollFailed never ends the operation: a poll that fails says nothing about it.
+// After maxPollErrors it changes to the other source, resource or operation URL. A
+// throttled poll is only waited for, because both sources share the budget.
+func (p *poll) pollFailed(ctx context.Context, err error) (PollOperationResult, error) {
+	verdict := p.noteError(ctx, err)
+	p.progress.Errors += errorWeight(err, p.progress.Reading)
+	if p.progress.Errors >= maxPollErrors && p.progress.Token != "" {
+		p.progress.Reading, p.progress.Errors = !p.progress.Reading, 0
 	}
-	delay := min(pollFaultDelay<<min(max(p.progress.Faults, 1), 8)/2, pollFaultDelayMax)
-	return p.again("the poll failed, the operation goes on: "+verdict.Message, max(verdict.RetryAfter, delay))
+	delay := min(pollErrorDelay<<min(max(p.progress.Errors, 1), 8)/2, maxPollErrorDelay)
+	return p.pollLater("the poll failed, the operation continues: "+verdict.Message, max(verdict.RetryAfter, delay))
 }
 
-// weight is for how many faults an error counts.
-func weight(err error, reading bool) int {
-	var failure *arm.Error
+// errorWeight returns the number of errors that an error counts for.
+func errorWeight(err error, reading bool) int {
+	failure, ok := errors.AsType[*arm.Error](err)
 	switch {
-	case !errors.As(err, &failure):
+	case !ok:
 		return 1
 	case failure.Class == arm.ClassThrottled:
 		return 0
 	case failure.Status == http.StatusNotFound && !reading:
-		return pollUnknown
+		return notFoundWeight
 	}
 	return 1
 }
 
-// unreadable says why the resource is read instead, and keeps what a failed
-// Location said: the resource may tell less.
-func (p *poll) unreadable(ctx context.Context, answer arm.Poll) string {
-	message := "the operation cannot be read any more; the resource is read instead"
+// fallBackToResource returns why the resource is read instead of the operation. It
+// keeps the error of a failed Location: the resource may show less.
+func (p *poll) fallBackToResource(ctx context.Context, answer arm.Poll) string {
+	message := "the operation can no longer be read; the resource is read instead"
 	if answer.Err == nil {
 		return message
 	}
-	p.progress.Refused = refusal(answer.Err.Status)
-	return message + ": " + p.judged(ctx, answer.Err).Message
+	p.progress.Refused = isOperationResult(answer.Err.Status)
+	return message + ": " + p.noteError(ctx, answer.Err).Message
 }
 
-// refusal reports whether a status is what an operation may end with whose
-// Location answers as the request itself would have; others (403, 405) are about
-// the reader.
-func refusal(status int) bool {
+// isOperationResult reports whether an operation whose Location returns the
+// response of the request may end with this status. Other statuses (403, 405) are
+// about the reader.
+func isOperationResult(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
 		return true
@@ -59,43 +59,44 @@ func refusal(status int) bool {
 	return false
 }
 
-// judged is the verdict of an error, kept for later; it shows no secrets.
-func (p *poll) judged(ctx context.Context, err error) resource.Verdict {
+// noteError returns the verdict of an error, without secrets, and keeps it as the
+// last answer of ARM if it is one.
+func (p *poll) noteError(ctx context.Context, err error) resource.Verdict {
 	before := p.progress.Answer
-	verdict := p.judge(ctx, attempted{id: p.in.ID, apiVersion: p.in.APIVersion, before: p.in.Repeated}, err, &p.progress.seen)
-	if isAnswer(err) {
-		verdict.Message = p.withoutSecrets(ctx, verdict.Message, p.in.SecretRefs)
+	verdict := p.failureVerdict(ctx, failedRequest{id: p.in.ID, apiVersion: p.in.APIVersion, repeated: p.in.Repeated}, err, &p.progress.lastAnswer)
+	if isARMError(err) {
+		verdict.Message = p.scrubSecrets(ctx, verdict.Message, p.in.SecretRefs)
 		p.progress.Answer = &verdict
 	}
 	if arm.IsSelfThrottled(err) {
-		p.progress.Answer = before // nothing that ARM said
+		p.progress.Answer = before // the client's own error, not ARM's
 	}
 	return verdict
 }
 
-// failed is the verdict of an operation that ended badly.
-func (p *poll) failed(ctx context.Context, answer arm.Poll) resource.Verdict {
+// failedVerdict returns the verdict of an operation that failed.
+func (p *poll) failedVerdict(ctx context.Context, answer arm.Poll) resource.Verdict {
 	if answer.Err == nil {
 		return resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, "the operation ended as "+answer.Outcome+" and ARM gave no reason")
 	}
-	verdict := p.judged(ctx, answer.Err)
+	verdict := p.noteError(ctx, answer.Err)
 	if answer.Err.Code == "" {
 		verdict.Reason = resource.ReasonOperationFailed
 	}
 	verdict.Message = "the operation ended as " + answer.Outcome + ": " + verdict.Message
 	if p.in.Delete {
-		return p.keptByARM(ctx, verdict, answer.Err)
+		return p.deleteVerdict(ctx, verdict, answer.Err)
 	}
 	return verdict
 }
 
-// keptByARM is the verdict of a DELETE that was refused inside its own operation:
-// what ARM does not let go by itself is left to its owner, as it is where the
+// deleteVerdict returns the verdict of a DELETE that failed in its operation: a
+// resource that ARM does not delete by itself is left to its owner, as where the
 // request is refused at once. The status of such an error is that of the poll.
-func (p *poll) keptByARM(ctx context.Context, verdict resource.Verdict, failure *arm.Error) resource.Verdict {
+func (p *poll) deleteVerdict(ctx context.Context, verdict resource.Verdict, failure *arm.Error) resource.Verdict {
 	switch {
 	case failure.NotDeletable():
-		return p.leftToOwner(ctx, p.in.ID, notDeletable(verdict))
+		return p.leaveToOwner(ctx, p.in.ID, notDeletableVerdict(verdict))
 	case isLock(failure):
 		return p.explainLocks(ctx, p.in.ID, verdict)
 	case failure.Code == "" || failure.Transient():
@@ -105,30 +106,30 @@ func (p *poll) keptByARM(ctx context.Context, verdict resource.Verdict, failure 
 	case arm.ClassConflict, arm.ClassThrottled, arm.ClassFast, arm.ClassAbsent:
 		return verdict
 	}
-	return p.leftToOwner(ctx, p.in.ID, verdict)
+	return p.leaveToOwner(ctx, p.in.ID, verdict)
 }
 
-// broken is the verdict of an operation of which only the resource tells, with
-// what ARM said of it last.
-func (p *poll) broken(what string) resource.Verdict {
+// brokenVerdict returns the verdict of an operation whose result only the resource
+// shows, with the last answer of ARM.
+func (p *poll) brokenVerdict(what string) resource.Verdict {
 	verdict := resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, what)
-	if said := p.progress.Answer; said != nil {
-		verdict.Message += "; the last that ARM said of the operation: " + said.Message
-		verdict.RequestID = said.RequestID
+	if last := p.progress.Answer; last != nil {
+		verdict.Message += "; last response of ARM about the operation: " + last.Message
+		verdict.RequestID = last.RequestID
 		if p.progress.Refused {
-			verdict.Reason, verdict.Class, verdict.Severity = said.Reason, said.Class, said.Severity
+			verdict.Reason, verdict.Class, verdict.Severity = last.Reason, last.Class, last.Severity
 		}
 	}
 	return verdict
 }
 
-// withoutSecrets scrubs what ARM says: it may repeat a value of the PUT, which
-// this activity otherwise does not know. A message whose secrets cannot be found
-// out is not shown.
-func (a *Activities) withoutSecrets(ctx context.Context, message string, refs []string) string {
-	values, all := a.values(ctx, refs)
+// scrubSecrets removes the values of $secret references from a message of ARM, which
+// may repeat a value of the PUT. A message is not shown when one of the secrets
+// cannot be read.
+func (a *Activities) scrubSecrets(ctx context.Context, message string, refs []string) string {
+	values, all := a.secretValues(ctx, refs)
 	if !all {
-		return "its message may hold a secret and is not shown; look into Azure's activity log"
+		return "its message may contain a secret and is not shown; see Azure's activity log"
 	}
 	return secrets.Scrub(message, values)
 }

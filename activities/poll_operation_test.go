@@ -25,7 +25,7 @@ func begin(t *testing.T, w *world, in PutResourceInput) PollOperationInput {
 	}
 	w.sim.ResetCounters()
 	return PollOperationInput{
-		ID: in.Desired.ID, APIVersion: in.Desired.APIVersion, Token: put.Token, RetryAfter: put.RetryAfter, SecretRefs: in.Desired.SecretRefs,
+		Target: in.Desired.Target(), Token: put.Token, RetryAfter: put.RetryAfter,
 	}
 }
 
@@ -98,7 +98,7 @@ func TestPollOperationEnds(t *testing.T) {
 		"HiddenForEver": {
 			reason: "accepted and never seen", action: resource.ActionError, why: resource.ReasonOperationFailed, class: resource.RetrySlow,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeLocation, Seconds: 4000, RelativeLocation: true, HiddenUntilDone: true},
-			parts: []string{"does not show the resource", "1m0s"}, kinds: "GGGGG",
+			parts: []string{"does not show the resource", "1m"}, kinds: "GGGGG",
 		},
 		"PollRefused": {
 			reason: "operation URLs need rights that the resource does not: read it instead", action: resource.ActionSuccess,
@@ -204,7 +204,7 @@ func TestPollOperationFaultsNeverEndIt(t *testing.T) {
 				longest = max(longest, failure.NextRetryDelay())
 				w.advance(failure.NextRetryDelay())
 			}
-			if longest != pollFaultDelayMax {
+			if longest != maxPollErrorDelay {
 				t.Errorf("the longest wait between faults is %s", longest)
 			}
 			w.sim.RemoveFault("")
@@ -268,7 +268,7 @@ func TestPollOperationDelete(t *testing.T) {
 				t.Fatalf("%s: the DELETE gave %+v", c.reason, deleted)
 			}
 			got, _ := finish(w, w.acts.PollOperation, PollOperationInput{
-				ID: id(t, thingText), APIVersion: "2023-08-15", Token: deleted.Token, RetryAfter: deleted.RetryAfter, Delete: true,
+				Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}, Token: deleted.Token, RetryAfter: deleted.RetryAfter, Delete: true,
 			})
 			if got.Verdict.Action != c.action || !strings.Contains(got.Verdict.Message, c.part) {
 				t.Errorf("%s: got %+v", c.reason, got)
@@ -281,7 +281,7 @@ func TestPollOperationOfAVanishingResource(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)
 	w.put(thingText, `{"location":"westus2","properties":{"provisioningState":"Deleting"}}`)
-	in := PollOperationInput{ID: id(t, thingText), APIVersion: "2023-08-15"}
+	in := PollOperationInput{Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}}
 	for range 2 {
 		_, err := run(w, w.acts.PollOperation, in)
 		w.advance(applicationError(t, err).NextRetryDelay())

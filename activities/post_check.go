@@ -8,47 +8,72 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
-// PostCheck is step 5, a local activity: is the resource Ready? After a good PUT
-// it remembers the differences that stayed, so that they are not fought.
+// PostCheckInput is what the last read of the pass showed.
+type PostCheckInput struct {
+	Desired  resource.Desired `json:"desired"`
+	Observed json.RawMessage  `json:"observed,omitempty"`
+	Memory   json.RawMessage  `json:"memory,omitempty"`
+	// Put is set when this pass wrote the resource; Differences are the reasons.
+	Put         bool                  `json:"put,omitempty"`
+	Differences []resource.Difference `json:"differences,omitempty"`
+	// Secrets are those of PutResourceResult.
+	Secrets map[string]string `json:"secrets,omitempty"`
+	// Changes are those of CheckOwnerInput.
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// PostCheckResult decides whether the resource is Ready.
+type PostCheckResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Memory replaces the baseline, when set.
+	Memory json.RawMessage `json:"memory,omitempty"`
+	// Kept are the paths where Azure keeps another value than the manifest's, which
+	// is not corrected; at most 20.
+	Kept []string `json:"kept,omitempty"`
+}
+
+// PostCheck is step 5, a local activity: it decides whether the resource is Ready.
+// After a successful PUT it adds the differences that stayed to the baseline, so
+// that later passes do not correct them.
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
-	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	a.owners.heard(in.Changes)
-	defer a.bodies.forget(in.Desired.Body, in.Observed)
-	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
+	a.noteChanges(in.Changes)
+	defer a.bodies.Drop(in.Desired.Body, in.Observed)
+	request, stop := a.requestWithOwner(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
-		return PostCheckResult{Verdict: a.observed("PostCheck", *stop)}, nil
+		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
 	if a.options.Rotation && len(in.Secrets) > 0 {
-		// What was sent counts, not what a reference leads to since.
-		seen := request.Secrets
-		request.Secrets = maps.Clone(in.Secrets)
-		for reference, sum := range seen {
-			if _, sent := in.Secrets[reference]; !sent {
-				request.Secrets[reference] = sum
-			}
+		// The hashes of what was sent count, not those of the current values.
+		hashes := maps.Clone(request.Secrets)
+		if hashes == nil {
+			hashes = map[string]string{}
 		}
+		maps.Copy(hashes, in.Secrets)
+		request.Secrets = hashes
 	}
 	result := PostCheckResult{Verdict: a.Registry.PostCheck(ctx, request)}
 	if !result.Verdict.Stops() {
-		a.succeeded(ctx, in, request, &result)
+		a.finishReady(ctx, in, request, &result)
 	}
-	result.Verdict = a.observed("PostCheck", result.Verdict)
+	a.report("PostCheck", result.Verdict)
 	return result, nil
 }
 
-// succeeded remembers, names what Azure did not take, and runs the handlers of
-// a success.
-func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
+// finishReady renews the baseline, reports what Azure did not accept, and runs the
+// success handlers.
+func (a *Activities) finishReady(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
-	if a.remember(in, request, found, &options) {
+	if a.renewBaseline(in, request, found, &options) {
 		if encoded, err := json.Marshal(options.Baseline); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
@@ -65,11 +90,11 @@ func (a *Activities) succeeded(ctx context.Context, in PostCheckInput, request e
 	}
 }
 
-// remember renews the memory after a PUT, and where a comparison finds the
-// resource in sync: at first contact, after an edit that asks for what is there,
-// under another api-version. A skip of an extension that overlooks a difference
-// is not remembered, nor is a state in between.
-func (a *Activities) remember(in PostCheckInput, request extensions.Request, found drift.Result, options *drift.Options) bool {
+// renewBaseline puts a new baseline into options after a PUT, and where the
+// resource is in sync: at first contact, after an edit that matches what exists, or
+// under another api-version. It reports whether it did. A difference that an
+// extension skipped is not part of the baseline, nor is a state in between.
+func (a *Activities) renewBaseline(in PostCheckInput, request extensions.Request, found drift.Result, options *drift.Options) bool {
 	object := request.Object
 	switch {
 	case !object.Exists() || a.Registry.InFlight(in.Desired.ID.Type(), object.ProvisioningState()):

@@ -6,117 +6,152 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
-// PreCheck is step 3, a local activity: is a PUT due, and why?
+// PreCheckInput is what is desired and what was observed.
+type PreCheckInput struct {
+	Desired  resource.Desired `json:"desired"`
+	Observed json.RawMessage  `json:"observed,omitempty"`
+	// Memory is the baseline that PostCheck returned, opaque to the workflow.
+	Memory json.RawMessage `json:"memory,omitempty"`
+	// Force skips the guard of operations in flight.
+	Force bool `json:"force,omitempty"`
+	// Applied is set once this workflow wrote the resource or found it Ready.
+	Applied bool `json:"applied,omitempty"`
+	// BlockedFor is how long an operation in flight has blocked already.
+	BlockedFor time.Duration `json:"blockedFor,omitempty"`
+	// Changes are those of CheckOwnerInput.
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// PreCheckResult decides whether a PUT is due.
+type PreCheckResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Adopt makes PostCheck add the differences to the baseline: they stay.
+	Adopt bool `json:"adopt,omitempty"`
+	// Turn is the parent whose turn a PUT needs, zero where ARM accepts parallel
+	// changes of siblings.
+	Turn resource.ID `json:"turn,omitzero"`
+}
+
+// PreCheck is step 3, a local activity: it decides whether a PUT is due.
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
-	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	ctx, cancel := context.WithTimeout(correlated(ctx), readBudget)
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	result := a.preCheck(ctx, in)
-	a.observed("PreCheck", result.Verdict)
+	a.report("PreCheck", result.Verdict)
 	return result, nil
 }
 
 // preCheck is PreCheck as part of an activity.
 func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckResult {
-	a.owners.heard(in.Changes)
-	request, stop := a.fullRequest(ctx, in.Desired, in.Observed, in.Memory)
+	a.noteChanges(in.Changes)
+	request, stop := a.requestWithOwner(ctx, in.Desired, in.Observed, in.Memory)
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
-	verdict, adopt := adopted(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
+	verdict, adopt := checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
-		verdict.Message += "; whether its secrets were rotated is not seen, because the worker has no mask-key"
+		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
-	verdict = reported(verdict, in.Desired)
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
-	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt}
+	return PreCheckResult{Verdict: reportDrift(verdict, in.Desired), Turn: turn, Adopt: adopt}
 }
 
-// fullRequest is what the extension points know after the GET, the owner too.
-func (a *Activities) fullRequest(
+// requestWithOwner returns what the extension points know after the GET, including
+// the owner.
+func (a *Activities) requestWithOwner(
 	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request, stop := a.knownRequest(ctx, a.bodies.decode, desired, observed, memory)
+	request, stop := a.requestWithBodies(ctx, a.bodies.Decode, desired, observed, memory)
 	if stop == nil {
-		a.cachedOwner(ctx, &request, desired)
+		a.addOwner(ctx, &request, desired)
 	}
 	return request, stop
 }
 
-// decoder is drift.Decode, or one whose bodies others have too.
+// decoder is drift.Decode, or lookup.Bodies.Decode where the body is not changed.
 type decoder func(what string, text []byte) (map[string]any, error)
 
-// knownRequest is fullRequest without the owner.
-func (a *Activities) knownRequest(
+// requestWithBodies is requestWithOwner without the owner.
+func (a *Activities) requestWithBodies(
 	ctx context.Context, decode decoder, desired resource.Desired, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request := a.bare(desired)
+	request := a.requestWithoutBody(desired)
 	var err error
 	if request.Object.Desired, err = decode("desired", desired.Body); err == nil {
 		request.Object.Observed, err = decode("observed", observed)
 	}
+	if err == nil {
+		request.Baseline, err = decodeBaseline(memory)
+	}
 	if err != nil {
-		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
-		return request, &verdict
+		return request, new(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	if request.Baseline, err = decodeMemory(memory); err != nil {
-		verdict := resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())
-		return request, &verdict
-	}
-	request.Now, request.Secrets = a.now(), a.rotating(ctx, desired)
-	if request.Object.Desired, err = a.owners.resolveReferences(ctx, request.Object.Desired); err != nil {
-		verdict := refVerdict(err)
+	request.Now, request.Secrets = a.now(), a.readSecretHashes(ctx, desired)
+	if request.Object.Desired, err = a.lookup.ResolveReferences(ctx, request.Object.Desired); err != nil {
+		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
+		if missing, ok := errors.AsType[*lookup.UnresolvedError](err); ok {
+			verdict.WaitingFor = []resource.ID{missing.ID}
+		}
 		return request, &verdict
 	}
 	return request, nil
 }
 
-// rotating are keyed hashes of the values behind the resource's $secret
-// references, by reference: nil without a key that is secret. What cannot be read
+// readSecretHashes returns keyed hashes of the values behind the resource's $secret
+// references, by reference; nil without a secret key. A value that cannot be read
 // now is left out, and then not compared.
-func (a *Activities) rotating(ctx context.Context, desired resource.Desired) map[string]string {
-	if !a.options.Rotation || len(desired.SecretRefs) == 0 {
+func (a *Activities) readSecretHashes(ctx context.Context, desired resource.Desired) map[string]string {
+	if !a.options.Rotation {
 		return nil
 	}
 	known := make(map[string]string, len(desired.SecretRefs))
 	for _, reference := range desired.SecretRefs {
-		if values, all := a.values(ctx, []string{reference}); all && len(values) == 1 {
+		if values, all := a.secretValues(ctx, []string{reference}); all && len(values) == 1 {
 			known[reference] = values[0]
 		}
 	}
-	return a.hashed(known)
+	return a.hashSecrets(known)
 }
 
-// hashed are keyed hashes of secrets, nil without a key that is secret.
-func (a *Activities) hashed(values map[string]string) map[string]string {
+// hashSecrets returns keyed hashes of secrets; nil without a secret key.
+func (a *Activities) hashSecrets(values map[string]string) map[string]string {
 	if !a.options.Rotation || len(values) == 0 {
 		return nil
 	}
 	hashes := make(map[string]string, len(values))
 	for reference, value := range values {
-		mac := hmac.New(sha256.New, a.options.HashKey)
-		mac.Write([]byte("secret\x00" + value))
-		hashes[reference] = hex.EncodeToString(mac.Sum(nil)[:16])
+		hashes[reference] = a.hash([]byte("secret\x00" + value))
 	}
 	return hashes
 }
 
-// decodeMemory reads what PostCheck wrote.
-func decodeMemory(raw json.RawMessage) (drift.Baseline, error) {
-	var memory drift.Baseline
+// hash returns a keyed hash of 16 bytes, in hex.
+func (a *Activities) hash(data []byte) string {
+	mac := hmac.New(sha256.New, a.options.HashKey)
+	mac.Write(data)
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// decodeBaseline decodes what PostCheck returned.
+func decodeBaseline(raw json.RawMessage) (drift.Baseline, error) {
+	var baseline drift.Baseline
 	if len(raw) == 0 {
-		return memory, nil
+		return baseline, nil
 	}
-	if err := json.Unmarshal(raw, &memory); err != nil {
-		return memory, fmt.Errorf("decode the memory of earlier PUTs: %w", err)
+	if err := json.Unmarshal(raw, &baseline); err != nil {
+		return baseline, fmt.Errorf("decode the memory of earlier PUTs: %w", err)
 	}
-	return memory, nil
+	return baseline, nil
 }

@@ -141,7 +141,7 @@ func TestPublishedErrors(t *testing.T) {
 				must(t, err)
 				verdict = got.Verdict
 			default:
-				got, err := run(w, w.acts.GetResource, GetResourceInput{ID: put.Desired.ID, APIVersion: put.Desired.APIVersion})
+				got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: put.Desired.ID, APIVersion: put.Desired.APIVersion}})
 				must(t, err)
 				verdict = got.Verdict
 			}

@@ -163,7 +163,7 @@ func TestPutResourceUnknownOutcome(t *testing.T) {
 	w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Reset: true})
 	got, failures := finish(w, w.acts.PutResource, in)
 	want(t, got.Verdict, resource.ActionError, resource.ReasonArmUnreachable, resource.RetrySlow)
-	if !got.Unknown || len(failures) != faultsMax-1 {
+	if !got.Unknown || len(failures) != maxTransientErrors-1 {
 		t.Errorf("got %+v after %v: the next pass must know that a PUT may be under way", got, failures)
 	}
 	w, in = putWorld(t)

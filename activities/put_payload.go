@@ -8,24 +8,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
-// payload is body + references + secrets + ignored paths and the tags of others
-// as observed, then the modifiers. Secrets come before what was observed: a marker that somebody wrote
-// into the resource must not fetch a secret of the worker. The secret values are
-// answered too, so that they can be scrubbed from what ARM says; of those that a
-// rotation is seen by, hashes are kept.
+// payload builds the body of the PUT: the manifest's body, then references, then
+// secrets, then ignored paths and the tags of others as observed, then the
+// modifiers. Secrets come before observed values: a marker that another user wrote
+// into the resource must not read a secret of the worker. It returns the secret
+// values too, so that they can be scrubbed from ARM's messages, and keeps hashes to
+// detect a rotation.
 func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict) {
 	desired := p.in.Desired
 	body, known, err := p.Secrets.Resolve(ctx, p.request.Object.Desired)
 	if err != nil {
-		return nil, nil, notResolved(err)
+		return nil, nil, secretVerdict(err)
 	}
 	values := slices.Sorted(maps.Values(known))
-	p.secrets = p.hashed(known)
+	p.secrets = p.hashSecrets(known)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
 	if desired.Put == resource.PutMerge {
 		body = drift.Merge(body, p.request.Object.Observed)
@@ -33,43 +35,43 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	}
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	if p.Registry.Modifies(desired.ID.Type()) {
-		p.cachedOwner(ctx, &p.request, desired)
+		p.addOwner(ctx, &p.request, desired)
 		request := p.request
-		request.Log = withoutSecrets(request.Log, values)
+		request.Log = scrubLog(request.Log, values)
 		modified, stop := p.Registry.Modify(ctx, request, body)
 		if stop != nil {
 			stop.Message = secrets.Scrub(stop.Message, values)
 			return nil, nil, stop
 		}
 		// A modifier that keeps what Azure shows must not keep what the manifest
-		// once stated and states no more.
+		// stated before and no longer states.
 		drift.RemoveUnstated(modified, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
 		body = modified
 	}
-	if holdsMask(body) {
-		return nil, nil, unsendable("the payload holds a masked value, and such a payload is never sent; remove it from the manifest or the extension that put it there")
+	if lookup.ContainsMask(body) {
+		return nil, nil, invalidPayload("the payload contains a masked value and is not sent; remove the value from the manifest or from the extension that added it")
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return nil, nil, unsendable("the payload cannot be encoded as JSON; look at the extensions of the type")
+		return nil, nil, invalidPayload("the payload cannot be encoded as JSON; check the extensions of the type")
 	}
 	return raw, values, nil
 }
 
-// notResolved blocks for a secret that may still come; one outside the
-// allow-lists waits for somebody to change the manifest or the worker.
-func notResolved(err error) *resource.Verdict {
+// secretVerdict blocks for a secret that may still be created. One outside the
+// allow-lists waits for a change of the manifest or the worker.
+func secretVerdict(err error) *resource.Verdict {
 	verdict := resource.Block(resource.ReasonSecretNotFound, err.Error())
-	var refused *secrets.Error
-	if errors.As(err, &refused) && refused.NotAllowed {
+	refused, ok := errors.AsType[*secrets.Error](err)
+	switch {
+	case ok && refused.NotAllowed:
 		verdict = resource.Fail(resource.ReasonSecretNotFound, resource.RetryVerySlow, err.Error())
-	} else if refused != nil && strings.HasPrefix(refused.Reference, resource.VaultScheme) {
-		verdict.Class = resource.RetrySlow // each try is a request to somebody's vault
+	case ok && strings.HasPrefix(refused.Reference, resource.VaultScheme):
+		verdict.Class = resource.RetrySlow // each try is a request to a key vault
 	}
 	return &verdict
 }
 
-func unsendable(message string) *resource.Verdict {
-	verdict := resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, message)
-	return &verdict
+func invalidPayload(message string) *resource.Verdict {
+	return new(resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, message))
 }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,21 +12,69 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// observationMaxAge is how old the read may be on which a PUT stands.
-const observationMaxAge = 30 * time.Second
+// maxObservationAge is how old the read may be that a PUT is based on.
+const maxObservationAge = 30 * time.Second
 
-// putProgress is what an attempt of a PUT leaves to the next. What an attempt
-// that ended with an error recorded arrives for sure; what one recorded whose
-// worker died may be lost.
+// PutResourceInput is what to write.
+type PutResourceInput struct {
+	Desired resource.Desired `json:"desired"`
+	// Memory is the baseline that PostCheck returned; a re-read compares with it.
+	Memory json.RawMessage `json:"memory,omitempty"`
+	// ObservedAt is the time of the read that the decision is based on.
+	ObservedAt time.Time `json:"observedAt"`
+	// Reset is set in a run that was reset: the PUT may have been sent before.
+	Reset bool `json:"reset,omitempty"`
+	// Uncompared is set when an extension requested the PUT without a comparison:
+	// it is then sent also when the resource is in sync.
+	Uncompared bool `json:"uncompared,omitempty"`
+	// Force joins no operation in flight, as --force promises.
+	Force bool `json:"force,omitempty"`
+	// Create is set when the resource is absent: the PUT has no tags of others to
+	// keep. Correction is set when no user requested the PUT: this spec was Ready
+	// before.
+	Create     bool `json:"create,omitempty"`
+	Correction bool `json:"correction,omitempty"`
+	// Changes are those of CheckOwnerInput; they apply to the values of $ref.
+	Changes  []Change `json:"changes,omitempty"`
+	Repeated Repeated `json:"repeated,omitzero"`
+}
+
+// PutResourceResult is the outcome of the PUT.
+type PutResourceResult struct {
+	// Verdict stops the pass when ARM refused.
+	Verdict resource.Verdict `json:"verdict"`
+	// Done is set when there is nothing to wait for.
+	Done bool `json:"done,omitempty"`
+	// Token resumes the long-running operation. "" with Done unset means that the
+	// resource is read until it has settled.
+	Token string `json:"token,omitempty"`
+	// RetryAfter is the wait before the first poll.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Sent is false when the PUT turned out to be needless or in flight.
+	Sent bool `json:"sent,omitempty"`
+	// Secrets are keyed hashes of the secrets that were sent, by reference: one may
+	// be rotated before PostCheck. Nil without a secret key.
+	Secrets map[string]string `json:"secrets,omitempty"`
+	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:
+	// the next PutResource needs Reset.
+	Unknown bool `json:"unknown,omitempty"`
+	// Unregistered is the provider that the subscription is not registered for,
+	// when ARM refused because of that: RegisterProvider is next.
+	Unregistered string `json:"unregistered,omitempty"`
+}
+
+// putProgress is what an attempt of a PUT records for the next one. What an attempt
+// recorded that ended with an error always arrives; what one recorded whose worker
+// died may be lost.
 type putProgress struct {
-	seen
-	Faults int `json:"faults,omitempty"`
-	// Unsent counts the attempts, from the first, that for sure sent nothing:
-	// the one that follows them need not fear a PUT of unknown outcome.
+	lastAnswer
+	TransientErrors int `json:"faults,omitempty"`
+	// Unsent counts the attempts, from the first, that certainly sent nothing: after
+	// them no PUT of unknown outcome is possible.
 	Unsent int `json:"unsent,omitempty"`
-	// AbsentSince is when a read that followed a PUT of unknown outcome first
-	// found nothing, AbsentAttempt the attempt that last did: if a later one
-	// died, it may have sent another PUT, and the wait starts over.
+	// AbsentSince is when a read after a PUT of unknown outcome first found nothing,
+	// AbsentAttempt the attempt that last did: if a later one died, it may have sent
+	// another PUT, and the wait starts over.
 	AbsentSince   time.Time `json:"absentSince,omitzero"`
 	AbsentAttempt int       `json:"absentAttempt,omitempty"`
 }
@@ -33,118 +82,108 @@ type putProgress struct {
 // put is one attempt of PutResource.
 type put struct {
 	*Activities
-	in      PutResourceInput
-	heart   *heart[putProgress]
-	attempt int
-	// lost is set when an attempt before this one may have sent a PUT, repeated
+	in        PutResourceInput
+	heartbeat *heartbeater[putProgress]
+	attempt   int
+	// maySent is set when an attempt before this one may have sent a PUT, repeated
 	// also in a run that was reset, sending when one is sent now.
-	lost, repeated, sending bool
-	// keptTags is set when the payload carries tags that others set.
+	maySent, repeated, sending bool
+	// keptTags is set when the payload contains tags that others set.
 	keptTags bool
-	// overtaken counts the PUTs of this attempt that ARM refused because the
-	// resource had changed since the read.
-	overtaken int
+	// preconditionRetries counts the PUTs of this attempt that ARM refused because
+	// the resource had changed since the read.
+	preconditionRetries int
 	// secrets are keyed hashes of the secrets in the payload, by reference.
 	secrets map[string]string
 	request extensions.Request
 	etag    string
 }
 
-// PutResource is step 4. It is safe to lose the worker at any line: an attempt
-// that follows another reads first, joins what is in flight, and writes again
-// only what is still different.
+// PutResource is step 4. The worker may be lost at any line: an attempt that
+// follows another reads first, joins what is in flight, and writes again only what
+// still differs.
 func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
-	ctx = as(ctx, in.Desired.Credential, in.Desired.ID)
-	heart := startHeart[putProgress](ctx)
-	defer heart.stop()
-	a.owners.heard(in.Changes)
-	p := &put{Activities: a, in: in, heart: heart, attempt: attempt(ctx)}
-	if stop := forbidden(in.Desired, "PUT"); stop != nil {
-		return p.refused(*stop), nil
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	heartbeat := startHeartbeat[putProgress](ctx)
+	defer heartbeat.stop()
+	a.noteChanges(in.Changes)
+	p := &put{Activities: a, in: in, heartbeat: heartbeat, attempt: attemptNumber(ctx)}
+	if stop := checkPolicy(in.Desired, "PUT"); stop != nil {
+		return *p.stop(*stop), nil
 	}
-	p.lost = p.attempt-1 > heart.progress().Unsent
-	p.repeated = in.Reset || p.lost
-	requests, cancel := forARM(ctx)
+	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
+	p.repeated = in.Reset || p.maySent
+	requests, cancel := requestContext(ctx)
 	defer cancel()
 	var stop *resource.Verdict
-	if p.request, stop = a.knownRequest(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
-		return p.refused(*stop), nil
+	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
+		return *p.stop(*stop), nil
 	}
-	if p.mustRead() {
-		if result, err := p.reread(requests); result != nil || err != nil {
-			return deref(result), err
+	if p.needsRead() {
+		switch result, err := p.reread(requests); {
+		case err != nil:
+			return PutResourceResult{}, err
+		case result != nil:
+			return *result, nil
 		}
 	}
-	if err := stopping(ctx); err != nil {
-		p.unsent()
+	if err := checkWorkerStop(ctx); err != nil {
+		p.noteUnsent()
 		return PutResourceResult{}, err
 	}
 	return p.send(requests)
 }
 
-func deref(result *PutResourceResult) PutResourceResult {
-	if result == nil {
-		return PutResourceResult{}
-	}
-	return *result
+// needsRead reports whether the read of the pass is not sufficient. A PUT of an
+// existing resource keeps the tags that others set.
+func (p *put) needsRead() bool {
+	return !p.in.Create || p.repeated || p.mustCreate() || p.now().Sub(p.in.ObservedAt) > maxObservationAge || p.usesObserved()
 }
 
-// mustRead reports whether the read of the pass is not good enough. A PUT of what
-// exists keeps the tags that others set.
-func (p *put) mustRead() bool {
-	return !p.in.Create || p.repeated || p.mustMake() || p.now().Sub(p.in.ObservedAt) > observationMaxAge || p.takesFromObserved()
-}
-
-// mustMake reports whether the PUT has to be the one that makes the resource: the
-// manifest leaves alone what somebody else made.
-func (p *put) mustMake() bool {
+// mustCreate reports whether the PUT has to create the resource: the manifest does
+// not allow changing one that another tool or user created.
+func (p *put) mustCreate() bool {
 	adopt := p.in.Desired.Adopt
 	return p.in.Create && !p.repeated && (adopt == resource.AdoptNever || adopt == resource.AdoptAsIs)
 }
 
-// takesFromObserved reports whether the payload holds values that only a fresh,
-// unmasked read can give.
-func (p *put) takesFromObserved() bool {
+// usesObserved reports whether the payload contains values that only a fresh,
+// unmasked read provides.
+func (p *put) usesObserved() bool {
 	return p.in.Desired.Put == resource.PutMerge || len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
 }
 
-// reread reads the resource, unmasked, into the request. It ends the activity
-// when nothing is left to write, when an operation is in flight, or, after a PUT
-// of unknown outcome, until an absent resource may be believed to be absent.
+// reread reads the resource, unmasked, into the request. It returns a result when
+// nothing is left to write or an operation is in flight, and after a PUT of unknown
+// outcome an error until an absent resource may be believed to be absent.
 func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	switch {
-	case arm.IsAbsent(err) && !p.in.Create && makesNothing(p.in.Desired):
-		result := p.refused(vanished(p.in.Desired))
-		result.Unknown = p.lost
-		p.unsent()
-		return &result, nil
+	case arm.IsAbsent(err) && !p.in.Create && !allowsRecreate(p.in.Desired):
+		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case arm.IsAbsent(err) && p.repeated:
-		return nil, p.believeAbsent()
+		return nil, p.awaitAbsence()
 	case arm.IsAbsent(err):
 		return nil, nil
 	case err != nil:
-		p.unsent()
+		p.noteUnsent()
 		result, err := p.failed(ctx, err, nil)
 		return &result, err
 	}
 	if p.request.Object.Observed, err = resource.DecodeBody(response.Body); err != nil {
-		result := p.refused(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
-		return &result, nil
+		return p.stop(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())), nil
 	}
 	p.etag = response.ETag
-	if p.mustMake() {
-		result := p.refused(appeared(p.in.Desired))
-		p.unsent()
-		return &result, nil
+	if p.mustCreate() {
+		return p.stopUnsent(createdSinceRead(p.in.Desired), false), nil
 	}
-	return p.settled(ctx), nil
+	return p.checkDue(ctx), nil
 }
 
-// believeAbsent waits until reads over a while agree that a PUT of unknown
-// outcome left nothing behind.
-func (p *put) believeAbsent() error {
-	progress := p.heart.progress()
+// awaitAbsence returns an error until reads over RereadWindow agree that a PUT of
+// unknown outcome created nothing.
+func (p *put) awaitAbsence() error {
+	progress := p.heartbeat.progress()
 	if progress.AbsentSince.IsZero() || progress.AbsentAttempt != p.attempt-1 {
 		progress.AbsentSince = p.now()
 	}
@@ -152,52 +191,63 @@ func (p *put) believeAbsent() error {
 		return nil
 	}
 	progress.AbsentAttempt = p.attempt
-	p.heart.record(progress)
+	p.heartbeat.send(progress)
 	return notYet("a PUT may have been sent before and the resource does not exist; it is read again for "+
 		p.options.RereadWindow.String()+" before another PUT", p.options.RereadInterval)
 }
 
-// settled is the result when a read shows that no PUT is due; nil when one is.
-func (p *put) settled(ctx context.Context) *PutResourceResult {
+// checkDue returns the result when a read shows that no PUT is due, nil when one
+// is.
+func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	state := p.request.Object.ProvisioningState()
 	if p.Registry.InFlight(p.in.Desired.ID.Type(), state) && (p.repeated || !p.in.Force) {
 		return &PutResourceResult{
 			Sent:    p.repeated,
-			Verdict: p.observed("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
+			Verdict: p.report("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
 		}
 	}
-	// Not in a run that was reset: all its passes are, and the pre-check asked
-	// for a PUT because the resource is broken.
-	if p.lost && resource.Broken(state) {
-		return p.finished("the operation ended meanwhile: " + state)
+	// Not in a run that was reset: repeated is set in all its passes, and the
+	// pre-check requested a PUT because the resource is broken.
+	if p.maySent && resource.Broken(state) {
+		return p.done("the operation ended meanwhile: " + state)
 	}
 	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
-		return p.resting()
+		return p.checkStopped()
 	}
 	compared := p.request
 	object := *p.request.Object
-	object.Observed = p.mask(ctx, object.Observed, hidden{p.in.Desired.Plain, p.in.Desired.Secret, p.in.Desired.SecretRefs})
+	object.Observed = p.mask(ctx, object.Observed, p.in.Desired.Target())
 	compared.Object = &object
 	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
 	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
-		return p.resting()
+		return p.checkStopped()
 	}
-	return p.finished("in sync meanwhile: no PUT")
+	return p.done("in sync meanwhile: no PUT")
 }
 
-// resting is the result when somebody stopped the resource since the pass read it
-// and a PUT is due; nil when it may go.
-func (p *put) resting() *PutResourceResult {
-	verdict, rests := p.Registry.Stopped(p.request.Object)
-	if !rests || p.in.Force {
+// checkStopped returns the result when the resource was stopped since the pass read
+// it and a PUT is due; nil when it may be sent.
+func (p *put) checkStopped() *PutResourceResult {
+	verdict, stopped := p.Registry.Stopped(p.request.Object)
+	if !stopped || p.in.Force {
 		return nil
 	}
-	result := p.refused(verdict)
-	result.Unknown = p.lost
-	p.unsent()
-	return &result
+	return p.stopUnsent(verdict, p.maySent)
 }
 
-func (p *put) finished(message string) *PutResourceResult {
-	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.observed("PutResource", resource.Proceed(message))}
+func (p *put) done(message string) *PutResourceResult {
+	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.report("PutResource", resource.Proceed(message))}
+}
+
+// stop returns the result with a verdict that stops the pass.
+func (p *put) stop(verdict resource.Verdict) *PutResourceResult {
+	return &PutResourceResult{Verdict: p.report("PutResource", verdict)}
+}
+
+// stopUnsent is stop for an attempt that sends no PUT.
+func (p *put) stopUnsent(verdict resource.Verdict, unknown bool) *PutResourceResult {
+	p.noteUnsent()
+	result := p.stop(verdict)
+	result.Unknown = unknown
+	return result
 }

@@ -54,7 +54,7 @@ func TestPutResource(t *testing.T) {
 			sent: true, wait: 15 * time.Second, requests: []string{"PUT t1"},
 		},
 		"OldObservation": {
-			reason: "a read older than 30s is made again", given: func(w *world, in *PutResourceInput) { in.ObservedAt = w.now().Add(-31 * time.Second) },
+			reason: "a read older than 30s is recreated", given: func(w *world, in *PutResourceInput) { in.ObservedAt = w.now().Add(-31 * time.Second) },
 			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},
 		"OldAndInSync": {

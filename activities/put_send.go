@@ -5,116 +5,112 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
-// held is the verdict that keeps this PUT from being sent, nil when none does.
-func (p *put) held(ctx context.Context) *resource.Verdict {
-	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
+// writeHold returns the verdict that stops this PUT, nil where none does.
+func (p *put) writeHold(ctx context.Context) *resource.Verdict {
+	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
 	}
-	return p.overBudget(p.in.Correction && !p.repeated && p.overtaken == 0)
+	return p.checkBudget(p.in.Correction && !p.repeated && p.preconditionRetries == 0)
 }
 
 // send builds the payload and makes the request.
 func (p *put) send(ctx context.Context) (PutResourceResult, error) {
-	// Before the payload: a modifier may write, too (a vault that is purged first).
-	if stop := p.frozen(ctx, p.in.Desired); stop != nil {
-		p.unsent()
-		return p.refused(*stop), nil
+	// Before the payload: a modifier may write too (a vault that is purged first).
+	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
+		return *p.stopUnsent(*stop, false), nil
 	}
 	payload, values, stop := p.payload(ctx)
 	if stop != nil {
-		return p.refused(*stop), nil
+		return *p.stop(*stop), nil
 	}
-	if stop := p.held(ctx); stop != nil {
-		p.unsent()
-		return p.refused(*stop), nil
+	if stop := p.writeHold(ctx); stop != nil {
+		return *p.stopUnsent(*stop, false), nil
 	}
 	p.sending = true
 	options := arm.PutOptions{}
-	if p.mustMake() {
+	if p.mustCreate() {
 		options.IfNoneMatch = "*"
 	}
-	if p.takesFromObserved() || p.keptTags {
+	if p.usesObserved() || p.keptTags {
 		options.IfMatch = p.etag
 	}
 	operation, err := p.Client.Put(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
-	if options.IfMatch != "" && isPrecondition(err) && p.overtaken < overtakenMax {
-		return p.again(ctx, err, values)
+	if options.IfMatch != "" && hasStatus(err, http.StatusPreconditionFailed) && p.preconditionRetries < maxPreconditionRetries {
+		return p.resend(ctx, err, values)
 	}
 	if err != nil {
-		var dial *net.OpError
-		if errors.As(err, &dial) && dial.Op == "dial" {
-			p.unsent()
+		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+			p.noteUnsent()
 		}
 		return p.failed(ctx, err, values)
 	}
-	p.owners.readings.forget(p.in.Desired.ID, readAs{p.in.Desired.APIVersion, arm.CredentialName(ctx)})
+	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
-		verdict = p.verdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubbed("put", p.in.Desired.ID, operation.Err, values))
+		verdict = p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, operation.Err, values))
 		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
 	}
-	// No heartbeat: the result is as soon with the server as that would be.
+	// No heartbeat: the result arrives at the server as soon as one would.
 	return PutResourceResult{
-		Verdict: p.observed("PutResource", verdict), Sent: true, Done: operation.Done,
+		Verdict: p.report("PutResource", verdict), Sent: true, Done: operation.Done,
 		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets,
 	}, nil
 }
 
-// overtakenMax bounds the PUTs that one attempt sends anew because somebody else
-// writes at the same time; then it is a verdict, and the wait grows.
-const overtakenMax = 3
+// maxPreconditionRetries bounds the PUTs that one attempt sends again because
+// another tool writes at the same time; after that it is a verdict, and the wait
+// grows.
+const maxPreconditionRetries = 3
 
-// again reads and merges once more after a PUT that ARM refused because the
-// resource had changed since the read: nothing was written. One that vanished is
-// for the next pass to judge.
-func (p *put) again(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
-	p.overtaken++
+// resend reads and merges once more after a PUT that ARM refused because the
+// resource had changed since the read: nothing was written. A resource that
+// disappeared is left to the next pass.
+func (p *put) resend(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
+	p.preconditionRetries++
 	p.request.Object.Observed, p.etag = nil, ""
 	result, err := p.reread(ctx)
 	switch {
-	case result != nil || err != nil:
-		return deref(result), err
+	case err != nil:
+		return PutResourceResult{}, err
+	case result != nil:
+		return *result, nil
 	case !p.request.Object.Exists():
 		return p.failed(ctx, refusal, values)
 	}
 	return p.send(ctx)
 }
 
-// unsent notes that this attempt sends no PUT.
-func (p *put) unsent() {
-	if progress := p.heart.progress(); progress.Unsent == p.attempt-1 {
+// noteUnsent records that this attempt sends no PUT.
+func (p *put) noteUnsent() {
+	if progress := p.heartbeat.progress(); progress.Unsent == p.attempt-1 {
 		progress.Unsent = p.attempt
-		p.heart.record(progress)
+		p.heartbeat.send(progress)
 	}
 }
 
-// failed gives faults another attempt, which reads first; any other answer is a
-// verdict, scrubbed of the values that were sent.
+// failed retries a transient error in an attempt that reads first; any other
+// response is a verdict, without the values that were sent.
 func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
-	progress := p.heart.progress()
-	progress.Faults++
-	clean := scrubbed("put", p.in.Desired.ID, err, values)
-	of := attempted{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, before: p.in.Repeated, values: values}
-	verdict := p.judge(ctx, of, clean, &progress.seen)
-	p.heart.record(progress)
-	if again, retry := fault(clean, progress.Faults); retry {
-		return PutResourceResult{}, again
+	clean := scrubError("put", p.in.Desired.ID, err, values)
+	request := failedRequest{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, repeated: p.in.Repeated, values: values}
+	progress := p.heartbeat.progress()
+	progress.TransientErrors++
+	verdict := p.failureVerdict(ctx, request, clean, &progress.lastAnswer)
+	p.heartbeat.send(progress)
+	if retry := retryTransient(clean, progress.TransientErrors); retry != nil {
+		return PutResourceResult{}, retry
 	}
-	result := p.refused(verdict)
-	var failure *arm.Error
-	if errors.As(err, &failure) && p.in.Desired.ID.Subscription() != "" {
+	result := p.stop(verdict)
+	if failure, ok := errors.AsType[*arm.Error](err); ok && p.in.Desired.ID.Subscription() != "" {
 		result.Unregistered = failure.UnregisteredProvider(p.in.Desired.ID.Provider())
 	}
-	result.Unknown = progress.Unsent < p.attempt && (isFault(err) || p.repeated && !p.sending)
-	return result, nil
-}
-
-func (p *put) refused(verdict resource.Verdict) PutResourceResult {
-	return PutResourceResult{Verdict: p.observed("PutResource", verdict)}
+	result.Unknown = progress.Unsent < p.attempt && (isTransient(err) || p.repeated && !p.sending)
+	return *result, nil
 }

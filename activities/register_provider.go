@@ -13,18 +13,19 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Registering takes minutes: registrationMaxAge is how long a worker believes
-// what it saw, registrationWait how soon somebody looks again.
+// A registration takes minutes.
 const (
-	registrationMaxAge = 10 * time.Second
-	registrationWait   = 10 * time.Second
-	// registrationTimeout bounds the two requests of one look.
+	// maxRegistrationAge is how long a worker caches a state.
+	maxRegistrationAge = 10 * time.Second
+	// registrationWait is the wait before the next try.
+	registrationWait = 10 * time.Second
+	// registrationTimeout bounds the two requests of a registration.
 	registrationTimeout = 60 * time.Second
 )
 
-// RegisterProviderInput names what is not registered.
+// RegisterProviderInput is the provider to register.
 type RegisterProviderInput struct {
-	// ID is that of the resource whose PUT was refused.
+	// ID is the resource whose PUT was refused.
 	ID resource.ID `json:"id"`
 	// Namespace is PutResourceResult.Unregistered; "" is the resource's provider.
 	Namespace string `json:"namespace,omitempty"`
@@ -33,71 +34,70 @@ type RegisterProviderInput struct {
 	Repeated   Repeated `json:"repeated,omitzero"`
 }
 
-// RegisterProviderResult says how the registration stands.
+// RegisterProviderResult is the state of the registration.
 type RegisterProviderResult struct {
 	// Verdict is a Proceed when the provider is registered, a Block while it is
-	// being registered, else an Error that says what to run.
+	// being registered, else an Error with the command to run.
 	Verdict resource.Verdict `json:"verdict"`
 }
 
-// registrations are what a worker knows of providers. Many resources ask at
-// once; one of them looks.
+// registrations caches the states of providers. Many resources need one at once;
+// they share its requests.
 type registrations struct {
-	group singleflight.Group
-	mu    sync.Mutex
-	known map[string]registration
+	requests singleflight.Group
+	mu       sync.Mutex
+	known    map[string]registration
 }
 
 type registration struct {
 	state string
 	at    time.Time
-	// asked is set when this look asked ARM to register.
-	asked bool
+	// requested is set when this worker requested the registration.
+	requested bool
 }
 
-// RegisterProvider registers the provider of a resource in its subscription. The
-// state is read first, so that of all workers few ask, and asking twice changes
-// nothing.
+// RegisterProvider registers the provider of a resource in its subscription. It
+// reads the state first, so that few workers request it, and a repeated request
+// changes nothing.
 func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderInput) (RegisterProviderResult, error) {
 	ctx = arm.WithCredential(ctx, in.Credential)
-	heart := startHeart[readProgress](ctx)
-	defer heart.stop()
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
 	if in.Namespace == "" {
 		in.Namespace = in.ID.Provider()
 	}
-	requests, cancel := forARM(ctx)
+	requests, cancel := requestContext(ctx)
 	defer cancel()
 	found, err := a.register(requests, in)
 	if err == nil {
-		return RegisterProviderResult{Verdict: a.observed("RegisterProvider", a.registrationVerdict(in, found))}, nil
+		return RegisterProviderResult{Verdict: a.report("RegisterProvider", a.registrationVerdict(in, found))}, nil
 	}
-	progress := heart.progress()
-	progress.Faults++
-	of := attempted{id: in.ID, apiVersion: "", before: in.Repeated}
-	verdict := a.judge(ctx, of, err, &progress.seen)
-	heart.record(progress)
-	if again, retry := fault(err, progress.Faults); retry {
-		return RegisterProviderResult{}, again
+	progress := heartbeat.progress()
+	progress.TransientErrors++
+	verdict := a.failureVerdict(ctx, failedRequest{id: in.ID, repeated: in.Repeated}, err, &progress.lastAnswer)
+	heartbeat.send(progress)
+	if retry := retryTransient(err, progress.TransientErrors); retry != nil {
+		return RegisterProviderResult{}, retry
 	}
 	if isForbidden(err) {
-		verdict.Message = "the credential may not register the provider; somebody who may has to run: " + registerCommand(in) + ". ARM said: " + verdict.Message
+		verdict.Message = "the credential may not register the provider; with an account that may, run: " + registerCommand(in) + ". ARM said: " + verdict.Message
 	}
-	return RegisterProviderResult{Verdict: a.observed("RegisterProvider", verdict)}, nil
+	return RegisterProviderResult{Verdict: a.report("RegisterProvider", verdict)}, nil
 }
 
-// register reads the state, and asks for registration where nobody has. What is
-// shared outlives the one who started it.
+// register reads the state, and requests the registration where it is missing. The
+// shared requests outlive the activity that started them.
 func (a *Activities) register(ctx context.Context, in RegisterProviderInput) (registration, error) {
 	key := strings.ToLower(in.ID.Subscription() + "/" + in.Namespace)
 	if found, fresh := a.registrations.get(key, a.now()); fresh {
 		return found, nil
 	}
-	result := a.registrations.group.DoChan(key, func() (any, error) {
+	result := a.registrations.requests.DoChan(key, func() (any, error) {
 		shared, cancel := context.WithTimeout(context.WithoutCancel(ctx), registrationTimeout)
 		defer cancel()
-		found, err := a.ask(shared, in)
+		found, err := a.requestRegistration(shared, in)
 		if err == nil {
-			a.registrations.keep(key, found)
+			a.registrations.put(key, found)
 		}
 		return found, err
 	})
@@ -110,7 +110,7 @@ func (a *Activities) register(ctx context.Context, in RegisterProviderInput) (re
 	}
 }
 
-func (a *Activities) ask(ctx context.Context, in RegisterProviderInput) (registration, error) {
+func (a *Activities) requestRegistration(ctx context.Context, in RegisterProviderInput) (registration, error) {
 	state, err := a.Client.ProviderState(ctx, in.ID.Subscription(), in.Namespace)
 	if err != nil {
 		return registration{}, err
@@ -122,7 +122,7 @@ func (a *Activities) ask(ctx context.Context, in RegisterProviderInput) (registr
 	if found.state, err = a.Client.RegisterProvider(ctx, in.ID.Subscription(), in.Namespace); err != nil {
 		return registration{}, err
 	}
-	found.asked = true
+	found.requested = true
 	return found, nil
 }
 
@@ -130,10 +130,10 @@ func (r *registrations) get(key string, now time.Time) (registration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found, known := r.known[key]
-	return found, known && now.Sub(found.at) < registrationMaxAge
+	return found, known && now.Sub(found.at) < maxRegistrationAge
 }
 
-func (r *registrations) keep(key string, found registration) {
+func (r *registrations) put(key string, found registration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
@@ -142,8 +142,8 @@ func (r *registrations) keep(key string, found registration) {
 	r.known[key] = found
 }
 
-// registrationVerdict says how the registration stands. The reason is ARM's code
-// for what is missing.
+// registrationVerdict returns the verdict of a state. Its reason is ARM's code for
+// a missing registration.
 func (a *Activities) registrationVerdict(in RegisterProviderInput, found registration) resource.Verdict {
 	const reason = resource.Reason(arm.CodeMissingRegistration)
 	what := fmt.Sprintf("provider %s in subscription %s", in.Namespace, in.ID.Subscription())
@@ -152,11 +152,11 @@ func (a *Activities) registrationVerdict(in RegisterProviderInput, found registr
 		return resource.Proceed(what + " is registered")
 	case a.options.KeepUnregistered && !strings.EqualFold(found.state, arm.ProviderRegistering):
 		return resource.Fail(reason, resource.RetryVerySlow, fmt.Sprintf(
-			"%s is %s, and this worker is configured to register none; run: %s", what, found.state, registerCommand(in)))
+			"%s is %s, and this worker does not register providers (azure.register-providers is off); run: %s", what, found.state, registerCommand(in)))
 	}
 	verdict := resource.Block(reason, what+" is being registered, which takes minutes")
-	if found.asked {
-		verdict.Message = what + " was not registered; ARM was asked to, which takes minutes"
+	if found.requested {
+		verdict.Message = what + " was not registered; its registration was requested, which takes minutes"
 	}
 	verdict.Class, verdict.RetryAfter = resource.RetryFast, registrationWait
 	return verdict

@@ -42,7 +42,7 @@ func TestRegisterProvider(t *testing.T) {
 	in := RegisterProviderInput{ID: put.Desired.ID, Namespace: refused.Unregistered}
 	got, err := run(w, w.acts.RegisterProvider, in)
 	must(t, err)
-	want(t, got.Verdict, resource.ActionBlock, missing, resource.RetryFast, "ARM was asked to", "Contoso.Things")
+	want(t, got.Verdict, resource.ActionBlock, missing, resource.RetryFast, "its registration was requested", "Contoso.Things")
 	if got.Verdict.RetryAfter != registrationWait {
 		t.Errorf("it is looked at again in %s", got.Verdict.RetryAfter)
 	}
@@ -86,7 +86,7 @@ func TestRegisterProviderOnce(t *testing.T) {
 	other := New(w.acts.Dependencies, w.acts.options)
 	found, err := other.register(ctx, in)
 	must(t, err)
-	if found.state != "Registering" || found.asked || w.posts() != 1 {
+	if found.state != "Registering" || found.requested || w.posts() != 1 {
 		t.Errorf("the second worker got %+v with %d requests for registration in all", found, w.posts())
 	}
 }

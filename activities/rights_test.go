@@ -105,9 +105,9 @@ func live(w *world, spec resource.Desired) {
 		w.t.Fatalf("PUT of %s: %s", spec.ID.Short(), put.Verdict.Message)
 	}
 	w.fresh()
-	poll, _ := finish(w, w.acts.PollOperation, PollOperationInput{ID: spec.ID, APIVersion: spec.APIVersion, Token: put.Token})
+	poll, _ := finish(w, w.acts.PollOperation, PollOperationInput{Target: resource.Target{ID: spec.ID, APIVersion: spec.APIVersion}, Token: put.Token})
 	w.fresh()
-	get, _ := finish(w, w.acts.GetResource, GetResourceInput{ID: spec.ID, APIVersion: spec.APIVersion})
+	get, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: spec.ID, APIVersion: spec.APIVersion}})
 	if poll.Verdict.Stops() || !get.Exists {
 		w.t.Fatalf("%s: %s, %s", spec.ID.Short(), poll.Verdict.Message, get.Verdict.Message)
 	}
@@ -125,7 +125,7 @@ func gone(w *world, spec resource.Desired) {
 	sent, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: spec})
 	if sent.Token != "" {
 		w.fresh()
-		finish(w, w.acts.PollOperation, PollOperationInput{ID: spec.ID, APIVersion: spec.APIVersion, Token: sent.Token, Delete: true})
+		finish(w, w.acts.PollOperation, PollOperationInput{Target: resource.Target{ID: spec.ID, APIVersion: spec.APIVersion}, Token: sent.Token, Delete: true})
 	}
 	if sent.Verdict.Stops() || w.sim.Counters().ByMethod[http.MethodDelete] == 0 {
 		w.t.Fatalf("DELETE of %s: %s", spec.ID.Short(), sent.Verdict.Message)

@@ -274,7 +274,7 @@ func judgeLongSubnet(t *testing.T) {
 		}
 		shown := map[string]any{"properties": map[string]any{"ipConfigurations": list, "addressPrefix": "10.0.0.0/8"}}
 		w := newWorld(t, func(s *setup) { s.handler = answering(subnet, shown, nil) })
-		got, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, subnet), APIVersion: "2020-11-01"})
+		got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, subnet), APIVersion: "2020-11-01"}})
 		must(t, err)
 		body, err := resource.DecodeBody(got.Observed)
 		must(t, err)

@@ -185,7 +185,7 @@ func (s seed) verdictOf(t *testing.T, w *world) resource.Verdict {
 		return got.Verdict
 	}
 	w.put(s.id, s.shown)
-	read, err := run(w, w.acts.GetResource, GetResourceInput{ID: d.ID, APIVersion: d.APIVersion})
+	read, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	must(t, err)
 	if s.step == "PreCheck" {
 		return local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(read.Observed)}).Verdict

@@ -11,11 +11,11 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// errorTurn is the type of a fault of Temporal while a turn is taken or given
-// back; it lives in histories.
+// errorTurn is the type of an error of Temporal while a turn is taken or returned;
+// it is in histories.
 const errorTurn = "TurnFailed"
 
-// TakeTurnInput asks for the turn to change what is below a parent.
+// TakeTurnInput is the turn to take.
 type TakeTurnInput struct {
 	Turn Turn `json:"turn"`
 }
@@ -25,71 +25,71 @@ type TakeTurnResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 }
 
-// EndTurnInput gives a turn back.
+// EndTurnInput is the turn to return.
 type EndTurnInput struct {
 	Turn Turn `json:"turn"`
 }
 
-// EndTurnResult is empty: a turn that cannot be given back is tried again.
+// EndTurnResult is empty: returning a turn is retried until it succeeds.
 type EndTurnResult struct{}
 
-// CheckTurnInput asks whether the holder of a turn still runs.
+// CheckTurnInput is the turn whose holder is checked.
 type CheckTurnInput struct {
 	Turn Turn `json:"turn"`
 }
 
-// CheckTurnResult is false for a run that ended, whatever ended it.
+// CheckTurnResult reports whether the holder still runs.
 type CheckTurnResult struct {
 	Held bool `json:"held"`
 }
 
-// askAgain is how soon a place in the queue is asked for again. Whoever has the
-// turn next is told, so this is only for a queue that got lost.
-const askAgain = time.Minute
+// queueInterval is how soon a position in the queue is requested again. The next
+// holder is signaled, so this is only for a queue that was lost.
+const queueInterval = time.Minute
 
-// TakeTurn asks for the turn to change what is below a parent that takes one
-// change at a time. It blocks while a sibling has it, and whoever blocks is
-// woken when the turn is his.
+// TakeTurn requests the turn to change a child of a parent that accepts one change
+// at a time. It blocks while a sibling has the turn; the queue wakes the resource
+// when it gets it.
 func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnResult, error) {
-	defer startHeart[struct{}](ctx).stop()
-	place, err := a.Turns.Take(ctx, in.Turn)
+	defer startHeartbeat[struct{}](ctx).stop()
+	position, err := a.Turns.Take(ctx, in.Turn)
 	if err != nil {
-		return TakeTurnResult{}, turnFailed("take", in.Turn, err)
+		return TakeTurnResult{}, turnError("take", in.Turn, err)
 	}
-	if place.Granted {
+	if position.Granted {
 		return TakeTurnResult{Verdict: resource.Proceed("")}, nil
 	}
 	verdict := resource.Block(resource.ReasonWaitingForSibling, fmt.Sprintf(
-		"Azure changes one thing at a time in %s: %s has the turn", in.Turn.Parent.Short(), place.Holder.Short()))
-	if place.Ahead > 1 {
-		verdict.Message += fmt.Sprintf(", %d more come first", place.Ahead-1)
+		"Azure changes one thing at a time in %s: %s has the turn", in.Turn.Parent.Short(), position.Holder.Short()))
+	if position.Ahead > 1 {
+		verdict.Message += fmt.Sprintf(", %d more come first", position.Ahead-1)
 	}
-	verdict.WaitingFor, verdict.RetryAfter = []resource.ID{place.Holder}, askAgain
-	return TakeTurnResult{Verdict: a.observed("TakeTurn", verdict)}, nil
+	verdict.WaitingFor, verdict.RetryAfter = []resource.ID{position.Holder}, queueInterval
+	return TakeTurnResult{Verdict: a.report("TakeTurn", verdict)}, nil
 }
 
-// EndTurn gives a turn back. It is tried again until Temporal takes it.
+// EndTurn returns a turn. It is retried until Temporal accepts it.
 func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResult, error) {
-	defer startHeart[struct{}](ctx).stop()
+	defer startHeartbeat[struct{}](ctx).stop()
 	if err := a.Turns.End(ctx, in.Turn); err != nil {
-		return EndTurnResult{}, turnFailed("end", in.Turn, err)
+		return EndTurnResult{}, turnError("end", in.Turn, err)
 	}
 	return EndTurnResult{}, nil
 }
 
-// CheckTurn asks whether the run that holds a turn still runs: a run that was
-// terminated gives nothing back.
+// CheckTurn reports whether the run that has a turn still runs: a run that was
+// terminated returns nothing.
 func (a *Activities) CheckTurn(ctx context.Context, in CheckTurnInput) (CheckTurnResult, error) {
-	defer startHeart[struct{}](ctx).stop()
+	defer startHeartbeat[struct{}](ctx).stop()
 	managed, known, err := a.Fleet.Managed(ctx, in.Turn.ID)
 	if err != nil {
-		return CheckTurnResult{}, turnFailed("check", in.Turn, err)
+		return CheckTurnResult{}, turnError("check", in.Turn, err)
 	}
 	return CheckTurnResult{Held: known && managed.RunID == in.Turn.RunID}, nil
 }
 
-func turnFailed(verb string, turn Turn, err error) error {
+func turnError(verb string, turn Turn, err error) error {
 	return temporal.NewApplicationErrorWithOptions(
 		fmt.Sprintf("%s turn of %s in %s: %s", verb, turn.ID.Short(), turn.Parent.Short(), secrets.Scrub(err.Error(), nil)),
-		errorTurn, temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay})
+		errorTurn, temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay})
 }

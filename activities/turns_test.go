@@ -12,20 +12,20 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	turn := Turn{Parent: id(t, clusterText), ID: id(t, databaseText), WorkflowID: id(t, databaseText).WorkflowID(), RunID: "run 1"}
 	cases := map[string]struct {
-		place  Place
+		place  Position
 		action resource.Action
 		why    resource.Reason
 		class  resource.RetryClass
 		parts  []string
 		not    string
 	}{
-		"Granted": {place: Place{Granted: true}, action: resource.ActionProceed},
+		"Granted": {place: Position{Granted: true}, action: resource.ActionProceed},
 		"Next": {
-			place: Place{Holder: id(t, clusterText+"/databases/a"), Ahead: 1}, action: resource.ActionBlock, why: resource.ReasonWaitingForSibling, class: resource.RetrySlow,
+			place: Position{Holder: id(t, clusterText+"/databases/a"), Ahead: 1}, action: resource.ActionBlock, why: resource.ReasonWaitingForSibling, class: resource.RetrySlow,
 			parts: []string{"Azure changes one thing at a time in c1: c1/a has the turn"}, not: "more come first",
 		},
 		"Queue": {
-			place: Place{Holder: id(t, clusterText+"/databases/a"), Ahead: 4}, action: resource.ActionBlock, why: resource.ReasonWaitingForSibling, class: resource.RetrySlow,
+			place: Position{Holder: id(t, clusterText+"/databases/a"), Ahead: 4}, action: resource.ActionBlock, why: resource.ReasonWaitingForSibling, class: resource.RetrySlow,
 			parts: []string{"c1/a has the turn, 3 more come first"},
 		},
 	}
@@ -33,14 +33,14 @@ func TestTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.fleet.place = c.place
+			w.fleet.position = c.place
 			got, err := run(w, w.acts.TakeTurn, TakeTurnInput{Turn: turn})
 			must(t, err)
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
 			if c.not != "" && strings.Contains(got.Verdict.Message, c.not) {
 				t.Errorf("%q says %q of the next one", got.Verdict.Message, c.not)
 			}
-			if blocks := c.action == resource.ActionBlock; blocks != (got.Verdict.RetryAfter == askAgain) {
+			if blocks := c.action == resource.ActionBlock; blocks != (got.Verdict.RetryAfter == queueInterval) {
 				t.Errorf("asks again in %s; who is told asks rarely", got.Verdict.RetryAfter)
 			}
 			if blocks := c.action == resource.ActionBlock; blocks != (len(got.Verdict.WaitingFor) == 1) {

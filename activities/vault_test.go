@@ -91,7 +91,7 @@ func TestVaultSecretIsPut(t *testing.T) {
 	status = 500
 	w.fresh()
 	read, err := run(w, w.acts.GetResource, GetResourceInput{
-		ID: in.Desired.ID, APIVersion: in.Desired.APIVersion, Secret: in.Desired.Secret, SecretRefs: in.Desired.SecretRefs,
+		Target: in.Desired.Target(),
 	})
 	must(t, err)
 	if !strings.Contains(string(read.Observed), "echo") {

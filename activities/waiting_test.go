@@ -92,8 +92,8 @@ func TestManyReferences(t *testing.T) {
 	}
 	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict
 	want(t, got, resource.ActionBlock, resource.ReasonReferenceNotFound, resource.RetryFast, "and 39 more")
-	if len(got.WaitingFor) != waitingForMost {
-		t.Errorf("waits for %d, want the first %d: state and history hold them", len(got.WaitingFor), waitingForMost)
+	if len(got.WaitingFor) != maxWaitingFor {
+		t.Errorf("waits for %d, want the first %d: state and history hold them", len(got.WaitingFor), maxWaitingFor)
 	}
 }
 
@@ -132,18 +132,5 @@ func TestTwoWorkersAndTheirClocks(t *testing.T) {
 				t.Errorf("40 woken children made %d requests, want one for each worker", n)
 			}
 		})
-	}
-}
-
-// TestHeardIsBounded holds that a worker does not remember changes for ever.
-func TestHeardIsBounded(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for i := range 3 * changesKept {
-		w.acts.owners.heard([]Change{{ID: id(t, fmt.Sprintf("%s/providers/Contoso.Things/nets/n%d", groupText, i)), At: w.now()}})
-		w.advance(time.Second)
-	}
-	if n := len(w.acts.owners.changes); n > changesKept {
-		t.Errorf("%d changes are remembered, want at most %d", n, changesKept)
 	}
 }

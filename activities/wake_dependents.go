@@ -11,27 +11,27 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// secondSweep is how long after the first sweep the second one comes: a
-// workflow that began to wait just before the first is visible by then.
-const secondSweep = 5 * time.Second
+// sweepInterval is the time between the first sweep and the second one: a workflow
+// that began to wait just before the first is visible by then.
+const sweepInterval = 5 * time.Second
 
-// wakeFaults bounds the doublings of the delay after a fault: 16 s at most, for
-// a wake that is too late is none.
-const wakeFaults = 4
+// maxWakeDoublings bounds the doublings of the delay after an error, to 16 s: a
+// late wake is useless.
+const maxWakeDoublings = 4
 
-// errorWake is the type of a fault while waking; it lives in histories.
+// errorWake is the type of an error while waking; it is in histories.
 const errorWake = "WakeFailed"
 
-// WakeDependentsInput names a resource that changed.
+// WakeDependentsInput is a resource that changed.
 type WakeDependentsInput struct {
 	ID    resource.ID `json:"id"`
 	State string      `json:"state"`
-	// At is when the workflow saw the change.
+	// At is when the workflow noticed the change.
 	At time.Time `json:"at"`
-	// Needed are the resources that a deleted one needed: if they are being
-	// deleted, it may have held them up.
+	// Needed are the resources that a deleted one needed: if they are being deleted,
+	// it may have blocked them.
 	Needed []resource.ID `json:"needed,omitempty"`
-	// Once leaves the second sweep out: the run is about to end.
+	// Once skips the second sweep: the run is about to end.
 	Once bool `json:"once,omitempty"`
 }
 
@@ -40,53 +40,51 @@ type WakeDependentsResult struct {
 	Woken int `json:"woken"`
 }
 
-// WakeDependents tells the workflows that wait for a resource that it changed,
-// twice. The wait in between is in place; where there is no place for it, the
-// second sweep is another attempt. When the resource is gone, those that it needed
-// and that are being deleted are told too.
+// WakeDependents notifies the workflows that wait for a resource that it changed,
+// in two sweeps. It waits between them in its slot, or makes the second one in
+// another attempt. After a deletion it also wakes the needed resources that are
+// being deleted.
 func (a *Activities) WakeDependents(ctx context.Context, in WakeDependentsInput) (WakeDependentsResult, error) {
-	heart := startHeart[wakeProgress](ctx)
-	defer heart.stop()
-	progress := heart.progress()
+	heartbeat := startHeartbeat[wakeProgress](ctx)
+	defer heartbeat.stop()
+	progress := heartbeat.progress()
 	for {
 		woken, err := a.sweep(ctx, in)
 		progress.Woken += woken
 		if err != nil {
-			heart.record(progress)
+			heartbeat.send(progress)
 			return WakeDependentsResult{}, temporal.NewApplicationErrorWithOptions(
-				"wake those who wait for "+in.ID.Short()+": "+secrets.Scrub(err.Error(), nil), errorWake,
-				temporal.ApplicationErrorOptions{NextRetryDelay: faultDelay << min(activity.GetInfo(ctx).Attempt-1, wakeFaults)})
+				"wake dependents of "+in.ID.Short()+": "+secrets.Scrub(err.Error(), nil), errorWake,
+				temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << min(activity.GetInfo(ctx).Attempt-1, maxWakeDoublings)})
 		}
 		progress.Sweeps++
 		if in.Once || progress.Sweeps >= 2 {
 			return WakeDependentsResult{Woken: progress.Woken}, nil
 		}
-		heart.keep(progress)
-		if !a.waitInPlace(ctx, secondSweep) {
-			heart.record(progress)
-			return WakeDependentsResult{}, notYet("the second sweep comes in "+secondSweep.String(), secondSweep)
+		heartbeat.set(progress)
+		if !a.waitInSlot(ctx, sweepInterval) {
+			heartbeat.send(progress)
+			return WakeDependentsResult{}, notYet("second sweep in "+sweepInterval.String(), sweepInterval)
 		}
 	}
 }
 
-// sweep tells those who wait now.
+// sweep wakes the resources that wait now, and returns their number.
 func (a *Activities) sweep(ctx context.Context, in WakeDependentsInput) (int, error) {
+	change := Change{ID: in.ID, State: in.State, At: in.At}
 	woken, err := 0, error(nil)
 	if !a.Registry.Leaf(in.ID.Type()) {
-		woken, err = a.Waker.Wake(ctx, in.change())
+		woken, err = a.Waker.Wake(ctx, change)
 	}
-	if err == nil && len(in.Needed) > 0 {
-		told := 0
-		told, err = a.Waker.WakeDeleting(ctx, in.change(), in.Needed)
-		woken += told
+	if err != nil || len(in.Needed) == 0 {
+		return woken, err
 	}
-	return woken, err
+	deleting, err := a.Waker.WakeDeleting(ctx, change, in.Needed)
+	return woken + deleting, err
 }
 
-// wakeProgress is what an attempt leaves to the next one.
+// wakeProgress is what an attempt records for the next one.
 type wakeProgress struct {
 	Sweeps int `json:"sweeps"`
 	Woken  int `json:"woken"`
 }
-
-func (in WakeDependentsInput) change() Change { return Change{ID: in.ID, State: in.State, At: in.At} }

@@ -54,9 +54,9 @@ func TestWakeDependents(t *testing.T) {
 	}
 }
 
-// TestWakeDependentsInPlace holds that both sweeps are one attempt while the worker
+// TestWakeDependentsInSlot holds that both sweeps are one attempt while the worker
 // has room, and leave no heartbeat.
-func TestWakeDependentsInPlace(t *testing.T) {
+func TestWakeDependentsInSlot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reason string
@@ -70,7 +70,7 @@ func TestWakeDependentsInPlace(t *testing.T) {
 			t.Parallel()
 			var waited time.Duration
 			w := newWorld(t, func(s *setup) {
-				s.options.InPlace = 0 // the default
+				s.options.MaxSlotWait = 0 // the default
 				s.options.Pause = func(_ context.Context, delay time.Duration) bool {
 					waited += delay
 					return c.passes

@@ -71,7 +71,7 @@ type setup struct {
 func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
 	s := setup{
-		options: Options{RereadWindow: 20 * time.Second, AbsentWindow: time.Minute, HashKey: []byte("hash key"), InPlace: -1},
+		options: Options{RereadWindow: 20 * time.Second, AbsentWindow: time.Minute, HashKey: []byte("hash key"), MaxSlotWait: -1},
 		entries: azure.BuiltIn(), handler: func(h http.Handler) http.Handler { return h },
 	}
 	w := &world{t: t, stop: make(chan struct{}), time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
@@ -108,12 +108,12 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	registry, err := extensions.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
-		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Recaller: w,
+		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Memory: w,
 		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: client}),
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}, s.options)
-	t.Cleanup(w.shared)
+	t.Cleanup(w.checkBodies)
 	return w
 }
 

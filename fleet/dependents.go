@@ -29,7 +29,7 @@ const (
 // comes after the last dependent was deleted.
 func (f *Fleet) Dependents(ctx context.Context, id resource.ID) (activities.Dependents, error) {
 	found, err := f.dependents.do(ctx, id)
-	if err != nil || found.Holding > maxConfirmed {
+	if err != nil || found.Blocking > maxConfirmed {
 		return found, err
 	}
 	return f.confirm(ctx, id, found)
@@ -124,6 +124,6 @@ func (t *tally) add(managed activities.Managed) {
 func (t *tally) result() activities.Dependents {
 	listed := slices.Concat(t.kept, t.holding, t.released)
 	return activities.Dependents{
-		Holding: t.count, More: t.count >= maxCounted, Listed: listed[:min(len(listed), maxListed)],
+		Blocking: t.count, More: t.count >= maxCounted, Listed: listed[:min(len(listed), maxListed)],
 	}
 }

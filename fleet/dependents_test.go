@@ -86,8 +86,8 @@ func TestDependents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.listed, shown(found)); diff != "" || found.Holding != c.holding || found.More {
-				t.Errorf("%s: %d hold it (more %t), want %d; listed (-want +got):\n%s", c.reason, found.Holding, found.More, c.holding, diff)
+			if diff := cmp.Diff(c.listed, shown(found)); diff != "" || found.Blocking != c.holding || found.More {
+				t.Errorf("%s: %d hold it (more %t), want %d; listed (-want +got):\n%s", c.reason, found.Blocking, found.More, c.holding, diff)
 			}
 		})
 	}
@@ -114,8 +114,8 @@ func TestDependentsLookTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"d0002 deleting released"}, shown(found)); diff != "" || found.Holding != 0 {
-		t.Errorf("%d hold it, want none (-want +got):\n%s", found.Holding, diff)
+	if diff := cmp.Diff([]string{"d0002 deleting released"}, shown(found)); diff != "" || found.Blocking != 0 {
+		t.Errorf("%d hold it, want none (-want +got):\n%s", found.Blocking, diff)
 	}
 }
 
@@ -161,9 +161,9 @@ func TestDependentsOfMany(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found.Holding != c.holding || len(found.Listed) != c.listed || found.More != (c.runs > c.holding) || s.pages != c.pages || len(s.described) != c.described {
+			if found.Blocking != c.holding || len(found.Listed) != c.listed || found.More != (c.runs > c.holding) || s.pages != c.pages || len(s.described) != c.described {
 				t.Errorf("holding %d (more %t), %d listed, %d pages, %d described; want %+v",
-					found.Holding, found.More, len(found.Listed), s.pages, len(s.described), c)
+					found.Blocking, found.More, len(found.Listed), s.pages, len(s.described), c)
 			}
 		})
 	}
@@ -181,8 +181,8 @@ func TestDependentsOverAmongMany(t *testing.T) {
 		s.add(r)
 	}
 	found, err := New(direct{server: s}, Options{}).Dependents(t.Context(), parse(t, clusterText))
-	if err != nil || found.Holding != 20 {
-		t.Errorf("%d hold it, %v; want the 20 that are not over", found.Holding, err)
+	if err != nil || found.Blocking != 20 {
+		t.Errorf("%d hold it, %v; want the 20 that are not over", found.Blocking, err)
 	}
 }
 
@@ -244,14 +244,14 @@ func TestManaged(t *testing.T) {
 		known bool
 		want  activities.Managed
 	}{
-		"Ready":     {run{phase: workflows.PhaseReady}, true, activities.Managed{Ready: true, Rests: true}},
+		"Ready":     {run{phase: workflows.PhaseReady}, true, activities.Managed{Ready: true, Idle: true}},
 		"Operating": {run{phase: workflows.PhaseOperating}, true, activities.Managed{}},
-		"Paused":    {run{phase: workflows.PhasePaused}, true, activities.Managed{Rests: true}},
-		"Failed":    {run{phase: workflows.PhaseFailed}, true, activities.Managed{Rests: true}},
+		"Paused":    {run{phase: workflows.PhasePaused}, true, activities.Managed{Idle: true}},
+		"Failed":    {run{phase: workflows.PhaseFailed}, true, activities.Managed{Idle: true}},
 		"Blocked":   {run{phase: workflows.PhaseBlocked}, true, activities.Managed{}},
 		"Deleting":  {run{phase: workflows.PhaseDeleting}, true, activities.Managed{Deleting: true}},
 		"Released":  {run{phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForOwnerDelete}, true, activities.Managed{Deleting: true, Released: true}},
-		"NoMemo":    {run{phase: workflows.PhaseReady, noMemo: true}, true, activities.Managed{Ready: true, Rests: true}},
+		"NoMemo":    {run{phase: workflows.PhaseReady, noMemo: true}, true, activities.Managed{Ready: true, Idle: true}},
 		"Ended":     {run{phase: workflows.PhaseReady, ended: true}, false, activities.Managed{}},
 	}
 	for name, c := range cases {
@@ -264,7 +264,7 @@ func TestManaged(t *testing.T) {
 			if err != nil || known != c.known {
 				t.Fatalf("known %t, %v; want %t", known, err, c.known)
 			}
-			if got.Ready != c.want.Ready || got.Rests != c.want.Rests || got.Deleting != c.want.Deleting || got.Released != c.want.Released {
+			if got.Ready != c.want.Ready || got.Idle != c.want.Idle || got.Deleting != c.want.Deleting || got.Released != c.want.Released {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			if c.known && (got.RunID != "run of c" || !got.ID.Equal(parse(t, clusterText))) {

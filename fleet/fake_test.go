@@ -42,7 +42,7 @@ type server struct {
 	// listFails is the error of a list.
 	listFails error
 	// place and updateFails answer an update.
-	place       activities.Place
+	place       activities.Position
 	updateFails error
 
 	queries   []string

@@ -22,8 +22,8 @@ var (
 	_ activities.Waker = (*Fleet)(nil)
 	_ activities.Turns = (*Fleet)(nil)
 
-	_ activities.Freezer  = (*Fleet)(nil)
-	_ activities.Recaller = (*Fleet)(nil)
+	_ activities.Freezer      = (*Fleet)(nil)
+	_ activities.MemoryReader = (*Fleet)(nil)
 )
 
 // Temporal is the part of client.Client that the fleet needs.

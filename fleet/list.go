@@ -58,7 +58,7 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 	managed := activities.Managed{
 		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
 		Ready:    phase == string(workflows.PhaseReady),
-		Rests:    slices.Contains([]workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseFailed}, workflows.Phase(phase)),
+		Idle:     slices.Contains([]workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseFailed}, workflows.Phase(phase)),
 		Deleting: phase == string(workflows.PhaseDeleting),
 		Released: reason == string(resource.ReasonWaitingForOwnerDelete),
 		Refused:  reason == string(resource.ReasonDeletionNotSupported),

@@ -13,7 +13,7 @@ import (
 
 // Take requests a turn from the queue of the parent, whose workflow it starts if none
 // runs.
-func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Place, error) {
+func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Position, error) {
 	id := workflows.SiblingsWorkflowID(turn.Parent)
 	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
@@ -26,12 +26,12 @@ func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Plac
 			WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
-	var place activities.Place
+	var place activities.Position
 	if err == nil {
 		err = handle.Get(ctx, &place)
 	}
 	if err != nil {
-		return activities.Place{}, fmt.Errorf("take turn in %s: %w", turn.Parent, err)
+		return activities.Position{}, fmt.Errorf("take turn in %s: %w", turn.Parent, err)
 	}
 	return place, nil
 }

@@ -21,7 +21,7 @@ func turn(t *testing.T) activities.Turn {
 func TestTake(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.place = activities.Place{Holder: parse(t, database(2)), Ahead: 3}
+	s.place = activities.Position{Holder: parse(t, database(2)), Ahead: 3}
 	got, err := s.dial().Take(t.Context(), turn(t))
 	if err != nil {
 		t.Fatal(err)

@@ -228,9 +228,9 @@ func (r *reconciler) recordMessage(ctx workflow.Context, name, text string) {
 }
 
 // recollect returns the result of MemoryQuery.
-func (r *reconciler) recollect() (activities.Recollection, error) {
+func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 	s := r.state
-	memory := activities.Recollection{
+	memory := activities.WorkflowMemory{
 		Generation: s.Generation, Paused: s.Paused, Deleting: s.Delete != nil,
 		Applied: s.applied(), Memory: s.Memory,
 	}

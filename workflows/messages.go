@@ -10,7 +10,7 @@ import (
 const TaskQueue = "armature"
 
 // Names of the workflow and its messages. They live in histories: a golden test
-// lists them. MemoryQuery returns an activities.Recollection.
+// lists them. MemoryQuery returns an activities.WorkflowMemory.
 const (
 	ReconcileResourceWorkflow = "ReconcileResource"
 

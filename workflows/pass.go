@@ -116,8 +116,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 	var a *activities.Activities
 	var err error
 	p.got, err = execute(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), a.GetResource, activities.GetResourceInput{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential,
-		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs, Expect: expect, Repeated: r.state.Repeated,
+		Target: p.desired.Target(), Expect: expect, Repeated: r.state.Repeated,
 	})
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()

@@ -61,7 +61,7 @@ func TestMemoryQuery(t *testing.T) {
 	}
 	r.apply(desired())
 	r.at(time.Minute, workflows.PauseUpdate, workflows.PauseInput{By: "ada"})
-	var got activities.Recollection
+	var got activities.WorkflowMemory
 	r.RegisterDelayedCallback(func() {
 		value, err := r.QueryWorkflow(workflows.MemoryQuery)
 		if err == nil {

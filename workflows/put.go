@@ -106,8 +106,7 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	var a *activities.Activities
 	polling := pollOptions(ctx, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
-		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Token: o.token, RetryAfter: o.retryAfter,
-		Plain: p.desired.Plain, Secret: p.desired.Secret, SecretRefs: p.desired.SecretRefs,
+		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter,
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Repeated,
 	})
 	r.state.Operation, p.after = "", result.Got

@@ -144,14 +144,14 @@ func holderRuns(ctx workflow.Context, holder *HeldTurn) bool {
 
 // take handles a request without waiting: it grants the turn, or returns the holder and
 // the position in the queue.
-func (q *turnQueue) take(ctx workflow.Context, turn activities.Turn) (activities.Place, error) {
+func (q *turnQueue) take(ctx workflow.Context, turn activities.Turn) (activities.Position, error) {
 	q.messages++
 	if q.state.Holder == nil {
 		q.state.Holder = &HeldTurn{Turn: turn}
 	}
 	if q.state.Holder.Turn.WorkflowID == turn.WorkflowID {
 		q.state.Holder.Turn, q.state.Holder.Claimed = turn, true
-		return activities.Place{Granted: true}, nil
+		return activities.Position{Granted: true}, nil
 	}
 	position := q.position(turn)
 	if position < 0 {
@@ -159,7 +159,7 @@ func (q *turnQueue) take(ctx workflow.Context, turn activities.Turn) (activities
 		q.state.Queue = append(q.state.Queue, turn)
 	}
 	q.state.Queue[position] = turn
-	return activities.Place{Holder: q.state.Holder.Turn.ID, Ahead: position + 1}, nil
+	return activities.Position{Holder: q.state.Holder.Turn.ID, Ahead: position + 1}, nil
 }
 
 // position returns the position of a workflow in the queue, -1 when it is not queued.

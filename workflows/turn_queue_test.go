@@ -97,7 +97,7 @@ func (f *family) give(at time.Duration, name string) {
 // place is how an answer reads: "granted", or who has the turn and how many come
 // before.
 func (f *family) place(name string) string {
-	got, ok := f.places[name].result.(activities.Place)
+	got, ok := f.places[name].result.(activities.Position)
 	switch {
 	case !ok:
 		return fmt.Sprintf("none: %v %v", f.places[name].rejected, f.places[name].err)
@@ -267,7 +267,7 @@ func TestSiblingsAColdStartKeepsTheTurn(t *testing.T) {
 		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", again.callbacks(), turnOf("a", "run 2"))
 	}, second)
 	f.run(10*second, workflows.SerializeSiblingsInput{})
-	if got, _ := again.result.(activities.Place); !got.Granted || len(f.told) != 0 || f.lookedRun != "run 2" {
+	if got, _ := again.result.(activities.Position); !got.Granted || len(f.told) != 0 || f.lookedRun != "run 2" {
 		t.Errorf("the new run got %+v, told %v, looked at %s; want the turn", got, f.told, f.lookedRun)
 	}
 }

@@ -57,7 +57,7 @@ func TestDoctor(t *testing.T) {
 		"healthy": {
 			reason: "nothing is broken", check: "credential default", state: activities.FindingOK,
 			world: harness.Options{TLS: true, Simulator: armsim.Options{Subscriptions: []string{strings.TrimPrefix(subscription, "/subscriptions/")}}},
-			says:  []string{"client-secret " + harness.ClientID, "answers", "subscriptions it may see: 1"},
+			says:  []string{"client-secret " + harness.ClientID, "answers", "visible subscriptions: 1"},
 		},
 		"healthy with a resource": {
 			reason: "what may be done to it", args: []string{cluster}, check: "rights", state: activities.FindingOK,

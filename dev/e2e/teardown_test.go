@@ -120,11 +120,11 @@ func (s stack) nothingStays(known map[string]string) {
 	for id := range known {
 		// No timer says it where a message comes at that moment.
 		said := func(line string) bool {
-			return strings.Contains(line, string(resource.ReasonWaitingForOwnerDelete)) && strings.Contains(line, "it goes with ")
+			return strings.Contains(line, string(resource.ReasonWaitingForOwnerDelete)) && strings.Contains(line, "it is deleted with ")
 		}
 		if lines := s.HistoryLines(id); !strings.Contains(lines, `"ReconcileReason":"`+string(resource.ReasonWaitingForOwnerDelete)) ||
 			!slices.ContainsFunc(strings.Split(lines, "\n"), said) {
-			s.T.Errorf("%s does not tell that it goes with its owner:\n%s", id, lines)
+			s.T.Errorf("%s does not report that it is deleted with its owner:\n%s", id, lines)
 		}
 	}
 }

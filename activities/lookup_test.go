@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 )
@@ -91,7 +92,7 @@ func TestCheckOwnerDoesNotKeepFaultsNorThrottlingForLong(t *testing.T) {
 		t.Errorf("a 429 is %+v", got.Verdict)
 	}
 	if got := local(w, w.acts.CheckOwner, in); got.Verdict.RetryAfter != 5*time.Second || len(w.requests()) != 2 {
-		t.Errorf("while ARM asks for patience, a child asks again: %v", w.requests())
+		t.Errorf("while ARM asks for maxTransientDelay, a child asks again: %v", w.requests())
 	}
 	w.advance(6 * time.Second)
 	if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
@@ -130,7 +131,7 @@ func TestCheckOwnerEndsWithinItsBudget(t *testing.T) {
 	start := time.Now()
 	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: desired(t, databaseText, `{}`)})
 	want(t, got.Verdict, resource.ActionError, resource.ReasonArmUnreachable, resource.RetrySlow, "the owner c1 cannot be read", "in time")
-	if took := time.Since(start); took > readBudget+time.Second {
+	if took := time.Since(start); took > lookup.Timeout+time.Second {
 		t.Errorf("a read that hangs took %s, and messages wait meanwhile", took)
 	}
 }
@@ -144,7 +145,7 @@ func TestGetResourceTeachesTheOwnerCache(t *testing.T) {
 	}
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
 	w.advance(time.Second)
-	_, err := run(w, w.acts.GetResource, GetResourceInput{ID: id(t, clusterText), APIVersion: "2023-08-15"})
+	_, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, clusterText), APIVersion: "2023-08-15"}})
 	must(t, err)
 	got := local(w, w.acts.CheckOwner, in)
 	want(t, got.Verdict, resource.ActionProceed, "", "")
@@ -175,7 +176,7 @@ func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
 	got := local(w, w.acts.CheckOwner, in)
 	want(t, got.Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
-	w.acts.owners.readings.forget(in.Desired.Owner, readAs{apiVersion: in.Desired.OwnerAPIVersion})
+	w.acts.lookup.Drop(t.Context(), in.Desired.Owner, in.Desired.OwnerAPIVersion)
 	w.advance(time.Second)
 	got = local(w, w.acts.CheckOwner, in)
 	want(t, got.Verdict, resource.ActionProceed, "", "", "allows changes")
@@ -192,7 +193,7 @@ func TestOwnerIsReadAgainAfterAReadThatWasOnItsWay(t *testing.T) {
 	until(t, func() bool { return w.sim.Faults()[0].Waiting == 1 })
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
 	w.advance(time.Second)
-	w.acts.owners.readings.forget(in.Desired.Owner, readAs{apiVersion: in.Desired.OwnerAPIVersion})
+	w.acts.lookup.Drop(t.Context(), in.Desired.Owner, in.Desired.OwnerAPIVersion)
 	w.sim.RemoveFault(gate)
 	first.Wait()
 	w.advance(time.Second)

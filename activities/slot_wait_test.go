@@ -13,13 +13,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// inPlace lets a world wait in place, on its own clock; done answers a wait.
-func inPlace(t *testing.T, spec armsim.OperationSpec, done bool) (*world, PollOperationInput, *[]time.Duration) {
+// slotWait lets a world wait in place, on its own clock; done answers a wait.
+func slotWait(t *testing.T, spec armsim.OperationSpec, done bool) (*world, PollOperationInput, *[]time.Duration) {
 	t.Helper()
 	var w *world
 	var waits []time.Duration
 	w, put := putWorld(t, long(spec), func(s *setup) {
-		s.options.InPlace = 0 // the default
+		s.options.MaxSlotWait = 0 // the default
 		s.options.Pause = func(_ context.Context, delay time.Duration) bool {
 			waits = append(waits, delay)
 			w.advance(delay)
@@ -29,7 +29,7 @@ func inPlace(t *testing.T, spec armsim.OperationSpec, done bool) (*world, PollOp
 	return w, begin(t, w, put), &waits
 }
 
-func TestPollWaitsInPlace(t *testing.T) {
+func TestPollWaitsInSlot(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	cases := map[string]struct {
@@ -50,21 +50,21 @@ func TestPollWaitsInPlace(t *testing.T) {
 		"crowded": {
 			reason: "the slots are for work", after: []float64{1, 1, 1},
 			given: func(w *world) {
-				for range inPlaceAtOnce {
-					w.acts.places <- struct{}{}
+				for range maxSlotWaits {
+					w.acts.slotWaits <- struct{}{}
 				}
 			},
 			delays: []time.Duration{second, second, second},
 		},
 		"late": {
-			reason: "the request after the wait would have no time", after: []float64{1, 1, 1}, limit: requestRoom,
+			reason: "the request after the wait would have no time", after: []float64{1, 1, 1}, limit: minRequestTime,
 			delays: []time.Duration{second, second, second},
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, in, waits := inPlace(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 2, RetryAfter: c.after}, true)
+			w, in, waits := slotWait(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 2, RetryAfter: c.after}, true)
 			if c.given != nil {
 				c.given(w)
 			}
@@ -77,8 +77,8 @@ func TestPollWaitsInPlace(t *testing.T) {
 			if w.beats != len(c.delays) {
 				t.Errorf("%s: %d heartbeats, want one for each attempt that left something: %d", c.reason, w.beats, len(c.delays))
 			}
-			if name != "crowded" && len(w.acts.places) != 0 {
-				t.Errorf("%d places are still taken", len(w.acts.places))
+			if name != "crowded" && len(w.acts.slotWaits) != 0 {
+				t.Errorf("%d places are still taken", len(w.acts.slotWaits))
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func TestPollWaitsInPlace(t *testing.T) {
 // attempt what this one knew.
 func TestPollLeavesItsPlace(t *testing.T) {
 	t.Parallel()
-	w, in, _ := inPlace(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{2}}, false)
+	w, in, _ := slotWait(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{2}}, false)
 	_, err := run(w, w.acts.PollOperation, in)
 	if failure := applicationError(t, err); failure.Type() != ErrorNotYet || failure.NextRetryDelay() != 2*time.Second {
 		t.Errorf("got %v, want another attempt after what ARM asked for", failure)

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The same denial again and again is asked less often; anything else is not.
+// The same denial again and again is asked less frequent; anything else is not.
 func TestDenialsStepDown(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -42,12 +42,12 @@ func TestDenialsStepDown(t *testing.T) {
 			if got.Verdict.Class != c.class {
 				t.Errorf("%s: class %s (%s), want %s", c.reason, got.Verdict.Class, got.Verdict.Message, c.class)
 			}
-			if says := strings.Contains(got.Verdict.Message, "less often"); says != (c.class == resource.RetryVerySlow) {
+			if says := strings.Contains(got.Verdict.Message, "less frequent"); says != (c.class == resource.RetryVerySlow) {
 				t.Errorf("%s: message %q", c.reason, got.Verdict.Message)
 			}
 			w.fresh()
 			w.sim.AddFault(armsim.Fault{Status: c.fault.Status, Code: c.fault.Code})
-			read, err := run(w, w.acts.GetResource, GetResourceInput{ID: put.Desired.ID, APIVersion: "2023-08-15", Repeated: c.before})
+			read, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: put.Desired.ID, APIVersion: "2023-08-15"}, Repeated: c.before})
 			must(t, err)
 			if read.Verdict.Class != c.class {
 				t.Errorf("%s: class %s of a read, want %s", c.reason, read.Verdict.Class, c.class)
@@ -62,7 +62,7 @@ func TestNoDeadlineHidesAnError(t *testing.T) {
 	w, put := putWorld(t)
 	w.sim.AddFault(armsim.Fault{Status: http.StatusServiceUnavailable, Code: "ServerBusy", Message: "Come back in spring.", Count: 2})
 	w.sim.AddFault(armsim.Fault{Gate: true})
-	got, failures := finishWithin(w, 300*time.Millisecond, w.acts.GetResource, GetResourceInput{ID: put.Desired.ID, APIVersion: "2023-08-15"})
+	got, failures := finishWithin(w, 300*time.Millisecond, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: put.Desired.ID, APIVersion: "2023-08-15"}})
 	want(t, got.Verdict, resource.ActionError, "ServerBusy", resource.RetrySlow, "in time", "before that it answered: Come back in spring.")
 	for _, failure := range failures {
 		if strings.Contains(failure.Error(), "deadline exceeded") {
