@@ -12,16 +12,16 @@ import (
 
 const (
 	// Encoding is the value of the payload metadata key "encoding" of a payload
-	// that the codec compressed. It stands in histories: never change it.
+	// that the codec compressed. Histories contain it: never change it.
 	Encoding = "binary/zstd"
 
 	// Threshold is the size of payload data, in bytes, up to which a payload is
-	// left as it is.
+	// not compressed.
 	Threshold = 2048
 
 	// MaxSize is the largest payload, in bytes before compression, that the
-	// codec writes or reads. Temporal takes 2 MB of compressed data, which a
-	// hostile payload could blow up to gigabytes; an ARM response ends at 8 MB.
+	// codec writes or reads. Temporal accepts 2 MB of compressed data, which a
+	// hostile payload could expand to gigabytes; an ARM response has 8 MB at most.
 	MaxSize = 16 << 20
 )
 
@@ -32,8 +32,8 @@ type codec struct {
 	err     error
 }
 
-// Codec returns the compression alone, for the codec server that the Web UI and
-// the Temporal CLI ask to decode payloads.
+// Codec returns the compression alone, for the codec server that decodes payloads for
+// the Web UI and the Temporal CLI.
 //
 // Encoding is deterministic: the same payload always becomes the same bytes.
 func Codec() converter.PayloadCodec {
@@ -43,12 +43,12 @@ func Codec() converter.PayloadCodec {
 }
 
 // Encode compresses the payloads with more than [Threshold] bytes of data that
-// become smaller by it. A payload over [MaxSize] is an error.
+// become smaller. A payload over [MaxSize] is an error.
 func (c *codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return c.each(payloads, c.encode)
 }
 
-// Decode restores what Encode compressed and leaves every other payload alone.
+// Decode restores the payloads that Encode compressed and returns others unchanged.
 // A payload that is larger than [MaxSize] when decompressed is an error.
 func (c *codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return c.each(payloads, c.decode)
@@ -76,8 +76,8 @@ func (c *codec) encode(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if len(p.GetData()) <= Threshold {
 		return p, nil
 	}
-	// The whole payload goes in, metadata too, so that decoding restores its
-	// own encoding. Deterministic orders the metadata map.
+	// The data is the whole payload with its metadata, so that decoding restores the
+	// original encoding. Deterministic sorts the metadata map.
 	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("marshal payload: %w", err)

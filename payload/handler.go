@@ -9,10 +9,9 @@ import (
 
 // Handler returns the codec server: POST /encode and /decode as the Temporal
 // Web UI and the Temporal CLI (--codec-endpoint) call them, with CORS for the
-// origins of the Web UI (scheme, host and port each; no wildcard, for any site
-// that a user visits could else send histories through it). A request body
-// over four times [MaxSize] bytes is refused, since base64 and many payloads
-// share one body.
+// origins of the Web UI (scheme, host and port each). There is no wildcard, because any
+// site that a user visits could then decode histories. A request body over four times
+// [MaxSize] bytes is refused; the factor covers base64 and several payloads.
 func Handler(origins ...string) http.Handler {
 	codec := converter.NewPayloadCodecHTTPHandler(Codec())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

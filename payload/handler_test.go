@@ -40,11 +40,11 @@ func TestHandlerOrigins(t *testing.T) {
 		origin  string
 		allowed string
 	}{
-		"the Web UI":    {reason: "the browser asks before the Web UI may decode", origin: uiOrigin, allowed: uiOrigin},
-		"another site":  {reason: "no other page may read decoded payloads", origin: "http://example.com"},
-		"another port":  {reason: "an origin is scheme, host and port", origin: "http://127.0.0.1:9999"},
-		"no browser":    {reason: "the Temporal CLI sends no origin"},
-		"a null origin": {reason: "sandboxed pages send null", origin: "null"},
+		"Web UI":       {reason: "the browser sends a preflight before the Web UI may decode", origin: uiOrigin, allowed: uiOrigin},
+		"another site": {reason: "no other page may read decoded payloads", origin: "http://example.com"},
+		"another port": {reason: "an origin is scheme, host and port", origin: "http://127.0.0.1:9999"},
+		"no browser":   {reason: "the Temporal CLI sends no origin"},
+		"null origin":  {reason: "sandboxed pages send null", origin: "null"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestHandlerOrigins(t *testing.T) {
 			w := httptest.NewRecorder()
 			payload.Handler(uiOrigin).ServeHTTP(w, r)
 			if w.Code != http.StatusNoContent {
-				t.Errorf("preflight answered %d, want 204", w.Code)
+				t.Errorf("preflight returned %d, want 204", w.Code)
 			}
 			if got := w.Header().Get("Access-Control-Allow-Origin"); got != tc.allowed {
 				t.Errorf("allowed origin = %q, want %q: %s", got, tc.allowed, tc.reason)

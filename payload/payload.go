@@ -1,13 +1,13 @@
 // Package payload owns the one data converter of Armature: how a value of a
 // workflow or an activity becomes bytes in a Temporal history and back. Worker,
-// CLI, replayer and codec server all take it from here, for a history that one
-// of them writes must be readable by the others.
+// CLI, replayer and codec server share it, because each of them must read the
+// histories that the others write.
 //
-// Small payloads stay plain JSON, so that decisions can be read in the Temporal
-// Web UI as they are; payloads over [Threshold] (bodies of resources, mostly)
-// are compressed with zstd, and the codec server makes them readable again.
+// Small payloads stay plain JSON, so that decisions are readable in the Temporal
+// Web UI. Payloads over [Threshold] (mostly bodies of resources) are compressed
+// with zstd, and the codec server decompresses them for the Web UI.
 //
-// The package knows nothing of resources, and it imports nothing of ours.
+// The package must not know resources, and imports no other package of Armature.
 package payload
 
 import "go.temporal.io/sdk/converter"

@@ -30,13 +30,13 @@ func TestDataConverterRoundTrip(t *testing.T) {
 		value    body
 		encoding string
 	}{
-		"a small value": {
-			reason:   "decisions must be readable in the Web UI without a codec server",
+		"small value": {
+			reason:   "decisions are readable in the Web UI without a codec server",
 			value:    body{Name: "v1"},
 			encoding: converter.MetadataEncodingJSON,
 		},
-		"a large value": {
-			reason:   "bodies are compressed so that histories stay small",
+		"large value": {
+			reason:   "bodies are compressed to keep histories small",
 			value:    body{Name: "v1", Tags: map[string]string{"note": strings.Repeat("long ", 1000)}},
 			encoding: payload.Encoding,
 		},
@@ -72,20 +72,20 @@ func TestCodecRoundTrip(t *testing.T) {
 			payload: &commonpb.Payload{Metadata: metadata("binary/null")},
 		},
 		"at the threshold": {
-			reason:  "2048 bytes are not over 2 KB",
+			reason:  "2048 bytes are not over the threshold",
 			payload: &commonpb.Payload{Metadata: metadata("json/plain"), Data: bytes.Repeat([]byte("a"), 2048)},
 		},
 		"one byte over the threshold": {
-			reason:     "2049 bytes are over 2 KB",
+			reason:     "2049 bytes are over the threshold",
 			payload:    &commonpb.Payload{Metadata: metadata("json/plain"), Data: bytes.Repeat([]byte("a"), 2049)},
 			compressed: true,
 		},
 		"noise": {
-			reason:  "what compression makes larger is kept as it is",
+			reason:  "a payload that compression makes larger stays unchanged",
 			payload: &commonpb.Payload{Metadata: metadata("binary/plain"), Data: noise(8192)},
 		},
 		"more metadata": {
-			reason: "all metadata comes back, not the encoding alone",
+			reason: "decoding restores all metadata, not only the encoding",
 			payload: &commonpb.Payload{
 				Metadata: map[string][]byte{"encoding": []byte("json/protobuf"), "messageType": []byte("x.Y"), "z": nil},
 				Data:     bytes.Repeat([]byte("b"), 5000),
@@ -105,7 +105,7 @@ func TestCodecRoundTrip(t *testing.T) {
 				t.Errorf("compressed = %t, want %t: %s", compressed, tc.compressed, tc.reason)
 			}
 			if compressed && len(encoded[0].Data) >= len(tc.payload.Data) {
-				t.Errorf("compression made %d bytes of %d", len(encoded[0].Data), len(tc.payload.Data))
+				t.Errorf("compressed size is %d bytes, original size is %d", len(encoded[0].Data), len(tc.payload.Data))
 			}
 			decoded, err := payload.Codec().Decode(encoded)
 			if err != nil {
@@ -121,8 +121,9 @@ func TestCodecRoundTrip(t *testing.T) {
 	}
 }
 
-// A history that is recorded again must come out the same, whatever the codec
-// did before and however many goroutines use it.
+// TestEncodingIsDeterministic checks that a payload always has the same encoding,
+// whatever the codec encoded before and however many goroutines use it. Otherwise a
+// history that is recorded again would differ.
 func TestEncodingIsDeterministic(t *testing.T) {
 	original := &commonpb.Payload{
 		Metadata: map[string][]byte{"encoding": []byte("json/plain"), "a": []byte("1"), "b": []byte("2"), "c": []byte("3")},
@@ -140,7 +141,7 @@ func TestEncodingIsDeterministic(t *testing.T) {
 				}
 				encodeOne(t, used, other)
 				if got := encodeOne(t, used, original); !bytes.Equal(want, got) {
-					t.Errorf("worker %d, round %d: the same payload was encoded to other bytes", i, j)
+					t.Errorf("worker %d, round %d: the same payload has another encoding", i, j)
 				}
 			}
 		})
@@ -148,7 +149,7 @@ func TestEncodingIsDeterministic(t *testing.T) {
 	group.Wait()
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeInvalid(t *testing.T) {
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -161,16 +162,16 @@ func TestDecodeRefuses(t *testing.T) {
 		reason string
 		data   []byte
 	}{
-		"a bomb": {
+		"decompression bomb": {
 			reason: "a few KB must not fill the memory of a worker or codec server",
 			data:   encoder.EncodeAll(bomb, nil),
 		},
-		"no zstd": {
-			reason: "foreign bytes under our encoding name are an error, not a value",
+		"not zstd": {
+			reason: "data that is not zstd is an error despite the encoding name",
 			data:   []byte("not compressed at all"),
 		},
-		"no payload": {
-			reason: "what decompresses well but is no payload is an error",
+		"not a payload": {
+			reason: "decompressed data must be a payload",
 			data:   encoder.EncodeAll([]byte("\xff\xff\xff"), nil),
 		},
 	}
@@ -178,20 +179,20 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := &commonpb.Payload{Metadata: metadata(payload.Encoding), Data: tc.data}
 			if _, err := payload.Codec().Decode([]*commonpb.Payload{in}); err == nil {
-				t.Errorf("Decode took it: %s", tc.reason)
+				t.Errorf("Decode returned no error: %s", tc.reason)
 			}
 		})
 	}
 }
 
-func TestEncodeRefusesWhatDecodeWould(t *testing.T) {
+func TestEncodeOversized(t *testing.T) {
 	in := &commonpb.Payload{Metadata: metadata("json/plain"), Data: make([]byte, payload.MaxSize)}
 	if _, err := payload.Codec().Encode([]*commonpb.Payload{in}); err == nil {
-		t.Error("Encode wrote a payload that nobody can read")
+		t.Error("Encode returned no error for a payload that Decode refuses")
 	}
 }
 
-func TestDecodeLeavesForeignPayloadsAlone(t *testing.T) {
+func TestDecodeForeignPayload(t *testing.T) {
 	foreign := &commonpb.Payload{Metadata: metadata("binary/encrypted"), Data: noise(4096)}
 	got, err := payload.Codec().Decode([]*commonpb.Payload{foreign})
 	if err != nil {
@@ -216,7 +217,7 @@ func metadata(encoding string) map[string][]byte {
 	return map[string][]byte{converter.MetadataEncoding: []byte(encoding)}
 }
 
-// noise returns n bytes that no compressor shortens, the same on every run.
+// noise returns n incompressible bytes, the same on every run.
 func noise(n int) []byte {
 	var out []byte
 	for i := uint64(0); len(out) < n; i++ {

@@ -1,7 +1,7 @@
 package searchattr
 
 // The search attributes of ReconcileResource. The first six are of type Keyword; the
-// last three are lists of Keywords, as many as SQL stores have room for.
+// last three are lists of Keywords, which is the maximum on SQL stores.
 const (
 	ArmType             = "ArmType"
 	ArmSubscription     = "ArmSubscription"

@@ -1,14 +1,15 @@
-// Package searchattr owns the names of Armature's search attributes, and how the search
-// attributes of a Temporal namespace are checked and registered; the CLI's setup and the
-// worker's start share it. It must not know any workflow: the names and types that a
-// namespace must have are a parameter.
+// Package searchattr owns the names of Armature's search attributes, and checks and
+// registers the search attributes of a Temporal namespace for the CLI's setup and the
+// worker's start. It must not know any workflow: the names and types that a namespace
+// must have are a parameter.
 package searchattr
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
@@ -16,21 +17,21 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Operator is the part of Temporal's operator service that is needed;
-// client.OperatorService() gives it.
+// Operator is the part of Temporal's operator service that the package needs;
+// client.OperatorService() returns it.
 type Operator interface {
 	ListSearchAttributes(ctx context.Context, in *operatorservice.ListSearchAttributesRequest, opts ...grpc.CallOption) (*operatorservice.ListSearchAttributesResponse, error)
 	AddSearchAttributes(ctx context.Context, in *operatorservice.AddSearchAttributesRequest, opts ...grpc.CallOption) (*operatorservice.AddSearchAttributesResponse, error)
 }
 
-// Registered says what Register found and did; names are sorted.
+// Registered is the result of Register. Its names are sorted.
 type Registered struct {
 	Added    []string
 	Existing []string
 }
 
-// TypeError says that a name is registered with another type than the wanted
-// one. Temporal cannot change the type of a search attribute.
+// TypeError reports a name that is registered with another type than the required one.
+// Temporal cannot change the type of a search attribute.
 type TypeError struct {
 	Namespace string
 	Name      string
@@ -38,15 +39,15 @@ type TypeError struct {
 	Want      enumspb.IndexedValueType
 }
 
-// Error is the sentence for the user.
+// Error returns the message for the user, with the command that removes the attribute.
 func (e *TypeError) Error() string {
 	return fmt.Sprintf("search attribute %s of namespace %s has type %s and must have type %s: remove it there "+
 		"(temporal operator search-attribute remove --name %s) or use another namespace",
 		e.Name, e.Namespace, e.Have, e.Want, e.Name)
 }
 
-// Missing lists the wanted names that the namespace does not know, sorted. It
-// fails with a *TypeError where a name is known with another type.
+// Missing returns the required names that are not registered in the namespace, sorted.
+// It fails with a *TypeError if a name is registered with another type.
 func Missing(ctx context.Context, operator Operator, namespace string, want map[string]enumspb.IndexedValueType) ([]string, error) {
 	have, err := operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
@@ -65,9 +66,9 @@ func Missing(ctx context.Context, operator Operator, namespace string, want map[
 	return missing, nil
 }
 
-// Register adds what is missing, and nothing when nothing is. Two that register
-// at the same time both succeed. Temporal's frontends take some seconds to know
-// a new attribute, so a start right afterwards may still be refused: [WaitKnown].
+// Register adds the missing attributes, and sends no write request if none is missing.
+// Concurrent calls all succeed. Temporal's frontends need some seconds until they know a
+// new attribute, and may refuse to start a workflow until then: see [WaitKnown].
 func Register(ctx context.Context, operator Operator, namespace string, want map[string]enumspb.IndexedValueType) (Registered, error) {
 	missing, err := Missing(ctx, operator, namespace, want)
 	if err != nil {
@@ -79,40 +80,26 @@ func Register(ctx context.Context, operator Operator, namespace string, want map
 			add[name] = want[name]
 		}
 		_, err := operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: add})
-		var exists *serviceerror.AlreadyExists
-		if err != nil && !errors.As(err, &exists) {
+		if _, exists := errors.AsType[*serviceerror.AlreadyExists](err); err != nil && !exists {
 			return Registered{}, fmt.Errorf("register search attributes in namespace %s: %w", namespace, err)
 		}
 	}
-	return Registered{Added: missing, Existing: without(sortedNames(want), missing)}, nil
+	registered := Registered{Added: missing}
+	for _, name := range sortedNames(want) {
+		if !slices.Contains(missing, name) {
+			registered.Existing = append(registered.Existing, name)
+		}
+	}
+	return registered, nil
 }
 
-// Denied reports whether an error of this package means that the caller has not
-// the right to list or to register.
+// Denied reports whether an error of this package means that the caller lacks the
+// permission to list or register.
 func Denied(err error) bool {
-	var denied *serviceerror.PermissionDenied
-	return errors.As(err, &denied)
+	_, denied := errors.AsType[*serviceerror.PermissionDenied](err)
+	return denied
 }
 
 func sortedNames(want map[string]enumspb.IndexedValueType) []string {
-	names := make([]string, 0, len(want))
-	for name := range want {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
-
-func without(names, drop []string) []string {
-	dropped := make(map[string]bool, len(drop))
-	for _, name := range drop {
-		dropped[name] = true
-	}
-	var rest []string
-	for _, name := range names {
-		if !dropped[name] {
-			rest = append(rest, name)
-		}
-	}
-	return rest
+	return slices.Sorted(maps.Keys(want))
 }

@@ -48,31 +48,31 @@ func TestRegister(t *testing.T) {
 			registered: Registered{Added: []string{"A", "B"}},
 			adds:       []map[string]enumspb.IndexedValueType{want},
 		},
-		"half known": {
-			reason:     "only what is missing is added, and foreign names are left alone",
+		"partly registered": {
+			reason:     "only the missing name is added, and foreign names stay",
 			operator:   operator{have: map[string]enumspb.IndexedValueType{"A": list, "Foreign": keyword}},
 			registered: Registered{Added: []string{"B"}, Existing: []string{"A"}},
 			adds:       []map[string]enumspb.IndexedValueType{{"B": keyword}},
 		},
-		"all known": {
+		"all registered": {
 			reason:     "a second setup makes no write request",
 			operator:   operator{have: want},
 			registered: Registered{Existing: []string{"A", "B"}},
 		},
-		"somebody was faster": {
-			reason:     "AlreadyExists between list and add is no failure",
+		"registered concurrently": {
+			reason:     "AlreadyExists between list and add is no error",
 			operator:   operator{addErr: serviceerror.NewAlreadyExists("B")},
 			registered: Registered{Added: []string{"A", "B"}},
 			adds:       []map[string]enumspb.IndexedValueType{want},
 		},
-		"no right to add": {
-			reason:   "the caller must be able to tell it from other errors",
+		"add denied": {
+			reason:   "the caller must be able to distinguish it from other errors",
 			operator: operator{addErr: serviceerror.NewPermissionDenied("no", "")},
 			adds:     []map[string]enumspb.IndexedValueType{want},
 			denied:   true,
 		},
-		"no right to list": {
-			reason:   "the same for the list",
+		"list denied": {
+			reason:   "the caller must be able to distinguish it from other errors",
 			operator: operator{listErr: serviceerror.NewPermissionDenied("no", "")},
 			denied:   true,
 		},
@@ -94,8 +94,8 @@ func TestRegister(t *testing.T) {
 			if Denied(err) != tc.denied {
 				t.Errorf("%s: denied = %v, want %v (%v)", tc.reason, Denied(err), tc.denied, err)
 			}
-			var mismatch *TypeError
-			if errors.As(err, &mismatch) != (tc.mismatch != "") || tc.mismatch != "" && mismatch.Name != tc.mismatch {
+			mismatch, ok := errors.AsType[*TypeError](err)
+			if ok != (tc.mismatch != "") || tc.mismatch != "" && mismatch.Name != tc.mismatch {
 				t.Errorf("%s: error = %v, want a type error of %q", tc.reason, err, tc.mismatch)
 			}
 			if !tc.denied && tc.mismatch == "" && err != nil {
