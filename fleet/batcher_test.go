@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// TestCollectorGrows: while a batch waits for its slot, later calls join it.
-func TestCollectorGrows(t *testing.T) {
+// TestBatcherGrows checks that later calls join a batch that waits for its slot.
+func TestBatcherGrows(t *testing.T) {
 	t.Parallel()
-	slots, asked := make(chan struct{}), make(chan struct{}, 10)
+	slots, waiting := make(chan struct{}), make(chan struct{}, 10)
 	var mu sync.Mutex
 	var sizes []int
 	c := batcher[int, int]{
 		delay: time.Millisecond, maxCalls: 100,
-		slot: func(context.Context) error { asked <- struct{}{}; <-slots; return nil },
+		slot: func(context.Context) error { waiting <- struct{}{}; <-slots; return nil },
 		run: func(_ context.Context, in []int) ([]int, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -28,12 +28,12 @@ func TestCollectorGrows(t *testing.T) {
 	call := func(i int) {
 		calls.Go(func() {
 			if got, err := c.do(t.Context(), i); got != i || err != nil {
-				t.Errorf("call %d is answered with %d, %v", i, got, err)
+				t.Errorf("call %d got %d, %v", i, got, err)
 			}
 		})
 	}
 	call(1)
-	<-asked // the batch is due, and waits for its slot
+	<-waiting // the batch is due and waits for its slot
 	for i := range 5 {
 		call(i)
 	}
@@ -45,7 +45,7 @@ func TestCollectorGrows(t *testing.T) {
 		}
 		c.mu.Unlock()
 		if t.Context().Err() != nil {
-			t.Fatal("the later calls opened a batch of their own")
+			t.Fatal("the later calls opened another batch")
 		}
 	}
 	close(slots)

@@ -15,8 +15,8 @@ import (
 
 const farText = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/far/providers/Contoso.Things/things/t"
 
-// shown are the names of the listed ones with what matters of them.
-func shown(found activities.Dependents) []string {
+// summaries returns the names of the listed dependents with their state.
+func summaries(found activities.Dependents) []string {
 	names := []string{}
 	for _, m := range found.Listed {
 		name := m.ID.Name()
@@ -44,34 +44,34 @@ func TestDependents(t *testing.T) {
 		listed  []string
 		holding int
 	}{
-		"None":  {reason: "nobody needs it", runs: []run{{id: database(1)}}, listed: []string{}},
-		"Child": {reason: "who needs it holds it", runs: []run{{id: database(1), needs: needs}}, listed: []string{"d0001"}, holding: 1},
-		"Going": {
-			reason: "also while it goes", runs: []run{{id: database(1), needs: needs, phase: workflows.PhaseDeleting, reason: "Deleting"}},
+		"None":  {reason: "no resource needs it", runs: []run{{id: database(1)}}, listed: []string{}},
+		"Child": {reason: "a resource that needs it blocks its deletion", runs: []run{{id: database(1), needs: needs}}, listed: []string{"d0001"}, holding: 1},
+		"Deleting": {
+			reason: "a dependent blocks until its own deletion has ended", runs: []run{{id: database(1), needs: needs, phase: workflows.PhaseDeleting, reason: "Deleting"}},
 			listed: []string{"d0001 deleting"}, holding: 1,
 		},
-		"Released": {reason: "what goes with it holds nothing up", runs: []run{waiting}, listed: []string{"d0001 deleting released"}},
+		"Released": {reason: "a child that ARM deletes with its owner does not block", runs: []run{waiting}, listed: []string{"d0001 deleting released"}},
 		"ReleasedElsewhere": {
-			reason:  "what is not in it does not go with it, whatever it waits for",
+			reason:  "ARM does not delete a resource elsewhere with it, whatever that waits for",
 			runs:    []run{{id: farText, needs: needs, phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForOwnerDelete}},
 			listed:  []string{"t deleting released"},
 			holding: 1,
 		},
-		"Gone": {
-			reason: "a run that only tells the others that it is gone holds nothing up",
+		"Deleted": {
+			reason: "a run that only notifies its dependents of the deletion does not block",
 			runs:   []run{{id: database(1), needs: needs, phase: workflows.PhaseDeleting, reason: resource.ReasonDeleted}}, listed: []string{},
 		},
-		"LetGo": {
-			reason: "nor one that let go", listed: []string{},
+		"Detached": {
+			reason: "a detached resource does not block", listed: []string{},
 			runs: []run{{id: database(1), needs: needs, phase: workflows.PhaseDeleting, reason: resource.ReasonDetached}},
 		},
-		"ACodeOfARM": {
-			reason: "without a deletion, Deleted is a word of ARM", listed: []string{"d0001"}, holding: 1,
+		"CodeOfARM": {
+			reason: "without a deletion, Deleted is an error code of ARM", listed: []string{"d0001"}, holding: 1,
 			runs: []run{{id: database(1), needs: needs, phase: workflows.PhaseNotReady, reason: resource.ReasonDeleted}},
 		},
-		"Itself": {reason: "nothing waits for itself", runs: []run{{id: clusterText, needs: needs}}, listed: []string{}},
+		"Itself": {reason: "a resource does not depend on itself", runs: []run{{id: clusterText, needs: needs}}, listed: []string{}},
 		"Order": {
-			reason:  "first who refuses a cascade, then who holds it, then the released",
+			reason:  "dependents that refuse a cascade come first, then those that block, then the released",
 			runs:    []run{waiting, {id: database(2), needs: needs}, {id: database(3), needs: needs, policy: resource.PolicyDetachOnDelete}},
 			listed:  []string{"d0003 detach-on-delete", "d0002", "d0001 deleting released"},
 			holding: 2,
@@ -86,22 +86,22 @@ func TestDependents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.listed, shown(found)); diff != "" || found.Blocking != c.holding || found.More {
-				t.Errorf("%s: %d hold it (more %t), want %d; listed (-want +got):\n%s", c.reason, found.Blocking, found.More, c.holding, diff)
+			if diff := cmp.Diff(c.listed, summaries(found)); diff != "" || found.Blocking != c.holding || found.More {
+				t.Errorf("%s: %d block it (more %t), want %d; listed (-want +got):\n%s", c.reason, found.Blocking, found.More, c.holding, diff)
 			}
 		})
 	}
 }
 
-// TestDependentsLookTwice holds that a list which lags behind keeps nobody: the
-// last child to go wakes its owner, and no other message comes.
-func TestDependentsLookTwice(t *testing.T) {
+// TestDependentsConfirmed checks that a delayed list does not block a deletion:
+// only the last child's wake starts another pass of the owner.
+func TestDependentsConfirmed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for i := range 4 {
 		s.add(run{id: database(i), needs: []string{clusterText}, phase: workflows.PhaseDeleting, reason: resource.ReasonDeleting})
 	}
-	// The list says so still, the descriptions say other things.
+	// The list still contains the old states, the descriptions contain new ones.
 	listed := s.listed
 	s.add(
 		run{id: database(0), ended: true},
@@ -114,38 +114,39 @@ func TestDependentsLookTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"d0002 deleting released"}, shown(found)); diff != "" || found.Blocking != 0 {
-		t.Errorf("%d hold it, want none (-want +got):\n%s", found.Blocking, diff)
+	if diff := cmp.Diff([]string{"d0002 deleting released"}, summaries(found)); diff != "" || found.Blocking != 0 {
+		t.Errorf("%d block it, want none (-want +got):\n%s", found.Blocking, diff)
 	}
 }
 
-// A fault of the second look is no answer.
-func TestDependentsLookFault(t *testing.T) {
+// TestDependentsConfirmError checks that an error of a description is returned.
+func TestDependentsConfirmError(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(run{id: database(1), needs: []string{clusterText}})
-	s.broken[parse(t, database(1)).WorkflowID()] = serviceerror.NewInvalidArgument("shard is away")
-	if _, err := s.dial().Dependents(t.Context(), parse(t, clusterText)); err == nil || !strings.Contains(err.Error(), "shard is away") {
-		t.Errorf("got %v, want the fault: what may hold it is not gone", err)
+	s.broken[parse(t, database(1)).WorkflowID()] = serviceerror.NewInvalidArgument("shard unavailable")
+	if _, err := s.dial().Dependents(t.Context(), parse(t, clusterText)); err == nil || !strings.Contains(err.Error(), "shard unavailable") {
+		t.Errorf("got %v, want the error: the dependent may still exist", err)
 	}
 }
 
-// A workflow whose memo says nothing must hold its owner, not vanish.
+// TestDependentsWithoutMemo checks that a workflow without a memo is an error, so that it
+// blocks the deletion of its owner.
 func TestDependentsWithoutMemo(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(run{id: database(1), needs: []string{clusterText}, noMemo: true})
 	_, err := s.dial().Dependents(t.Context(), parse(t, clusterText))
 	if err == nil || !strings.Contains(err.Error(), "read memo of") || !strings.Contains(err.Error(), "databases/d0001") {
-		t.Errorf("got %v, want an error that names the workflow", err)
+		t.Errorf("got %v, want an error with the ID", err)
 	}
 }
 
-// TestDependentsOfMany holds the bounds: names, pages, descriptions.
-func TestDependentsOfMany(t *testing.T) {
+// TestDependentsBounds checks the bounds of names, pages and descriptions.
+func TestDependentsBounds(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ runs, listed, holding, pages, described int }{
-		"looked at": {runs: 10, listed: 10, holding: 10, pages: 1, described: 10},
+		"confirmed": {runs: 10, listed: 10, holding: 10, pages: 1, described: 10},
 		"counted":   {runs: 150, listed: 150, holding: 150, pages: 1},
 		"pages":     {runs: 1500, listed: 1000, holding: 1500, pages: 6},
 		"too many":  {runs: 6500, listed: 1000, holding: 5000, pages: 20},
@@ -169,8 +170,9 @@ func TestDependentsOfMany(t *testing.T) {
 	}
 }
 
-// Of many, too, those that are over do not count, although nobody looks at each.
-func TestDependentsOverAmongMany(t *testing.T) {
+// TestDependentsEndedUnconfirmed checks that deleted resources do not count either when
+// there are too many to describe each.
+func TestDependentsEndedUnconfirmed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for i := range 40 {
@@ -182,13 +184,14 @@ func TestDependentsOverAmongMany(t *testing.T) {
 	}
 	found, err := New(direct{server: s}, Options{}).Dependents(t.Context(), parse(t, clusterText))
 	if err != nil || found.Blocking != 20 {
-		t.Errorf("%d hold it, %v; want the 20 that are not over", found.Blocking, err)
+		t.Errorf("%d block it, %v; want the 20 that still exist", found.Blocking, err)
 	}
 }
 
-// TestDependentsKeptAmongMany holds that one that refuses a cascade is named
-// however many others there are: they would be told to go, and it not be asked.
-func TestDependentsKeptAmongMany(t *testing.T) {
+// TestDependentsProtectedListedFirst checks that a dependent that refuses a
+// cascade is listed however many others there are. Otherwise the cascade would delete the
+// others.
+func TestDependentsProtectedListedFirst(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for i := range 1200 {
@@ -203,13 +206,13 @@ func TestDependentsKeptAmongMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found.Listed[0].ID.Name() != "d1199" || len(found.Listed) != 1000 {
-		t.Errorf("the first of %d named is %s, want the one that stays, of 1000", len(found.Listed), found.Listed[0].ID.Name())
+		t.Errorf("the first of %d named is %s, want the protected one, of 1000", len(found.Listed), found.Listed[0].ID.Name())
 	}
 }
 
-// TestDependentsOfSeveral holds that questions of a moment are one list, and that
-// each gets its own answer.
-func TestDependentsOfSeveral(t *testing.T) {
+// TestDependentsBatched checks that concurrent calls share one list request, and that
+// each receives its own result.
+func TestDependentsBatched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(
@@ -224,7 +227,7 @@ func TestDependentsOfSeveral(t *testing.T) {
 		for range 2 {
 			all.Go(func() {
 				found, err := f.Dependents(t.Context(), parse(t, id))
-				got := shown(found)
+				got := summaries(found)
 				if err != nil || fmt.Sprint(got) != names {
 					t.Errorf("%s: %v, %v; want %s", id, got, err, names)
 				}
@@ -233,7 +236,7 @@ func TestDependentsOfSeveral(t *testing.T) {
 	}
 	all.Wait()
 	if s.pages != 1 || strings.Count(s.queries[0], "', '") != 2 {
-		t.Errorf("%d lists, the first asks %s; want one with three keys", s.pages, s.queries[0])
+		t.Errorf("%d lists, the first query is %s; want one with three keys", s.pages, s.queries[0])
 	}
 }
 
@@ -268,12 +271,12 @@ func TestManaged(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			if c.known && (got.RunID != "run of c" || !got.ID.Equal(parse(t, clusterText))) {
-				t.Errorf("got %+v, want its ID and its run", got)
+				t.Errorf("got %+v, want its ID and run ID", got)
 			}
 		})
 	}
 	s := newServer(t)
 	if _, known, err := s.dial().Managed(t.Context(), parse(t, clusterText)); known || err != nil {
-		t.Errorf("what nothing manages is known %t, %v", known, err)
+		t.Errorf("known %t, %v; want an unmanaged resource not to be known", known, err)
 	}
 }

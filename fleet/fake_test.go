@@ -28,8 +28,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// server is a Temporal that keeps what the fleet asks for. Visibility is what
-// listed says; the runs are what a description says, and both may differ.
+// server is a fake Temporal server for the fleet. Lists return listed, descriptions
+// return running, and both may differ, as visibility does.
 type server struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	t *testing.T
@@ -37,13 +37,12 @@ type server struct {
 	mu      sync.Mutex
 	listed  []*workflowpb.WorkflowExecutionInfo
 	running map[string]*workflowpb.WorkflowExecutionInfo
-	// broken are the workflows that take no signal, with the error.
-	broken map[string]error
-	// listFails is the error of a list.
-	listFails error
-	// place and updateFails answer an update.
-	place       activities.Position
-	updateFails error
+	// broken are the errors of signals and descriptions by workflow.
+	broken  map[string]error
+	listErr error
+	// position and updateErr are the result of an update.
+	position  activities.Position
+	updateErr error
 
 	queries   []string
 	pages     int
@@ -52,14 +51,14 @@ type server struct {
 	updates   []update
 }
 
-// signal is one that arrived.
+// signal is a received signal.
 type signal struct {
 	workflowID, name string
 	wake             workflows.WakeInput
 	turn             activities.Turn
 }
 
-// update is one that arrived; start is the workflow that came with it.
+// update is a received update; start is the workflow that the request starts, if any.
 type update struct {
 	workflowID, name, start, taskQueue string
 	args                               []*commonpb.Payload
@@ -76,7 +75,7 @@ type run struct {
 	phase        workflows.Phase
 	reason       resource.Reason
 	needs, waits []string
-	// unlisted is one that visibility does not show, noMemo one without a memo.
+	// unlisted runs are missing in visibility, noMemo runs have no memo.
 	unlisted, noMemo bool
 	ended            bool
 }
@@ -144,15 +143,15 @@ const (
 	clusterText = groupText + "/providers/Microsoft.Kusto/clusters/c"
 )
 
-// database is a child of the cluster.
+// database returns the ID of a child of the cluster.
 func database(n int) string { return fmt.Sprintf("%s/databases/d%04d", clusterText, n) }
 
 func (s *server) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
 	return &workflowservice.GetSystemInfoResponse{}, nil
 }
 
-// asked is the one shape of query that the fleet sends.
-var asked = regexp.MustCompile(`^(\w+) IN \('([\w-]{22}(?:', '[\w-]{22})*)'\) AND ExecutionStatus = 'Running'$`)
+// fleetQuery matches the only form of query that the fleet sends.
+var fleetQuery = regexp.MustCompile(`^(\w+) IN \('([\w-]{22}(?:', '[\w-]{22})*)'\) AND ExecutionStatus = 'Running'$`)
 
 func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	s.mu.Lock()
@@ -161,12 +160,12 @@ func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.L
 	if len(in.GetNextPageToken()) == 0 {
 		s.queries = append(s.queries, in.GetQuery())
 	}
-	if s.listFails != nil {
-		return nil, s.listFails
+	if s.listErr != nil {
+		return nil, s.listErr
 	}
-	parts := asked.FindStringSubmatch(in.GetQuery())
+	parts := fleetQuery.FindStringSubmatch(in.GetQuery())
 	if parts == nil {
-		return nil, serviceerror.NewInvalidArgument("no query of the fleet: " + in.GetQuery())
+		return nil, serviceerror.NewInvalidArgument("unexpected query: " + in.GetQuery())
 	}
 	keys := strings.Split(parts[2], "', '")
 	var found []*workflowpb.WorkflowExecutionInfo
@@ -177,11 +176,11 @@ func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.L
 	}
 	from, _ := strconv.Atoi(string(in.GetNextPageToken()))
 	to := min(len(found), from+int(in.GetPageSize()))
-	answer := &workflowservice.ListWorkflowExecutionsResponse{Executions: found[from:to]}
+	response := &workflowservice.ListWorkflowExecutionsResponse{Executions: found[from:to]}
 	if to < len(found) {
-		answer.NextPageToken = []byte(strconv.Itoa(to))
+		response.NextPageToken = []byte(strconv.Itoa(to))
 	}
-	return answer, nil
+	return response, nil
 }
 
 func (s *server) DescribeWorkflowExecution(_ context.Context, in *workflowservice.DescribeWorkflowExecutionRequest) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
@@ -222,17 +221,17 @@ func (s *server) SignalWorkflowExecution(_ context.Context, in *workflowservice.
 }
 
 func (s *server) UpdateWorkflowExecution(_ context.Context, in *workflowservice.UpdateWorkflowExecutionRequest) (*workflowservice.UpdateWorkflowExecutionResponse, error) {
-	return s.updated(in, update{})
+	return s.update(in, update{})
 }
 
-func (s *server) updated(in *workflowservice.UpdateWorkflowExecutionRequest, got update) (*workflowservice.UpdateWorkflowExecutionResponse, error) {
+func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got update) (*workflowservice.UpdateWorkflowExecutionResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	got.workflowID, got.name = in.GetWorkflowExecution().GetWorkflowId(), in.GetRequest().GetInput().GetName()
 	got.args = in.GetRequest().GetInput().GetArgs().GetPayloads()
 	s.updates = append(s.updates, got)
-	if s.updateFails != nil {
-		return nil, s.updateFails
+	if s.updateErr != nil {
+		return nil, s.updateErr
 	}
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
@@ -243,7 +242,7 @@ func (s *server) updated(in *workflowservice.UpdateWorkflowExecutionRequest, got
 		},
 		Stage: enumspb.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED,
 		Outcome: &updatepb.Outcome{Value: &updatepb.Outcome_Success{
-			Success: &commonpb.Payloads{Payloads: []*commonpb.Payload{encode(s.t, s.place)}},
+			Success: &commonpb.Payloads{Payloads: []*commonpb.Payload{encode(s.t, s.position)}},
 		}},
 	}, nil
 }
@@ -253,7 +252,7 @@ func (s *server) ExecuteMultiOperation(_ context.Context, in *workflowservice.Ex
 	if policy := start.GetWorkflowIdConflictPolicy(); policy != enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING {
 		return nil, serviceerror.NewInvalidArgument("conflict policy " + policy.String())
 	}
-	answer, err := s.updated(request, update{start: start.GetWorkflowType().GetName(), taskQueue: start.GetTaskQueue().GetName()})
+	response, err := s.update(request, update{start: start.GetWorkflowType().GetName(), taskQueue: start.GetTaskQueue().GetName()})
 	if err != nil {
 		return nil, err
 	}
@@ -261,11 +260,11 @@ func (s *server) ExecuteMultiOperation(_ context.Context, in *workflowservice.Ex
 		{Response: &workflowservice.ExecuteMultiOperationResponse_Response_StartWorkflow{
 			StartWorkflow: &workflowservice.StartWorkflowExecutionResponse{RunId: "r", Started: true},
 		}},
-		{Response: &workflowservice.ExecuteMultiOperationResponse_Response_UpdateWorkflow{UpdateWorkflow: answer}},
+		{Response: &workflowservice.ExecuteMultiOperationResponse_Response_UpdateWorkflow{UpdateWorkflow: response}},
 	}}, nil
 }
 
-// dial is a fleet that talks to the server as a worker does.
+// dial returns a fleet that calls the server over gRPC, as a worker does.
 func (s *server) dial() *Fleet {
 	s.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -273,11 +272,11 @@ func (s *server) dial() *Fleet {
 		s.t.Fatal(err)
 	}
 	serving := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		answer, err := next(ctx, in)
+		response, err := next(ctx, in)
 		if err != nil {
 			err = serviceerror.ToStatus(err).Err()
 		}
-		return answer, err
+		return response, err
 	}))
 	workflowservice.RegisterWorkflowServiceServer(serving, s)
 	go func() { _ = serving.Serve(listener) }()
@@ -292,7 +291,7 @@ func (s *server) dial() *Fleet {
 	return New(temporal, Options{Namespace: "n", TaskQueue: "q", Collect: 50 * time.Millisecond, ListsPerSecond: 1000})
 }
 
-// direct calls the server without a wire, where time is not real.
+// direct calls the server without a network, for tests in simulated time.
 type direct struct {
 	Temporal
 	*server
@@ -322,7 +321,7 @@ func (d direct) SignalWorkflow(ctx context.Context, workflowID, _, name string, 
 	return err
 }
 
-// signaled are "workflow name: changed state", sorted.
+// signaled returns the wakes as "workflow changed state", sorted.
 func (s *server) signaled() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

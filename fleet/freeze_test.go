@@ -11,7 +11,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 )
 
-// freeze makes the workflow that holds freezes say so in its memo.
+// freeze sets status and memo of the workflow that stores the freezes.
 func (s *server) freeze(status enumspb.WorkflowExecutionStatus, frozen ...workflows.Freeze) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -21,21 +21,22 @@ func (s *server) freeze(status enumspb.WorkflowExecutionStatus, frozen ...workfl
 	}
 }
 
-// garble makes what is written of freezes unreadable for this worker.
-func (s *server) garble() {
+// corruptFreezes makes the freezes in the memo unreadable for this worker.
+func (s *server) corruptFreezes() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running[workflows.FreezeWorkflowID].Memo.Fields[workflows.MemoFrozen] = encode(s.t, "of a later version")
 }
 
-func (s *server) breaks(err error) {
+// failFreezes sets the error of the freeze workflow; nil for none.
+func (s *server) failFreezes(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken[workflows.FreezeWorkflowID] = err
 }
 
-// ages makes what is known so much older.
-func (f *Fleet) ages(d time.Duration) {
+// ageFreezes moves the last request and response into the past.
+func (f *Fleet) ageFreezes(d time.Duration) {
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
 	f.freezes.attempted, f.freezes.received = f.freezes.attempted.Add(-d), f.freezes.received.Add(-d)
@@ -52,11 +53,11 @@ func TestFrozen(t *testing.T) {
 		prod, dev bool
 	}{
 		"Nothing":    {reason: "no workflow, no freeze"},
-		"Everything": {"no selector holds all", running, []workflows.Freeze{{By: "ada"}}, true, true},
-		"Selected":   {"the labels decide", running, []workflows.Freeze{{Selector: "stack=prod"}}, true, false},
-		"Second":     {"each freeze counts", running, []workflows.Freeze{{Selector: "stack=dev"}, {Selector: "stack=prod"}}, true, true},
-		"Unreadable": {"a selector of a later version holds all", running, []workflows.Freeze{{Selector: "stack ~~ prod"}}, true, true},
-		"Ended":      {"the run that ended with the last freeze holds nothing", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, []workflows.Freeze{{}}, false, false},
+		"Everything": {"a freeze without a selector applies to all", running, []workflows.Freeze{{By: "ada"}}, true, true},
+		"Selected":   {"the selector matches labels", running, []workflows.Freeze{{Selector: "stack=prod"}}, true, false},
+		"Second":     {"every freeze counts", running, []workflows.Freeze{{Selector: "stack=dev"}, {Selector: "stack=prod"}}, true, true},
+		"Unreadable": {"a selector of a later version applies to all", running, []workflows.Freeze{{Selector: "stack ~~ prod"}}, true, true},
+		"Ended":      {"a run that has ended has no freezes", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, []workflows.Freeze{{}}, false, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -66,92 +67,92 @@ func TestFrozen(t *testing.T) {
 				s.freeze(c.status, c.frozen...)
 			}
 			f := s.dial()
-			for _, of := range []struct {
+			for _, want := range []struct {
 				labels map[string]string
-				held   bool
+				frozen bool
 			}{{prod, c.prod}, {dev, c.dev}} {
-				if _, held, err := f.Frozen(t.Context(), of.labels); held != of.held || err != nil {
-					t.Errorf("%s: %v is held %t, %v", c.reason, of.labels, held, err)
+				if _, frozen, err := f.Frozen(t.Context(), want.labels); frozen != want.frozen || err != nil {
+					t.Errorf("%v: frozen %t, %v; want %t: %s", want.labels, frozen, err, want.frozen, c.reason)
 				}
 			}
 		})
 	}
 }
 
-// What is known counts for two seconds: a freeze, and the end of one, is known
-// soon, and a busy worker asks no more often.
-func TestFrozenIsAskedAgain(t *testing.T) {
+// TestFrozenRefreshed checks that the freezes are cached for two seconds: the worker
+// notices a freeze and its end soon, and a busy worker sends no more requests.
+func TestFrozenRefreshed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	f := s.dial()
-	ask := func(when string, want bool) {
+	check := func(when string, want bool) {
 		t.Helper()
-		if _, held, err := f.Frozen(t.Context(), nil); held != want || err != nil {
-			t.Errorf("%s it is held %t, %v", when, held, err)
+		if _, frozen, err := f.Frozen(t.Context(), nil); frozen != want || err != nil {
+			t.Errorf("%s: frozen %t, %v; want %t", when, frozen, err, want)
 		}
 	}
-	ask("at first", false)
+	check("at first", false)
 	s.freeze(running, workflows.Freeze{})
-	ask("at once", false)
+	check("immediately", false)
 	if len(s.described) != 1 {
-		t.Errorf("asked %d times at once", len(s.described))
+		t.Errorf("%d requests within the cache time, want 1", len(s.described))
 	}
-	f.ages(2 * time.Second)
-	ask("2 s later", true)
+	f.ageFreezes(2 * time.Second)
+	check("2 s later", true)
 	s.freeze(enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED)
-	f.ages(2 * time.Second)
-	ask("2 s after the end", false)
+	f.ageFreezes(2 * time.Second)
+	check("2 s after the end", false)
 }
 
-// While Temporal does not answer, what was known counts on for a minute. Who had
-// no answer since knows nothing, and says so: a worker that wrote nothing for an
-// hour would otherwise not know of a freeze.
-func TestFrozenWithoutAnAnswer(t *testing.T) {
+// TestFrozenDuringOutage checks that the last freezes remain valid for a minute while
+// Temporal is unreachable. After that Frozen fails: otherwise a worker that wrote nothing
+// for an hour could miss a freeze.
+func TestFrozenDuringOutage(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.freeze(running, workflows.Freeze{By: "ada"})
-	s.breaks(serviceerror.NewPermissionDenied("away", ""))
+	s.failFreezes(serviceerror.NewPermissionDenied("unavailable", ""))
 	f := s.dial()
-	if _, held, err := f.Frozen(t.Context(), nil); err == nil || held {
-		t.Errorf("before the first answer it is held %t without an error", held)
+	if _, frozen, err := f.Frozen(t.Context(), nil); err == nil || frozen {
+		t.Errorf("frozen %t without an error before the first response", frozen)
 	}
-	s.breaks(nil)
-	f.ages(2 * time.Second)
-	if got, held, err := f.Frozen(t.Context(), nil); !held || err != nil || got.By != "ada" {
-		t.Errorf("got %+v %t, %v", got, held, err)
+	s.failFreezes(nil)
+	f.ageFreezes(2 * time.Second)
+	if got, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil || got.By != "ada" {
+		t.Errorf("got %+v %t, %v", got, frozen, err)
 	}
-	s.breaks(serviceerror.NewPermissionDenied("away", ""))
-	f.ages(50 * time.Second)
-	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
-		t.Errorf("without an answer it is held %t, %v; want what was known", held, err)
+	s.failFreezes(serviceerror.NewPermissionDenied("unavailable", ""))
+	f.ageFreezes(50 * time.Second)
+	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
+		t.Errorf("frozen %t, %v during an outage; want the last state", frozen, err)
 	}
-	f.ages(10 * time.Second)
+	f.ageFreezes(10 * time.Second)
 	for range 2 {
-		if _, held, err := f.Frozen(t.Context(), nil); err == nil || held {
-			t.Errorf("without an answer for a minute it is held %t without an error", held)
+		if _, frozen, err := f.Frozen(t.Context(), nil); err == nil || frozen {
+			t.Errorf("frozen %t without an error after an outage of a minute", frozen)
 		}
 	}
-	s.breaks(nil)
-	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
-		t.Errorf("once Temporal answers it is held %t, %v", held, err)
+	s.failFreezes(nil)
+	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
+		t.Errorf("frozen %t, %v after the outage", frozen, err)
 	}
 }
 
-// What cannot be read is no answer either: it frees nothing.
+// TestFrozenUnreadable checks that an unreadable memo does not end a freeze.
 func TestFrozenUnreadable(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.freeze(running, workflows.Freeze{})
 	f := s.dial()
-	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
-		t.Fatalf("held %t, %v", held, err)
+	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
+		t.Fatalf("frozen %t, %v", frozen, err)
 	}
-	s.garble()
-	f.ages(50 * time.Second)
-	if _, held, err := f.Frozen(t.Context(), nil); !held || err != nil {
-		t.Errorf("unreadable, it is held %t, %v; want what was known", held, err)
+	s.corruptFreezes()
+	f.ageFreezes(50 * time.Second)
+	if _, frozen, err := f.Frozen(t.Context(), nil); !frozen || err != nil {
+		t.Errorf("frozen %t, %v with an unreadable memo; want the last state", frozen, err)
 	}
-	if _, held, err := s.dial().Frozen(t.Context(), nil); held || err == nil {
-		t.Error("a worker that starts with what it cannot read knows that nothing is frozen")
+	if _, frozen, err := s.dial().Frozen(t.Context(), nil); frozen || err == nil {
+		t.Error("no error from a new worker that cannot read the memo")
 	}
 }

@@ -18,41 +18,41 @@ func turn(t *testing.T) activities.Turn {
 	return activities.Turn{Parent: parse(t, clusterText), ID: id, WorkflowID: id.WorkflowID(), RunID: "r1"}
 }
 
-func TestTake(t *testing.T) {
+func TestTakeTurn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.place = activities.Position{Holder: parse(t, database(2)), Ahead: 3}
+	s.position = activities.Position{Holder: parse(t, database(2)), Ahead: 3}
 	got, err := s.dial().Take(t.Context(), turn(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Granted || got.Ahead != 3 || !got.Holder.Equal(parse(t, database(2))) {
-		t.Errorf("place %+v, want what the workflow answered", got)
+		t.Errorf("position %+v, want the result of the workflow", got)
 	}
-	taken := s.updates[0]
-	if taken.name != workflows.TakeTurnUpdate || taken.start != workflows.SerializeSiblingsWorkflow || taken.taskQueue != "q" ||
-		taken.workflowID != workflows.SiblingsWorkflowID(parse(t, strings.ToUpper(clusterText))) {
-		t.Errorf("asked %+v, want the workflow of the parent, in any case, and its start", taken)
+	sentUpdate := s.updates[0]
+	if sentUpdate.name != workflows.TakeTurnUpdate || sentUpdate.start != workflows.SerializeSiblingsWorkflow || sentUpdate.taskQueue != "q" ||
+		sentUpdate.workflowID != workflows.SiblingsWorkflowID(parse(t, strings.ToUpper(clusterText))) {
+		t.Errorf("update %+v, want one that starts the workflow of the parent, whatever the case of its ID", sentUpdate)
 	}
 	var sent activities.Turn
-	if err := payload.DataConverter().FromPayload(taken.args[0], &sent); err != nil {
+	if err := payload.DataConverter().FromPayload(sentUpdate.args[0], &sent); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(turn(t).ID.Key()+turn(t).RunID, sent.ID.Key()+sent.RunID); diff != "" {
 		t.Errorf("turn (-want +got):\n%s", diff)
 	}
-	s.updateFails = serviceerror.NewInvalidArgument("no worker")
+	s.updateErr = serviceerror.NewInvalidArgument("no worker")
 	if _, err := s.dial().Take(t.Context(), turn(t)); err == nil || !strings.Contains(err.Error(), "take turn in "+clusterText) {
-		t.Errorf("got %v, want the fault with the parent", err)
+		t.Errorf("got %v, want the error with the parent", err)
 	}
 }
 
-func TestEnd(t *testing.T) {
+func TestEndTurn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	f := s.dial()
 	if err := f.End(t.Context(), turn(t)); err != nil {
-		t.Errorf("no workflow keeps turns, so none is to give back: %v", err)
+		t.Errorf("ending a turn without a queue failed: %v", err)
 	}
 	id := workflows.SiblingsWorkflowID(parse(t, clusterText))
 	s.running[id] = &workflowpb.WorkflowExecutionInfo{Status: 1}
@@ -62,9 +62,9 @@ func TestEnd(t *testing.T) {
 	if len(s.signals) != 1 || s.signals[0].name != workflows.EndTurnSignal || s.signals[0].turn.RunID != "r1" {
 		t.Errorf("signals %+v, want the end of the turn", s.signals)
 	}
-	s.broken[id] = serviceerror.NewInvalidArgument("shard is away")
+	s.broken[id] = serviceerror.NewInvalidArgument("shard unavailable")
 	if err := f.End(t.Context(), turn(t)); err == nil || !strings.Contains(err.Error(), "end turn in "+clusterText) {
-		t.Errorf("got %v, want the fault: a turn that is not given back is kept", err)
+		t.Errorf("got %v, want the error, so that the turn is ended later", err)
 	}
 }
 
@@ -73,22 +73,22 @@ func TestDelete(t *testing.T) {
 	s := newServer(t)
 	f := s.dial()
 	if err := f.Delete(t.Context(), parse(t, database(1)), "ada@host"); err != nil {
-		t.Errorf("what is not there any more has nothing to do: %v", err)
+		t.Errorf("deleting a resource without a workflow failed: %v", err)
 	}
 	s.add(run{id: database(1)})
 	if err := f.Delete(t.Context(), parse(t, database(1)), "ada@host"); err != nil {
 		t.Fatal(err)
 	}
 	var sent workflows.DeleteInput
-	asked := s.updates[len(s.updates)-1]
-	if err := payload.DataConverter().FromPayload(asked.args[0], &sent); err != nil {
+	sentUpdate := s.updates[len(s.updates)-1]
+	if err := payload.DataConverter().FromPayload(sentUpdate.args[0], &sent); err != nil {
 		t.Fatal(err)
 	}
-	if asked.name != workflows.DeleteUpdate || !sent.Cascade || sent.By != "ada@host" || sent.Desired != nil {
-		t.Errorf("asked %s %+v, want a deletion with everything in it, and who wants it", asked.name, sent)
+	if sentUpdate.name != workflows.DeleteUpdate || !sent.Cascade || sent.By != "ada@host" || sent.Desired != nil {
+		t.Errorf("update %s %+v, want a cascading deletion with its user", sentUpdate.name, sent)
 	}
-	s.updateFails = serviceerror.NewInvalidArgument("no worker")
+	s.updateErr = serviceerror.NewInvalidArgument("no worker")
 	if err := f.Delete(t.Context(), parse(t, database(1)), "ada@host"); err == nil || !strings.Contains(err.Error(), database(1)) {
-		t.Errorf("got %v, want the fault with the resource", err)
+		t.Errorf("got %v, want the error with the resource", err)
 	}
 }

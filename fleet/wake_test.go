@@ -23,13 +23,13 @@ func change(t *testing.T, id, state string) activities.Change {
 	return activities.Change{ID: parse(t, id), State: state, At: noon}
 }
 
-// TestAttributeNames holds that the lists go by what the workflow writes.
+// TestAttributeNames checks that the queries use search attributes of the workflow.
 func TestAttributeNames(t *testing.T) {
 	t.Parallel()
 	known := workflows.SearchAttributes()
 	for _, name := range []string{searchattr.ReconcileWaitingFor, searchattr.ReconcileNeeds, searchattr.ReconcilePhase, searchattr.ReconcileReason} {
 		if _, ok := known[name]; !ok {
-			t.Errorf("the workflow writes no search attribute %s", name)
+			t.Errorf("unknown search attribute %s", name)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestWake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"d0001 c Ready", "d0002 c Ready"}, s.signaled()); diff != "" || woken != 2 {
-		t.Errorf("woke %d; want those who wait for the cluster in any case of its ID, and no error for the one that ended (-want +got):\n%s", woken, diff)
+		t.Errorf("woke %d; want the resources that wait for the cluster, whatever the case of its ID, and no error for the ended run (-want +got):\n%s", woken, diff)
 	}
 	for _, got := range s.signals {
 		if got.name != workflows.WakeSignal || !got.wake.At.Equal(noon) {
@@ -58,9 +58,9 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestWakeOfSeveral holds that who waits for two resources which change in one
-// moment hears of both: of the other one it would act on a reading from before.
-func TestWakeOfSeveral(t *testing.T) {
+// TestWakeSeveralChanges checks that a resource that waits for two others receives both
+// changes when they change at the same time. Otherwise it would act on an outdated reading.
+func TestWakeSeveralChanges(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(run{id: database(1), waits: []string{clusterText, groupText}}, run{id: database(2), waits: []string{groupText}})
@@ -79,9 +79,9 @@ func TestWakeOfSeveral(t *testing.T) {
 	}
 }
 
-// TestWakeTellsTheLatestChange holds that of two changes of one resource in a
-// moment the later one is told, in whatever order they come.
-func TestWakeTellsTheLatestChange(t *testing.T) {
+// TestWakeLatestChange checks that of concurrent changes of one resource the latest is
+// sent, in whatever order they arrive.
+func TestWakeLatestChange(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(run{id: database(1), waits: []string{clusterText}})
@@ -97,8 +97,8 @@ func TestWakeTellsTheLatestChange(t *testing.T) {
 	}
 }
 
-// TestWakeStorm holds how many requests a storm costs: a namespace allows 10
-// lists a second to all its clients.
+// TestWakeStorm checks the number of requests in a storm of wakes: a namespace allows 10
+// lists per second for all its clients.
 func TestWakeStorm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,21 +122,21 @@ func TestWakeStorm(t *testing.T) {
 		}
 		all.Wait()
 		if s.pages != 10 || woken != 1 {
-			t.Errorf("1,000 wakes of a moment made %d list requests and %d signals, want 10 of 100 keys each, and 1", s.pages, woken)
+			t.Errorf("1,000 concurrent wakes sent %d list requests and %d signals, want 10 of 100 keys each, and 1", s.pages, woken)
 		}
 		for _, query := range s.queries {
 			if keys := strings.Count(query, "', '") + 1; keys != maxBatch {
-				t.Errorf("a query names %d keys, want %d", keys, maxBatch)
+				t.Errorf("a query has %d keys, want %d", keys, maxBatch)
 			}
 		}
-		// Two at once, then two a second.
+		// Two immediately, then two per second.
 		if took := time.Since(start); took < 4*time.Second || took > 5*time.Second {
-			t.Errorf("10 lists took %s, want 4 to 5 s: two a second for each worker", took)
+			t.Errorf("10 lists took %s, want 4 to 5 s: two per second and worker", took)
 		}
 	})
 }
 
-func TestWakeManyOfOneMoment(t *testing.T) {
+func TestWakeManyConcurrently(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for i := range 2500 {
@@ -146,7 +146,7 @@ func TestWakeManyOfOneMoment(t *testing.T) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	total := 0
-	for range 50 { // 50 wakes of one resource are one
+	for range 50 { // 50 wakes of one resource share one query
 		all.Go(func() {
 			woken, err := f.Wake(t.Context(), change(t, clusterText, "Ready"))
 			if err != nil {
@@ -161,18 +161,18 @@ func TestWakeManyOfOneMoment(t *testing.T) {
 	if s.pages != 10 || len(s.queries) != 1 {
 		t.Errorf("%d queries with %d pages, want one of ten pages", len(s.queries), s.pages)
 	}
-	told := map[string]int{}
+	signaled := map[string]int{}
 	for _, got := range s.signals {
-		told[got.workflowID]++
+		signaled[got.workflowID]++
 	}
-	if total != 2500 || len(told) != 2500 || len(s.signals) != 2500 {
-		t.Errorf("counted %d, told %d workflows with %d signals, want each of 2,500 once", total, len(told), len(s.signals))
+	if total != 2500 || len(signaled) != 2500 || len(s.signals) != 2500 {
+		t.Errorf("counted %d, woke %d workflows with %d signals, want each of 2,500 once", total, len(signaled), len(s.signals))
 	}
 }
 
-// TestWakeGoesOnWithoutTheBrokenOne holds that a workflow which takes no signal
-// does not keep the others asleep, and that the fault is told.
-func TestWakeGoesOnWithoutTheBrokenOne(t *testing.T) {
+// TestWakeDespiteFailedSignal checks that a workflow that refuses a signal does not
+// prevent the other wakes, and that the error is returned.
+func TestWakeDespiteFailedSignal(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for i := range 200 {
@@ -181,23 +181,23 @@ func TestWakeGoesOnWithoutTheBrokenOne(t *testing.T) {
 	s.broken[parse(t, database(0)).WorkflowID()] = serviceerror.NewInvalidArgument("too many signals")
 	_, err := New(direct{server: s}, Options{}).Wake(t.Context(), change(t, clusterText, "Ready"))
 	if err == nil || !strings.Contains(err.Error(), "too many signals") || !strings.Contains(err.Error(), "d0000") {
-		t.Errorf("got %v, want an error that names the workflow", err)
+		t.Errorf("got %v, want an error with the ID", err)
 	}
 	if len(s.signals) != 199 {
-		t.Errorf("%d of the 199 others were told", len(s.signals))
+		t.Errorf("%d of the 199 others received a signal", len(s.signals))
 	}
 }
 
-func TestWakeFault(t *testing.T) {
+func TestWakeError(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.listFails = serviceerror.NewInvalidArgument("visibility is away")
+	s.listErr = serviceerror.NewInvalidArgument("visibility unavailable")
 	f := s.dial()
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			if _, err := f.Wake(t.Context(), change(t, database(i), "Ready")); err == nil || !strings.Contains(err.Error(), "visibility is away") {
-				t.Errorf("caller %d got %v: the fault of a batch is the fault of each", i, err)
+			if _, err := f.Wake(t.Context(), change(t, database(i), "Ready")); err == nil || !strings.Contains(err.Error(), "visibility unavailable") {
+				t.Errorf("caller %d got %v, want the error of the batch", i, err)
 			}
 		})
 	}
@@ -212,18 +212,18 @@ func TestWakeDeleting(t *testing.T) {
 		run{id: groupText, phase: workflows.PhaseReady},
 	)
 	f := s.dial()
-	told, err := f.WakeDeleting(t.Context(), change(t, database(1), "Deleted"), []resource.ID{parse(t, clusterText), parse(t, groupText), parse(t, database(9))})
+	woken, err := f.WakeDeleting(t.Context(), change(t, database(1), "Deleted"), []resource.ID{parse(t, clusterText), parse(t, groupText), parse(t, database(9))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"c d0001 Deleted"}, s.signaled()); diff != "" || told != 1 || s.pages != 0 {
-		t.Errorf("told %d with %d lists, want only the one that is being deleted, whether visibility shows it or not (-want +got):\n%s", told, s.pages, diff)
+	if diff := cmp.Diff([]string{"c d0001 Deleted"}, s.signaled()); diff != "" || woken != 1 || s.pages != 0 {
+		t.Errorf("woke %d with %d lists, want only the resource that is being deleted, even if visibility lacks it (-want +got):\n%s", woken, s.pages, diff)
 	}
 }
 
-// TestWakeDeletingTogether holds that children which end together are one signal
-// to their owner, with the change that it cannot know yet.
-func TestWakeDeletingTogether(t *testing.T) {
+// TestWakeDeletingBatched checks that children that end at the same time send their owner
+// one signal, with the latest change.
+func TestWakeDeletingBatched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(run{id: clusterText, phase: workflows.PhaseDeleting})
@@ -234,28 +234,28 @@ func TestWakeDeletingTogether(t *testing.T) {
 		c.At = noon.Add(-time.Duration((i+20)%50) * time.Second)
 		targets = append(targets, target{parse(t, clusterText), c})
 	}
-	told, err := f.wakeDeletingAll(t.Context(), targets)
+	woken, err := f.wakeDeletingAll(t.Context(), targets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"c d0030 Deleted"}, s.signaled()); diff != "" || !told[30] || len(s.described) != 1 {
+	if diff := cmp.Diff([]string{"c d0030 Deleted"}, s.signaled()); diff != "" || !woken[30] || len(s.described) != 1 {
 		t.Errorf("%d descriptions, want 1; want the latest change (-want +got):\n%s", len(s.described), diff)
 	}
 }
 
-func TestWakeDeletingFault(t *testing.T) {
+func TestWakeDeletingError(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.add(run{id: clusterText, phase: workflows.PhaseDeleting}, run{id: groupText, phase: workflows.PhaseDeleting})
-	s.broken[parse(t, groupText).WorkflowID()] = serviceerror.NewInternal("shard is away")
+	s.broken[parse(t, groupText).WorkflowID()] = serviceerror.NewInternal("shard unavailable")
 	_, err := New(direct{server: s}, Options{}).wakeDeletingAll(t.Context(), []target{
 		{parse(t, groupText), change(t, database(1), "Deleted")}, {parse(t, clusterText), change(t, database(1), "Deleted")},
 	})
-	if err == nil || !strings.Contains(err.Error(), "shard is away") {
-		t.Errorf("got %v, want the fault, so that it is tried again", err)
+	if err == nil || !strings.Contains(err.Error(), "shard unavailable") {
+		t.Errorf("got %v, want the error, so that the wake is retried", err)
 	}
 	if diff := cmp.Diff([]string{"c d0001 Deleted"}, s.signaled()); diff != "" {
-		t.Errorf("the fault of one must not keep the other asleep (-want +got):\n%s", diff)
+		t.Errorf("the error of one must not prevent the other wake (-want +got):\n%s", diff)
 	}
 }
 
@@ -270,9 +270,9 @@ func TestBatcher(t *testing.T) {
 			mu.Unlock()
 			out := make([]string, len(in))
 			for i, n := range in {
-				out[i] = fmt.Sprint("answer ", n)
+				out[i] = fmt.Sprint("result ", n)
 			}
-			<-time.After(time.Minute) // in fake time: a batch that takes long
+			<-time.After(time.Minute) // in fake time, a slow batch
 			return out, nil
 		}}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, fmt.Errorf("the worker stops"))
@@ -281,24 +281,24 @@ func TestBatcher(t *testing.T) {
 		for n := range 4 {
 			all.Go(func() {
 				got, err := c.do(t.Context(), n)
-				if err != nil || got != fmt.Sprint("answer ", n) {
-					t.Errorf("call %d got %q, %v: not its own part", n, got, err)
+				if err != nil || got != fmt.Sprint("result ", n) {
+					t.Errorf("call %d got %q, %v; want its own result", n, got, err)
 				}
 			})
 			synctest.Wait()
 		}
 		all.Go(func() {
 			if _, err := c.do(ctx, 4); err == nil || !strings.Contains(err.Error(), "the worker stops") {
-				t.Errorf("who gives up got %v, want its own cause", err)
+				t.Errorf("the canceled caller got %v, want its own cause", err)
 			}
 		})
 		all.Wait()
 		if diff := cmp.Diff(map[int]int{3: 1, 2: 1}, sizes); diff != "" {
-			t.Errorf("want a batch of three, the bound, and one of two: who gave up took nobody along; sizes (-want +got):\n%s", diff)
+			t.Errorf("want a batch of three, which is the bound, and one of two, which the canceled call did not cancel; sizes (-want +got):\n%s", diff)
 		}
-		// A call that comes while a batch runs is in the next.
-		if got, err := c.do(t.Context(), 5); err != nil || got != "answer 5" {
-			t.Errorf("a late call got %q, %v", got, err)
+		// A call during a running batch is part of the next one.
+		if got, err := c.do(t.Context(), 5); err != nil || got != "result 5" {
+			t.Errorf("a later call got %q, %v", got, err)
 		}
 	})
 }
