@@ -28,7 +28,7 @@ func TestDependsOn(t *testing.T) {
 		names = append(names, d.Name)
 	}
 	if diff := cmp.Diff([]string{"v", "s", "acc"}, names); diff != "" {
-		t.Errorf("what is depended on comes first (-want +got):\n%s", diff)
+		t.Errorf("a dependency comes before its dependents (-want +got):\n%s", diff)
 	}
 	want := []resource.Reference{
 		{ID: mustID(vnetID + "/subnets/s"), APIVersion: "2021-05-01"},
@@ -38,12 +38,12 @@ func TestDependsOn(t *testing.T) {
 	}
 	byID := cmp.Transformer("ID", func(id resource.ID) string { return id.Key() })
 	if diff := cmp.Diff(want, set.Resources[2].DependsOn, byID); diff != "" {
-		t.Errorf("a manifest's api-version goes before the written one, that before a container's (-want +got):\n%s", diff)
+		t.Errorf("the api-version of a manifest precedes the written one, and the written one a container's (-want +got):\n%s", diff)
 	}
 }
 
-// TestNoAPIVersion: what is named by an ID alone is left to the worker, which takes
-// the newest.
+// TestNoAPIVersion checks that a plain ID has no api-version: the worker takes the
+// newest one.
 func TestNoAPIVersion(t *testing.T) {
 	const scope = group + "/providers/Contoso.Things/things/t1"
 	set, err := Load(Options{}, write(t, map[string]string{"m.yaml": "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: " + scope +
@@ -57,7 +57,7 @@ func TestNoAPIVersion(t *testing.T) {
 	}
 }
 
-// manyIDs are IDs of networks, as a list without brackets.
+// manyIDs returns IDs of networks as a YAML list without brackets.
 func manyIDs(count int) string {
 	ids := make([]string, count)
 	for i := range ids {
@@ -66,35 +66,35 @@ func manyIDs(count int) string {
 	return strings.Join(ids, ", ")
 }
 
-func TestDependsOnFaults(t *testing.T) {
+func TestDependsOnIssues(t *testing.T) {
 	on := func(list string) string { return account + "body: {}\nreconcile: {dependsOn: " + list + "}\n" }
-	runFaults(t, map[string]faultCase{
+	runIssues(t, map[string]issueCase{
 		"NoList": {
-			reason: "one name is a list of one",
+			reason: "a single name is written as a list with one item",
 			yaml:   on("v") + "---\n" + vnetManifest,
 			want:   "m.yaml:5: reconcile.dependsOn: found a text; write a list of names of manifests or resource IDs",
 		},
 		"NoText": {
-			reason: "each item is told",
+			reason: "every item is reported",
 			yaml:   on("[5, '', {$ref: v}]") + "---\n" + vnetManifest,
 			want: "m.yaml:5: reconcile.dependsOn[0]: found a number; write the name of a manifest or a resource ID\n" +
 				"m.yaml:5: reconcile.dependsOn[1]: found a text; write the name of a manifest or a resource ID\n" +
 				"m.yaml:5: reconcile.dependsOn[2]: found a mapping; write the name of a manifest or a resource ID",
 		},
 		"TooMany": {
-			reason: "what is beyond the bound would be deleted first, and nobody would notice",
+			reason: "resources beyond the limit could be deleted before their dependents without notice",
 			yaml:   account + "body: {}\nreconcile: {dependsOn: [" + manyIDs(64) + "]}\n",
 			want: "m.yaml:1: needs 65 other resources (owner, $ref and dependsOn), at most 64 are allowed: the others would not be protected from a delete; " +
 				"write those that need no protection as plain resource IDs, or depend on an intermediate resource",
 		},
 		"Unknown": {
-			reason: "a name that no manifest has names its neighbour",
+			reason: "an unknown name suggests a similar one",
 			yaml:   on("[vv, another]") + "---\n" + vnetManifest,
 			want: "m.yaml:5: reconcile.dependsOn[0]: no manifest is named \"vv\"; did you mean v?\n" +
 				"m.yaml:5: reconcile.dependsOn[1]: no manifest is named \"another\"; write a manifest's name or a resource ID",
 		},
 		"NoVersion": {
-			reason: "outside of all subscriptions no list says which api-version there is, as for $ref",
+			reason: "outside subscriptions no list of api-versions exists, as for $ref",
 			yaml:   on("[/providers/Microsoft.Billing/billingAccounts/a]"),
 			want:   "m.yaml:5: reconcile.dependsOn[0]: the api-version of /providers/Microsoft.Billing/billingAccounts/a is unknown; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
@@ -104,23 +104,23 @@ func TestDependsOnFaults(t *testing.T) {
 			want:   "m.yaml:5: reconcile.dependsOn[0]: parse resource ID \"" + group + "/..\": the segment \"..\" is not allowed",
 		},
 		"Ambiguous": {
-			reason: "a name that two manifests have",
+			reason: "two manifests have the name",
 			yaml:   on("[v]") + "---\n" + vnetManifest + "---\ntype: A.B/c@2020-01-01\nname: V\nowner: " + group + "\nbody: {}\n",
 			want:   "m.yaml:5: reconcile.dependsOn[0]: \"v\" is the name of 2 manifests (m.yaml:7, m.yaml:12); write owner/name or the resource ID",
 		},
 		"Twice": {
-			reason: "by name and by ID is twice",
+			reason: "a name and an ID of one resource are duplicates",
 			yaml:   account + "body: {}\nreconcile:\n  dependsOn:\n    - v\n    - " + vnetID + "\n---\n" + vnetManifest,
 			want:   "m.yaml:8: reconcile.dependsOn[1]: " + vnetID + " is listed twice, first in line 7; remove one",
 		},
 		"Self": {
-			reason: "by name and by ID",
+			reason: "a resource cannot depend on itself, by name or by ID",
 			yaml:   on("[acc, " + accountID + "]"),
 			want: "m.yaml:5: reconcile.dependsOn[0]: acc is this resource itself and cannot be its own dependency; remove it\n" +
 				"m.yaml:5: reconcile.dependsOn[1]: " + accountID + " is this resource itself and cannot be its own dependency; remove it",
 		},
 		"Inside": {
-			reason: "what it owns comes after it, in this load or not",
+			reason: "a child comes after its owner, whether or not it has a manifest here",
 			yaml:   on("[" + accountID + "/blobServices/default@2021-04-01]"),
 			want:   "m.yaml:5: reconcile.dependsOn[0]: " + accountID + "/blobServices/default@2021-04-01 is a child of acc and cannot come first; remove it",
 		},
@@ -130,12 +130,12 @@ func TestDependsOnFaults(t *testing.T) {
 			want:   "m.yaml:15: body.a: owners, references and dependsOn form a cycle: acc -> s -> v -> acc; remove one of these",
 		},
 		"DependsCycle": {
-			reason: "the place is the item that closes it",
+			reason: "the issue is at the item that closes the cycle",
 			yaml:   on("[v]") + "---\n" + vnetManifest + "reconcile:\n  dependsOn:\n    - acc\n",
 			want:   "m.yaml:13: reconcile.dependsOn[0]: owners, references and dependsOn form a cycle: acc -> v -> acc; remove one of these",
 		},
-		"FaultyTarget": {
-			reason: "the fault of what is named is told once",
+		"InvalidTarget": {
+			reason: "an issue of the target is reported once",
 			yaml:   on("[v]") + "---\ntype: Microsoft.Network/virtualNetworks\nname: v\nowner: " + group + "\nbody: {}\n",
 			want:   "m.yaml:7: type: \"Microsoft.Network/virtualNetworks\" has no api-version; write it like Microsoft.Network/virtualNetworks@2023-08-15",
 		},
@@ -145,7 +145,7 @@ func TestDependsOnFaults(t *testing.T) {
 			want:   "m.yaml:4: body.a: $ref: " + accountID + " is this resource itself and cannot be its own dependency; write the resource ID as plain text",
 		},
 		"RefInside": {
-			reason: "nor does one to what stands inside it",
+			reason: "nor does a $ref to a child of the resource",
 			yaml:   account + "body: {a: {$ref: " + accountID + "/blobServices/default@2021-04-01}}\n",
 			want:   "m.yaml:4: body.a: $ref: " + accountID + "/blobServices/default@2021-04-01 is a child of acc and cannot come first; write the resource ID as plain text",
 		},

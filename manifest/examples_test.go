@@ -5,7 +5,7 @@ import "testing"
 func TestExamples(t *testing.T) {
 	set, err := Load(Options{}, "../examples")
 	if err != nil {
-		t.Fatalf("the examples have faults:\n%v", err)
+		t.Fatalf("the examples have issues:\n%v", err)
 	}
 	types := map[string]int{}
 	secrets, references := 0, 0

@@ -9,8 +9,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// FuzzLoad holds that Load never panics and answers either faults or resources
-// that survive a history. Its seeds run with every `go test`.
+// FuzzLoad checks that Load never panics and returns either issues or resources
+// that survive a JSON round trip. Its seeds run with every `go test`.
 func FuzzLoad(f *testing.F) {
 	seeds := []string{
 		"", "-", "---\n", "&a *a", "&a {<<: *a}", "&a [*a]", "a: &a {<<: [*a, *a]}", "? ? ? a", "{[]: {}}", "!!map a", "! a: ! b", "\t", "\xff", "%YAML 9.9\n---\na", "*a",
@@ -29,9 +29,9 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		options := Options{ResourceGroup: "g", Subscription: "11111111-2222-3333-4444-555555555555", Stdin: bytes.NewReader(data)}
 		set, err := Load(options, "-")
-		var faults Issues
+		var issues Issues
 		if err != nil {
-			if !errors.As(err, &faults) || len(faults) == 0 || err.Error() == "" || len(set.Resources) > 0 {
+			if !errors.As(err, &issues) || len(issues) == 0 || err.Error() == "" || len(set.Resources) > 0 {
 				t.Fatalf("the error is %v with %d resources", err, len(set.Resources))
 			}
 			return

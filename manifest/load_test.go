@@ -57,9 +57,9 @@ func TestLoad(t *testing.T) {
 		options Options
 		want    []resource.Desired
 	}{
-		"Defaults": {reason: "what is optional has defaults", yaml: account + "body: {}\n", want: []resource.Desired{acc("{}")}},
+		"Defaults": {reason: "optional fields have defaults", yaml: account + "body: {}\n", want: []resource.Desired{acc("{}")}},
 		"Reconcile": {
-			reason: "every field that is built arrives",
+			reason: "every field of reconcile is read",
 			yaml:   account + "body: {}\nreconcile: {policy: detach-on-delete, interval: 0, timeout: 90s, ignore: [properties.x, \"tags['a.b/c']\"]}\nlabels: {stack: prod}\n",
 			want: []resource.Desired{acc("{}", func(d *resource.Desired) {
 				d.Policy, d.Interval, d.Timeout = resource.PolicyDetachOnDelete, 0, 90*time.Second
@@ -77,44 +77,44 @@ func TestLoad(t *testing.T) {
 			want:   []resource.Desired{acc("{}", func(d *resource.Desired) { d.Policy = resource.PolicyProtect })},
 		},
 		"Numbers": {
-			reason: "numbers are exact, traps of YAML 1.1 and dates are texts, keys are sorted",
+			reason: "numbers are exact, words and dates of YAML 1.1 are texts, keys are sorted",
 			yaml:   account + "body: {z: 12345678901234567890123, y: 1.0, x: 1, w: on, v: yes, u: 2001-02-03, t: 1e3, s: -0, r: '017', q: ~, p: TRUE, o: <&>, 1: one, off: no}\n",
 			want:   []resource.Desired{acc(`{"1":"one","o":"<&>","off":"no","p":true,"q":null,"r":"017","s":-0,"t":1e3,"u":"2001-02-03","v":"yes","w":"on","x":1,"y":1.0,"z":12345678901234567890123}`)},
 		},
 		"Anchors": {
-			reason: "aliases and merge keys are laid out; what is stated wins",
+			reason: "aliases and merge keys are expanded; a stated value wins",
 			yaml:   account + "body:\n  a: &a {x: 1, y: 2}\n  b: *a\n  c: {<<: *a, y: 3}\n",
 			want:   []resource.Desired{acc(`{"a":{"x":1,"y":2},"b":{"x":1,"y":2},"c":{"x":1,"y":3}}`)},
 		},
-		"Identity": {reason: "a body that says the same is accepted, and ARM takes it from the URL", yaml: account + "body: {id: " + accID + ", name: ACC, type: microsoft.storage/storageAccounts, kind: x}\n", want: []resource.Desired{acc(`{"kind":"x"}`)}},
+		"Identity": {reason: "an identity in the body that agrees with the manifest is accepted and removed; ARM takes it from the URL", yaml: account + "body: {id: " + accID + ", name: ACC, type: microsoft.storage/storageAccounts, kind: x}\n", want: []resource.Desired{acc(`{"kind":"x"}`)}},
 		"OddNames": {
-			reason: "spaces, brackets, upper case and length are ARM's business",
+			reason: "ARM decides about spaces, brackets, upper case and length",
 			yaml:   strings.Replace(account, "name: acc", "name: 'A (b) [c] "+strings.Repeat("x", 200)+"'", 1) + "body: {l: [{name: 'a[b]', token: {$secret: env:A}}]}\n",
 			want: []resource.Desired{desired(strings.TrimSuffix(accID, "acc")+"A (b) [c] "+strings.Repeat("x", 200), "2021-04-01", "A (b) [c] "+strings.Repeat("x", 200),
 				`{"l":[{"name":"a[b]","token":{"$secret":"env:A"}}]}`, func(d *resource.Desired) { d.Secret, d.SecretRefs = []string{"l[0].token"}, []string{"env:A"} })},
 		},
-		"Flags":      {reason: "without an owner the flags say where", options: flags, yaml: strings.Replace(account, "owner: "+group+"\n", "", 1) + "body: {}\n", want: []resource.Desired{acc("{}")}},
-		"GroupFlags": {reason: "a resource group stands in the subscription of the flags", options: flags, yaml: "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nbody: {}\n", want: []resource.Desired{desired(group, "2021-04-01", "g", "{}")}},
+		"Flags":      {reason: "without an owner the flags give the resource group", options: flags, yaml: strings.Replace(account, "owner: "+group+"\n", "", 1) + "body: {}\n", want: []resource.Desired{acc("{}")}},
+		"GroupFlags": {reason: "the owner of a resource group is the subscription of the flags", options: flags, yaml: "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nbody: {}\n", want: []resource.Desired{desired(group, "2021-04-01", "g", "{}")}},
 		"OwnerFirst": {
-			reason: "the owner comes first and lends its api-version",
+			reason: "the owner comes first, and its api-version is used to read it",
 			yaml:   subnet + "name: s\nowner: v\nbody: {}\n---\n" + vnet,
 			want:   []resource.Desired{v, desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01"))},
 		},
 		"OwnerByID": {
-			reason: "an owner that is a manifest is found by its ID too, ignoring case",
+			reason: "the ID of a manifest works as owner too, ignoring case",
 			yaml:   subnet + "name: s\nowner: " + strings.ToLower(vnetID) + "@2019-01-01\nbody: {}\n---\n" + vnet,
 			want:   []resource.Desired{v, desired(strings.ToLower(vnetID)+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01"))},
 		},
-		"OwnerVersion": {reason: "the api-version of ID@api-version", yaml: subnet + "name: s\nowner: " + vnetID + "@2019-01-01\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2019-01-01"))}},
-		"OwnVersion":   {reason: "an ARM parent of the same provider is read with the child's own", yaml: subnet + "name: s\nowner: " + vnetID + "\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2021-05-01"))}},
-		"Chain":        {reason: "a name with slashes stands for owners in the group of the flags", options: flags, yaml: subnet + "name: v/s\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "v/s", "{}", ownerVersion("2021-05-01"))}},
+		"OwnerVersion": {reason: "ID@api-version states the api-version", yaml: subnet + "name: s\nowner: " + vnetID + "@2019-01-01\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2019-01-01"))}},
+		"OwnVersion":   {reason: "an ARM parent of the same provider is read with the child's api-version", yaml: subnet + "name: s\nowner: " + vnetID + "\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2021-05-01"))}},
+		"Chain":        {reason: "a name with slashes names owners in the resource group of the flags", options: flags, yaml: subnet + "name: v/s\nbody: {}\n", want: []resource.Desired{desired(vnetID+"/subnets/s", "2021-05-01", "v/s", "{}", ownerVersion("2021-05-01"))}},
 		"ChainManifest": {
-			reason: "a manifest of that name and type comes before the flags",
+			reason: "a manifest with that name and type precedes the flags",
 			yaml:   subnet + "name: v/s\nbody: {}\n---\n" + vnet,
 			want:   []resource.Desired{v, desired(vnetID+"/subnets/s", "2021-05-01", "v/s", "{}", ownerVersion("2020-11-01"))},
 		},
 		"Deep": {
-			reason: "an owner may be called by its longer name, in any order",
+			reason: "a longer name of an owner works too, in any order",
 			yaml:   "type: C.K/a/b/c@2020-01-01\nname: z\nowner: x/y\nbody: {}\n---\ntype: C.K/a/b@2020-01-01\nname: y\nowner: x\nbody: {}\n---\ntype: C.K/a@2020-01-01\nname: x\nowner: " + group + "\nbody: {}\n",
 			want: []resource.Desired{
 				desired(group+"/providers/C.K/a/x", "2020-01-01", "x", "{}"),
@@ -123,7 +123,7 @@ func TestLoad(t *testing.T) {
 			},
 		},
 		"OwnerByType": {
-			reason: "a vnet and an account may share a name: the type of the owner decides",
+			reason: "a network and an account may share a name: the required type of the owner decides",
 			yaml:   strings.Replace(account, "name: acc", "name: v", 1) + "body: {}\n---\n" + vnet + "---\n" + subnet + "name: s\nowner: v\nbody: {}\n",
 			want: []resource.Desired{
 				desired(group+"/providers/Microsoft.Storage/storageAccounts/v", "2021-04-01", "v", "{}"), v,
@@ -135,7 +135,7 @@ func TestLoad(t *testing.T) {
 		"ScopeSubscription": {reason: "an extension resource on a subscription", yaml: role + "owner: " + sub + "\n", want: []resource.Desired{desired(sub+roles, "2022-04-01", "r", "{}")}},
 		"ScopeTenant":       {reason: "an extension resource on the tenant has no owner", yaml: role + "owner: /\n", want: []resource.Desired{desired(roles, "2022-04-01", "r", "{}")}},
 		"ManagementGroup": {
-			reason: "a management group stands in the tenant, and is a scope",
+			reason: "the owner of a management group is the tenant, and a management group is a scope",
 			yaml:   "type: Microsoft.Management/managementGroups@2021-04-01\nname: mg\nbody: {}\n---\n" + role + "owner: mg\n",
 			want: []resource.Desired{
 				desired("/providers/Microsoft.Management/managementGroups/mg", "2021-04-01", "mg", "{}"),
@@ -143,7 +143,7 @@ func TestLoad(t *testing.T) {
 			},
 		},
 		"References": {
-			reason: "a name, an ID with its api-version, a container, a path; each noted once and manifests first",
+			reason: "a name, an ID with its api-version, a container, a path; each is listed once, and manifests come first",
 			yaml: account + "body:\n  a: {$ref: v}\n  b: [{$ref: V, path: properties.x}]\n  c: {$ref: " + accID + "2@2021-01-01, path: \"l[name=a].b\"}\n  d: {$ref: " + group + "}\n" +
 				"---\n" + vnet,
 			want: []resource.Desired{v, acc(
@@ -153,7 +153,7 @@ func TestLoad(t *testing.T) {
 				})},
 		},
 		"Secrets": {
-			reason: "markers stay, their places are noted; list elements go by their name",
+			reason: "markers stay in the body and their paths are listed; list elements are identified by name",
 			yaml:   account + "body: {password: {$secret: env:A}, l: [{name: x, v: {$secret: 'file:a/b'}}, {v: {$secret: env:B}}]}\n",
 			want: []resource.Desired{acc(`{"l":[{"name":"x","v":{"$secret":"file:a/b"}},{"v":{"$secret":"env:B"}}],"password":{"$secret":"env:A"}}`,
 				func(d *resource.Desired) {
@@ -161,7 +161,7 @@ func TestLoad(t *testing.T) {
 				})},
 		},
 		"Plain": {
-			reason: "tags, references, vault references and texts that only look like a credential are plain; so is what is empty or says what somebody may do",
+			reason: "tags, references, vault references and texts that only look like a credential are plain; so are empty values and permissions",
 			yaml:   account + "body: {tags: {apiKey: x, n: y}, key: {$ref: " + group + "}, secret: '@Microsoft.KeyVault(x)', script: 'pwd=$PWD1', password: '', permissions: {keys: [get]}, partitionKey: p}\n",
 			want: []resource.Desired{acc(`{"key":"`+group+`","partitionKey":"p","password":"","permissions":{"keys":["get"]},"script":"pwd=$PWD1","secret":"@Microsoft.KeyVault(x)","tags":{"apiKey":"x","n":"y"}}`,
 				func(d *resource.Desired) {
@@ -169,7 +169,7 @@ func TestLoad(t *testing.T) {
 					d.References = []resource.Reference{{ID: mustID(group), APIVersion: resource.ResourceGroupAPIVersion}}
 				})},
 		},
-		"InlineOther": {reason: "an inline item that is no manifest is fine", yaml: vnet[:len(vnet)-len("body: {}\n")] + "body: {properties: {subnets: [{name: a}]}}\n---\n" + subnet + "name: s\nowner: v\nbody: {}\n", want: []resource.Desired{
+		"InlineOther": {reason: "an inline child without a manifest of its own is allowed", yaml: vnet[:len(vnet)-len("body: {}\n")] + "body: {properties: {subnets: [{name: a}]}}\n---\n" + subnet + "name: s\nowner: v\nbody: {}\n", want: []resource.Desired{
 			desired(vnetID, "2020-11-01", "v", `{"properties":{"subnets":[{"name":"a"}]}}`),
 			desired(vnetID+"/subnets/s", "2021-05-01", "s", "{}", ownerVersion("2020-11-01")),
 		}},
@@ -191,7 +191,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// text is one line of JSON a resource: what lives in histories.
+// text returns each resource as one line of JSON, as histories keep it.
 func text(t *testing.T, resources []resource.Desired) []string {
 	t.Helper()
 	var lines []string
@@ -227,7 +227,7 @@ func TestLoadFiles(t *testing.T) {
 	}
 	want := []string{"a a.yml:1", "b1 b.yaml:3", "b2 b.yaml:9", "c1 sub/c.json:1", "c2 sub/c.json:4", "l1 sub/list.JSON:1", "l2 sub/list.JSON:4", "in -:1"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("folders are sorted, a file is read once, hidden names are left out\n-want +got:\n%s", diff)
+		t.Errorf("folders are sorted, a file is read once, hidden names are skipped\n-want +got:\n%s", diff)
 	}
 	if body := string(set.Resources[3].Body); body != `{"emoji":"😀","n":1.0}` {
 		t.Errorf("the JSON body became %s", body)
@@ -238,9 +238,9 @@ func TestLoadFiles(t *testing.T) {
 }
 
 func TestLoadManySources(t *testing.T) {
-	runFaults(t, map[string]faultCase{
+	runIssues(t, map[string]issueCase{
 		"AllFiles": {
-			reason: "all faults of all files, in their order",
+			reason: "all issues of all files, in order",
 			files:  map[string]string{"b.yaml": "x: 1\n", "a.json": "{\n \"type\": \"A.B/c\",\n \"name\": 5,\n \"body\": {\"a\": 1,\n \"a\": 2}}", "c.json": "{\"type\":\n\n x}"},
 			want: "a.json:2: type: \"A.B/c\" has no api-version; write it like A.B/c@2023-08-15\n" +
 				"a.json:3: name: found a number; a name is a text, write it in quotes\n" +
@@ -252,14 +252,14 @@ func TestLoadManySources(t *testing.T) {
 				"c.json:3: broken JSON: invalid character 'x' looking for beginning of value; check commas, quotes and brackets here (JSON has no comments)",
 		},
 		"TwoFiles": {
-			reason: "two files with one resource name both places",
+			reason: "a resource in two files is reported with both positions",
 			files:  map[string]string{"a.yaml": account + "body: {}\n", "b.yaml": "# comment\n" + account + "body: {}\n"},
 			want:   "b.yaml:3: name: the manifest in a.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/acc" + "; keep one of the two",
 		},
 		"NoFiles":   {reason: "a folder without manifests is a mistake", files: map[string]string{"x.txt": ""}, want: "DIR: the folder contains no *.yaml, *.yml or *.json file; name another folder, or files"},
-		"NoContent": {reason: "files without manifests too", files: map[string]string{"x.yaml": "# nothing\n"}, want: "DIR: no manifest found; write one with type, name and body, or name another file"},
+		"NoContent": {reason: "so are files without manifests", files: map[string]string{"x.yaml": "# nothing\n"}, want: "DIR: no manifest found; write one with type, name and body, or name another file"},
 		"Options":   {reason: "flags are checked like manifests", options: Options{Subscription: "prod", ResourceGroup: "a/b"}, yaml: account + "body: {}\n", want: "--subscription: the subscription \"prod\" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555\n--resource-group: the segment \"a/b\" contains '/'; / \\ ? # % and control characters are not allowed"},
-		"Large":     {reason: "a body over the limit is refused with a sentence", yaml: account + "body: {a: " + strings.Repeat("x", resource.MaxBodyBytes) + "}\n", want: "m.yaml:4: body: takes 524296 bytes as JSON; at most 524288 are allowed"},
+		"Large":     {reason: "a body over the limit is refused with both sizes", yaml: account + "body: {a: " + strings.Repeat("x", resource.MaxBodyBytes) + "}\n", want: "m.yaml:4: body: takes 524296 bytes as JSON; at most 524288 are allowed"},
 		"Deep":      {reason: "deep JSON is bounded", files: map[string]string{"a.json": strings.Repeat("[", 200)}, want: "a.json:1: broken JSON: values are nested deeper than 100 levels; flatten it"},
 		"Cut":       {reason: "a file that ends early", files: map[string]string{"a.json": "{\"type\": \"a\","}, want: "a.json:1: broken JSON: unexpected end of file; close brackets and quotes, or get the complete file"},
 	})
@@ -269,12 +269,12 @@ func TestLoadManySources(t *testing.T) {
 		"-: stdin is not available; name a file or a folder":                                           {"-"},
 	} {
 		if _, err := Load(Options{}, paths...); err == nil || err.Error() != name {
-			t.Errorf("Load(%q) says %v, want %s", paths, err, name)
+			t.Errorf("Load(%q) = %v, want %s", paths, err, name)
 		}
 	}
 }
 
-// TestOrder holds that a large load is ordered and quick: indexes, no scans.
+// TestOrder checks that a large load is ordered, and fast: indexes, no scans.
 func TestOrder(t *testing.T) {
 	const count = 3000
 	var b strings.Builder

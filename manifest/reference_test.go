@@ -15,23 +15,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// described is what the page says of one field. What can be asked of the parser
-// is not written here: defaults, allowed words and refusals are what it answers.
-type described struct {
+// fieldReference is the page's text for one field. Defaults, allowed words and
+// refusals are not in it: they come from the parser.
+type fieldReference struct {
 	// name is the field, or "reconcile.field".
 	name string
 	kind string
-	// needed: a manifest without it is refused.
-	needed bool
+	// required is set for a field that every manifest must have.
+	required bool
 	// initial reads the default of a manifest that does not state the field.
 	initial func(d resource.Desired) string
 	effect  string
-	// example and bad are the field as it is written; each bad one is refused.
+	// example and bad are YAML of the field; each bad one is refused.
 	example string
 	bad     []string
 }
 
-// referenceBase is a manifest to which one field is laid; vnet1 is beside it.
+// referenceBase is a manifest in which one field is replaced; vnet1 follows it.
 var referenceBase = []string{
 	"type: Microsoft.Storage/storageAccounts@2023-01-01",
 	"name: acc1",
@@ -41,14 +41,14 @@ var referenceBase = []string{
 
 const referenceOther = "---\ntype: Microsoft.Network/virtualNetworks@2023-05-01\nname: vnet1\nowner: " + group + "\nbody: {location: westus2}\n"
 
-// laid is the base with one field as it is written in text.
-func laid(text string) string {
+// withField returns the base with one field replaced by text.
+func withField(text string) string {
 	key, _, _ := strings.Cut(text, ":")
 	lines := slices.DeleteFunc(slices.Clone(referenceBase), func(line string) bool { return strings.HasPrefix(line, key+":") })
 	return strings.Join(append(lines, text), "\n") + "\n" + referenceOther
 }
 
-// TestReference holds docs/manifest-reference.md to the parser: its fields,
+// TestReference compares docs/manifest-reference.md with the parser: fields,
 // defaults, allowed words, examples and refusals. `make docs` writes it.
 func TestReference(t *testing.T) {
 	var named []string
@@ -62,7 +62,7 @@ func TestReference(t *testing.T) {
 	slices.Sort(named)
 	slices.Sort(parsed)
 	if diff := cmp.Diff(parsed, named); diff != "" {
-		t.Errorf("describe every field that is parsed in referenceFields (-parsed +described):\n%s", diff)
+		t.Errorf("describe every field that is parsed in referenceFields (-parsed +documented):\n%s", diff)
 	}
 	got := referencePage(t)
 	path := filepath.Join("..", "docs", "manifest-reference.md")
@@ -80,7 +80,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// loaded is the base with one field, read; it must be taken.
+// loaded returns the resource of a text that the parser must accept.
 func loaded(t *testing.T, text string) resource.Desired {
 	t.Helper()
 	set, err := Load(Options{Stdin: strings.NewReader(text)}, "-")
@@ -95,21 +95,21 @@ func loaded(t *testing.T, text string) resource.Desired {
 	return set.Resources[0]
 }
 
-// refusal is what the parser says of a field that it must refuse.
+// refusal returns the parser's issue for a field that it must refuse.
 func refusal(t *testing.T, text string) string {
 	t.Helper()
-	_, err := Load(Options{Stdin: strings.NewReader(laid(text))}, "-")
-	var faults Issues
-	if !errors.As(err, &faults) {
+	_, err := Load(Options{Stdin: strings.NewReader(withField(text))}, "-")
+	var issues Issues
+	if !errors.As(err, &issues) {
 		t.Fatalf("%s is not refused", text)
 	}
-	return faults[0].Path + ": " + faults[0].Message
+	return issues[0].Path + ": " + issues[0].Message
 }
 
 var allowedWords = regexp.MustCompile(`allowed: ([a-z, -]+)$`)
 
-// words are the allowed words of a field, as the parser names them.
-func words(t *testing.T, name string) []string {
+// allowedValues returns the allowed words of a field from the parser's message.
+func allowedValues(t *testing.T, name string) []string {
 	t.Helper()
 	parts := allowedWords.FindStringSubmatch(refusal(t, "reconcile: {"+strings.TrimPrefix(name, "reconcile.")+": no-such-word}"))
 	if parts == nil {
@@ -127,7 +127,7 @@ func referencePage(t *testing.T) string {
 		fmt.Fprintf(&page, "\n### `%s`\n\n%s\n\n| | |\n|---|---|\n| type | %s |\n", f.name, f.effect, f.kind)
 		initial := ""
 		if f.kind == "one of a few words" {
-			list := words(t, f.name)
+			list := allowedValues(t, f.name)
 			initial = list[0]
 			fmt.Fprintf(&page, "| allowed | `%s` |\n", strings.Join(list, "`, `"))
 		}
@@ -135,15 +135,15 @@ func referencePage(t *testing.T) string {
 			initial = f.initial(base)
 		}
 		switch {
-		case f.needed:
-			page.WriteString("| default | none: it must be stated |\n")
+		case f.required:
+			page.WriteString("| default | none: required |\n")
 		case initial == "":
 			page.WriteString("| default | none |\n")
 		default:
 			fmt.Fprintf(&page, "| default | `%s` |\n", initial)
 		}
-		loaded(t, laid(f.example))
-		fmt.Fprintf(&page, "\n```yaml\n%s\n```\n\nRefused:\n\n| written | the answer |\n|---|---|\n", f.example)
+		loaded(t, withField(f.example))
+		fmt.Fprintf(&page, "\n```yaml\n%s\n```\n\nRefused:\n\n| written | error |\n|---|---|\n", f.example)
 		for _, bad := range f.bad {
 			fmt.Fprintf(&page, "| %s | %s |\n", cell(bad), strings.ReplaceAll(escapePipes(refusal(t, bad)), "<", "&lt;"))
 		}
@@ -158,7 +158,7 @@ func cell(text string) string {
 
 func escapePipes(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// short is a duration without units of zero.
+// short returns a duration without units of zero.
 func short(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// labels are so many labels with values of so many bytes.
+// labels returns count labels with values of size bytes.
 func labels(count, size int) string {
 	var b strings.Builder
 	for i := range count {
@@ -15,10 +15,10 @@ func labels(count, size int) string {
 	return b.String()
 }
 
-func TestFieldFaults(t *testing.T) {
-	runFaults(t, map[string]faultCase{
+func TestFieldIssues(t *testing.T) {
+	runIssues(t, map[string]issueCase{
 		"BrokenYAML": {
-			reason: "the line of a syntax error is told",
+			reason: "a syntax error has its line",
 			yaml:   "type: a\n  name: b\n",
 			want:   "m.yaml:2: broken YAML: mapping values are not allowed in this context; check indentation, quotes and brackets of this line and of those before it",
 		},
@@ -28,38 +28,38 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:3: broken YAML: did not find expected ',' or ']'; check indentation, quotes and brackets of this line and of those before it",
 		},
 		"NotMapping": {
-			reason: "a list is no manifest",
+			reason: "a list is not a manifest",
 			yaml:   "- a\n- b\n",
 			want:   "m.yaml:1: a manifest is a mapping with the fields type, name, owner, body, reconcile, labels; found a list",
 		},
 		"UnknownField": {
-			reason: "a misspelt field names its neighbour",
+			reason: "a misspelt field suggests a similar one",
 			yaml:   account + "bodi: {}\nbody: {}\n",
 			want:   "m.yaml:4: bodi: unknown field; did you mean body?",
 		},
 		"UnknownFarField": {
-			reason: "a field that resembles none lists them",
+			reason: "an unknown field without a similar one lists all fields",
 			yaml:   account + "body: {}\nspec: {}\n",
 			want:   "m.yaml:5: spec: unknown field; allowed: type, name, owner, body, reconcile, labels",
 		},
 		"UnknownReconcileField": {
-			reason: "the fields of reconcile too",
+			reason: "so do the fields of reconcile",
 			yaml:   account + "body: {}\nreconcile: {intervall: 1h, zzz: 1}\n",
 			want: "m.yaml:5: reconcile.intervall: unknown field; did you mean interval?\n" +
 				"m.yaml:5: reconcile.zzz: unknown field; allowed: policy, adopt, recreate, interval, ignore, put, dependsOn, timeout, credential",
 		},
 		"CredentialOfAnotherForm": {
-			reason: "what no config takes is told here",
+			reason: "a name that the configuration refuses is refused here",
 			yaml:   account + "body: {}\nreconcile:\n  credential: Prod/1\n",
 			want:   `m.yaml:6: reconcile.credential: "Prod/1" is not a credential name; write the name of a credential of the worker's config: lower-case letters, digits and dashes`,
 		},
 		"CredentialOfAnotherKind": {
-			reason: "a list is none either",
+			reason: "a list is not the name of a credential",
 			yaml:   account + "body: {}\nreconcile:\n  credential: [prod]\n",
 			want:   "m.yaml:6: reconcile.credential: found a list; write the name of a credential of the worker's config: lower-case letters, digits and dashes",
 		},
 		"Words": {
-			reason: "a word that is not known would be taken for the default",
+			reason: "an unknown word would be taken for the default",
 			yaml:   account + "body: {}\nreconcile:\n  adopt: newer\n  recreate: [never]\n  put: 1\n",
 			want: `m.yaml:6: reconcile.adopt: unknown value "newer"; allowed: always, as-is, never, only` + "\n" +
 				"m.yaml:7: reconcile.recreate: found a list; allowed: always, never\n" +
@@ -86,7 +86,7 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:1: type: \"storageAccounts@2021-04-01\" is not a resource type; write it like Microsoft.Kusto/clusters@2023-08-15",
 		},
 		"Subscription": {
-			reason: "a subscription is not made by a PUT",
+			reason: "a PUT does not create a subscription",
 			yaml:   "type: Microsoft.Resources/subscriptions@2022-12-01\nname: a\nbody: {}\n",
 			want:   "m.yaml:1: type: Microsoft.Resources/subscriptions cannot be created by a manifest; use it as owner",
 		},
@@ -116,7 +116,7 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:2: name: \"a?b\" cannot be part of a resource ID: the segment \"a?b\" contains '?'; / \\ ? # % and control characters are not allowed",
 		},
 		"EmptySegment": {
-			reason: "a slash too many in a chain",
+			reason: "an empty segment in a chain",
 			yaml:   "type: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: v//s\nbody: {}\n",
 			want:   "m.yaml:2: name: \"v//s\" cannot be part of a resource ID: a segment is empty",
 		},
@@ -131,7 +131,7 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:4: body: found a list; a body is a mapping, write it like body: {location: westus2}",
 		},
 		"MarkerBody": {
-			reason: "a body is no marker",
+			reason: "a body is not a marker",
 			yaml:   account + "body: {$secret: env:X}\n",
 			want:   "m.yaml:4: body: a body is a mapping of properties; found a $secret",
 		},
@@ -141,7 +141,7 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:5: reconcile.policy: unknown value \"mange\"; allowed: manage, observe, detach-on-delete, protect",
 		},
 		"IntervalBelow": {
-			reason: "a pass a second would eat the budget",
+			reason: "one pass per second would use up the budget",
 			yaml:   account + "body: {}\nreconcile: {interval: 30s}\n",
 			want:   "m.yaml:5: reconcile.interval: 30s is below the minimum of 1m; write 0 to disable it",
 		},
@@ -151,22 +151,22 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:5: reconcile.interval: 5 has no unit; write a duration like 30m or 1h",
 		},
 		"IntervalDays": {
-			reason: "days are no unit of Go",
+			reason: "Go's durations have no days",
 			yaml:   account + "body: {}\nreconcile: {interval: 7d}\n",
 			want:   "m.yaml:5: reconcile.interval: \"7d\" is not a duration; use the units h, m and s, for example 1h30m",
 		},
 		"IntervalNegative": {
-			reason: "time goes forward",
+			reason: "a duration is not negative",
 			yaml:   account + "body: {}\nreconcile: {interval: -1h}\n",
 			want:   "m.yaml:5: reconcile.interval: -1h is negative; write a duration like 30m or 1h",
 		},
 		"TimeoutZero": {
-			reason: "0 would end every operation",
+			reason: "0 would time out every operation",
 			yaml:   account + "body: {}\nreconcile: {timeout: 0s}\n",
 			want:   "m.yaml:5: reconcile.timeout: 0s is not a valid timeout; write a duration like 6h",
 		},
 		"IgnorePath": {
-			reason: "a path must parse",
+			reason: "a path must be valid",
 			yaml:   account + "body: {}\nreconcile: {ignore: [a..b, 'l[x', 5]}\n",
 			want: "m.yaml:5: reconcile.ignore[0]: parse path \"a..b\": a name is empty; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']\n" +
 				"m.yaml:5: reconcile.ignore[1]: parse path \"l[x\": [ is not closed by ]; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']\n" +
@@ -194,7 +194,7 @@ func TestFieldFaults(t *testing.T) {
 			want:   "m.yaml:5: labels: the labels take 2131 bytes (as a list of k=v); at most 1500 are allowed: use fewer or shorter labels",
 		},
 		"LabelLong": {
-			reason: "a keyword holds 255 characters",
+			reason: "a keyword has at most 255 characters",
 			yaml:   account + "body: {}\nlabels: {" + labels(1, 254) + "}\n",
 			want:   "m.yaml:5: labels.k0: the label is longer than 255 bytes (as k=v); make it shorter",
 		},

@@ -16,7 +16,7 @@ const (
 	vnetID = group + "/providers/Microsoft.Network/virtualNetworks/v"
 )
 
-// write lays files into a new folder; a single manifest is m.yaml.
+// write creates files in a new folder and returns it. A single manifest is m.yaml.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,10 +32,10 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// account is a faultless manifest up to its body; what follows is appended.
+// account is the valid beginning of a manifest, up to its body.
 const account = "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: acc\nowner: " + group + "\n"
 
-type faultCase struct {
+type issueCase struct {
 	reason  string
 	yaml    string
 	files   map[string]string
@@ -43,7 +43,7 @@ type faultCase struct {
 	want    string
 }
 
-func runFaults(t *testing.T, cases map[string]faultCase) {
+func runIssues(t *testing.T, cases map[string]issueCase) {
 	t.Helper()
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -53,9 +53,9 @@ func runFaults(t *testing.T, cases map[string]faultCase) {
 			}
 			dir := write(t, files)
 			set, err := Load(tc.options, dir)
-			var faults Issues
-			if !errors.As(err, &faults) || len(set.Resources) > 0 {
-				t.Fatalf("\n%s\ngot %v and %d resources, want faults", tc.reason, err, len(set.Resources))
+			var issues Issues
+			if !errors.As(err, &issues) || len(set.Resources) > 0 {
+				t.Fatalf("\n%s\ngot %v and %d resources, want issues", tc.reason, err, len(set.Resources))
 			}
 			got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
 			if diff := cmp.Diff(strings.TrimSpace(tc.want), strings.ReplaceAll(got, dir, "DIR")); diff != "" {

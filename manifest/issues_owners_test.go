@@ -2,10 +2,10 @@ package manifest
 
 import "testing"
 
-func TestOwnerFaults(t *testing.T) {
-	runFaults(t, map[string]faultCase{
+func TestOwnerIssues(t *testing.T) {
+	runIssues(t, map[string]issueCase{
 		"NoOwner": {
-			reason: "nothing says where the resource stands",
+			reason: "the owner of the resource is unknown",
 			yaml:   "type: Microsoft.Storage/storageAccounts@2021-04-01\nname: acc\nbody: {}\n",
 			want:   "m.yaml:1: owner: is missing; write the name of a manifest or a resource ID, or give --resource-group and --subscription",
 		},
@@ -15,7 +15,7 @@ func TestOwnerFaults(t *testing.T) {
 			want:   "m.yaml:2: owner: a resource group needs a subscription; write owner: /subscriptions/<guid> or give --subscription",
 		},
 		"UnknownOwner": {
-			reason: "a name that no manifest has",
+			reason: "no manifest has the name",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: vv\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s2\nowner: another\nbody: {}\n",
 			want: "m.yaml:8: owner: no manifest is named \"vv\"; did you mean v?\n" +
 				"m.yaml:13: owner: no manifest is named \"another\"; write a manifest's name or a resource ID",
@@ -36,12 +36,12 @@ func TestOwnerFaults(t *testing.T) {
 			want:   "m.yaml:3: owner: the subscription \"prod\" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555",
 		},
 		"GroupOwner": {
-			reason: "a resource group stands in a subscription",
+			reason: "the owner of a resource group is a subscription",
 			yaml:   "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g2\nowner: " + group + "\nbody: {}\n",
 			want:   "m.yaml:3: owner: the owner of a resource group is a subscription, like /subscriptions/<guid>; found " + group + "",
 		},
 		"OwnerType": {
-			reason: "a subnet stands in a vnet",
+			reason: "the owner of a subnet is a network",
 			yaml:   account + "body: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: acc\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s2\nowner: " + group + "\nbody: {}\n",
 			want: "m.yaml:8: owner: the owner of Microsoft.Network/virtualNetworks/subnets is of type Microsoft.Network/virtualNetworks, and acc is of type Microsoft.Storage/storageAccounts; name one of the right type\n" +
 				"m.yaml:13: owner: the owner of Microsoft.Network/virtualNetworks/subnets is of type Microsoft.Network/virtualNetworks, and " + group + " is of type Microsoft.Resources/resourceGroups; name one of the right type",
@@ -77,17 +77,17 @@ func TestOwnerFaults(t *testing.T) {
 			want:   "m.yaml:3: owner: the owners form a cycle: a -> a; give one of them another owner",
 		},
 		"AmbiguousOwner": {
-			reason: "a name that means two manifests",
+			reason: "two manifests have the name",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: V\nowner: " + sub + "/resourceGroups/h\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
 			want:   "m.yaml:13: owner: \"v\" is the name of 2 manifests (m.yaml:1, m.yaml:6); write the resource ID",
 		},
 		"SameID": {
-			reason: "two manifests would fight; IDs ignore case",
+			reason: "two manifests would overwrite each other; IDs ignore case",
 			yaml:   account + "body: {}\n---\ntype: Microsoft.Storage/storageAccounts@2021-04-01\nname: ACC\nowner: " + group + "\nbody: {}\n",
 			want:   "m.yaml:7: name: the manifest in m.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/ACC" + "; keep one of the two",
 		},
 		"FaultyOwner": {
-			reason: "the fault of an owner is told once",
+			reason: "an issue of an owner is reported once",
 			yaml:   "type: Microsoft.Network/virtualNetworks\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
 			want:   "m.yaml:1: type: \"Microsoft.Network/virtualNetworks\" has no api-version; write it like Microsoft.Network/virtualNetworks@2023-08-15",
 		},

@@ -2,8 +2,8 @@ package manifest
 
 import "testing"
 
-func TestBodyFaults(t *testing.T) {
-	runFaults(t, map[string]faultCase{
+func TestBodyIssues(t *testing.T) {
+	runIssues(t, map[string]issueCase{
 		"DuplicateKey": {
 			reason: "the second value would win silently",
 			yaml:   account + "body:\n  location: westus2\n  properties:\n    a: 1\n    a: 2\n",
@@ -30,13 +30,13 @@ func TestBodyFaults(t *testing.T) {
 			want:   "m.yaml:4: body.a: \"1e999\" is a number out of range; write it in quotes if it is a text",
 		},
 		"SecretNumber": {
-			reason: "the digits of a password are not shown",
+			reason: "an error does not show the digits of a password",
 			yaml:   account + "body: {adminPassword: 0x1234, token: 1234}\n",
 			want: "m.yaml:4: body.adminPassword: is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
 				"m.yaml:4: body.token: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}",
 		},
 		"Tag": {
-			reason: "YAML's own types are no JSON",
+			reason: "JSON has none of YAML's own types",
 			yaml:   account + "body: {a: !!binary aGk=, b: !foo x}\n",
 			want: "m.yaml:4: body.a: has the YAML tag !!binary; only plain values are allowed; remove the tag\n" +
 				"m.yaml:4: body.b: has the YAML tag !foo; only plain values are allowed; remove the tag",
@@ -67,18 +67,18 @@ func TestBodyFaults(t *testing.T) {
 				"m.yaml:4: body.properties.name: $secret is not allowed under name, which is public; move it elsewhere",
 		},
 		"SecretVault": {
-			reason: "only the identifier of a secret; what was found may be one, so it is not repeated",
+			reason: "keyvault: takes the identifier of a secret; the found text may be a secret, so it is not repeated",
 			yaml:   account + "body: {a: {$secret: 'keyvault:hunter22'}}\n",
 			want:   "m.yaml:4: body.a: $secret: keyvault: needs the identifier of a secret; write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, followed by /VERSION to pin a version",
 		},
 		"SecretSource": {
-			reason: "it may be the secret itself, so it is not repeated",
+			reason: "the text may be the secret itself, so it is not repeated",
 			yaml:   account + "body: {a: {$secret: hunter22}, b: {$secret: 5}}\n",
 			want: "m.yaml:4: body.a: $secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME\n" +
 				"m.yaml:4: body.b: $secret: found a number; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME",
 		},
 		"SecretEnv": {
-			reason: "a variable's name",
+			reason: "env: takes the name of a variable",
 			yaml:   account + "body: {a: {$secret: 'env:A B'}}\n",
 			want:   "m.yaml:4: body.a: $secret: env: needs the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X",
 		},
@@ -89,17 +89,17 @@ func TestBodyFaults(t *testing.T) {
 				"m.yaml:4: body.b: $secret: file: needs a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password",
 		},
 		"SecretBeside": {
-			reason: "what stands beside a marker would be lost",
+			reason: "other properties of a marker would be lost",
 			yaml:   account + "body: {a: {$secret: env:X, b: c}}\n",
 			want:   "m.yaml:4: body.a: $secret must be the only property; remove the others",
 		},
 		"RefUnknown": {
-			reason: "a reference to nothing",
+			reason: "a reference to an unknown manifest",
 			yaml:   account + "body: {a: {$ref: acd}}\n",
 			want:   "m.yaml:4: body.a: $ref: no manifest is named \"acd\"; did you mean acc?",
 		},
 		"RefNoID": {
-			reason: "a reference that is no ID",
+			reason: "a reference that is not an ID",
 			yaml:   account + "body: {a: {$ref: /x}}\n",
 			want:   "m.yaml:4: body.a: parse resource ID \"/x\": it is not an ARM resource ID; write it like /subscriptions/<GUID>/resourceGroups/<name>/providers/<provider>/<type>/<name>",
 		},
@@ -109,19 +109,19 @@ func TestBodyFaults(t *testing.T) {
 			want:   "m.yaml:4: body.a: $ref: the api-version of /providers/Microsoft.Billing/billingAccounts/a is unknown; write /providers/Microsoft.Billing/billingAccounts/a@<api-version>",
 		},
 		"RefBeside": {
-			reason: "only path stands beside it",
+			reason: "$ref allows path as the only other property",
 			yaml:   account + "body: {a: {$ref: acc, pth: x}}\n",
 			want:   "m.yaml:4: body.a: $ref allows only path beside it; remove \"pth\"",
 		},
 		"RefPath": {
-			reason: "a path must parse",
+			reason: "a path must be valid",
 			yaml:   account + "body: {a: {$ref: " + group + ", path: 'a['}, b: {$ref: " + group + ", path: 5}, c: {$ref: 5}}\n",
 			want: "m.yaml:4: body.a: parse path \"a[\": [ is not closed by ]; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']\n" +
 				"m.yaml:4: body.b: path: found a number; write a text like properties.x\n" +
 				"m.yaml:4: body.c: $ref: found a number; write the name of a manifest or a resource ID",
 		},
 		"RefCycle": {
-			reason: "neither can be first",
+			reason: "resources that need each other have no order",
 			yaml:   account + "body: {a: {$ref: v}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {a: {$ref: acc}}\n",
 			want:   "m.yaml:9: body.a: owners, references and dependsOn form a cycle: acc -> v -> acc; remove one of these",
 		},
@@ -136,17 +136,17 @@ func TestBodyFaults(t *testing.T) {
 			want:   "m.yaml:4: body.a: $ref: s is a child of v and cannot come first; write the resource ID as plain text",
 		},
 		"RefAmbiguous": {
-			reason: "a name that means two manifests",
+			reason: "two manifests have the name",
 			yaml:   account + "body: {a: {$ref: x}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: x\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/routeTables@2020-11-01\nname: x\nowner: " + group + "\nbody: {}\n",
 			want:   "m.yaml:4: body.a: $ref: \"x\" is the name of 2 manifests (m.yaml:6, m.yaml:11); write owner/name or the resource ID",
 		},
 		"Inline": {
-			reason: "the vnet and the subnet would fight",
+			reason: "the manifests of the network and of the subnet would overwrite each other",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody:\n  properties:\n    subnets:\n      - name: other\n      - name: S\n        properties: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
 			want:   "m.yaml:8: body.properties.subnets[name=S]: defines v/s inline, which the manifest in m.yaml:11 also defines; keep one of the two",
 		},
 		"InlineProfiles": {
-			reason: "lists of the singular with Profiles too",
+			reason: "lists with the singular name and Profiles count too",
 			yaml:   "type: Microsoft.ContainerService/managedClusters@2023-02-01\nname: c\nowner: " + group + "\nbody: {properties: {agentPoolProfiles: [{name: p}]}}\n---\ntype: Microsoft.ContainerService/managedClusters/agentPools@2023-02-01\nname: p\nowner: c\nbody: {}\n",
 			want:   "m.yaml:4: body.properties.agentPoolProfiles[name=p]: defines c/p inline, which the manifest in m.yaml:6 also defines; keep one of the two",
 		},
@@ -163,7 +163,7 @@ func TestBodyFaults(t *testing.T) {
 			want:   "m.yaml:4: body: the merge key << contains a number; it needs a mapping or a list of mappings, for example <<: *name",
 		},
 		"Bomb": {
-			reason: "aliases must not blow up",
+			reason: "aliases must not expand without limit",
 			yaml:   "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
 			want:   "m.yaml:1: f[1][5][2][3][1][4]: the document contains more than 200000 values after expanding its aliases; split it, or use fewer aliases",
 		},
