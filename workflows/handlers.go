@@ -30,7 +30,7 @@ func (r *reconciler) registerHandlers(ctx workflow.Context) error {
 			return err
 		}
 	}
-	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (Status, error) { return r.state.status(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (*Status, error) { return r.state.status(), nil }); err != nil {
 		return fmt.Errorf("set query handler %s: %w", StatusQuery, err)
 	}
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {

@@ -30,7 +30,7 @@ type reconciler struct {
 
 // ReconcileResource keeps one ARM resource the way its manifest says, until it is
 // deleted, canceled, or, with --once, Ready once.
-func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (Status, error) {
+func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
 	return newReconciler(input).run(ctx)
 }
 
@@ -44,7 +44,7 @@ func newReconciler(input ReconcileResourceInput) *reconciler {
 
 // run is the loop: it runs a pass when one is due, otherwise it waits. The spec is
 // missing only when the first message was refused.
-func (r *reconciler) run(ctx workflow.Context) (Status, error) {
+func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	err := r.start(ctx)
 	for err == nil && r.state.Desired != nil {
 		if err = ctx.Err(); err != nil {

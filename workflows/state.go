@@ -83,8 +83,8 @@ type State struct {
 }
 
 // status returns the state as users see it.
-func (s *State) status() Status {
-	status := Status{
+func (s *State) status() *Status {
+	status := &Status{
 		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
 		NotReadySince: s.NotReadySince, Overdue: s.Overdue,

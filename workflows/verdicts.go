@@ -49,7 +49,7 @@ func pollVerdict(verdict resource.Verdict, err error, desired resource.Desired) 
 }
 
 // fatal returns the error with which a run of --once fails.
-func fatal(status Status) error {
+func fatal(status *Status) error {
 	return temporal.NewApplicationErrorWithOptions(
 		string(status.Condition.Reason)+": "+status.Condition.Message, FatalError,
 		temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{status}})
