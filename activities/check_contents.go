@@ -26,7 +26,7 @@ const (
 type CheckContentsInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
-	// Credential is that of resource.Desired.
+	// Credential is as in resource.Desired.
 	Credential string `json:"credential,omitempty"`
 	// Cascade skips the check, as requested by By.
 	Cascade bool   `json:"cascade,omitempty"`

@@ -20,7 +20,7 @@ type CheckOwnerInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Deleting skips the references and reads the owner afresh.
 	Deleting bool `json:"deleting,omitempty"`
-	// Force skips the check of the owner, not that of the references.
+	// Force skips the check of the owner, not the check of the references.
 	Force bool `json:"force,omitempty"`
 	// Changes are the changes that the workflow was notified of: no reading from
 	// before them counts.

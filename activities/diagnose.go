@@ -17,7 +17,7 @@ import (
 type DiagnoseInput struct {
 	// ID, when set, adds a check of the rights at that resource.
 	ID resource.ID `json:"id,omitzero"`
-	// Credential is that of resource.Desired.
+	// Credential is as in resource.Desired.
 	Credential string `json:"credential,omitempty"`
 }
 

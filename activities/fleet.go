@@ -84,7 +84,7 @@ type Position struct {
 	// Granted is set when the resource has the turn.
 	Granted bool `json:"granted"`
 	// Holder is the resource that has the turn instead. Ahead counts the turns before
-	// this one, including that of the holder.
+	// this one, including the holder's.
 	Holder resource.ID `json:"holder,omitzero"`
 	Ahead  int         `json:"ahead,omitempty"`
 }

@@ -44,7 +44,7 @@ type PlanResourceResult struct {
 	// Generation.
 	Managed    bool  `json:"managed,omitempty"`
 	Generation int64 `json:"generation,omitempty"`
-	// Differences and More are those of resource.Verdict.
+	// Differences and More are as in resource.Verdict.
 	Differences []resource.Difference `json:"differences,omitempty"`
 	More        int                   `json:"more,omitempty"`
 	// Drops are the paths that others set and the PUT removes.
@@ -74,7 +74,7 @@ type planning struct {
 	*Activities
 	in        PlanResourceInput
 	heartbeat *heartbeater[readProgress]
-	// memory is that of the resource's workflow; managed is set when there is one.
+	// memory comes from the resource's workflow; managed is set when there is one.
 	memory  WorkflowMemory
 	managed bool
 	// after are the resources that the same plan creates first.

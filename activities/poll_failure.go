@@ -92,7 +92,7 @@ func (p *poll) failedVerdict(ctx context.Context, answer arm.Poll) resource.Verd
 
 // deleteVerdict returns the verdict of a DELETE that failed in its operation: a
 // resource that ARM does not delete by itself is left to its owner, as where the
-// request is refused at once. The status of such an error is that of the poll.
+// request is refused at once. Such an error has the status of the poll.
 func (p *poll) deleteVerdict(ctx context.Context, verdict resource.Verdict, failure *arm.Error) resource.Verdict {
 	switch {
 	case failure.NotDeletable():

@@ -14,7 +14,7 @@ import (
 // Bounds of a poll.
 const (
 	// maxPollErrors consecutive errors of an operation URL make the poll fall back
-	// to reading the resource, and those of the resource back to the URL.
+	// to reading the resource, and errors of the resource back to the URL.
 	maxPollErrors = 10
 	// notFoundWeight is the number of errors that a 404 of an operation URL counts
 	// for: it ends within moments, when the replica that answered lags, or never.
@@ -162,7 +162,7 @@ func (p *poll) pollURL(ctx context.Context) (PollOperationResult, error) {
 	return p.finish(p.failedVerdict(ctx, answer))
 }
 
-// pollResource takes the resource's state for that of the operation.
+// pollResource uses the resource's state as the state of the operation.
 func (p *poll) pollResource(ctx context.Context) (PollOperationResult, error) {
 	response, err := p.Client.Get(ctx, p.in.ID, p.in.APIVersion)
 	switch {

@@ -22,9 +22,9 @@ type PostCheckInput struct {
 	// Put is set when this pass wrote the resource; Differences are the reasons.
 	Put         bool                  `json:"put,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
-	// Secrets are those of PutResourceResult.
+	// Secrets are as in PutResourceResult.
 	Secrets map[string]string `json:"secrets,omitempty"`
-	// Changes are those of CheckOwnerInput.
+	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
 }
 
@@ -52,7 +52,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
 	if a.options.Rotation && len(in.Secrets) > 0 {
-		// The hashes of what was sent count, not those of the current values.
+		// The hashes of what was sent count, not the hashes of the current values.
 		hashes := maps.Clone(request.Secrets)
 		if hashes == nil {
 			hashes = map[string]string{}

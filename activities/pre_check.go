@@ -28,7 +28,7 @@ type PreCheckInput struct {
 	Applied bool `json:"applied,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
-	// Changes are those of CheckOwnerInput.
+	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
 }
 

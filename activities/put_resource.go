@@ -34,7 +34,7 @@ type PutResourceInput struct {
 	// before.
 	Create     bool `json:"create,omitempty"`
 	Correction bool `json:"correction,omitempty"`
-	// Changes are those of CheckOwnerInput; they apply to the values of $ref.
+	// Changes are as in CheckOwnerInput; they apply to the values of $ref.
 	Changes  []Change `json:"changes,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
 }

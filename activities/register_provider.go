@@ -29,7 +29,7 @@ type RegisterProviderInput struct {
 	ID resource.ID `json:"id"`
 	// Namespace is PutResourceResult.Unregistered; "" is the resource's provider.
 	Namespace string `json:"namespace,omitempty"`
-	// Credential is that of resource.Desired.
+	// Credential is as in resource.Desired.
 	Credential string   `json:"credential,omitempty"`
 	Repeated   Repeated `json:"repeated,omitzero"`
 }

@@ -15,7 +15,7 @@ type WorkflowMemory struct {
 	Policy     resource.Policy `json:"policy,omitempty"`
 	Paused     bool            `json:"paused,omitempty"`
 	Deleting   bool            `json:"deleting,omitempty"`
-	// Applied is that of PreCheckInput.
+	// Applied is as in PreCheckInput.
 	Applied bool `json:"applied,omitempty"`
 	// Memory is the baseline that PostCheck returned.
 	Memory json.RawMessage `json:"memory,omitempty"`

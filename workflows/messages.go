@@ -175,7 +175,7 @@ type Status struct {
 	// Operation is the long-running operation in progress, "" for none.
 	Operation      string    `json:"operation,omitempty"`
 	OperationSince time.Time `json:"operationSince,omitzero"`
-	// Differences are those of the last pass that found any, at DifferencesAt.
+	// Differences are the result of the last pass that found any, at DifferencesAt.
 	Differences   []resource.Difference `json:"differences,omitempty"`
 	DifferencesAt time.Time             `json:"differencesAt,omitzero"`
 	// Kept are the paths of the baseline: Azure has kept another value than the

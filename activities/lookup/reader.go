@@ -57,7 +57,7 @@ func New(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now f
 
 // Read returns a reading that is neither older than the maximum age, nor from
 // before notBefore or the last noted change. Without an api-version it reads with
-// the newest one of the type; the object carries it. The credential is that of the
+// the newest one of the type; the object carries it. The credential comes from the
 // context.
 func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, notBefore time.Time) Reading {
 	if apiVersion == "" {
