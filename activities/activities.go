@@ -35,7 +35,7 @@ type Options struct {
 	RereadWindow time.Duration
 	// RereadInterval is the time between two such reads; default 5 s.
 	RereadInterval time.Duration
-	// ReadInterval is the time between two reads of a resource whose operation
+	// ReadInterval is the time between two reads of a resource while its operation
 	// cannot be polled; default 15 s.
 	ReadInterval time.Duration
 	// AbsentWindow is how long a resource may be absent while its creation cannot be

@@ -22,7 +22,7 @@ const (
 	maxContentsNamed   = 10
 )
 
-// CheckContentsInput is the resource whose contents a DELETE would remove.
+// CheckContentsInput is the resource to delete with its contents.
 type CheckContentsInput struct {
 	ID         resource.ID `json:"id"`
 	APIVersion string      `json:"apiVersion"`
@@ -36,7 +36,7 @@ type CheckContentsInput struct {
 // CheckContentsResult blocks while there are unmanaged contents.
 type CheckContentsResult struct {
 	Verdict resource.Verdict `json:"verdict"`
-	// Turn is the parent whose turn the DELETE needs, zero where ARM accepts
+	// Turn is the parent in whose queue the DELETE waits, zero where ARM accepts
 	// parallel changes of siblings.
 	Turn resource.ID `json:"turn,omitzero"`
 }

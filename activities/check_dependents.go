@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// CheckDependentsInput is the resource whose dependents are deleted first.
+// CheckDependentsInput is the resource to delete after its dependents.
 type CheckDependentsInput struct {
 	ID resource.ID `json:"id"`
 	// Needs are the resources that this one depends on.
@@ -127,8 +127,8 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 	return group.Wait()
 }
 
-// wakeRefused wakes the dependents that ARM does not delete and whose owner was
-// not being deleted when they tried: now it is.
+// wakeRefused wakes the dependents that ARM does not delete by themselves. When they
+// tried, their owner was not being deleted; now it is.
 func (a *Activities) wakeRefused(ctx context.Context, id resource.ID, found Dependents) error {
 	var refused []resource.ID
 	for _, dependent := range found.Listed {

@@ -15,7 +15,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// CheckOwnerInput is the resource whose owner and references are checked.
+// CheckOwnerInput is the resource to check: its owner and its references.
 type CheckOwnerInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Deleting skips the references and reads the owner afresh.
@@ -33,8 +33,8 @@ type CheckOwnerInput struct {
 // CheckOwnerResult is the verdict of the owner check.
 type CheckOwnerResult struct {
 	Verdict resource.Verdict `json:"verdict"`
-	// Freed are the resources of Held that block nothing any more and whose own
-	// workflow does not announce that.
+	// Freed are the resources of Held that block nothing any more, unless their own
+	// workflow announces that.
 	Freed []resource.ID `json:"freed,omitempty"`
 	// OwnerAbsent is set when ARM reported that the owner does not exist.
 	OwnerAbsent bool `json:"ownerAbsent,omitempty"`

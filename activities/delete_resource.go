@@ -75,8 +75,8 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 }
 
 // deleteFailed retries a transient error. A resource that ARM does not delete by
-// itself waits for the deletion of its owner; without one the verdict says how to
-// stop managing it.
+// itself waits for the deletion of its owner; without one the verdict explains how
+// to stop managing it.
 func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heartbeat *heartbeater[readProgress], err error) (DeleteResourceResult, error) {
 	request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated}
 	progress := heartbeat.progress()

@@ -82,8 +82,8 @@ func aheadOf(skew time.Duration) string {
 	return "ahead of"
 }
 
-// credentialFinding reports whether ARM answers a credential, with advice where it
-// does not.
+// credentialFinding reports whether ARM accepts requests with a credential, with
+// advice where it does not.
 func credentialFinding(check arm.Check) Finding {
 	finding := Finding{Check: "credential " + check.Name, State: FindingOK}
 	access := fmt.Sprintf("visible subscriptions: %d", check.Visible)

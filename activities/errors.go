@@ -34,7 +34,7 @@ const (
 	errorStopping = "WorkerStopping"
 )
 
-// isTransient reports whether an error says nothing about the resource: the
+// isTransient reports whether an error has its cause outside the resource: the
 // connection broke, or the service failed.
 func isTransient(err error) bool {
 	if failure, ok := errors.AsType[*arm.Error](err); ok {

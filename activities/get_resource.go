@@ -64,7 +64,7 @@ type readProgress struct {
 }
 
 // GetResource is step 2: it returns the resource as ARM shows it, masked. Only a
-// response whose code says so means that the resource is absent.
+// response with a code for absence means that the resource is absent.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
@@ -138,7 +138,7 @@ func (a *Activities) observe(ctx context.Context, target resource.Target, respon
 	return masked, nil
 }
 
-// statePaths are the properties that hold a resource's state: provisioningState
+// statePaths are the properties with a resource's state: provisioningState
 // for every type, and properties.state (Kusto, PostgreSQL), powerState (AKS) and
 // operationalState (Application Gateway).
 var statePaths = []string{"properties.provisioningState", "properties.state", "properties.powerState.code", "properties.operationalState"}

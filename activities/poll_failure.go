@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// pollFailed never ends the operation: a poll that fails says nothing about it.
+// pollFailed never ends the operation: a poll that fails does not show its state.
 // After maxPollErrors it changes to the other source, resource or operation URL. A
 // throttled poll is only waited for, because both sources share the budget.
 func (p *poll) pollFailed(ctx context.Context, err error) (PollOperationResult, error) {
@@ -48,8 +48,8 @@ func (p *poll) fallBackToResource(ctx context.Context, answer arm.Poll) string {
 	return message + ": " + p.noteError(ctx, answer.Err).Message
 }
 
-// isOperationResult reports whether an operation whose Location returns the
-// response of the request may end with this status. Other statuses (403, 405) are
+// isOperationResult reports whether an operation may end with this status, where its
+// Location returns the response of the request. Other statuses (403, 405) are
 // about the reader.
 func isOperationResult(status int) bool {
 	switch status {
@@ -59,8 +59,8 @@ func isOperationResult(status int) bool {
 	return false
 }
 
-// noteError returns the verdict of an error, without secrets, and keeps it as the
-// last answer of ARM if it is one.
+// noteError returns the verdict of an error, without secrets, and keeps it as
+// ARM's last response if it is one.
 func (p *poll) noteError(ctx context.Context, err error) resource.Verdict {
 	before := p.progress.Answer
 	verdict := p.failureVerdict(ctx, failedRequest{id: p.in.ID, apiVersion: p.in.APIVersion, repeated: p.in.Repeated}, err, &p.progress.lastAnswer)
@@ -109,8 +109,8 @@ func (p *poll) deleteVerdict(ctx context.Context, verdict resource.Verdict, fail
 	return p.leaveToOwner(ctx, p.in.ID, verdict)
 }
 
-// brokenVerdict returns the verdict of an operation whose result only the resource
-// shows, with the last answer of ARM.
+// brokenVerdict returns the verdict of an operation with a result that only the
+// resource shows, and ARM's last response.
 func (p *poll) brokenVerdict(what string) resource.Verdict {
 	verdict := resource.Fail(resource.ReasonOperationFailed, resource.RetrySlow, what)
 	if last := p.progress.Answer; last != nil {

@@ -17,7 +17,7 @@ const (
 	// to reading the resource, and errors of the resource back to the URL.
 	maxPollErrors = 10
 	// notFoundWeight is the number of errors that a 404 of an operation URL counts
-	// for: it ends within moments, when the replica that answered lags, or never.
+	// for: it ends within moments, when one replica lags, or never.
 	notFoundWeight = 4
 	// pollErrorDelay is the wait after an error, unless ARM requested more; it
 	// doubles with every further one, up to maxPollErrorDelay.
@@ -83,7 +83,7 @@ type poll struct {
 }
 
 // PollOperation waits for a long-running operation. "Still running" is a benign
-// error whose delay is the Retry-After of the service: the next poll is another
+// error with the service's Retry-After as its delay: the next poll is another
 // attempt, so an operation of any length uses no worker slot and survives any
 // crash. Only waits of some seconds are made in the slot.
 func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (PollOperationResult, error) {

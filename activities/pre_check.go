@@ -37,7 +37,7 @@ type PreCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Adopt makes PostCheck add the differences to the baseline: they stay.
 	Adopt bool `json:"adopt,omitempty"`
-	// Turn is the parent whose turn a PUT needs, zero where ARM accepts parallel
+	// Turn is the parent in whose queue a PUT waits, zero where ARM accepts parallel
 	// changes of siblings.
 	Turn resource.ID `json:"turn,omitzero"`
 }

@@ -63,9 +63,9 @@ type PutResourceResult struct {
 	Unregistered string `json:"unregistered,omitempty"`
 }
 
-// putProgress is what an attempt of a PUT records for the next one. What an attempt
-// recorded that ended with an error always arrives; what one recorded whose worker
-// died may be lost.
+// putProgress is what an attempt of a PUT records for the next one. The
+// record of an attempt that ended with an error always arrives; if the worker died,
+// it may be lost.
 type putProgress struct {
 	lastAnswer
 	TransientErrors int `json:"faults,omitempty"`

@@ -25,7 +25,7 @@ const (
 
 // RegisterProviderInput is the provider to register.
 type RegisterProviderInput struct {
-	// ID is the resource whose PUT was refused.
+	// ID is the resource; ARM refused its PUT.
 	ID resource.ID `json:"id"`
 	// Namespace is PutResourceResult.Unregistered; "" is the resource's provider.
 	Namespace string `json:"namespace,omitempty"`

@@ -33,7 +33,7 @@ type EndTurnInput struct {
 // EndTurnResult is empty: returning a turn is retried until it succeeds.
 type EndTurnResult struct{}
 
-// CheckTurnInput is the turn whose holder is checked.
+// CheckTurnInput is the turn to check.
 type CheckTurnInput struct {
 	Turn Turn `json:"turn"`
 }

@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// Take requests a turn from the queue of the parent, whose workflow it starts if none
-// runs.
+// Take requests a turn from the queue of the parent. It starts the queue's workflow if
+// none runs.
 func (f *Fleet) Take(ctx context.Context, turn activities.Turn) (activities.Position, error) {
 	id := workflows.SiblingsWorkflowID(turn.Parent)
 	handle, err := f.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{

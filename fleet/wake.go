@@ -92,7 +92,7 @@ type target struct {
 	change activities.Change
 }
 
-// WakeDeleting signals those of the needed resources that are being deleted, and returns
+// WakeDeleting signals the needed resources that are being deleted, and returns
 // how many. Many children that end together cause one signal to their owner.
 func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, needed []resource.ID) (int, error) {
 	var woken atomic.Int64

@@ -66,7 +66,7 @@ func (s *State) retryDelay(verdict resource.Verdict, class resource.RetryClass, 
 }
 
 // resyncDelay returns the wait after a pass that ended Ready; zero means none. It is
-// short after a PUT that Azure accepted but whose change it does not show yet.
+// short after a PUT that Azure accepted but does not show yet.
 func (s *State) resyncDelay(put bool, reason resource.Reason) time.Duration {
 	wait := s.resync()
 	if reason == resource.ReasonChangeNotTaken && put && (wait == 0 || wait > changeVisibleAfter) {

@@ -12,7 +12,7 @@ import (
 )
 
 // putsBeforeVerySlow is how many PUTs may fail before the retries become very slow: a
-// PUT that ARM accepts and whose operation fails costs the most.
+// PUT that ARM accepts and that fails in its operation costs the most.
 const putsBeforeVerySlow = 3
 
 // logDecision records the verdict of a step, unless it carries no information.
@@ -44,7 +44,7 @@ func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Ve
 	r.announce(ctx, p)
 }
 
-// concludeReady sets the condition of a pass whose steps all succeeded.
+// concludeReady sets the condition of a pass in which all steps succeeded.
 func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	s, now := r.state, workflow.Now(ctx)
 	s.Attempts, s.FailedPuts, s.WaitingFor, s.Repeated = 0, 0, nil, activities.Repeated{}
@@ -140,8 +140,8 @@ func phaseOf(verdict resource.Verdict, class resource.RetryClass, deleting bool)
 
 // isOverdue reports whether the resource has not been Ready for longer than the worker's
 // overdue-after. Drift that the policy only reports is never overdue, nor is a resource
-// in an exempt state (overdue-exempt) or one whose owner is in one. Results of older workers carry the mark
-// themselves; their mark stays.
+// while it or its owner is in an exempt state (overdue-exempt). Results of older workers
+// carry the mark themselves; their mark stays.
 func (s *State) isOverdue(p *pass, verdict resource.Verdict, now time.Time) bool {
 	if verdict.Overdue || p.overdueAfter <= 0 || p.got.OverdueExempt || verdict.Reason == resource.ReasonDriftDetected {
 		return verdict.Overdue

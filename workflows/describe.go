@@ -17,8 +17,8 @@ const (
 	maxShownWaiting   = 8
 )
 
-// describe writes the page that the Web UI shows as current details. It answers what an
-// operator on call asks first: the condition, what the workflow waits for and since
+// describe writes the page that the Web UI shows as current details. It shows what an
+// operator on call needs first: the condition, what the workflow waits for and since
 // when, the next try, the last differences, and the last decisions, newest first as in
 // the timeline.
 func (r *reconciler) describe(ctx workflow.Context) {

@@ -158,7 +158,8 @@ type Status struct {
 	Pass int64 `json:"pass"`
 	// Attempts counts the passes since the resource was last Ready.
 	Attempts int `json:"attempts,omitempty"`
-	// WaitingFor are the resources whose change would end a block, since WaitingSince.
+	// WaitingFor are the resources that block, since WaitingSince: a change of one may end
+	// the block.
 	WaitingFor   []resource.ID `json:"waitingFor,omitempty"`
 	WaitingSince time.Time     `json:"waitingSince,omitzero"`
 	// NextTry is when the next pass starts by itself; zero means only on a message.

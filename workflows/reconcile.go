@@ -28,7 +28,7 @@ type reconciler struct {
 	wakes workflow.ReceiveChannel
 }
 
-// ReconcileResource keeps one ARM resource the way its manifest says, until it is
+// ReconcileResource keeps one ARM resource the way its manifest describes, until it is
 // deleted, canceled, or, with --once, Ready once.
 func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Status, error) {
 	return newReconciler(input).run(ctx)

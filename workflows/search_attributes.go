@@ -107,7 +107,7 @@ func (r *reconciler) upsertIdentity(ctx workflow.Context) {
 	r.upsert(ctx, temporal.NewSearchAttributes(updates...))
 }
 
-// upsert writes the attributes whose values changed, and no event when none changed.
+// upsert writes the attributes that changed, and no event when none changed.
 func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes) {
 	current := workflow.GetTypedSearchAttributes(ctx)
 	var updates []temporal.SearchAttributeUpdate
@@ -181,7 +181,7 @@ func keyword(value string) string {
 	return string([]rune(value)[:maxKeywordRunes])
 }
 
-// Keys of the memo, which names the resource for lists when no worker answers.
+// Keys of the memo, which names the resource for lists while no worker runs.
 const (
 	MemoID         = "id"
 	MemoName       = "name"

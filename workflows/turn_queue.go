@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// SerializeSiblingsWorkflow keeps the turns of one parent whose children ARM changes one
+// SerializeSiblingsWorkflow keeps the turns of one parent: ARM changes its children one
 // at a time. A run lives while the queue is in use.
 const SerializeSiblingsWorkflow = "SerializeSiblings"
 
@@ -107,8 +107,8 @@ func (q *turnQueue) end(ctx workflow.Context, continues bool) (bool, error) {
 }
 
 // watchHolder waits for a message. Meanwhile it checks the holder, often while others
-// wait: a holder that does not claim its turn, or whose run ended without giving it up,
-// loses it.
+// wait: a holder loses its turn if it does not claim it, or if its run ended without
+// giving it up.
 func (q *turnQueue) watchHolder(ctx workflow.Context) error {
 	holder := q.state.Holder
 	timeout := maxTimer
@@ -225,7 +225,7 @@ func (q *turnQueue) grantNext(ctx workflow.Context) {
 	q.notify(ctx, holder)
 }
 
-// notify signals the new holder. A holder whose run has ended is skipped.
+// notify signals the new holder. A holder is skipped after its run has ended.
 func (q *turnQueue) notify(ctx workflow.Context, holder *HeldTurn) {
 	signaled := workflow.SignalExternalWorkflow(ctx, holder.Turn.WorkflowID, "", WakeSignal, WakeInput{
 		ID: holder.Turn.ID, State: "next: it has the turn in " + holder.Turn.Parent.Short(), At: workflow.Now(ctx),

@@ -81,8 +81,8 @@ func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, no
 		return get(ctx)
 	})
 	// A request that was in flight before the change is too old. The second one
-	// joined here started after this call did, so it is new enough, whatever the
-	// clocks say.
+	// joined here started after this call did, so it is new enough even where
+	// clocks differ.
 	for try := 0; try < 2 && got.at.Before(notBefore) && ctx.Err() == nil; try++ {
 		got = r.share(ctx, "fresh "+key, id, get)
 	}
@@ -171,7 +171,7 @@ func (r *Reader) get(ctx context.Context, id resource.ID, v variant) Reading {
 	return got
 }
 
-// withFreshness returns a copy whose object says how old it is.
+// withFreshness returns a copy with the age of the reading in its object.
 func (r *Reader) withFreshness(got Reading) Reading {
 	if got.Object == nil {
 		return got

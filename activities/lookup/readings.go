@@ -13,8 +13,8 @@ import (
 const (
 	// maxReadings bounds the cache, in resources.
 	maxReadings = 2000
-	// maxRefusalAge is how long a refusal is cached: a user who fixed its cause and
-	// requests a pass must not get the old one.
+	// maxRefusalAge is how long a refusal is cached: after a fix of its cause, a
+	// requested pass must not get the old one.
 	maxRefusalAge = 2 * time.Second
 	// maxFreshAge is how old a reading may be and still count as made for a verdict.
 	maxFreshAge = 2 * time.Second
@@ -46,7 +46,7 @@ func (got Reading) Resolution() extensions.Resolution {
 	return extensions.Resolution{Found: true, Object: got.Object, Ready: got.Object.Ready()}
 }
 
-// isRefusal reports whether ARM answered with an error that is not transient.
+// isRefusal reports whether ARM returned an error that is not transient.
 func isRefusal(err error) bool {
 	failure, ok := errors.AsType[*arm.Error](err)
 	return ok && !failure.Transient()

@@ -100,7 +100,7 @@ func (r *Reader) referencedValue(ctx context.Context, marker map[string]any) (an
 	return value, nil
 }
 
-// UnresolvedError is the error of a $ref whose value the resource ID does not
+// UnresolvedError is the error of a $ref to a value that the resource ID does not
 // show.
 type UnresolvedError struct {
 	ID  resource.ID
