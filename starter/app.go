@@ -37,6 +37,8 @@ type app struct {
 	// after is time.After.
 	after   func(time.Duration) <-chan time.Time
 	connect func(ctx context.Context, o backend.Options) (*connection, error)
+	// open is the connection of the command, nil before it needs one.
+	open *connection
 	// by is the acting user: user@host.
 	by        string
 	taskQueue string
@@ -93,9 +95,10 @@ func actor() string {
 	return name + "@" + host
 }
 
-// run executes one command line and returns its exit code. Output goes to the app's
-// streams; an error is one sentence on err.
+// run executes one command line, closes its connection, and returns its exit code.
+// Output goes to the app's streams; an error is one sentence on err.
 func run(ctx context.Context, a *app, args []string) int {
+	defer a.disconnect()
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

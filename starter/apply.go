@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
@@ -44,21 +41,11 @@ func (s *sources) check() error {
 	return nil
 }
 
-// loadGC is the garbage collector's percentage while manifests are read, when their
-// trees are most of the memory that the command ever uses: with a thousand bodies of
-// 5 KB it takes a fifth more time and a third less memory than Go's 100.
-const loadGC = 25
-
 // maxIssuesShown bounds the issues that are listed: more mean that the path is wrong.
 const maxIssuesShown = 25
 
 // load reads the manifests. All their issues are one error.
 func (s *sources) load(a *app) (manifest.Set, error) {
-	before := debug.SetGCPercent(loadGC)
-	defer func() {
-		debug.SetGCPercent(before)
-		runtime.GC() // frees the trees
-	}()
 	set, err := manifest.Load(manifest.Options{ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in}, s.files...)
 	if issues, ok := errors.AsType[manifest.Issues](err); ok {
 		var lines []string
@@ -78,10 +65,9 @@ func (s *sources) load(a *app) (manifest.Set, error) {
 
 // applyOptions are the flags of an apply.
 type applyOptions struct {
-	once    bool
-	wait    bool
-	timeout time.Duration
-	prune   pruneOptions
+	once  bool
+	wait  waitOptions
+	prune pruneOptions
 }
 
 func (a *app) applyCommand() *cobra.Command {
@@ -128,8 +114,7 @@ more first, and starts nothing if anything differs by now.
 	}
 	from.add(c.Flags())
 	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
-	c.Flags().BoolVar(&how.wait, "wait", false, "wait until every resource is Ready")
-	addTimeout(c, &how.timeout, "how long --wait waits")
+	how.wait.add(c, "wait until every resource is Ready")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
 	how.prune.add(c.Flags())
 	a.completeFlag(c, "selector", a.completeLabels)
@@ -144,7 +129,6 @@ func (a *app) apply(ctx context.Context, set manifest.Set, how applyOptions) err
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	stale, err := how.prune.find(ctx, a, b, set)
 	if err != nil {
 		return err
@@ -159,8 +143,9 @@ const maxParallelStarts = 16
 // start sends the specs, then deletes what is stale, and waits if --wait is set.
 func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {
 	results := make([]workflows.ApplyResult, len(resources))
-	expected := awaitDesired(resources)
-	err := a.sendAll(ctx, recordsOf(expected), maxParallelStarts, func(ctx context.Context, i int) (string, error) {
+	records := recordsOf(resources)
+	expected := awaitAll(records)
+	err := a.sendAll(ctx, records, maxParallelStarts, func(ctx context.Context, i int) (string, error) {
 		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
 		err := b.UpdateWithStart(ctx, resources[i], backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
 		expected[i].minGeneration = results[i].Generation
@@ -169,13 +154,13 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 	if err != nil {
 		return how.prune.skipped(stale, err)
 	}
-	if err := a.prune(ctx, b, stale); err != nil || !how.wait {
+	if err := a.prune(ctx, b, stale); err != nil || !how.wait.on {
 		return err
 	}
-	if err := a.wait(ctx, b, expected, goalReady, how.timeout); err != nil || len(stale) == 0 {
+	if err := a.wait(ctx, b, expected, goalReady, how.wait.timeout); err != nil || len(stale) == 0 {
 		return err
 	}
-	return a.wait(ctx, b, awaitAll(stale), goalDeleted, how.timeout)
+	return a.wait(ctx, b, awaitAll(stale), goalDeleted, how.wait.timeout)
 }
 
 // applyText returns the result of an apply. Generation 1 is the first

@@ -39,8 +39,8 @@ type question struct {
 	lines []string
 	text  string
 	yes   bool
-	// required means that --yes is needed if nobody can be asked; action then names
-	// what needs it.
+	// required means that --yes is needed without a terminal to ask on; action then
+	// names what needs it.
 	required bool
 	action   string
 	// unchanged is what a "no" leaves: "nothing was deleted".
@@ -62,8 +62,8 @@ func (a *app) ask(q question) error {
 		a.printf("  %s\n", line)
 	}
 	a.printf("%s [y/N] ", q.text)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	reply, _ := bufio.NewReader(a.in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(reply)) {
 	case "y", "yes":
 		return nil
 	}

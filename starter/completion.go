@@ -92,24 +92,15 @@ func (a *app) completeLabels(c *cobra.Command, _ []string, typed string) ([]cobr
 // completions returns the managed resources, none if Temporal does not respond in
 // time: a shell must not hang and cannot show an error.
 func (a *app) completions(c *cobra.Command) []backend.Record {
-	ctx, cancel := context.WithTimeout(completionContext(c), completionTimeout)
+	ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 	defer cancel()
 	b, err := a.connection(ctx)
 	if err != nil {
 		return nil
 	}
-	defer b.close()
 	records, err := backend.Running(ctx, b, "")
 	if err != nil {
 		return nil
 	}
 	return records
-}
-
-// completionContext returns the context of a completion, which cobra may not set.
-func completionContext(c *cobra.Command) context.Context {
-	if ctx := c.Context(); ctx != nil {
-		return ctx
-	}
-	return context.Background()
 }

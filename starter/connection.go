@@ -68,7 +68,19 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 	}, nil
 }
 
-// connection opens the connection of one command.
+// connection opens the connection of the command; run closes it.
 func (a *app) connection(ctx context.Context) (*connection, error) {
-	return a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout})
+	var err error
+	if a.open == nil {
+		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout})
+	}
+	return a.open, err
+}
+
+// disconnect closes the connection of the command, if it has one.
+func (a *app) disconnect() {
+	if a.open != nil {
+		a.open.close()
+		a.open = nil
+	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -16,8 +15,7 @@ import (
 type deleteOptions struct {
 	cascade bool
 	yes     bool
-	wait    bool
-	timeout time.Duration
+	wait    waitOptions
 }
 
 func (a *app) deleteCommand() *cobra.Command {
@@ -65,26 +63,18 @@ and --all need --yes.
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVar(&how.cascade, "cascade", false, "also delete everything in the resource, managed or not")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
-	c.Flags().BoolVar(&how.wait, "wait", false, "wait until every resource is deleted")
-	addTimeout(c, &how.timeout, "how long --wait waits")
+	how.wait.add(c, "wait until every resource is deleted")
 	return c
 }
 
 func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOptions) error {
-	var expected []awaited
-	b, err := a.sendNamed(ctx, s, func(b *connection, records []backend.Record) (sender, error) {
-		expected = awaitAll(records)
-		return func(ctx context.Context, i int) (string, error) {
-			return a.sendDelete(how, func(m backend.Message) error { return b.Update(ctx, records[i].WorkflowID, m) }, nil)
-		}, a.confirmDelete(records, how, s)
+	return a.sendSelected(ctx, request{
+		targets: s, goal: goalDeleted, wait: how.wait,
+		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
+		send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
+			return a.sendDelete(ctx, b, w.Record, workflows.DeleteInput{Cascade: how.cascade})
+		},
 	})
-	if b != nil {
-		defer b.close()
-	}
-	if err != nil || !how.wait {
-		return err
-	}
-	return a.wait(ctx, b, expected, goalDeleted, how.timeout)
 }
 
 // deleteManifests deletes the resources of manifests, dependents first. The workflows
@@ -92,8 +82,7 @@ func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOp
 // its owner.
 func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired, how deleteOptions) error {
 	slices.Reverse(resources)
-	expected := awaitDesired(resources)
-	records := recordsOf(expected)
+	records := recordsOf(resources)
 	if err := a.confirmDelete(records, how, backend.Selection{}); err != nil {
 		return err
 	}
@@ -101,22 +90,27 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	err = a.sendWaves(ctx, records, deletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		desired := resources[i]
-		return a.sendDelete(how, func(m backend.Message) error { return b.UpdateWithStart(ctx, desired, m) }, &desired)
+		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, Desired: &resources[i]})
 	})
-	if err != nil || !how.wait {
+	if err != nil || !how.wait.on {
 		return err
 	}
-	return a.wait(ctx, b, expected, goalDeleted, how.timeout)
+	return a.wait(ctx, b, awaitAll(records), goalDeleted, how.wait.timeout)
 }
 
-// sendDelete sends one DeleteUpdate and returns the result as text.
-func (a *app) sendDelete(how deleteOptions, send func(backend.Message) error, desired *resource.Desired) (string, error) {
+// sendDelete sends one DeleteUpdate and returns the result as text. With the spec of a
+// manifest it starts the workflow if none runs.
+func (a *app) sendDelete(ctx context.Context, b *connection, r backend.Record, input workflows.DeleteInput) (string, error) {
 	var result workflows.DeleteResult
-	input := workflows.DeleteInput{Cascade: how.cascade, By: a.by, Desired: desired}
-	err := send(backend.Message{Name: workflows.DeleteUpdate, Input: input, Result: &result})
+	var err error
+	input.By = a.by
+	message := backend.Message{Name: workflows.DeleteUpdate, Input: input, Result: &result}
+	if input.Desired != nil {
+		err = b.UpdateWithStart(ctx, *input.Desired, message)
+	} else {
+		err = b.Update(ctx, r.WorkflowID, message)
+	}
 	switch {
 	case !result.Changed:
 		return "already being deleted", err
@@ -144,48 +138,26 @@ func (a *app) confirmDelete(records []backend.Record, how deleteOptions, s backe
 // other one needs, then those that only these need, and so on. Records that need each
 // other in a cycle come last, together.
 func deletionOrder(records []backend.Record) [][]int {
-	positions := make(map[string]int, len(records))
-	for i, r := range records {
-		positions[r.Key()] = i
-	}
-	dependents := make([]int, len(records))
-	needs := make([][]int, len(records))
-	for i, r := range records {
-		for _, key := range r.NeedKeys() {
-			if at, known := positions[key]; known && at != i {
-				dependents[at]++
-				needs[i] = append(needs[i], at)
+	var waves [][]int
+	for remaining := positions(records); len(remaining) > 0; {
+		needed := map[string]bool{}
+		for _, i := range remaining {
+			for _, key := range records[i].NeedKeys() {
+				needed[key] = needed[key] || key != records[i].Key()
 			}
 		}
-	}
-	var waves [][]int
-	ordered := make([]bool, len(records))
-	for {
-		var wave []int
-		for i := range records {
-			if dependents[i] == 0 && !ordered[i] {
+		var wave, later []int
+		for _, i := range remaining {
+			if needed[records[i].Key()] {
+				later = append(later, i)
+			} else {
 				wave = append(wave, i)
 			}
 		}
 		if len(wave) == 0 {
-			break
+			wave, later = remaining, nil
 		}
-		waves = append(waves, wave)
-		for _, i := range wave {
-			ordered[i] = true
-			for _, at := range needs[i] {
-				dependents[at]--
-			}
-		}
-	}
-	var cycle []int
-	for i := range records {
-		if !ordered[i] {
-			cycle = append(cycle, i)
-		}
-	}
-	if len(cycle) > 0 {
-		waves = append(waves, cycle)
+		waves, remaining = append(waves, wave), later
 	}
 	return waves
 }

@@ -56,14 +56,12 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output fo
 	b, err := a.connection(ctx)
 	if err != nil {
 		if output.isMachine() && cli.ExitCode(err) == cli.ExitUnreachable {
-			finding := activities.Finding{Check: "temporal", State: activities.FindingFault, Message: err.Error(), Advice: "set TEMPORAL_ADDRESS, or start the server"}
-			return errors.Join(err, a.write(output, []activities.Finding{finding}))
+			return errors.Join(err, a.write(output, failedCheck("temporal", err.Error(), "set TEMPORAL_ADDRESS, or start the server")))
 		}
 		return err
 	}
-	defer b.close()
 	findings := b.Findings(ctx)
-	if countBroken(findings) == 0 {
+	if countFailed(findings) == 0 {
 		findings = append(findings, a.workerFindings(ctx, b, in)...)
 	}
 	if output.isMachine() {
@@ -78,7 +76,7 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output fo
 			}
 		}
 	}
-	if n := countBroken(findings); n > 0 {
+	if n := countFailed(findings); n > 0 {
 		return cli.Failed("%s, see above", cli.Count(n, "failed check"))
 	}
 	return nil
@@ -91,16 +89,11 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	result, err := b.Diagnose(ctx, in)
 	ended := a.now()
 	if _, ok := errors.AsType[*backend.NoWorkerError](err); ok {
-		return []activities.Finding{{
-			Check: "worker", State: activities.FindingFault, Message: err.Error(),
-			Advice: "read the worker's log: it may be older than this armature, or overloaded",
-		}}
+		return failedCheck("worker", err.Error(), "read the worker's log: it may be older than this armature, or overloaded")
 	}
 	if err != nil {
-		return []activities.Finding{{
-			Check: "worker", State: activities.FindingFault, Message: "the worker could not run its checks: " + err.Error(),
-			Advice: "read the worker's log; a worker with a deployment version must be the current version",
-		}}
+		return failedCheck("worker", "the worker could not run its checks: "+err.Error(),
+			"read the worker's log; a worker with a deployment version must be the current version")
 	}
 	findings := result.Findings
 	if skew := clockSkew(begun, ended, result.At); skew.Abs() > maxClockSkew {
@@ -124,6 +117,11 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	return findings
 }
 
+// failedCheck returns the finding of a check that failed, alone.
+func failedCheck(check, message, advice string) []activities.Finding {
+	return []activities.Finding{{Check: check, State: activities.FindingFault, Message: message, Advice: advice}}
+}
+
 // clockSkew returns the local clock minus the worker's, 0 if the worker's time is
 // between request and response.
 func clockSkew(begun, ended, remote time.Time) time.Duration {
@@ -136,7 +134,7 @@ func clockSkew(begun, ended, remote time.Time) time.Duration {
 	return 0
 }
 
-func countBroken(findings []activities.Finding) int {
+func countFailed(findings []activities.Finding) int {
 	n := 0
 	for _, f := range findings {
 		if f.State == activities.FindingFault {

@@ -50,10 +50,7 @@ func (a *app) unfreezeCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.changeFreeze(c.Context(), in, func(ctx context.Context, b *connection, m backend.Message) error {
 				m.Name = workflows.UnfreezeUpdate
-				if err := b.Update(ctx, workflows.FreezeWorkflowID, m); !errors.Is(err, backend.ErrNotManaged) {
-					return err
-				}
-				return nil // no freeze exists
+				return b.Update(ctx, workflows.FreezeWorkflowID, m)
 			}, "no longer frozen", "was not frozen")
 		},
 	}
@@ -64,26 +61,23 @@ func (a *app) unfreezeCommand() *cobra.Command {
 
 // changeFreeze sends one update and prints the result and the other freezes.
 func (a *app) changeFreeze(ctx context.Context, in workflows.Freeze, send func(context.Context, *connection, backend.Message) error, changed, unchanged string) error {
-	if in.Selector != "" {
-		if _, err := backend.ParseSelector(in.Selector); err != nil {
-			return err
-		}
+	if _, err := backend.ParseSelector(in.Selector); err != nil {
+		return err
 	}
 	in.By = a.by
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	var result workflows.FreezeResult
-	if err := send(ctx, b, backend.Message{Input: in, Result: &result}); err != nil {
+	err = send(ctx, b, backend.Message{Input: in, Result: &result})
+	if err != nil && !errors.Is(err, backend.ErrNotManaged) { // no freeze exists
 		return err
 	}
-	answer := changed
 	if !result.Changed {
-		answer = unchanged
+		changed = unchanged
 	}
-	a.printf("%s  %s\n", scopeText(in), answer)
+	a.printf("%s  %s\n", scopeText(in), changed)
 	for _, freeze := range result.Frozen {
 		if freeze.Selector != in.Selector {
 			a.printf("  also frozen: %s\n", freezeText(freeze))
@@ -94,13 +88,12 @@ func (a *app) changeFreeze(ctx context.Context, in workflows.Freeze, send func(c
 
 // completeFreezes offers the selectors of the freezes.
 func (a *app) completeFreezes(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(completionContext(c), completionTimeout)
+	ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 	defer cancel()
 	b, err := a.connection(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer b.close()
 	freezes, _ := b.Freezes(ctx)
 	var offers []cobra.Completion
 	for _, freeze := range freezes {

@@ -118,7 +118,6 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	managed, err := how.managedInputs(ctx, b, targets)
 	if err != nil {
 		return err
@@ -160,10 +159,8 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 		err := backend.ForEach(ctx, len(inputs), maxParallelDryRuns, func(ctx context.Context, i int) error {
 			var err error
 			inputs[i].Credential = how.credential
-			if results[i], err = b.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), inputs[i]); err != nil {
-				return withName(cli.KindAndName(inputs[i].ID), err)
-			}
-			return nil
+			results[i], err = b.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), inputs[i])
+			return withName(cli.KindAndName(inputs[i].ID), err)
 		})
 		switch {
 		case errors.Is(err, backend.ErrInterrupted):

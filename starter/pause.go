@@ -38,20 +38,14 @@ func (a *app) pauseOrResume(name, update, short, long, changed, unchanged string
 		RunE: func(c *cobra.Command, args []string) error {
 			input.By = a.by
 			targets.Names = args
-			b, err := a.sendNamed(c.Context(), targets, func(b *connection, records []backend.Record) (sender, error) {
-				return func(ctx context.Context, i int) (string, error) {
-					var result workflows.PauseResult
-					err := b.Update(ctx, records[i].WorkflowID, backend.Message{Name: update, Input: input, Result: &result})
-					if !result.Changed {
-						return unchanged, err
-					}
-					return changed, err
-				}, nil
-			})
-			if b != nil {
-				b.close()
-			}
-			return err
+			return a.sendSelected(c.Context(), request{targets: targets, send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
+				var result workflows.PauseResult
+				err := b.Update(ctx, w.WorkflowID, backend.Message{Name: update, Input: input, Result: &result})
+				if !result.Changed {
+					return unchanged, err
+				}
+				return changed, err
+			}})
 		},
 	}
 	c.Flags().StringVar(&input.Reason, "reason", "", "why, for the history")

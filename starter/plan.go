@@ -105,7 +105,6 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	p, err := makePlan(ctx, b, set, how.prune)
 	if err != nil {
 		return err
@@ -142,10 +141,7 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, prune pruneO
 		results[i], err = b.Plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
 			Desired: desired, Together: plan.DependenciesIn(desired, set),
 		})
-		if err != nil {
-			return withName(cli.KindAndName(desired.ID), err)
-		}
-		return nil
+		return withName(cli.KindAndName(desired.ID), err)
 	})
 	switch {
 	case errors.Is(err, backend.ErrInterrupted):
@@ -179,7 +175,6 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	changed, err := a.countStale(ctx, b, file)
 	if err != nil {
 		return err

@@ -154,10 +154,10 @@ func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record) 
 		return nil
 	}
 	return a.sendWaves(ctx, stale, deletionOrder(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		answer, err := a.sendDelete(deleteOptions{}, func(m backend.Message) error { return b.Update(ctx, stale[i].WorkflowID, m) }, nil)
+		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{})
 		if errors.Is(err, backend.ErrNotManaged) {
 			return "no longer managed", nil
 		}
-		return answer, err
+		return text, err
 	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -14,8 +13,8 @@ import (
 // reconcileOptions are the flags of a reconcile.
 type reconcileOptions struct {
 	workflows.ReconcileInput
-	wait, yes bool
-	timeout   time.Duration
+	wait waitOptions
+	yes  bool
 }
 
 func (a *app) reconcileCommand() *cobra.Command {
@@ -47,8 +46,7 @@ is needed without a terminal).
 	c.Flags().StringVar(&how.Reason, "reason", "", "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
-	c.Flags().BoolVar(&how.wait, "wait", false, "wait until that pass made the resource Ready")
-	addTimeout(c, &how.timeout, "how long --wait waits")
+	how.wait.add(c, "wait until that pass made the resource Ready")
 	return c
 }
 
@@ -65,21 +63,14 @@ func (how reconcileOptions) question(s backend.Selection, records []backend.Reco
 }
 
 func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileOptions) error {
-	var expected []awaited
-	b, err := a.sendNamed(ctx, s, func(b *connection, records []backend.Record) (sender, error) {
-		expected = awaitAll(records)
-		return func(ctx context.Context, i int) (string, error) {
+	return a.sendSelected(ctx, request{
+		targets: s, goal: goalReady, wait: how.wait,
+		confirm: func(records []backend.Record) error { return a.ask(how.question(s, records)) },
+		send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
 			var result workflows.ReconcileResult
-			err := b.Update(ctx, records[i].WorkflowID, backend.Message{Name: workflows.ReconcileUpdate, Input: how.ReconcileInput, Result: &result})
-			expected[i].minPass = result.Pass
+			err := b.Update(ctx, w.WorkflowID, backend.Message{Name: workflows.ReconcileUpdate, Input: how.ReconcileInput, Result: &result})
+			w.minPass = result.Pass
 			return fmt.Sprintf("reconciling (pass %d)", result.Pass) + pausedText(result.Paused), err
-		}, a.ask(how.question(s, records))
+		},
 	})
-	if b != nil {
-		defer b.close()
-	}
-	if err != nil || !how.wait {
-		return err
-	}
-	return a.wait(ctx, b, expected, goalReady, how.timeout)
 }

@@ -75,7 +75,6 @@ func (a *app) replay(ctx context.Context, request replayRequest) error {
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	records, err := replayRecords(ctx, b, request.Selection)
 	if err != nil {
 		return err

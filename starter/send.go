@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -21,11 +22,16 @@ const maxSendAttempts = 3
 // prints each result as it arrives. A refusal is a line of its own and stops nothing;
 // any other error (no worker, no Temporal) ends it.
 func (a *app) sendAll(ctx context.Context, records []backend.Record, limit int, send sender) error {
+	return a.sendWaves(ctx, records, [][]int{positions(records)}, limit, send)
+}
+
+// positions returns 0 to len(records)-1.
+func positions(records []backend.Record) []int {
 	all := make([]int, len(records))
 	for i := range all {
 		all[i] = i
 	}
-	return a.sendWaves(ctx, records, [][]int{all}, limit, send)
+	return all
 }
 
 // sendWaves is sendAll in waves of positions: each wave starts when all messages of
@@ -60,7 +66,7 @@ type batch struct {
 
 // one sends one message and prints its result.
 func (s *batch) one(ctx context.Context, i int) error {
-	answer, err := s.retry(ctx, i)
+	text, err := s.retry(ctx, i)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := displayName(s.records[i])
@@ -73,32 +79,32 @@ func (s *batch) one(ctx context.Context, i int) error {
 		return withName(name, err)
 	}
 	s.done++
-	s.app.printf("%s  %s\n", name, answer)
+	s.app.printf("%s  %s\n", name, text)
 	return nil
 }
 
-// retry sends a message until a worker responds. If another message completed, or
+// retry sends a message until a worker handles it. If another message completed, or
 // a worker polls, a timeout means a busy worker. The attempts start again
 // whenever another message completes.
 func (s *batch) retry(ctx context.Context, i int) (string, error) {
 	for attempt := 1; ; attempt++ {
-		before := s.answered()
-		answer, err := s.send(ctx, i)
+		before := s.handled()
+		text, err := s.send(ctx, i)
 		noWorker, ok := errors.AsType[*backend.NoWorkerError](err)
 		if !ok {
-			return answer, err
+			return text, err
 		}
-		after := s.answered()
+		after := s.handled()
 		switch {
 		case after > before:
 			attempt = 0
 		case attempt >= maxSendAttempts || after == 0 && !noWorker.Busy:
-			return answer, err
+			return text, err
 		}
 	}
 }
 
-func (s *batch) answered() int {
+func (s *batch) handled() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.done + s.refused
@@ -112,49 +118,64 @@ func displayName(r backend.Record) string {
 	return cli.KindAndName(r.ID)
 }
 
-// withName adds the resource to an error and keeps the exit code.
+// withName adds the resource to an error and keeps the exit code; no error stays none.
 func withName(name string, err error) error {
-	if errors.Is(err, backend.ErrInterrupted) {
+	if err == nil || errors.Is(err, backend.ErrInterrupted) {
 		return err
 	}
 	return &cli.ExitError{Code: cli.ExitCode(backend.WithExitCode(err)), Err: fmt.Errorf("%s: %w", name, err)}
 }
 
-// sendNamed sends one message to each resource of a selection, of which there must be
-// at least one. prepare gets the records and may return an error. The caller closes
-// the connection if it is not nil.
-func (a *app) sendNamed(ctx context.Context, s backend.Selection, prepare func(b *connection, records []backend.Record) (sender, error)) (*connection, error) {
-	if err := checkTargets(s); err != nil {
-		return nil, err
+// request is one message to each resource of a selection.
+type request struct {
+	targets backend.Selection
+	// confirm may refuse the records before anything is sent; nil accepts all.
+	confirm func(records []backend.Record) error
+	// send sends the message to one resource and returns the result as text.
+	send func(ctx context.Context, b *connection, w *awaited) (string, error)
+	// goal is what the command then waits for.
+	goal goal
+	wait waitOptions
+}
+
+// sendSelected sends the message of a request to its targets, of which there must be
+// at least one, and waits if the request does.
+func (a *app) sendSelected(ctx context.Context, r request) error {
+	if err := checkTargets(r.targets); err != nil {
+		return err
 	}
 	b, err := a.connection(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	records, err := backend.Targets(ctx, b, s)
+	records, err := backend.Targets(ctx, b, r.targets)
 	if err == nil {
 		err = checkManaged(records)
 	}
 	if err == nil && len(records) == 0 {
-		err = s.NoMatch()
+		err = r.targets.NoMatch()
+	}
+	if err == nil && r.confirm != nil {
+		err = r.confirm(records)
 	}
 	if err != nil {
-		return b, err
+		return err
 	}
-	send, err := prepare(b, records)
-	if err != nil {
-		return b, err
-	}
-	return b, a.sendAll(ctx, records, backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		answer, err := send(ctx, i)
+	expected := awaitAll(records)
+	err = a.sendAll(ctx, records, backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
+		text, err := r.send(ctx, b, &expected[i])
 		if errors.Is(err, backend.ErrNotManaged) {
-			return answer, cli.Failed("it is no longer managed; nothing was started")
+			return text, cli.Failed("it is no longer managed; nothing was started")
 		}
 		if noWorker, ok := errors.AsType[*backend.NoWorkerError](err); ok {
-			return answer, backend.ExplainNoWorker(ctx, b, records[i], noWorker)
+			return text, backend.ExplainNoWorker(ctx, b, records[i], noWorker)
 		}
-		return answer, err
+		return text, err
 	})
+	if err != nil || !r.wait.on {
+		return err
+	}
+	return a.wait(ctx, b, expected, r.goal, r.wait.timeout)
 }
 
 // checkManaged returns an error for records whose workflow ended: no workflow would
@@ -172,11 +193,11 @@ func checkManaged(records []backend.Record) error {
 	return &cli.ExitError{Code: cli.ExitFailed, Err: errors.Join(errs...)}
 }
 
-// recordsOf returns the records of what a command waits for.
-func recordsOf(list []awaited) []backend.Record {
-	records := make([]backend.Record, len(list))
-	for i, w := range list {
-		records[i] = w.Record
+// recordsOf returns the records of manifests.
+func recordsOf(resources []resource.Desired) []backend.Record {
+	records := make([]backend.Record, len(resources))
+	for i, desired := range resources {
+		records[i] = backend.RecordOfDesired(desired)
 	}
 	return records
 }

@@ -30,7 +30,6 @@ func (a *app) setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	registered, err := searchattr.Register(ctx, b.operator, b.namespace, workflows.SearchAttributes())
 	_, mismatch := errors.AsType[*searchattr.TypeError](err)
 	switch {

@@ -20,6 +20,17 @@ import (
 // clusters take about 15 minutes.
 const defaultTimeout = 30 * time.Minute
 
+// waitOptions are the flags of a command that can wait for its result.
+type waitOptions struct {
+	on      bool
+	timeout time.Duration
+}
+
+func (w *waitOptions) add(c *cobra.Command, help string) {
+	c.Flags().BoolVar(&w.on, "wait", false, help)
+	addTimeout(c, &w.timeout, "how long --wait waits")
+}
+
 // addTimeout adds --timeout, which wrapErrors checks.
 func addTimeout(c *cobra.Command, timeout *time.Duration, help string) {
 	c.Flags().DurationVar(timeout, "timeout", defaultTimeout, help+"; 0 = no limit")
@@ -77,19 +88,16 @@ func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backe
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	list := awaitDesired(resources)
-	if len(resources) == 0 {
-		records, err := backend.Targets(ctx, b, s)
-		if err != nil {
+	records := recordsOf(resources)
+	if len(records) == 0 {
+		if records, err = backend.Targets(ctx, b, s); err != nil {
 			return err
 		}
 		if len(records) == 0 && s.Selector != "" && g == goalReady {
 			return s.NoMatch()
 		}
-		list = awaitAll(records)
 	}
-	return a.wait(ctx, b, list, g, timeout)
+	return a.wait(ctx, b, awaitAll(records), g, timeout)
 }
 
 // wait polls the resources until all are settled. It only reads, so it may be

@@ -45,15 +45,6 @@ func awaitAll(records []backend.Record) []awaited {
 	return list
 }
 
-// awaitDesired returns the resources of manifests for a wait.
-func awaitDesired(resources []resource.Desired) []awaited {
-	list := make([]awaited, len(resources))
-	for i, desired := range resources {
-		list[i] = awaited{Record: backend.RecordOfDesired(desired)}
-	}
-	return list
-}
-
 // outcome is the state of one resource of a wait.
 type outcome struct {
 	screen.Progress

@@ -58,7 +58,6 @@ func (a *app) show(ctx context.Context, how display, fetch fetchFrame) error {
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	if how.watch {
 		return a.watch(ctx, b, how.output, fetch)
 	}
