@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,11 +119,22 @@ func TestDeleteWait(t *testing.T) {
 func TestDeleteWaitDetached(t *testing.T) {
 	deleted := workflows.Status{Deleted: true, Condition: resource.Condition{Reason: resource.ReasonDeleted}}
 	detached := workflows.Status{Deleted: true, Condition: resource.Condition{Reason: resource.ReasonDetached}}
+	absent, deletedLater := deleted, deleted
+	absent.Decisions = []workflows.Decision{{Step: workflows.DeleteUpdate, Message: "by ana@laptop"}}
+	deletedLater.Decisions = append(slices.Clone(absent.Decisions), workflows.Decision{Step: "DeleteResource", Message: "ARM accepted the DELETE with status 202"})
 	cases := map[string]struct {
 		reason   string
 		database workflows.Status
 		want     string
 	}{
+		"absent": {
+			reason: "the workflow found nothing to delete", database: absent,
+			want: "1 resource absent (no DELETE was sent), 1 resource no longer managed (still in Azure) after",
+		},
+		"absent after a DELETE": {
+			reason: "the DELETE of an earlier pass deleted it", database: deletedLater,
+			want: "1 resource deleted, 1 resource no longer managed (still in Azure) after",
+		},
 		"alone":    {reason: "nothing was deleted", database: detached, want: "2 resources no longer managed (still in Azure) after"},
 		"together": {reason: "each is counted as what it is", database: deleted, want: "1 resource deleted, 1 resource no longer managed (still in Azure) after"},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -125,26 +126,48 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 	return p
 }
 
-// reached returns "2 resources deleted". A resource that was only detached still
-// exists in Azure, and one that no workflow deletes was not deleted now.
+// reached returns the result of a wait that reached its goal: "2 resources Ready",
+// "1 resource deleted, 1 resource no longer managed (still in Azure)".
 func reached(outcomes []outcome, g goal) string {
 	if g != goalDeleted {
 		return cli.Count(len(outcomes), "resource") + " " + g.adjective()
 	}
-	deleted, detached := 0, 0
-	for _, o := range outcomes {
-		if o.View.IsDetached() {
-			detached++
-		} else {
-			deleted++
+	var parts []string
+	for _, result := range []string{"deleted", absentResult, unmanagedResult, detachedResult} {
+		n := 0
+		for _, o := range outcomes {
+			if deletionResult(o.View) == result {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, cli.Count(n, "resource")+" "+result)
 		}
 	}
-	left := cli.Count(detached, "resource") + " no longer managed (still in Azure)"
-	switch {
-	case detached == 0:
-		return cli.Count(deleted, "resource") + " deleted"
-	case deleted == 0:
-		return left
+	return strings.Join(parts, ", ")
+}
+
+// Results of a wait for a deletion that are not a deletion.
+const (
+	absentResult    = "absent (no DELETE was sent)"
+	unmanagedResult = "not managed"
+	detachedResult  = "no longer managed (still in Azure)"
+)
+
+// deletionResult returns how a deletion ended. No DELETE was sent for an absent resource,
+// or for one with an absent owner. The decisions prove that only if they still include
+// the request for the deletion.
+func deletionResult(v backend.View) string {
+	logged := func(step string) bool {
+		return slices.ContainsFunc(v.Decisions, func(d workflows.Decision) bool { return d.Step == step })
 	}
-	return cli.Count(deleted, "resource") + " deleted, " + left
+	switch {
+	case v.IsDetached():
+		return detachedResult
+	case v.Ended == "":
+		return unmanagedResult
+	case logged(workflows.DeleteUpdate) && !logged("DeleteResource"):
+		return absentResult
+	}
+	return "deleted"
 }
