@@ -12,10 +12,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-func TestMemory(t *testing.T) {
+func TestBaseline(t *testing.T) {
 	const desired = `{"properties":{"mode":"recover","sku":"a","rules":[{"name":"r","p":1}]}}`
 	const observed = `{"properties":{"sku":"b","rules":[{"name":"r","p":2}]}}`
-	memory := drift.NewBaseline(body(t, []byte(desired)), body(t, []byte(observed)), drift.Options{
+	baseline := drift.NewBaseline(body(t, []byte(desired)), body(t, []byte(observed)), drift.Options{
 		APIVersion: "2024-01-01", Put: true, Reasons: []resource.Difference{{Path: "properties.sku"}},
 	})
 	cases := map[string]struct {
@@ -23,50 +23,50 @@ func TestMemory(t *testing.T) {
 		desired, observed string
 		apiVersion        string
 		want              []string
-		remembered        int
+		accepted          int
 		notTaken          []string
 		rebaselined       bool
 	}{
 		"nothing changed": {
-			reason:  "what stayed after a good PUT is Azure's will: no PUT again",
+			reason:  "a difference that Azure keeps after a good PUT is accepted: no further PUT",
 			desired: desired, observed: observed, apiVersion: "2024-01-01",
-			remembered: 3, notTaken: []string{"properties.sku"},
+			accepted: 3, notTaken: []string{"properties.sku"},
 		},
 		"observed changed": {
-			reason:  "a foreign change of a remembered path is drift",
+			reason:  "a change of an accepted path by another tool is drift",
 			desired: desired, observed: strings.Replace(observed, `"b"`, `"c"`, 1), apiVersion: "2024-01-01",
-			want: []string{"properties.sku"}, remembered: 2,
+			want: []string{"properties.sku"}, accepted: 2,
 		},
 		"observed appeared": {
-			reason:  "a value where there was none is a change, too",
+			reason:  "a value that appears is a change too",
 			desired: desired, observed: strings.Replace(observed, `"sku"`, `"mode":"x","sku"`, 1), apiVersion: "2024-01-01",
-			want: []string{"properties.mode"}, remembered: 2, notTaken: []string{"properties.sku"},
+			want: []string{"properties.mode"}, accepted: 2, notTaken: []string{"properties.sku"},
 		},
 		"desired changed": {
-			reason:  "a new wish is put",
+			reason:  "a changed manifest is put",
 			desired: strings.Replace(desired, `"p":1`, `"p":3`, 1), observed: observed, apiVersion: "2024-01-01",
-			want: []string{"properties.rules[name=r].p"}, remembered: 2, notTaken: []string{"properties.sku"},
+			want: []string{"properties.rules[name=r].p"}, accepted: 2, notTaken: []string{"properties.sku"},
 		},
 		"other api-version": {
-			reason:  "another api-version may show the same thing otherwise: that is no drift",
+			reason:  "another api-version may show the same resource differently: that is not drift",
 			desired: desired, observed: observed, apiVersion: "2025-01-01",
-			remembered: 3, notTaken: []string{"properties.sku"}, rebaselined: true,
+			accepted: 3, notTaken: []string{"properties.sku"}, rebaselined: true,
 		},
 		"other api-version shows less": {
-			reason:  "what the other api-version does not show, or shows in another form, is taken as it is once",
+			reason:  "a value that the other api-version does not show, or shows in another form, is accepted once",
 			desired: desired, observed: `{"properties":{"sku":{"name":"b"},"rules":[]}}`, apiVersion: "2025-01-01",
-			remembered: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
+			accepted: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
 		},
-		"other api-version and a new wish": {
-			reason:  "what the manifest asks for anew is put, under any api-version",
+		"other api-version and desired changed": {
+			reason:  "a changed manifest is put under any api-version",
 			desired: strings.Replace(desired, `"p":1`, `"p":3`, 1), observed: observed, apiVersion: "2025-01-01",
-			want: []string{"properties.rules[name=r].p"}, remembered: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
+			want: []string{"properties.rules[name=r].p"}, accepted: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			// Through JSON, as the workflow's state keeps it.
-			raw, err := json.Marshal(memory)
+			// Through JSON, as in the workflow's state.
+			raw, err := json.Marshal(baseline)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +83,8 @@ func TestMemory(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: %s", c.reason, diff)
 			}
-			if len(result.Accepted) != c.remembered {
-				t.Errorf("%s: remembered %v, want %d", c.reason, result.Accepted, c.remembered)
+			if len(result.Accepted) != c.accepted {
+				t.Errorf("%s: accepted %v, want %d", c.reason, result.Accepted, c.accepted)
 			}
 			if result.Rebaselined != c.rebaselined {
 				t.Errorf("%s: Rebaselined = %v", c.reason, result.Rebaselined)
@@ -96,18 +96,18 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-func TestMemoryHoldsNoValues(t *testing.T) {
-	memory := drift.NewBaseline(map[string]any{"a": "planted-value", "b": map[string]any{"c": "planted-value"}},
+func TestBaselineKeepsNoValues(t *testing.T) {
+	baseline := drift.NewBaseline(map[string]any{"a": "planted-value", "b": map[string]any{"c": "planted-value"}},
 		map[string]any{"a": "planted-other"}, drift.Options{Key: []byte("k")})
-	raw, err := json.Marshal(memory)
+	raw, err := json.Marshal(baseline)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(memory.Differences) != 2 || strings.Contains(string(raw), "planted") {
-		t.Errorf("memory %s: want two paths and no value", raw)
+	if len(baseline.Differences) != 2 || strings.Contains(string(raw), "planted") {
+		t.Errorf("baseline %s: want two paths and no value", raw)
 	}
 	keyless := drift.NewBaseline(map[string]any{"a": "planted-value"}, nil, drift.Options{})
-	if keyless.Differences["a"].Desired == memory.Differences["a"].Desired {
+	if keyless.Differences["a"].Desired == baseline.Differences["a"].Desired {
 		t.Error("the key does not change the hash")
 	}
 }
@@ -121,7 +121,7 @@ func TestBounds(t *testing.T) {
 	if len(result.Differences) != resource.MaxDifferences || result.More != 300-resource.MaxDifferences || result.InSync {
 		t.Errorf("%d differences and %d more: want them bounded", len(result.Differences), result.More)
 	}
-	if memory := drift.NewBaseline(desired, map[string]any{}, drift.Options{}); len(memory.Differences) != drift.MaxAccepted {
-		t.Errorf("remembered %d paths, want %d", len(memory.Differences), drift.MaxAccepted)
+	if baseline := drift.NewBaseline(desired, map[string]any{}, drift.Options{}); len(baseline.Differences) != drift.MaxAccepted {
+		t.Errorf("accepted %d paths, want %d", len(baseline.Differences), drift.MaxAccepted)
 	}
 }

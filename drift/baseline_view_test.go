@@ -10,8 +10,9 @@ import (
 	"github.com/armature-io/armature/drift"
 )
 
-// TestRecall puts a body, changes one side, and compares with the memory.
-func TestRecall(t *testing.T) {
+// TestCompareWithBaseline puts a body, changes one side, and compares with the
+// baseline.
+func TestCompareWithBaseline(t *testing.T) {
 	const put, got = `{"properties":{"mode":"a","password":"p","rules":[{"name":"r","p":1}],"pairs":[{"v":1},{"v":2}],"auth":{"token":{"$secret":"env:T"}},"gone":1},"tags":{"x":"1"}}`,
 		`{"properties":{"mode":"A","rules":[{"name":"r","p":1},{"name":"default","p":9}],"pairs":[{"v":1},{"v":2}],"other":1,"gone":1},"tags":{"x":"1","theirs":"t"}}`
 	cases := map[string]struct {
@@ -19,27 +20,27 @@ func TestRecall(t *testing.T) {
 		desired, observed string // replacements "old => new"
 		want              []string
 	}{
-		"nothing":               {"what the server adds is its own", "", "", nil},
-		"element added":         {"what was not there after the PUT is somebody's", "", `{"name":"default" => {"name":"evil","p":0},{"name":"default"`, []string{"properties.rules[name=evil] item-added"}},
-		"element gone":          {"what the server had added may go", "", `,{"name":"default","p":9} => `, nil},
-		"element of the server": {"and may change", "", `"p":9 => "p":8`, nil},
+		"nothing":               {"values that the server adds are not differences", "", "", nil},
+		"element added":         {"an element that appears after the PUT was added by another tool or user", "", `{"name":"default" => {"name":"evil","p":0},{"name":"default"`, []string{"properties.rules[name=evil] item-added"}},
+		"element deleted":       {"an element that the server added may disappear", "", `,{"name":"default","p":9} => `, nil},
+		"element of the server": {"an element that the server added may change", "", `"p":9 => "p":8`, nil},
 		"keyless element added": {"elements without a key are counted", "", `[{"v":1} => [{"v":0},{"v":1}`, []string{"properties.pairs.+1 item-added"}},
-		"member added":          {"members of objects are free", "", `"other":1 => "other":1,"more":2`, nil},
-		"tag of others":         {"tags of others as well", "", `"theirs":"t" => "theirs":"u","new":"n"`, nil},
-		"leaf removed":          {"the manifest lost a leaf that is still there", `"mode":"a", => `, "", []string{"properties.mode removed"}},
+		"member added":          {"added members of objects are not differences", "", `"other":1 => "other":1,"more":2`, nil},
+		"tag of others":         {"nor are tags of other tools", "", `"theirs":"t" => "theirs":"u","new":"n"`, nil},
+		"leaf removed":          {"a leaf removed from the manifest is still in Azure", `"mode":"a", => `, "", []string{"properties.mode removed"}},
 		"nulled":                {"null states nothing", `"mode":"a" => "mode":null`, "", []string{"properties.mode removed"}},
-		"secret removed":        {"a secret is remembered though no GET shows it", `"password":"p", => `, "", []string{"properties.password removed"}},
+		"secret removed":        {"the baseline has the secret although no GET shows it", `"password":"p", => `, "", []string{"properties.password removed"}},
 		"secret changed":        {"a new secret is put", `"password":"p" => "password":"q"`, "", []string{"properties.password secret"}},
-		"secret shown":          {"what a GET shows of it is not looked at", "", `"mode":"A" => "mode":"A","password":"****"`, nil},
-		"element removed":       {"an element that the manifest lost", `{"name":"r","p":1} => {"name":"s","p":1}`, "", []string{"properties.rules[name=r] removed", "properties.rules[name=s] item-missing"}},
-		"keyless leaf removed":  {"a list without a key is remembered as a whole", `{"v":2} => {"v":2,"w":null}`, "", []string{"properties.pairs list-changed"}},
-		"tag removed":           {"a tag that the manifest lost; the other one stays", `"tags":{"x":"1"} => "tags":{"y":"1"}`, `"x":"1" => "x":"1","y":"1"`, []string{"tags.x removed"}},
-		"all tags removed":      {"the map as a whole", `,"tags":{"x":"1"} => `, "", []string{"tags removed"}},
-		"key removed":           {"the name by which an element was known", `{"name":"r","p":1} => {"p":1}`, "", []string{"properties.rules.+1 item-added", "properties.rules[0].name removed"}},
-		"marker removed":        {"a reference to a secret is remembered", `"auth":{"token":{"$secret":"env:T"}} => "auth":{}`, "", []string{"properties.auth removed"}},
+		"secret shown":          {"the value that a GET shows is not compared", "", `"mode":"A" => "mode":"A","password":"****"`, nil},
+		"element removed":       {"an element removed from the manifest", `{"name":"r","p":1} => {"name":"s","p":1}`, "", []string{"properties.rules[name=r] removed", "properties.rules[name=s] item-missing"}},
+		"keyless leaf removed":  {"the baseline has a list without a key as a whole", `{"v":2} => {"v":2,"w":null}`, "", []string{"properties.pairs list-changed"}},
+		"tag removed":           {"a tag removed from the manifest; the other one stays", `"tags":{"x":"1"} => "tags":{"y":"1"}`, `"x":"1" => "x":"1","y":"1"`, []string{"tags.x removed"}},
+		"all tags removed":      {"the map is removed as a whole", `,"tags":{"x":"1"} => `, "", []string{"tags removed"}},
+		"key removed":           {"the property that identified an element", `{"name":"r","p":1} => {"p":1}`, "", []string{"properties.rules.+1 item-added", "properties.rules[0].name removed"}},
+		"marker removed":        {"the baseline has the reference to a secret", `"auth":{"token":{"$secret":"env:T"}} => "auth":{}`, "", []string{"properties.auth removed"}},
 		"marker changed":        {"another reference is another secret", `env:T => env:U`, "", []string{"properties.auth secret"}},
-		"removed, now empty":    {"nothing is left of it", `,"gone":1 => `, `,"gone":1 => ,"gone":{}`, nil},
-		"removed and gone":      {"nothing is left to do when both lost it", `"mode":"a", => `, `"mode":"A", => `, nil},
+		"removed, now empty":    {"an empty value counts as removed", `,"gone":1 => `, `,"gone":1 => ,"gone":{}`, nil},
+		"removed on both sides": {"no action is needed if it is removed on both sides", `"mode":"a", => `, `"mode":"A", => `, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +58,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// replaced is a text after one replacement "old => new".
+// replaced returns a text after one replacement "old => new".
 func replaced(t *testing.T, text, change string) []byte {
 	t.Helper()
 	from, to, _ := strings.Cut(change, " => ")
@@ -67,8 +68,9 @@ func replaced(t *testing.T, text, change string) []byte {
 	return []byte(strings.Replace(text, from, to, 1))
 }
 
-// Without a key nothing about a literal secret is kept, and a change is not seen.
-func TestRecallWithoutKey(t *testing.T) {
+// TestCompareWithoutKey: without a mask key the baseline has no hash of a literal
+// secret, so a change is not detected.
+func TestCompareWithoutKey(t *testing.T) {
 	desired := map[string]any{"properties": map[string]any{"password": "hush", "a": "b"}}
 	opts := drift.Options{APIVersion: "1", Put: true}
 	opts.Baseline = drift.NewBaseline(desired, map[string]any{"properties": map[string]any{"a": "b"}}, opts)
@@ -77,13 +79,13 @@ func TestRecallWithoutKey(t *testing.T) {
 		t.Errorf("a literal secret left a hash without a key: %+v", result.Differences)
 	}
 	if opts.Baseline.Body != drift.NewBaseline(other, other, opts).Body {
-		t.Error("the hash of the body lets guesses of its secret be tested")
+		t.Error("the hash of the body allows testing guesses of its secret")
 	}
 }
 
-// TestRecallBeyondBounds holds that more differences than can be kept by path are
-// remembered all the same, and that one more is seen.
-func TestRecallBeyondBounds(t *testing.T) {
+// TestCompareBeyondBounds checks that the baseline accepts more differences than it
+// keeps by path, and that one more is detected.
+func TestCompareBeyondBounds(t *testing.T) {
 	desired, observed := map[string]any{}, map[string]any{}
 	for i := range 3 * drift.MaxAccepted {
 		desired[fmt.Sprintf("p%03d%s", i, strings.Repeat("x", 100))] = "v"
@@ -96,16 +98,16 @@ func TestRecallBeyondBounds(t *testing.T) {
 	opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true}
 	opts.Baseline = stored(t, drift.NewBaseline(desired, observed, opts))
 	if result := drift.Compare(desired, observed, opts); !result.InSync || len(result.Accepted) != 3*drift.MaxAccepted {
-		t.Errorf("%d remembered, %d left: want all remembered", len(result.Accepted), len(result.Differences)+result.More)
+		t.Errorf("%d accepted, %d left: want all accepted", len(result.Accepted), len(result.Differences)+result.More)
 	}
 	desired["p599"+strings.Repeat("x", 100)] = "w"
 	if result := drift.Compare(desired, observed, opts); result.InSync {
-		t.Error("a change beyond the bound is not seen")
+		t.Error("a change beyond the bound is not detected")
 	}
 }
 
-// A fight is about what the manifest wanted all along and Azure took.
-// A value that Azure shows at times only is no drift, in either direction.
+// TestRebaseline: a value that only one api-version shows is not drift, in either
+// direction.
 func TestRebaseline(t *testing.T) {
 	desired, observed := body(t, []byte(`{"p":{"a":"x","b":"y"}}`)), body(t, []byte(`{"p":{"a":"x","b":"y"}}`))
 	opts := drift.Options{APIVersion: "1", Key: []byte("k"), Put: true}
@@ -114,14 +116,14 @@ func TestRebaseline(t *testing.T) {
 	shown := body(t, []byte(`{"p":{"b":"y"}}`))
 	result := drift.Compare(desired, shown, opts)
 	if !result.InSync || !result.Rebaselined {
-		t.Fatalf("what the other api-version does not show is no drift: %+v", result)
+		t.Fatalf("a value that the other api-version does not show is not drift: %+v", result)
 	}
 	opts.Baseline = drift.NewBaseline(desired, shown, opts)
 	if again := drift.Compare(desired, shown, opts); !again.InSync || again.Rebaselined || opts.Baseline.APIVersion != "2" {
 		t.Errorf("once: %+v", again)
 	}
 	if later := drift.Compare(desired, body(t, []byte(`{"p":{}}`)), opts); later.InSync {
-		t.Error("a change under the new api-version is seen")
+		t.Error("a change under the new api-version is drift")
 	}
 	before := drift.Options{APIVersion: "1", Key: []byte("k"), Baseline: drift.NewBaseline(desired, observed, drift.Options{APIVersion: "0", Key: []byte("k"), Put: true})}
 	if result := drift.Compare(desired, body(t, []byte(`{"p":{"a":"z","b":"y"}}`)), before); result.InSync {

@@ -9,8 +9,8 @@ import (
 	"github.com/armature-io/armature/drift"
 )
 
-// large is a body of about leaves leaves, 40 bytes each, in maps, keyed lists
-// and lists of scalars.
+// large returns a body of about the number of leaves, 40 bytes each, in maps, keyed
+// lists and lists of scalars.
 func large(tb testing.TB, leaves int, value string) map[string]any {
 	tb.Helper()
 	groups := map[string]any{}
@@ -30,8 +30,8 @@ func large(tb testing.TB, leaves int, value string) map[string]any {
 	return map[string]any{"location": "westus2", "properties": groups}
 }
 
-// BenchmarkCompare is a body of 5,000 leaves and 200 KB, and one of twice as
-// much: the time is linear when their ratio is two.
+// BenchmarkCompare compares a body of 5,000 leaves and 200 KB, and one of twice the
+// size: the time is linear if the ratio is two.
 func BenchmarkCompare(b *testing.B) {
 	for _, leaves := range []int{5000, 10000} {
 		desired, observed := large(b, leaves, strings.Repeat("a value of some length ", 5)), large(b, leaves, strings.Repeat("a value of some length ", 5))
@@ -43,12 +43,12 @@ func BenchmarkCompare(b *testing.B) {
 			b.Fatal(err)
 		}
 		opts := drift.Options{APIVersion: "2024-01-01", Key: []byte("k"), Put: true}
-		memory := drift.NewBaseline(desired, observed, opts)
+		baseline := drift.NewBaseline(desired, observed, opts)
 		for name, warm := range map[string]bool{"cold": false, "warm": true} {
 			b.Run(fmt.Sprintf("%s/leaves=%d/KB=%d", name, leaves, len(raw)/1000), func(b *testing.B) {
 				opts := opts
 				if warm {
-					opts.Baseline = memory
+					opts.Baseline = baseline
 				}
 				b.ReportAllocs()
 				for b.Loop() {

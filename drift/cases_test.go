@@ -15,7 +15,7 @@ import (
 )
 
 // TestCompareCases runs one txtar file per case: the comment is the reason;
-// desired.json and observed.json are the bodies; want has one line a
+// desired.json and observed.json are the bodies; want has one line per
 // difference, "path | rule | desired | observed"; options.json is optional.
 func TestCompareCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")

@@ -21,11 +21,11 @@ func TestContested(t *testing.T) {
 		last        string
 		want        bool
 	}{
-		"three times":     {"the fourth PUT would be undone like the others", 3, time.Hour, time.Hour, "2", true},
+		"three times":     {"the fourth PUT would be reverted like the others", 3, time.Hour, time.Hour, "2", true},
 		"twice":           {"twice may be chance", 2, time.Hour, time.Hour, "2", false},
-		"another value":   {"another foreign value is another matter", 3, time.Hour, time.Hour, "3", false},
-		"once in a while": {"who changes it monthly is put back each time", 5, month, time.Hour, "2", false},
-		"long ago":        {"an old fight is over", 3, time.Hour, month, "2", false},
+		"another value":   {"a different foreign value is a new change", 3, time.Hour, time.Hour, "3", false},
+		"once in a while": {"a monthly change is corrected each time", 5, month, time.Hour, "2", false},
+		"long ago":        {"old reverts no longer count", 3, time.Hour, month, "2", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,32 +42,32 @@ func TestContested(t *testing.T) {
 				t.Errorf("%s: got %+v", c.reason, result)
 			}
 			if both := drift.Compare(good, map[string]any{"a": c.last, "b": "7"}, opts); len(both.Differences) == 0 {
-				t.Errorf("%s: another path is put all the same: %+v", c.reason, both)
+				t.Errorf("%s: another path is still put: %+v", c.reason, both)
 			}
 		})
 	}
 }
 
-func TestContestedCountsFightsOnly(t *testing.T) {
+func TestContestedCountsRevertsOnly(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	foreign := map[string]any{"a": "2"}
-	memory := drift.Baseline{}
+	baseline := drift.Baseline{}
 	for _, want := range []string{"1", "3", "1", "3", "1", "3"} {
 		desired := map[string]any{"a": want}
-		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Baseline: memory}
+		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Baseline: baseline}
 		opts.Reasons = drift.Compare(desired, foreign, opts).Differences
-		memory = drift.NewBaseline(desired, desired, opts)
+		baseline = drift.NewBaseline(desired, desired, opts)
 	}
-	if len(memory.Corrections) != 0 {
-		t.Errorf("a new wish fights nobody: %+v", memory.Corrections)
+	if len(baseline.Corrections) != 0 {
+		t.Errorf("a changed manifest is not a revert: %+v", baseline.Corrections)
 	}
 	desired := map[string]any{"a": "1"}
 	for range 4 {
-		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Baseline: memory, Reasons: []resource.Difference{{Path: "a", Desired: `"1"`, Observed: `"2"`}}}
-		memory = drift.NewBaseline(desired, foreign, opts)
+		opts := drift.Options{Key: []byte("k"), Put: true, Now: now, Baseline: baseline, Reasons: []resource.Difference{{Path: "a", Desired: `"1"`, Observed: `"2"`}}}
+		baseline = drift.NewBaseline(desired, foreign, opts)
 	}
-	if len(memory.Corrections) != 0 || !memory.Differences["a"].NotTaken {
-		t.Errorf("what Azure does not take is nobody's correction: %+v", memory)
+	if len(baseline.Corrections) != 0 || !baseline.Differences["a"].NotTaken {
+		t.Errorf("a value that Azure does not accept is not a correction: %+v", baseline)
 	}
 }
 
@@ -79,10 +79,10 @@ func TestRotation(t *testing.T) {
 		before, after map[string]string
 		want          []string
 	}{
-		"rotated":     {"another value behind the same reference", "k", map[string]string{"env:P": "a"}, map[string]string{"env:P": "b"}, []string{"p.auth.password rotated"}},
+		"rotated":     {"the same reference has another value", "k", map[string]string{"env:P": "a"}, map[string]string{"env:P": "b"}, []string{"p.auth.password rotated"}},
 		"same":        {"the same value", "k", map[string]string{"env:P": "a"}, map[string]string{"env:P": "a"}, nil},
 		"not read":    {"a secret that cannot be read now is not compared", "k", map[string]string{"env:P": "a"}, nil, nil},
-		"without key": {"without a key nothing of it is kept", "", map[string]string{"env:P": "a"}, map[string]string{"env:P": "b"}, nil},
+		"without key": {"without a key no hash is kept", "", map[string]string{"env:P": "a"}, map[string]string{"env:P": "b"}, nil},
 	}
 	for name, c := range cases {
 		for _, shown := range []string{`{"p":{"auth":{"user":"u"}}}`, `{"p":{"auth":{"user":"u","password":"(masked) 00"}}}`} {
@@ -99,7 +99,7 @@ func TestRotation(t *testing.T) {
 					t.Errorf("%s (-want +got)\n%s", c.reason, diff)
 				}
 				if c.key == "" && opts.Baseline.Differences["p.auth.password"].Secret != "" {
-					t.Error("a hash without a key lets guesses be tested")
+					t.Error("a hash without a key allows testing guesses")
 				}
 			})
 		}
@@ -111,22 +111,22 @@ func TestRotation(t *testing.T) {
 	late.Baseline = drift.NewBaseline(desired, observed, late)
 	late.Secrets = map[string]string{"env:P": "b"}
 	if drift.Compare(desired, observed, late).InSync {
-		t.Error("a secret that is first read after the PUT is remembered from then on")
+		t.Error("a secret that is first read after the PUT is in the baseline from then on")
 	}
 }
 
-func TestRememberedValuesComeAndGo(t *testing.T) {
+func TestIntermittentValues(t *testing.T) {
 	desired, without := map[string]any{"a": "1", "b": "1"}, map[string]any{"b": "1"}
 	opts := drift.Options{Key: []byte("k"), Put: true}
 	opts.Baseline = drift.NewBaseline(desired, without, opts)
 	opts.Put = false
 	opts.Baseline = drift.NewBaseline(desired, desired, opts)
 	if result := drift.Compare(desired, without, opts); !result.InSync {
-		t.Errorf("it was absent after the PUT, too: %+v", result)
+		t.Errorf("it was absent after the PUT too: %+v", result)
 	}
 }
 
-func TestRemovalThatAzureIgnores(t *testing.T) {
+func TestRemovalWithoutEffect(t *testing.T) {
 	before, after := map[string]any{"a": "1", "b": "1"}, map[string]any{"b": "1"}
 	for observed, taken := range map[string]bool{"1": false, "default": true} {
 		opts := drift.Options{Key: []byte("k"), Put: true}
@@ -144,12 +144,12 @@ func TestRemovalThatAzureIgnores(t *testing.T) {
 	}
 }
 
-func TestIgnoredRemoval(t *testing.T) {
+func TestRemovalOfIgnoredPath(t *testing.T) {
 	opts := drift.Options{Key: []byte("k"), Put: true}
 	opts.Baseline = drift.NewBaseline(body(t, []byte(`{"l":[{"name":"x","directive":"d"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`)), opts)
 	without, shown := body(t, []byte(`{"l":[{"name":"x"}]}`)), body(t, []byte(`{"l":[{"name":"x"}]}`))
 	if drift.Compare(without, shown, opts).InSync {
-		t.Error("a directive that left the manifest is seen")
+		t.Error("a directive removed from the manifest is detected")
 	}
 	for _, path := range []string{"l[*].directive", "l[name=X].directive", "l"} {
 		opts.Ignore = []string{path}

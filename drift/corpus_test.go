@@ -47,8 +47,8 @@ type recordedChange struct {
 }
 
 // TestCorpus scores Compare on recorded traffic. ARM_CORPUS names the folder;
-// what a good score is, docs/drift.md says. Only the public half has floors:
-// another corpus measures, it does not judge.
+// docs/drift.md explains the scores. Only the public half has minimum scores: with
+// another corpus the test measures and does not fail.
 func TestCorpus(t *testing.T) {
 	pairs := corpusLines[recordedPair](t, "drift.jsonl.gz")
 	changes := corpusLines[recordedChange](t, "drift_changed.jsonl.gz")
@@ -74,11 +74,11 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// score counts how often the answer was as expected.
+// score counts how often the result was as expected.
 type score struct {
 	name         string
 	right, total int
-	// missed describes the first wrong answers.
+	// missed describes the first wrong results.
 	missed []string
 }
 
@@ -100,8 +100,8 @@ func (s *score) share() float64 {
 
 func (s *score) String() string { return fmt.Sprintf("score drift.%s %d/%d", s.name, s.right, s.total) }
 
-// scoreCold compares without memory. Pairs labelled override or external have no
-// right answer without one.
+// scoreCold compares without a baseline. Pairs labelled override or external have no
+// correct result without one.
 func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, newDifferences tally) []*score {
 	inSync, differs := &score{name: "cold.insync"}, &score{name: "cold.changes"}
 	providers := map[string]*score{}
@@ -111,7 +111,7 @@ func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, new
 		}
 		result := drift.Compare(body(t, desired), body(t, observed), opts)
 		if expected == "differs" {
-			differs.count(!result.InSync, "%s %s: no difference seen", kind, id)
+			differs.count(!result.InSync, "%s %s: no difference found", kind, id)
 			return
 		}
 		inSync.count(result.InSync, "%s: %v", id, result.Differences)
@@ -137,9 +137,9 @@ func scoreCold(t *testing.T, pairs []recordedPair, changes []recordedChange, new
 	return []*score{inSync, differs}
 }
 
-// comparison are the options that the activities use.
+// comparison returns the options that the activities use.
 func comparison(id, resourceType, apiVersion string) drift.Options {
-	parsed, _ := resource.ParseID(id) // what is no ID is compared without one
+	parsed, _ := resource.ParseID(id) // an invalid ID is compared without one
 	return drift.Options{ID: parsed, Type: resourceType, APIVersion: apiVersion, Key: []byte("corpus")}
 }
 
@@ -181,7 +181,7 @@ func corpusLines[T any](t *testing.T, name string) []T {
 	if folder == "" {
 		folder = filepath.Join("..", "..", "shared", "corpus")
 	} else if !filepath.IsAbs(folder) {
-		folder = filepath.Join("..", folder) // as written from the repository's root
+		folder = filepath.Join("..", folder) // relative to the repository's root
 	}
 	file, err := os.Open(filepath.Join(folder, name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/drift"
 )
 
-// scoreWarm compares with a memory, as every pass after the first does.
+// scoreWarm compares with a baseline, like every pass after the first.
 func scoreWarm(t *testing.T, pairs []recordedPair, changes []recordedChange) []*score {
 	inSync, differs := &score{name: "warm.insync"}, &score{name: "warm.changes"}
 	response := &score{name: "warm.insync.response"}
@@ -55,7 +55,7 @@ func scoreWarm(t *testing.T, pairs []recordedPair, changes []recordedChange) []*
 		opts := comparison(c.ID, c.Type, c.APIVersion)
 		opts.Baseline = stored(t, drift.NewBaseline(body(t, c.OldPut), body(t, c.OldGet), afterPut(opts)))
 		result := drift.Compare(body(t, c.NewPut), body(t, c.OldGet), opts)
-		differs.count(!result.InSync, "%s %s: no difference seen", c.Kind, c.ID)
+		differs.count(!result.InSync, "%s %s: no difference found", c.Kind, c.ID)
 	}
 	logMissed(t, inSync, differs, response)
 	return append(scores, reread, response)
@@ -66,15 +66,15 @@ func afterPut(opts drift.Options) drift.Options {
 	return opts
 }
 
-// stored is a memory as the workflow's state keeps it.
-func stored(t *testing.T, memory drift.Baseline) drift.Baseline {
+// stored returns a baseline after a JSON round trip, as in the workflow's state.
+func stored(t *testing.T, baseline drift.Baseline) drift.Baseline {
 	t.Helper()
-	raw, err := json.Marshal(memory)
+	raw, err := json.Marshal(baseline)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(raw) > drift.MaxBaselineBytes {
-		t.Fatalf("the memory has %d bytes", len(raw))
+		t.Fatalf("the baseline has %d bytes", len(raw))
 	}
 	var kept drift.Baseline
 	if err := json.Unmarshal(raw, &kept); err != nil {
@@ -83,19 +83,19 @@ func stored(t *testing.T, memory drift.Baseline) drift.Baseline {
 	return kept
 }
 
-// settled reports whether the answer to a PUT is the resource, and no operation,
-// in a terminal state: only then it may stand for the first GET.
-func settled(answered map[string]any, id string) bool {
-	if named, _ := answered["id"].(string); !strings.EqualFold(named, id) {
+// settled reports whether the response to a PUT is the resource, not an operation,
+// in a terminal state: only then it can replace the first GET.
+func settled(response map[string]any, id string) bool {
+	if named, _ := response["id"].(string); !strings.EqualFold(named, id) {
 		return false
 	}
-	properties, _ := answered["properties"].(map[string]any)
+	properties, _ := response["properties"].(map[string]any)
 	state, _ := properties["provisioningState"].(string)
 	return state == "" || strings.EqualFold(state, "Succeeded")
 }
 
-// rereads are the later reads of a pair's resource: what was read before the
-// next PUT with another body.
+// rereads returns the later reads of a pair's resource, up to the next PUT with
+// another body.
 func rereads(t *testing.T, p recordedPair, changes []recordedChange) []map[string]any {
 	var found []map[string]any
 	for _, c := range changes {
@@ -121,13 +121,13 @@ func rewrites() []rewrite {
 	}
 }
 
-// reordered writes the members of every object in reverse order and reads them
-// again. Go's maps have no order: it shows that nothing depends on the text.
+// reordered encodes the members of every object in reverse order and decodes them.
+// Go's maps have no order: this checks that nothing depends on the order in the text.
 func reordered(b map[string]any) map[string]any {
 	var again map[string]any
 	decoder := json.NewDecoder(strings.NewReader(reverseJSON(b)))
 	decoder.UseNumber()
-	_ = decoder.Decode(&again) // it was written by reverseJSON
+	_ = decoder.Decode(&again) // reverseJSON writes valid JSON
 	return again
 }
 
@@ -150,14 +150,14 @@ func reverseJSON(value any) string {
 	return string(text)
 }
 
-// respelled applies a spelling to every string outside of what people write,
-// and to the members of maps that are IDs.
+// respelled applies a spelling to every string outside user-keyed maps, and to the
+// keys of maps that are IDs.
 func respelled(value any, name string, spell func(name, text string) string) any {
 	switch v := value.(type) {
 	case map[string]any:
 		again := make(map[string]any, len(v))
 		for key, member := range v {
-			if peoples(key) {
+			if isUserKeyedMap(key) {
 				again[key] = member
 				continue
 			}
@@ -174,8 +174,8 @@ func respelled(value any, name string, spell func(name, text string) string) any
 	return value
 }
 
-// peoples names the maps in which every letter counts.
-func peoples(name string) bool {
+// isUserKeyedMap reports whether a map's keys and values are compared exactly.
+func isUserKeyedMap(name string) bool {
 	lower := strings.ToLower(name)
 	for _, word := range []string{"tags", "labels", "annotations", "settings", "metadata", "parameters", "variables", "env"} {
 		if strings.HasSuffix(lower, word) {

@@ -12,22 +12,22 @@ import (
 
 func TestKeepTags(t *testing.T) {
 	cases := map[string]struct{ reason, desired, before, observed, want string }{
-		"none stated":     {"a manifest without tags takes none away", `{}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
+		"none stated":     {"a manifest without tags removes none", `{}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
 		"null":            {"null is not stated", `{"tags":null}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
 		"stated":          {"names of tags ignore case", `{"tags":{"A":"2"}}`, ``, `{"Tags":{"a":"1","b":"3"}}`, `{"tags":{"A":"2","b":"3"}}`},
-		"stated before":   {"what left the manifest goes", `{"tags":{"b":"1"}}`, `{"tags":{"a":"1","b":"1"}}`, `{"tags":{"A":"1","b":"1","c":"1"}}`, `{"tags":{"b":"1","c":"1"}}`},
-		"emptied":         {"tags: {} says that there are none", `{"tags":{}}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{}}`},
-		"nothing to keep": {"without tags there is nothing to add", `{"x":1}`, ``, `{}`, `{"x":1}`},
+		"stated before":   {"a tag removed from the manifest is removed", `{"tags":{"b":"1"}}`, `{"tags":{"a":"1","b":"1"}}`, `{"tags":{"A":"1","b":"1","c":"1"}}`, `{"tags":{"b":"1","c":"1"}}`},
+		"emptied":         {"tags: {} removes all tags", `{"tags":{}}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{}}`},
+		"nothing to keep": {"without tags nothing is added", `{"x":1}`, ``, `{}`, `{"x":1}`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			var memory drift.Baseline
+			var baseline drift.Baseline
 			if c.before != "" {
-				memory = drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.before)), drift.Options{Put: true})
+				baseline = drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.before)), drift.Options{Put: true})
 			}
 			desired := body(t, []byte(c.desired))
 			payload := drift.Clone(desired)
-			added := drift.KeepTags(payload, desired, body(t, []byte(c.observed)), memory)
+			added := drift.KeepTags(payload, desired, body(t, []byte(c.observed)), baseline)
 			if diff := cmp.Diff(body(t, []byte(c.want)), payload); diff != "" || added != (c.want != c.desired) {
 				t.Errorf("%s: added %v (-want +got)\n%s", c.reason, added, diff)
 			}
@@ -35,8 +35,8 @@ func TestKeepTags(t *testing.T) {
 	}
 }
 
-// A list item that is a resource of its own may have a manifest of its own: a PUT
-// of its parent, for its sake, could delete it.
+// TestChildren: a list item that is a resource of its own may have its own manifest.
+// A PUT of the parent that corrects the item could delete it.
 func TestChildren(t *testing.T) {
 	const net = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/v"
 	id, err := resource.ParseID(net)
@@ -47,12 +47,12 @@ func TestChildren(t *testing.T) {
 		reason, resourceType, list, item string
 		child                            bool
 	}{
-		"child":             {"its ID lies right below the parent's", "", "subnets", `{"name":"b","id":"` + strings.ToUpper(net) + `/subnets/b"}`, true},
-		"grandchild":        {"a part of a child is none", "", "subnets", `{"name":"b","id":"` + net + `/subnets/a/parts/b"}`, false},
-		"another's":         {"nor is what lies elsewhere", "", "subnets", `{"name":"b","id":"` + net + `2/subnets/b"}`, false},
-		"no ID":             {"nor what has no ID", "", "rules", `{"name":"b"}`, false},
-		"agent pool":        {"the cluster shows its pools without IDs", "Microsoft.ContainerService/managedClusters", "agentPoolProfiles", `{"name":"b"}`, true},
-		"no pool of theirs": {"of that list alone", "Microsoft.ContainerService/managedClusters", "rules", `{"name":"b"}`, false},
+		"child":                 {"its ID is directly below the parent's ID", "", "subnets", `{"name":"b","id":"` + strings.ToUpper(net) + `/subnets/b"}`, true},
+		"grandchild":            {"a grandchild is not a child", "", "subnets", `{"name":"b","id":"` + net + `/subnets/a/parts/b"}`, false},
+		"other parent":          {"nor is a resource of another parent", "", "subnets", `{"name":"b","id":"` + net + `2/subnets/b"}`, false},
+		"no ID":                 {"nor is an item without an ID", "", "rules", `{"name":"b"}`, false},
+		"agent pool":            {"the cluster shows its pools without IDs", "Microsoft.ContainerService/managedClusters", "agentPoolProfiles", `{"name":"b"}`, true},
+		"other list of cluster": {"other lists of the cluster have no children", "Microsoft.ContainerService/managedClusters", "rules", `{"name":"b"}`, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestDrops(t *testing.T) {
 		"properties":{"a":2,"b":3,"labels":{"own":"1","theirs":"2"},"rules":[{"name":"own"},{"name":"theirs"}]},"tags":{"own":"1","theirs":"2"}}`))
 	want := []string{"identity", "sku", "properties.labels.theirs", "properties.rules[name=theirs]"}
 	if diff := cmp.Diff(want, drift.Compare(desired, observed, drift.Options{}).Drops); diff != "" {
-		t.Errorf("a PUT drops what others set, but for tags and what only the server sets (-want +got)\n%s", diff)
+		t.Errorf("a PUT drops values of others, except tags and values that only the server sets (-want +got)\n%s", diff)
 	}
 	if drops := drift.Compare(desired, desired, drift.Options{}).Drops; drops != nil {
 		t.Errorf("without a PUT nothing is dropped: %v", drops)

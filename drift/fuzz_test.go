@@ -34,9 +34,9 @@ func addBodies(f *testing.F) {
 	}
 }
 
-// FuzzCompare holds that no pair of bodies makes Compare, Remember or Payload
-// panic, that a body is in sync with itself, and that after a PUT nothing is left
-// to do while nothing changes.
+// FuzzCompare checks that no pair of bodies makes Compare, NewBaseline or Payload
+// panic, that a body is in sync with itself, and that after a PUT no difference
+// remains while nothing changes.
 func FuzzCompare(f *testing.F) {
 	addBodies(f)
 	f.Fuzz(func(t *testing.T, desiredText, observedText string, _ uint64) {
@@ -54,17 +54,17 @@ func FuzzCompare(f *testing.F) {
 		opts.Baseline = drift.NewBaseline(desired, observed, opts)
 		raw, err := json.Marshal(opts.Baseline)
 		if err != nil || len(raw) > drift.MaxBaselineBytes {
-			t.Errorf("the memory has %d bytes, error %v", len(raw), err)
+			t.Errorf("the baseline has %d bytes, error %v", len(raw), err)
 		}
 		if result := drift.Compare(desired, observed, opts); !result.InSync {
-			t.Errorf("after a PUT of %s that ended as %s there is still %+v", desiredText, observedText, result.Differences)
+			t.Errorf("after a PUT of %s with the result %s there is still %+v", desiredText, observedText, result.Differences)
 		}
 		drift.KeepTags(drift.Payload(desired, observed, []string{"a.b", "l[*].x"}), desired, observed, opts.Baseline)
 	})
 }
 
-// FuzzServerAdded holds that what the server adds makes no difference: members
-// of any object, and without memory elements of lists of objects.
+// FuzzServerAdded checks that values added by the server are not differences: members
+// of any object, and without a baseline elements of lists of objects.
 func FuzzServerAdded(f *testing.F) {
 	addBodies(f)
 	f.Fuzz(func(t *testing.T, desiredText, _ string, seed uint64) {
@@ -80,13 +80,13 @@ func FuzzServerAdded(f *testing.F) {
 		}
 		opts.Baseline = drift.NewBaseline(desired, desired, opts)
 		if result := drift.Compare(desired, observed, opts); !result.InSync {
-			t.Errorf("with memory, %s differs from %s: %+v", desiredText, text(observed), result.Differences)
+			t.Errorf("with baseline, %s differs from %s: %+v", desiredText, text(observed), result.Differences)
 		}
 	})
 }
 
-// withAdded adds members to objects that say something: an empty object against
-// one with members is a difference.
+// withAdded adds members to objects that are not empty: an empty object compared
+// with an object with members is a difference.
 func withAdded(value any, random *rand.Rand) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -107,8 +107,8 @@ func withAdded(value any, random *rand.Rand) any {
 	return value
 }
 
-// FuzzRemoved holds that taking a leaf out of the manifest is always a
-// difference, by the memory of the last applied body.
+// FuzzRemoved checks that removing a leaf from the manifest is always a difference
+// from the baseline of the last applied body.
 func FuzzRemoved(f *testing.F) {
 	addBodies(f)
 	f.Fuzz(func(t *testing.T, desiredText, observedText string, seed uint64) {
@@ -125,7 +125,7 @@ func FuzzRemoved(f *testing.F) {
 			if twin(desired, s.path) {
 				continue // the other spelling still states it
 			}
-			if last != "" && last != resource.SecretMarker && (!isMap || isMarker) && says(s.values[0]) && s.invisible("", "desired") == "" {
+			if last != "" && last != resource.SecretMarker && (!isMap || isMarker) && isStated(s.values[0]) && s.invisible("", "desired") == "" {
 				leaves = append(leaves, s)
 			}
 		}
@@ -142,8 +142,8 @@ func FuzzRemoved(f *testing.F) {
 	})
 }
 
-// twin reports whether an object on the way has two members whose names differ
-// by case alone.
+// twin reports whether an object along the path has two members with names that
+// differ only in case.
 func twin(desired map[string]any, path resource.Path) bool {
 	for i := range path {
 		parent, _ := path[:i].Get(desired)

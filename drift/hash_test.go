@@ -30,9 +30,9 @@ func TestCanonical(t *testing.T) {
 		"numbers":          {"1.0 is 1", "properties.n", `1.0`, `1`, true},
 		"fractions":        {"0.50 is 0.5", "properties.n", `0.50`, `5e-1`, true},
 		"other fractions":  {"0.5 is not 0.25", "properties.n", `0.5`, `0.25`, false},
-		"number and text":  {"a text is no number", "properties.n", `"1"`, `1`, false},
+		"number and text":  {"a text is not a number", "properties.n", `"1"`, `1`, false},
 		"location":         {"one location, two spellings", "location", `"West US 2"`, `"westus2"`, true},
-		"location in tags": {"in a tag every letter counts", "tags.location", `"West US 2"`, `"westus2"`, false},
+		"location in tags": {"case and spaces count in a tag", "tags.location", `"West US 2"`, `"westus2"`, false},
 		"IDs":              {"IDs ignore case", "properties.id", `"/subscriptions/A/x"`, `"/SUBSCRIPTIONS/a/X"`, true},
 		"IDs as keys":      {"also as names of members", "identity", `{"/subscriptions/A":{}}`, `{"/Subscriptions/a":{}}`, true},
 		"IDs in a tag":     {"not in a tag", "tags.id", `"/subscriptions/A"`, `"/subscriptions/a"`, false},
@@ -50,9 +50,9 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// What is remembered was hashed by the workers of earlier versions, which hashed
-// what json.Marshal makes of the canonical form.
-func TestHashesOfEarlierWorkers(t *testing.T) {
+// TestHashesAreStable: baselines in histories have hashes of earlier versions, which
+// hashed json.Marshal's text of the canonical form.
+func TestHashesAreStable(t *testing.T) {
 	const body = `{"Location":"West US 2","tags":{"Owner":"A <b> & \"c\"","location":"West US"},"zones":["1",2,1.50,-3,1e3,true,null,{}, []],
 "properties":{"adminPassword":"plain","text":"líne\n\u2028","ref":"/Subscriptions/A/resourceGroups/B/","secretRef":{"$secret":"env:X"},"big":12345678901234567890,"none":""},
 "identity":{"userAssignedIdentities":{"/subscriptions/A/Providers/Q":{}}}}`
@@ -69,7 +69,7 @@ func TestHashesOfEarlierWorkers(t *testing.T) {
 	for size := range 3 * canonicalBufferBytes {
 		list = append(list, strings.Repeat("x", size))
 		if size%97 == 0 && h.cursor(root(list)) != h.sum(list) {
-			t.Fatalf("the hash of texts up to %d bytes is not that of their JSON", size)
+			t.Fatalf("the hash of texts up to %d bytes differs from the hash of their JSON", size)
 		}
 	}
 }
@@ -92,14 +92,14 @@ func TestPathSet(t *testing.T) {
 		"l[0].locations[locationName=westus].x": true, "tags['a.b/c']": true, "tags.a": false,
 	} {
 		if set.has(path(text)) != want {
-			t.Errorf("%s: in the set is %v", text, !want)
+			t.Errorf("%s: in the set: %v", text, !want)
 		}
 	}
 	cut := newPathSet(depths, 2).decoded()
 	if !cut.has(path("a")) || cut.has(path("l[name=x].v")) || len(cut) != 12 {
-		t.Errorf("a set of two of %d paths keeps the ones of least depth", len(depths))
+		t.Errorf("a set of two of %d paths keeps the paths of least depth", len(depths))
 	}
 	if PathSet("!").decoded().has(path("a")) || PathSet("QUJD").decoded().has(path("a")) || PathSet("").decoded().has(path("a")) {
-		t.Error("what is no set is empty")
+		t.Error("an invalid set is not empty")
 	}
 }

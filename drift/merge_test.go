@@ -10,31 +10,31 @@ import (
 
 func TestMerge(t *testing.T) {
 	cases := map[string]struct{ reason, desired, observed, want string }{
-		"what nobody states stays": {
-			reason:   "that is what put: merge is for",
+		"unstated values stay": {
+			reason:   "put: merge keeps unstated values",
 			desired:  `{"tags":{"a":"1"},"properties":{"x":2}}`,
 			observed: `{"sku":{"name":"S1"},"tags":{"b":"2"},"properties":{"x":1,"y":{"z":true}}}`,
 			want:     `{"sku":{"name":"S1"},"tags":{"a":"1","b":"2"},"properties":{"x":2,"y":{"z":true}}}`,
 		},
-		"what ARM sets is not sent": {
-			reason:   "providers refuse some of it",
+		"read-only values are not sent": {
+			reason:   "providers refuse some of the values that ARM sets",
 			desired:  `{"location":"westus2"}`,
 			observed: `{"id":"/x","name":"n","type":"t","etag":"e","systemData":{},"location":"westus","properties":{"provisioningState":"Succeeded","id":"mine"}}`,
 			want:     `{"location":"westus2","properties":{"id":"mine"}}`,
 		},
 		"named items": {
-			reason:   "the items of somebody else stay, and the ones of the manifest are merged",
+			reason:   "items of other tools stay, and items of the manifest are merged",
 			desired:  `{"properties":{"rules":[{"name":"A","p":2},{"name":"c","p":3}]}}`,
 			observed: `{"properties":{"rules":[{"name":"a","p":1,"q":9},{"name":"b","p":1}]}}`,
 			want:     `{"properties":{"rules":[{"name":"A","p":2,"q":9},{"name":"b","p":1},{"name":"c","p":3}]}}`,
 		},
 		"other lists": {
-			reason:  "nobody knows which item is which",
+			reason:  "items without a key cannot be matched",
 			desired: `{"properties":{"zones":["1"],"rules":[{"p":1}],"none":[]}}`, observed: `{"properties":{"zones":["1","2"],"rules":[{"p":2},{"p":3}],"none":[{"name":"x"}]}}`,
 			want: `{"properties":{"zones":["1"],"rules":[{"p":1}],"none":[]}}`,
 		},
 		"null":   {reason: "null is not stated", desired: `{"properties":{"x":null}}`, observed: `{"properties":{"x":1}}`, want: `{"properties":{"x":1}}`},
-		"absent": {reason: "a create carries what is desired", desired: `{"location":"x"}`, observed: `null`, want: `{"location":"x"}`},
+		"absent": {reason: "a create carries the desired body", desired: `{"location":"x"}`, observed: `null`, want: `{"location":"x"}`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestMerge(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if diff := cmp.Diff(before, observed); diff != "" {
-				t.Errorf("the observation was changed:\n%s", diff)
+				t.Errorf("the observed body was changed:\n%s", diff)
 			}
 		})
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// scoreMutations changes one thing after a good PUT, in what Azure shows (drift)
-// or in the manifest (a new wish), and asks whether Compare sees it. One line an
-// operator; what no comparison can see is counted apart, with the reason.
+// scoreMutations makes one change after a good PUT, in the observed body (drift) or
+// in the manifest, and checks that Compare detects it. The output has one line per
+// operator; changes that no comparison can detect are counted separately, with the
+// reason.
 func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 	total := &score{name: "mutations"}
 	byName, classes := map[string]*score{}, tally{}
@@ -24,7 +25,7 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 		for _, site := range sites(desired, observed) {
 			for _, m := range site.mutations() {
 				if m.invisible != "" {
-					classes.add(m.operator + " cannot be seen: " + m.invisible)
+					classes.add(m.operator + " cannot be detected: " + m.invisible)
 					continue
 				}
 				result := drift.Compare(m.desired, m.observed, opts)
@@ -32,11 +33,11 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 					byName[m.operator] = &score{name: "mutations." + m.operator}
 					names = append(names, m.operator)
 				}
-				seen := !result.InSync || len(result.Children) > 0 // told, and not fought
+				seen := !result.InSync || len(result.Children) > 0 // reported, not corrected
 				byName[m.operator].count(seen, "%s %s (%s)", p.Type, site.path, m.side)
 				total.count(seen, "")
 				if result.InSync && seen {
-					classes.add(m.operator + " is named and no reason for a PUT: a child resource")
+					classes.add(m.operator + " is reported without a PUT: a child resource")
 				}
 			}
 		}
@@ -53,11 +54,11 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 	return scores
 }
 
-// site is one place that desired states, with what stands there in observed.
+// site is one path that desired states, with its values in both bodies.
 type site struct {
 	path  resource.Path
 	roots [2]map[string]any // desired, observed
-	// at are the steps to the place in each of them: element numbers differ.
+	// at are the steps to the value in each of them: element numbers differ.
 	at     [2]resource.Path
 	values [2]any
 	shown  bool
@@ -122,9 +123,9 @@ func member(m map[string]any, name string) (string, any, bool) {
 	return name, nil, false
 }
 
-// counterpart finds the element of observed that stands for desired[i]: the one
-// of the same name or ID, else the one at the same place of a list of the same
-// length; -1 for none.
+// counterpart returns the index of the observed element that matches desired[i]: the
+// one with the same name or ID, else the one at the same index of a list of the same
+// length; -1 if there is none.
 func counterpart(desired, observed []any, i int) int {
 	object, _ := desired[i].(map[string]any)
 	keyed := false
@@ -155,8 +156,8 @@ func counterpart(desired, observed []any, i int) int {
 	return -1
 }
 
-// edited is a copy of a root in which change replaced the value at a path; a
-// second result of false takes it away.
+// edited returns a copy of a root in which change replaced the value at a path. If
+// the second result of change is false, the value is removed.
 func edited(root map[string]any, path resource.Path, change func(any) (any, bool)) map[string]any {
 	return edit(drift.Clone(root), path, change).(map[string]any)
 }

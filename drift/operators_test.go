@@ -14,12 +14,12 @@ import (
 type mutation struct {
 	operator, side    string
 	desired, observed map[string]any
-	// invisible is the reason for which no comparison can see it.
+	// invisible is the reason why no comparison can detect it.
 	invisible string
 }
 
-// operator changes a value, or says that it does not apply; keep of false takes
-// the value away.
+// operator changes a value, or reports that it does not apply; keep = false removes
+// the value.
 type operator struct {
 	name string
 	// only is "desired" or "observed" for an operator of one side.
@@ -43,12 +43,12 @@ func operators() []operator {
 	}
 }
 
-// mutations are all changes of one place.
+// mutations returns all changes of one site.
 func (s site) mutations() []mutation {
 	var all []mutation
 	for _, op := range operators() {
 		for side, name := range []string{"desired", "observed"} {
-			if op.only != "" && op.only != name || side == 1 && !s.shown || !says(s.values[0]) {
+			if op.only != "" && op.only != name || side == 1 && !s.shown || !isStated(s.values[0]) {
 				continue
 			}
 			changed, keep, applies := op.change(s, s.values[side])
@@ -68,19 +68,20 @@ func (s site) mutations() []mutation {
 	return all
 }
 
-// invisible names the classes that no comparison can see, by the laws of ARM.
+// invisible returns the reason why no comparison can detect a change, by the rules
+// of ARM, or "".
 func (s site) invisible(operator, side string) string {
 	switch first := strings.ToLower(s.path[0].Name); first {
 	case "name", "id", "type", "etag", "systemdata", "apiversion":
 		return "the resource's address: ARM takes it from the request"
 	}
-	name, free := lastNameOf(s.path), underPeoplesWord(s.path)
+	name, free := lastNameOf(s.path), underUserKeyedMap(s.path)
 	text, isText := s.values[0].(string)
 	switch {
 	case side == "observed" && isText && !free && resource.SecretName(name):
-		return "a secret: what a GET shows in its place says nothing"
+		return "a secret: a GET does not show its value"
 	case operator == "case-of-free-text" && !free && len(s.path) > 1 && strings.EqualFold(s.path[len(s.path)-2].Name, "sku"):
-		return "the name of a SKU is a word of Azure, not of people"
+		return "Azure defines the names of SKUs"
 	case operator == "case-of-free-text" && isText && caseless(text):
 		return "IDs, locations, types and GUIDs ignore case in ARM"
 	}
@@ -100,9 +101,9 @@ func lastNameOf(path resource.Path) string {
 	return ""
 }
 
-func underPeoplesWord(path resource.Path) bool {
+func underUserKeyedMap(path resource.Path) bool {
 	for _, step := range path {
-		if peoples(step.Name) {
+		if isUserKeyedMap(step.Name) {
 			return true
 		}
 	}
@@ -119,11 +120,11 @@ func anotherValue(s site, value any) (any, bool, bool) {
 	return nil, true, false
 }
 
-// otherCase applies below tags, labels and their kin, and to names.
+// otherCase applies below tags, labels and similar maps, and to names.
 func otherCase(s site, value any) (any, bool, bool) {
 	text, isText := value.(string)
 	name := strings.ToLower(lastNameOf(s.path))
-	if !isText || !underPeoplesWord(s.path) && !strings.HasSuffix(name, "name") || strings.Contains(name, "location") || strings.Contains(name, "region") {
+	if !isText || !underUserKeyedMap(s.path) && !strings.HasSuffix(name, "name") || strings.Contains(name, "location") || strings.Contains(name, "region") {
 		return nil, true, false
 	}
 	swapped := strings.Map(func(r rune) rune {
@@ -135,16 +136,16 @@ func otherCase(s site, value any) (any, bool, bool) {
 	return swapped, true, swapped != text
 }
 
-// otherKeyCase changes the case of one key of a map whose keys people choose.
+// otherKeyCase changes the case of one key of a map with user-defined keys.
 func otherKeyCase(s site, value any) (any, bool, bool) {
 	object, _ := value.(map[string]any)
-	if !underPeoplesWord(s.path) || len(object) == 0 {
+	if !underUserKeyedMap(s.path) || len(object) == 0 {
 		return nil, true, false
 	}
 	again := make(map[string]any, len(object))
 	changed := false
 	for i, name := range names(object) {
-		if own, _ := s.values[0].(map[string]any); i == 0 && strings.ToUpper(name) != name && says(own[name]) {
+		if own, _ := s.values[0].(map[string]any); i == 0 && strings.ToUpper(name) != name && isStated(own[name]) {
 			again[strings.ToUpper(name)], changed = object[name], true
 			continue
 		}
@@ -185,8 +186,8 @@ func listToEmpty(_ site, value any) (any, bool, bool) {
 	return []any{}, true, len(list) > 0
 }
 
-// lastItemRemoved takes the last item of a list that has more than one: for the
-// only one it is listToEmpty. Of observed it takes an item that desired states.
+// lastItemRemoved removes the last item of a list that has more than one; a single
+// item is listToEmpty's case. In observed it removes an item that desired states.
 func lastItemRemoved(s site, value any) (any, bool, bool) {
 	own, _ := s.values[0].([]any)
 	list, _ := value.([]any)
@@ -234,25 +235,25 @@ func subtreeRemoved(_ site, value any) (any, bool, bool) {
 	return nil, false, len(object) > 0
 }
 
-// keyRemoved takes a member of an object whose value says something.
+// keyRemoved removes a member with a value that is not empty.
 func keyRemoved(s site, value any) (any, bool, bool) {
-	return nil, false, s.path[len(s.path)-1].Name != "" && says(value)
+	return nil, false, s.path[len(s.path)-1].Name != "" && isStated(value)
 }
 
-func says(value any) bool {
+func isStated(value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return false
 	case map[string]any:
 		for _, member := range v {
-			if says(member) {
+			if isStated(member) {
 				return true
 			}
 		}
 		return false
 	case []any:
 		for _, item := range v {
-			if says(item) {
+			if isStated(item) {
 				return true
 			}
 		}

@@ -19,18 +19,18 @@ func TestPayload(t *testing.T) {
 			desired: `{"a":1}`, observed: `{"a":2,"b":3}`, want: `{"a":1}`,
 		},
 		"property": {
-			reason:  "an ignored path carries the observed value, whatever desired says",
+			reason:  "an ignored path carries the observed value, not the desired one",
 			desired: `{"properties":{"count":1,"x":1}}`, observed: `{"properties":{"Count":5,"x":2}}`,
 			ignore: []string{"properties.count"}, want: `{"properties":{"count":5,"x":1}}`,
 		},
 		"not stated": {
-			reason:  "a PUT without it would reset it, so it is added",
+			reason:  "a PUT without the value would reset it, so it is added",
 			desired: `{"properties":{}}`, observed: `{"properties":{"scale":{"count":5,"max":9}},"tags":{"a.b/c":"v","d":"w"}}`,
 			ignore: []string{"properties.scale.count", "tags['a.b/c']"},
 			want:   `{"properties":{"scale":{"count":5}},"tags":{"a.b/c":"v"}}`,
 		},
 		"not observed": {
-			reason:  "where Azure has nothing, the manifest's value stays",
+			reason:  "without an observed value the manifest's value stays",
 			desired: `{"properties":{"count":1}}`, observed: `{"properties":{}}`,
 			ignore: []string{"properties.count", "properties.a.b"}, want: `{"properties":{"count":1}}`,
 		},
@@ -45,7 +45,7 @@ func TestPayload(t *testing.T) {
 			ignore: []string{"l[name=b].n", "s[1]"}, want: `{"l":[{"name":"a","n":1},{"name":"b","n":8}],"s":["x","q"]}`,
 		},
 		"other shape": {
-			reason:  "a path that leads into another shape changes nothing",
+			reason:  "a path into a value of another shape changes nothing",
 			desired: `{"a":"text","b":[1]}`, observed: `{"a":{"x":1},"b":{"x":1}}`,
 			ignore: []string{"a.x", "b.x", "b[*].y"}, want: `{"a":"text","b":[1]}`,
 		},

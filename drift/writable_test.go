@@ -18,37 +18,37 @@ func TestWritable(t *testing.T) {
 		masked                     []string
 	}{
 		"Contract": {
-			"what ARM sets on every resource", networkID,
+			"properties that ARM sets on every resource", networkID,
 			`{"id":"x","name":"v","type":"t","etag":"e","systemData":{"createdBy":"a"},"location":"westus2","properties":{"provisioningState":"Succeeded","a":1}}`,
 			`{"location":"westus2","properties":{"a":1}}`, nil,
 		},
 		"Published": {
-			"what the published description of the type calls read-only", networkID,
+			"properties that the type's published description marks as read-only", networkID,
 			`{"properties":{"resourceGuid":"g","addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}}`, `{"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]}}}`, nil,
 		},
 		"Part": {
-			"a resource within the resource has an ID of its own, a reference to one keeps it", networkID,
+			"the ID of an inline resource is removed, the ID of a reference stays", networkID,
 			`{"properties":{"subnets":[{"id":"` + networkID + `/subnets/a","name":"a","type":"t","etag":"e","properties":{"provisioningState":"Succeeded","addressPrefix":"p",
 				"natGateway":{"id":"` + networkID + `/nat/n"}}}]}}`,
 			`{"properties":{"subnets":[{"name":"a","properties":{"addressPrefix":"p","natGateway":{"id":"` + networkID + `/nat/n"}}}]}}`, nil,
 		},
 		"Identity": {
-			"who somebody is, is given by Azure", networkID,
+			"Azure sets the IDs of an identity", networkID,
 			`{"identity":{"type":"UserAssigned","principalId":"p","tenantId":"t","userAssignedIdentities":{"/x":{"clientId":"c","principalId":"p"}}}}`,
 			`{"identity":{"type":"UserAssigned","userAssignedIdentities":{"/x":{}}}}`, nil,
 		},
-		"Empty": {"what says nothing is not stated", networkID, `{"a":null,"b":[],"c":{},"d":{"e":null},"f":"","g":0,"h":false}`, `{"f":"","g":0,"h":false}`, nil},
+		"Empty": {"empty values are not stated", networkID, `{"a":null,"b":[],"c":{},"d":{"e":null},"f":"","g":0,"h":false}`, `{"f":"","g":0,"h":false}`, nil},
 		"Tags":  {"tags are free", networkID, `{"tags":{"etag":"mine","provisioningState":"too"}}`, `{"tags":{"etag":"mine","provisioningState":"too"}}`, nil},
 		"Lists": {
 			"a list keeps its elements", networkID, `{"a":[{"etag":"e"},{"b":1}],"c":[{"etag":"e"}],"d":[1,null]}`, `{"a":[{},{"b":1}],"d":[1,null]}`, nil,
 		},
 		"Secrets": {
-			"a mask is no value: it is left out and named", networkID,
+			"a mask is not a value: it is removed and reported", networkID,
 			`{"properties":{"k":"` + resource.MaskPrefix + `00","l":[{"name":"x","value":"` + resource.MaskPrefix + `00"}],"m":["a","` + resource.MaskPrefix + `00"]}}`,
 			`{"properties":{"l":[{"name":"x"}]}}`, []string{"properties.k", "properties.l[0].value", "properties.m[1]"},
 		},
 		"Unknown": {
-			"a type that nobody described has the contract alone", "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg/providers/Contoso.Things/things/t",
+			"a type without a published description has only ARM's own properties", "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg/providers/Contoso.Things/things/t",
 			`{"properties":{"uri":"https://x","provisioningState":"Succeeded"}}`, `{"properties":{"uri":"https://x"}}`, nil,
 		},
 	}
@@ -82,9 +82,9 @@ func decoded(t *testing.T, text string) map[string]any {
 	return body
 }
 
-// TestCorpusWritable holds on recorded answers that what is imported is in sync,
-// and scores how much of what people sent is still stated: what is not was called
-// read-only by mistake.
+// TestCorpusWritable checks on recorded responses that an imported body is in sync,
+// and scores how many of the members that were sent are still stated: the others are
+// wrongly taken for read-only.
 func TestCorpusWritable(t *testing.T) {
 	inSync, all, kept, sent := 0, 0, 0, 0
 	for _, pair := range corpusLines[recordedPair](t, "drift.jsonl.gz") {
@@ -105,14 +105,14 @@ func TestCorpusWritable(t *testing.T) {
 	}
 	fmt.Printf("score import.insync %d/%d\nscore import.stated %d/%d\n", inSync, all, kept, sent)
 	if float64(kept) < 0.98*float64(sent) {
-		t.Errorf("only %d of %d members that were sent and shown are stated by an import", kept, sent)
+		t.Errorf("an import states only %d of %d members that were sent and shown", kept, sent)
 	}
 }
 
-// statedOf counts the members of a PUT that the GET shows too, and those of them
-// that an import states. Lists are not looked into.
+// statedOf counts the members of a PUT that the GET shows too (sent), and the ones
+// that an import states (kept). Lists count as one member.
 func statedOf(put, get, imported any) (kept, sent int) {
-	wanted, isMap := put.(map[string]any)
+	members, isMap := put.(map[string]any)
 	shown, _ := get.(map[string]any)
 	stated, _ := imported.(map[string]any)
 	if !isMap {
@@ -125,7 +125,7 @@ func statedOf(put, get, imported any) (kept, sent int) {
 		}
 		return 1, 1
 	}
-	for name, value := range wanted {
+	for name, value := range members {
 		if name == "name" || name == "id" || name == "type" {
 			continue
 		}
