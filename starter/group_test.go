@@ -160,7 +160,7 @@ func TestWhyBounds(t *testing.T) {
 	if code := w.run("why", "sa10"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
-	if lines := strings.Count(w.out.String(), "\n"); lines > 12+2 || !strings.Contains(w.out.String(), "continued by `armature why sa112`") {
+	if lines := strings.Count(w.out.String(), "\n"); lines > 12+2 || !strings.Contains(w.out.String(), "shown by `armature why sa112`") {
 		t.Errorf("%d lines:\n%s", lines, w.out)
 	}
 }
@@ -230,7 +230,7 @@ func TestDeletedBefore(t *testing.T) {
 	final := workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted, Message: "the resource does not exist"}}
 	w.temporal.end("Completed", final)
 	w.run("wait", cluster, "--for", "deleted")
-	if !strings.Contains(w.out.String(), "Deleted  Deleted: the resource does not exist") {
+	if !strings.Contains(w.out.String(), "adx  Deleted: the resource does not exist") {
 		t.Errorf("the log is\n%s", w.out)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/importer"
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
@@ -148,7 +149,7 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 // once.
 func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.ImportResourceInput, how importOptions) (found []activities.ImportResourceResult, failures int, err error) {
 	known := map[string]bool{}
-	run, number := backend.NewImportRun(), 0
+	run, number := backend.NewRunID(workflows.ImportIDPrefix), 0
 	for len(inputs) > 0 {
 		inputs = slices.DeleteFunc(inputs, func(in activities.ImportResourceInput) bool {
 			repeated := known[in.ID.Key()]

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -134,7 +135,7 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 // makePlan plans the manifests, and what a prune would delete.
 func makePlan(ctx context.Context, b *connection, set manifest.Set, prune pruneOptions) (plan.Plan, error) {
 	results := make([]activities.PlanResourceResult, len(set.Resources))
-	run := backend.NewPlanRun()
+	run := backend.NewRunID(workflows.PlanIDPrefix)
 	err := backend.ForEach(ctx, len(results), maxParallelDryRuns, func(ctx context.Context, i int) error {
 		desired := set.Resources[i]
 		var err error

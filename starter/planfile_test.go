@@ -60,7 +60,7 @@ func TestApplyPlanFile(t *testing.T) {
 			started: []string{"apply adx"}, deleted: []string{"delete old"}, says: []string{"telemetry  skipped: it was blocked in the plan"},
 		},
 		"OtherValue": {
-			reason: "the same action on another value is another plan", code: 1, says: []string{"adx  was planned to be updated in another way", "1 resource changed since it was made", "nothing was started"},
+			reason: "the same action on another value is another plan", code: 1, says: []string{"adx  was planned to be updated with other values", "1 resource changed since it was made", "nothing was started"},
 			change: func(_ *testing.T, w *world, _ string) {
 				w.temporal.plans["adx"] = activities.PlanResourceResult{Action: activities.PlanUpdate, Fingerprint: "a2"}
 			},

@@ -24,29 +24,21 @@ const (
 	diagnoseTimeout = time.Minute
 )
 
-// NewPlanRun returns the beginning of the workflow IDs of one plan.
-func NewPlanRun() string { return workflows.PlanIDPrefix + randomHex() }
-
-// NewImportRun returns the beginning of the workflow IDs of one import.
-func NewImportRun() string { return workflows.ImportIDPrefix + randomHex() }
-
-// randomHex returns 16 random hexadecimal digits, so that each run of a command has
-// workflow IDs of its own.
-func randomHex() string { return fmt.Sprintf("%016x", rand.Uint64()) }
+// NewRunID returns the beginning of the workflow IDs of one run of a command: a prefix
+// and 16 random hexadecimal digits.
+func NewRunID(prefix string) string { return fmt.Sprintf("%s%016x", prefix, rand.Uint64()) }
 
 // Plan runs a PlanResource workflow and returns its result.
-func (c *Client) Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
-	var result activities.PlanResourceResult
-	err := c.dryRun(ctx, client.StartWorkflowOptions{
+func (c *Client) Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (result activities.PlanResourceResult, err error) {
+	err = c.dryRun(ctx, client.StartWorkflowOptions{
 		ID: workflowID, StaticSummary: text.CutBytes("plan of "+in.Desired.ID.Type()+" "+in.Desired.ID.Short(), maxSummaryBytes),
 	}, workflows.PlanResourceWorkflow, in, &result)
 	return result, err
 }
 
 // Import runs an ImportResource workflow and returns its result.
-func (c *Client) Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
-	var result activities.ImportResourceResult
-	err := c.dryRun(ctx, client.StartWorkflowOptions{
+func (c *Client) Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (result activities.ImportResourceResult, err error) {
+	err = c.dryRun(ctx, client.StartWorkflowOptions{
 		ID: workflowID, StaticSummary: text.CutBytes("import of "+in.ID.Type()+" "+in.ID.Short(), maxSummaryBytes),
 	}, workflows.ImportResourceWorkflow, in, &result)
 	return result, err
@@ -54,9 +46,8 @@ func (c *Client) Import(ctx context.Context, workflowID string, in activities.Im
 
 // Diagnose runs a Diagnose workflow: a worker checks its credentials and its way to
 // Azure.
-func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (activities.DiagnoseResult, error) {
-	var result activities.DiagnoseResult
-	err := c.dryRun(ctx, client.StartWorkflowOptions{
+func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (result activities.DiagnoseResult, err error) {
+	err = c.dryRun(ctx, client.StartWorkflowOptions{
 		ID: workflows.DiagnoseIDPrefix + uuid.NewString(), StaticSummary: "armature doctor",
 		WorkflowExecutionTimeout: diagnoseTimeout,
 	}, workflows.DiagnoseWorkflow, in, &result)

@@ -68,7 +68,7 @@ func RecordOfDesired(desired resource.Desired) Record {
 	return r
 }
 
-// DisplayName returns the name of the resource for people.
+// DisplayName returns the name of the resource in texts.
 func (r Record) DisplayName() string {
 	if !r.ID.IsZero() {
 		return r.ID.Short()

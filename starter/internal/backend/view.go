@@ -37,7 +37,7 @@ type View struct {
 	Record Record
 }
 
-// DisplayName returns the name of the resource for people.
+// DisplayName returns the name of the resource in texts.
 func (v View) DisplayName() string {
 	if !v.ID.IsZero() {
 		return v.ID.Short()
@@ -78,8 +78,8 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 	return c
 }
 
-// pausedCondition returns the condition of a pause: since when, who requested it and
-// why. The stored one is older than the pause.
+// pausedCondition returns the condition of a pause: its time, the user and the
+// reason. The stored one is older than the pause.
 func (v View) pausedCondition() resource.Condition {
 	c := resource.Condition{Severity: resource.SeverityInfo, Reason: resource.ReasonPaused, ObservedGeneration: v.Condition.ObservedGeneration}
 	for _, d := range slices.Backward(v.Decisions) {
@@ -108,7 +108,7 @@ func (v View) IsDetached() bool {
 	return v.Unmanaged && v.Condition.Reason == resource.ReasonDetached
 }
 
-// PhaseName returns the phase for people. A deletion or a pause replaces the stored
+// PhaseName returns the phase in texts. A deletion or a pause replaces the stored
 // phase; a run that ended by itself (--once) is marked.
 func (v View) PhaseName() string {
 	switch {
@@ -145,7 +145,7 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 		return v, nil
 	}
 	v.Stale = true
-	if r.Stuck != "" || !w.queries() {
+	if r.Stuck != "" || !w.shouldQuery() {
 		return v, nil
 	}
 	status, err := w.Reader.Status(ctx, r.WorkflowID)
@@ -195,22 +195,22 @@ func (w *Viewer) RefreshFrom(ctx context.Context, last Record, earlier View) (Vi
 
 // Views returns the states of listed resources, in order.
 func (w *Viewer) Views(ctx context.Context, records []Record) ([]View, error) {
-	return w.all(ctx, records, w.listed)
+	return w.forAll(ctx, records, w.viewListed)
 }
 
 // RefreshAll reads the records of a few resources again and returns their states.
 // Only the description of a workflow has the next attempt of an activity and a
 // workflow task that fails since a short time.
 func (w *Viewer) RefreshAll(ctx context.Context, records []Record) ([]View, error) {
-	return w.all(ctx, records, w.Refresh)
+	return w.forAll(ctx, records, w.Refresh)
 }
 
-// listed returns the state of one resource from a list. Lists report a failing
+// viewListed returns the state of one resource from a list. Lists report a failing
 // workflow task late, so the description is read if no worker responds.
-func (w *Viewer) listed(ctx context.Context, r Record) (View, error) {
-	queried := w.queries()
+func (w *Viewer) viewListed(ctx context.Context, r Record) (View, error) {
+	canQuery := w.shouldQuery()
 	v, err := w.view(ctx, r)
-	if err != nil || !queried || !v.Stale || v.Unmanaged || v.Record.Stuck != "" {
+	if err != nil || !canQuery || !v.Stale || v.Unmanaged || v.Record.Stuck != "" {
 		return v, err
 	}
 	if fresh, err := w.Reader.Record(ctx, r.WorkflowID); err == nil && fresh.Stuck != "" {
@@ -220,12 +220,13 @@ func (w *Viewer) listed(ctx context.Context, r Record) (View, error) {
 	return v, nil
 }
 
-// queries reports whether workflows are still queried.
-func (w *Viewer) queries() bool {
+// shouldQuery reports whether workflows are still queried.
+func (w *Viewer) shouldQuery() bool {
 	return w.unanswered.Load() < cmp.Or(w.MaxUnanswered, MaxUnanswered)
 }
 
-func (w *Viewer) all(ctx context.Context, records []Record, read func(context.Context, Record) (View, error)) ([]View, error) {
+// forAll returns the results of read for records, in order.
+func (w *Viewer) forAll(ctx context.Context, records []Record, read func(context.Context, Record) (View, error)) ([]View, error) {
 	views := make([]View, len(records))
 	err := ForEach(ctx, len(records), MaxParallel, func(ctx context.Context, i int) (err error) {
 		views[i], err = read(ctx, records[i])

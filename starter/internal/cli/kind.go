@@ -7,8 +7,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// products names Microsoft's product for a provider namespace whose own name reads
-// badly or is misleading. An empty name adds nothing: the type's name is enough.
+// products has Microsoft's product for provider namespaces with an unclear or
+// misleading name. An empty name adds nothing: the type's name is enough.
 // Source: https://learn.microsoft.com/azure/azure-resource-manager/management/azure-services-resource-providers
 var products = map[string]string{
 	"microsoft.alertsmanagement":        "alert",
@@ -42,8 +42,8 @@ var products = map[string]string{
 	"microsoft.web":                     "App Service",
 }
 
-// typeNames names types whose name by the rule is not the one that Microsoft's
-// documentation uses.
+// typeNames has the types for which Microsoft's documentation uses another name than
+// the rule gives.
 var typeNames = map[string]string{
 	"microsoft.app/containerapps":                           "container app",
 	"microsoft.app/managedenvironments":                     "Container Apps environment",
@@ -65,8 +65,8 @@ var typeNames = map[string]string{
 	"microsoft.web/sites":                                   "App Service app",
 }
 
-// Kind returns the name of a resource type for people: "kusto cluster", "PostgreSQL
-// flexible server". The provider is left out where the type's own name includes it:
+// Kind returns the display name of a resource type: "kusto cluster", "PostgreSQL
+// flexible server". The provider is left out if the type's own name includes it:
 // "virtual network", "resource group". A type whose last segment is not a plural is
 // returned as written, because every other spelling would hide a typo
 // (Microsoft.Storage/storageAccount).

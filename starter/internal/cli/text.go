@@ -9,7 +9,7 @@ import (
 	"github.com/armature-io/armature/internal/text"
 )
 
-// Span returns a duration for people: 8s, 2m10s, 4d2h.
+// Span returns a duration as text: 8s, 2m10s, 4d2h.
 func Span(d time.Duration) string { return text.Duration(d) }
 
 // Ago returns the time that has passed since t, "-" for the zero time.
@@ -55,7 +55,7 @@ func OneLine(s string) string {
 // Cut returns at most maxRunes characters of a text on one line.
 func Cut(s string, maxRunes int) string { return text.Cut(OneLine(s), maxRunes) }
 
-// Count returns "1 fault", "2 faults".
+// Count returns "1 issue", "2 issues".
 func Count(n int, noun string) string { return CountOf(n, noun, noun+"s") }
 
 // CountOf returns a number with one of two forms: "1 history", "2 histories".

@@ -137,7 +137,7 @@ func (s Spec) PlannedAction() string {
 	case activities.PlanCreate:
 		return "created"
 	case activities.PlanUpdate:
-		return "updated in another way"
+		return "updated with other values"
 	}
 	return "left unchanged"
 }

@@ -75,7 +75,7 @@ func (c Change) actionText() string {
 		if len(c.After) > 0 {
 			action += ", after " + shortNames(c.After)
 		}
-		// The differences say what an update changes.
+		// The differences show what an update changes.
 		if len(c.Differences) == 0 && c.Action == activities.PlanUpdate {
 			action += ": " + c.Message
 		}
@@ -136,7 +136,7 @@ func (p Plan) summary() string {
 		}
 	}
 	if accepted > 0 {
-		parts = append(parts, fmt.Sprintf("%d left as is", accepted))
+		parts = append(parts, fmt.Sprintf("%d left unchanged", accepted))
 	}
 	last := fmt.Sprintf("%d in sync", inSync)
 	if unmanaged > 0 {

@@ -9,10 +9,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -97,7 +96,7 @@ func One(ctx context.Context, source Source) Result {
 	}
 	execution := workflow.Execution{ID: result.WorkflowID, RunID: result.RunID}
 	if err := replay(history, execution); err != nil {
-		result.Result, result.Message = Nondeterminism, oneLine(err)
+		result.Result, result.Message = Nondeterminism, cli.Cut(err.Error(), maxMessageRunes)
 		explain(&result, history, execution, tasks)
 	}
 	return result
@@ -148,7 +147,3 @@ func workflowTasks(history *historypb.History) []workflowTask {
 
 // maxMessageRunes bounds the replayer's error in a result.
 const maxMessageRunes = 400
-
-func oneLine(err error) string {
-	return text.Cut(strings.Join(strings.Fields(err.Error()), " "), maxMessageRunes)
-}

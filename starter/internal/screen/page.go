@@ -41,7 +41,7 @@ func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) s
 	d.waiting()
 	d.nextTry()
 	if v.Operation != "" {
-		d.line("Operation", "%s in Azure, since %s", v.Operation, d.at(v.OperationSince))
+		d.line("Operation", "%s in Azure, since %s", v.Operation, d.timestamp(v.OperationSince))
 	}
 	d.spec()
 	d.differences()
@@ -72,7 +72,8 @@ func (d *page) line(label, format string, args ...any) {
 	}
 }
 
-func (d *page) at(t time.Time) string {
+// timestamp returns a time and its age.
+func (d *page) timestamp(t time.Time) string {
 	return fmt.Sprintf("%s (%s ago)", cli.Clock(t, d.Now), cli.Ago(t, d.Now))
 }
 
@@ -88,7 +89,7 @@ func (d *page) condition() {
 		}
 	}
 	if !v.Condition.LastTransitionTime.IsZero() {
-		line += "  since " + d.at(v.Condition.LastTransitionTime)
+		line += "  since " + d.timestamp(v.Condition.LastTransitionTime)
 	}
 	d.line("Ready", "%s", d.paint(line, v))
 	if v.Condition.Message != "" {
@@ -107,7 +108,7 @@ func (d *page) condition() {
 	}
 	d.line("Phase", "%s", phase)
 	if v.Overdue && !v.Unmanaged {
-		d.line("Overdue", "not Ready since %s", d.at(v.NotReadySince))
+		d.line("Overdue", "not Ready since %s", d.timestamp(v.NotReadySince))
 	}
 	if !v.Stale || v.Unmanaged {
 		return
@@ -136,7 +137,7 @@ func (d *page) waiting() {
 		}
 		line := cli.KindAndName(id)
 		if !v.WaitingSince.IsZero() {
-			line += "  since " + d.at(v.WaitingSince)
+			line += "  since " + d.timestamp(v.WaitingSince)
 		}
 		d.line(label, "%s\n  %s", line, id)
 	}
@@ -227,9 +228,9 @@ func (d *page) differences() {
 	if len(v.Differences) == 0 {
 		return
 	}
-	title := "of " + d.at(v.DifferencesAt) + ", observed -> desired"
+	title := "of " + d.timestamp(v.DifferencesAt) + ", observed -> desired"
 	if v.Condition.Ready {
-		title = "of " + d.at(v.DifferencesAt) + ", resolved since; observed -> desired"
+		title = "of " + d.timestamp(v.DifferencesAt) + ", resolved since; observed -> desired"
 	}
 	d.line("Differences", "%s", title)
 	for i, difference := range v.Differences {

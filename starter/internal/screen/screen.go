@@ -57,7 +57,7 @@ func Summary(v backend.View, now time.Time) string {
 		return line // the first pass of the deletion has not ended: the condition is older
 	}
 	c := v.CurrentCondition(now)
-	if c.Reason != "" {
+	if c.Reason != "" && string(c.Reason) != line {
 		line += "  " + string(c.Reason)
 	}
 	if c.Message != "" {

@@ -93,14 +93,14 @@ func (p Painter) FittingTable(views []backend.View, width int) string {
 	name := max(12, width/3)
 	withoutMessage := ""
 	for _, l := range []layout{
-		{typeOf: cli.Kind},
+		{},
 		{hidden: []string{"TYPE"}},
 		{hidden: []string{"TYPE", "NEXT-TRY"}},
 		{hidden: []string{"TYPE", "NEXT-TRY"}, name: name},
 		{hidden: []string{"TYPE", "NEXT-TRY", "SINCE"}, name: name},
 		{hidden: []string{"TYPE", "NEXT-TRY", "SINCE"}, name: name, reason: max(12, width/4)},
 	} {
-		l.noMessage = true
+		l.noMessage, l.typeOf = true, cli.Kind
 		lines = p.table(views, l)
 		free := width - textWidth(lines) - len(columnGap)
 		if free >= minMessage && l.reason == 0 {
@@ -138,12 +138,8 @@ func (p Painter) table(views []backend.View, l layout) string {
 	w.AppendHeader(table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "MESSAGE"})
 	for _, v := range views {
 		c := v.CurrentCondition(p.Now)
-		typeName := ""
-		if l.typeOf != nil {
-			typeName = l.typeOf(v.ID)
-		}
 		w.AppendRow(table.Row{
-			v.DisplayName(), typeName, p.phase(v), string(c.Reason),
+			v.DisplayName(), l.typeOf(v.ID), p.phase(v), string(c.Reason),
 			cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now), cli.Cut(c.Message, l.message),
 		})
 	}

@@ -33,7 +33,7 @@ func (p Painter) Tree(list []Progress, width, height int) []string {
 	nameWidth := 0
 	names := make([]string, len(rows))
 	for i, r := range rows {
-		id := list[r.at].View.ID
+		id := list[r.index].View.ID
 		names[i] = cli.KindAndName(id)
 		if r.owned {
 			names[i] = cli.Kind(id) + " " + id.Name()
@@ -45,7 +45,7 @@ func (p Painter) Tree(list []Progress, width, height int) []string {
 	lines := make([]string, 0, len(rows)+2)
 	for i, r := range rows {
 		name := text.Pad(fitName(names[i], nameWidth), nameWidth, ' ')
-		lines = append(lines, name+"  "+p.paint(Fit(p.brief(list[r.at]), max(10, width-nameWidth-3)), list[r.at].View))
+		lines = append(lines, name+"  "+p.paint(Fit(p.brief(list[r.index]), max(10, width-nameWidth-3)), list[r.index].View))
 	}
 	if hidden := len(list) - len(rows); hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", hidden))
@@ -87,46 +87,40 @@ func (p Painter) brief(r Progress) string {
 	return line + ": " + message
 }
 
-// row is one line of a tree: the position of its resource, what is drawn before its
-// name, and whether it is below its owner.
+// row is one line of a tree: the index of its resource, the prefix that draws the
+// branches, and whether it is below its owner.
 type row struct {
-	at     int
+	index  int
 	prefix string
 	owned  bool
 }
 
 // tree arranges resources below their owner, else below the first other resource
-// that they need. positions says which are shown.
-func tree(list []Progress, positions []int) []row {
-	byKey := make(map[string]int, len(positions))
-	for _, i := range positions {
+// that they need. indexes chooses the resources that are shown.
+func tree(list []Progress, indexes []int) []row {
+	byKey := make(map[string]int, len(indexes))
+	for _, i := range indexes {
 		if id := list[i].View.ID; !id.IsZero() {
 			byKey[workflows.WaitingKey(id)] = i
 		}
 	}
-	parent := make(map[int]int, len(positions))
-	owned := map[int]bool{}
-	for _, i := range positions {
-		if at, ok := ownerOf(list[i].View, byKey); ok {
-			parent[i], owned[i] = at, true
-		}
-	}
-	for _, i := range positions {
-		if _, has := parent[i]; has {
-			continue
-		}
-		for _, key := range needKeys(list[i].View) {
-			if at, shown := byKey[key]; shown && at != i && !isBelow(parent, at, i) {
-				parent[i] = at
-				break
-			}
+	parents, owned := make(map[int]int, len(indexes)), map[int]bool{}
+	for _, i := range indexes {
+		if owner, ok := ownerOf(list[i].View, byKey); ok {
+			parents[i], owned[i] = owner, true
 		}
 	}
 	children := map[int][]int{}
 	var roots []int
-	for _, i := range positions {
-		if at, has := parent[i]; has {
-			children[at] = append(children[at], i)
+	for _, i := range indexes {
+		for _, key := range needKeys(list[i].View) {
+			if need, shown := byKey[key]; shown && !owned[i] && need != i && !isBelow(parents, need, i) {
+				parents[i] = need
+				break
+			}
+		}
+		if parent, ok := parents[i]; ok {
+			children[parent] = append(children[parent], i)
 		} else {
 			roots = append(roots, i)
 		}
@@ -142,7 +136,7 @@ func tree(list []Progress, positions []int) []row {
 			if top {
 				branch, below = "", ""
 			}
-			rows = append(rows, row{at: i, prefix: indent + branch, owned: owned[i]})
+			rows = append(rows, row{index: i, prefix: indent + branch, owned: owned[i]})
 			draw(children[i], indent+below, false)
 		}
 	}
@@ -150,11 +144,11 @@ func tree(list []Progress, positions []int) []row {
 	return rows
 }
 
-// ownerOf returns the position of the nearest owner that is shown.
+// ownerOf returns the index of the nearest owner that is shown.
 func ownerOf(v backend.View, byKey map[string]int) (int, bool) {
 	for id := v.ID.Owner(); !id.IsZero(); id = id.Owner() {
-		if at, shown := byKey[workflows.WaitingKey(id)]; shown {
-			return at, true
+		if index, shown := byKey[workflows.WaitingKey(id)]; shown {
+			return index, true
 		}
 	}
 	return 0, false
@@ -173,19 +167,19 @@ func needKeys(v backend.View) []string {
 	return keys
 }
 
-// isBelow reports whether a position is below another one, or the same.
-func isBelow(parent map[int]int, at, top int) bool {
-	for at != top {
-		next, has := parent[at]
-		if !has {
+// isBelow reports whether an index is below another one, or the same.
+func isBelow(parents map[int]int, index, top int) bool {
+	for index != top {
+		parent, ok := parents[index]
+		if !ok {
 			return false
 		}
-		at = next
+		index = parent
 	}
 	return true
 }
 
-// choose returns the positions of at most maxRows resources, in order: first those
+// choose returns the indexes of at most maxRows resources, in order: first those
 // that may block others, then those that wait for one of these, then those that are
 // done.
 func choose(list []Progress, maxRows int) []int {

@@ -52,7 +52,7 @@ func TestProgressByReference(t *testing.T) {
 	outcomes := []Progress{at(account, vnet), at(vnet), at(endpoint, vnet, account), at(vnet + "/subnets/a"), at(cluster, database), at(database, endpoint)}
 	var got []string
 	for _, r := range tree(outcomes, []int{0, 1, 2, 3, 4, 5}) {
-		got = append(got, r.prefix+outcomes[r.at].View.ID.Name())
+		got = append(got, r.prefix+outcomes[r.index].View.ID.Name())
 	}
 	want := "v1\n├ sa1\n├ pe1\n└ a\nadx\n└ telemetry"
 	if text := strings.Join(got, "\n"); text != want {

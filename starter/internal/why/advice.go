@@ -12,7 +12,7 @@ import (
 
 const noAction = "no action needed"
 
-// adviceFor returns what to do about a resource that waits for no other one.
+// adviceFor returns the advice for a resource that waits for no other one.
 func adviceFor(c resource.Condition, phase workflows.Phase, name string) string {
 	advice, known := advices[c.Reason]
 	switch {
@@ -28,7 +28,7 @@ func adviceFor(c resource.Condition, phase workflows.Phase, name string) string 
 	return strings.ReplaceAll(advice, "NAME", name)
 }
 
-// advices has the reasons that alone say what to do.
+// advices has the advice for reasons that need no further context.
 var advices = map[resource.Reason]string{
 	resource.ReasonReconciling:         noAction,
 	resource.ReasonDeleting:            noAction,
@@ -39,7 +39,7 @@ var advices = map[resource.Reason]string{
 	resource.ReasonPostReconciliationFailure: "the resource exists in Azure and is not ready there: follow the message (an approval may be missing), " +
 		"or wait; `armature reconcile NAME` checks now",
 	resource.ReasonWaitingForSibling:    noAction + ": it waits for its turn",
-	resource.ReasonSecretNotFound:       "give the worker the secret that the message names; Armature retries automatically",
+	resource.ReasonSecretNotFound:       "provide the secret that the message names to the worker; Armature retries automatically",
 	resource.ReasonContainsUnmanaged:    "delete what it contains, or run `armature delete NAME --cascade`",
 	resource.ReasonContainsProtected:    "change the policy of the resources that the message names, or delete the others one by one",
 	resource.ReasonDriftDetected:        "copy Azure's values into the manifest, or set policy manage, and apply",

@@ -108,7 +108,7 @@ func (e *Engine) group(ctx context.Context, report *Report, records []backend.Re
 			report.Ready++
 			continue
 		}
-		w := walk{Engine: e, seen: map[string]*Link{}}
+		w := walk{Engine: e, visited: map[string]*Link{}}
 		l, err := w.follow(ctx, r, nil)
 		if err != nil {
 			return err
@@ -151,13 +151,15 @@ func (c *Cause) setUnqueried() {
 func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 	root := c.Link
 	if len(root.Cycle) > 0 {
-		c.Link = &Link{Name: rotate(root.Cycle)[0], Cycle: rotate(root.Cycle), deleting: root.deleting}
+		cycle := rotate(root.Cycle)
+		c.Link = &Link{Name: cycle[0], Cycle: cycle, deleting: root.deleting}
 		return nil
 	}
 	target := root.record
 	var waiter *Link
-	if direct := slices.IndexFunc(c.members, func(r backend.Record) bool { return c.Waiting && slices.Contains(r.WaitingFor, root.key) }); direct >= 0 {
-		v, err := e.refresh(ctx, c.members[direct], report)
+	waits := func(r backend.Record) bool { return c.Waiting && slices.Contains(r.WaitingFor, root.key) }
+	if i := slices.IndexFunc(c.members, waits); i >= 0 {
+		v, err := e.refresh(ctx, c.members[i], report)
 		if err != nil {
 			return err
 		}
@@ -178,12 +180,13 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 	}
 	c.Link = newLink(v, e.taskQueue, e.now)
 	if waiter != nil && !waiter.Stale {
-		c.Link.setSeenBy(waiter, e.now)
+		c.Link.addWaiter(waiter, e.now)
 	}
-	c.Link.Alike = root.Alike
+	c.Link.Similar = root.Similar
 	return nil
 }
 
+// refresh reads a record again and adds its view to the report.
 func (e *Engine) refresh(ctx context.Context, r backend.Record, report *Report) (backend.View, error) {
 	v, err := e.viewer.Refresh(ctx, r)
 	if err == nil {

@@ -66,7 +66,7 @@ func (e *Engine) Chain(ctx context.Context, name string) (Chain, error) {
 	if err != nil {
 		return Chain{}, err
 	}
-	w := walk{Engine: e, queries: true, seen: map[string]*Link{}}
+	w := walk{Engine: e, queries: true, visited: map[string]*Link{}}
 	l, err := w.follow(ctx, r, nil)
 	if err != nil {
 		return Chain{}, err
@@ -98,32 +98,32 @@ func (e *Engine) start(ctx context.Context, name string) (backend.Record, error)
 	return r, err
 }
 
-// walk follows one chain. With queries it asks workflows and stays within the bounds
-// of a screen; without, it follows the graph to all ends.
+// walk follows one chain. With queries it queries workflows and stays within the
+// bounds of a screen; without, it follows the graph to all ends.
 type walk struct {
 	*Engine
 	queries bool
-	// seen has the links of this chain by key.
-	seen map[string]*Link
+	// visited has the links of this chain by key.
+	visited map[string]*Link
 }
 
-// follow returns the link of a resource and of everything that it waits for. above
-// are the links that wait for it, the nearest last.
-func (w *walk) follow(ctx context.Context, r backend.Record, above []*Link) (*Link, error) {
+// follow returns the link of a resource and of everything that it waits for.
+// waiters are the links that wait for it, the nearest last.
+func (w *walk) follow(ctx context.Context, r backend.Record, waiters []*Link) (*Link, error) {
 	v, err := w.view(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	l := newLink(v, w.taskQueue, w.now)
-	w.seen[l.key] = l
-	if !l.follows(v) || len(above) > 0 && above[len(above)-1].isBlockedBy(l) {
+	w.visited[l.key] = l
+	if !l.follows(v) || len(waiters) > 0 && waiters[len(waiters)-1].isBlockedBy(l) {
 		return l, nil
 	}
 	targets, err := w.targets(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	above = append(slices.Clone(above), l)
+	waiters = append(slices.Clone(waiters), l)
 	for i, target := range targets {
 		if w.queries && i == maxBreadth {
 			l.More += len(targets) - i
@@ -133,11 +133,11 @@ func (w *walk) follow(ctx context.Context, r backend.Record, above []*Link) (*Li
 			l.More++
 			continue
 		}
-		next, err := w.next(ctx, target, above)
+		next, err := w.next(ctx, target, waiters)
 		if err != nil {
 			return nil, err
 		}
-		next.setSeenBy(l, w.now)
+		next.addWaiter(l, w.now)
 		l.WaitsFor = append(l.WaitsFor, next)
 	}
 	if len(l.WaitsFor) > 0 {
@@ -220,10 +220,10 @@ func graphOf(records []backend.Record) map[string]backend.Record {
 	return graph
 }
 
-// next returns the link of what the last of above waits for.
-func (w *walk) next(ctx context.Context, target backend.Record, above []*Link) (*Link, error) {
-	key, waiter := target.Key(), above[len(above)-1]
-	for i, l := range above {
+// next returns the link of what the last of waiters waits for.
+func (w *walk) next(ctx context.Context, target backend.Record, waiters []*Link) (*Link, error) {
+	key, waiter := target.Key(), waiters[len(waiters)-1]
+	for i, l := range waiters {
 		if l.key != key {
 			continue
 		}
@@ -232,21 +232,21 @@ func (w *walk) next(ctx context.Context, target backend.Record, above []*Link) (
 			next.Since = l.Since
 			return next, nil
 		}
-		next.Cycle, next.deleting = names(above[i:]), waiter.deleting
+		next.Cycle, next.deleting = names(waiters[i:]), waiter.deleting
 		return next, nil
 	}
-	if known := w.seen[key]; known != nil {
+	if known := w.visited[key]; known != nil {
 		repeated := *known
 		repeated.WaitsFor, repeated.More, repeated.Cut = nil, 0, "see above"
 		return &repeated, nil
 	}
-	if w.queries && (len(above) >= maxDepth || len(w.seen) >= maxQueries) {
-		return &Link{ID: target.ID, Name: target.ID.Short(), key: key, Cut: "continued by `armature why " + target.ID.Short() + "`"}, nil
+	if w.queries && (len(waiters) >= maxDepth || len(w.visited) >= maxQueries) {
+		return &Link{ID: target.ID, Name: target.ID.Short(), key: key, Cut: "shown by `armature why " + target.ID.Short() + "`"}, nil
 	}
 	if target.ID.IsZero() || !w.queries && !w.isManaged(key) {
 		return &Link{ID: target.ID, Name: target.DisplayName(), State: stateNotManaged, key: key, record: target}, nil
 	}
-	return w.follow(ctx, target, above)
+	return w.follow(ctx, target, waiters)
 }
 
 func (e *Engine) isManaged(key string) bool {

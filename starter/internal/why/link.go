@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 )
 
@@ -20,8 +21,7 @@ type Link struct {
 	Since   time.Time       `json:"since,omitzero"`
 	Reason  resource.Reason `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
-	// WaiterMessage is the last message about this resource of the resource that
-	// waits for it.
+	// WaiterMessage is the last message of the resource that waits for this one.
 	WaiterMessage string `json:"saw,omitempty"`
 	// NextTry is when Armature tries again by itself.
 	NextTry time.Time `json:"nextTry,omitzero"`
@@ -40,8 +40,8 @@ type Link struct {
 	// Cycle has the names of resources that wait for each other, if this link closes
 	// a cycle.
 	Cycle []string `json:"cycle,omitempty"`
-	// Alike counts the other resources that block the same waiter in the same way.
-	Alike int `json:"alike,omitempty"`
+	// Similar counts the other resources that block the same waiter in the same way.
+	Similar int `json:"alike,omitempty"`
 	// Cut is why the chain ends here although it continues.
 	Cut string `json:"cut,omitempty"`
 
@@ -49,10 +49,12 @@ type Link struct {
 	// the key is known has no ID and no name.
 	key    string
 	record backend.Record
-	// deleting: the resource is being deleted, so what it waits for must go.
+	// deleting: the resource is being deleted, so what it waits for must be
+	// deleted too.
 	deleting bool
-	// undeleted: it blocks a deletion, because it is not being deleted itself.
-	undeleted bool
+	// blocksDeletion: it blocks the deletion of its waiter, because it is not being
+	// deleted itself.
+	blocksDeletion bool
 	// waiter is the name of the resource that waits for it.
 	waiter string
 }
@@ -71,7 +73,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	c := v.CurrentCondition(now)
 	l := &Link{
 		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
-		Reason: c.Reason, Message: strings.Join(strings.Fields(c.Message), " "), NextTry: v.NextAttempt(),
+		Reason: c.Reason, Message: cli.OneLine(c.Message), NextTry: v.NextAttempt(),
 		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged,
 		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged,
 	}
@@ -163,8 +165,8 @@ func (l *Link) follows(v backend.View) bool {
 	return !v.Paused && v.Phase != workflows.PhasePaused && v.Phase != workflows.PhaseOperating
 }
 
-// setSeenBy corrects a link by what its waiter knows about it.
-func (l *Link) setSeenBy(waiter *Link, now time.Time) {
+// addWaiter corrects a link by the state and the last message of its waiter.
+func (l *Link) addWaiter(waiter *Link, now time.Time) {
 	l.waiter = waiter.Name
 	absent := l.State == stateNotManaged || l.State == stateDeleted
 	retry := retryAdvice(waiter, now)
@@ -177,11 +179,11 @@ func (l *Link) setSeenBy(waiter *Link, now time.Time) {
 	case l.State == stateNotManaged:
 		l.WaiterMessage, l.Advice = waiter.Message, retry
 	case waiter.isBlockedBy(l) && waiter.Reason == resource.ReasonContainsProtected:
-		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "its policy keeps it in Azure"
+		l.block("its policy keeps it in Azure")
 		l.Advice = "move it, or change its policy and apply"
 	case waiter.isBlockedBy(l):
-		l.undeleted = true
-		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", "it is not being deleted"
+		l.blocksDeletion = true
+		l.block("it is not being deleted")
 		l.Advice = "delete it too: `armature delete " + l.Name + "`"
 		if strings.HasPrefix(l.ID.Key(), waiter.ID.Key()+"/") {
 			l.Advice += ", or everything in " + waiter.Name + ": `armature delete " + waiter.Name + " --cascade`"
@@ -189,9 +191,14 @@ func (l *Link) setSeenBy(waiter *Link, now time.Time) {
 	case l.deleting && !waiter.deleting:
 		l.Advice = "wait until it is deleted, then apply it again"
 	case l.Clear:
-		l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", ""
+		l.block("")
 		l.WaiterMessage, l.Advice = waiter.Message, retry
 	}
+}
+
+// block makes the link a cause, and message its only explanation.
+func (l *Link) block(message string) {
+	l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", message
 }
 
 // roots returns the ends of a chain, each once, in the order of the chain. Of several
@@ -200,7 +207,7 @@ func (l *Link) setSeenBy(waiter *Link, now time.Time) {
 func (l *Link) roots() []*Link {
 	var found []*Link
 	known := map[string]bool{}
-	undeleted := map[string]*Link{}
+	blockers := map[string]*Link{}
 	var visit func(l *Link)
 	visit = func(l *Link) {
 		for _, next := range l.WaitsFor {
@@ -211,12 +218,12 @@ func (l *Link) roots() []*Link {
 			return
 		}
 		known[id] = true
-		if l.undeleted {
-			if first := undeleted[l.waiter]; first != nil {
-				first.Alike++
+		if l.blocksDeletion {
+			if first := blockers[l.waiter]; first != nil {
+				first.Similar++
 				return
 			}
-			undeleted[l.waiter] = l
+			blockers[l.waiter] = l
 		}
 		found = append(found, l)
 	}

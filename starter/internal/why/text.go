@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,8 +88,8 @@ func (p *printer) line(l *Link, maxRunes int) string {
 	}
 	line := cli.KindAndName(l.ID) + "  " + stateText(l, p.now)
 	message := joinNonEmpty(": ", string(l.Reason), l.Message)
-	if l.Stale {
-		// The reason is the last that was written; the message is about the worker.
+	if l.Stale || string(l.Reason) == l.State {
+		// The reason of a stale link is older than its message, which is about the worker.
 		message = l.Message
 	}
 	if l.WaiterMessage != "" {
@@ -118,13 +119,7 @@ func stateText(l *Link, now time.Time) string {
 
 // joinNonEmpty joins the texts that are not empty.
 func joinNonEmpty(separator string, texts ...string) string {
-	var parts []string
-	for _, text := range texts {
-		if text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return strings.Join(parts, separator)
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
 }
 
 // rootText returns the sentence about a root cause: what it is and what to do.
@@ -144,8 +139,8 @@ func rootText(l *Link, separator string, now time.Time) string {
 	case l.Message != "":
 		sentence += ", " + cli.Cut(l.Message, maxMessageRunes)
 	}
-	if l.Alike > 0 {
-		sentence += " (and " + cli.Count(l.Alike, "other") + ")"
+	if l.Similar > 0 {
+		sentence += " (and " + cli.Count(l.Similar, "other") + ")"
 	}
 	if l.WaiterMessage != "" {
 		sentence += ", and " + l.waiter + " reports: " + cli.Cut(l.WaiterMessage, maxMessageRunes)
