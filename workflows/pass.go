@@ -43,7 +43,8 @@ type step struct {
 	run  func(workflow.Context, *pass) resource.Verdict
 }
 
-// fiveSteps returns the steps of a pass. Conditions are set in conclude, nowhere else.
+// fiveSteps returns the steps of a pass. conclude turns the verdict that ends the pass into
+// the condition.
 func (r *reconciler) fiveSteps() []step {
 	return []step{
 		{"CheckOwner", r.checkOwner},
