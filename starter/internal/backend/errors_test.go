@@ -19,14 +19,14 @@ func TestTranslate(t *testing.T) {
 		code   int
 		text   string
 	}{
-		"deadline":          {reason: "nobody took the update", err: serviceerror.NewDeadlineExceeded("x"), code: cli.ExitUnreachable, text: "no worker responds on task queue q1"},
+		"deadline":          {reason: "no worker accepted the update", err: serviceerror.NewDeadlineExceeded("x"), code: cli.ExitUnreachable, text: "no worker responds on task queue q1"},
 		"context deadline":  {reason: "the SDK gave up", err: context.DeadlineExceeded, code: cli.ExitUnreachable, text: "no worker responds on task queue q1"},
-		"no poller":         {reason: "the server knows that nobody polls", err: serviceerror.NewFailedPrecondition("no poller"), code: cli.ExitUnreachable, text: "no worker responds"},
-		"away":              {reason: "the server went away", err: serviceerror.NewUnavailable("gone"), code: cli.ExitUnreachable, text: "reach Temporal"},
+		"no poller":         {reason: "the server reports that no worker polls", err: serviceerror.NewFailedPrecondition("no poller"), code: cli.ExitUnreachable, text: "no worker responds"},
+		"unavailable":       {reason: "the server is not available", err: serviceerror.NewUnavailable("gone"), code: cli.ExitUnreachable, text: "reach Temporal"},
 		"not found":         {reason: "no workflow runs", err: serviceerror.NewNotFound("x"), code: cli.ExitFailed, text: "not managed"},
 		"namespace":         {reason: "configuration", err: serviceerror.NewNamespaceNotFound("default"), code: cli.ExitBadInput, text: "TEMPORAL_NAMESPACE"},
-		"denied":            {reason: "rights", err: serviceerror.NewPermissionDenied("no", ""), code: cli.ExitFailed, text: "ask for access"},
-		"search attributes": {reason: "names the command", err: serviceerror.NewInvalidArgument("Namespace default has no mapping defined for search attribute ArmType"), code: cli.ExitFailed, text: "armature setup"},
+		"denied":            {reason: "missing permissions", err: serviceerror.NewPermissionDenied("no", ""), code: cli.ExitFailed, text: "ask for access"},
+		"search attributes": {reason: "the command is named", err: serviceerror.NewInvalidArgument("Namespace default has no mapping defined for search attribute ArmType"), code: cli.ExitFailed, text: "armature setup"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -38,11 +38,11 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-func TestEachStopsAtTheFirstError(t *testing.T) {
+func TestForEachStopsAtFirstError(t *testing.T) {
 	first := errors.New("first")
-	var done []int
+	var started []int
 	err := ForEach(context.Background(), 5, 1, func(_ context.Context, i int) error {
-		done = append(done, i)
+		started = append(started, i)
 		if i == 1 {
 			return first
 		}
@@ -51,7 +51,7 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 	if !errors.Is(err, first) {
 		t.Errorf("error is %v, want the first", err)
 	}
-	if diff := cmp.Diff([]int{0, 1}, done); diff != "" {
-		t.Errorf("begun (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]int{0, 1}, started); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// noon is the clock of the tests.
+// noon returns the time of the tests.
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func mustID(t *testing.T, text string) resource.ID {
@@ -53,7 +53,7 @@ func TestNewRecord(t *testing.T) {
 		t.Errorf("record is %+v: a compressed memo and plain attributes must be read", got)
 	}
 	if broken := newRecord(&workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: "w2"}}); broken.DisplayName() != "w2" {
-		t.Errorf("a workflow without memo is called %q, want its workflow ID", broken.DisplayName())
+		t.Errorf("a workflow without memo has the name %q, want its workflow ID", broken.DisplayName())
 	}
 }
 
@@ -65,16 +65,16 @@ func TestStuck(t *testing.T) {
 		attempt  int32
 		want     string
 	}{
-		"fine":      {reason: "a first attempt is every task", attempt: 1},
-		"killed":    {reason: "a worker that was killed leaves a second attempt", attempt: 2},
-		"again":     {reason: "the third is no accident", attempt: 3, want: "its workflow task fails (attempt 3)"},
-		"listed":    {reason: "a list knows the cause and no attempt", problems: failing, want: "its workflow task fails (NonDeterministicError)"},
-		"described": {reason: "a description knows both", problems: failing, attempt: 7, want: "its workflow task fails (NonDeterministicError, attempt 7)"},
+		"fine":      {reason: "every task has a first attempt", attempt: 1},
+		"killed":    {reason: "a killed worker causes a second attempt", attempt: 2},
+		"repeated":  {reason: "a third attempt is a persistent failure", attempt: 3, want: "its workflow task fails (attempt 3)"},
+		"listed":    {reason: "a list has the cause without the attempt", problems: failing, want: "its workflow task fails (NonDeterministicError)"},
+		"described": {reason: "a description has both", problems: failing, attempt: 7, want: "its workflow task fails (NonDeterministicError, attempt 7)"},
 		"timeout": {
-			reason:   "a worker that takes too long",
+			reason:   "a slow worker",
 			problems: []string{"category=WorkflowTaskTimedOut", "cause=WorkflowTaskTimedOutCauseStartToClose"}, want: "its workflow task times out (StartToClose)",
 		},
-		"unknown": {reason: "words of a newer server are no crash", problems: []string{"x", "y=z"}, want: "its workflow task fails"},
+		"unknown": {reason: "unknown categories of a newer server are accepted", problems: []string{"x", "y=z"}, want: "its workflow task fails"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestRecordOfDescription(t *testing.T) {
 		}
 		return p
 	}
-	answer := &workflowservice.DescribeWorkflowExecutionResponse{
+	response := &workflowservice.DescribeWorkflowExecutionResponse{
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
 			Execution: &commonpb.WorkflowExecution{WorkflowId: "w1", RunId: "r1"}, HistoryLength: 36,
 			Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, TaskQueue: "q7",
@@ -107,19 +107,19 @@ func TestRecordOfDescription(t *testing.T) {
 		PendingActivities:   []*workflowpb.PendingActivityInfo{{}, {NextAttemptScheduleTime: timestamppb.New(noon().Add(time.Minute))}},
 		PendingWorkflowTask: &workflowpb.PendingWorkflowTaskInfo{Attempt: 9},
 	}
-	got := newRecord(answer.GetWorkflowExecutionInfo())
-	got.addPending(answer)
+	got := newRecord(response.GetWorkflowExecutionInfo())
+	got.addPending(response)
 	want := Record{
 		WorkflowID: "w1", Policy: "detach-on-delete", WaitingFor: []string{"k1", "k2"}, Needs: []string{"k3"}, TaskQueue: "q7",
 		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextAttempt: noon().Add(time.Minute), Running: true, RunID: "r1", Events: 36,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a list of one may be a plain text (-want +got):\n%s", diff)
+		t.Errorf("record (-want +got):\n%s", diff)
 	}
 }
 
-// TestUnmoved holds what counts as nothing happened.
-func TestUnmoved(t *testing.T) {
+// TestUnchanged verifies which records count as unchanged.
+func TestUnchanged(t *testing.T) {
 	before := Record{Running: true, RunID: "a", Events: 5}
 	for name, c := range map[string]struct {
 		reason string
@@ -127,10 +127,10 @@ func TestUnmoved(t *testing.T) {
 		want   bool
 	}{
 		"same":      {reason: "nothing happened", change: func(*Record) {}, want: true},
-		"event":     {reason: "a workflow task may have", change: func(r *Record) { r.Events++ }},
-		"other run": {reason: "a run that continued as new begins at a few events", change: func(r *Record) { r.RunID = "b" }},
+		"event":     {reason: "a workflow task may have changed the status", change: func(r *Record) { r.Events++ }},
+		"other run": {reason: "a run that continued as new starts with few events", change: func(r *Record) { r.RunID = "b" }},
 		"ended":     {reason: "its result is the status", change: func(r *Record) { r.Running = false }},
-		"stuck":     {reason: "a worker that fails is not asked, and shown", change: func(r *Record) { r.Stuck = "its workflow task fails" }},
+		"stuck":     {reason: "a failing workflow task is shown, not queried", change: func(r *Record) { r.Stuck = "its workflow task fails" }},
 	} {
 		now := before
 		c.change(&now)
@@ -148,7 +148,7 @@ func TestStartOptions(t *testing.T) {
 		t.Errorf("ID %q on queue %q", options.ID, options.TaskQueue)
 	}
 	if len(options.StaticSummary) > maxSummaryBytes {
-		t.Errorf("the summary has %d bytes; the server refuses a long one", len(options.StaticSummary))
+		t.Errorf("the summary has %d bytes; the server rejects more than 400", len(options.StaticSummary))
 	}
 	if options.WorkflowExecutionTimeout != 0 || options.WorkflowRunTimeout != 0 {
 		t.Error("a resource is managed without a time limit")

@@ -17,35 +17,35 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// answered is an update that was answered with an error or with nothing.
-type answered struct {
+// completedUpdate is the handle of an update that ended with err.
+type completedUpdate struct {
 	client.WorkflowUpdateHandle
 	err error
 }
 
-func (a answered) Get(context.Context, any) error { return a.err }
+func (a completedUpdate) Get(context.Context, any) error { return a.err }
 
 func TestSend(t *testing.T) {
 	ended := temporal.NewApplicationError("the run ended", acceptedUpdateCompleted)
 	cases := map[string]struct {
 		reason  string
-		answers []error
+		results []error
 		calls   int
 		refusal string
 	}{
-		"answered":       {reason: "one call", answers: []error{nil}, calls: 1},
-		"run ended":      {reason: "the next run takes the same update", answers: []error{ended, nil}, calls: 2},
-		"ends for ever":  {reason: "the tries are bounded", answers: []error{ended, ended, ended, ended}, calls: maxUpdateAttempts, refusal: "the run ended"},
-		"run closing":    {reason: "an update-with-start starts the next run", answers: []error{markClosing(serviceerror.NewNotFound("aborted by closing workflow")), markClosing(serviceerror.NewAborted("again")), nil}, calls: 3},
-		"refused":        {reason: "a refusal is final and keeps its message", answers: []error{temporal.NewApplicationError("adx is being deleted", workflows.RefusedDeleting)}, calls: 1, refusal: "adx is being deleted"},
-		"refused inside": {reason: "a wrapped refusal too", answers: []error{errors.Join(temporal.NewApplicationError("no", workflows.RefusedOnce))}, calls: 1, refusal: "no"},
+		"completed":      {reason: "one call suffices", results: []error{nil}, calls: 1},
+		"run ended":      {reason: "the next run accepts the same update", results: []error{ended, nil}, calls: 2},
+		"keeps ending":   {reason: "the attempts are bounded", results: []error{ended, ended, ended, ended}, calls: maxUpdateAttempts, refusal: "the run ended"},
+		"run closing":    {reason: "an update-with-start starts the next run", results: []error{markClosing(serviceerror.NewNotFound("aborted by closing workflow")), markClosing(serviceerror.NewAborted("closing")), nil}, calls: 3},
+		"refused":        {reason: "a refusal is final and keeps its message", results: []error{temporal.NewApplicationError("adx is being deleted", workflows.RefusedDeleting)}, calls: 1, refusal: "adx is being deleted"},
+		"refused inside": {reason: "a wrapped refusal is found", results: []error{errors.Join(temporal.NewApplicationError("no", workflows.RefusedOnce))}, calls: 1, refusal: "no"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
 			err := (&Client{taskQueue: "q1", workerTimeout: DefaultWorkerTimeout}).send(t.Context(), Message{}, func(context.Context) (client.WorkflowUpdateHandle, error) {
 				calls++
-				return answered{err: tc.answers[calls-1]}, nil
+				return completedUpdate{err: tc.results[calls-1]}, nil
 			})
 			if calls != tc.calls {
 				t.Errorf("%s: %d calls, want %d", tc.reason, calls, tc.calls)
@@ -58,34 +58,34 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// polling is a server whose task queue was asked for work at these times.
-type polling struct {
+// pollServer is a server whose task queue was polled at these times.
+type pollServer struct {
 	client.Client
-	at  []time.Time
-	err error
+	polls []time.Time
+	err   error
 }
 
-func (p polling) DescribeTaskQueue(context.Context, string, enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
-	answer := &workflowservice.DescribeTaskQueueResponse{}
-	for _, at := range p.at {
-		answer.Pollers = append(answer.Pollers, &taskqueuepb.PollerInfo{LastAccessTime: timestamppb.New(at)})
+func (p pollServer) DescribeTaskQueue(context.Context, string, enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+	response := &workflowservice.DescribeTaskQueueResponse{}
+	for _, at := range p.polls {
+		response.Pollers = append(response.Pollers, &taskqueuepb.PollerInfo{LastAccessTime: timestamppb.New(at)})
 	}
-	return answer, p.err
+	return response, p.err
 }
 
-// TestSilenceTellsBusyFromMissing holds that a worker is believed in only while
-// it asks for work: one that was killed stays in the list for minutes.
-func TestSilenceTellsBusyFromMissing(t *testing.T) {
+// TestNoWorkerOrBusyWorker verifies that only a recent poll counts as a worker: the
+// server lists a killed worker for minutes.
+func TestNoWorkerOrBusyWorker(t *testing.T) {
 	now := time.Now()
 	cases := map[string]struct {
 		reason string
-		server polling
+		server pollServer
 		want   string
 	}{
-		"nobody":     {reason: "no worker ever polled", want: "no worker responds on task queue q1"},
-		"killed":     {reason: "the last poll was before the message", server: polling{at: []time.Time{now.Add(-time.Minute)}}, want: "no worker responds on task queue q1"},
-		"overloaded": {reason: "one polls and does not get to the message", server: polling{at: []time.Time{now.Add(-time.Hour), now.Add(time.Hour)}}, want: "a worker polls task queue q1 and did not respond within 10s"},
-		"unknown":    {reason: "what is not known is not told", server: polling{at: []time.Time{now.Add(time.Hour)}, err: errors.New("no")}, want: "no worker responds on task queue q1"},
+		"no worker":  {reason: "no worker ever polled", want: "no worker responds on task queue q1"},
+		"killed":     {reason: "the last poll was before the message", server: pollServer{polls: []time.Time{now.Add(-time.Minute)}}, want: "no worker responds on task queue q1"},
+		"overloaded": {reason: "a worker polls and does not process the message", server: pollServer{polls: []time.Time{now.Add(-time.Hour), now.Add(time.Hour)}}, want: "a worker polls task queue q1 and did not respond within 10s"},
+		"unknown":    {reason: "without a list of polls no worker is assumed", server: pollServer{polls: []time.Time{now.Add(time.Hour)}, err: errors.New("no")}, want: "no worker responds on task queue q1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 const recordedHistories = "../../../workflows/testdata/histories"
 
-// recorded returns a recorded history.
-func recorded(t *testing.T, scenario string) *historypb.History {
+// recordedHistory returns the recorded history of a scenario.
+func recordedHistory(t *testing.T, scenario string) *historypb.History {
 	t.Helper()
 	history, err := readFile(filepath.Join(recordedHistories, scenario+".json"))
 	if err != nil {
@@ -25,7 +25,7 @@ func recorded(t *testing.T, scenario string) *historypb.History {
 	return history
 }
 
-// firstOf is the first event of a kind.
+// firstOf returns the first event of a type.
 func firstOf(t *testing.T, h *historypb.History, kind enumspb.EventType) *historypb.HistoryEvent {
 	t.Helper()
 	for _, event := range h.GetEvents() {
@@ -37,27 +37,27 @@ func firstOf(t *testing.T, h *historypb.History, kind enumspb.EventType) *histor
 	return nil
 }
 
-func TestOneAltered(t *testing.T) {
+func TestOneOfAlteredHistory(t *testing.T) {
 	cases := map[string]struct {
 		reason, scenario, want string
 		change                 func(*testing.T, *historypb.History)
 	}{
 		"another activity": {
-			reason: "both sides are named", scenario: "long-operation",
+			reason: "both activities are named", scenario: "long-operation",
 			want: "nondeterminism at event 8 of 36: the history has activity Other, this version has activity GetResource; workflow /subscriptions/",
 			change: func(t *testing.T, h *historypb.History) {
 				firstOf(t, h, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED).GetActivityTaskScheduledEventAttributes().ActivityType.Name = "Other"
 			},
 		},
 		"another workflow": {
-			reason: "the first event that differs, not the last consequence", scenario: "create",
+			reason: "the first event that differs is reported, not a later one", scenario: "create",
 			want: "nondeterminism at event 7 of 30: the history has local activity CheckOwner, this version has a timer",
 			change: func(_ *testing.T, h *historypb.History) {
 				startOf(h).WorkflowType.Name = workflows.SerializeSiblingsWorkflow
 			},
 		},
 		"a later activity": {
-			reason: "the task that differs is looked for", scenario: "drift",
+			reason: "the workflow task that differs is found", scenario: "drift",
 			want: "the history has activity Later, this version has activity ",
 			change: func(_ *testing.T, h *historypb.History) {
 				for _, event := range slices.Backward(h.GetEvents()) {
@@ -69,23 +69,23 @@ func TestOneAltered(t *testing.T) {
 			},
 		},
 		"an unknown workflow": {
-			reason: "a type that was taken away", scenario: "create", want: "nondeterminism: this version has no workflow Gone",
+			reason: "a removed workflow type is named", scenario: "create", want: "nondeterminism: this version has no workflow Gone",
 			change: func(_ *testing.T, h *historypb.History) { startOf(h).WorkflowType.Name = "Gone" },
 		},
 		"another marker": {
-			reason: "a version marker that the code does not ask for", scenario: "in-sync", want: "nondeterminism at event",
+			reason: "the code does not record this marker", scenario: "in-sync", want: "nondeterminism at event",
 			change: func(t *testing.T, h *historypb.History) {
 				firstOf(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED).GetMarkerRecordedEventAttributes().MarkerName = "SideEffect"
 			},
 		},
 		"no start": {
-			reason: "half a history", scenario: "create", want: "unreadable: it does not begin with the start of a workflow",
+			reason: "a history without its first event", scenario: "create", want: "unreadable: it does not begin with the start of a workflow",
 			change: func(_ *testing.T, h *historypb.History) { h.Events = h.GetEvents()[1:] },
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			history := recorded(t, tc.scenario)
+			history := recordedHistory(t, tc.scenario)
 			tc.change(t, history)
 			result := One(t.Context(), Source{Name: name, Read: func(context.Context) (*historypb.History, error) { return history, nil }})
 			if got := result.Summary(); !strings.Contains(got, tc.want) {
@@ -95,8 +95,8 @@ func TestOneAltered(t *testing.T) {
 	}
 }
 
-// TestReplayPrefixes replays every recorded history as it was after each of its
-// workflow tasks, from the same events: explain searches these.
+// TestReplayPrefixes replays every recorded history up to each of its workflow tasks,
+// from the same events: explain searches among these prefixes.
 func TestReplayPrefixes(t *testing.T) {
 	files, err := filepath.Glob(recordedHistories + "/*.json")
 	if err != nil {
@@ -108,10 +108,10 @@ func TestReplayPrefixes(t *testing.T) {
 			t.Fatal(err)
 		}
 		execution := workflow.Execution{ID: startOf(history).GetWorkflowId(), RunID: startOf(history).GetOriginalExecutionRunId()}
-		for _, d := range workflowTasks(history) {
-			begun := &historypb.History{Events: history.GetEvents()[:d.end]}
-			if err := replay(begun, execution); err != nil {
-				t.Errorf("%s up to event %d: %v", file, d.end, err)
+		for _, task := range workflowTasks(history) {
+			prefix := &historypb.History{Events: history.GetEvents()[:task.end]}
+			if err := replay(prefix, execution); err != nil {
+				t.Errorf("%s up to event %d: %v", file, task.end, err)
 			}
 		}
 	}

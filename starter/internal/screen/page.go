@@ -228,11 +228,11 @@ func (d *page) differences() {
 	if len(v.Differences) == 0 {
 		return
 	}
-	title := "of " + d.timestamp(v.DifferencesAt) + ", observed -> desired"
+	title := "observed -> desired"
 	if v.Condition.Ready {
-		title = "of " + d.timestamp(v.DifferencesAt) + ", resolved since; observed -> desired"
+		title = "resolved since; " + title
 	}
-	d.line("Differences", "%s", title)
+	d.line("Differences", "as of %s, %s", d.timestamp(v.DifferencesAt), title)
 	for i, difference := range v.Differences {
 		if i == d.limit(maxDifferences) {
 			d.more(len(v.Differences) - i)

@@ -19,7 +19,7 @@ const (
 	account  = group + "/providers/Microsoft.Storage/storageAccounts/sa1"
 )
 
-// noon is the clock of the tests.
+// noon returns the time of the tests.
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func mustID(t *testing.T, text string) resource.ID {
@@ -31,7 +31,7 @@ func mustID(t *testing.T, text string) resource.ID {
 	return id
 }
 
-// blocked returns the status of a resource that is blocked since two minutes.
+// blocked returns the status of a resource that has been blocked for two minutes.
 func blocked(reason resource.Reason, message string, on ...resource.ID) workflows.Status {
 	return workflows.Status{
 		Phase: workflows.PhaseBlocked, WaitingFor: on,
@@ -39,28 +39,31 @@ func blocked(reason resource.Reason, message string, on ...resource.ID) workflow
 	}
 }
 
-// TestProgressByReference holds that what has no owner here stands below what it
-// needs, and that a ring of needs is drawn all the same.
-func TestProgressByReference(t *testing.T) {
-	at := func(id string, needs ...string) Progress {
+// TestTreeByReference verifies that a resource without a visible owner is drawn below
+// what it needs, and that a cycle of needs is drawn too.
+func TestTreeByReference(t *testing.T) {
+	progress := func(id string, needs ...string) Progress {
 		v := backend.View{Status: workflows.Status{ID: mustID(t, id)}}
 		for _, need := range needs {
 			v.Needs = append(v.Needs, mustID(t, need))
 		}
 		return Progress{View: v}
 	}
-	outcomes := []Progress{at(account, vnet), at(vnet), at(endpoint, vnet, account), at(vnet + "/subnets/a"), at(cluster, database), at(database, endpoint)}
+	list := []Progress{
+		progress(account, vnet), progress(vnet), progress(endpoint, vnet, account),
+		progress(vnet + "/subnets/a"), progress(cluster, database), progress(database, endpoint),
+	}
 	var got []string
-	for _, r := range tree(outcomes, []int{0, 1, 2, 3, 4, 5}) {
-		got = append(got, r.prefix+outcomes[r.index].View.ID.Name())
+	for _, r := range tree(list, []int{0, 1, 2, 3, 4, 5}) {
+		got = append(got, r.prefix+list[r.index].View.ID.Name())
 	}
 	want := "v1\n├ sa1\n├ pe1\n└ a\nadx\n└ telemetry"
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("tree is\n%s\nwant\n%s", text, want)
 	}
-	ring := []Progress{at(account, vnet), at(vnet, account)}
-	if rows := tree(ring, []int{0, 1}); len(rows) != 2 {
-		t.Errorf("%d rows of a ring, want both", len(rows))
+	cycle := []Progress{progress(account, vnet), progress(vnet, account)}
+	if rows := tree(cycle, []int{0, 1}); len(rows) != 2 {
+		t.Errorf("%d rows of a cycle, want 2", len(rows))
 	}
 }
 
@@ -71,10 +74,10 @@ func TestFit(t *testing.T) {
 		columns int
 		want    string
 	}{
-		"short":  {reason: "as it is", line: "abc", columns: 5, want: "abc"},
-		"long":   {reason: "cut with a sign", line: "abcdef", columns: 4, want: "abc…"},
+		"short":  {reason: "short lines are unchanged", line: "abc", columns: 5, want: "abc"},
+		"long":   {reason: "a cut line ends with an ellipsis", line: "abcdef", columns: 4, want: "abc…"},
 		"wide":   {reason: "a wide character takes two columns", line: "角色角色", columns: 6, want: "角色…"},
-		"escape": {reason: "Azure does not move our cursor", line: "a\x1b[2Jb\rc", columns: 20, want: "a[2Jb c"},
+		"escape": {reason: "text from Azure must not move the cursor", line: "a\x1b[2Jb\rc", columns: 20, want: "a[2Jb c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Fit(tc.line, tc.columns); got != tc.want {
@@ -84,7 +87,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestBrief holds what a line of the tree tells.
+// TestBrief verifies the contents of a line of the tree.
 func TestBrief(t *testing.T) {
 	two := blocked(resource.ReasonReferenceNotReady, "2 are not ready", mustID(t, cluster), mustID(t, vnet))
 	failed := blocked("SkuNotAvailable", "no such SKU")
@@ -96,10 +99,10 @@ func TestBrief(t *testing.T) {
 		outcome Progress
 		want    string
 	}{
-		"operating": {reason: "since when", outcome: Progress{View: backend.View{Status: operating}}, want: "Operating 10m: PUT in progress in Azure"},
-		"two":       {reason: "whom it waits for", outcome: Progress{View: backend.View{Status: two}}, want: "Blocked 2m, waits for adx and 1 more: 2 are not ready"},
-		"hopeless":  {reason: "why it will not come", outcome: Progress{View: backend.View{Status: failed}, Blocker: "nobody acts"}, want: "Failed 2m: nobody acts"},
-		"done":      {reason: "nothing more to tell", outcome: Progress{View: backend.View{Status: ready}, Done: true}, want: "Ready"},
+		"operating": {reason: "the age of the operation is shown", outcome: Progress{View: backend.View{Status: operating}}, want: "Operating 10m: PUT in progress in Azure"},
+		"two":       {reason: "the awaited resource is named", outcome: Progress{View: backend.View{Status: two}}, want: "Blocked 2m, waits for adx and 1 more: 2 are not ready"},
+		"blocked":   {reason: "the blocker replaces the message", outcome: Progress{View: backend.View{Status: failed}, Blocker: "not retried"}, want: "Failed 2m: not retried"},
+		"done":      {reason: "a settled resource has no details", outcome: Progress{View: backend.View{Status: ready}, Done: true}, want: "Ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (Painter{Now: noon()}).brief(tc.outcome); got != tc.want {
