@@ -73,10 +73,11 @@ func (w *world) begin(tr *trace, id resource.ID) (arm.Operation, error) {
 // follow waits for the operation and reads the resource, as a pass does.
 func (w *world) follow(s *stage, op arm.Operation, id resource.ID) (string, error) {
 	deleting := s.trace.Method == http.MethodDelete
+	target := resource.Target{ID: id, APIVersion: versionOf(s.trace.APIVersion)}
 	got := strings.ToLower(op.Outcome)
 	if !op.Done {
 		result, err := finish(w, w.acts.PollOperation, activities.PollOperationInput{
-			ID: id, APIVersion: versionOf(s.trace.APIVersion), Token: op.Token, RetryAfter: op.RetryAfter, Delete: deleting,
+			Target: target, Token: op.Token, RetryAfter: op.RetryAfter, Delete: deleting,
 		})
 		if err != nil {
 			return "", err
@@ -94,7 +95,7 @@ func (w *world) follow(s *stage, op arm.Operation, id resource.ID) (string, erro
 	}
 	// The response to a PUT names no wait for reading the resource.
 	s.notBefore = time.Time{}
-	read, err := finish(w, w.acts.GetResource, activities.GetResourceInput{ID: id, APIVersion: versionOf(s.trace.APIVersion)})
+	read, err := finish(w, w.acts.GetResource, activities.GetResourceInput{Target: target})
 	if err != nil {
 		return "", err
 	}
