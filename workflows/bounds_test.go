@@ -10,13 +10,13 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-func TestKeyword(t *testing.T) {
+func TestKeywordLength(t *testing.T) {
 	if got := keyword(strings.Repeat("ö", 300)); utf8.RuneCountInString(got) != maxKeywordRunes {
 		t.Errorf("%d runes, want %d: a longer value hides the workflow on SQL stores", utf8.RuneCountInString(got), maxKeywordRunes)
 	}
 }
 
-func TestWaitingKeysAreBounded(t *testing.T) {
+func TestMaxWaitingKeys(t *testing.T) {
 	var ids []resource.ID
 	for i := range 500 {
 		id, err := resource.ParseID(fmt.Sprintf("/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/g%d", i/2))
@@ -34,7 +34,7 @@ func TestWaitingKeysAreBounded(t *testing.T) {
 	}
 }
 
-func TestRememberIsBounded(t *testing.T) {
+func TestMaxDecisions(t *testing.T) {
 	var s State
 	for i := range 100 {
 		s.addDecision(Decision{Step: "PreCheck", Message: fmt.Sprint(i)})

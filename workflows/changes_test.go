@@ -9,9 +9,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestLearn holds that each resource stands once in the changes, with its newest
-// change, the newest last, and that there are never more than the bound.
-func TestLearn(t *testing.T) {
+// TestNoteChange checks that the list of changes contains each resource once with its
+// newest change, sorted by time, and that its length is bounded.
+func TestNoteChange(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	change := func(n int, upper bool, at time.Duration) activities.Change {
 		text := fmt.Sprintf("/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/g%d", n)
@@ -27,20 +27,20 @@ func TestLearn(t *testing.T) {
 	var s State
 	for i, c := range []struct {
 		change activities.Change
-		news   bool
+		noted  bool
 	}{
 		{change(1, false, 0), true}, {change(1, true, 0), false}, {change(1, false, -1), false},
 		{change(2, false, 0), true}, {change(1, true, 1), true}, {change(1, false, 0), false},
 	} {
-		if got := s.noteChange(c.change); got != c.news {
-			t.Errorf("step %d: news %t, want %t", i, got, c.news)
+		if got := s.noteChange(c.change); got != c.noted {
+			t.Errorf("step %d: noted %t, want %t", i, got, c.noted)
 		}
 	}
 	older := s.Changes
 	s.noteChange(change(2, false, 1))
 	s.noteChange(change(1, true, 2))
 	if len(older) != 2 || older[0].ID.Name() != "g2" || older[1].ID.Name() != "G1" {
-		t.Errorf("learning changed a list that was handed out: %v", older)
+		t.Errorf("noteChange modified a list that a caller has: %v", older)
 	}
 	if len(s.Changes) != 2 || s.Changes[1].ID.Name() != "G1" || !s.Changes[1].At.Equal(noon.Add(2)) {
 		t.Errorf("changes %v, want two, the newest of g1 last", s.Changes)
@@ -53,11 +53,11 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%d changes from %s to %s, want the last %d", len(s.Changes), s.Changes[0].ID.Name(), s.Changes[len(s.Changes)-1].ID.Name(), maxChanges)
 	}
 	if kept[0].ID.Name() != "g2" {
-		t.Errorf("learning changed a list that was handed out: %v", kept)
+		t.Errorf("noteChange modified a list that a caller has: %v", kept)
 	}
-	handed := s.Changes
+	shared := s.Changes
 	s.dropOldChanges(noon.Add(199*time.Minute + maxChangeAge))
-	if len(s.Changes) != 1 || handed[0].ID.Name() != "g146" {
-		t.Errorf("%d changes are left, want the one that is not older than %s, and no change of the list handed out", len(s.Changes), maxChangeAge)
+	if len(s.Changes) != 1 || shared[0].ID.Name() != "g146" {
+		t.Errorf("%d changes remain, want the one that is not older than %s, and an unmodified list of the caller", len(s.Changes), maxChangeAge)
 	}
 }

@@ -31,25 +31,24 @@ func TestContinueAsNew(t *testing.T) {
 	second := newRun(t)
 	second.input = input
 	second.SetStartTime(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC))
-	early := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
-	late := second.look(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
+	early := second.statusAt(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) - time.Second)
+	late := second.statusAt(input.State.NextTry.Sub(time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)) + time.Second)
 	second.start(2 * time.Hour)
 	if early.Pass != 1 || early.Generation != 1 || early.Phase != workflows.PhaseReady {
 		t.Errorf("a second before the next try: pass %d, generation %d, phase %s; want the state of the first run and no pass", early.Pass, early.Generation, early.Phase)
 	}
 	if late.Pass != 2 {
-		t.Errorf("a second after the next try: pass %d, want 2: the wait was resumed, not restarted", late.Pass)
+		t.Errorf("a second after the next try: pass %d, want 2: the next run must resume the wait, not restart it", late.Pass)
 	}
 }
 
-// TestContinueAsNewKeepsAWakeOfTheSameTask holds that a signal which arrives in
-// one workflow task with the end of the last pass is not lost: the run ends in
-// that task.
-func TestContinueAsNewKeepsAWakeOfTheSameTask(t *testing.T) {
+// TestContinueAsNewKeepsWakeOfSameTask checks that a signal in the workflow task of the
+// end of the last pass is not lost, although the run ends in that task.
+func TestContinueAsNewKeepsWakeOfSameTask(t *testing.T) {
 	r := newRun(t)
 	changed := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	// A pass that ends with an activity, not with a check: the code of a check's
-	// result runs a turn later, and the signal's before it.
+	// The pass ends with an activity, not with a check: the code after a check runs later
+	// in the task than the handler of the signal.
 	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
 		r.SetContinueAsNewSuggested(true)
 		r.SignalWorkflowSkippingWorkflowTask(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Succeeded", At: changed})
@@ -66,13 +65,13 @@ func TestContinueAsNewKeepsAWakeOfTheSameTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	if known := input.State.Changes; len(known) != 1 || !known[0].At.Equal(changed) || !input.State.PassRequested {
-		t.Errorf("the next run knows of the changes %v, want one of %s: the wake was lost", known, changed)
+		t.Errorf("the next run has the changes %v, want one of %s: the wake is lost", known, changed)
 	}
 }
 
-// A sleeper without a next try learns of a new worker version all the same: else
-// its old workers could never be switched off.
-func TestSleepersMoveToANewVersion(t *testing.T) {
+// TestIdleWorkflowsMoveToNewVersion checks that an idle workflow without a next try moves
+// to a new worker version. Otherwise the old workers could never be stopped.
+func TestIdleWorkflowsMoveToNewVersion(t *testing.T) {
 	cases := map[string]func(*run){
 		"paused": func(r *run) { r.at(time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"}) },
 		"fatal":  func(r *run) { blocked(r.script, resource.RetryNone, 0) },
@@ -89,15 +88,15 @@ func TestSleepersMoveToANewVersion(t *testing.T) {
 				t.Errorf("ended with %v, want continue-as-new within 90 min of the new version", err)
 			}
 			if r.count("CheckOwner") != 1 {
-				t.Errorf("%d passes, want the one before the sleep", r.count("CheckOwner"))
+				t.Errorf("%d passes, want only the first one", r.count("CheckOwner"))
 			}
 		})
 	}
 }
 
-// TestALongHistoryContinuesAsNew holds that a history stays short enough to be
-// replayed before a pass, long before the server suggests it.
-func TestALongHistoryContinuesAsNew(t *testing.T) {
+// TestLongHistoryContinuesAsNew checks that a run continues as new before its history
+// is slow to replay, long before the server suggests it.
+func TestLongHistoryContinuesAsNew(t *testing.T) {
 	for length, want := range map[int]bool{450: false, 520: true} {
 		r := newRun(t)
 		r.SetCurrentHistoryLength(length)

@@ -9,8 +9,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// A PUT that nobody asked for is a correction; the first of a spec is not. What
-// this workflow wrote is known as applied, also before it was Ready.
+// TestCorrections checks that the first PUT of a spec is no correction and that a later PUT
+// without a request is one, and that a written spec counts as applied before it is Ready.
 func TestCorrections(t *testing.T) {
 	r := newRun(t)
 	var applied, corrections []bool
@@ -21,7 +21,7 @@ func TestCorrections(t *testing.T) {
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
 		corrections = append(corrections, in.Correction)
 		if in.Uncompared {
-			t.Error("a PUT for differences is not compared again before it is sent")
+			t.Error("a PUT for differences must compare again before it sends")
 		}
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 	}
@@ -38,8 +38,8 @@ func TestCorrections(t *testing.T) {
 	changed.Body = []byte(`{"location":"westus2","tags":{"a":"2"}}`)
 	r.at(2*time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
 	r.start(3 * time.Minute)
-	// The first PUT, the one after a failed post-check, the one of a reconcile,
-	// the one of the new spec.
+	// The first PUT, the PUTs after a failed post-check and of a reconcile, and the PUT of
+	// the new spec.
 	want := []bool{false, false, true, false}
 	for i := range want {
 		if i >= len(corrections) || corrections[i] != want[i] {
@@ -51,9 +51,10 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// What is adopted as it is was not asked of Azure: the differences are
-// remembered, and none of them is a change that was not taken.
-func TestAdoptAsIsIsRemembered(t *testing.T) {
+// TestAdoptAsIsUpdatesBaseline checks that adopting a resource unchanged adds its
+// differences to the baseline. Armature requested none of them, so none of them is a
+// change that Azure did not take.
+func TestAdoptAsIsUpdatesBaseline(t *testing.T) {
 	r := newRun(t)
 	r.script.adopt = true
 	r.script.pre = func(activities.PreCheckInput) resource.Verdict {
@@ -67,6 +68,6 @@ func TestAdoptAsIsIsRemembered(t *testing.T) {
 	r.apply(desired())
 	r.start(time.Second)
 	if !post.Put || len(post.Differences) != 0 || r.count("PutResource") != 0 {
-		t.Errorf("post-check got %+v after %d PUTs, want it to remember and no PUT", post, r.count("PutResource"))
+		t.Errorf("post-check got %+v after %d PUTs, want a new baseline and no PUT", post, r.count("PutResource"))
 	}
 }

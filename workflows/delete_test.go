@@ -22,13 +22,13 @@ func TestDelete(t *testing.T) {
 	}{
 		"synchronous": {
 			reason: "the resource is read until it is absent",
-			script: func(s *script) { s.get = goneAfter(1) },
+			script: func(s *script) { s.get = absentAfter(1) },
 			want:   []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
 			ended:  resource.ReasonDeleted,
 		},
 		"long-running": {
 			script: func(s *script) {
-				s.get = goneAfter(1)
+				s.get = absentAfter(1)
 				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
 				}
@@ -36,10 +36,10 @@ func TestDelete(t *testing.T) {
 			want:  []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "PollOperation", "GetResource"},
 			ended: resource.ReasonDeleted,
 		},
-		"long-running, and read at its end": {
-			reason: "the end of the operation brings the proof",
+		"long-running with final read": {
+			reason: "the last poll shows that the resource is absent",
 			script: func(s *script) {
-				s.get = goneAfter(1)
+				s.get = absentAfter(1)
 				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
 				}
@@ -49,13 +49,13 @@ func TestDelete(t *testing.T) {
 			ended: resource.ReasonDeleted,
 		},
 		"absent": {
-			reason: "what does not exist needs no DELETE",
-			script: func(s *script) { s.get = goneAfter(0) },
+			reason: "an absent resource needs no DELETE",
+			script: func(s *script) { s.get = absentAfter(0) },
 			want:   []string{"CheckDependents", "CheckOwner", "GetResource"},
 			ended:  resource.ReasonDeleted,
 		},
 		"owner absent": {
-			reason: "nothing outlives its owner",
+			reason: "ARM deletes a resource with its owner",
 			script: func(s *script) {
 				s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
 					return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonWaitingForOwner, ""), OwnerAbsent: true}
@@ -71,14 +71,14 @@ func TestDelete(t *testing.T) {
 			ended:  resource.ReasonDetached,
 		},
 		"observe": {
-			reason: "what is only observed is only let go",
+			reason: "an observed resource is only detached",
 			spec:   func(d *resource.Desired) { d.Policy = resource.PolicyObserve },
 			script: func(*script) {},
 			ended:  resource.ReasonDetached,
 		},
 		"cascade": {
-			reason: "--cascade does not look into it",
-			script: func(s *script) { s.get = goneAfter(1) },
+			reason: "--cascade does not change the steps",
+			script: func(s *script) { s.get = absentAfter(1) },
 			input:  workflows.DeleteInput{Cascade: true},
 			want:   []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "DeleteResource", "GetResource"},
 			ended:  resource.ReasonDeleted,
@@ -112,7 +112,7 @@ func TestDelete(t *testing.T) {
 			}
 			c.script(r.script)
 			c.input.Desired = &spec
-			answered := r.at(0, workflows.DeleteUpdate, c.input)
+			response := r.at(0, workflows.DeleteUpdate, c.input)
 			r.start(0)
 			r.wantCalls(c.want...)
 			var status workflows.Status
@@ -120,15 +120,15 @@ func TestDelete(t *testing.T) {
 				t.Errorf("result %+v, %v; want %s: %s", status.Condition, err, c.ended, c.reason)
 			}
 			want := workflows.DeleteResult{Changed: true, Detached: c.ended == resource.ReasonDetached}
-			if answered.result != want {
-				t.Errorf("answer %+v, want %+v", answered.result, want)
+			if response.result != want {
+				t.Errorf("result %+v, want %+v", response.result, want)
 			}
 		})
 	}
 }
 
-// goneAfter makes the resource absent after so many reads.
-func goneAfter(reads int) func(activities.GetResourceInput) activities.GetResourceResult {
+// absentAfter makes the resource absent after the given number of reads.
+func absentAfter(reads int) func(activities.GetResourceInput) activities.GetResourceResult {
 	return func(activities.GetResourceInput) activities.GetResourceResult {
 		if reads--; reads < 0 {
 			return absent()
@@ -137,7 +137,7 @@ func goneAfter(reads int) func(activities.GetResourceInput) activities.GetResour
 	}
 }
 
-func TestDeleteBlockedIsTriedForEver(t *testing.T) {
+func TestBlockedDeleteRetries(t *testing.T) {
 	r := newRun(t)
 	tries := 0
 	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
@@ -155,24 +155,24 @@ func TestDeleteBlockedIsTriedForEver(t *testing.T) {
 	r.apply(desired())
 	r.at(10*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
 	refusedApply := r.at(time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
-	status := r.look(time.Minute)
+	status := r.statusAt(time.Minute)
 	r.start(0)
 	if status.Phase != workflows.PhaseDeleting || status.Condition.Severity == resource.SeverityError {
-		t.Errorf("phase %s, severity %s; a delete never becomes fatal", status.Phase, status.Condition.Severity)
+		t.Errorf("phase %s, severity %s; want a deletion that is never fatal", status.Phase, status.Condition.Severity)
 	}
 	if refusal(refusedApply) != workflows.RefusedDeleting {
-		t.Errorf("an apply during the delete was answered with %v", refusedApply.rejected)
+		t.Errorf("an apply during the deletion returned %v", refusedApply.rejected)
 	}
 	if tries != 4 || r.count("DeleteResource") != 1 {
-		t.Errorf("%d looks, %d DELETEs; want 4 and 1", tries, r.count("DeleteResource"))
+		t.Errorf("%d checks of the contents, %d DELETEs; want 4 and 1", tries, r.count("DeleteResource"))
 	}
 }
 
 func TestDeleteWorksWhilePaused(t *testing.T) {
 	r := newRun(t)
-	looks := 0
+	checks := 0
 	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
-		if looks++; looks < 3 {
+		if checks++; checks < 3 {
 			return resource.Block(resource.ReasonWaitingForDependents, "a database")
 		}
 		return resource.Proceed("")
@@ -188,24 +188,24 @@ func TestDeleteWorksWhilePaused(t *testing.T) {
 	r.at(20*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{})
 	r.start(0)
 	if r.count("DeleteResource") != 1 {
-		t.Errorf("no DELETE while paused, after %d looks", looks)
+		t.Errorf("no DELETE while paused, after %d checks", checks)
 	}
 	if took := r.Now().Sub(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)); took > time.Minute {
-		t.Errorf("the deletion took %s: a pause must not slow it", took)
+		t.Errorf("the deletion took %s: a pause must not delay it", took)
 	}
 }
 
-func TestDeleteOfNothing(t *testing.T) {
+func TestDeleteUnmanaged(t *testing.T) {
 	r := newRun(t)
 	got := r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{})
 	r.start(0)
 	if refusal(got) != workflows.RefusedNotManaged {
-		t.Errorf("answered with %v, want %s", got.rejected, workflows.RefusedNotManaged)
+		t.Errorf("returned %v, want %s", got.rejected, workflows.RefusedNotManaged)
 	}
 	r.wantCalls()
 }
 
-func TestDeleteHeedsAPolicyThatNobodyApplied(t *testing.T) {
+func TestDeleteHonoursUnappliedPolicy(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
 	kept := desired()
@@ -213,7 +213,7 @@ func TestDeleteHeedsAPolicyThatNobodyApplied(t *testing.T) {
 	got := r.at(10*time.Millisecond, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &kept})
 	r.start(time.Second)
 	if refusal(got) != workflows.RefusedInvalid || r.count("DeleteResource") != 0 {
-		t.Errorf("answered with %v after %d DELETEs; a manifest that wants to keep the resource must not delete it", got.rejected, r.count("DeleteResource"))
+		t.Errorf("returned %v after %d DELETEs; a manifest with detach-on-delete must not delete the resource", got.rejected, r.count("DeleteResource"))
 	}
 }
 
@@ -243,7 +243,7 @@ func TestDeleteForced(t *testing.T) {
 	}
 }
 
-func TestReasonDeletedEndsOnlyADeletion(t *testing.T) {
+func TestReasonDeletedWithoutDeletion(t *testing.T) {
 	r := newRun(t)
 	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
 		return activities.GetResourceResult{Verdict: resource.Fail(resource.ReasonDeleted, resource.RetrySlow, "a code of ARM")}
@@ -252,6 +252,6 @@ func TestReasonDeletedEndsOnlyADeletion(t *testing.T) {
 	r.start(time.Minute)
 	var canceled *temporal.CanceledError
 	if err := r.GetWorkflowError(); !errors.As(err, &canceled) {
-		t.Errorf("ended with %v, want it to go on until it is canceled", err)
+		t.Errorf("ended with %v, want it to run until it is canceled", err)
 	}
 }

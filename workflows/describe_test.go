@@ -12,7 +12,7 @@ import (
 	sdkpb "go.temporal.io/api/sdk/v1"
 )
 
-// details reads the page that the Web UI shows, at a time of the run.
+// details returns the page that the Web UI shows at a time of the run.
 func (r *run) details(delay time.Duration) *string {
 	var page string
 	r.RegisterDelayedCallback(func() {
@@ -30,8 +30,8 @@ func (r *run) details(delay time.Duration) *string {
 	return &page
 }
 
-// TestCurrentDetails holds what somebody on call needs, and that the text of
-// others is not read as Markdown.
+// TestCurrentDetails checks that the page contains what an operator on call needs, and
+// that text of other programs is not rendered as Markdown.
 func TestCurrentDetails(t *testing.T) {
 	r := newRun(t)
 	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
@@ -55,12 +55,12 @@ func TestCurrentDetails(t *testing.T) {
 		}
 	}
 	if next, resource := strings.Index(*blocked, "| next try"), strings.Index(*blocked, "| resource"); next > resource {
-		t.Errorf("what is asked first does not come first:\n%s", *blocked)
+		t.Errorf("the next try must come before the resource:\n%s", *blocked)
 	}
 	if newest, oldest := strings.Index(*blocked, "CheckOwner Block"), strings.Index(*blocked, "apply"); newest > oldest {
-		t.Errorf("the newest decision does not come first:\n%s", *blocked)
+		t.Errorf("the newest decision must come first:\n%s", *blocked)
 	}
 	if !strings.Contains(*paused, "**Paused**") || !strings.Contains(*paused, "ada@host: incident") || strings.Contains(*paused, "next try") {
-		t.Errorf("the page of a paused resource is not Paused by ada with no next try:\n%s", *paused)
+		t.Errorf("the page of a paused resource must contain the user and no next try:\n%s", *paused)
 	}
 }

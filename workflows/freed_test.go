@@ -11,11 +11,11 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// TestFreed holds who tells that somebody else's operation on a resource is over:
-// the first that waited for it and found it free, and only him.
+// TestFreed checks which workflow announces the end of an operation that Armature did
+// not start: only the first one that waited for the resource and found it free.
 func TestFreed(t *testing.T) {
 	owner := mustID(group)
-	held := func() resource.Verdict {
+	busy := func() resource.Verdict {
 		verdict := resource.Block(resource.ReasonReconciliationBlocked, "it is Updating")
 		verdict.WaitingFor = []resource.ID{owner}
 		return verdict
@@ -24,23 +24,23 @@ func TestFreed(t *testing.T) {
 		reason string
 		// checks are the verdicts of the owner check, pass by pass; the last repeats.
 		checks []resource.Verdict
-		// told is when another one told of the owner; 0 is never.
-		told time.Duration
-		// again asks for another pass later.
-		again bool
-		// free is whether the check calls what it was held by free.
+		// woken is the time of a wake by another workflow; 0 is never.
+		woken time.Duration
+		// reconcile requests another pass later.
+		reconcile bool
+		// free is true when the check reports that the owner is free.
 		free bool
 		want []string
 	}{
-		"found":    {reason: "the others wait for their next try", checks: []resource.Verdict{held(), resource.Proceed("")}, free: true, want: []string{"free"}},
-		"once":     {reason: "a later pass has nothing to tell", checks: []resource.Verdict{held(), resource.Proceed(""), resource.Proceed("")}, again: true, free: true, want: []string{"free"}},
-		"still":    {reason: "each try of a long wait tells nothing", checks: []resource.Verdict{held(), held(), held(), resource.Proceed("")}, free: true, want: []string{"free"}},
-		"not ours": {reason: "the owner's own workflow tells", checks: []resource.Verdict{held(), resource.Proceed("")}},
-		"told":     {reason: "who was told need not tell", checks: []resource.Verdict{held(), resource.Proceed("")}, told: 500 * time.Millisecond, free: true},
-		"at once":  {reason: "who never waited has nothing to tell", checks: []resource.Verdict{resource.Proceed("")}, free: true},
+		"found":    {reason: "the others would wait until their next try", checks: []resource.Verdict{busy(), resource.Proceed("")}, free: true, want: []string{"free"}},
+		"once":     {reason: "a later pass announces nothing", checks: []resource.Verdict{busy(), resource.Proceed(""), resource.Proceed("")}, reconcile: true, free: true, want: []string{"free"}},
+		"still":    {reason: "a try that still waits announces nothing", checks: []resource.Verdict{busy(), busy(), busy(), resource.Proceed("")}, free: true, want: []string{"free"}},
+		"not ours": {reason: "the owner's own workflow announces it", checks: []resource.Verdict{busy(), resource.Proceed("")}},
+		"woken":    {reason: "a wake shows that another workflow announced it", checks: []resource.Verdict{busy(), resource.Proceed("")}, woken: 500 * time.Millisecond, free: true},
+		"at once":  {reason: "a workflow that never waited announces nothing", checks: []resource.Verdict{resource.Proceed("")}, free: true},
 		"unread": {
 			reason: "a try that could not read the owner ends no wait",
-			checks: []resource.Verdict{held(), resource.Fail("TooManyRequests", resource.RetryFast, "429"), resource.Proceed("")}, free: true, want: []string{"free"},
+			checks: []resource.Verdict{busy(), resource.Fail("TooManyRequests", resource.RetryFast, "429"), resource.Proceed("")}, free: true, want: []string{"free"},
 		},
 	}
 	for name, c := range cases {
@@ -53,42 +53,42 @@ func TestFreed(t *testing.T) {
 				}
 				return result
 			}
-			// The sweep reaches the run that told, too: its keys are still there.
+			// The wake also reaches the run that announced, because its keys still exist.
 			r.script.wake = func(in activities.WakeDependentsInput) error {
 				if in.ID.Equal(owner) {
 					r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: in.ID, State: in.State, At: in.At})
 				}
 				return nil
 			}
-			if c.told > 0 {
+			if c.woken > 0 {
 				r.RegisterDelayedCallback(func() {
 					r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: owner, State: "Ready", At: startTime})
-				}, c.told)
+				}, c.woken)
 			}
-			if c.again {
+			if c.reconcile {
 				r.at(40*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
 			}
 			r.apply(desired())
 			r.start(50 * time.Second)
-			var told []string
+			var announced []string
 			for _, wake := range r.script.wakes {
 				if wake.ID.Equal(owner) {
-					told = append(told, wake.State)
+					announced = append(announced, wake.State)
 				}
 			}
-			if diff := cmp.Diff(c.want, told); diff != "" {
-				t.Errorf("%s: told of the owner (-want +got):\n%s", c.reason, diff)
+			if diff := cmp.Diff(c.want, announced); diff != "" {
+				t.Errorf("%s: announced states of the owner (-want +got):\n%s", c.reason, diff)
 			}
 			if got := r.count("CheckOwner"); got != len(c.checks) {
-				t.Errorf("%d passes, want %d: who told has heard of it", got, len(c.checks))
+				t.Errorf("%d passes, want %d: its own announcement starts no pass", got, len(c.checks))
 			}
 		})
 	}
 }
 
-// TestFreedBeforeTheWrite holds that the others are told as soon as the check
-// passed: the operation of the one who found it may take an hour.
-func TestFreedBeforeTheWrite(t *testing.T) {
+// TestFreedBeforeWrite checks that the others are notified as soon as the check has
+// passed, because the operation that follows may take an hour.
+func TestFreedBeforeWrite(t *testing.T) {
 	owner := mustID(group)
 	r := newRun(t)
 	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
@@ -104,12 +104,12 @@ func TestFreedBeforeTheWrite(t *testing.T) {
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
 	}
 	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
-		return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", activities.ErrorNotYet,
+		return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", activities.ErrorNotYet,
 			temporal.ApplicationErrorOptions{NextRetryDelay: 10 * time.Second})
 	}
 	r.apply(desired())
 	r.start(30 * time.Second)
 	if len(r.script.wakes) != 1 || !r.script.wakes[0].ID.Equal(owner) {
-		t.Errorf("told %+v while the operation goes on, want of the owner", r.script.wakes)
+		t.Errorf("announced %+v during the operation, want the owner", r.script.wakes)
 	}
 }

@@ -30,53 +30,53 @@ func newFreezes(t *testing.T) *freezes {
 	return f
 }
 
-func (f *freezes) at(delay time.Duration, update, selector string) *answer {
-	got := &answer{}
+func (f *freezes) at(delay time.Duration, update, selector string) *updateResult {
+	got := &updateResult{}
 	f.RegisterDelayedCallback(func() {
 		f.UpdateWorkflow(update, "", got.callbacks(), workflows.Freeze{Selector: selector, By: "ada@host"})
 	}, delay)
 	return got
 }
 
-// The workflow lives while anything is frozen, over days, and ends with the last
-// freeze.
+// TestHoldFreeze checks that the workflow runs for days while a freeze exists, and ends
+// with the last one.
 func TestHoldFreeze(t *testing.T) {
 	f := newFreezes(t)
 	first := f.at(0, workflows.FreezeUpdate, "stack=prod")
-	again := f.at(time.Hour, workflows.FreezeUpdate, "stack=prod")
+	repeated := f.at(time.Hour, workflows.FreezeUpdate, "stack=prod")
 	all := f.at(2*time.Hour, workflows.FreezeUpdate, "")
 	bad := f.at(3*time.Hour, workflows.FreezeUpdate, "prod")
 	other := f.at(4*time.Hour, workflows.UnfreezeUpdate, "stack=dev")
 	part := f.at(50*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
 	last := f.at(51*time.Hour, workflows.UnfreezeUpdate, "")
-	begun := f.Now()
+	started := f.Now()
 	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
 	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {
 		t.Fatalf("the run ended with %v", err)
 	}
-	if took := f.Now().Sub(begun); took < 51*time.Hour {
+	if took := f.Now().Sub(started); took < 51*time.Hour {
 		t.Errorf("the run ended after %s, while everything was frozen", took)
 	}
 	for name, want := range map[string]struct {
-		got     *answer
+		got     *updateResult
 		changed bool
 		frozen  int
 	}{
-		"first": {first, true, 1}, "again": {again, false, 1}, "everything": {all, true, 2},
-		"another one thawed": {other, false, 2}, "thawed": {part, true, 1}, "the last": {last, true, 0},
+		"first": {first, true, 1}, "repeated": {repeated, false, 1}, "everything": {all, true, 2},
+		"other selector": {other, false, 2}, "lifted": {part, true, 1}, "the last": {last, true, 0},
 	} {
 		result, _ := want.got.result.(workflows.FreezeResult)
 		if !want.got.complete || result.Changed != want.changed || len(result.Frozen) != want.frozen {
-			t.Errorf("%s: answered %+v (%v, %v), want changed %t and %d frozen", name, result, want.got.rejected, want.got.err, want.changed, want.frozen)
+			t.Errorf("%s: result %+v (%v, %v), want changed %t and %d frozen", name, result, want.got.rejected, want.got.err, want.changed, want.frozen)
 		}
 	}
 	if bad.rejected == nil {
-		t.Error("a selector that is none was taken: it would freeze nothing")
+		t.Error("an invalid selector was accepted, although it matches nothing")
 	}
 }
 
-// What is frozen stays so over continue-as-new: a run that starts with it does
-// not wait for a first freeze, and does not end.
+// TestHoldFreezeContinuesAsNew checks that freezes survive continue-as-new: a run that
+// starts with freezes neither waits for a first one nor ends.
 func TestHoldFreezeContinuesAsNew(t *testing.T) {
 	f := newFreezes(t)
 	f.at(0, workflows.FreezeUpdate, "stack=prod")
@@ -94,19 +94,20 @@ func TestHoldFreezeContinuesAsNew(t *testing.T) {
 		t.Fatalf("the next run starts with %+v", input)
 	}
 	second := newFreezes(t)
-	thawed := second.at(30*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
-	begun := second.Now()
+	unfreeze := second.at(30*time.Hour, workflows.UnfreezeUpdate, "stack=prod")
+	started := second.Now()
 	second.ExecuteWorkflow(workflows.HoldFreezeWorkflow, input)
-	if took := second.Now().Sub(begun); second.GetWorkflowError() != nil || took < 30*time.Hour {
+	if took := second.Now().Sub(started); second.GetWorkflowError() != nil || took < 30*time.Hour {
 		t.Errorf("the next run ended after %s with %v", took, second.GetWorkflowError())
 	}
-	if result, _ := thawed.result.(workflows.FreezeResult); !result.Changed {
-		t.Errorf("unfreeze answered %+v", result)
+	if result, _ := unfreeze.result.(workflows.FreezeResult); !result.Changed {
+		t.Errorf("unfreeze returned %+v", result)
 	}
 }
 
-// A run whose first freeze was refused ends: nothing is frozen.
-func TestHoldFreezeWithoutAFreezeEnds(t *testing.T) {
+// TestHoldFreezeEndsWithoutFreeze checks that a run ends when its first freeze was
+// refused.
+func TestHoldFreezeEndsWithoutFreeze(t *testing.T) {
 	f := newFreezes(t)
 	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
 	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {

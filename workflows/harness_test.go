@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/mock"
 )
 
-// script answers the activities of one run by functions that a test replaces;
-// the defaults are a resource in sync. It notes the calls in order.
+// script is the results of the activities of one run, as functions that a test may
+// replace. The defaults are a resource in sync. It records the calls in order.
 type script struct {
 	calls    []string
 	owner    func(activities.CheckOwnerInput) activities.CheckOwnerResult
@@ -33,8 +33,8 @@ type script struct {
 	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
 	post     func(activities.PostCheckInput) activities.PostCheckResult
 	contents func(activities.CheckContentsInput) resource.Verdict
-	// dependents, turn and the rest of a pass; wakes are the inputs of
-	// WakeDependents, which runs beside the passes and is not in calls.
+	// wakes are the inputs of WakeDependents, which runs beside the passes and is not in
+	// calls.
 	dependents func(activities.CheckDependentsInput) resource.Verdict
 	turn       func(activities.TakeTurnInput) resource.Verdict
 	provider   func(activities.RegisterProviderInput) resource.Verdict
@@ -43,7 +43,7 @@ type script struct {
 	overdueAfter time.Duration
 	adopt        bool
 	wakes        []activities.WakeDependentsInput
-	// wake answers WakeDependents, turns are the inputs of TakeTurn and EndTurn.
+	// wake is the result of WakeDependents, turns are the inputs of TakeTurn and EndTurn.
 	wake   func(activities.WakeDependentsInput) error
 	turns  []activities.Turn
 	delete func(activities.DeleteResourceInput) activities.DeleteResourceResult
@@ -89,15 +89,15 @@ func create(activities.PreCheckInput) resource.Verdict {
 	return resource.Verdict{Action: resource.ActionProceed, Create: true, Message: "it does not exist"}
 }
 
-// run is one run in the test environment, which skips time.
+// run is a workflow run in the test environment, which skips time.
 type run struct {
 	*testsuite.TestWorkflowEnvironment
 	t      *testing.T
 	script *script
 	timers []time.Duration
-	// mu guards the notes: WakeDependents runs beside the passes.
+	// mu guards the recorded calls, because WakeDependents runs beside the passes.
 	mu sync.Mutex
-	// watched are search attributes whose lists are noted.
+	// watched are the search attributes with recorded lists.
 	watched []watched
 	// errors is the log at level error, counted the counters by name and reason.
 	errors  bytes.Buffer
@@ -155,48 +155,48 @@ func (c counter) Inc(n int64) {
 func (r *run) register() {
 	for name, function := range map[string]any{
 		"CheckOwner": func(_ context.Context, in activities.CheckOwnerInput) (activities.CheckOwnerResult, error) {
-			r.called("CheckOwner")
+			r.recordCall("CheckOwner")
 			return r.script.owner(in), nil
 		},
 		"GetResource": func(_ context.Context, in activities.GetResourceInput) (activities.GetResourceResult, error) {
-			r.called("GetResource")
+			r.recordCall("GetResource")
 			return r.script.get(in), nil
 		},
 		"PreCheck": func(_ context.Context, in activities.PreCheckInput) (activities.PreCheckResult, error) {
-			r.called("PreCheck")
+			r.recordCall("PreCheck")
 			return activities.PreCheckResult{Verdict: r.script.pre(in), Turn: r.script.serialised, Adopt: r.script.adopt}, nil
 		},
 		"PutResource": func(_ context.Context, in activities.PutResourceInput) (activities.PutResourceResult, error) {
-			r.called("PutResource")
+			r.recordCall("PutResource")
 			return r.script.put(in)
 		},
 		"PollOperation": func(_ context.Context, in activities.PollOperationInput) (activities.PollOperationResult, error) {
-			r.called("PollOperation")
+			r.recordCall("PollOperation")
 			return r.script.poll(in)
 		},
 		"PostCheck": func(_ context.Context, in activities.PostCheckInput) (activities.PostCheckResult, error) {
-			r.called("PostCheck")
+			r.recordCall("PostCheck")
 			return r.script.post(in), nil
 		},
 		"CheckContents": func(_ context.Context, in activities.CheckContentsInput) (activities.CheckContentsResult, error) {
-			r.called("CheckContents")
+			r.recordCall("CheckContents")
 			return activities.CheckContentsResult{Verdict: r.script.contents(in), Turn: r.script.serialised}, nil
 		},
 		"CheckDependents": func(_ context.Context, in activities.CheckDependentsInput) (activities.CheckDependentsResult, error) {
-			r.called("CheckDependents")
+			r.recordCall("CheckDependents")
 			return activities.CheckDependentsResult{Verdict: r.script.dependents(in), OverdueAfter: r.script.overdueAfter}, nil
 		},
 		"TakeTurn": func(_ context.Context, in activities.TakeTurnInput) (activities.TakeTurnResult, error) {
-			r.called("TakeTurn")
+			r.recordCall("TakeTurn")
 			r.script.turns = append(r.script.turns, in.Turn)
 			return activities.TakeTurnResult{Verdict: r.script.turn(in)}, nil
 		},
 		"RegisterProvider": func(_ context.Context, in activities.RegisterProviderInput) (activities.RegisterProviderResult, error) {
-			r.called("RegisterProvider")
+			r.recordCall("RegisterProvider")
 			return activities.RegisterProviderResult{Verdict: r.script.provider(in)}, nil
 		},
 		"EndTurn": func(_ context.Context, in activities.EndTurnInput) (activities.EndTurnResult, error) {
-			r.called("EndTurn")
+			r.recordCall("EndTurn")
 			r.script.turns = append(r.script.turns, in.Turn)
 			return activities.EndTurnResult{}, nil
 		},
@@ -207,7 +207,7 @@ func (r *run) register() {
 			return activities.WakeDependentsResult{}, r.script.wake(in)
 		},
 		"DeleteResource": func(_ context.Context, in activities.DeleteResourceInput) (activities.DeleteResourceResult, error) {
-			r.called("DeleteResource")
+			r.recordCall("DeleteResource")
 			return r.script.delete(in), nil
 		},
 	} {
@@ -215,21 +215,21 @@ func (r *run) register() {
 	}
 }
 
-func (r *run) called(name string) {
+func (r *run) recordCall(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.script.calls = append(r.script.calls, name)
 }
 
-// answer is how an update ended.
-type answer struct {
+// updateResult is the result of an update.
+type updateResult struct {
 	rejected error
 	result   any
 	err      error
 	complete bool
 }
 
-func (a *answer) callbacks() *testsuite.TestUpdateCallback {
+func (a *updateResult) callbacks() *testsuite.TestUpdateCallback {
 	return &testsuite.TestUpdateCallback{
 		OnAccept:   func() {},
 		OnReject:   func(err error) { a.rejected = err },
@@ -238,19 +238,18 @@ func (a *answer) callbacks() *testsuite.TestUpdateCallback {
 }
 
 // at sends an update after a delay from the start.
-func (r *run) at(delay time.Duration, update string, input any) *answer {
-	got := &answer{}
+func (r *run) at(delay time.Duration, update string, input any) *updateResult {
+	got := &updateResult{}
 	r.RegisterDelayedCallback(func() { r.UpdateWorkflow(update, "", got.callbacks(), input) }, delay)
 	return got
 }
 
-// apply sends the first apply with the start.
-func (r *run) apply(spec resource.Desired) *answer {
+// apply sends the first apply with the start of the run.
+func (r *run) apply(spec resource.Desired) *updateResult {
 	return r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec, By: "ada@host"})
 }
 
-// start runs the workflow; a run that would go on for ever is canceled at the
-// end.
+// start runs the workflow, and cancels it after the given time unless that is 0.
 func (r *run) start(end time.Duration) {
 	r.t.Helper()
 	if end > 0 {
@@ -262,8 +261,8 @@ func (r *run) start(end time.Duration) {
 	}
 }
 
-// look queries the status at a time of the run.
-func (r *run) look(delay time.Duration) *workflows.Status {
+// statusAt returns the status at a time of the run, once the run has ended.
+func (r *run) statusAt(delay time.Duration) *workflows.Status {
 	status := &workflows.Status{}
 	r.RegisterDelayedCallback(func() {
 		value, err := r.QueryWorkflow(workflows.StatusQuery)
@@ -285,7 +284,7 @@ func (r *run) wantCalls(want ...string) {
 	}
 }
 
-// count is how often an activity ran.
+// count returns the number of calls of an activity.
 func (r *run) count(name string) int {
 	n := 0
 	for _, call := range r.script.calls {
@@ -306,7 +305,7 @@ func mustID(text string) resource.ID {
 
 const group = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1"
 
-// desired is the spec of the tests.
+// desired returns the spec of the tests.
 func desired() resource.Desired {
 	id := mustID(group + "/providers/Microsoft.Kusto/clusters/c1")
 	return resource.Desired{
@@ -316,7 +315,7 @@ func desired() resource.Desired {
 	}
 }
 
-// lists notes what is written to a search attribute that holds a list.
+// lists records the values that are written to a search attribute of type list.
 func (r *run) lists(name string) *[][]string {
 	r.watched = append(r.watched, watched{temporal.NewSearchAttributeKeyKeywordList(name), &[][]string{}})
 	if len(r.watched) == 1 {
@@ -332,7 +331,7 @@ func (r *run) lists(name string) *[][]string {
 	return r.watched[len(r.watched)-1].lists
 }
 
-// keys are what is written to ReconcileWaitingFor.
+// keys returns the values that are written to ReconcileWaitingFor.
 func (r *run) keys() *[][]string { return r.lists("ReconcileWaitingFor") }
 
 type watched struct {

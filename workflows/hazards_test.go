@@ -12,11 +12,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// The tests named TestHazardNN hold that the known hazards of operators for ARM
-// are not inherited. The others are in activities, extensions and arm.
+// The tests named TestHazardNN check that Armature does not have the known hazards of
+// operators for ARM. The others are in activities, extensions and arm.
 
-// Hazard 2: an accepted PUT resets the backoff, so that an operation that fails
-// again and again is repeated every second.
+// Hazard 2: an accepted PUT resets the backoff, so that an operation that always fails is
+// repeated every second.
 func TestHazard02AnAcceptedPutResetsNoBackoff(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
@@ -27,13 +27,13 @@ func TestHazard02AnAcceptedPutResetsNoBackoff(t *testing.T) {
 		return activities.PollOperationResult{Verdict: resource.Fail("AllocationFailed", resource.RetrySlow, "no capacity")}, nil
 	}
 	r.apply(desired())
-	status := r.look(50 * time.Minute)
+	status := r.statusAt(50 * time.Minute)
 	r.start(51 * time.Minute)
 	if puts := r.count("PutResource"); puts > 4 {
 		t.Errorf("%d PUTs within 50 minutes", puts)
 	}
 	if status.Attempts < 3 {
-		t.Errorf("the attempts are counted as %d", status.Attempts)
+		t.Errorf("%d attempts are counted, want at least 3", status.Attempts)
 	}
 }
 
@@ -60,8 +60,8 @@ func TestHazard04TheOwnerIsCheckedOnEveryPass(t *testing.T) {
 	}
 }
 
-// Hazard 5: a post-check that fails makes the next try write again, and it judges
-// by an owner from before.
+// Hazard 5: a failed post-check makes the next try write again, and uses an outdated
+// reading of the owner.
 func TestHazard05APostCheckThatFailsWritesNothing(t *testing.T) {
 	r := newRun(t)
 	exists, reads := false, 0
@@ -78,7 +78,7 @@ func TestHazard05APostCheckThatFailsWritesNothing(t *testing.T) {
 		return resource.Verdict{Action: resource.ActionSkip}
 	}
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
-		exists = true // at once, without an operation
+		exists = true // immediately, without an operation
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 	}
 	fresh := true
@@ -94,7 +94,7 @@ func TestHazard05APostCheckThatFailsWritesNothing(t *testing.T) {
 		t.Errorf("%d PUTs with %d post-checks", puts, r.count("PostCheck"))
 	}
 	if !fresh || reads < r.count("PostCheck") || r.count("CheckOwner") < r.count("PostCheck") {
-		t.Errorf("%d reads and %d owner checks for %d post-checks: each judges what was read in its pass", reads, r.count("CheckOwner"), r.count("PostCheck"))
+		t.Errorf("%d reads and %d owner checks for %d post-checks: each must use a reading of its own pass", reads, r.count("CheckOwner"), r.count("PostCheck"))
 	}
 }
 
@@ -116,7 +116,7 @@ func TestHazard08ABlockedResourceIsWoken(t *testing.T) {
 		open = true
 		r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Succeeded", At: time.Date(2026, 1, 2, 3, 10, 0, 0, time.UTC)})
 	}, 10*time.Minute)
-	status := r.look(10*time.Minute + time.Second)
+	status := r.statusAt(10*time.Minute + time.Second)
 	r.start(11 * time.Minute)
 	if status.Phase != workflows.PhaseReady {
 		t.Errorf("phase %s a second after the owner changed", status.Phase)
@@ -136,8 +136,8 @@ func TestHazard08ABlockedResourceIsWoken(t *testing.T) {
 	}
 }
 
-// Hazard 11: counters live in memory: a restart forgets them, and writes every
-// resource again. Here they are part of the state that goes on.
+// Hazard 11: a restart resets counters in memory, and the operator writes every resource
+// again. In Armature they are part of the state that the next run receives.
 func TestHazard11CountersSurvive(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
@@ -156,9 +156,9 @@ func TestHazard11CountersSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if input.State.Attempts < 5 || input.State.Repeated.Times < 5 {
-		t.Errorf("the next run begins with %d attempts, ended %+v", input.State.Attempts, input.State.Repeated)
+		t.Errorf("the next run starts with %d attempts and %+v", input.State.Attempts, input.State.Repeated)
 	}
-	// A worker that starts anew finds a resource in sync: a read, and no PUT.
+	// A restarted worker finds a resource in sync: one read and no PUT.
 	second := newRun(t)
 	input.State.NextTry = time.Date(2026, 1, 2, 3, 0, 10, 0, time.UTC)
 	second.input = input

@@ -10,12 +10,13 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// What Azure keeps can be seen and dropped: the next pass compares without it.
-func TestBaselineIsShownAndDropped(t *testing.T) {
+// TestBaselineShownAndDropped checks that the status contains the differences that Azure
+// keeps, and that the pass after DropBaseline compares without them.
+func TestBaselineShownAndDropped(t *testing.T) {
 	r := newRun(t)
-	var memories []string
+	var baselines []string
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-		memories = append(memories, string(in.Memory))
+		baselines = append(baselines, string(in.Memory))
 		return resource.Verdict{Action: resource.ActionSkip, Reason: resource.ReasonInSync}
 	}
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
@@ -25,20 +26,20 @@ func TestBaselineIsShownAndDropped(t *testing.T) {
 	}
 	r.apply(desired())
 	r.at(time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
-	shown := r.look(2 * time.Second)
+	shown := r.statusAt(2 * time.Second)
 	r.at(3*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{DropBaseline: true})
 	r.start(4 * time.Second)
 	if len(shown.Kept) != 1 || shown.Kept[0] != "properties.size" {
 		t.Errorf("the status shows %v, want what Azure keeps", shown.Kept)
 	}
-	if len(memories) != 3 || memories[1] != `{"m":1}` || memories[2] != "" {
-		t.Errorf("the passes compared with the memories %q, want none in the last", memories)
+	if len(baselines) != 3 || baselines[1] != `{"m":1}` || baselines[2] != "" {
+		t.Errorf("the passes compared with the baselines %q, want none in the last", baselines)
 	}
 }
 
-// A change that Azure accepted and does not show is read once more soon, and not
-// written again.
-func TestChangeNotTakenIsReadOnceMore(t *testing.T) {
+// TestChangeNotTakenReadTwice checks that a change that Azure accepted but does not show
+// is read again soon, and not written again.
+func TestChangeNotTakenReadTwice(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = func(activities.PreCheckInput) resource.Verdict {
 		if r.count("PutResource") > 0 {
@@ -50,10 +51,10 @@ func TestChangeNotTakenIsReadOnceMore(t *testing.T) {
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess, Reason: resource.ReasonChangeNotTaken}}
 	}
 	r.apply(desired())
-	before, after := r.look(29*time.Second), r.look(31*time.Second)
+	before, after := r.statusAt(29*time.Second), r.statusAt(31*time.Second)
 	r.start(4 * time.Minute)
 	if before.Pass != 1 || after.Pass != 2 || r.count("GetResource") > 4 || r.count("PutResource") != 1 {
-		t.Errorf("pass %d after 29 s and %d after 31 s, %d reads, %d PUTs; want one look more after 30 s",
+		t.Errorf("pass %d after 29 s and %d after 31 s, %d reads, %d PUTs; want one more pass after 30 s",
 			before.Pass, after.Pass, r.count("GetResource"), r.count("PutResource"))
 	}
 }

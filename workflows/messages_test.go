@@ -16,22 +16,21 @@ import (
 	"github.com/stretchr/testify/mock"
 )
 
-// refusal is the type of the error of a refused update.
-func refusal(a *answer) string {
-	var application *temporal.ApplicationError
-	if errors.As(a.rejected, &application) {
-		return application.Type()
+// refusal returns the error type of a refused update, or "".
+func refusal(a *updateResult) string {
+	if refused, ok := errors.AsType[*temporal.ApplicationError](a.rejected); ok {
+		return refused.Type()
 	}
 	return ""
 }
 
-func TestApplyRefusedEndsTheRun(t *testing.T) {
+func TestRefusedApplyEndsRun(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(*resource.Desired)
 	}{
-		"another resource": {"the workflow belongs to one resource", func(d *resource.Desired) { d.ID = mustID(group) }},
-		"no api-version":   {"no request can be made without it", func(d *resource.Desired) { d.APIVersion = "" }},
+		"another resource": {"a workflow manages one resource", func(d *resource.Desired) { d.ID = mustID(group) }},
+		"no api-version":   {"every request needs it", func(d *resource.Desired) { d.APIVersion = "" }},
 		"labels too long": {"a search attribute over 2,048 bytes makes the server terminate the workflow", func(d *resource.Desired) {
 			d.Labels = map[string]string{}
 			for i := range 150 {
@@ -53,7 +52,7 @@ func TestApplyRefusedEndsTheRun(t *testing.T) {
 				t.Errorf("rejected with %v, want %s: %s", got.rejected, workflows.RefusedInvalid, c.reason)
 			}
 			if err := r.GetWorkflowError(); err != nil {
-				t.Errorf("the run ended with %v, want it complete at once", err)
+				t.Errorf("the run ended with %v, want it to complete immediately", err)
 			}
 			r.wantCalls()
 		})
@@ -63,16 +62,16 @@ func TestApplyRefusedEndsTheRun(t *testing.T) {
 func TestApplyGenerations(t *testing.T) {
 	r := newRun(t)
 	first := r.apply(desired())
-	again := r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
+	repeated := r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
 	changed := desired()
 	changed.Body = json.RawMessage(`{"location":"westus3"}`)
 	second := r.at(20*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
 	r.start(time.Second)
-	for name, want := range map[*answer]workflows.ApplyResult{
-		first: {Generation: 1, Changed: true}, again: {Generation: 1}, second: {Generation: 2, Changed: true},
+	for got, want := range map[*updateResult]workflows.ApplyResult{
+		first: {Generation: 1, Changed: true}, repeated: {Generation: 1}, second: {Generation: 2, Changed: true},
 	} {
-		if name.result != want {
-			t.Errorf("answer %+v, want %+v", name.result, want)
+		if got.result != want {
+			t.Errorf("result %+v, want %+v", got.result, want)
 		}
 	}
 	if r.count("GetResource") != 2 {
@@ -91,7 +90,7 @@ func TestApplyDuringOperation(t *testing.T) {
 	polls := 0
 	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
 		if polls++; polls == 1 {
-			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", "NotYet",
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", "NotYet",
 				temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 		}
 		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
@@ -100,13 +99,13 @@ func TestApplyDuringOperation(t *testing.T) {
 	changed := desired()
 	changed.Body = json.RawMessage(`{"location":"westus3"}`)
 	got := r.at(30*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
-	status := r.look(2 * time.Minute)
+	status := r.statusAt(2 * time.Minute)
 	r.start(3 * time.Minute)
 	if !got.complete {
 		t.Error("the update waited for the operation")
 	}
 	if len(bodies) != 2 || bodies[1] != string(changed.Body) {
-		t.Errorf("PUT bodies %v, want the operation ended and then the new generation", bodies)
+		t.Errorf("PUT bodies %v, want the new generation after the end of the operation", bodies)
 	}
 	if status.Condition.ObservedGeneration != 2 {
 		t.Errorf("observed generation %d, want 2", status.Condition.ObservedGeneration)
@@ -116,18 +115,18 @@ func TestApplyDuringOperation(t *testing.T) {
 func TestReconcileJoins(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
-	var answers []*answer
+	var results []*updateResult
 	for range 5 {
-		answers = append(answers, r.at(10*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"}))
+		results = append(results, r.at(10*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"}))
 	}
 	r.start(time.Second)
-	for _, got := range answers {
+	for _, got := range results {
 		if pass := got.result.(workflows.ReconcileResult).Pass; pass < 2 || pass > 3 {
-			t.Errorf("answered pass %d, want 2 or 3", pass)
+			t.Errorf("returned pass %d, want 2 or 3", pass)
 		}
 	}
 	if passes := r.count("GetResource"); passes > 3 {
-		t.Errorf("%d passes for five requests at once, want them joined", passes)
+		t.Errorf("%d passes for five concurrent requests, want them joined", passes)
 	}
 }
 
@@ -140,29 +139,29 @@ func TestPause(t *testing.T) {
 	polls := 0
 	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
 		if polls++; polls < 3 {
-			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", "NotYet",
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", "NotYet",
 				temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 		}
 		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
 	}
 	r.apply(desired())
 	r.at(time.Minute+30*time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host", Reason: "incident"})
-	paused := r.look(5 * time.Hour)
+	paused := r.statusAt(5 * time.Hour)
 	r.at(6*time.Hour, workflows.ResumeUpdate, workflows.PauseInput{By: "ada@host"})
 	r.start(6*time.Hour + time.Second)
 	if paused.Phase != workflows.PhasePaused || !paused.Paused || !paused.NextTry.IsZero() {
 		t.Errorf("phase %s, paused %t, next try %v; want Paused and no next try", paused.Phase, paused.Paused, paused.NextTry)
 	}
 	if !strings.Contains(paused.Condition.Message, "pause") {
-		t.Errorf("the condition says %q hours after the operation, want that the pass stopped for the pause", paused.Condition.Message)
+		t.Errorf("the message is %q hours after the operation, want that the pass stopped for the pause", paused.Condition.Message)
 	}
 	if polls < 3 {
-		t.Errorf("%d polls: a pause must let the operation end", polls)
+		t.Errorf("%d polls: the operation must end despite the pause", polls)
 	}
 	calls := strings.Join(r.script.calls, " ")
 	want := "CheckOwner GetResource PreCheck PutResource PollOperation PollOperation PollOperation GetResource CheckOwner"
 	if !strings.HasPrefix(calls, want) {
-		t.Errorf("activities ran as %s, want no step after the PUT until the resume", calls)
+		t.Errorf("activities ran as %s, want no step after the PUT before the resume", calls)
 	}
 }
 
@@ -170,31 +169,31 @@ func TestPauseHasNoNextTry(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
 	r.at(10*time.Second, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})
-	paused := r.look(20 * time.Second)
+	paused := r.statusAt(20 * time.Second)
 	r.at(27*time.Second, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
 	r.script.contents = func(activities.CheckContentsInput) resource.Verdict {
 		return resource.Block(resource.ReasonWaitingForDependents, "a database")
 	}
-	held := r.at(25*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	reconcile := r.at(25*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	unchanged := r.at(26*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
-	goesOn := r.at(29*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
-	deleting := r.look(30 * time.Second)
+	whileDeleting := r.at(29*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	deleting := r.statusAt(30 * time.Second)
 	r.start(40 * time.Second)
 	if paused.Pass != 1 || !paused.NextTry.IsZero() {
 		t.Errorf("after pass %d the next try is %v, want none while paused", paused.Pass, paused.NextTry)
 	}
-	if !held.result.(workflows.ReconcileResult).Paused || !unchanged.result.(workflows.ApplyResult).Paused {
-		t.Errorf("answers %+v and %+v do not say that a pause holds them", held.result, unchanged.result)
+	if !reconcile.result.(workflows.ReconcileResult).Paused || !unchanged.result.(workflows.ApplyResult).Paused {
+		t.Errorf("results %+v and %+v do not report the pause", reconcile.result, unchanged.result)
 	}
-	if goesOn.result.(workflows.ReconcileResult).Paused {
-		t.Error("the answer says that a pause holds a deletion")
+	if whileDeleting.result.(workflows.ReconcileResult).Paused {
+		t.Error("the result reports a pause, which does not stop a deletion")
 	}
 	if deleting.NextTry.IsZero() {
-		t.Error("a deletion shows no next try; it goes on while paused")
+		t.Error("a deletion has no next try, although it continues while paused")
 	}
 }
 
-func TestApplyKeepsTheMemo(t *testing.T) {
+func TestApplyUpdatesMemo(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
 	changed := desired()

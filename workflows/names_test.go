@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNames holds every name that lives in histories, search attributes and the
-// tools of users: a rename is a decision, not a slip.
+// TestNames compares every name in histories, search attributes and the tools of users
+// with a golden file, so that a rename is deliberate.
 func TestNames(t *testing.T) {
 	var lines []string
 	add := func(kind string, names ...string) {
@@ -80,8 +80,7 @@ func fields(of reflect.Type) []string {
 	return names
 }
 
-// compare holds a text against a golden file; ARMATURE_UPDATE_GOLDEN=1 writes
-// the file.
+// compare compares a text with a golden file; ARMATURE_UPDATE_GOLDEN=1 writes the file.
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	if os.Getenv("ARMATURE_UPDATE_GOLDEN") != "" {

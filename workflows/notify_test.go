@@ -14,9 +14,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// seen is one pass: what the GETs show, what the pre-check decides and whether
-// the resource is Ready.
-type seen struct {
+// passScript is one pass: the result of the GETs, the decision of the pre-check, and
+// whether the resource is Ready.
+type passScript struct {
 	state         string
 	absent, leaf  bool
 	put, notReady bool
@@ -24,9 +24,9 @@ type seen struct {
 	refused       bool
 }
 
-// passes makes the script show one pass after the other.
-func (s *script) passes(all ...seen) {
-	at := func() seen { return all[min(max(0, countOf(s.calls, "CheckOwner")-1), len(all)-1)] }
+// passes makes the script use one passScript after the other.
+func (s *script) passes(all ...passScript) {
+	at := func() passScript { return all[min(max(0, countOf(s.calls, "CheckOwner")-1), len(all)-1)] }
 	s.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 		now := at()
 		got := activities.GetResourceResult{Verdict: resource.Proceed(""), Leaf: now.leaf}
@@ -67,8 +67,8 @@ func countOf(calls []string, name string) int {
 	return n
 }
 
-// told are the states of the wakes.
-func (r *run) told() []string {
+// announced returns the states of the wakes.
+func (r *run) announced() []string {
 	states := []string{}
 	for _, wake := range r.script.wakes {
 		states = append(states, wake.State)
@@ -76,34 +76,34 @@ func (r *run) told() []string {
 	return states
 }
 
-// TestTell holds when the others are told, pass by pass: what they look at
-// changed, and never because a pass ran.
-func TestTell(t *testing.T) {
+// TestNotify checks that a pass notifies dependents only if something changed that they
+// depend on.
+func TestNotify(t *testing.T) {
 	const good = "Succeeded"
 	cases := map[string]struct {
 		reason string
-		passes []seen
+		passes []passScript
 		want   []string
 	}{
-		"in sync":        {"nothing changed since the first pass", []seen{{state: good}, {state: good}, {state: good}}, []string{"Ready"}},
-		"created":        {"Ready says it all", []seen{{absent: true, put: true, state: good}}, []string{"Ready"}},
-		"drift repaired": {"a reading from before shows the drift", []seen{{state: good}, {state: good, put: true}}, []string{"Ready", "written"}},
+		"in sync":        {"nothing changed since the first pass", []passScript{{state: good}, {state: good}, {state: good}}, []string{"Ready"}},
+		"created":        {"Ready includes written", []passScript{{absent: true, put: true, state: good}}, []string{"Ready"}},
+		"drift repaired": {"readings from before show the drift", []passScript{{state: good}, {state: good, put: true}}, []string{"Ready", "written"}},
 		"operation": {
-			"another state is seen by the owner check of the children", []seen{{state: good}, {state: "Updating", blocked: true}, {state: good}},
+			"the owner check of the children depends on the state", []passScript{{state: good}, {state: "Updating", blocked: true}, {state: good}},
 			[]string{"Ready", "Updating", "Ready"},
 		},
-		"resting state": {"also of a resource that stays Ready", []seen{{state: "Succeeded, Running"}, {state: "Succeeded, Stopped"}}, []string{"Ready", "Succeeded, Stopped"}},
-		"vanished":      {"its children have no owner", []seen{{state: good}, {absent: true, blocked: true}}, []string{"Ready", "absent"}},
+		"stopped state": {"also for a resource that stays Ready", []passScript{{state: "Succeeded, Running"}, {state: "Succeeded, Stopped"}}, []string{"Ready", "Succeeded, Stopped"}},
+		"vanished":      {"its children have no owner anymore", []passScript{{state: good}, {absent: true, blocked: true}}, []string{"Ready", "absent"}},
 		"appeared": {
-			"a reference to it is good now, although it is not Ready and shows no state",
-			[]seen{{absent: true, blocked: true}, {notReady: true}}, []string{"changed"},
+			"a reference to it is valid now, although it is not Ready and has no state",
+			[]passScript{{absent: true, blocked: true}, {notReady: true}}, []string{"changed"},
 		},
-		"state gone": {"no state is another state", []seen{{state: "Updating", blocked: true}, {blocked: true}}, []string{"Updating", "changed"}},
-		"not ready":  {"written is news also where it led nowhere", []seen{{state: "Failed", put: true, notReady: true}, {state: "Failed", put: true, notReady: true}}, []string{"Failed", "written"}},
-		"late":       {"the post-check decides when it is Ready", []seen{{state: good, notReady: true}, {state: good, notReady: true}, {state: good}}, []string{good, "Ready"}},
-		"refused":    {"a read that was refused saw nothing", []seen{{state: good}, {refused: true}}, []string{"Ready"}},
-		"again":      {"Ready again after a refusal", []seen{{state: good}, {refused: true}, {state: good}}, []string{"Ready", "Ready"}},
-		"leaf":       {"nobody waits for a leaf", []seen{{state: good, leaf: true}, {state: good, put: true, leaf: true}, {state: "Updating", leaf: true}}, []string{}},
+		"no state":  {"a missing state is a change", []passScript{{state: "Updating", blocked: true}, {blocked: true}}, []string{"Updating", "changed"}},
+		"not ready": {"a write is a change even if the resource is not Ready afterwards", []passScript{{state: "Failed", put: true, notReady: true}, {state: "Failed", put: true, notReady: true}}, []string{"Failed", "written"}},
+		"late":      {"the post-check decides when it is Ready", []passScript{{state: good, notReady: true}, {state: good, notReady: true}, {state: good}}, []string{good, "Ready"}},
+		"refused":   {"a refused read shows no change", []passScript{{state: good}, {refused: true}}, []string{"Ready"}},
+		"again":     {"Ready again after a refusal", []passScript{{state: good}, {refused: true}, {state: good}}, []string{"Ready", "Ready"}},
+		"leaf":      {"no resource waits for a leaf", []passScript{{state: good, leaf: true}, {state: good, put: true, leaf: true}, {state: "Updating", leaf: true}}, []string{}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -116,23 +116,23 @@ func TestTell(t *testing.T) {
 				r.at(time.Duration(i+1)*10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
 			}
 			r.start(time.Duration(len(c.passes)) * 10 * time.Second)
-			if diff := cmp.Diff(c.want, r.told()); diff != "" {
-				t.Errorf("%s: told (-want +got):\n%s", c.reason, diff)
+			if diff := cmp.Diff(c.want, r.announced()); diff != "" {
+				t.Errorf("%s: announced states (-want +got):\n%s", c.reason, diff)
 			}
 			for _, wake := range r.script.wakes {
 				if !wake.ID.Equal(spec.ID) || wake.At.IsZero() || wake.Once || len(wake.Needed) > 0 {
-					t.Errorf("wake %+v, want the resource, the time, and two sweeps", wake)
+					t.Errorf("wake %+v, want the resource, the time and two list requests", wake)
 				}
 			}
 		})
 	}
 }
 
-// TestTellWhenCutShort holds that a pass which a pause cut short tells what it
-// saw: nobody else would.
-func TestTellWhenCutShort(t *testing.T) {
+// TestNotifyAfterInterruptedPass checks that a pass that a pause interrupts announces the
+// change that it observed, because no later pass would.
+func TestNotifyAfterInterruptedPass(t *testing.T) {
 	r := newRun(t)
-	r.script.passes(seen{state: "Succeeded"}, seen{state: "Stopping"})
+	r.script.passes(passScript{state: "Succeeded"}, passScript{state: "Stopping"})
 	get := r.script.get
 	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 		if r.count("GetResource") == 2 {
@@ -143,18 +143,18 @@ func TestTellWhenCutShort(t *testing.T) {
 	r.apply(desired())
 	r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	r.start(20 * time.Second)
-	if diff := cmp.Diff([]string{"Ready", "Stopping"}, r.told()); diff != "" || r.count("PostCheck") != 1 {
-		t.Errorf("%d post-checks, want 1; told (-want +got):\n%s", r.count("PostCheck"), diff)
+	if diff := cmp.Diff([]string{"Ready", "Stopping"}, r.announced()); diff != "" || r.count("PostCheck") != 1 {
+		t.Errorf("%d post-checks, want 1; announced states (-want +got):\n%s", r.count("PostCheck"), diff)
 	}
 }
 
-// slowly makes each wake take a minute of the run's time.
-func slowly(s *script) {
+// delayWakes makes each wake take a minute of the run's time.
+func delayWakes(s *script) {
 	tried := map[string]bool{}
 	s.wake = func(in activities.WakeDependentsInput) error {
 		if known := tried[in.State]; !known {
 			tried[in.State] = true
-			return temporal.NewApplicationErrorWithOptions("away", "WakeFailed", temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
+			return temporal.NewApplicationErrorWithOptions("unavailable", "WakeFailed", temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 		}
 		return nil
 	}
@@ -162,23 +162,23 @@ func slowly(s *script) {
 
 var startTime = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-// TestEndsWaitForTheWake holds that no end of a run takes a wake along.
-func TestEndsWaitForTheWake(t *testing.T) {
+// TestRunEndsAfterWake checks that the end of a run does not cancel a wake.
+func TestRunEndsAfterWake(t *testing.T) {
 	t.Run("once", func(t *testing.T) {
 		r := newRun(t)
-		slowly(r.script)
+		delayWakes(r.script)
 		r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
 		r.start(0)
 		if err := r.GetWorkflowError(); err != nil || len(r.script.wakes) != 2 || r.Now().Sub(startTime) < time.Minute {
 			t.Errorf("ended with %v after %s and %d attempts to wake, want it to wait for the second", err, r.Now().Sub(startTime), len(r.script.wakes))
 		}
 		if !r.script.wakes[0].Once {
-			t.Error("a run that ends asks for a second sweep, which would keep it for seconds")
+			t.Error("a run that ends requests a second list, which would delay it by seconds")
 		}
 	})
 	t.Run("continue-as-new", func(t *testing.T) {
 		r := newRun(t)
-		slowly(r.script)
+		delayWakes(r.script)
 		wake := r.script.wake
 		r.script.wake = func(in activities.WakeDependentsInput) error {
 			r.SetContinueAsNewSuggested(true)
@@ -194,19 +194,19 @@ func TestEndsWaitForTheWake(t *testing.T) {
 	})
 	t.Run("deletion", func(t *testing.T) {
 		r := newRun(t)
-		slowly(r.script)
-		r.script.get = goneAfter(0)
+		delayWakes(r.script)
+		r.script.get = absentAfter(0)
 		spec := desired()
 		spec.References = []resource.Reference{{ID: mustID(group + "/providers/Contoso.Things/nets/n1"), APIVersion: "1"}}
 		spec.DependsOn = []resource.Reference{{ID: spec.Owner, APIVersion: "1"}}
 		r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
 		r.start(0)
-		if err := r.GetWorkflowError(); err != nil || countOf(r.told(), "Deleted") != 2 {
-			t.Errorf("ended with %v; told %v, want the end, at its second attempt", err, r.told())
+		if err := r.GetWorkflowError(); err != nil || countOf(r.announced(), "Deleted") != 2 {
+			t.Errorf("ended with %v, announced %v; want the deletion at the second attempt", err, r.announced())
 		}
 		last := r.script.wakes[0]
 		if last.State != "Deleted" || !last.Once || len(last.Needed) != 2 || !last.Needed[0].Equal(spec.Owner) || last.Needed[1].Name() != "n1" {
-			t.Errorf("the last wake is %+v; want one sweep, and what it needed told, each once", last)
+			t.Errorf("the last wake is %+v; want one list, and every resource that it needed once", last)
 		}
 		if r.Now().Sub(startTime) < time.Minute {
 			t.Error("the run ended before its wakes did")
@@ -214,9 +214,9 @@ func TestEndsWaitForTheWake(t *testing.T) {
 	})
 }
 
-// TestReleaseIsTold holds that a resource which is left to its owner says so to
-// the owner, which waits for it.
-func TestReleaseIsTold(t *testing.T) {
+// TestNotifyOwnerOfRelease checks that a resource that leaves its deletion to its owner
+// notifies the owner, which waits for it.
+func TestNotifyOwnerOfRelease(t *testing.T) {
 	r := newRun(t)
 	r.script.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 		return activities.DeleteResourceResult{Verdict: resource.Block(resource.ReasonWaitingForOwnerDelete, "it goes with rg1")}
@@ -224,16 +224,16 @@ func TestReleaseIsTold(t *testing.T) {
 	r.apply(desired())
 	r.at(5*time.Second, workflows.DeleteUpdate, workflows.DeleteInput{})
 	r.start(time.Minute)
-	if diff := cmp.Diff([]string{"Ready", "left to the deletion of its owner"}, r.told()); diff != "" {
-		t.Errorf("told (-want +got), want the release once, not at each of %d tries:\n%s", r.count("DeleteResource"), diff)
+	if diff := cmp.Diff([]string{"Ready", "left to the deletion of its owner"}, r.announced()); diff != "" {
+		t.Errorf("announced states (-want +got), want the release once, not at each of %d tries:\n%s", r.count("DeleteResource"), diff)
 	}
 	if last := r.script.wakes[1]; len(last.Needed) != 1 || !last.Needed[0].Equal(desired().Owner) {
-		t.Errorf("the release is told to %v, want the owner", last.Needed)
+		t.Errorf("the release is announced to %v, want the owner", last.Needed)
 	}
 }
 
-// TestWakeOfARun holds what a wake does to a run in each phase.
-func TestWakeOfARun(t *testing.T) {
+// TestWakeByPhase checks the effect of a wake in each phase.
+func TestWakeByPhase(t *testing.T) {
 	wake := func(r *run, delay time.Duration, at time.Time) {
 		r.RegisterDelayedCallback(func() {
 			r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Ready", At: at})
@@ -244,38 +244,38 @@ func TestWakeOfARun(t *testing.T) {
 		arrange func(*run)
 		passes  int
 	}{
-		"blocked": {"it tries again at once", func(r *run) { blocked(r.script, resource.RetryVerySlow, 0) }, 2},
-		"repeated": {"the second sweep brings a known change", func(r *run) {
+		"blocked": {"it retries immediately", func(r *run) { blocked(r.script, resource.RetryVerySlow, 0) }, 2},
+		"repeated": {"the second list repeats a known change", func(r *run) {
 			blocked(r.script, resource.RetryVerySlow, 0)
 			wake(r, 5*time.Second+time.Second, startTime)
 		}, 2},
-		"older": {"what is older than known is no news", func(r *run) {
+		"older": {"a change older than the known one has no effect", func(r *run) {
 			blocked(r.script, resource.RetryVerySlow, 0)
 			wake(r, 5*time.Second+time.Second, startTime.Add(-time.Second))
 		}, 2},
-		"newer": {"another change of the same resource is", func(r *run) {
+		"newer": {"another change of the same resource starts a pass", func(r *run) {
 			blocked(r.script, resource.RetryVerySlow, 0)
 			wake(r, 5*time.Second+time.Second, startTime.Add(time.Second))
 		}, 3},
-		"ready":  {"it waits for nobody", func(*run) {}, 1},
-		"failed": {"also where no retry is planned", func(r *run) { blocked(r.script, resource.RetryNone, 0) }, 2},
-		"paused": {"a pause holds", func(r *run) {
+		"ready":  {"it waits for no resource", func(*run) {}, 1},
+		"failed": {"a wake also works without a planned retry", func(r *run) { blocked(r.script, resource.RetryNone, 0) }, 2},
+		"paused": {"a wake starts no pass during a pause", func(r *run) {
 			blocked(r.script, resource.RetryVerySlow, 0)
 			r.at(time.Second, workflows.PauseUpdate, workflows.PauseInput{})
 		}, 1},
-		"resumed": {"what came during a pause is not lost", func(r *run) {
+		"resumed": {"a change during a pause is not lost", func(r *run) {
 			blocked(r.script, resource.RetryVerySlow, 0)
 			r.at(time.Second, workflows.PauseUpdate, workflows.PauseInput{})
 			r.at(20*time.Second, workflows.ResumeUpdate, workflows.PauseInput{})
 		}, 2},
-		"deleting": {"who waits for dependents hears of them", func(r *run) {
+		"deleting": {"a deletion that waits for dependents receives their changes", func(r *run) {
 			r.script.dependents = func(activities.CheckDependentsInput) resource.Verdict {
-				r.called("CheckOwner")
+				r.recordCall("CheckOwner")
 				return resource.Fail(resource.ReasonWaitingForDependents, resource.RetryVerySlow, "a database")
 			}
 			r.at(time.Second, workflows.DeleteUpdate, workflows.DeleteInput{})
 		}, 3},
-		"passing while ready": {"a resync read before the change, too", func(r *run) {
+		"resync": {"a resync read before the change, too", func(r *run) {
 			get := r.script.get
 			r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 				if r.count("GetResource") == 2 {
@@ -285,11 +285,11 @@ func TestWakeOfARun(t *testing.T) {
 			}
 			r.at(time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 		}, 3},
-		"passing": {"the pass read before the change: another one follows", func(r *run) {
+		"pass": {"the pass read before the change, so another one follows", func(r *run) {
 			polls := 0
 			r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
 				if polls++; polls == 1 {
-					return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", activities.ErrorNotYet,
+					return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", activities.ErrorNotYet,
 						temporal.ApplicationErrorOptions{NextRetryDelay: 10 * time.Second})
 				}
 				return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
@@ -321,16 +321,16 @@ func TestWakeOfARun(t *testing.T) {
 	}
 }
 
-// TestOldChangesAreForgotten holds that a change is told to the checks as long as
-// a worker may keep a reading from before it, and no longer: each check would
-// read everything anew on a worker that does not know it.
-func TestOldChangesAreForgotten(t *testing.T) {
+// TestOldChangesExpire checks that checks receive a change as long as a worker may cache a
+// reading from before it, and no longer: a worker that does not know the change would read
+// everything again.
+func TestOldChangesExpire(t *testing.T) {
 	r := newRun(t)
 	blocked(r.script, resource.RetrySlow, 0)
-	heard := map[time.Duration]int{}
+	received := map[time.Duration]int{}
 	owner := r.script.owner
 	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
-		heard[r.Now().Sub(startTime).Truncate(time.Minute)] = len(in.Changes)
+		received[r.Now().Sub(startTime).Truncate(time.Minute)] = len(in.Changes)
 		return owner(in)
 	}
 	r.RegisterDelayedCallback(func() {
@@ -339,7 +339,7 @@ func TestOldChangesAreForgotten(t *testing.T) {
 	r.apply(desired())
 	r.start(30 * time.Minute)
 	early, late := 0, 0
-	for at, changes := range heard {
+	for at, changes := range received {
 		switch {
 		case at >= 2*time.Minute && at < 9*time.Minute:
 			early = max(early, changes)
@@ -348,23 +348,23 @@ func TestOldChangesAreForgotten(t *testing.T) {
 		}
 	}
 	if early != 1 || late != 0 {
-		t.Errorf("%d changes told within 9 min, %d after 11, want 1 and 0", early, late)
+		t.Errorf("%d changes received within 9 min, %d after 11, want 1 and 0", early, late)
 	}
 }
 
-// TestFirstTimer holds that the first wait for somebody is short, once: what it
-// became while the search attribute was on its way woke nobody here.
+// TestFirstTimer checks that only the first wait for a resource is short: a change while
+// the search attribute was not yet visible woke no workflow.
 func TestFirstTimer(t *testing.T) {
 	lists := map[string]struct {
 		reason     string
 		verdict    resource.Reason
 		retryAfter time.Duration
 		short      bool
-		least      time.Duration
+		minWait    time.Duration
 	}{
 		"new list":    {"", resource.ReasonReferenceNotReady, 0, true, 0},
-		"retry after": {"ARM asked for more", resource.ReasonReferenceNotReady, 50 * time.Second, false, 50 * time.Second},
-		"sibling":     {"the turn comes by a message", resource.ReasonWaitingForSibling, 0, false, 30 * time.Second},
+		"retry after": {"ARM requested a longer wait", resource.ReasonReferenceNotReady, 50 * time.Second, false, 50 * time.Second},
+		"sibling":     {"a message grants the turn", resource.ReasonWaitingForSibling, 0, false, 30 * time.Second},
 	}
 	for name, c := range lists {
 		t.Run(name, func(t *testing.T) {
@@ -386,8 +386,8 @@ func TestFirstTimer(t *testing.T) {
 			if len(got) < 12 {
 				t.Fatalf("%d waits", len(got))
 			}
-			if (got[9] <= 2*time.Second) != c.short || got[9] < c.least {
-				t.Errorf("the wait after the new list is %s (short %t wanted): %s", got[9], c.short, c.reason)
+			if (got[9] <= 2*time.Second) != c.short || got[9] < c.minWait {
+				t.Errorf("the wait after the new list is %s, want short %t: %s", got[9], c.short, c.reason)
 			}
 			for _, at := range []int{8, 10, 11} {
 				if got[at] < 30*time.Second {

@@ -45,9 +45,9 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// TestOnceEndsAtAWarningWithoutRetry holds that a verdict which nothing tries
-// again ends the run, whatever its severity: it would wait for ever.
-func TestOnceEndsAtAWarningWithoutRetry(t *testing.T) {
+// TestOnceEndsWithoutRetry checks that a verdict without a retry ends the run, whatever
+// its severity. Otherwise the run would wait forever.
+func TestOnceEndsWithoutRetry(t *testing.T) {
 	r := newRun(t)
 	blocked(r.script, resource.RetryNone, 0)
 	r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), Once: true})
@@ -58,16 +58,16 @@ func TestOnceEndsAtAWarningWithoutRetry(t *testing.T) {
 	}
 }
 
-// TestOnceIsNotOverWhilePaused holds that a run does not end with the condition
-// of an older generation when a pause cut the pass of the new one short.
-func TestOnceIsNotOverWhilePaused(t *testing.T) {
+// TestOnceContinuesAfterPause checks that a run does not end with the condition of an
+// older generation when a pause interrupts the pass of the new one.
+func TestOnceContinuesAfterPause(t *testing.T) {
 	r := newRun(t)
 	changed := desired()
 	changed.Body = []byte(`{"location":"westus3"}`)
 	reads := 0
 	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
 		switch reads++; reads {
-		case 1: // the first pass ends Ready, but a new generation waits
+		case 1: // the first pass ends Ready, but there is a new generation
 			r.at(0, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed, Once: true})
 		case 2:
 			r.at(0, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})

@@ -34,14 +34,14 @@ func TestOverdue(t *testing.T) {
 			spec.Body = []byte(`{"location":"westus3"}`)
 			r.at(90*time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
 		}, false, 90 * time.Minute, false},
-		"applied again": {"the same spec does not", func(r *run) {
+		"same spec applied": {"the same spec does not", func(r *run) {
 			r.at(90*time.Minute, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
 		}, true, 0, false},
-		"resumed": {"a pause was no wait", func(r *run) {
+		"resumed": {"a pause does not count as waiting", func(r *run) {
 			r.at(time.Minute, workflows.PauseUpdate, workflows.PauseInput{})
 			r.at(90*time.Minute, workflows.ResumeUpdate, workflows.PauseInput{})
 		}, false, 90 * time.Minute, false},
-		"deleted": {"nor is a deletion that was asked for just now overdue", func(r *run) {
+		"deleted": {"a deletion gets its own time", func(r *run) {
 			r.at(90*time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
 		}, false, 90 * time.Minute, false},
 		"ready": {"Ready ends it", func(r *run) {
@@ -56,7 +56,7 @@ func TestOverdue(t *testing.T) {
 			late(r.script, resource.RetrySlow)
 			c.arrange(r)
 			r.apply(desired())
-			status := r.look(2 * time.Hour)
+			status := r.statusAt(2 * time.Hour)
 			r.start(2*time.Hour + time.Second)
 			want := resource.SeverityWarning
 			switch {
@@ -76,7 +76,7 @@ func TestOverdue(t *testing.T) {
 				t.Errorf("counted %d and logged %d overdue passes, want as many of each", counted, logged)
 			}
 			if !c.ready && (status.NextTry.IsZero() || status.Phase == workflows.PhaseFailed) {
-				t.Errorf("phase %s, next try %s: an overdue resource is tried on", status.Phase, status.NextTry)
+				t.Errorf("phase %s, next try %s: an overdue resource is retried", status.Phase, status.NextTry)
 			}
 		})
 	}
@@ -88,16 +88,16 @@ func TestOverdue(t *testing.T) {
 			return activities.CheckOwnerResult{Verdict: verdict}
 		}
 		r.apply(desired())
-		status := r.look(time.Minute)
+		status := r.statusAt(time.Minute)
 		r.start(2 * time.Minute)
 		if status.Condition.Severity != resource.SeverityWarning {
-			t.Errorf("severity %s of what is tried again and not overdue, want a warning", status.Condition.Severity)
+			t.Errorf("severity %s of a verdict that is retried and not overdue, want a warning", status.Condition.Severity)
 		}
 	})
 }
 
-// TestOverdueSteps checks which steps' verdicts become overdue, and what the limit
-// and the exemption come from.
+// TestOverdueSteps checks the steps with verdicts that become overdue, and the sources
+// of the limit and the exemption.
 func TestOverdueSteps(t *testing.T) {
 	const after = time.Hour
 	failed := resource.Fail(resource.ReasonFailed, resource.RetrySlow, "x")
@@ -137,7 +137,7 @@ func TestOverdueSteps(t *testing.T) {
 			s.inTurn()
 			s.turn = func(activities.TakeTurnInput) resource.Verdict { return failed }
 		}, true},
-		"operation": {"an operation that fails again and again too", func(s *script) {
+		"operation": {"an operation that fails repeatedly too", func(s *script) {
 			s.pre = create
 			s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
 				return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
@@ -160,7 +160,7 @@ func TestOverdueSteps(t *testing.T) {
 				return activities.CheckOwnerResult{Verdict: failed, OverdueAfter: -1}
 			}
 		}, false},
-		"drift": {"a policy that writes nothing has nothing to be late with", func(s *script) {
+		"drift": {"with a policy that writes nothing, no write can be late", func(s *script) {
 			s.pre = func(activities.PreCheckInput) resource.Verdict {
 				return resource.Fail(resource.ReasonDriftDetected, resource.RetrySlow, "drift")
 			}
@@ -184,7 +184,7 @@ func TestOverdueSteps(t *testing.T) {
 			limit(r.script)
 			c.arrange(r.script)
 			r.apply(desired())
-			status := r.look(2 * time.Hour)
+			status := r.statusAt(2 * time.Hour)
 			r.start(2*time.Hour + time.Second)
 			if status.Overdue != c.overdue {
 				t.Errorf("overdue %t, want %t: %s", status.Overdue, c.overdue, c.reason)
@@ -202,7 +202,7 @@ func TestOverdueDelete(t *testing.T) {
 	}
 	r.apply(desired())
 	r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
-	early, late := r.look(30*time.Minute), r.look(3*time.Hour)
+	early, late := r.statusAt(30*time.Minute), r.statusAt(3*time.Hour)
 	r.start(3*time.Hour + time.Second)
 	if early.Overdue || !late.Overdue {
 		t.Errorf("overdue %t after half an hour and %t after three, want it after one", early.Overdue, late.Overdue)

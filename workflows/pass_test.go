@@ -20,7 +20,7 @@ func TestPassOrder(t *testing.T) {
 		phase  workflows.Phase
 	}{
 		"in sync": {
-			reason: "a resource in sync gets no PUT, and the post-check runs all the same",
+			reason: "a resource in sync gets no PUT, but the post-check runs",
 			script: func(*script) {},
 			want:   []string{"CheckOwner", "GetResource", "PreCheck", "PostCheck"},
 			phase:  workflows.PhaseReady,
@@ -42,8 +42,8 @@ func TestPassOrder(t *testing.T) {
 			want:  []string{"CheckOwner", "GetResource", "PreCheck", "PutResource", "PollOperation", "GetResource", "PostCheck"},
 			phase: workflows.PhaseReady,
 		},
-		"operation that brings the resource": {
-			reason: "what was read at its end is not read again",
+		"operation with final read": {
+			reason: "the last poll returns the resource, so it is not read again",
 			script: func(s *script) {
 				s.pre = create
 				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
@@ -65,7 +65,7 @@ func TestPassOrder(t *testing.T) {
 			phase: workflows.PhaseBlocked,
 		},
 		"read refused": {
-			reason: "an answer that does not mean absent is no reason for a PUT",
+			reason: "an error that does not mean absent causes no PUT",
 			script: func(s *script) {
 				s.get = func(activities.GetResourceInput) activities.GetResourceResult {
 					return activities.GetResourceResult{Verdict: resource.Fail("SubscriptionNotFound", resource.RetryVerySlow, "no such subscription")}
@@ -84,8 +84,8 @@ func TestPassOrder(t *testing.T) {
 			want:  []string{"CheckOwner", "GetResource", "PreCheck"},
 			phase: workflows.PhaseBlocked,
 		},
-		"put refused for good": {
-			reason: "class None waits for a person",
+		"put refused permanently": {
+			reason: "class None waits for a user",
 			script: func(s *script) {
 				s.pre = create
 				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
@@ -101,7 +101,7 @@ func TestPassOrder(t *testing.T) {
 			r := newRun(t)
 			c.script(r.script)
 			r.apply(desired())
-			status := r.look(500 * time.Millisecond)
+			status := r.statusAt(500 * time.Millisecond)
 			r.start(700 * time.Millisecond)
 			r.wantCalls(c.want...)
 			if status.Phase != c.phase {
@@ -114,7 +114,7 @@ func TestPassOrder(t *testing.T) {
 	}
 }
 
-// pollWith is a poll whose end brings a reading, where one was asked for.
+// pollWith returns a poll that ends with a reading if the input expects one.
 func pollWith(expect activities.Expectation, got activities.GetResourceResult) func(activities.PollOperationInput) (activities.PollOperationResult, error) {
 	return func(in activities.PollOperationInput) (activities.PollOperationResult, error) {
 		result := activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
@@ -125,31 +125,31 @@ func pollWith(expect activities.Expectation, got activities.GetResourceResult) f
 	}
 }
 
-// TestPostCheckSeesWhatTheOperationBrought holds that the reading from before the
-// PUT is not judged once more.
-func TestPostCheckSeesWhatTheOperationBrought(t *testing.T) {
+// TestPostCheckUsesResultOfOperation checks that the post-check does not use the reading
+// from before the PUT.
+func TestPostCheckUsesResultOfOperation(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
 	}
 	r.script.poll = pollWith(activities.ExpectPresent, activities.GetResourceResult{Exists: true, State: "Succeeded", Observed: []byte(`{"after":1}`)})
-	var judged string
+	var observed string
 	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
-		judged = string(in.Observed)
+		observed = string(in.Observed)
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 	}
 	r.apply(desired())
 	r.start(700 * time.Millisecond)
-	if judged != `{"after":1}` {
-		t.Errorf("the post-check judged %q, want what the end of the operation showed", judged)
+	if observed != `{"after":1}` {
+		t.Errorf("the post-check received %q, want the reading of the end of the operation", observed)
 	}
 	if len(r.script.wakes) != 1 || r.script.wakes[0].State != "Ready" {
-		t.Errorf("told %+v, want that it is Ready", r.script.wakes)
+		t.Errorf("wakes %+v, want one that announces Ready", r.script.wakes)
 	}
 }
 
-func TestPassPostCheckFailureNeverRepeatsThePut(t *testing.T) {
+func TestPassPostCheckFailureRepeatsNoPut(t *testing.T) {
 	r := newRun(t)
 	exists := false
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
@@ -169,17 +169,17 @@ func TestPassPostCheckFailureNeverRepeatsThePut(t *testing.T) {
 		}}
 	}
 	r.apply(desired())
-	status := r.look(time.Hour)
+	status := r.statusAt(time.Hour)
 	r.start(time.Hour + time.Minute)
 	if puts := r.count("PutResource"); puts != 1 {
-		t.Errorf("%d PUTs, want 1: the retry of a post-check is a new pass, and PreCheck alone decides about a PUT", puts)
+		t.Errorf("%d PUTs, want 1: the retry of a post-check is a new pass, and only PreCheck decides about a PUT", puts)
 	}
 	if status.Condition.Ready || status.Phase != workflows.PhaseNotReady || status.Attempts < 5 {
-		t.Errorf("condition %+v in phase %s after %d attempts; want not Ready and tried on", status.Condition, status.Phase, status.Attempts)
+		t.Errorf("condition %+v in phase %s after %d attempts; want not Ready and retried", status.Condition, status.Phase, status.Attempts)
 	}
 }
 
-func TestPassThatGivesUpEndsInWords(t *testing.T) {
+func TestPassActivityFailure(t *testing.T) {
 	cases := map[string]struct {
 		err    error
 		reason resource.Reason
@@ -195,10 +195,10 @@ func TestPassThatGivesUpEndsInWords(t *testing.T) {
 				return activities.PutResourceResult{}, c.err
 			}
 			r.apply(desired())
-			status := r.look(500 * time.Millisecond)
+			status := r.statusAt(500 * time.Millisecond)
 			r.start(700 * time.Millisecond)
 			if status.Condition.Reason != c.reason || status.Condition.Message == "" {
-				t.Errorf("condition %+v, want reason %s with words", status.Condition, c.reason)
+				t.Errorf("condition %+v, want reason %s and a message", status.Condition, c.reason)
 			}
 		})
 	}
@@ -218,17 +218,17 @@ func TestPassOperationTimeout(t *testing.T) {
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Token: "t", Sent: true}, nil
 	}
 	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
-		return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", "NotYet",
+		return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", "NotYet",
 			temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 	}
 	r.apply(spec)
-	during := r.look(5 * time.Minute)
-	after := r.look(20 * time.Minute)
+	during := r.statusAt(5 * time.Minute)
+	after := r.statusAt(20 * time.Minute)
 	r.start(21 * time.Minute)
 	if during.Phase != workflows.PhaseOperating || during.Operation != "PUT" {
 		t.Errorf("phase %s, operation %q while the operation runs; want Operating and PUT", during.Phase, during.Operation)
 	}
-	if log := decisions(after); !strings.Contains(log, "Last poll: goes on") || !strings.Contains(log, "OperationTimeout") || r.count("PutResource") != 1 {
+	if log := decisions(after); !strings.Contains(log, "Last poll: in progress") || !strings.Contains(log, "OperationTimeout") || r.count("PutResource") != 1 {
 		t.Errorf("%d PUTs, want one and the verdict OperationTimeout:\n%s", r.count("PutResource"), log)
 	}
 	if after.Condition.Reason != resource.ReasonOperationInProgress {
@@ -246,7 +246,7 @@ func TestPassFailedPutsBecomeVerySlow(t *testing.T) {
 		return activities.PollOperationResult{Verdict: resource.Fail("AllocationFailed", resource.RetrySlow, "no capacity")}, nil
 	}
 	r.apply(desired())
-	status := r.look(30 * time.Minute)
+	status := r.statusAt(30 * time.Minute)
 	r.start(31 * time.Minute)
 	if puts := r.count("PutResource"); puts != 3 {
 		t.Errorf("%d PUTs in half an hour, want 3: an accepted PUT must not reset the counters", puts)
@@ -264,7 +264,7 @@ func decisions(status *workflows.Status) string {
 	return b.String()
 }
 
-func TestCancelTouchesNothing(t *testing.T) {
+func TestCancelSendsNoDelete(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
 	r.start(time.Second)

@@ -14,15 +14,16 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// A plan is the activity's answer; an activity that gives up is an answer too.
+// TestPlanResource checks that the workflow returns the result of the activity, and that
+// an error of the activity is a result too.
 func TestPlanResource(t *testing.T) {
 	want := activities.PlanResourceResult{Action: activities.PlanUpdate, Reason: resource.ReasonDrift, APIVersion: "2023-08-15"}
 	for name, c := range map[string]struct {
 		err  error
 		want activities.PlanResourceResult
 	}{
-		"Answer": {want: want},
-		"GaveUp": {
+		"Result": {want: want},
+		"Error": {
 			err: temporal.NewNonRetryableApplicationError("ARM cannot be reached", string(resource.ReasonArmUnreachable), errors.New("x")),
 			want: activities.PlanResourceResult{
 				Action: activities.PlanError, Reason: resource.ReasonArmUnreachable, Message: "ARM cannot be reached", APIVersion: "2023-08-15",
@@ -31,9 +32,9 @@ func TestPlanResource(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
-			var asked activities.PlanResourceInput
+			var input activities.PlanResourceInput
 			r.RegisterActivityWithOptions(func(_ context.Context, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
-				asked = in
+				input = in
 				return want, c.err
 			}, activity.RegisterOptions{Name: "PlanResource"})
 			r.ExecuteWorkflow(workflows.PlanResourceWorkflow, activities.PlanResourceInput{Desired: desired()})
@@ -44,14 +45,14 @@ func TestPlanResource(t *testing.T) {
 			if got.Action != c.want.Action || got.Reason != c.want.Reason || got.Message != c.want.Message || got.APIVersion != c.want.APIVersion {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			if !asked.Desired.ID.Equal(desired().ID) {
-				t.Errorf("the activity was asked for %s", asked.Desired.ID)
+			if !input.Desired.ID.Equal(desired().ID) {
+				t.Errorf("the activity received %s", input.Desired.ID)
 			}
 		})
 	}
 }
 
-// The workflow of a resource tells what it remembers, also while it waits.
+// TestMemoryQuery checks that a waiting workflow returns its baseline and flags.
 func TestMemoryQuery(t *testing.T) {
 	r := newRun(t)
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
@@ -73,6 +74,6 @@ func TestMemoryQuery(t *testing.T) {
 	}, 2*time.Minute)
 	r.start(3 * time.Minute)
 	if got.Generation != 1 || got.Policy != resource.PolicyManage || !got.Paused || got.Deleting || string(got.Memory) != `{"a":1}` {
-		t.Errorf("recollection %+v", got)
+		t.Errorf("memory %+v", got)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// What is protected takes no delete, neither managed nor by its manifest, until
-// another policy was applied.
+// TestProtect checks that a protected resource refuses every delete until another policy
+// is applied.
 func TestProtect(t *testing.T) {
 	r := newRun(t)
 	spec := desired()
@@ -24,30 +24,30 @@ func TestProtect(t *testing.T) {
 	r.at(time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(), By: "ada@host"})
 	later := r.at(2*time.Second, workflows.DeleteUpdate, workflows.DeleteInput{})
 	r.start(time.Minute)
-	for name, got := range map[string]*answer{"by name": byName, "cascade": cascade, "by manifest": byManifest} {
+	for name, got := range map[string]*updateResult{"by name": byName, "cascade": cascade, "by manifest": byManifest} {
 		if refusal(got) != workflows.RefusedProtected || !strings.Contains(got.rejected.Error(), "policy protect") {
-			t.Errorf("%s: answered with %v, want %s", name, got.rejected, workflows.RefusedProtected)
+			t.Errorf("%s: returned %v, want %s", name, got.rejected, workflows.RefusedProtected)
 		}
 	}
 	if later.rejected != nil || r.count("DeleteResource") == 0 {
-		t.Errorf("with policy manage the delete ended with %v after %d DELETEs", later.rejected, r.count("DeleteResource"))
+		t.Errorf("with policy manage the delete returned %v after %d DELETEs", later.rejected, r.count("DeleteResource"))
 	}
 }
 
-func TestProtectOfAManifest(t *testing.T) {
+func TestProtectByManifest(t *testing.T) {
 	r := newRun(t)
 	spec := desired()
 	spec.Policy = resource.PolicyProtect
 	got := r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
 	r.start(0)
 	if refusal(got) != workflows.RefusedProtected {
-		t.Errorf("answered with %v, want %s", got.rejected, workflows.RefusedProtected)
+		t.Errorf("returned %v, want %s", got.rejected, workflows.RefusedProtected)
 	}
 	r.wantCalls()
 }
 
-// Drift that is only reported is a condition of its own, looked at again after
-// the interval, also a short one.
+// TestObserve checks that drift with policy observe has its own condition, and that the
+// next try follows after the interval, even a short one.
 func TestObserve(t *testing.T) {
 	for name, interval := range map[string]time.Duration{"Short": 5 * time.Minute, "Long": 2 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestObserve(t *testing.T) {
 				}
 			}
 			r.apply(spec)
-			status := r.look(time.Second)
+			status := r.statusAt(time.Second)
 			r.start(10 * time.Second)
 			c := status.Condition
 			if c.Ready || c.Reason != resource.ReasonDriftDetected || c.Severity != resource.SeverityWarning || status.Phase != workflows.PhaseNotReady {
@@ -73,7 +73,7 @@ func TestObserve(t *testing.T) {
 			}
 			wait := status.NextTry.Sub(c.LastTransitionTime)
 			if wait < interval*3/4 || wait > interval*5/4 {
-				t.Errorf("the next look is after %s, want about %s", wait, interval)
+				t.Errorf("the next try is after %s, want about %s", wait, interval)
 			}
 			r.wantCalls("CheckOwner", "GetResource", "PreCheck")
 		})

@@ -10,9 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A provider that is not registered is registered, and the PUT is sent again in
-// the same pass; while the registration goes on, the pass ends with its verdict.
-func TestProviderIsRegistered(t *testing.T) {
+// TestRegisterProvider checks that the workflow registers a missing provider and sends the
+// PUT again in the same pass. While the registration is in progress, the pass ends with
+// its verdict.
+func TestRegisterProvider(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
 	puts := 0
@@ -25,37 +26,37 @@ func TestProviderIsRegistered(t *testing.T) {
 		}
 		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
 	}
-	asked := 0
+	requests := 0
 	r.script.provider = func(in activities.RegisterProviderInput) resource.Verdict {
-		if asked++; in.Namespace != "Microsoft.Kusto" || asked > 2 {
-			t.Errorf("asked %d times, for %s", asked, in.Namespace)
+		if requests++; in.Namespace != "Microsoft.Kusto" || requests > 2 {
+			t.Errorf("%d registrations, the last of %s", requests, in.Namespace)
 		}
-		if asked == 1 {
+		if requests == 1 {
 			return resource.Block("MissingSubscriptionRegistration", "Microsoft.Kusto is being registered")
 		}
 		return resource.Proceed("registered")
 	}
 	r.apply(desired())
-	blocked, ready := r.look(500*time.Millisecond), r.look(10*time.Second)
+	blocked, ready := r.statusAt(500*time.Millisecond), r.statusAt(10*time.Second)
 	r.start(11 * time.Second)
 	if blocked.Phase != workflows.PhaseBlocked || blocked.Condition.Message != "Microsoft.Kusto is being registered" {
-		t.Errorf("while it is being registered the status is %s %+v", blocked.Phase, blocked.Condition)
+		t.Errorf("the status during the registration is %s %+v", blocked.Phase, blocked.Condition)
 	}
 	if ready.Phase != workflows.PhaseReady || puts != 3 {
 		t.Errorf("phase %s after %d PUTs, want Ready with the third", ready.Phase, puts)
 	}
 }
 
-// The activities are told how often a pass has ended with the same reason: they
-// ask less often for what is denied again and again.
-func TestDenialsAreCounted(t *testing.T) {
+// TestRepeatedDenials checks that activities receive the number of passes that ended with
+// the same reason, so that they retry a persistent denial less often.
+func TestRepeatedDenials(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
-	var told []activities.Repeated
+	var repeated []activities.Repeated
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		told = append(told, in.Repeated)
+		repeated = append(repeated, in.Repeated)
 		reason := resource.Reason("AuthorizationFailed")
-		if len(told) == 3 {
+		if len(repeated) == 3 {
 			reason = "RequestDisallowedByPolicy"
 		}
 		return activities.PutResourceResult{Verdict: resource.Fail(reason, resource.RetryFast, "no")}, nil
@@ -64,14 +65,15 @@ func TestDenialsAreCounted(t *testing.T) {
 	r.start(30 * time.Second)
 	want := []activities.Repeated{{}, {Reason: "AuthorizationFailed", Times: 1}, {Reason: "AuthorizationFailed", Times: 2}, {Reason: "RequestDisallowedByPolicy", Times: 1}}
 	for i := range want {
-		if i >= len(told) || told[i] != want[i] {
-			t.Fatalf("told %+v, want %+v", told, want)
+		if i >= len(repeated) || repeated[i] != want[i] {
+			t.Fatalf("received %+v, want %+v", repeated, want)
 		}
 	}
 }
 
-// What the PUT sent is told to the post-check of its pass, and to no other.
-func TestPostCheckKnowsTheSecretsSent(t *testing.T) {
+// TestPostCheckReceivesSentSecrets checks that only the post-check of the same pass
+// receives the hashes of the secrets that the PUT sent.
+func TestPostCheckReceivesSentSecrets(t *testing.T) {
 	r := newRun(t)
 	sent := map[string]string{"env:P": "a hash"}
 	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
@@ -89,15 +91,15 @@ func TestPostCheckKnowsTheSecretsSent(t *testing.T) {
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
 		return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Done: true, Secrets: sent}, nil
 	}
-	var told []map[string]string
+	var received []map[string]string
 	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
-		told = append(told, in.Secrets)
+		received = append(received, in.Secrets)
 		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 	}
 	r.apply(desired())
 	r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
 	r.start(2 * time.Minute)
-	if diff := cmp.Diff([]map[string]string{sent, nil}, told); diff != "" {
-		t.Errorf("the post-checks were told (-want +got)\n%s", diff)
+	if diff := cmp.Diff([]map[string]string{sent, nil}, received); diff != "" {
+		t.Errorf("secrets of the post-checks (-want +got)\n%s", diff)
 	}
 }

@@ -23,7 +23,7 @@ const historiesDir = "testdata/histories"
 // quiet keeps the stack traces of replays that must fail out of the output.
 var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 
-// histories are the recorded runs, by scenario.
+// histories returns the recorded runs by scenario.
 func histories(t *testing.T) map[string]*historypb.History {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(historiesDir, "*.json"))
@@ -69,7 +69,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayScenarios holds that every path is recorded.
+// TestReplayScenarios checks that every scenario has a recording.
 func TestReplayScenarios(t *testing.T) {
 	recorded := histories(t)
 	for _, scenario := range []string{
@@ -82,8 +82,8 @@ func TestReplayScenarios(t *testing.T) {
 	}
 }
 
-// TestReplayAltered proves that replay sees an altered workflow: a step left
-// out, added, or swapped.
+// TestReplayAltered checks that the replay of an altered workflow fails: with a removed,
+// added or swapped step.
 func TestReplayAltered(t *testing.T) {
 	recorded := histories(t)
 	for _, scenario := range []string{"create", "in-sync", "drift", "long-operation"} {
@@ -91,7 +91,7 @@ func TestReplayAltered(t *testing.T) {
 			t.Run(scenario+" "+name, func(t *testing.T) {
 				r := replayer(t)
 				r.RegisterWorkflowWithOptions(alter, workflow.RegisterOptions{Name: workflows.ReconcileResourceWorkflow})
-				// A replayer changes the events that it is given.
+				// The replayer modifies the events.
 				if err := r.ReplayWorkflowHistory(quiet, proto.CloneOf(recorded[scenario])); err == nil {
 					t.Error("the altered workflow replays: the replay test cannot fail")
 				}

@@ -25,7 +25,7 @@ func TestPassForce(t *testing.T) {
 	refused := r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, By: "ada@host"})
 	forced := r.at(20*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{Force: true, By: "ada@host", Reason: "stuck"})
 	r.at(30*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
-	status := r.look(40 * time.Second)
+	status := r.statusAt(40 * time.Second)
 	r.start(50 * time.Second)
 	if refused.rejected == nil {
 		t.Error("a force without a reason was accepted")
@@ -39,15 +39,15 @@ func TestPassForce(t *testing.T) {
 		}
 	}
 	if log := decisions(status); !strings.Contains(log, "ada@host: stuck") {
-		t.Errorf("the decisions do not say who forced and why:\n%s", log)
+		t.Errorf("the decisions lack user and reason of the force:\n%s", log)
 	}
 }
 
-func TestPassMemoryIsKept(t *testing.T) {
+func TestPassKeepsBaseline(t *testing.T) {
 	r := newRun(t)
-	var seen []string
+	var baselines []string
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
-		seen = append(seen, string(in.Memory))
+		baselines = append(baselines, string(in.Memory))
 		return resource.Verdict{Action: resource.ActionSkip}
 	}
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
@@ -56,12 +56,12 @@ func TestPassMemoryIsKept(t *testing.T) {
 	r.apply(desired())
 	r.at(10*time.Millisecond, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	r.start(700 * time.Millisecond)
-	if len(seen) != 2 || seen[0] != "" || seen[1] != `{"x":1}` {
-		t.Errorf("memory was %q in two passes", seen)
+	if len(baselines) != 2 || baselines[0] != "" || baselines[1] != `{"x":1}` {
+		t.Errorf("the baselines of two passes are %q", baselines)
 	}
 }
 
-func TestPassUnknownPutIsReadFirst(t *testing.T) {
+func TestPassReadsAfterUnknownPut(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
 	var resets []bool

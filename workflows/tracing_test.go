@@ -25,7 +25,7 @@ func TestTracing(t *testing.T) {
 	r := newRun(t)
 	r.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{tracing}})
 	r.apply(desired())
-	status := r.look(time.Minute)
+	status := r.statusAt(time.Minute)
 	r.start(2 * time.Minute)
 	if !status.Condition.Ready {
 		t.Errorf("the resource is %+v, want Ready", status.Condition)

@@ -21,50 +21,48 @@ import (
 	"github.com/stretchr/testify/mock"
 )
 
-// family is one run of SerializeSiblings in the test environment. Members are
-// called by one letter.
+// family is a run of SerializeSiblings in the test environment. Its members have names of
+// one letter.
 type family struct {
 	*testsuite.TestWorkflowEnvironment
 	t *testing.T
-	// told are who was told that it is his turn, with the second of it.
-	told []string
-	// dead are the members whose runs ended; looked is how often a holder was
-	// looked at, at which second the last time.
-	dead   map[string]bool
-	looked int
-	// lookedRun is the run that was looked at last.
-	lookedRun string
-	lookedAt  []time.Duration
-	onLook    func()
-	places    map[string]*answer
+	// granted are the members that received the turn, with the second of the signal.
+	granted []string
+	// ended are the members with a run that has ended.
+	ended map[string]bool
+	// checkedAt are the times of the checks of a holder, checkedRun is the last run that
+	// was checked.
+	checkedAt  []time.Duration
+	checkedRun string
+	onCheck    func()
+	positions  map[string]*updateResult
 }
 
 func newFamily(t *testing.T) *family {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	f := &family{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, dead: map[string]bool{}, places: map[string]*answer{}}
+	f := &family{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, ended: map[string]bool{}, positions: map[string]*updateResult{}}
 	f.SetStartTime(startTime)
 	workflows.Register(f)
 	f.RegisterActivityWithOptions(func(_ context.Context, in activities.CheckTurnInput) (activities.CheckTurnResult, error) {
-		f.looked++
-		f.lookedRun = in.Turn.RunID
-		f.lookedAt = append(f.lookedAt, f.since())
-		if f.onLook != nil {
-			f.onLook()
+		f.checkedRun = in.Turn.RunID
+		f.checkedAt = append(f.checkedAt, f.since())
+		if f.onCheck != nil {
+			f.onCheck()
 		}
-		return activities.CheckTurnResult{Held: !f.dead[in.Turn.ID.Name()]}, nil
+		return activities.CheckTurnResult{Held: !f.ended[in.Turn.ID.Name()]}, nil
 	}, activity.RegisterOptions{Name: "CheckTurn"})
 	f.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, workflows.WakeSignal, mock.Anything).Return(
 		func(_, workflowID, _, _ string, arg any) error {
 			in := arg.(workflows.WakeInput)
-			if f.dead[in.ID.Name()] {
+			if f.ended[in.ID.Name()] {
 				return errors.New("unknown external workflow execution")
 			}
 			if in.ID.WorkflowID() != workflowID || in.At.IsZero() {
-				t.Errorf("told %+v to %s", in, workflowID)
+				t.Errorf("signal %+v to %s", in, workflowID)
 			}
-			f.told = append(f.told, fmt.Sprintf("%s %d", in.ID.Name(), int(f.since().Seconds())))
+			f.granted = append(f.granted, fmt.Sprintf("%s %d", in.ID.Name(), int(f.since().Seconds())))
 			return nil
 		})
 	return f
@@ -72,35 +70,34 @@ func newFamily(t *testing.T) *family {
 
 func (f *family) since() time.Duration { return f.Now().Sub(startTime) }
 
-// turnOf is the turn of a member in one of its runs.
+// turnOf returns the turn of a member in one of its runs.
 func turnOf(name, runID string) activities.Turn {
 	id := mustID(vnetText + "/subnets/" + name)
 	return activities.Turn{Parent: mustID(vnetText), ID: id, WorkflowID: id.WorkflowID(), RunID: runID}
 }
 
-// take asks for the turn of each member at a time.
+// take requests the turn for each member at a time of the run.
 func (f *family) take(at time.Duration, names ...string) {
 	for _, name := range names {
 		f.RegisterDelayedCallback(func() {
-			got := &answer{}
-			f.places[name] = got
+			got := &updateResult{}
+			f.positions[name] = got
 			f.UpdateWorkflow(workflows.TakeTurnUpdate, "", got.callbacks(), turnOf(name, "run 1"))
 		}, at)
 	}
 }
 
-// give gives the turn back.
-func (f *family) give(at time.Duration, name string) {
+// end ends the turn of a member.
+func (f *family) end(at time.Duration, name string) {
 	f.RegisterDelayedCallback(func() { f.SignalWorkflow(workflows.EndTurnSignal, turnOf(name, "run 1")) }, at)
 }
 
-// place is how an answer reads: "granted", or who has the turn and how many come
-// before.
-func (f *family) place(name string) string {
-	got, ok := f.places[name].result.(activities.Position)
+// position returns "granted", or the holder and the number of members ahead.
+func (f *family) position(name string) string {
+	got, ok := f.positions[name].result.(activities.Position)
 	switch {
 	case !ok:
-		return fmt.Sprintf("none: %v %v", f.places[name].rejected, f.places[name].err)
+		return fmt.Sprintf("none: %v %v", f.positions[name].rejected, f.positions[name].err)
 	case got.Granted:
 		return "granted"
 	}
@@ -118,10 +115,10 @@ func (f *family) run(end time.Duration, input workflows.SerializeSiblingsInput) 
 	}
 }
 
-func (f *family) wantTold(want ...string) {
+func (f *family) wantGranted(want ...string) {
 	f.t.Helper()
-	if diff := cmp.Diff(want, f.told); diff != "" {
-		f.t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, f.granted); diff != "" {
+		f.t.Errorf("granted turns (-want +got):\n%s", diff)
 	}
 }
 
@@ -133,102 +130,102 @@ func TestSiblingsInOrder(t *testing.T) {
 	f.take(100*time.Millisecond, "b")
 	f.take(200*time.Millisecond, "c")
 	f.take(300*time.Millisecond, "d")
-	f.give(1*second, "a")
+	f.end(1*second, "a")
 	f.take(1100*time.Millisecond, "b")
-	f.give(3*second, "b")
+	f.end(3*second, "b")
 	f.take(3100*time.Millisecond, "c")
-	f.give(5*second, "c")
+	f.end(5*second, "c")
 	f.take(5100*time.Millisecond, "d")
-	f.give(7*second, "d")
+	f.end(7*second, "d")
 	f.run(0, workflows.SerializeSiblingsInput{})
-	f.wantTold("b 1", "c 3", "d 5")
+	f.wantGranted("b 1", "c 3", "d 5")
 	if err := f.GetWorkflowError(); err != nil || f.since() < 17*second || f.since() > 18*second {
-		t.Errorf("ended with %v after %s, want it to end 10 s after nobody wanted a turn", err, f.since())
+		t.Errorf("ended with %v after %s, want it to end 10 s after the last turn", err, f.since())
 	}
 }
 
-func TestSiblingsAnswers(t *testing.T) {
+func TestSiblingsPositions(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a")
 	f.take(1*time.Millisecond, "b")
 	f.take(2*time.Millisecond, "c")
 	got := map[string]string{}
-	look := func(at time.Duration, names ...string) {
+	record := func(at time.Duration, names ...string) {
 		f.RegisterDelayedCallback(func() {
 			for _, name := range names {
-				got[fmt.Sprintf("%s at %s", name, at)] = f.place(name)
+				got[fmt.Sprintf("%s at %s", name, at)] = f.position(name)
 			}
 		}, at)
 	}
-	look(100*time.Millisecond, "a", "b", "c")
-	f.take(200*time.Millisecond, "a", "c") // once more: a keeps the turn, c its place
-	look(300*time.Millisecond, "a", "c")
-	f.give(400*time.Millisecond, "b") // b leaves the queue
+	record(100*time.Millisecond, "a", "b", "c")
+	f.take(200*time.Millisecond, "a", "c") // repeated: a keeps the turn, c its position
+	record(300*time.Millisecond, "a", "c")
+	f.end(400*time.Millisecond, "b") // b leaves the queue
 	f.take(500*time.Millisecond, "c")
-	look(600*time.Millisecond, "c")
-	f.give(700*time.Millisecond, "z") // somebody who has nothing
-	f.give(800*time.Millisecond, "a")
-	f.give(801*time.Millisecond, "a") // once more
+	record(600*time.Millisecond, "c")
+	f.end(700*time.Millisecond, "z") // z has no turn
+	f.end(800*time.Millisecond, "a")
+	f.end(801*time.Millisecond, "a") // repeated
 	f.run(1*second, workflows.SerializeSiblingsInput{})
-	f.wantTold("c 0")
+	f.wantGranted("c 0")
 	want := map[string]string{
 		"a at 100ms": "granted", "b at 100ms": "a, 1", "c at 100ms": "a, 2",
 		"a at 300ms": "granted", "c at 300ms": "a, 2", "c at 600ms": "a, 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("places (-want +got):\n%s", diff)
+		t.Errorf("positions (-want +got):\n%s", diff)
 	}
 }
 
-// TestSiblingsLoseTheTurn holds that no turn is kept by who does not use it.
-func TestSiblingsLoseTheTurn(t *testing.T) {
+// TestSiblingsLoseTurn checks that a member that does not use its turn loses it.
+func TestSiblingsLoseTurn(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		arrange func(*family)
 		want    []string
 	}{
-		"never comes": {
-			reason:  "who was told and does not come loses it after 30 s",
-			arrange: func(f *family) { f.take(0, "a", "b", "c"); f.give(second, "a") },
+		"never claimed": {
+			reason:  "a member that does not claim its turn loses it after 30 s",
+			arrange: func(f *family) { f.take(0, "a", "b", "c"); f.end(second, "a") },
 			want:    []string{"b 1", "c 31"},
 		},
-		"comes late": {
-			reason: "who came in time keeps it",
+		"claimed late": {
+			reason: "a member that claims its turn in time keeps it",
 			arrange: func(f *family) {
 				f.take(0, "a", "b", "c")
-				f.give(second, "a")
+				f.end(second, "a")
 				f.take(30*second, "b")
 			},
 			want: []string{"b 1"},
 		},
 		"terminated": {
-			reason:  "a run that ended gives nothing back; it is looked at while others wait",
-			arrange: func(f *family) { f.take(0, "a", "b"); f.dead["a"] = true },
+			reason:  "a run that has ended sends no EndTurn, so it is checked while others wait",
+			arrange: func(f *family) { f.take(0, "a", "b"); f.ended["a"] = true },
 			want:    []string{"b 2"},
 		},
 		"terminated later": {
-			reason: "also after it was alive for long",
+			reason: "the check repeats while the holder runs",
 			arrange: func(f *family) {
 				f.take(0, "a", "b")
-				f.RegisterDelayedCallback(func() { f.dead["a"] = true }, 40*second)
+				f.RegisterDelayedCallback(func() { f.ended["a"] = true }, 40*second)
 			},
 			want: []string{"b 60"},
 		},
-		"next is gone": {
-			reason: "who is not there any more is passed over",
+		"next ended": {
+			reason: "runs that have ended are skipped",
 			arrange: func(f *family) {
 				f.take(0, "a", "b", "c", "d")
-				f.dead["b"], f.dead["c"] = true, true
-				f.give(second, "a")
+				f.ended["b"], f.ended["c"] = true, true
+				f.end(second, "a")
 			},
 			want: []string{"d 1"},
 		},
-		"all gone": {
-			reason: "also when nobody is left",
+		"all ended": {
+			reason: "the whole queue may have ended",
 			arrange: func(f *family) {
 				f.take(0, "a", "b")
-				f.dead["b"] = true
-				f.give(second, "a")
+				f.ended["b"] = true
+				f.end(second, "a")
 			},
 			want: nil,
 		},
@@ -238,59 +235,59 @@ func TestSiblingsLoseTheTurn(t *testing.T) {
 			f := newFamily(t)
 			c.arrange(f)
 			f.run(60*second+500*time.Millisecond, workflows.SerializeSiblingsInput{})
-			if diff := cmp.Diff(c.want, f.told); diff != "" {
-				t.Errorf("%s: told (-want +got):\n%s", c.reason, diff)
+			if diff := cmp.Diff(c.want, f.granted); diff != "" {
+				t.Errorf("%s: granted turns (-want +got):\n%s", c.reason, diff)
 			}
 		})
 	}
 }
 
-// TestSiblingsEndWithoutTheDead holds that a run which nobody needs ends, also
-// when the holder was terminated while nobody waited.
-func TestSiblingsEndWithoutTheDead(t *testing.T) {
+// TestSiblingsEndWhenIdle checks that an unused run ends, even if the holder was
+// terminated while no other member waited.
+func TestSiblingsEndWhenIdle(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a")
-	f.dead["a"] = true
+	f.ended["a"] = true
 	f.run(0, workflows.SerializeSiblingsInput{})
-	if err := f.GetWorkflowError(); err != nil || f.since() > 2*time.Hour || f.looked != 1 {
-		t.Errorf("ended with %v after %s and %d looks, want one look within 2 h", err, f.since(), f.looked)
+	if err := f.GetWorkflowError(); err != nil || f.since() > 2*time.Hour || len(f.checkedAt) != 1 {
+		t.Errorf("ended with %v after %s and %d checks, want one check within 2 h", err, f.since(), len(f.checkedAt))
 	}
 }
 
-// TestSiblingsAColdStartKeepsTheTurn holds that a new run of the holder goes on
-// with its turn, and is the one that is looked at.
-func TestSiblingsAColdStartKeepsTheTurn(t *testing.T) {
+// TestSiblingsNewRunKeepsTurn checks that a new run of the holder keeps the turn, and
+// that the queue then checks this run.
+func TestSiblingsNewRunKeepsTurn(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a", "b")
-	again := &answer{}
+	repeated := &updateResult{}
 	f.RegisterDelayedCallback(func() {
-		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", again.callbacks(), turnOf("a", "run 2"))
+		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", repeated.callbacks(), turnOf("a", "run 2"))
 	}, second)
 	f.run(10*second, workflows.SerializeSiblingsInput{})
-	if got, _ := again.result.(activities.Position); !got.Granted || len(f.told) != 0 || f.lookedRun != "run 2" {
-		t.Errorf("the new run got %+v, told %v, looked at %s; want the turn", got, f.told, f.lookedRun)
+	if got, _ := repeated.result.(activities.Position); !got.Granted || len(f.granted) != 0 || f.checkedRun != "run 2" {
+		t.Errorf("the new run got %+v, granted %v, checked %s; want the turn", got, f.granted, f.checkedRun)
 	}
 }
 
-// TestSiblingsLooksAreBounded holds how often a holder of a long operation is
-// looked at: history grows with it.
-func TestSiblingsLooksAreBounded(t *testing.T) {
+// TestSiblingsMaxChecks checks the number of checks during a long operation, because each
+// adds to the history.
+func TestSiblingsMaxChecks(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a", "b")
 	f.run(10*time.Minute, workflows.SerializeSiblingsInput{})
-	if f.looked < 15 || f.looked > 25 || f.lookedAt[0] > 3*second {
-		t.Errorf("%d looks in 10 min, the first after %s; want about 22, the first after 2 s", f.looked, f.lookedAt[0])
+	if len(f.checkedAt) < 15 || len(f.checkedAt) > 25 || f.checkedAt[0] > 3*second {
+		t.Errorf("%d checks in 10 min, the first after %s; want about 22, the first after 2 s", len(f.checkedAt), f.checkedAt[0])
 	}
 	f = newFamily(t)
 	f.take(0, "a")
 	f.run(10*time.Hour, workflows.SerializeSiblingsInput{})
-	if f.looked > 7 {
-		t.Errorf("%d looks in 10 h while nobody waits", f.looked)
+	if len(f.checkedAt) > 7 {
+		t.Errorf("%d checks in 10 h while no member waits", len(f.checkedAt))
 	}
 }
 
-// TestSiblingsTakeAtTheEnd holds that a take which meets the end of an idle run
-// is either answered or not accepted: whoever has an answer has the turn.
+// TestSiblingsTakeAtTheEnd checks that a take at the end of an idle run either completes
+// or is not accepted: a member with a result has the turn.
 func TestSiblingsTakeAtTheEnd(t *testing.T) {
 	for _, delay := range []time.Duration{9*second + 999*time.Millisecond, 10 * second, 10*second + time.Millisecond} {
 		t.Run(delay.String(), func(t *testing.T) {
@@ -298,22 +295,22 @@ func TestSiblingsTakeAtTheEnd(t *testing.T) {
 			f.take(delay, "a")
 			f.run(20*second, workflows.SerializeSiblingsInput{})
 			ended := f.since() < 20*second
-			if got := f.places["a"]; got != nil && got.complete == ended {
-				t.Errorf("answered %t, ended at %s: a turn was handed out by a run that ended", got.complete, f.since())
+			if got := f.positions["a"]; got != nil && got.complete == ended {
+				t.Errorf("completed %t, ended at %s: a run that has ended granted a turn", got.complete, f.since())
 			}
 		})
 	}
 }
 
-// next is the input of the next run.
+// next returns the input of the next run.
 func (f *family) next() workflows.SerializeSiblingsInput {
 	f.t.Helper()
-	var again *workflow.ContinueAsNewError
-	if err := f.GetWorkflowError(); !errors.As(err, &again) {
-		f.t.Fatalf("ended with %v, want continue-as-new", err)
+	next, ok := errors.AsType[*workflow.ContinueAsNewError](f.GetWorkflowError())
+	if !ok {
+		f.t.Fatalf("ended with %v, want continue-as-new", f.GetWorkflowError())
 	}
 	var input workflows.SerializeSiblingsInput
-	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &input); err != nil {
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &input); err != nil {
 		f.t.Fatal(err)
 	}
 	return input
@@ -323,49 +320,49 @@ func TestSiblingsContinueAsNew(t *testing.T) {
 	first := newFamily(t)
 	first.take(0, "a", "b", "c")
 	first.RegisterDelayedCallback(func() { first.SetContinueAsNewSuggested(true) }, second)
-	first.give(1500*time.Millisecond, "a")
+	first.end(1500*time.Millisecond, "a")
 	first.run(0, workflows.SerializeSiblingsInput{})
 	input := first.next()
 	if input.Holder == nil || input.Holder.Turn.ID.Name() != "b" || input.Holder.Claimed || len(input.Queue) != 1 {
-		t.Fatalf("the next run starts with %+v, want b on turn and c in the queue", input)
+		t.Fatalf("the next run starts with %+v, want b as holder and c in the queue", input)
 	}
 	second := newFamily(t)
 	second.take(100*time.Millisecond, "b")
-	second.give(3*time.Second, "b")
+	second.end(3*time.Second, "b")
 	second.run(10*time.Second, input)
-	// The signal of the first run may have been lost with its end.
-	second.wantTold("b 0", "c 3")
-	if second.place("b") != "granted" {
-		t.Errorf("b got %s", second.place("b"))
+	// The end of the first run may have lost its signal.
+	second.wantGranted("b 0", "c 3")
+	if second.position("b") != "granted" {
+		t.Errorf("b got %s", second.position("b"))
 	}
 
 	third := newFamily(t)
-	came := input
+	claimed := input
 	holder := *input.Holder
 	holder.Claimed = true
-	came.Holder = &holder
-	third.run(time.Second, came)
-	third.wantTold()
+	claimed.Holder = &holder
+	third.run(time.Second, claimed)
+	third.wantGranted()
 }
 
-// TestSiblingsKeepAnEndOfTheSameTask holds that an end which arrives in one
-// workflow task with the answer of a look is not lost when the run continues as
-// new: a living run would hold the turn that it gave back.
-func TestSiblingsKeepAnEndOfTheSameTask(t *testing.T) {
+// TestSiblingsKeepEndOfSameTask checks that EndTurn in the workflow task of the result of a
+// check is not lost when the run continues as new. Otherwise a running holder would keep a
+// turn that it has ended.
+func TestSiblingsKeepEndOfSameTask(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a", "b")
-	f.onLook = func() {
+	f.onCheck = func() {
 		f.SetContinueAsNewSuggested(true)
 		f.SignalWorkflowSkippingWorkflowTask(workflows.EndTurnSignal, turnOf("a", "run 1"))
 	}
 	f.run(0, workflows.SerializeSiblingsInput{})
 	if input := f.next(); input.Holder == nil || input.Holder.Turn.ID.Name() != "b" {
-		t.Errorf("the next run starts with %+v, want b on turn: the end of a was lost", input.Holder)
+		t.Errorf("the next run starts with %+v, want b as holder: the EndTurn of a is lost", input.Holder)
 	}
 }
 
-// TestSiblingsQueueFitsAPayload holds that the queue of a parent with thousands
-// of children can be carried to the next run: the server refuses more than 2 MB.
+// TestSiblingsQueueFitsAPayload checks that the queue of a parent with thousands of
+// children fits into the input of the next run: the server refuses more than 2 MB.
 func TestSiblingsQueueFitsAPayload(t *testing.T) {
 	input := workflows.SerializeSiblingsInput{}
 	for i := range 5000 {
@@ -376,6 +373,6 @@ func TestSiblingsQueueFitsAPayload(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size := len(encoded.GetPayloads()[0].GetData()); size > 1<<20 {
-		t.Errorf("a queue of 5,000 takes %d bytes", size)
+		t.Errorf("a queue of 5,000 has %d bytes", size)
 	}
 }

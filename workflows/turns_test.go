@@ -15,13 +15,13 @@ import (
 
 const vnetText = group + "/providers/Microsoft.Network/virtualNetworks/v1"
 
-// serialised makes every change need the turn of the network.
+// inTurn makes every change need the turn of the network.
 func (s *script) inTurn() { s.serialised = mustID(vnetText) }
 
-// waitTurn blocks until it is the turn after so many questions.
-func waitTurn(questions int) func(activities.TakeTurnInput) resource.Verdict {
+// waitTurn grants the turn after the given number of refusals.
+func waitTurn(refusals int) func(activities.TakeTurnInput) resource.Verdict {
 	return func(activities.TakeTurnInput) resource.Verdict {
-		if questions--; questions >= 0 {
+		if refusals--; refusals >= 0 {
 			verdict := resource.Fail(resource.ReasonWaitingForSibling, resource.RetryVerySlow, "v1/a has the turn")
 			verdict.Action = resource.ActionBlock
 			verdict.WaitingFor = []resource.ID{mustID(vnetText + "/subnets/a")}
@@ -39,7 +39,7 @@ func TestTurn(t *testing.T) {
 	}
 	endless := func(s *script) {
 		s.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
-			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", activities.ErrorNotYet,
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", activities.ErrorNotYet,
 				temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
 		}
 	}
@@ -50,7 +50,7 @@ func TestTurn(t *testing.T) {
 		want   []string
 	}{
 		"in sync": {
-			reason: "who changes nothing needs no turn", script: func(*script) {},
+			reason: "a resource in sync needs no turn", script: func(*script) {},
 			want: []string{"CheckOwner", "GetResource", "PreCheck", "PostCheck"},
 		},
 		"create": {
@@ -62,7 +62,7 @@ func TestTurn(t *testing.T) {
 			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "PollOperation", "EndTurn", "GetResource", "PostCheck"},
 		},
 		"refused": {
-			reason: "a refused PUT keeps nothing",
+			reason: "a refused PUT ends the turn",
 			script: func(s *script) {
 				s.pre = create
 				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
@@ -71,8 +71,8 @@ func TestTurn(t *testing.T) {
 			},
 			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn"},
 		},
-		"given up": {
-			reason: "nor does an activity that gave up",
+		"activity failed": {
+			reason: "a failed activity ends the turn",
 			script: func(s *script) {
 				s.pre = create
 				s.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
@@ -82,7 +82,7 @@ func TestTurn(t *testing.T) {
 			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "EndTurn"},
 		},
 		"failed operation": {
-			reason: "nor a failed operation",
+			reason: "a failed operation ends the turn",
 			script: func(s *script) {
 				s.pre = create
 				long(s)
@@ -93,7 +93,7 @@ func TestTurn(t *testing.T) {
 			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "PollOperation", "EndTurn"},
 		},
 		"canceled": {
-			reason: "who is canceled in the middle gives it back",
+			reason: "a canceled run ends its turn",
 			script: func(s *script) { s.pre = create; long(s); endless(s) },
 			want:   []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn", "PutResource", "PollOperation", "EndTurn"},
 		},
@@ -104,11 +104,11 @@ func TestTurn(t *testing.T) {
 			want: []string{"CheckOwner", "GetResource", "PreCheck", "TakeTurn"},
 		},
 		"deletion": {
-			reason: "a DELETE too", delete: true, script: func(s *script) { s.get = goneAfter(1) },
+			reason: "a DELETE needs a turn", delete: true, script: func(s *script) { s.get = absentAfter(1) },
 			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn", "DeleteResource", "EndTurn", "GetResource"},
 		},
 		"deletion refused": {
-			reason: "and it keeps nothing when it is refused", delete: true, script: func(s *script) {
+			reason: "a refused DELETE ends the turn", delete: true, script: func(s *script) {
 				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 					return activities.DeleteResourceResult{Verdict: resource.Fail("ScopeLocked", resource.RetryVerySlow, "locked")}
 				}
@@ -116,7 +116,7 @@ func TestTurn(t *testing.T) {
 			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn", "DeleteResource", "EndTurn"},
 		},
 		"deletion canceled": {
-			reason: "nor when it is canceled", delete: true, script: func(s *script) {
+			reason: "a canceled deletion ends its turn", delete: true, script: func(s *script) {
 				endless(s)
 				s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 					return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Token: "t"}
@@ -125,7 +125,7 @@ func TestTurn(t *testing.T) {
 			want: []string{"CheckDependents", "CheckOwner", "GetResource", "CheckContents", "TakeTurn", "DeleteResource", "PollOperation", "EndTurn"},
 		},
 		"deletion waiting": {
-			reason: "and it waits for its turn", delete: true, script: func(s *script) {
+			reason: "a deletion waits for its turn", delete: true, script: func(s *script) {
 				s.turn = func(activities.TakeTurnInput) resource.Verdict {
 					return resource.Fail(resource.ReasonWaitingForSibling, resource.RetryVerySlow, "v1/a has the turn")
 				}
@@ -149,7 +149,7 @@ func TestTurn(t *testing.T) {
 				end = 0
 			}
 			r.start(end)
-			if name == "given up" { // which is tried again soon
+			if name == "activity failed" { // it is retried soon
 				r.script.calls = r.script.calls[:min(len(r.script.calls), len(c.want))]
 			}
 			if !slices.Equal(r.script.calls, c.want) {
@@ -164,9 +164,9 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestTurnCanceledWhileAsked holds that nobody stays in a queue for a run that
-// was canceled while it asked: the answer may be on its way.
-func TestTurnCanceledWhileAsked(t *testing.T) {
+// TestTurnCanceledDuringTake checks that a run that is canceled during TakeTurn leaves the
+// queue, because the grant may be on its way.
+func TestTurnCanceledDuringTake(t *testing.T) {
 	for name, deleting := range map[string]bool{"PUT": false, "DELETE": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
@@ -184,14 +184,14 @@ func TestTurnCanceledWhileAsked(t *testing.T) {
 			}
 			r.start(time.Minute)
 			if r.count("TakeTurn") != 1 || r.count("EndTurn") != 1 || r.count("PutResource")+r.count("DeleteResource") != 0 {
-				t.Errorf("activities %v, want the turn given back and no request", r.script.calls)
+				t.Errorf("activities %v, want the turn ended and no request", r.script.calls)
 			}
 		})
 	}
 }
 
-// TestTurnWaiting holds how a wait for a turn looks, that it ends with a wake,
-// and that the queue is left by who needs no turn any more.
+// TestTurnWaiting checks the status of a wait for a turn, that a wake ends it, and that a
+// resource that no longer needs a turn leaves the queue.
 func TestTurnWaiting(t *testing.T) {
 	t.Run("woken", func(t *testing.T) {
 		r := newRun(t)
@@ -202,30 +202,30 @@ func TestTurnWaiting(t *testing.T) {
 		r.RegisterDelayedCallback(func() {
 			r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: desired().ID, State: "next", At: startTime})
 		}, 10*time.Second)
-		before, after := r.look(5*time.Second), r.look(15*time.Second)
+		before, after := r.statusAt(5*time.Second), r.statusAt(15*time.Second)
 		r.start(20 * time.Second)
 		if before.Condition.Reason != resource.ReasonWaitingForSibling || before.Phase != workflows.PhaseBlocked ||
 			len(before.WaitingFor) != 1 || before.WaitingFor[0].Name() != "a" || before.WaitingSince.IsZero() {
-			t.Errorf("phase %s, %s for %v since %s; want who has the turn", before.Phase, before.Condition.Reason, before.WaitingFor, before.WaitingSince)
+			t.Errorf("phase %s, %s for %v since %s; want the holder of the turn", before.Phase, before.Condition.Reason, before.WaitingFor, before.WaitingSince)
 		}
 		if after.Phase != workflows.PhaseReady || r.count("EndTurn") != 1 || r.count("PutResource") != 1 {
 			t.Errorf("after the wake: phase %s, activities %v", after.Phase, r.script.calls)
 		}
 		for _, list := range *keys {
 			if len(list) > 0 {
-				t.Errorf("ReconcileWaitingFor held %v: the holder would wake the whole queue whenever it is Ready", list)
+				t.Errorf("ReconcileWaitingFor contains %v: every Ready of the holder would wake the whole queue", list)
 			}
 		}
 	})
-	leaves := map[string]func(*script){
+	leaving := map[string]func(*script){
 		"in sync meanwhile": func(*script) {},
-		"and not ready": func(s *script) {
+		"not ready": func(s *script) {
 			s.post = func(activities.PostCheckInput) activities.PostCheckResult {
 				return activities.PostCheckResult{Verdict: resource.Fail(resource.ReasonPostReconciliationFailure, resource.RetryVerySlow, "not yet")}
 			}
 		},
 	}
-	for name, change := range leaves {
+	for name, change := range leaving {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
 			r.script.inTurn()
@@ -242,26 +242,26 @@ func TestTurnWaiting(t *testing.T) {
 			r.at(20*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 			r.start(30 * time.Second)
 			if r.count("TakeTurn") != 1 || r.count("EndTurn") != 1 {
-				t.Errorf("activities %v, want the queue left, once: its turn would come and nobody would", r.script.calls)
+				t.Errorf("activities %v, want one EndTurn, so that the queue does not grant an unused turn", r.script.calls)
 			}
 		})
 	}
-	t.Run("gone meanwhile", func(t *testing.T) {
+	t.Run("deleted meanwhile", func(t *testing.T) {
 		r := newRun(t)
 		r.script.inTurn()
 		r.script.turn = waitTurn(9)
-		r.script.get = goneAfter(1)
+		r.script.get = absentAfter(1)
 		spec := desired()
 		r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{Desired: &spec})
 		r.start(0)
 		if last := len(r.script.calls) - 1; r.script.calls[last] != "EndTurn" || r.count("DeleteResource") != 0 {
-			t.Errorf("activities %v, want the queue left at the end", r.script.calls)
+			t.Errorf("activities %v, want EndTurn at the end", r.script.calls)
 		}
 	})
 }
 
-// TestNeedsFollowTheSpec holds that ReconcileNeeds names what the newest spec
-// needs: deletions go by it.
+// TestNeedsFollowTheSpec checks that ReconcileNeeds contains the dependencies of the newest
+// spec, which deletions query.
 func TestNeedsFollowTheSpec(t *testing.T) {
 	r := newRun(t)
 	needs := r.lists("ReconcileNeeds")
@@ -270,27 +270,27 @@ func TestNeedsFollowTheSpec(t *testing.T) {
 	r.apply(desired())
 	r.at(10*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
 	r.at(20*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: spec})
-	status := r.look(30 * time.Second)
+	status := r.statusAt(30 * time.Second)
 	r.at(40*time.Second, workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired()})
 	r.start(50 * time.Second)
 	owner, both := []string{workflows.WaitingKey(spec.Owner)}, []string{workflows.WaitingKey(spec.Owner), workflows.WaitingKey(mustID(vnetText))}
 	slices.Sort(both)
 	if want := fmt.Sprint([][]string{both, owner}); fmt.Sprint(*needs) != want {
-		t.Errorf("ReconcileNeeds was written as %v, want %v, and not where nothing changed", *needs, want)
+		t.Errorf("ReconcileNeeds was written as %v, want %v, and no write without a change", *needs, want)
 	}
 	if len(status.Needs) != 2 {
-		t.Errorf("the status names %v, want owner and reference", status.Needs)
+		t.Errorf("the status contains %v, want owner and reference", status.Needs)
 	}
 }
 
-// TestManyWaitedFor holds that what the server takes of a search attribute is
-// never exceeded: it would terminate the workflow.
-func TestManyWaitedFor(t *testing.T) {
+// TestMaxSearchAttributeKeys checks that search attributes never exceed the limit of the
+// server, which would terminate the workflow.
+func TestMaxSearchAttributeKeys(t *testing.T) {
 	for _, many := range []int{40, 5000} {
 		t.Run(fmt.Sprint(many), func(t *testing.T) {
 			r := newRun(t)
-			// The SDK takes a task of more than a second for a deadlock, which five
-			// thousand are on a slow machine with the race detector.
+			// The SDK reports a task of more than a second as a deadlock, and five thousand IDs
+			// take that long on a slow machine with the race detector.
 			r.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 			keys := r.keys()
 			var all []resource.ID

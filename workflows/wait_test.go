@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// blocked makes the owner check block in a class.
+// blocked makes the owner check block with a retry class.
 func blocked(s *script, class resource.RetryClass, retryAfter time.Duration) {
 	s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
 		verdict := resource.Block(resource.ReasonReconciliationBlocked, "blocked")
@@ -20,7 +20,7 @@ func blocked(s *script, class resource.RetryClass, retryAfter time.Duration) {
 	}
 }
 
-// waits are the timers of the waits: the run itself starts no other.
+// waits returns the durations of the waits: the run starts no other timers.
 func waits(r *run) []time.Duration { return r.timers }
 
 func TestWaitBackoff(t *testing.T) {
@@ -34,7 +34,7 @@ func TestWaitBackoff(t *testing.T) {
 		"fast":        {"1 s doubling to 30 s", resource.RetryFast, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 30 * second, 30 * second}},
 		"slow":        {"1 s doubling to 3 min", resource.RetrySlow, 0, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 64 * second, 128 * second, 3 * minute, 3 * minute}},
 		"very slow":   {"the interval, at least 1 h", resource.RetryVerySlow, 0, []time.Duration{60 * minute, 60 * minute}},
-		"retry after": {"never less than ARM asked for", resource.RetryFast, 50 * second, []time.Duration{50 * second, 50 * second}},
+		"retry after": {"never less than ARM requested", resource.RetryFast, 50 * second, []time.Duration{50 * second, 50 * second}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -66,18 +66,18 @@ func TestWaitBackoff(t *testing.T) {
 	}
 }
 
-func TestWaitNoneIsUntilAMessage(t *testing.T) {
+func TestWaitWithoutRetry(t *testing.T) {
 	r := newRun(t)
 	blocked(r.script, resource.RetryNone, 0)
 	r.apply(desired())
 	r.at(100*time.Hour, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
-	before := r.look(99 * time.Hour)
+	before := r.statusAt(99 * time.Hour)
 	r.start(101 * time.Hour)
 	if before.Pass != 1 || !before.NextTry.IsZero() || before.Phase != workflows.PhaseFailed {
 		t.Errorf("after 99 h: pass %d, next try %v, phase %s; want one pass, no next try, Failed", before.Pass, before.NextTry, before.Phase)
 	}
 	if r.count("CheckOwner") != 2 {
-		t.Errorf("%d passes, want a second one by the message", r.count("CheckOwner"))
+		t.Errorf("%d passes, want a second one after the message", r.count("CheckOwner"))
 	}
 }
 
@@ -99,7 +99,7 @@ func TestWaitResync(t *testing.T) {
 	}
 }
 
-func TestWaitLongIntervalIsManyTimers(t *testing.T) {
+func TestWaitLongIntervalUsesShortTimers(t *testing.T) {
 	r := newRun(t)
 	spec := desired()
 	spec.Interval = 24 * time.Hour
@@ -107,7 +107,7 @@ func TestWaitLongIntervalIsManyTimers(t *testing.T) {
 	r.start(72 * time.Hour)
 	for _, wait := range r.timers {
 		if wait > 90*time.Minute && wait != 72*time.Hour {
-			t.Errorf("a timer of %s; a sleeper must notice a new worker version within 90 min", wait)
+			t.Errorf("a timer of %s; an idle workflow must notice a new worker version within 90 min", wait)
 		}
 	}
 	if passes := r.count("GetResource"); passes < 3 || passes > 5 {
@@ -126,7 +126,7 @@ func TestWaitZeroIntervalNeverResyncs(t *testing.T) {
 	}
 }
 
-func TestWaitStatusOfABlock(t *testing.T) {
+func TestWaitBlockedStatus(t *testing.T) {
 	r := newRun(t)
 	owner := mustID(group)
 	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
@@ -135,7 +135,7 @@ func TestWaitStatusOfABlock(t *testing.T) {
 		return activities.CheckOwnerResult{Verdict: verdict}
 	}
 	r.apply(desired())
-	status := r.look(10 * time.Second)
+	status := r.statusAt(10 * time.Second)
 	r.start(11 * time.Second)
 	if len(status.WaitingFor) != 1 || !status.WaitingFor[0].Equal(owner) {
 		t.Errorf("waits for %v, want %s", status.WaitingFor, owner)
@@ -145,19 +145,19 @@ func TestWaitStatusOfABlock(t *testing.T) {
 		t.Errorf("waits since %s after the start, want since the first pass", since)
 	}
 	if last := status.Decisions[len(status.Decisions)-1]; last.Count < 3 {
-		t.Errorf("the log counts %d equal decisions, want one line for all:\n%s", last.Count, decisions(status))
+		t.Errorf("the decision has count %d, want one entry for equal decisions:\n%s", last.Count, decisions(status))
 	}
 	if !status.NextTry.After(start.Add(10 * time.Second)) {
-		t.Errorf("next try %s is not ahead", status.NextTry)
+		t.Errorf("next try %s is not in the future", status.NextTry)
 	}
 }
 
-func TestWakeEndsABlockAtOnce(t *testing.T) {
+func TestWakeEndsBlock(t *testing.T) {
 	r := newRun(t)
 	open := false
-	var heard []activities.Change
+	var changes []activities.Change
 	r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
-		heard = in.Changes
+		changes = in.Changes
 		if open {
 			return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
 		}
@@ -171,20 +171,20 @@ func TestWakeEndsABlockAtOnce(t *testing.T) {
 		open = true
 		r.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: mustID(group), State: "Succeeded", At: changed})
 	}, 5*time.Minute)
-	status := r.look(5*time.Minute + time.Second)
+	status := r.statusAt(5*time.Minute + time.Second)
 	r.start(6 * time.Minute)
 	if status.Phase != workflows.PhaseReady {
 		t.Errorf("phase %s a second after the wake, want Ready", status.Phase)
 	}
-	if len(heard) != 1 || !heard[0].At.Equal(changed) {
-		t.Errorf("the check after the wake is told of %v, want the change of %s: an older reading is stale", heard, changed)
+	if len(changes) != 1 || !changes[0].At.Equal(changed) {
+		t.Errorf("the check after the wake receives %v, want the change of %s, which makes older readings stale", changes, changed)
 	}
 	if !strings.Contains(decisions(status), "wake") {
-		t.Errorf("the log does not name the wake:\n%s", decisions(status))
+		t.Errorf("the decisions lack the wake:\n%s", decisions(status))
 	}
 }
 
-func TestWakeLetsAReadyResourceSleep(t *testing.T) {
+func TestWakeOfReadyResource(t *testing.T) {
 	r := newRun(t)
 	r.apply(desired())
 	r.RegisterDelayedCallback(func() {
@@ -192,11 +192,11 @@ func TestWakeLetsAReadyResourceSleep(t *testing.T) {
 	}, 500*time.Millisecond)
 	r.start(time.Second)
 	if r.count("GetResource") != 1 {
-		t.Errorf("%d reads, want one: nothing is waited for", r.count("GetResource"))
+		t.Errorf("%d reads, want one: a Ready resource waits for nothing", r.count("GetResource"))
 	}
 }
 
-func TestReconcileDuringAPassWantsTheNext(t *testing.T) {
+func TestReconcileDuringPassRequestsNext(t *testing.T) {
 	r := newRun(t)
 	r.script.pre = create
 	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
@@ -205,7 +205,7 @@ func TestReconcileDuringAPassWantsTheNext(t *testing.T) {
 	polls := 0
 	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
 		if polls++; polls == 1 {
-			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("goes on", activities.ErrorNotYet,
+			return activities.PollOperationResult{}, temporal.NewApplicationErrorWithOptions("in progress", activities.ErrorNotYet,
 				temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 		}
 		return activities.PollOperationResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}, nil
@@ -214,12 +214,13 @@ func TestReconcileDuringAPassWantsTheNext(t *testing.T) {
 	got := r.at(30*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})
 	r.start(50 * time.Second)
 	if result, _ := got.result.(workflows.ReconcileResult); result.Pass != 2 {
-		t.Errorf("answered pass %d, want 2: the first one began before", result.Pass)
+		t.Errorf("returned pass %d, want 2: the first one started before the request", result.Pass)
 	}
 }
 
-// A verdict that stands on an old reading does not wait for its whole period.
-func TestOldReadingShortensTheWait(t *testing.T) {
+// TestOldReadingShortensWait checks that a verdict based on an old reading does not wait
+// for its whole period.
+func TestOldReadingShortensWait(t *testing.T) {
 	r := newRun(t)
 	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
 		verdict := resource.Block(resource.ReasonReconciliationBlocked, "Updating")
@@ -227,12 +228,12 @@ func TestOldReadingShortensTheWait(t *testing.T) {
 		return activities.CheckOwnerResult{Verdict: verdict}
 	}
 	r.apply(desired())
-	status := r.look(9 * time.Minute)
+	status := r.statusAt(9 * time.Minute)
 	r.start(10 * time.Minute)
 	if n := r.count("CheckOwner"); n < 50 {
 		t.Errorf("%d tries in 10 minutes, want one every 11 s", n)
 	}
 	if status.Attempts > 6 {
-		t.Errorf("%d attempts are counted, want those before the wait was cut: the next one must not be longer for it", status.Attempts)
+		t.Errorf("%d attempts are counted, want only those before the first shortened wait: a shortened wait must not lengthen the next one", status.Attempts)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// TestAWakeIsTakenBetweenSteps holds that the steps that follow a change know of
-// it: what they read from before is too old.
-func TestAWakeIsTakenBetweenSteps(t *testing.T) {
+// TestWakeBetweenSteps checks that the steps after a change receive it, because cached
+// readings from before it are too old.
+func TestWakeBetweenSteps(t *testing.T) {
 	r := newRun(t)
 	get := r.script.get
 	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
@@ -23,24 +23,24 @@ func TestAWakeIsTakenBetweenSteps(t *testing.T) {
 		}
 		return get(in)
 	}
-	var told []activities.Change
+	var changes []activities.Change
 	post := r.script.post
 	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
 		if r.count("PostCheck") == 1 {
-			told = in.Changes
+			changes = in.Changes
 		}
 		return post(in)
 	}
 	r.apply(desired())
 	r.start(time.Second)
-	if len(told) != 1 || !told[0].At.Equal(startTime) {
-		t.Errorf("the post-check of the pass is told of %v, want the change during its GET", told)
+	if len(changes) != 1 || !changes[0].At.Equal(startTime) {
+		t.Errorf("the post-check of the pass receives %v, want the change during its GET", changes)
 	}
 }
 
-// TestAWakeOfTheLastStepWantsAnotherPass holds that a change that came during the
-// last step is not taken for one that a sleeping Ready resource need not know.
-func TestAWakeOfTheLastStepWantsAnotherPass(t *testing.T) {
+// TestWakeDuringLastStepRequestsPass checks that a change during the last step starts
+// another pass, while a wake of an idle Ready resource starts none.
+func TestWakeDuringLastStepRequestsPass(t *testing.T) {
 	r := newRun(t)
 	post := r.script.post
 	r.script.post = func(in activities.PostCheckInput) activities.PostCheckResult {
@@ -52,13 +52,13 @@ func TestAWakeOfTheLastStepWantsAnotherPass(t *testing.T) {
 	r.apply(desired())
 	r.start(time.Second)
 	if got := r.count("CheckOwner"); got != 2 {
-		t.Errorf("%d passes, want 2: the first read before the change", got)
+		t.Errorf("%d passes, want 2: the first one read before the change", got)
 	}
 }
 
-// TestContinueAsNewKeepsAWakeWhileItWaits holds that a signal is not lost that
-// arrives while the end of a run waits for those whom it tells.
-func TestContinueAsNewKeepsAWakeWhileItWaits(t *testing.T) {
+// TestContinueAsNewKeepsWakeDuringNotification checks that a signal is not lost when it
+// arrives while the end of a run notifies dependents.
+func TestContinueAsNewKeepsWakeDuringNotification(t *testing.T) {
 	r := newRun(t)
 	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
 		r.SetContinueAsNewSuggested(true)
@@ -79,6 +79,6 @@ func TestContinueAsNewKeepsAWakeWhileItWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if known := input.State.Changes; len(known) != 1 {
-		t.Errorf("the next run knows of the changes %v, want the one that came while the run ended", known)
+		t.Errorf("the next run has the changes %v, want the one that arrived while the run ended", known)
 	}
 }
