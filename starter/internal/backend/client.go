@@ -29,7 +29,7 @@ const (
 	dialTimeout  = 8 * time.Second
 	queryTimeout = 3 * time.Second
 	readTimeout  = 10 * time.Second
-	// DefaultWorkerTimeout bounds an update unless Options say otherwise.
+	// DefaultWorkerTimeout bounds an update unless Options set another timeout.
 	DefaultWorkerTimeout = 10 * time.Second
 )
 
@@ -126,8 +126,8 @@ func (c *Client) Counter() searchattr.Counter { return c.client }
 // Close closes the connection.
 func (c *Client) Close() { c.client.Close() }
 
-// maxSummaryBytes bounds the static summary: the server rejects a start whose
-// summary is over 400 bytes.
+// maxSummaryBytes bounds the static summary: the server rejects a start
+// with a summary of more than 400 bytes.
 const maxSummaryBytes = 200
 
 // startOptions returns the options that start the workflow of a resource. There is

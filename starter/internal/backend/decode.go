@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// attributeProblems is the server's own search attribute of a workflow whose tasks
+// attributeProblems is the server's own search attribute of a workflow with tasks that
 // keep failing: "category=WorkflowTaskFailed",
 // "cause=WorkflowTaskFailedCauseNonDeterministicError".
 const attributeProblems = "TemporalReportedProblems"

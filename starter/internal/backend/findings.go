@@ -61,7 +61,7 @@ func (c *Client) checkVisibility(ctx context.Context) activities.Finding {
 	return finding("visibility", "queries on keyword lists work")
 }
 
-// checkStuck counts the workflows whose tasks fail: they need a worker that can
+// checkStuck counts the workflows with failing tasks: they need a worker that can
 // replay them.
 func (c *Client) checkStuck(ctx context.Context) activities.Finding {
 	query := attributeProblems + " IN ('category=WorkflowTaskFailed', 'category=WorkflowTaskTimedOut') AND " + AllWorkflowsQuery()

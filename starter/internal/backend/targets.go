@@ -171,8 +171,8 @@ func byID(ctx context.Context, reader Reader, name string) (Record, error) {
 	return r, err
 }
 
-// byName finds a managed resource by its chain of names (adx/telemetry), else by
-// its manifest's name, else by its last name.
+// byName finds a managed resource by its chain of names (adx/telemetry), then by its
+// manifest's name, then by its last name.
 func byName(all []Record, name string) (Record, error) {
 	var matches []Record
 	for _, field := range []func(Record) string{
@@ -209,8 +209,8 @@ func byName(all []Record, name string) (Record, error) {
 	return Record{}, cli.BadInput("find %q: %d resources have this name; use the ID of one:%s", name, len(matches), strings.Join(ids, ""))
 }
 
-// suggestName returns the display name of the resource whose name is most similar,
-// "" if none is close enough.
+// suggestName returns the display name of the resource with the most similar name,
+// "" if no name is close enough.
 func suggestName(all []Record, name string) string {
 	displayNames := map[string]string{}
 	var names []string

@@ -58,7 +58,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// pollServer is a server whose task queue was polled at these times.
+// pollServer is a server with the times of the last polls of a task queue.
 type pollServer struct {
 	client.Client
 	polls []time.Time

@@ -77,7 +77,7 @@ func CheckOneOf(flag, value string, allowed []string) error {
 	return BadInput("--%s %q is not known%s; allowed are %s", flag, value, nearest.Suggest(value, allowed), strings.Join(allowed, ", "))
 }
 
-// NoArgs rejects arguments; instead says the alternative with one.
+// NoArgs rejects arguments; instead names the alternative.
 func NoArgs(instead string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

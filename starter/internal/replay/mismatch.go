@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// explain finds the first workflow task whose commands differ, and in it the first
+// explain finds the first workflow task with different commands, and in it the first
 // event that differs. A replay of the whole history would report a consequence many
 // events later.
 func explain(result *Result, history *historypb.History, execution workflow.Execution, tasks []workflowTask) {

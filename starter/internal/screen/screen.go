@@ -18,7 +18,7 @@ import (
 type Painter struct {
 	Now   time.Time
 	Color bool
-	// TaskQueue is named for resources whose own task queue is unknown.
+	// TaskQueue is shown for resources without a known task queue.
 	TaskQueue string
 }
 

@@ -53,7 +53,7 @@ func (p Painter) Tree(list []Progress, width, height int) []string {
 	return lines
 }
 
-// fitName is Fit for a name whose prefix draws the tree: its blanks count.
+// fitName returns a name cut like Fit, but keeps the blanks that draw the tree.
 func fitName(name string, columns int) string { return text.Snip(name, max(1, columns), "…") }
 
 // brief returns a line of the tree: phase, since when, what the resource waits for,
@@ -95,7 +95,7 @@ type row struct {
 	owned  bool
 }
 
-// tree arranges resources below their owner, else below the first other resource
+// tree arranges resources below their owner, or below the first other resource
 // that they need. indexes chooses the resources that are shown.
 func tree(list []Progress, indexes []int) []row {
 	byKey := make(map[string]int, len(indexes))

@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// maxQueriedCauses bounds the causes whose workflows are queried for details.
+// maxQueriedCauses bounds the causes that are queried for details.
 const maxQueriedCauses = 16
 
 // Cause is one root cause of many resources. Its JSON names do not change.

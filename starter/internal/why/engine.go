@@ -37,8 +37,8 @@ type Engine struct {
 	graph map[string]backend.Record
 }
 
-// New returns an engine that shows ages and times from now. taskQueue is named for
-// resources whose own queue is unknown.
+// New returns an engine that shows ages and times from now. taskQueue is shown for
+// resources without a known queue.
 func New(reader backend.Reader, taskQueue string, now time.Time) *Engine {
 	return &Engine{
 		reader: reader, viewer: &backend.Viewer{Reader: reader, MaxUnanswered: maxUnanswered}, taskQueue: taskQueue, now: now,
@@ -232,7 +232,7 @@ func (w *walk) next(ctx context.Context, target backend.Record, waiters []*Link)
 			next.Since = l.Since
 			return next, nil
 		}
-		next.Cycle, next.deleting = names(waiters[i:]), waiter.deleting
+		next.Cycle, next.deleting = linkNames(waiters[i:]), waiter.deleting
 		return next, nil
 	}
 	if known := w.visited[key]; known != nil {
@@ -254,7 +254,7 @@ func (e *Engine) isManaged(key string) bool {
 	return managed
 }
 
-func names(links []*Link) []string {
+func linkNames(links []*Link) []string {
 	list := make([]string, len(links))
 	for i, l := range links {
 		list[i] = l.Name

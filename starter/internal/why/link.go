@@ -99,7 +99,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	return l
 }
 
-// setEnded fills the link of a resource whose workflow does not run.
+// setEnded fills the link of a resource without a running workflow.
 func (l *Link) setEnded(v backend.View) {
 	l.Overdue, l.Since, l.NextTry, l.Reason, l.Message = false, v.Record.EndedAt, time.Time{}, "", ""
 	switch {
