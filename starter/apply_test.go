@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestApplyAnswers(t *testing.T) {
-	clusterFlow, databaseFlow := strings.ToLower(cluster), strings.ToLower(database)
+func TestApplyOutput(t *testing.T) {
+	clusterWorkflow, databaseWorkflow := strings.ToLower(cluster), strings.ToLower(database)
 	cases := map[string]struct {
 		reason  string
 		answers map[string]any
@@ -24,24 +24,24 @@ func TestApplyAnswers(t *testing.T) {
 		"new": {
 			reason: "generation 1 is a creation",
 			answers: map[string]any{
-				clusterFlow:  workflows.ApplyResult{Generation: 1, Changed: true},
-				databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true},
+				clusterWorkflow:  workflows.ApplyResult{Generation: 1, Changed: true},
+				databaseWorkflow: workflows.ApplyResult{Generation: 1, Changed: true},
 			},
 			lines: []string{"kusto cluster adx  now managed (generation 1)", "kusto database adx/telemetry  now managed (generation 1)"},
 		},
 		"changed and not": {
-			reason: "the words of kubectl",
+			reason: "the vocabulary of kubectl",
 			answers: map[string]any{
-				clusterFlow:  workflows.ApplyResult{Generation: 3, Changed: true},
-				databaseFlow: workflows.ApplyResult{Generation: 1},
+				clusterWorkflow:  workflows.ApplyResult{Generation: 3, Changed: true},
+				databaseWorkflow: workflows.ApplyResult{Generation: 1},
 			},
 			lines: []string{"kusto cluster adx  configured (generation 3)", "kusto database adx/telemetry  unchanged (generation 1)"},
 		},
 		"paused": {
-			reason: "nobody waits for what a pause holds",
+			reason: "the result states that nothing starts during a pause",
 			answers: map[string]any{
-				clusterFlow:  workflows.ApplyResult{Generation: 2, Changed: true, Paused: true},
-				databaseFlow: workflows.ApplyResult{Generation: 1},
+				clusterWorkflow:  workflows.ApplyResult{Generation: 2, Changed: true, Paused: true},
+				databaseWorkflow: workflows.ApplyResult{Generation: 1},
 			},
 			lines: []string{
 				"kusto cluster adx  configured (generation 2); the resource is paused: nothing starts until `armature resume`",
@@ -50,16 +50,16 @@ func TestApplyAnswers(t *testing.T) {
 		},
 		"refused": {
 			reason:  "a refusal shows the validator's message and stops nothing else",
-			answers: map[string]any{databaseFlow: workflows.ApplyResult{Generation: 1, Changed: true}},
-			errs:    map[string]error{clusterFlow: &backend.RefusedError{Kind: workflows.RefusedDeleting, Text: "adx is being deleted"}},
+			answers: map[string]any{databaseWorkflow: workflows.ApplyResult{Generation: 1, Changed: true}},
+			errs:    map[string]error{clusterWorkflow: &backend.RefusedError{Kind: workflows.RefusedDeleting, Text: "adx is being deleted"}},
 			code:    cli.ExitFailed, lines: []string{"kusto database adx/telemetry  now managed (generation 1)"},
 			stderr: "kusto cluster adx  refused: adx is being deleted",
 		},
 		"no worker": {
-			reason: "says which queue and what to do",
+			reason: "the message names the queue and the next action",
 			errs: map[string]error{
-				clusterFlow:  &backend.NoWorkerError{TaskQueue: "armature"},
-				databaseFlow: &backend.NoWorkerError{TaskQueue: "armature"},
+				clusterWorkflow:  &backend.NoWorkerError{TaskQueue: "armature"},
+				databaseWorkflow: &backend.NoWorkerError{TaskQueue: "armature"},
 			},
 			code: cli.ExitUnreachable, stderr: "no worker responds on task queue armature; start a worker",
 		},
@@ -82,7 +82,7 @@ func TestApplyAnswers(t *testing.T) {
 	}
 }
 
-// sortedLines are the lines of a text in order: answers come in any.
+// sortedLines returns the lines of a text, sorted: results arrive in any order.
 func sortedLines(text string) []string {
 	if text == "" {
 		return nil
@@ -94,21 +94,21 @@ func sortedLines(text string) []string {
 	return lines
 }
 
-// TestApplyIsPatient holds that silences among many answers do not end an apply:
+// TestApplyRetries verifies that single timeouts among many results do not end an apply:
 // the worker is busy, and every message may be repeated.
-func TestApplyIsPatient(t *testing.T) {
+func TestApplyRetries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
-		// silent is how often message 1 is not answered; busy that a worker was seen
-		// each time; first that it is the first one.
+		// silent is how often message 1 times out; busy means that a worker polls
+		// each time; first means that it is sent first.
 		silent      int
 		busy, first bool
 		code, tries int
 	}{
-		"busy":               {reason: "the second try is answered", silent: 1, code: cli.ExitOK, tries: 3},
+		"busy":               {reason: "the second try succeeds", silent: 1, code: cli.ExitOK, tries: 3},
 		"missing":            {reason: "the tries are bounded", silent: 99, code: cli.ExitUnreachable, tries: 1 + maxSendAttempts},
-		"nobody, first":      {reason: "no worker is there: once is enough", silent: 99, first: true, code: cli.ExitUnreachable, tries: 1},
-		"overloaded":         {reason: "a worker polls and has answered nobody yet", silent: 2, busy: true, first: true, code: cli.ExitOK, tries: 4},
+		"no worker, first":   {reason: "without a worker one try is enough", silent: 99, first: true, code: cli.ExitUnreachable, tries: 1},
+		"overloaded":         {reason: "a worker polls and has handled no message yet", silent: 2, busy: true, first: true, code: cli.ExitOK, tries: 4},
 		"overloaded forever": {reason: "the tries are bounded", silent: 99, busy: true, first: true, code: cli.ExitUnreachable, tries: maxSendAttempts},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,49 +131,49 @@ func TestApplyIsPatient(t *testing.T) {
 				t.Errorf("%s: exit code %d after %d messages, want %d after %d", tc.reason, got, tries, tc.code, tc.tries)
 			}
 			if tc.busy && err != nil && !strings.Contains(err.Error(), "--worker-timeout") {
-				t.Errorf("%s: said %v", tc.reason, err)
+				t.Errorf("%s: error %v", tc.reason, err)
 			}
 		})
 	}
 }
 
-// TestApplyAmongAnswers holds that one message may be silent for longer than its
-// tries as long as others are answered.
-func TestApplyAmongAnswers(t *testing.T) {
+// TestApplyRetriesWhileOthersComplete verifies that one message may time out more
+// often than its tries allow, as long as others complete.
+func TestApplyRetriesWhileOthersComplete(t *testing.T) {
 	const others, silent = 8, 2 * maxSendAttempts
 	records := make([]backend.Record, 1+others)
 	wave := make([]int, len(records))
 	for i := range records {
 		records[i], wave[i] = backend.RecordOf(mustID(t, cluster)), i
 	}
-	begun, goOn := make(chan struct{}, others), make(chan struct{})
-	silences := 0
+	begun, proceed := make(chan struct{}, others), make(chan struct{})
+	timeouts := 0
 	// Two at a time: the next of the others begins when the last one was answered.
 	err := newWorld().sendWaves(t.Context(), records, [][]int{wave}, 2, func(ctx context.Context, i int) (string, error) {
 		switch {
 		case i > 0:
 			begun <- struct{}{}
 			select {
-			case <-goOn:
+			case <-proceed:
 			case <-ctx.Done():
 			}
 			return "created", nil
-		case silences == 0:
+		case timeouts == 0:
 			<-begun
-		case silences == silent || silences == silent+1:
-			silences++ // nobody is answered meanwhile: the first tries of a new count
+		case timeouts == silent || timeouts == silent+1:
+			timeouts++ // no message completes meanwhile: the first tries of a new count
 			return "", &backend.NoWorkerError{TaskQueue: "armature"}
-		case silences == silent+2:
-			close(goOn)
+		case timeouts == silent+2:
+			close(proceed)
 			return "created", nil
 		}
-		silences++
-		goOn <- struct{}{}
+		timeouts++
+		proceed <- struct{}{}
 		<-begun
 		return "", &backend.NoWorkerError{TaskQueue: "armature"}
 	})
-	if err != nil || silences != silent+2 {
-		t.Errorf("%v after %d silences", err, silences)
+	if err != nil || timeouts != silent+2 {
+		t.Errorf("%v after %d timeouts", err, timeouts)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestApplyInput(t *testing.T) {
 	}
 	input, ok := w.temporal.inputs[0].(workflows.ApplyInput)
 	if !ok || !input.Once || input.By != "ana@laptop" || !input.Desired.ID.Equal(mustID(t, group)) {
-		t.Errorf("input is %+v: --once, who, and the flags' subscription must reach the workflow", w.temporal.inputs[0])
+		t.Errorf("input is %+v: --once, the user, and the flags' subscription must reach the workflow", w.temporal.inputs[0])
 	}
 }
 
@@ -196,6 +196,6 @@ func TestApplyInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if code := run(ctx, w.app, []string{"apply", "-f", adx(t)}); code != cli.ExitFailed || !strings.Contains(w.err.String(), "continue") {
-		t.Errorf("code %d: %s; Ctrl-C must say that everything sent goes on", code, w.err)
+		t.Errorf("code %d: %s; the message after Ctrl-C must state that what was sent continues", code, w.err)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-// faulty is one command line, with its files, that must be refused before
-// anything starts. What it says stands in a golden file, where people read it.
-type faulty struct {
+// badInput is one command line, with its files, that must be refused before
+// anything starts. Golden files contain the messages, for review.
+type badInput struct {
 	reason string
-	// files lie in DIR, by name; make adds what is no plain file.
+	// files are in DIR, by name; make adds what is not a plain file.
 	files map[string]string
 	make  func(t *testing.T, dir string)
 	args  []string
@@ -29,48 +29,48 @@ type faulty struct {
 	hides string
 }
 
-// actions are the words by which a message says what to do.
+// actions are the words with which a message names the next action.
 var actions = regexp.MustCompile("(?i)\\b(write|give|name|choose|did you mean|allowed|remove|split|use|see|means|needs|run|set|leave|take|keep|check|save|look|plan again|one of|put|at least|make|state|add|close|fetch|omit|correct)\\b|`armature")
 
-// TestBadInputManifests holds what is said of faulty manifests.
+// TestBadInputManifests verifies the messages for invalid manifests.
 func TestBadInputManifests(t *testing.T) {
-	cases := map[string]faulty{}
-	for _, table := range []map[string]faulty{badFiles(), badYAML(), badFields(), badIDs(), badBodies(), badSets()} {
+	cases := map[string]badInput{}
+	for _, table := range []map[string]badInput{badFiles(), badYAML(), badFields(), badIDs(), badBodies(), badSets()} {
 		maps.Copy(cases, table)
 	}
-	refuseAll(t, "bad-manifests.txt", 50, cases)
+	checkAll(t, "bad-manifests.txt", 50, cases)
 }
 
-// TestBadInputCommandLines holds what is said of faulty command lines.
+// TestBadInputCommandLines verifies the messages for invalid command lines.
 func TestBadInputCommandLines(t *testing.T) {
-	cases := map[string]faulty{}
-	for _, table := range []map[string]faulty{badFlags(), badTargets(), badPlanFiles(), badConnections()} {
+	cases := map[string]badInput{}
+	for _, table := range []map[string]badInput{badFlags(), badTargets(), badPlanFiles(), badConnections()} {
 		maps.Copy(cases, table)
 	}
-	refuseAll(t, "bad-command-lines.txt", 40, cases)
+	checkAll(t, "bad-command-lines.txt", 40, cases)
 }
 
-// refuseAll runs every case of a table, counts them, and compares all that was
-// said with a golden file.
-func refuseAll(t *testing.T, file string, least int, cases map[string]faulty) {
+// checkAll runs every case of a table, counts them, and compares the
+// messages with a golden file.
+func checkAll(t *testing.T, file string, minCases int, cases map[string]badInput) {
 	t.Helper()
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		tc := cases[name]
 		t.Run(name, func(t *testing.T) {
-			said := refuse(t, tc)
-			fmt.Fprintf(&all, "== %s: %s\n%s\n", name, tc.reason, said)
+			message := refuse(t, tc)
+			fmt.Fprintf(&all, "== %s: %s\n%s\n", name, tc.reason, message)
 		})
 	}
-	t.Logf("%d faulty inputs, each refused with a message of its own", len(cases))
-	if len(cases) < least {
-		t.Errorf("%d cases, want at least %d", len(cases), least)
+	t.Logf("%d invalid inputs, each refused with its own message", len(cases))
+	if len(cases) < minCases {
+		t.Errorf("%d cases, want at least %d", len(cases), minCases)
 	}
 	golden(t, file, all.String())
 }
 
-// refuse runs one case and returns what was said.
-func refuse(t *testing.T, tc faulty) string {
+// refuse runs one case and returns its message.
+func refuse(t *testing.T, tc badInput) string {
 	t.Helper()
 	dir := manifests(t, tc.files)
 	if tc.make != nil {
@@ -80,7 +80,7 @@ func refuse(t *testing.T, tc faulty) string {
 	if args == nil {
 		args = []string{"apply", "-f", "DIR"}
 	}
-	w := shownWorld(t)
+	w := sampleWorld(t)
 	w.temporal.manage(t, strings.Replace(database, "adx", "other", 1), readyStatus())
 	w.in = strings.NewReader(tc.stdin)
 	w.environment = append([]string{"TEMPORAL_CONFIG_FILE=" + filepath.Join(dir, "no.toml")}, tc.env...)
@@ -95,7 +95,7 @@ func refuse(t *testing.T, tc faulty) string {
 	if want == 0 {
 		want = cli.ExitBadInput
 	}
-	said := strings.ReplaceAll(w.err.String(), dir, "DIR")
+	message := strings.ReplaceAll(w.err.String(), dir, "DIR")
 	if code != want {
 		t.Errorf("%s: exit code %d, want %d", tc.reason, code, want)
 	}
@@ -105,27 +105,27 @@ func refuse(t *testing.T, tc faulty) string {
 	if n := len(w.temporal.sent) + len(w.temporal.started); n > 0 {
 		t.Errorf("%s: %d messages were sent", tc.reason, n)
 	}
-	if tc.hides != "" && strings.Contains(said, tc.hides) {
-		t.Errorf("%s: the message repeats the value: %s", tc.reason, said)
+	if tc.hides != "" && strings.Contains(message, tc.hides) {
+		t.Errorf("%s: the message repeats the value: %s", tc.reason, message)
 	}
-	if !actions.MatchString(said) {
-		t.Errorf("%s: the message does not say what to do: %s", tc.reason, said)
+	if !actions.MatchString(message) {
+		t.Errorf("%s: the message names no action: %s", tc.reason, message)
 	}
-	for _, r := range said {
+	for _, r := range message {
 		if r != '\n' && r < ' ' || r == 0x7f || r == '\uFFFD' {
-			t.Errorf("%s: the message holds %q, which a terminal should not see: %q", tc.reason, r, said)
+			t.Errorf("%s: the message contains %q, which a terminal would interpret: %q", tc.reason, r, message)
 			break
 		}
 	}
-	if len(said) > 4000 {
-		t.Errorf("%s: the message has %d bytes, which nobody reads", tc.reason, len(said))
+	if len(message) > 4000 {
+		t.Errorf("%s: the message has %d bytes, too long to read", tc.reason, len(message))
 	}
-	return "$ armature " + strings.ReplaceAll(strings.Join(args, " "), "\n", `\n`) + "\n" + said
+	return "$ armature " + strings.ReplaceAll(strings.Join(args, " "), "\n", `\n`) + "\n" + message
 }
 
 // file is a case with one manifest.
-func file(reason, text string) faulty {
-	return faulty{reason: reason, files: map[string]string{"m.yaml": text}}
+func file(reason, text string) badInput {
+	return badInput{reason: reason, files: map[string]string{"m.yaml": text}}
 }
 
 // symlink makes a link in a folder.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// completed is what a shell is offered for a command line.
+// completed returns what a shell is offered for a command line.
 func completed(w *world, args ...string) []string {
 	w.run(append([]string{"__complete"}, args...)...)
 	var offers []string
@@ -48,7 +48,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.temporal.freezes = []workflows.Freeze{{Selector: "stack=prod", By: "ana"}}
 			if diff := cmp.Diff(tc.want, completed(w, tc.args...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
@@ -57,11 +57,11 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionNeverFails holds that a shell is not told of a Temporal that is
-// away, and does not hang for it.
+// TestCompletionNeverFails verifies that a shell gets no error and does not hang
+// when Temporal is unreachable.
 func TestCompletionNeverFails(t *testing.T) {
 	for name, connect := range map[string]func(context.Context, backend.Options) (*connection, error){
-		"away": func(context.Context, backend.Options) (*connection, error) {
+		"unreachable": func(context.Context, backend.Options) (*connection, error) {
 			return nil, cli.Unreachable("reach Temporal")
 		},
 		"silent": func(ctx context.Context, _ backend.Options) (*connection, error) {

@@ -14,10 +14,10 @@ import (
 )
 
 func TestDelete(t *testing.T) {
-	clusterFlow, databaseFlow := strings.ToLower(cluster), strings.ToLower(database)
+	clusterWorkflow, databaseWorkflow := strings.ToLower(cluster), strings.ToLower(database)
 	deleting := map[string]any{
-		clusterFlow:  workflows.DeleteResult{Changed: true},
-		databaseFlow: workflows.DeleteResult{Changed: true},
+		clusterWorkflow:  workflows.DeleteResult{Changed: true},
+		databaseWorkflow: workflows.DeleteResult{Changed: true},
 	}
 	cases := map[string]struct {
 		reason        string
@@ -42,16 +42,16 @@ func TestDelete(t *testing.T) {
 			args:   []string{"delete", "adx"}, asks: true, answer: "\n", code: cli.ExitFailed, text: "Delete 1 resource in Azure?",
 		},
 		"the answer is yes": {
-			reason: "y goes on",
+			reason: "y continues",
 			args:   []string{"delete", "adx"}, asks: true, answer: "y\n", sent: []string{"delete adx"},
 		},
 		"--yes": {
-			reason: "asked and answered",
+			reason: "the flag replaces the question",
 			args:   []string{"delete", "adx", "--yes"}, asks: true, sent: []string{"delete adx"},
 		},
 		"ended meanwhile": {
 			reason: "the workflow ended after the list",
-			args:   []string{"delete", "adx"}, errs: map[string]error{clusterFlow: backend.ErrNotManaged}, code: cli.ExitFailed,
+			args:   []string{"delete", "adx"}, errs: map[string]error{clusterWorkflow: backend.ErrNotManaged}, code: cli.ExitFailed,
 			sent: []string{"delete adx"}, text: "no longer managed",
 		},
 		"names and manifests": {
@@ -61,7 +61,7 @@ func TestDelete(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.temporal.answers, w.temporal.errs = deleting, tc.errs
 			w.interactive, w.in = tc.asks, strings.NewReader(tc.answer)
 			folder := adx(t)
@@ -84,11 +84,11 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-func TestDeleteDetaches(t *testing.T) {
-	w := shownWorld(t)
+func TestDeleteDetached(t *testing.T) {
+	w := sampleWorld(t)
 	w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true, Detached: true}}
 	if code := w.run("delete", "adx"); code != cli.ExitOK || !strings.Contains(w.out.String(), "it is kept in Azure") {
-		t.Errorf("code %d; nobody may believe that the resource is deleted:\n%s%s", code, w.out, w.err)
+		t.Errorf("code %d; the output must not suggest that the resource is deleted:\n%s%s", code, w.out, w.err)
 	}
 }
 
@@ -98,11 +98,11 @@ func TestDeleteWait(t *testing.T) {
 	status := readyStatus()
 	status.Deleting, status.Phase = true, workflows.PhaseDeleting
 	w.temporal.manage(t, cluster, status)
-	looks := 0
+	polls := 0
 	after := w.after
 	w.after = func(d time.Duration) <-chan time.Time {
 		if d == pollInterval {
-			if looks++; looks == 2 {
+			if polls++; polls == 2 {
 				w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
 			}
 		}
@@ -164,14 +164,14 @@ func TestPauseAndResume(t *testing.T) {
 		sent    string
 		text    string
 	}{
-		"pause":  {reason: "says it", args: []string{"pause", "adx", "--reason", "INC-42"}, changed: true, sent: "pause adx", text: "kusto cluster adx  paused"},
-		"paused": {reason: "a second pause is no fault", args: []string{"pause", "adx"}, sent: "pause adx", text: "already paused"},
-		"resume": {reason: "says it", args: []string{"resume", "adx"}, changed: true, sent: "resume adx", text: "kusto cluster adx  resumed"},
-		"going":  {reason: "a resume of what goes on is no fault", args: []string{"resume", "adx"}, sent: "resume adx", text: "was not paused"},
+		"pause":  {reason: "a pause is confirmed", args: []string{"pause", "adx", "--reason", "INC-42"}, changed: true, sent: "pause adx", text: "kusto cluster adx  paused"},
+		"paused": {reason: "a second pause is no error", args: []string{"pause", "adx"}, sent: "pause adx", text: "already paused"},
+		"resume": {reason: "a resume is confirmed", args: []string{"resume", "adx"}, changed: true, sent: "resume adx", text: "kusto cluster adx  resumed"},
+		"active": {reason: "a resume without a pause is no error", args: []string{"resume", "adx"}, sent: "resume adx", text: "was not paused"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.PauseResult{Changed: tc.changed}}
 			if code := w.run(tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)

@@ -25,13 +25,13 @@ func TestFreeze(t *testing.T) {
 		reason string
 		args   []string
 		answer workflows.FreezeResult
-		fault  error
+		err    error
 		exit   int
 		want   string
 		sent   workflows.Freeze
 	}{
 		"everything": {
-			reason: "without a selector the whole fleet stands still",
+			reason: "without a selector every write stops",
 			args:   []string{"freeze", "--reason", "a bad release"}, answer: workflows.FreezeResult{Changed: true},
 			want: "everything  frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze` lifts the freeze",
 			sent: workflows.Freeze{By: "ana@laptop", Reason: "a bad release"},
@@ -43,17 +43,17 @@ func TestFreeze(t *testing.T) {
 			want:   "`armature unfreeze -l stack=prod` lifts the freeze\n  also frozen: stack=dev, by bob@host since 2026-11-21 12:00:00Z",
 			sent:   workflows.Freeze{By: "ana@laptop", Selector: "stack=prod"},
 		},
-		"again": {
+		"repeated": {
 			reason: "a freeze may be repeated", args: []string{"freeze"}, want: "everything  already frozen",
 			sent: workflows.Freeze{By: "ana@laptop"},
 		},
 		"not a selector": {reason: "nothing is sent", args: []string{"freeze", "-l", "prod"}, exit: cli.ExitBadInput, want: `"prod" is not key=value`},
-		"thaw": {
-			reason: "what waits goes on", args: []string{"unfreeze"}, answer: workflows.FreezeResult{Changed: true},
+		"unfreeze": {
+			reason: "waiting resources continue", args: []string{"unfreeze"}, answer: workflows.FreezeResult{Changed: true},
 			want: "everything  no longer frozen", sent: workflows.Freeze{By: "ana@laptop"},
 		},
-		"nothing to thaw": {
-			reason: "no workflow holds a freeze: that is what was asked for", args: []string{"unfreeze"}, fault: backend.ErrNotManaged,
+		"nothing to unfreeze": {
+			reason: "without a freeze there is nothing to lift", args: []string{"unfreeze"}, err: backend.ErrNotManaged,
 			want: "everything  was not frozen", sent: workflows.Freeze{By: "ana@laptop"},
 		},
 	}
@@ -61,7 +61,7 @@ func TestFreeze(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			w.temporal.answers = map[string]any{workflows.FreezeWorkflowID: c.answer}
-			w.temporal.errs = map[string]error{workflows.FreezeWorkflowID: c.fault}
+			w.temporal.errs = map[string]error{workflows.FreezeWorkflowID: c.err}
 			exit := w.run(c.args...)
 			if out := w.out.String() + w.err.String(); exit != c.exit || !strings.Contains(out, c.want) {
 				t.Errorf("%s: exit %d and\n%s\nwant exit %d and %q", c.reason, exit, out, c.exit, c.want)
@@ -77,13 +77,13 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// A list of resources that are Ready and asleep must not hide that nothing could
-// be put back.
-func TestGetSaysWhatIsFrozen(t *testing.T) {
+// TestGetNotesFreezes verifies that a list of Ready resources does not hide that writes
+// are frozen.
+func TestGetNotesFreezes(t *testing.T) {
 	w := newWorld()
 	w.temporal.freezes = []workflows.Freeze{{Selector: "stack=prod", By: "ada@host", Reason: "INC-42", Since: noon()}}
 	w.run("get")
 	if want := "note: frozen: stack=prod, by ada@host since 2026-11-21 12:00:00Z: INC-42; reads continue, no PUT and no DELETE is sent; `armature unfreeze -l stack=prod` lifts the freeze"; !strings.Contains(w.err.String(), want) {
-		t.Errorf("get says beside the list\n%s\nwant %s", w.err.String(), want)
+		t.Errorf("get notes beside the list\n%s\nwant %s", w.err.String(), want)
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/google/go-cmp/cmp"
 )
 
-// importResource answers what a worker would, by resource name.
+// Import returns the prepared result of a resource name.
 func (f *fakeTemporal) Import(_ context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +51,7 @@ func importWorld(t *testing.T) *world {
 	return w
 }
 
-// What is written is read again as it was, digit by digit.
+// TestImport verifies that the manifest loader reads what import wrote, digit by digit.
 func TestImport(t *testing.T) {
 	w := importWorld(t)
 	if code := w.run("import", cluster+"@2023-08-15", "--children"); code != 0 {
@@ -81,7 +83,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-func TestImportIntoAFolder(t *testing.T) {
+func TestImportToFolder(t *testing.T) {
 	w := importWorld(t)
 	folder := filepath.Join(t.TempDir(), "new")
 	if code := w.run("import", cluster, "--children", "-o", folder); code != 0 {
@@ -96,12 +98,12 @@ func TestImportIntoAFolder(t *testing.T) {
 	}
 }
 
-func TestImportFaults(t *testing.T) {
+func TestImportErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		args   []string
 		code   int
-		says   string
+		want   string
 	}{
 		"NoID":    {"a name is of what is managed", []string{"adx"}, 1, "use the resource ID to import"},
 		"None":    {"nothing is imported by accident", nil, 2, "name what to import"},
@@ -111,12 +113,23 @@ func TestImportFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := importWorld(t)
 			code := w.run(append([]string{"import"}, c.args...)...)
-			if code != c.code || !strings.Contains(strings.ReplaceAll(w.err.String(), "cluster none", "clusters none"), c.says) {
-				t.Errorf("%s: exit code %d, said %s", c.reason, code, w.err)
+			if code != c.code || !strings.Contains(strings.ReplaceAll(w.err.String(), "cluster none", "clusters none"), c.want) {
+				t.Errorf("%s: exit code %d: %s", c.reason, code, w.err)
 			}
 			if name == "Absent" && !strings.Contains(w.out.String(), "name: adx") {
 				t.Errorf("%s: wrote %s", c.reason, w.out)
 			}
 		})
+	}
+}
+
+// TestImportManaged verifies that an import by labels takes the api-version of the
+// manifest.
+func TestImportManaged(t *testing.T) {
+	w := importWorld(t)
+	w.temporal.manage(t, cluster, readyStatus())
+	w.temporal.change(t, cluster, func(r *backend.Record) { r.APIVersion = "2022-02-01" })
+	if code := w.run("import", "-l", "stack=prod"); code != cli.ExitOK || !strings.Contains(w.out.String(), "@2022-02-01") {
+		t.Errorf("exit code %d:\n%s%s", code, w.out, w.err)
 	}
 }

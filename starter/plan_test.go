@@ -9,11 +9,9 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/workflows"
 )
 
-// plan answers what a worker would, by resource name; in sync where nothing is
-// set.
+// Plan returns the prepared result of a resource name, in sync by default.
 func (f *fakeTemporal) Plan(_ context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,18 +55,18 @@ func TestPlan(t *testing.T) {
 			plans:  map[string]activities.PlanResourceResult{"adx": {Action: activities.PlanNone, Reason: resource.ReasonInSync}}, golden: "plan-takeover.txt",
 		},
 		"Changes": {
-			reason: "exit code 2, each path, what the PUT takes away", code: 2, golden: "plan-changes.txt",
+			reason: "exit code 2, each path, what the PUT removes", code: 2, golden: "plan-changes.txt",
 			plans: map[string]activities.PlanResourceResult{"adx": changed, "telemetry": {Action: activities.PlanCreate, Reason: resource.ReasonNotFound}},
 		},
 		"CreateAll": {
-			reason: "after whom", code: 2, golden: "plan-create.txt",
+			reason: "each after its dependencies", code: 2, golden: "plan-create.txt",
 			plans: map[string]activities.PlanResourceResult{
 				"adx":       {Action: activities.PlanCreate, Reason: resource.ReasonNotFound},
 				"telemetry": {Action: activities.PlanCreate, Reason: resource.ReasonNotFound, After: []resource.ID{mustID(t, cluster)}},
 			},
 		},
 		"Blocked": {
-			reason: "nobody knows what a blocked resource needs: no exit code 0", code: 2, golden: "plan-blocked.txt",
+			reason: "what a blocked resource needs is unknown: no exit code 0", code: 2, golden: "plan-blocked.txt",
 			plans: map[string]activities.PlanResourceResult{"telemetry": {
 				Action: activities.PlanBlocked, Reason: resource.ReasonReconciliationBlocked, WaitingFor: []resource.ID{mustID(t, cluster)},
 				Message: `Owner "adx" (Microsoft.Kusto/clusters) is in provisioning state "Updating"`,
@@ -82,7 +80,7 @@ func TestPlan(t *testing.T) {
 			},
 		},
 		"NotTaken": {
-			reason: "in sync with a warning is said", golden: "plan-not-taken.txt",
+			reason: "a warning of a resource in sync is shown", golden: "plan-not-taken.txt",
 			plans: map[string]activities.PlanResourceResult{"adx": {
 				Action: activities.PlanNone, Reason: resource.ReasonChangeNotTaken, Severity: resource.SeverityWarning, Managed: true,
 				Message: "Azure accepted the last PUT and kept its own value of sku.name",
@@ -123,7 +121,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// labelledAdx is adx with a label of its stack.
+// labelledAdx returns adx with a label of its stack.
 func labelledAdx(t *testing.T) string {
 	t.Helper()
 	return manifests(t, map[string]string{"adx.yaml": `type: Microsoft.Kusto/clusters@2023-08-15
@@ -140,7 +138,7 @@ body: {location: westus2, kind: ReadWrite}
 `})
 }
 
-// TestPlanFormats holds the plan in each format.
+// TestPlanFormats verifies the plan in each format.
 func TestPlanFormats(t *testing.T) {
 	for _, output := range formats() {
 		t.Run(output, func(t *testing.T) {
@@ -157,7 +155,7 @@ func TestPlanFormats(t *testing.T) {
 	}
 }
 
-// Machines read the same, and workers are asked with what the plan knows.
+// TestPlanJSON verifies the JSON of a plan, and the inputs of the dry runs.
 func TestPlanJSON(t *testing.T) {
 	w := newWorld()
 	w.temporal.plans = map[string]activities.PlanResourceResult{"adx": {Action: activities.PlanCreate}}
@@ -188,7 +186,7 @@ func TestPlanJSON(t *testing.T) {
 	}
 }
 
-// Colors only where somebody looks.
+// TestPlanColors verifies that only a terminal gets colors.
 func TestPlanColors(t *testing.T) {
 	w := newWorld()
 	w.color = true
@@ -199,8 +197,8 @@ func TestPlanColors(t *testing.T) {
 	}
 }
 
-// What a policy makes of a deletion is said before it happens.
-func TestPlanPrunesByPolicy(t *testing.T) {
+// TestPlanPrunePolicy verifies that a plan shows the effect of a policy on a deletion.
+func TestPlanPrunePolicy(t *testing.T) {
 	for policy, want := range map[resource.Policy]string{
 		resource.PolicyManage:         "- kusto cluster old  delete\n",
 		resource.PolicyDetachOnDelete: "- kusto cluster old  delete: it is kept in Azure and no longer managed (policy detach-on-delete)\n",
@@ -212,19 +210,8 @@ func TestPlanPrunesByPolicy(t *testing.T) {
 			w.temporal.manage(t, group+"/providers/Microsoft.Kusto/clusters/old")
 			w.temporal.records[0].Labels, w.temporal.records[0].Policy = []string{"stack=prod"}, policy
 			if code := w.run("plan", "-f", labelledAdx(t), "--prune", "-l", "stack=prod"); code != 2 || !strings.HasPrefix(w.out.String(), want) {
-				t.Errorf("exit code %d, said\n%s want\n%s", code, w.out, want)
+				t.Errorf("exit code %d:\n%s want\n%s", code, w.out, want)
 			}
 		})
-	}
-}
-
-// Nobody waits for what is only observed and has drifted.
-func TestWaitForObserved(t *testing.T) {
-	w := newWorld()
-	w.temporal.manage(t, cluster, workflows.Status{Phase: workflows.PhaseNotReady, Generation: 1, Condition: resource.Condition{
-		Reason: resource.ReasonDriftDetected, Severity: resource.SeverityWarning, ObservedGeneration: 1,
-	}})
-	if code := w.run("wait", "adx"); code != 1 || !strings.Contains(w.out.String()+w.err.String(), "policy observe reports drift and changes nothing") {
-		t.Errorf("exit code %d, said %s %s", code, w.out, w.err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// labelled is a folder with one cluster that has the labels.
+// labelled returns a folder with one cluster that has the labels.
 func labelled(t *testing.T, labels string) string {
 	t.Helper()
 	return manifests(t, map[string]string{"adx.yaml": "type: Microsoft.Kusto/clusters@2023-08-15\nname: adx\nowner: " + group +
@@ -37,15 +37,15 @@ func TestPrune(t *testing.T) {
 		quiet  bool
 	}{
 		"deletes": {
-			reason: "what no manifest names goes, dependents first, after the apply",
+			reason: "resources without a manifest are deleted after the apply, dependents first",
 			args:   append(slices.Clone(prune), "--yes"), sent: []string{"delete a", "delete v1"},
 			text: []string{"without a manifest:\n  " + vnet + "\n  " + vnet + "/subnets/a", "kusto cluster adx  now managed", "virtual network v1  deletion requested"},
 		},
 		"asks":     {reason: "no is the default, and then nothing is started", args: prune, asks: true, answer: "\n", code: cli.ExitFailed, text: []string{"Apply, and delete 2 resources in Azure? [y/N]", "nothing was started"}, quiet: true},
-		"agreed":   {reason: "y goes on", args: prune, asks: true, answer: "y\n", sent: []string{"delete a", "delete v1"}},
-		"pipeline": {reason: "where there is no terminal to ask on, nobody agreed", args: prune, code: cli.ExitBadInput, text: []string{"add --yes"}, quiet: true},
+		"agreed":   {reason: "y continues", args: prune, asks: true, answer: "y\n", sent: []string{"delete a", "delete v1"}},
+		"pipeline": {reason: "without a terminal no user can agree", args: prune, code: cli.ExitBadInput, text: []string{"add --yes"}, quiet: true},
 		"too many": {
-			reason: "a wrong folder looks like a large prune",
+			reason: "a wrong folder causes a large prune",
 			args:   append(slices.Clone(prune), "--yes", "--prune-max", "1"), code: cli.ExitFailed,
 			text: []string{"cannot prune 2 resources, nothing was started: more than --prune-max 1"}, quiet: true,
 		},
@@ -57,8 +57,8 @@ func TestPrune(t *testing.T) {
 				}
 			},
 		},
-		"faulty file": {
-			reason: "a file that does not parse may hold what would be deleted",
+		"invalid file": {
+			reason: "a file that does not parse may contain what would be deleted",
 			args:   append(slices.Clone(prune), "--yes"), files: map[string]string{"b.yaml": "type: [\n"}, code: cli.ExitBadInput, text: []string{"nothing was started"}, quiet: true,
 		},
 		"other labels": {
@@ -67,15 +67,15 @@ func TestPrune(t *testing.T) {
 			text: []string{"adx.yaml:1: labels: adx has no label stack=prod"}, quiet: true,
 		},
 		"other case": {
-			reason: "a store that ignores case lists what is not meant",
+			reason: "a store that ignores case lists other labels too",
 			args:   append(slices.Clone(prune), "--yes"), text: []string{"nothing to prune"},
 			manage: func(t *testing.T, f *fakeTemporal) {
 				f.manage(t, vnet, readyStatus())
 				f.change(t, vnet, func(r *backend.Record) { r.Labels = []string{"stack=PROD"} })
 			},
 		},
-		"going already": {
-			reason: "a deletion is not asked for twice",
+		"already deleting": {
+			reason: "a deletion is requested once",
 			args:   prune, text: []string{"nothing to prune"},
 			manage: func(t *testing.T, f *fakeTemporal) { f.manage(t, vnet, deleting(readyStatus())) },
 		},
@@ -90,7 +90,7 @@ func TestPrune(t *testing.T) {
 			code: cli.ExitFailed, text: []string{"refused: adx is being deleted", "nothing was pruned"},
 		},
 		"detaches": {
-			reason: "the list says what stays in Azure",
+			reason: "the list marks what stays in Azure",
 			args:   prune, asks: true, answer: "n\n", code: cli.ExitFailed, text: []string{vnet + "  (policy detach-on-delete: it is kept in Azure)"}, quiet: true,
 			manage: func(t *testing.T, f *fakeTemporal) {
 				f.manage(t, vnet, readyStatus())
@@ -145,16 +145,16 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestApplyUsesNoList holds that a thousand applies never touch the limit of
-// visibility requests.
-func TestApplyUsesNoList(t *testing.T) {
+// TestApplyListsNothing verifies that an apply sends no visibility request, so many of
+// them stay below its limit.
+func TestApplyListsNothing(t *testing.T) {
 	w := newWorld()
 	if code := w.run("apply", "-f", adx(t)); code != cli.ExitOK || len(w.temporal.queries) > 0 {
 		t.Errorf("exit code %d, lists %v: %s", code, w.temporal.queries, w.err)
 	}
 }
 
-func TestDeletionWaves(t *testing.T) {
+func TestDeletionOrder(t *testing.T) {
 	at := func(id string, needs ...string) backend.Record {
 		r := backend.Record{ID: mustID(t, id)}
 		for _, need := range needs {

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestReference holds docs/cli-reference.md to the commands; `make docs` writes
-// it.
-func TestReference(t *testing.T) {
+// TestCLIReference verifies that docs/cli-reference.md matches the commands; `make docs`
+// writes it.
+func TestCLIReference(t *testing.T) {
 	path := filepath.Join("..", "docs", "cli-reference.md")
 	got := reference()
 	if os.Getenv("UPDATE_DOCS") != "" {
@@ -32,7 +32,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference is the page of all commands.
+// reference returns the page of all commands.
 func reference() string {
 	root := newWorld().rootCommand()
 	var page, list strings.Builder
@@ -44,12 +44,12 @@ func reference() string {
 	}
 	return "# The commands of `armature`\n\n" +
 		"<!-- Written by `make docs` from the commands themselves; a test fails when it is stale. -->\n\n" +
-		paragraphs(root.Long) + "## Everywhere\n\n" + everywhere + "\n" + flagTable(root.PersistentFlags()) +
+		paragraphs(root.Long) + "## Everywhere\n\n" + commonIntro + "\n" + flagTable(root.PersistentFlags()) +
 		"\n## Commands\n\n| command | what it does |\n|---|---|\n" + list.String() + page.String()
 }
 
-// everywhere is what all commands have in common.
-const everywhere = "**Targets** are names (`adx`, or with the chain of owners `adx/telemetry`), resource IDs, labels (`-l key=value,key=value`: all of them), or `--all`; one of these ways at a time. " +
+// commonIntro is what all commands have in common.
+const commonIntro = "**Targets** are names (`adx`, or with the chain of owners `adx/telemetry`), resource IDs, labels (`-l key=value,key=value`: all of them), or `--all`; one of these ways at a time. " +
 	"What destroys or goes past a guard asks on a terminal when it was chosen by `-l` or `--all`, and needs `--yes` elsewhere.\n\n" +
 	"**Formats** of every command that reads are `-o table` (for people), `wide` (nothing cut off), `json` and `yaml` (the same value in two spellings). " +
 	"Names of fields do not change; new ones may come. Times are RFC 3339, durations texts like `1h30m`; what is empty is left out.\n\n" +
@@ -57,7 +57,7 @@ const everywhere = "**Targets** are names (`adx`, or with the chain of owners `a
 	"**Colors** and redrawing are for terminals only. `NO_COLOR=1` switches colors off, `TERM=dumb` redrawing too. Sentences beside an answer go to standard error.\n\n" +
 	"**Flags of every command:**\n"
 
-// section is one command and those below it.
+// section writes one command and its subcommands.
 func section(page *strings.Builder, c *cobra.Command) {
 	fmt.Fprintf(page, "\n### %s\n\n%s", c.CommandPath(), paragraphs(strings.ReplaceAll(c.Long, cli.ExitHelp, "")))
 	if c.Long == "" {
@@ -76,7 +76,7 @@ func section(page *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// paragraphs is a long help as Markdown; its table of exit codes stays one.
+// paragraphs returns a long help as Markdown; its table of exit codes stays one.
 func paragraphs(long string) string {
 	var b strings.Builder
 	for _, part := range strings.Split(long, "\n\n") {
@@ -98,10 +98,10 @@ func paragraphs(long string) string {
 	return b.String()
 }
 
-// escaped keeps Markdown from reading what is meant literally.
+// escaped returns a text with the characters escaped that Markdown interprets.
 func escaped(text string) string { return strings.NewReplacer("<", "&lt;", "|", "\\|").Replace(text) }
 
-// flagTable are flags as a table, "" for none.
+// flagTable returns flags as a table, "" for none.
 func flagTable(flags *pflag.FlagSet) string {
 	var b strings.Builder
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -128,7 +128,7 @@ func flagTable(flags *pflag.FlagSet) string {
 	return "| flag | value | default | meaning |\n|---|---|---|---|\n" + b.String()
 }
 
-// outdent takes the blanks in front of lines away.
+// outdent removes the indentation of lines.
 func outdent(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -31,7 +31,7 @@ func TestReplayRecorded(t *testing.T) {
 	}
 }
 
-// TestReplayRunning replays what Temporal holds, for machines.
+// TestReplayRunning replays histories from Temporal, with JSON output.
 func TestReplayRunning(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, database, readyStatus())
@@ -57,7 +57,7 @@ func TestReplayRunning(t *testing.T) {
 	}
 }
 
-// history is the recorded creation, whoever is asked for.
+// History returns the recorded creation for every workflow.
 func (f *fakeTemporal) History(ctx context.Context, _ string) (*historypb.History, error) {
 	sources, err := replay.Files([]string{filepath.Join(recordedHistories, "create.json")})
 	if err != nil {
@@ -66,8 +66,8 @@ func (f *fakeTemporal) History(ctx context.Context, _ string) (*historypb.Histor
 	return sources[0].Read(ctx)
 }
 
-// TestReplayKnowsAll holds that names and registration agree.
-func TestReplayKnowsAll(t *testing.T) {
+// TestReplayRegistersAllWorkflows verifies that names and registration agree.
+func TestReplayRegistersAllWorkflows(t *testing.T) {
 	known := &registered{}
 	workflows.Register(known)
 	slices.Sort(known.names)

@@ -8,7 +8,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-func TestNames(t *testing.T) {
+func TestTargetNames(t *testing.T) {
 	other := group + "/providers/Microsoft.Kusto/clusters/other/databases/telemetry"
 	cases := map[string]struct {
 		reason string
@@ -25,7 +25,7 @@ func TestNames(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.temporal.manage(t, other, readyStatus())
 			b, err := w.connection(t.Context())
 			if err != nil {
@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNearestName(t *testing.T) {
+func TestTargetSuggestion(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		typed  string
@@ -50,13 +50,13 @@ func TestNearestName(t *testing.T) {
 	}{
 		"swapped letters": {reason: "the commonest typo", typed: "adx/telemetyr", want: "did you mean adx/telemetry?"},
 		"last name":       {reason: "the chain may be left out", typed: "telemetri", want: "did you mean adx/telemetry?"},
-		"one letter":      {reason: "case is no fault", typed: "ADY", want: "did you mean adx?"},
-		"another word":    {reason: "a guess must be near", typed: "xyz", want: "no managed resource has this name; `armature get`"},
+		"one letter":      {reason: "case is ignored", typed: "ADY", want: "did you mean adx?"},
+		"another word":    {reason: "a suggestion must be similar", typed: "xyz", want: "no managed resource has this name; `armature get`"},
 		"one of one":      {reason: "half of a short name is another name", typed: "a", want: "no managed resource has this name; `armature get`"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			if code := w.run("get", tc.typed); code != cli.ExitFailed {
 				t.Errorf("exit code %d", code)
 			}

@@ -12,40 +12,40 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-func TestJudge(t *testing.T) {
+func TestCompare(t *testing.T) {
 	ready := resource.Condition{Ready: true, ObservedGeneration: 2}
 	cases := map[string]struct {
-		reason   string
-		awaited  awaited
-		view     backend.View
-		goal     goal
-		done     bool
-		hopeless string
+		reason  string
+		awaited awaited
+		view    backend.View
+		goal    goal
+		done    bool
+		blocker string
 	}{
 		"ready":             {reason: "condition of the current generation", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady, done: true},
 		"old condition":     {reason: "a newer spec is not applied yet", view: backend.View{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: goalReady},
-		"applied later":     {reason: "the answer of apply is newer than the status", awaited: awaited{minGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady},
+		"applied later":     {reason: "the result of apply is newer than the status", awaited: awaited{minGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady},
 		"pass not run":      {reason: "reconcile --wait means that pass", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: goalReady},
 		"stale ready":       {reason: "search attributes are enough for a plain wait", view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady, done: true},
 		"stale after apply": {reason: "search attributes know no generation", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady},
-		"failed":            {reason: "nobody tries again by himself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, hopeless: "`armature reconcile`"},
-		"paused":            {reason: "no pass starts until somebody resumes", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: goalReady, hopeless: "paused"},
-		"paused and ready":  {reason: "what was waited for is there", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
+		"failed":            {reason: "it is not retried by itself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, blocker: "`armature reconcile`"},
+		"paused":            {reason: "no pass starts until resume", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: goalReady, blocker: "paused"},
+		"paused and ready":  {reason: "the goal is reached", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
 		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
-		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, hopeless: "being deleted"},
+		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, blocker: "being deleted"},
 		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Unmanaged: true, Ended: "Completed"}, goal: goalReady, done: true},
-		"terminated":        {reason: "nobody manages it any more", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: goalReady, hopeless: "Terminated"},
-		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: goalReady, hopeless: "not managed"},
+		"terminated":        {reason: "it is no longer managed", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: goalReady, blocker: "Terminated"},
+		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: goalReady, blocker: "not managed"},
 		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Unmanaged: true, Ended: "Completed"}, goal: goalDeleted, done: true},
-		"never there":       {reason: "what is not managed is not there", view: backend.View{Unmanaged: true}, goal: goalDeleted, done: true},
-		"ended otherwise":   {reason: "a terminated deletion is none", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: goalDeleted, hopeless: "did not delete"},
+		"not managed":       {reason: "there is nothing to delete", view: backend.View{Unmanaged: true}, goal: goalDeleted, done: true},
+		"ended otherwise":   {reason: "a terminated workflow did not delete", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: goalDeleted, blocker: "did not delete"},
 		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: goalDeleted},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := compare(tc.awaited, tc.view, tc.goal)
-			if got.Done != tc.done || !strings.Contains(got.Blocker, tc.hopeless) || (tc.hopeless == "") != (got.Blocker == "") {
-				t.Errorf("%s: done %v, hopeless %q; want %v, %q", tc.reason, got.Done, got.Blocker, tc.done, tc.hopeless)
+			if got.Done != tc.done || !strings.Contains(got.Blocker, tc.blocker) || (tc.blocker == "") != (got.Blocker == "") {
+				t.Errorf("%s: done %v, blocker %q; want %v, %q", tc.reason, got.Done, got.Blocker, tc.done, tc.blocker)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestWaitInterrupted(t *testing.T) {
 	}
 }
 
-func TestWaitLive(t *testing.T) {
+func TestWaitOnTerminal(t *testing.T) {
 	w := newWorld()
 	w.terminal = true
 	w.temporal.manage(t, database, blockedStatus(t), readyStatus())
@@ -91,7 +91,7 @@ func TestWaitLive(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	if !strings.Contains(w.out.String(), "Blocked 2m10s, waits for adx: the cluster adx is…") {
-		t.Errorf("a narrow line does not say why it waits:\n%q", w.out)
+		t.Errorf("a narrow line lacks the reason of the wait:\n%q", w.out)
 	}
 	if !strings.Contains(w.out.String(), "\x1b[2A\r\x1b[J") {
 		t.Errorf("the block of two lines is not redrawn:\n%q", w.out)
@@ -140,8 +140,8 @@ func TestReconcileWait(t *testing.T) {
 	}
 }
 
-// TestWaitSelector holds that a selector that chooses nothing is no success of a
-// pipeline, and none of a deletion that is over.
+// TestWaitSelector verifies that a selector that chooses nothing fails a wait for
+// Ready, and not a wait for a deletion.
 func TestWaitSelector(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
@@ -151,7 +151,7 @@ func TestWaitSelector(t *testing.T) {
 	}{
 		"chosen":        {reason: "only what has the labels", args: []string{"wait", "-l", "team=data"}, code: cli.ExitOK, text: "1 resource Ready"},
 		"none ready":    {reason: "a typo in the selector", args: []string{"wait", "-l", "stack=prdo"}, code: cli.ExitFailed, text: "no managed resource matches"},
-		"none deleted":  {reason: "all is gone already", args: []string{"wait", "-l", "stack=prdo", "--for", "deleted"}, code: cli.ExitOK, text: "nothing to wait for"},
+		"none deleted":  {reason: "everything is deleted already", args: []string{"wait", "-l", "stack=prdo", "--for", "deleted"}, code: cli.ExitOK, text: "nothing to wait for"},
 		"bad selector":  {reason: "shows the form", args: []string{"wait", "-l", "prod"}, code: cli.ExitBadInput, text: "key=value"},
 		"name and file": {reason: "one or the other", args: []string{"wait", "-l", "a=b", "-f", "x"}, code: cli.ExitBadInput, text: "cannot be combined"},
 	} {
@@ -169,9 +169,9 @@ func TestWaitSelector(t *testing.T) {
 	}
 }
 
-// TestWaitAsksOnlyWhatMoved holds that who waits costs the worker nothing while
-// nothing happens.
-func TestWaitAsksOnlyWhatMoved(t *testing.T) {
+// TestWaitQueriesOnlyAfterEvents verifies that a wait queries the worker only
+// after new events.
+func TestWaitQueriesOnlyAfterEvents(t *testing.T) {
 	ready := []workflows.Status{operating("PUT"), operating("PUT"), readyStatus()}
 	for name, c := range map[string]struct {
 		reason   string
@@ -182,10 +182,10 @@ func TestWaitAsksOnlyWhatMoved(t *testing.T) {
 		code     int
 		asked    int
 	}{
-		"nothing happens":  {reason: "the answer would be the same", events: 20, statuses: ready[:1], code: cli.ExitFailed, asked: 1},
-		"something does":   {reason: "each event may change the status", events: 20, eventful: true, statuses: ready, code: cli.ExitOK, asked: 3},
-		"no length known":  {reason: "a server that does not tell it is asked each time", statuses: ready, code: cli.ExitOK, asked: 3},
-		"no worker so far": {reason: "no answer is no status", events: 20, silent: true, statuses: ready[:1], code: cli.ExitFailed, asked: 4},
+		"no events":        {reason: "the result would be the same", events: 20, statuses: ready[:1], code: cli.ExitFailed, asked: 1},
+		"events":           {reason: "each event may change the status", events: 20, eventful: true, statuses: ready, code: cli.ExitOK, asked: 3},
+		"no length known":  {reason: "without a history length the worker is queried each time", statuses: ready, code: cli.ExitOK, asked: 3},
+		"no worker so far": {reason: "without a worker there is no status", events: 20, silent: true, statuses: ready[:1], code: cli.ExitFailed, asked: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -199,11 +199,35 @@ func TestWaitAsksOnlyWhatMoved(t *testing.T) {
 	}
 }
 
-// TestPendingIsNotReady verifies that a wait does not show the old condition of a
+// TestWaitPendingPass verifies that a wait does not show the old condition of a
 // resource whose next pass it waits for.
-func TestPendingIsNotReady(t *testing.T) {
+func TestWaitPendingPass(t *testing.T) {
 	v := backend.View{Status: workflows.Status{Generation: 3, Condition: resource.Condition{Ready: true, ObservedGeneration: 2}}}
 	if got := compare(awaited{}, v, goalReady); got.Done || got.Pending == "" {
 		t.Errorf("outcome is %+v, want a pending pass", got)
+	}
+}
+
+// TestWaitDeletedBefore verifies that a deletion of what Azure no longer has shows the
+// workflow's sentence.
+func TestWaitDeletedBefore(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, readyStatus())
+	final := workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted, Message: "the resource does not exist"}}
+	w.temporal.end("Completed", final)
+	w.run("wait", cluster, "--for", "deleted")
+	if !strings.Contains(w.out.String(), "adx  Deleted: the resource does not exist") {
+		t.Errorf("the log is\n%s", w.out)
+	}
+}
+
+// TestWaitObserved verifies that a wait ends at drift of a resource that is only observed.
+func TestWaitObserved(t *testing.T) {
+	w := newWorld()
+	w.temporal.manage(t, cluster, workflows.Status{Phase: workflows.PhaseNotReady, Generation: 1, Condition: resource.Condition{
+		Reason: resource.ReasonDriftDetected, Severity: resource.SeverityWarning, ObservedGeneration: 1,
+	}})
+	if code := w.run("wait", "adx"); code != 1 || !strings.Contains(w.out.String()+w.err.String(), "policy observe reports drift and changes nothing") {
+		t.Errorf("exit code %d: %s %s", code, w.out, w.err)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// watching runs a command for so many looks and then presses Ctrl-C.
-func watching(t *testing.T, w *world, looks int, args ...string) int {
+// runWatch runs a command for a number of polls and then presses Ctrl-C.
+func runWatch(t *testing.T, w *world, polls int, args ...string) int {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := 0
 	after := w.after
 	w.after = func(d time.Duration) <-chan time.Time {
-		if done++; done == looks {
+		if done++; done == polls {
 			cancel()
 			return nil
 		}
@@ -29,7 +29,7 @@ func watching(t *testing.T, w *world, looks int, args ...string) int {
 	return run(ctx, w.app, append(args, "--watch"))
 }
 
-// changingWorld is a database that is blocked, then Ready, and a cluster.
+// changingWorld returns a database that is blocked, then Ready, and a cluster.
 func changingWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld()
@@ -38,7 +38,7 @@ func changingWorld(t *testing.T) *world {
 	return w
 }
 
-// TestWatch holds that each change is appended once, and none that is only an
+// TestWatch verifies that each change is appended once, and none that is only an
 // age.
 func TestWatch(t *testing.T) {
 	cases := map[string]struct {
@@ -46,15 +46,15 @@ func TestWatch(t *testing.T) {
 		args   []string
 	}{
 		"watch-get.txt":      {reason: "a line for each change of a resource", args: []string{"get"}},
-		"watch-describe.txt": {reason: "the page, whenever it tells something else", args: []string{"describe", "adx/telemetry"}},
+		"watch-describe.txt": {reason: "the page, whenever it changes", args: []string{"describe", "adx/telemetry"}},
 		"watch-get.json":     {reason: "a line of JSON for each change", args: []string{"get", "-o", "json"}},
 		"watch-get.yaml":     {reason: "a document for each change", args: []string{"get", "adx/telemetry", "-o", "yaml"}},
-		"watch-why.txt":      {reason: "the chain, whenever it is another one", args: []string{"why", "adx/telemetry"}},
+		"watch-why.txt":      {reason: "the chain, whenever it changes", args: []string{"why", "adx/telemetry"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := changingWorld(t)
-			if code := watching(t, w, 5, tc.args...); code != cli.ExitOK {
+			if code := runWatch(t, w, 5, tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d, a Ctrl-C is no failure: %s", tc.reason, code, w.err)
 			}
 			if strings.Contains(w.out.String(), "\x1b") {
@@ -65,12 +65,12 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRedraws holds that a terminal shows one block, cut to its size, and
+// TestWatchRedraws verifies that a terminal shows one block, cut to its size, and
 // leaves it alone while nothing changes.
 func TestWatchRedraws(t *testing.T) {
 	w := changingWorld(t)
 	w.terminal, w.color = true, true
-	if code := watching(t, w, 4, "get"); code != cli.ExitOK {
+	if code := runWatch(t, w, 4, "get"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	blocks := frames(w.out.String())
@@ -82,35 +82,35 @@ func TestWatchRedraws(t *testing.T) {
 	}
 }
 
-// TestWatchGoesOn holds that an outage of Temporal does not end a watch, and that
+// TestWatchSurvivesOutage verifies that an outage of Temporal does not end a watch, and that
 // the end of all that was named does.
-func TestWatchGoesOn(t *testing.T) {
+func TestWatchSurvivesOutage(t *testing.T) {
 	t.Run("outage", func(t *testing.T) {
-		w := shownWorld(t)
-		looks := 0
+		w := sampleWorld(t)
+		polls := 0
 		after := w.after
 		w.after = func(d time.Duration) <-chan time.Time {
 			w.temporal.mu.Lock()
 			w.temporal.listErr = nil
-			if looks++; looks < 3 {
-				w.temporal.listErr = cli.Unreachable("reach Temporal: gone")
+			if polls++; polls < 3 {
+				w.temporal.listErr = cli.Unreachable("reach Temporal: refused")
 			}
 			w.temporal.mu.Unlock()
 			return after(d)
 		}
-		if code := watching(t, w, 4, "get"); code != cli.ExitOK || strings.Count(w.err.String(), "the watch continues") != 1 {
+		if code := runWatch(t, w, 4, "get"); code != cli.ExitOK || strings.Count(w.err.String(), "the watch continues") != 1 {
 			t.Errorf("exit code %d: %s", code, w.err)
 		}
 	})
-	t.Run("first look", func(t *testing.T) {
-		w := shownWorld(t)
-		w.temporal.listErr = cli.Unreachable("reach Temporal: gone")
-		if code := watching(t, w, 2, "get"); code != cli.ExitUnreachable {
+	t.Run("first poll", func(t *testing.T) {
+		w := sampleWorld(t)
+		w.temporal.listErr = cli.Unreachable("reach Temporal: refused")
+		if code := runWatch(t, w, 2, "get"); code != cli.ExitUnreachable {
 			t.Errorf("exit code %d: a watch that never saw anything has failed", code)
 		}
 	})
 	t.Run("the end", func(t *testing.T) {
-		w := shownWorld(t)
+		w := sampleWorld(t)
 		after := w.after
 		w.after = func(d time.Duration) <-chan time.Time {
 			w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
@@ -122,9 +122,9 @@ func TestWatchGoesOn(t *testing.T) {
 	})
 }
 
-// TestTableOnANarrowTerminal holds that a line is no wider than the terminal, and
-// that what a list is read for is on it: the columns that tell less go first.
-func TestTableOnANarrowTerminal(t *testing.T) {
+// TestTableFitsTerminal verifies that a line is no wider than the terminal, and
+// that it shows the important columns: the others are hidden first.
+func TestTableFitsTerminal(t *testing.T) {
 	const long = "a-cluster-with-a-name-that-nobody-can-remember"
 	cases := map[string]struct {
 		reason, file  string
@@ -138,12 +138,12 @@ func TestTableOnANarrowTerminal(t *testing.T) {
 		"80, long": {reason: "a long name loses its front", width: 80, long: true, file: "get-narrow-long.txt", shows: []string{"MESSAGE", "remember"}, misses: []string{"a-cluster"}},
 		"80, both": {reason: "with a long reason too there is no room for a message, but for the time", width: 80, long: true, failing: true,
 			shows: []string{"PostReconciliationFailure", "SINCE"}, misses: []string{"MESSAGE"}},
-		"50, long":  {reason: "a window beside another one", width: 50, long: true, misses: []string{"SINCE", "NEXT-TRY"}},
+		"50, long":  {reason: "half a window", width: 50, long: true, misses: []string{"SINCE", "NEXT-TRY"}},
 		"too small": {reason: "lines are cut, never broken", width: 24},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.terminal = true
 			w.size = func() (int, int) { return tc.width, 24 }
 			if tc.long {

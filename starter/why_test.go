@@ -17,7 +17,7 @@ const (
 	account  = group + "/providers/Microsoft.Storage/storageAccounts/sa1"
 )
 
-// waiting is a resource that is blocked on others since two minutes.
+// waiting returns the status of a resource blocked by others since two minutes.
 func waiting(t *testing.T, reason resource.Reason, message string, on ...string) workflows.Status {
 	t.Helper()
 	s := readyStatus()
@@ -32,7 +32,7 @@ func waiting(t *testing.T, reason resource.Reason, message string, on ...string)
 	return s
 }
 
-// operating is a resource whose operation goes on since ten minutes.
+// operating returns the status of an operation in progress since ten minutes.
 func operating(method string) workflows.Status {
 	s := readyStatus()
 	s.Phase, s.Operation, s.OperationSince = workflows.PhaseOperating, method, noon().Add(-10*time.Minute)
@@ -41,7 +41,7 @@ func operating(method string) workflows.Status {
 	return s
 }
 
-// deleting is a status in a deletion.
+// deleting returns a status with a deletion in progress.
 func deleting(s workflows.Status) workflows.Status {
 	s.Deleting, s.Phase = true, workflows.PhaseDeleting
 	return s
@@ -75,10 +75,10 @@ func TestWhy(t *testing.T) {
 		name   string
 		code   int
 	}{
-		"ready": {reason: "nothing is in the way", name: cluster, manage: func(t *testing.T, f *fakeTemporal) {
+		"ready": {reason: "nothing is blocked", name: cluster, manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, readyStatus())
 		}},
-		"operating": {reason: "the chain ends at an operation, with its next look", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"operating": {reason: "the chain ends at an operation, with its next poll", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, operating("PUT"))
 			f.change(t, cluster, func(r *backend.Record) { r.NextAttempt = noon().Add(15 * time.Second) })
@@ -87,11 +87,11 @@ func TestWhy(t *testing.T) {
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "owner adx does not exist", cluster))
 			f.manage(t, cluster, waiting(t, resource.ReasonWaitingForOwner, "owner rg1 does not exist", group))
 		}},
-		"held by others": {reason: "the owner is Ready here; somebody else changes it", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"held by others": {reason: "the owner is Ready here; another tool changes it", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, readyStatus())
 		}},
-		"not managed": {reason: "a reference that nobody manages is not ready", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
+		"not managed": {reason: "a reference that is not managed is not ready", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, account, waiting(t, resource.ReasonReferenceNotReady, "v1 is Updating", vnet))
 		}},
 		"branches": {reason: "several causes, and one reached twice", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
@@ -111,7 +111,7 @@ func TestWhy(t *testing.T) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, paused(waiting(t, resource.ReasonWaitingForOwner, "rg1 is absent", group)))
 		}},
-		"failed": {reason: "nobody tries again by himself", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"failed": {reason: "it is not retried by itself", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			s := waiting(t, "SkuNotAvailable", "the SKU is not available in westus2")
 			s.Phase, s.Condition.Severity, s.NextTry = workflows.PhaseFailed, resource.SeverityError, time.Time{}
@@ -122,19 +122,19 @@ func TestWhy(t *testing.T) {
 			s.NextTry = noon().Add(17 * time.Second)
 			f.manage(t, account, s)
 		}},
-		"approval": {reason: "a connection that somebody must approve", name: "pe1", manage: func(t *testing.T, f *fakeTemporal) {
+		"approval": {reason: "a connection that a user must approve", name: "pe1", manage: func(t *testing.T, f *fakeTemporal) {
 			s := waiting(t, resource.ReasonPostReconciliationFailure, "the connection to sa1 is Pending: its owner must approve it")
 			s.Phase, s.Overdue, s.NotReadySince = workflows.PhaseNotReady, true, noon().Add(-5*time.Hour)
 			f.manage(t, endpoint, s)
 		}},
-		"sibling": {reason: "the sibling that holds the turn", name: "v1/b", manage: func(t *testing.T, f *fakeTemporal) {
+		"sibling": {reason: "the sibling that has the turn", name: "v1/b", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, vnet+"/subnets/b", waiting(t, resource.ReasonWaitingForSibling, "one subnet at a time", vnet+"/subnets/a"))
 			f.manage(t, vnet+"/subnets/a", operating("PUT"))
 		}},
 		"frozen": {reason: "nothing is written while frozen", name: "sa1", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, account, waiting(t, "Frozen", "writes are frozen by ana@laptop"))
 		}},
-		"deletion": {reason: "an owner waits for a dependent that nobody deletes, which waits for it", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
+		"deletion": {reason: "an owner waits for a dependent that is not being deleted and waits for the owner", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, busy(t))
 		}},
@@ -142,13 +142,13 @@ func TestWhy(t *testing.T) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, deleting(operating("DELETE")))
 		}},
-		"deletion of a group": {reason: "what nobody deletes is one cause, the first stands for all", name: "rg1", manage: func(t *testing.T, f *fakeTemporal) {
+		"deletion of a group": {reason: "dependents that are not being deleted are one cause, shown by the first", name: "rg1", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, group, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds 3", vnet, account, cluster)))
 			f.manage(t, vnet, paused(readyStatus()))
 			f.manage(t, account, readyStatus())
 			f.manage(t, cluster, deleting(operating("DELETE")))
 		}},
-		"deletion goes on": {reason: "what nobody manages any more holds no deletion up for long", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
+		"deletion goes on": {reason: "an unmanaged dependent does not block a deletion for long", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, readyStatus())
 			f.change(t, database, func(r *backend.Record) { r.Running, r.Ended, r.EndedAt = false, "Terminated", noon().Add(-time.Hour) })
@@ -157,15 +157,15 @@ func TestWhy(t *testing.T) {
 			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
 			f.manage(t, vnet, deleting(waiting(t, resource.ReasonWaitingForDependents, "sa1 needs it", account)))
 		}},
-		"protected": {reason: "what a manifest keeps in Azure holds up its owner", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
+		"protected": {reason: "a protected resource blocks the deletion of its owner", name: "adx", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonContainsProtected, "it would take adx/telemetry along", database)))
 			f.manage(t, database, readyStatus())
 		}},
-		"owner deletes": {reason: "an owner that goes", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"owner deletes": {reason: "an owner that is being deleted", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx is Deleting", cluster))
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 		}},
-		"goes with its owner": {reason: "ARM lets it go with its owner only", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"goes with its owner": {reason: "ARM deletes it only with its owner", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, deleting(waiting(t, resource.ReasonWaitingForOwnerDelete, "it cannot be deleted alone", cluster)))
 			f.manage(t, cluster, deleting(operating("DELETE")))
 		}},
@@ -182,14 +182,14 @@ func TestWhy(t *testing.T) {
 				r.Final = &workflows.Status{ID: r.ID, Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted}}
 			})
 		}},
-		"no worker": {reason: "search attributes tell the chain, and who must be started", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"no worker": {reason: "search attributes show the chain; the worker to start is named", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, waiting(t, resource.ReasonReferenceNotReady, "v1 is Updating", vnet))
 			f.manage(t, vnet, operating("PUT"))
 			f.silent = true
 			f.change(t, vnet, func(r *backend.Record) { r.TaskQueue = "q7" })
 		}},
-		"no worker paused": {reason: "a pause stands in the search attributes too", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
+		"no worker paused": {reason: "search attributes include a pause", name: "telemetry", manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, busy(t))
 			f.manage(t, cluster, paused(waiting(t, resource.ReasonWaitingForOwner, "rg1 is absent", group)))
 			f.silent = true
@@ -201,7 +201,7 @@ func TestWhy(t *testing.T) {
 				r.TaskQueue, r.Stuck = "armature", "its workflow task fails (NonDeterministicError, attempt 7)"
 			})
 		}},
-		"never applied": {reason: "an ID that nobody manages is answered too", name: cluster, code: cli.ExitFailed, manage: func(*testing.T, *fakeTemporal) {}},
+		"never applied": {reason: "an unmanaged ID has a chain too", name: cluster, code: cli.ExitFailed, manage: func(*testing.T, *fakeTemporal) {}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ const (
 	database = cluster + "/databases/telemetry"
 )
 
-// noon is the clock of the tests.
+// noon returns the clock of the tests.
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func mustID(t *testing.T, text string) resource.ID {
@@ -41,7 +41,7 @@ func mustID(t *testing.T, text string) resource.ID {
 type fakeTemporal struct {
 	mu      sync.Mutex
 	records []backend.Record
-	// statuses answer queries, the last one for good; by workflow ID.
+	// statuses are the results of queries by workflow ID; the last one repeats.
 	statuses map[string][]workflows.Status
 	// silent: no worker responds.
 	silent bool
@@ -52,7 +52,7 @@ type fakeTemporal struct {
 	sent, started []string
 	inputs        []any
 	queries       []string
-	// plans are what workers answer, by resource name; runs the workflow IDs.
+	// plans are the results of dry runs by resource name; runs are the workflow IDs.
 	plans   map[string]activities.PlanResourceResult
 	imports map[string]activities.ImportResourceResult
 	runs    []string
@@ -60,7 +60,7 @@ type fakeTemporal struct {
 	asked   int
 	listErr error
 	freezes []workflows.Freeze
-	// selected are what lists with a label find; all when empty.
+	// selected are the results of lists with a label; all when empty.
 	selected []string
 	// described is the Stuck of every record that is read alone, events the length
 	// of its history; eventful makes that longer each time.
@@ -238,4 +238,31 @@ func (f *fakeTemporal) end(ended string, final workflows.Status) {
 	for i := range f.records {
 		f.records[i].Running, f.records[i].Ended, f.records[i].Final = false, ended, &final
 	}
+}
+
+// manifests writes files into a new folder and returns it.
+func manifests(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// adx returns a folder with a cluster and its database.
+func adx(t *testing.T) string {
+	t.Helper()
+	return manifests(t, map[string]string{"adx.yaml": `type: Microsoft.Kusto/clusters@2023-08-15
+name: adx
+owner: ` + group + `
+body: {location: westus2, sku: {name: Standard_E2d_v5, tier: Standard}}
+---
+type: Microsoft.Kusto/clusters/databases@2023-08-15
+name: telemetry
+owner: adx
+body: {location: westus2, kind: ReadWrite}
+`})
 }

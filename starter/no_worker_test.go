@@ -8,7 +8,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
-func TestSilentWorkersCostOneRound(t *testing.T) {
+func TestUnansweredQueriesAreBounded(t *testing.T) {
 	w := newWorld()
 	for range 3 * backend.MaxUnanswered {
 		w.temporal.manage(t, cluster, readyStatus())
@@ -22,7 +22,7 @@ func TestSilentWorkersCostOneRound(t *testing.T) {
 	}
 }
 
-func TestMessagesNeedARunningWorkflow(t *testing.T) {
+func TestSendNeedsRunningWorkflow(t *testing.T) {
 	for _, command := range []string{"delete", "pause", "resume", "reconcile"} {
 		t.Run(command, func(t *testing.T) {
 			w := newWorld()
@@ -38,9 +38,9 @@ func TestMessagesNeedARunningWorkflow(t *testing.T) {
 	}
 }
 
-// TestNoWorkerNamesTheWorkflowsQueue holds that people start the worker that is
-// missing, not one of the flag's queue.
-func TestNoWorkerNamesTheWorkflowsQueue(t *testing.T) {
+// TestNoWorkerNamesWorkflowQueue verifies that the message names the queue of the
+// workflow, not the queue of the flag.
+func TestNoWorkerNamesWorkflowQueue(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, cluster, readyStatus())
 	w.temporal.change(t, cluster, func(r *backend.Record) { r.TaskQueue = "q7" })
@@ -50,9 +50,9 @@ func TestNoWorkerNamesTheWorkflowsQueue(t *testing.T) {
 	}
 }
 
-// TestStuckIsNotSilent holds that a list, which tells late of a failing workflow
-// task, is not believed where nobody answers.
-func TestStuckIsNotSilent(t *testing.T) {
+// TestStuckWorkflowIsNotMissingWorker verifies that the description of a workflow is read
+// where no worker responds: a list shows a failing workflow task late.
+func TestStuckWorkflowIsNotMissingWorker(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, cluster, readyStatus())
 	w.temporal.described = "its workflow task fails (attempt 3)"

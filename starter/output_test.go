@@ -10,7 +10,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 )
 
 func readyStatus() workflows.Status {
@@ -42,7 +41,7 @@ func blockedStatus(t *testing.T) workflows.Status {
 	}
 }
 
-func shownWorld(t *testing.T) *world {
+func sampleWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld()
 	w.temporal.manage(t, database, blockedStatus(t))
@@ -50,7 +49,7 @@ func shownWorld(t *testing.T) *world {
 	return w
 }
 
-func TestShow(t *testing.T) {
+func TestOutput(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		args   []string
@@ -76,7 +75,7 @@ func TestShow(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.temporal.silent = tc.silent
 			if code := w.run(tc.args...); code != cli.ExitOK {
 				t.Errorf("%s: exit code %d: %s", tc.reason, code, w.err)
@@ -92,30 +91,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestHelp holds the help of every command; a command that is new has none yet.
-func TestHelp(t *testing.T) {
-	var all func(c *cobra.Command)
-	all = func(c *cobra.Command) {
-		words := strings.Fields(c.CommandPath())[1:]
-		if len(words) > 0 && words[0] == "help" {
-			return
-		}
-		t.Run(c.CommandPath(), func(t *testing.T) {
-			w := newWorld()
-			if code := w.run(append(words, "--help")...); code != cli.ExitOK {
-				t.Errorf("exit code %d", code)
-			}
-			golden(t, strings.Join(append([]string{"help"}, words...), "-")+".txt", w.out.String())
-		})
-		for _, below := range c.Commands() {
-			all(below)
-		}
-	}
-	all(newWorld().rootCommand())
-}
-
 func TestSelectorQuery(t *testing.T) {
-	w := shownWorld(t)
+	w := sampleWorld(t)
 	if code := w.run("get", "-l", "stack=prod,team=data"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
@@ -126,26 +103,26 @@ func TestSelectorQuery(t *testing.T) {
 }
 
 func TestColors(t *testing.T) {
-	w := shownWorld(t)
+	w := sampleWorld(t)
 	w.color = true
 	if w.run("get"); !strings.Contains(w.out.String(), "\x1b[32mReady") {
 		t.Errorf("Ready is not green:\n%q", w.out)
 	}
-	w = shownWorld(t)
+	w = sampleWorld(t)
 	if w.run("get"); strings.Contains(w.out.String(), "\x1b") {
 		t.Errorf("colors without a terminal:\n%q", w.out)
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestKindAndName(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		id     string
 		want   string
 	}{
 		"kusto cluster":   {reason: "provider and type", id: cluster, want: "kusto cluster adx"},
-		"group":           {reason: "no provider where the type says it", id: group, want: "resource group rg1"},
-		"storage":         {reason: "the type holds the provider's word", id: group + "/providers/Microsoft.Storage/storageAccounts/s1", want: "storage account s1"},
+		"group":           {reason: "no provider where the type includes it", id: group, want: "resource group rg1"},
+		"storage":         {reason: "the type includes the provider", id: group + "/providers/Microsoft.Storage/storageAccounts/s1", want: "storage account s1"},
 		"vnet":            {reason: "camel case becomes words, and one of them is the provider", id: group + "/providers/Microsoft.Network/virtualNetworks/v1", want: "virtual network v1"},
 		"role assignment": {reason: "an extension resource has its own name", id: group + "/providers/Microsoft.Authorization/roleAssignments/r1", want: "role assignment r1"},
 		"redis":           {reason: "no plural to take off", id: group + "/providers/Microsoft.Cache/redis/r1", want: "Redis cache r1"},
@@ -172,7 +149,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-func TestPhaseWord(t *testing.T) {
+func TestPhaseName(t *testing.T) {
 	ready := workflows.Status{Phase: workflows.PhaseReady}
 	deleted := workflows.Status{Phase: workflows.PhaseDeleting, Deleted: true}
 	paused := workflows.Status{Phase: workflows.PhaseReady, Paused: true}
@@ -182,11 +159,11 @@ func TestPhaseWord(t *testing.T) {
 		view   backend.View
 		want   string
 	}{
-		"ready":    {reason: "as it stands", view: backend.View{Status: ready}, want: "Ready"},
+		"ready":    {reason: "the phase itself", view: backend.View{Status: ready}, want: "Ready"},
 		"paused":   {reason: "no step starts, whatever was before", view: backend.View{Status: paused}, want: "Paused"},
 		"deleting": {reason: "a deletion works while paused", view: backend.View{Status: deleting}, want: "Deleting"},
 		"deleted":  {reason: "Azure has it no more", view: backend.View{Status: deleted, Unmanaged: true, Ended: "Completed"}, want: "Deleted"},
-		"once":     {reason: "the resource stands, its workflow ended", view: backend.View{Status: ready, Unmanaged: true, Ended: "Completed"}, want: "Ready (ended)"},
+		"once":     {reason: "the resource exists, its workflow ended", view: backend.View{Status: ready, Unmanaged: true, Ended: "Completed"}, want: "Ready (ended)"},
 		"unknown":  {reason: "the server knows nothing of it", view: backend.View{Unmanaged: true}, want: "Unmanaged"},
 	}
 	for name, tc := range cases {

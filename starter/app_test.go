@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/spf13/cobra"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -23,11 +24,11 @@ func TestExitCodes(t *testing.T) {
 			code: cli.ExitBadInput, stderr: []string{"nothing was started", "a.yaml:"},
 		},
 		"unknown field and missing api-version": {
-			reason: "all faults of all files at once",
+			reason: "all issues of all files at once",
 			files:  map[string]string{"a.yaml": "type: Microsoft.Kusto/clusters\nname: a\nbody: {}\n", "b.yaml": "tpye: x\n"},
 			args:   []string{"apply", "-f", "DIR"}, code: cli.ExitBadInput, stderr: []string{"a.yaml:1", "b.yaml:1", "tpye"},
 		},
-		"faults of delete -f": {
+		"issues of delete -f": {
 			reason: "the same check before a deletion",
 			files:  map[string]string{"a.yaml": "tpye: x\n"}, args: []string{"delete", "-f", "DIR"},
 			code: cli.ExitBadInput, stderr: []string{"nothing was started", "tpye"},
@@ -36,26 +37,26 @@ func TestExitCodes(t *testing.T) {
 			reason: "a flag is checked like a manifest",
 			args:   []string{"apply", "-f", good, "--subscription", "prod"}, code: cli.ExitBadInput, stderr: []string{"--subscription", "GUID"},
 		},
-		"apply without -f":         {reason: "says what it needs", args: []string{"apply"}, code: cli.ExitBadInput, stderr: []string{"-f PATH"}},
+		"apply without -f":         {reason: "the message names what it needs", args: []string{"apply"}, code: cli.ExitBadInput, stderr: []string{"-f PATH"}},
 		"unknown command":          {reason: "cobra's own error is bad input", args: []string{"aply"}, code: cli.ExitBadInput, stderr: []string{`unknown command "aply"`}},
 		"unknown flag":             {reason: "names the help", args: []string{"get", "--nmae"}, code: cli.ExitBadInput, stderr: []string{"--nmae", "armature get --help"}},
 		"argument too many":        {reason: "cobra's argument checks are bad input", args: []string{"version", "now"}, code: cli.ExitBadInput, stderr: []string{"armature version --help"}},
 		"unknown output format":    {reason: "names the allowed ones", args: []string{"get", "-o", "xml"}, code: cli.ExitBadInput, stderr: []string{"table, wide, json, yaml"}},
-		"force without reason":     {reason: "the history must say why", args: []string{"reconcile", "adx", "--force"}, code: cli.ExitBadInput, stderr: []string{"--force needs --reason"}},
-		"reconcile of nothing":     {reason: "everything is never meant by accident", args: []string{"reconcile"}, code: cli.ExitBadInput, stderr: []string{"name the resources"}},
-		"delete of nothing":        {reason: "everything is never meant by accident", args: []string{"delete"}, code: cli.ExitBadInput, stderr: []string{"name the resources", "-f PATH"}},
+		"force without reason":     {reason: "the history records the reason", args: []string{"reconcile", "adx", "--force"}, code: cli.ExitBadInput, stderr: []string{"--force needs --reason"}},
+		"reconcile of nothing":     {reason: "no command selects everything by accident", args: []string{"reconcile"}, code: cli.ExitBadInput, stderr: []string{"name the resources"}},
+		"delete of nothing":        {reason: "no command selects everything by accident", args: []string{"delete"}, code: cli.ExitBadInput, stderr: []string{"name the resources", "-f PATH"}},
 		"why in XML":               {reason: "the formats are those of get", args: []string{"why", "-o", "xml"}, code: cli.ExitBadInput, stderr: []string{"table, wide, json, yaml"}},
-		"why of an unknown name":   {reason: "says how to list names", args: []string{"why", "nobody"}, code: cli.ExitFailed, stderr: []string{`"nobody"`}},
-		"why of an unknown ID":     {reason: "what to do is told, and the code says that nobody manages it", args: []string{"why", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
+		"why of an unknown name":   {reason: "the message names the command that lists names", args: []string{"why", "nobody"}, code: cli.ExitFailed, stderr: []string{`"nobody"`}},
+		"why of an unknown ID":     {reason: "the output has the next action; the code is the one of unmanaged resources", args: []string{"why", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
 		"why by name and selector": {reason: "one or the other", args: []string{"why", "adx", "-l", "a=b"}, code: cli.ExitBadInput, stderr: []string{"cannot be combined"}},
 		"bad goal":                 {reason: "names the allowed ones", args: []string{"wait", "--for", "happy"}, code: cli.ExitBadInput, stderr: []string{"ready, deleted"}},
 		"negative timeout":         {reason: "0 is the word for no limit", args: []string{"wait", "--timeout", "-5s"}, code: cli.ExitBadInput, stderr: []string{"0 means no limit"}},
 		"bad selector":             {reason: "shows the form", args: []string{"get", "-l", "prod"}, code: cli.ExitBadInput, stderr: []string{"key=value"}},
 		"quote in selector":        {reason: "a selector never becomes part of another query", args: []string{"get", "-l", "a=b' OR ReconcilePhase='Ready"}, code: cli.ExitBadInput, stderr: []string{"quotes"}},
 		"names and selector":       {reason: "one or the other", args: []string{"get", "adx", "-l", "a=b"}, code: cli.ExitBadInput, stderr: []string{"cannot be combined"}},
-		"faulty ID":                {reason: "an ID is checked before any request", args: []string{"describe", "/subscriptions/../x"}, code: cli.ExitBadInput, stderr: []string{"not allowed"}},
-		"unknown name":             {reason: "says how to list names", args: []string{"describe", "nobody"}, code: cli.ExitFailed, stderr: []string{`"nobody"`, "armature get"}},
-		"unknown ID":               {reason: "says that it is not managed", args: []string{"describe", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
+		"invalid ID":               {reason: "an ID is checked before any request", args: []string{"describe", "/subscriptions/../x"}, code: cli.ExitBadInput, stderr: []string{"not allowed"}},
+		"unknown name":             {reason: "the message names the command that lists names", args: []string{"describe", "nobody"}, code: cli.ExitFailed, stderr: []string{`"nobody"`, "armature get"}},
+		"unknown ID":               {reason: "the message states that it is not managed", args: []string{"describe", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
 		"delete of an unknown one": {reason: "delete of what is not managed starts nothing", args: []string{"delete", group}, code: cli.ExitFailed, stderr: []string{"not managed"}},
 		"version":                  {reason: "works without Temporal", args: []string{"version"}, code: cli.ExitOK},
 		"help":                     {reason: "help is no failure", args: []string{"--help"}, code: cli.ExitOK},
@@ -137,4 +138,44 @@ func TestTaskQueueVariable(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNoColor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason  string
+		environ []string
+		want    bool
+	}{
+		"unset": {reason: "colors on a terminal", want: true},
+		"set":   {reason: "any value turns them off", environ: []string{"NO_COLOR=0"}},
+		"empty": {reason: "an empty one does not", environ: []string{"NO_COLOR="}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (&app{environment: tc.environ}).wantsColor(); got != tc.want {
+				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestHelp verifies the help of every command; a command that is new has none yet.
+func TestHelp(t *testing.T) {
+	var all func(c *cobra.Command)
+	all = func(c *cobra.Command) {
+		words := strings.Fields(c.CommandPath())[1:]
+		if len(words) > 0 && words[0] == "help" {
+			return
+		}
+		t.Run(c.CommandPath(), func(t *testing.T) {
+			w := newWorld()
+			if code := w.run(append(words, "--help")...); code != cli.ExitOK {
+				t.Errorf("exit code %d", code)
+			}
+			golden(t, strings.Join(append([]string{"help"}, words...), "-")+".txt", w.out.String())
+		})
+		for _, below := range c.Commands() {
+			all(below)
+		}
+	}
+	all(newWorld().rootCommand())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestDescribeManyDependents holds that a group which waits for a hundred
+// TestDescribeManyDependents verifies that a group which waits for a hundred
 // resources is still one screen.
 func TestDescribeManyDependents(t *testing.T) {
 	w := newWorld()
@@ -29,11 +29,11 @@ func TestDescribeManyDependents(t *testing.T) {
 		t.Errorf("%d lines are more than a screen", lines)
 	}
 	if !strings.Contains(w.out.String(), "and 96 more") {
-		t.Errorf("the page does not say how many more it waits for:\n%s", w.out)
+		t.Errorf("the page lacks the number of other resources it waits for:\n%s", w.out)
 	}
 }
 
-// TestDescribePaused holds that a pause is what the next try waits for.
+// TestDescribePaused verifies that a pause is what the next try waits for.
 func TestDescribePaused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason   string
@@ -41,7 +41,7 @@ func TestDescribePaused(t *testing.T) {
 		want     string
 	}{
 		"paused":   {reason: "no pass starts by itself", want: "after `armature resume`"},
-		"deleting": {reason: "a deletion goes on while paused", deleting: true, want: "in 20s"},
+		"deleting": {reason: "a deletion continues while paused", deleting: true, want: "in 20s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -56,8 +56,8 @@ func TestDescribePaused(t *testing.T) {
 	}
 }
 
-// TestDescribeMore holds the lines that few pages have.
-func TestDescribeMore(t *testing.T) {
+// TestDescribeOptionalLines verifies the lines that few pages have.
+func TestDescribeOptionalLines(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		change func(t *testing.T, f *fakeTemporal, s *workflows.Status)
@@ -69,7 +69,7 @@ func TestDescribeMore(t *testing.T) {
 		"needs": {reason: "what it depends on beside its owner", change: func(t *testing.T, _ *fakeTemporal, s *workflows.Status) {
 			s.Needs = []resource.ID{mustID(t, cluster).Owner(), mustID(t, vnet), mustID(t, account)}
 		}, want: []string{"Needs        " + vnet + "\n             " + account + "\n"}},
-		"stuck": {reason: "a worker that fails is told from one that is missing", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
+		"stuck": {reason: "a failing worker is not reported as missing", change: func(t *testing.T, f *fakeTemporal, _ *workflows.Status) {
 			f.change(t, cluster, func(r *backend.Record) {
 				r.Stuck, r.TaskQueue = "its workflow task fails (NonDeterministicError, attempt 7)", "q7"
 			})
@@ -95,5 +95,18 @@ func TestDescribeMore(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDescribeResolvedDifferences verifies that describe does not present corrected
+// differences as current.
+func TestDescribeResolvedDifferences(t *testing.T) {
+	w := newWorld()
+	status := readyStatus()
+	status.Differences, status.DifferencesAt = []resource.Difference{{Path: "sku.name", Observed: "a", Desired: "b"}}, noon()
+	w.temporal.manage(t, cluster, status)
+	w.run("describe", "adx")
+	if !strings.Contains(w.out.String(), "resolved since; observed -> desired") {
+		t.Errorf("the page is\n%s", w.out)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// openTerminal is a pseudo-terminal: what is written to the second end is read
+// openTerminal opens a pseudo-terminal: what is written to the second end is read
 // from the first.
 func openTerminal(t *testing.T) (reads, writes *os.File) {
 	t.Helper()
@@ -21,8 +21,8 @@ func openTerminal(t *testing.T) (reads, writes *os.File) {
 	t.Cleanup(func() { _ = reads.Close() })
 	var number, locked uint32
 	for request, at := range map[uintptr]*uint32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &locked} {
-		if _, _, fault := syscall.Syscall(syscall.SYS_IOCTL, reads.Fd(), request, uintptr(unsafe.Pointer(at))); fault != 0 {
-			t.Fatal(fault)
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, reads.Fd(), request, uintptr(unsafe.Pointer(at))); errno != 0 {
+			t.Fatal(errno)
 		}
 	}
 	writes, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -32,7 +32,7 @@ func openTerminal(t *testing.T) (reads, writes *os.File) {
 	return reads, writes
 }
 
-// TestEscapeCodes holds on a real terminal and on a pipe what each sees.
+// TestEscapeCodes verifies the escape codes on a real terminal and on a pipe.
 func TestEscapeCodes(t *testing.T) {
 	const color, redraw = "\x1b[32m", "\x1b[J"
 	commands := map[string][]string{
@@ -49,7 +49,7 @@ func TestEscapeCodes(t *testing.T) {
 	}{
 		"terminal":       {reason: "it shows colors and redraws", environ: []string{"TERM=xterm-256color"}, colors: true, draws: true},
 		"NO_COLOR":       {reason: "no colors, and redrawing is none", environ: []string{"TERM=xterm-256color", "NO_COLOR=1"}, draws: true},
-		"NO_COLOR empty": {reason: "an empty variable says nothing (no-color.org)", environ: []string{"TERM=xterm", "NO_COLOR="}, colors: true, draws: true},
+		"NO_COLOR empty": {reason: "an empty variable counts as not set (no-color.org)", environ: []string{"TERM=xterm", "NO_COLOR="}, colors: true, draws: true},
 		"dumb":           {reason: "it can append only", environ: []string{"TERM=dumb"}},
 		"pipe":           {reason: "a file or another program reads", pipe: true, environ: []string{"TERM=xterm-256color"}},
 	}
@@ -63,7 +63,7 @@ func TestEscapeCodes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := shownWorld(t)
+				w := sampleWorld(t)
 				w.environment = tc.environ
 				w.detect(os.Stdin, writes)
 				w.app.out = writes
@@ -71,14 +71,14 @@ func TestEscapeCodes(t *testing.T) {
 				if command == "watch" {
 					w.temporal.end("Completed", readyStatus())
 				}
-				said := make(chan string)
+				output := make(chan string)
 				go func() {
 					all, _ := io.ReadAll(reads) // a terminal that is closed is an error to its reader
-					said <- string(all)
+					output <- string(all)
 				}()
 				w.run(args...)
 				_ = writes.Close()
-				text := <-said
+				text := <-output
 				if text == "" {
 					t.Fatal("nothing was written")
 				}

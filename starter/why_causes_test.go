@@ -9,18 +9,17 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/workflows"
 )
 
-// manyDatabases manages so many databases that wait for their cluster.
-func manyDatabases(t *testing.T, f *fakeTemporal, n int) {
+// manageDatabases manages n databases that wait for their cluster.
+func manageDatabases(t *testing.T, f *fakeTemporal, n int) {
 	t.Helper()
 	for i := range n {
 		f.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i), waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
 	}
 }
 
-func TestWhyMany(t *testing.T) {
+func TestWhyCauses(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		args   []string
@@ -28,7 +27,7 @@ func TestWhyMany(t *testing.T) {
 		stderr string
 	}{
 		"stack": {reason: "the largest cause first; what has a cause of its own by reason", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
-			manyDatabases(t, f, 41)
+			manageDatabases(t, f, 41)
 			f.manage(t, cluster, operating("PUT"))
 			f.manage(t, vnet, paused(waiting(t, resource.ReasonWaitingForOwner, "rg1 is absent", group)))
 			f.manage(t, vnet+"/subnets/a", waiting(t, resource.ReasonWaitingForOwner, "v1 does not exist", vnet))
@@ -38,23 +37,23 @@ func TestWhyMany(t *testing.T) {
 			f.manage(t, endpoint, waiting(t, resource.ReasonReferenceNotFound, "x does not exist", account+"x"))
 			f.manage(t, group, readyStatus())
 		}},
-		"chains": {reason: "the root counts, not the next link; a ring is one cause; two causes count twice", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+		"chains": {reason: "the root cause counts, not the next link; a cycle is one cause; two causes count twice", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx does not exist", cluster))
 			f.manage(t, cluster, waiting(t, resource.ReasonReferenceNotReady, "2 references are not ready", vnet, account))
 			f.manage(t, vnet, operating("PUT"))
 			f.manage(t, account, waiting(t, resource.ReasonReferenceNotReady, "pe1 does not exist", endpoint))
 			f.manage(t, endpoint, waiting(t, resource.ReasonReferenceNotReady, "sa1 does not exist", account))
 		}},
-		"ready": {reason: "nothing is in the way", args: []string{"why", "-l", "stack=prod"}, manage: func(t *testing.T, f *fakeTemporal) {
+		"ready": {reason: "nothing is blocked", args: []string{"why", "-l", "stack=prod"}, manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, readyStatus())
 			f.manage(t, vnet, readyStatus())
 		}},
 		"nothing": {reason: "an empty selection is no success", args: []string{"why", "-l", "stack=prod"}, manage: func(*testing.T, *fakeTemporal) {}, stderr: "no managed resource has the labels stack=prod"},
-		"deletion": {reason: "a dependent that nobody deletes holds up its owner, and itself", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+		"deletion": {reason: "a dependent that is not being deleted blocks its owner, and itself", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, cluster, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds adx/telemetry", database)))
 			f.manage(t, database, waiting(t, resource.ReasonWaitingForOwner, "adx is Deleting", cluster))
 		}},
-		"deletion of a group": {reason: "sixty that nobody deletes are one cause", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+		"deletion of a group": {reason: "sixty dependents that are not being deleted are one cause", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
 			var ids []string
 			for i := range 60 {
 				ids = append(ids, fmt.Sprintf("%s%d", account, i))
@@ -62,13 +61,13 @@ func TestWhyMany(t *testing.T) {
 			}
 			f.manage(t, group, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds 60", ids...)))
 		}},
-		"deletion cycle": {reason: "who waits for a ring has its cause", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
+		"deletion cycle": {reason: "a resource that waits for a cycle has its cause", args: []string{"why"}, manage: func(t *testing.T, f *fakeTemporal) {
 			f.manage(t, group, deleting(waiting(t, resource.ReasonWaitingForDependents, "it holds 2", vnet, account)))
 			f.manage(t, account, deleting(waiting(t, resource.ReasonWaitingForDependents, "v1 needs it", vnet)))
 			f.manage(t, vnet, deleting(waiting(t, resource.ReasonWaitingForDependents, "sa1 needs it", account)))
 		}},
-		"no worker": {reason: "lists are enough to name the root", args: []string{"why"}, stderr: "no worker responds on task queue armature", manage: func(t *testing.T, f *fakeTemporal) {
-			manyDatabases(t, f, 3)
+		"no worker": {reason: "lists are enough to name the root cause", args: []string{"why"}, stderr: "no worker responds on task queue armature", manage: func(t *testing.T, f *fakeTemporal) {
+			manageDatabases(t, f, 3)
 			f.manage(t, cluster, operating("PUT"))
 			f.silent = true
 		}},
@@ -92,11 +91,11 @@ func TestWhyMany(t *testing.T) {
 	}
 }
 
-// TestWhyManyIsCheap holds that a stack of a thousand costs a few calls: one
+// TestWhyCausesCost verifies that a stack of a thousand costs a few calls: one
 // list, and two queries for each cause.
-func TestWhyManyIsCheap(t *testing.T) {
+func TestWhyCausesCost(t *testing.T) {
 	w := newWorld()
-	manyDatabases(t, w.temporal, 1000)
+	manageDatabases(t, w.temporal, 1000)
 	w.temporal.manage(t, cluster, operating("PUT"))
 	if code := w.run("why", "-o", "json"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
@@ -121,9 +120,9 @@ func TestWhyManyIsCheap(t *testing.T) {
 	}
 }
 
-// TestWhySelectorLooksBeyond holds that a cause outside the selection is found,
+// TestWhySelectorFindsCauseOutside verifies that a cause outside the selection is found,
 // with one more list.
-func TestWhySelectorLooksBeyond(t *testing.T) {
+func TestWhySelectorFindsCauseOutside(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, database, waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
 	w.temporal.manage(t, cluster, operating("PUT"))
@@ -136,7 +135,7 @@ func TestWhySelectorLooksBeyond(t *testing.T) {
 	}
 }
 
-// TestWhyBounds holds that a chain is one screen however wide and deep it is.
+// TestWhyBounds verifies that a chain is one screen however wide and deep it is.
 func TestWhyBounds(t *testing.T) {
 	w := newWorld()
 	var ids []string
@@ -175,62 +174,13 @@ func TestWhyJSON(t *testing.T) {
 	golden(t, "why.json", w.out.String())
 }
 
-// TestNothingChosen verifies that an empty answer says what is missing: the labels, or
-// resources in the phase.
-func TestNothingChosen(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason string
-		args   []string
-		want   string
-	}{
-		"phase of a label": {reason: "resources with the label exist", args: []string{"get", "-l", "stack=prod", "--phase", "Failed"}, want: "no managed resource with the labels stack=prod is Failed (of 1 with these labels)"},
-		"label":            {reason: "other resources exist", args: []string{"get", "-l", "stack=none"}, want: "no managed resource has the labels stack=none"},
-		"phase":            {reason: "resources exist", args: []string{"get", "--phase", "Failed"}, want: "no managed resource is Failed"},
-		"why of a label":   {reason: "other resources exist", args: []string{"why", "-l", "stack=none"}, want: "no managed resource has the labels stack=none"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			w.temporal.manage(t, cluster, readyStatus())
-			if code := w.run(tc.args...); code != cli.ExitOK || !strings.Contains(w.err.String(), tc.want) {
-				t.Errorf("%s: exit code %d: %s, want %q", tc.reason, code, w.err, tc.want)
-			}
-		})
-	}
-}
-
-// TestPermanentErrors verifies that no retry is promised for an error of Azure's that
+// TestWhyPermanentError verifies that no retry is promised for an error of Azure's that
 // only a new manifest mends.
-func TestPermanentErrors(t *testing.T) {
+func TestWhyPermanentError(t *testing.T) {
 	w := newWorld()
 	w.temporal.manage(t, cluster, waiting(t, "InvalidApiVersionParameter", "the api-version 2023-02-30 is invalid"))
 	w.run("why", "adx")
 	if !strings.Contains(w.out.String(), "if the message names a mistake, correct the manifest and apply") || strings.Contains(w.out.String(), "retries automatically") {
 		t.Errorf("the advice is\n%s", w.out)
-	}
-}
-
-// TestDifferencesAreResolved verifies that describe does not present corrected
-// differences as current.
-func TestDifferencesAreResolved(t *testing.T) {
-	w := newWorld()
-	status := readyStatus()
-	status.Differences, status.DifferencesAt = []resource.Difference{{Path: "sku.name", Observed: "a", Desired: "b"}}, noon()
-	w.temporal.manage(t, cluster, status)
-	w.run("describe", "adx")
-	if !strings.Contains(w.out.String(), "resolved since; observed -> desired") {
-		t.Errorf("the page is\n%s", w.out)
-	}
-}
-
-// TestDeletedBefore verifies that a deletion of what Azure no longer has shows the
-// workflow's sentence.
-func TestDeletedBefore(t *testing.T) {
-	w := newWorld()
-	w.temporal.manage(t, cluster, readyStatus())
-	final := workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting, Condition: resource.Condition{Reason: resource.ReasonDeleted, Message: "the resource does not exist"}}
-	w.temporal.end("Completed", final)
-	w.run("wait", cluster, "--for", "deleted")
-	if !strings.Contains(w.out.String(), "adx  Deleted: the resource does not exist") {
-		t.Errorf("the log is\n%s", w.out)
 	}
 }

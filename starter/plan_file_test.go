@@ -14,7 +14,7 @@ import (
 
 const oldCluster = group + "/providers/Microsoft.Kusto/clusters/old"
 
-// planWorld has a plan of adx (an update), telemetry and old (a deletion) in a
+// planWorld returns a world with a plan of adx (an update), telemetry and old (a deletion) in a
 // file.
 func planWorld(t *testing.T, telemetry activities.PlanAction) (*world, string) {
 	t.Helper()
@@ -50,44 +50,44 @@ func TestApplyPlanFile(t *testing.T) {
 		code   int
 		// started and deleted are what is sent.
 		started, deleted []string
-		says             []string
+		want             []string
 	}{
-		"Unmoved": {
+		"Unchanged": {
 			reason: "exactly the plan: what it showed, and the deletion", started: []string{"apply adx", "apply telemetry"}, deleted: []string{"delete old"},
 		},
 		"Blocked": {
-			reason: "nobody saw what a blocked resource needs, so it is left out", telemetry: activities.PlanBlocked,
-			started: []string{"apply adx"}, deleted: []string{"delete old"}, says: []string{"telemetry  skipped: it was blocked in the plan"},
+			reason: "the plan did not show what a blocked resource needs, so it is skipped", telemetry: activities.PlanBlocked,
+			started: []string{"apply adx"}, deleted: []string{"delete old"}, want: []string{"telemetry  skipped: it was blocked in the plan"},
 		},
 		"OtherValue": {
-			reason: "the same action on another value is another plan", code: 1, says: []string{"adx  was planned to be updated with other values", "1 resource changed since it was made", "nothing was started"},
+			reason: "the same action on another value is another plan", code: 1, want: []string{"adx  was planned to be updated with other values", "1 resource changed since it was made", "nothing was started"},
 			change: func(_ *testing.T, w *world, _ string) {
 				w.temporal.plans["adx"] = activities.PlanResourceResult{Action: activities.PlanUpdate, Fingerprint: "a2"}
 			},
 		},
-		"DoneByOthers": {
-			reason: "somebody created it meanwhile", code: 1, says: []string{"telemetry  was planned to be created"},
+		"CreatedByOtherTool": {
+			reason: "another tool created it after the plan", code: 1, want: []string{"telemetry  was planned to be created"},
 			change: func(_ *testing.T, w *world, _ string) { delete(w.temporal.plans, "telemetry") },
 		},
-		"NotManagedAnyMore": {
-			reason: "the deletion is not to be sent twice", code: 1, says: []string{"old  was planned to be deleted and is no longer managed"},
+		"NoLongerManaged": {
+			reason: "the deletion is not to be sent twice", code: 1, want: []string{"old  was planned to be deleted and is no longer managed"},
 			change: func(_ *testing.T, w *world, _ string) { w.temporal.records[0].Running = false },
 		},
 		"OtherPolicy": {
-			reason: "somebody wants to keep it by now", code: 1, says: []string{"policy manage and has policy detach-on-delete"},
+			reason: "its policy now keeps it in Azure", code: 1, want: []string{"policy manage and has policy detach-on-delete"},
 			change: func(_ *testing.T, w *world, _ string) { w.temporal.records[0].Policy = resource.PolicyDetachOnDelete },
 		},
 		"Edited": {
-			reason: "nobody saw the plan that somebody edited", code: 2, says: []string{"it was edited"},
+			reason: "an edited plan was never shown", code: 2, want: []string{"it was edited"},
 			change: func(t *testing.T, _ *world, file string) { rewrite(t, file, `westus2`, `eastus`) },
 		},
 		"OtherFormat": {
-			reason: "a plan of another armature", code: 2, says: []string{"its format is 7"},
+			reason: "a plan of another armature", code: 2, want: []string{"its format is 7"},
 			change: func(t *testing.T, _ *world, file string) { rewrite(t, file, `"format": 1`, `"format": 7`) },
 		},
-		"NoPlan":  {reason: "a file of another kind", code: 2, says: []string{"unknown field"}, change: func(t *testing.T, _ *world, file string) { rewrite(t, file, `"format"`, `"version"`) }},
-		"WithF":   {reason: "one source only", code: 2, args: []string{"-f", "x"}, says: []string{"cannot be combined with --filename"}},
-		"WithOne": {reason: "a plan is for what stays managed", code: 2, args: []string{"--once"}, says: []string{"cannot be combined with --once"}},
+		"NoPlan":  {reason: "a file of another kind", code: 2, want: []string{"unknown field"}, change: func(t *testing.T, _ *world, file string) { rewrite(t, file, `"format"`, `"version"`) }},
+		"WithF":   {reason: "one source only", code: 2, args: []string{"-f", "x"}, want: []string{"cannot be combined with --filename"}},
+		"WithOne": {reason: "a plan is for what stays managed", code: 2, args: []string{"--once"}, want: []string{"cannot be combined with --once"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -99,18 +99,18 @@ func TestApplyPlanFile(t *testing.T) {
 				c.change(t, w, file)
 			}
 			code := w.run(append([]string{"apply", "--plan-file", file}, c.args...)...)
-			said := w.out.String() + w.err.String()
+			output := w.out.String() + w.err.String()
 			if code != c.code {
-				t.Errorf("%s: exit code %d, want %d: %s", c.reason, code, c.code, said)
+				t.Errorf("%s: exit code %d, want %d: %s", c.reason, code, c.code, output)
 			}
 			slices.Sort(w.temporal.started)
 			deleted := slices.DeleteFunc(w.temporal.sent, func(s string) bool { return strings.HasPrefix(s, "plan ") })
 			if !slices.Equal(w.temporal.started, c.started) || !slices.Equal(deleted, c.deleted) {
 				t.Errorf("%s: started %v, deleted %v", c.reason, w.temporal.started, deleted)
 			}
-			for _, text := range c.says {
-				if !strings.Contains(said, text) {
-					t.Errorf("%s: it does not say %q but\n%s", c.reason, text, said)
+			for _, text := range c.want {
+				if !strings.Contains(output, text) {
+					t.Errorf("%s: output lacks %q:\n%s", c.reason, text, output)
 				}
 			}
 		})
@@ -129,13 +129,13 @@ func rewrite(t *testing.T, file, old, replacement string) {
 	}
 }
 
-// A plan with an error in it is not one to apply.
-func TestPlanFileOfAnIncompletePlan(t *testing.T) {
+// TestPlanFileNeedsCompletePlan verifies that a plan with an error is not written.
+func TestPlanFileNeedsCompletePlan(t *testing.T) {
 	w := newWorld()
 	w.temporal.plans = map[string]activities.PlanResourceResult{"adx": {Action: activities.PlanError, Message: "no right"}}
 	file := filepath.Join(t.TempDir(), "stack.plan")
 	code := w.run("plan", "-f", labelledAdx(t), "--out", file)
 	if _, err := os.Stat(file); code != 1 || err == nil || !strings.Contains(w.err.String(), "was not written") {
-		t.Errorf("exit code %d, file %v, said %s", code, err, w.err)
+		t.Errorf("exit code %d, file %v: %s", code, err, w.err)
 	}
 }

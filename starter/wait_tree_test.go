@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// frames are the drawn blocks of a run on a terminal, escape sequences left out.
+// frames returns the drawn blocks of a run on a terminal, escape sequences left out.
 func frames(out string) []string {
 	var list []string
 	for _, block := range strings.Split(out, "\x1b[J")[1:] {
@@ -22,7 +22,7 @@ func frames(out string) []string {
 	return list
 }
 
-func TestProgressTree(t *testing.T) {
+func TestWaitTree(t *testing.T) {
 	w := newWorld()
 	w.terminal = true
 	f := w.temporal
@@ -47,7 +47,7 @@ func TestProgressTree(t *testing.T) {
 	}
 }
 
-func TestProgressHeight(t *testing.T) {
+func TestWaitTreeHeight(t *testing.T) {
 	w := newWorld()
 	w.terminal = true
 	for i := range 200 {
@@ -62,14 +62,14 @@ func TestProgressHeight(t *testing.T) {
 	}
 	for _, want := range []string{"kusto cluster adx", "virtual network v1", "… and 181 more", "0 of 202 Ready"} {
 		if !strings.Contains(block, want) {
-			t.Errorf("the block lacks %q: what holds others up comes first:\n%s", want, block)
+			t.Errorf("the block lacks %q: resources that block others come first:\n%s", want, block)
 		}
 	}
 }
 
-// TestWaitOfManyIsPaced holds that watching a large stack is cheap, and that
-// nobody is forgotten: each is Ready at its second look.
-func TestWaitOfManyIsPaced(t *testing.T) {
+// TestWaitPollsAreBounded verifies that a wait for a large stack polls a bounded number of
+// resources at a time, and reaches all: each is Ready at its second poll.
+func TestWaitPollsAreBounded(t *testing.T) {
 	w := newWorld()
 	for i := range 3 * maxPolled {
 		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i),
@@ -85,23 +85,5 @@ func TestWaitOfManyIsPaced(t *testing.T) {
 	w.run("wait", "--timeout", "4s")
 	if n := w.temporal.asked; n > 7*maxPolled {
 		t.Errorf("%d queries in 4 seconds, want at most %d", n, 7*maxPolled)
-	}
-}
-
-func TestNoColor(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason  string
-		environ []string
-		want    bool
-	}{
-		"unset": {reason: "colors on a terminal", want: true},
-		"set":   {reason: "any value turns them off", environ: []string{"NO_COLOR=0"}},
-		"empty": {reason: "an empty one does not", environ: []string{"NO_COLOR="}, want: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := (&app{environment: tc.environ}).wantsColor(); got != tc.want {
-				t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
-			}
-		})
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -10,18 +9,18 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestAnswers holds what the commands write that send something, in the order in
-// which somebody might type them.
-func TestAnswers(t *testing.T) {
-	clusterFlow, databaseFlow := strings.ToLower(cluster), strings.ToLower(database)
-	changed := func(value any) map[string]any { return map[string]any{clusterFlow: value, databaseFlow: value} }
+// TestSendOutput verifies what the commands write that send something, in the order in
+// which a user might type them.
+func TestSendOutput(t *testing.T) {
+	clusterWorkflow, databaseWorkflow := strings.ToLower(cluster), strings.ToLower(database)
+	changed := func(value any) map[string]any { return map[string]any{clusterWorkflow: value, databaseWorkflow: value} }
 	steps := []struct {
 		answers map[string]any
 		args    []string
 		// exit is the exit code.
 		exit int
 	}{
-		{map[string]any{clusterFlow: workflows.ApplyResult{Generation: 1, Changed: true}, databaseFlow: workflows.ApplyResult{Generation: 2, Changed: true}}, []string{"apply", "-f", "DIR"}, cli.ExitOK},
+		{map[string]any{clusterWorkflow: workflows.ApplyResult{Generation: 1, Changed: true}, databaseWorkflow: workflows.ApplyResult{Generation: 2, Changed: true}}, []string{"apply", "-f", "DIR"}, cli.ExitOK},
 		{changed(workflows.ApplyResult{Generation: 2}), []string{"apply", "-f", "DIR"}, cli.ExitOK},
 		{changed(workflows.ApplyResult{Generation: 3, Changed: true, Paused: true}), []string{"apply", "-f", "DIR"}, cli.ExitOK},
 		{changed(workflows.ReconcileResult{Pass: 5}), []string{"reconcile", "-l", "stack=prod"}, cli.ExitOK},
@@ -34,13 +33,13 @@ func TestAnswers(t *testing.T) {
 		{changed(workflows.DeleteResult{}), []string{"delete", "adx"}, cli.ExitOK},
 		{changed(workflows.DeleteResult{Changed: true, Detached: true}), []string{"delete", "--all", "--yes"}, cli.ExitOK},
 		{nil, []string{"delete", "--all"}, cli.ExitBadInput},
-		{nil, []string{"pause", "nobody"}, cli.ExitFailed},
+		{nil, []string{"pause", "unknown"}, cli.ExitFailed},
 		{nil, []string{"pause", group}, cli.ExitFailed},
 		{nil, []string{"describe", "-l", "stack=none"}, cli.ExitFailed},
 	}
 	var all strings.Builder
 	for _, step := range steps {
-		w := shownWorld(t)
+		w := sampleWorld(t)
 		w.temporal.answers = step.answers
 		folder := adx(t)
 		args := make([]string, len(step.args))
@@ -56,20 +55,5 @@ func TestAnswers(t *testing.T) {
 		}
 		fmt.Fprintf(&all, "$ armature %s\n%s%s\n", strings.Join(step.args, " "), out, w.err)
 	}
-	golden(t, "answers.txt", all.String())
-}
-
-// TestVersion holds the version in each format, without what differs from
-// machine to machine.
-func TestVersion(t *testing.T) {
-	var all strings.Builder
-	for _, output := range formats() {
-		w := newWorld()
-		if code := w.run("version", "-o", output); code != cli.ExitOK {
-			t.Errorf("-o %s: exit code %d: %s", output, code, w.err)
-		}
-		text := strings.NewReplacer(runtime.Version(), "GO", runtime.GOOS, "OS", runtime.GOARCH, "ARCH").Replace(w.out.String())
-		fmt.Fprintf(&all, "$ armature version -o %s\n%s", output, text)
-	}
-	golden(t, "version.txt", all.String())
+	golden(t, "send.txt", all.String())
 }

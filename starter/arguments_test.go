@@ -5,31 +5,30 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSelectorsEverywhere holds that every command that takes targets takes them
+// TestSelectionErrors verifies that every command that takes targets takes them
 // by name, by ID, by labels and by --all, with the same refusals.
-func TestSelectorsEverywhere(t *testing.T) {
+func TestSelectionErrors(t *testing.T) {
 	refusals := map[string]struct {
 		reason string
 		args   []string
 		text   string
 	}{
-		"name and labels":   {reason: "one or the other", args: []string{"adx", "-l", "stack=prod"}, text: "cannot be combined"},
-		"name and all":      {reason: "one or the other", args: []string{"adx", "--all"}, text: "cannot be combined"},
-		"labels and all":    {reason: "they contradict each other", args: []string{"-l", "stack=prod", "--all"}, text: "cannot be combined"},
-		"no pair":           {reason: "shows the form", args: []string{"-l", "stack"}, text: `"stack" is not key=value`},
-		"other operators":   {reason: "only equality is built", args: []string{"-l", "stack!=prod"}, text: "is not key=value"},
-		"two values":        {reason: "no resource has both", args: []string{"-l", "a=b,a=c"}, text: `a cannot be both "b" and "c"`},
-		"quotes":            {reason: "it stands in a query", args: []string{"-l", "a=b' OR 1=1"}, text: "quotes and backslashes"},
-		"a variable unset":  {reason: "an empty name chooses nothing", args: []string{""}, text: "a name is empty"},
-		"a broken ID":       {reason: "another resource would be meant", args: []string{group + "/../rg2"}, text: ".."},
-		"trailing comma":    {reason: "a part is missing", args: []string{"-l", "a=b,"}, text: `"" is not key=value`},
-		"names none at all": {reason: "a message to everything is asked for with --all", args: nil, text: "name "},
+		"name and labels":  {reason: "one or the other", args: []string{"adx", "-l", "stack=prod"}, text: "cannot be combined"},
+		"name and all":     {reason: "one or the other", args: []string{"adx", "--all"}, text: "cannot be combined"},
+		"labels and all":   {reason: "they contradict each other", args: []string{"-l", "stack=prod", "--all"}, text: "cannot be combined"},
+		"no pair":          {reason: "shows the form", args: []string{"-l", "stack"}, text: `"stack" is not key=value`},
+		"other operators":  {reason: "only equality is built", args: []string{"-l", "stack!=prod"}, text: "is not key=value"},
+		"two values":       {reason: "no resource has both", args: []string{"-l", "a=b,a=c"}, text: `a cannot be both "b" and "c"`},
+		"quotes":           {reason: "it becomes part of a query", args: []string{"-l", "a=b' OR 1=1"}, text: "quotes and backslashes"},
+		"a variable unset": {reason: "an empty name chooses nothing", args: []string{""}, text: "a name is empty"},
+		"a broken ID":      {reason: "it addresses another resource", args: []string{group + "/../rg2"}, text: ".."},
+		"trailing comma":   {reason: "a part is missing", args: []string{"-l", "a=b,"}, text: `"" is not key=value`},
+		"no target":        {reason: "a message to every resource needs --all", args: nil, text: "name "},
 	}
 	for _, command := range []string{"get", "describe", "why", "wait", "reconcile", "pause", "resume", "delete", "import"} {
 		for name, tc := range refusals {
@@ -38,7 +37,7 @@ func TestSelectorsEverywhere(t *testing.T) {
 				continue
 			}
 			t.Run(command+" "+name, func(t *testing.T) {
-				w := shownWorld(t)
+				w := sampleWorld(t)
 				code := w.run(append([]string{command}, tc.args...)...)
 				if code != cli.ExitBadInput || !strings.Contains(w.err.String(), tc.text) {
 					t.Errorf("%s: exit code %d, want %d and %q: %s", tc.reason, code, cli.ExitBadInput, tc.text, w.err)
@@ -51,9 +50,9 @@ func TestSelectorsEverywhere(t *testing.T) {
 	}
 }
 
-// TestSelectorsSend holds what a selector hits, and that --yes stands before many
-// are deleted or lose a guard where nobody can be asked.
-func TestSelectorsSend(t *testing.T) {
+// TestSelectionSends verifies which resources a selector chooses, and that without a
+// terminal --yes is required before many are deleted or lose a guard.
+func TestSelectionSends(t *testing.T) {
 	both := []string{"adx", "telemetry"}
 	cases := map[string]struct {
 		reason string
@@ -71,17 +70,17 @@ func TestSelectorsSend(t *testing.T) {
 		"delete by labels":        {reason: "there is no terminal to ask on", args: []string{"delete", "-l", "stack=prod"}, code: cli.ExitBadInput, text: "-l stack=prod deletes 2 resources, nothing was deleted"},
 		"delete all":              {reason: "there is no terminal to ask on", args: []string{"delete", "--all"}, code: cli.ExitBadInput, text: "--all deletes 2 resources, nothing was deleted"},
 		"delete labels, yes":      {reason: "answered", args: []string{"delete", "-l", "stack=prod", "--yes"}, sent: both},
-		"delete labels, asked":    {reason: "the question lists what is meant", args: []string{"delete", "-l", "team=data"}, asks: true, answer: "y\n", sent: []string{"telemetry"}, text: database},
+		"delete labels, asked":    {reason: "the question lists the resources", args: []string{"delete", "-l", "team=data"}, asks: true, answer: "y\n", sent: []string{"telemetry"}, text: database},
 		"delete all, refused":     {reason: "no is the default", args: []string{"delete", "--all"}, asks: true, answer: "\n", code: cli.ExitFailed, text: "nothing was deleted"},
 		"force by labels":         {reason: "guards of many", args: []string{"reconcile", "-l", "stack=prod", "--force", "--reason", "x"}, code: cli.ExitBadInput, text: "skips the guards of 2 resources"},
 		"force by name":           {reason: "it was named", args: []string{"reconcile", "adx", "--force", "--reason", "x"}, sent: []string{"adx"}},
 		"drop baseline, all":      {reason: "writes of many", args: []string{"reconcile", "--all", "--drop-baseline"}, code: cli.ExitBadInput, text: "overwrites what Azure keeps in 2 resources"},
 		"drop baseline, all, yes": {reason: "answered", args: []string{"reconcile", "--all", "--drop-baseline", "--yes"}, sent: both},
-		"none has the labels":     {reason: "a typo is told", args: []string{"pause", "-l", "stack=prdo"}, code: cli.ExitFailed, text: "no managed resource matches"},
+		"none has the labels":     {reason: "a typo in the selector is reported", args: []string{"pause", "-l", "stack=prdo"}, code: cli.ExitFailed, text: "no managed resource matches"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := shownWorld(t)
+			w := sampleWorld(t)
 			w.interactive, w.in = tc.asks, strings.NewReader(tc.answer)
 			w.temporal.answers = map[string]any{strings.ToLower(cluster): workflows.DeleteResult{Changed: true}, strings.ToLower(database): workflows.DeleteResult{Changed: true}}
 			if code := w.run(tc.args...); code != tc.code || !strings.Contains(w.out.String()+w.err.String(), tc.text) {
@@ -96,16 +95,5 @@ func TestSelectorsSend(t *testing.T) {
 				t.Errorf("%s: sent (-want +got):\n%s", tc.reason, diff)
 			}
 		})
-	}
-}
-
-// TestImportManaged holds that an import by labels takes the api-version of the
-// manifest.
-func TestImportManaged(t *testing.T) {
-	w := importWorld(t)
-	w.temporal.manage(t, cluster, readyStatus())
-	w.temporal.change(t, cluster, func(r *backend.Record) { r.APIVersion = "2022-02-01" })
-	if code := w.run("import", "-l", "stack=prod"); code != cli.ExitOK || !strings.Contains(w.out.String(), "@2022-02-01") {
-		t.Errorf("exit code %d:\n%s%s", code, w.out, w.err)
 	}
 }
