@@ -98,9 +98,6 @@ func (a *app) completions(c *cobra.Command) []backend.Record {
 	if err != nil {
 		return nil
 	}
-	records, err := backend.Running(ctx, b, "")
-	if err != nil {
-		return nil
-	}
+	records, _ := backend.Running(ctx, b, "")
 	return records
 }
