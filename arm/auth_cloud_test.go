@@ -20,10 +20,10 @@ import (
 func TestCloudConfiguration(t *testing.T) {
 	type want struct{ endpoint, audience, authority string }
 	cases := map[string]struct {
-		reason  string
-		options CloudOptions
-		want    want
-		faults  []string
+		reason   string
+		options  CloudOptions
+		want     want
+		wantErrs []string
 	}{
 		"Default":    {"the zero value is the public cloud", CloudOptions{}, want{"https://management.azure.com", "https://management.core.windows.net/", "https://login.microsoftonline.com/"}, nil},
 		"Government": {"azcore knows it", CloudOptions{Name: "government"}, want{"https://management.usgovcloudapi.net", "https://management.core.usgovcloudapi.net/", "https://login.microsoftonline.us/"}, nil},
@@ -32,25 +32,25 @@ func TestCloudConfiguration(t *testing.T) {
 			want{"https://arm.corp.example", "https://management.core.windows.net/", "https://login.microsoftonline.com/"}, nil},
 		"Custom": {"the audience of a custom cloud is its endpoint", CloudOptions{Name: "custom", Endpoint: "https://arm.stack.example", AuthorityHost: "https://login.stack.example"},
 			want{"https://arm.stack.example", "https://arm.stack.example", "https://login.stack.example"}, nil},
-		"CustomAudience": {"or what is configured", CloudOptions{Name: "custom", Endpoint: "http://127.0.0.1:8080", Audience: "api://x/"},
+		"CustomAudience": {"a configured audience is used", CloudOptions{Name: "custom", Endpoint: "http://127.0.0.1:8080", Audience: "api://x/"},
 			want{"http://127.0.0.1:8080", "api://x/", ""}, nil},
 		"Unknown":      {"the choices are named", CloudOptions{Name: "azure"}, want{}, []string{`cloud "azure"`, "public, government, china or custom"}},
 		"NoEndpoint":   {"a custom cloud needs one", CloudOptions{Name: "custom"}, want{}, []string{"endpoint required"}},
 		"PlainHTTP":    {"tokens do not travel in clear text", CloudOptions{Name: "custom", Endpoint: "http://arm.example"}, want{}, []string{"loopback only"}},
-		"FakeLoopback": {"a name that only starts like loopback", CloudOptions{Name: "custom", Endpoint: "http://127.0.0.1.evil.example"}, want{}, []string{"loopback only"}},
-		"AllAtOnce": {"all faults come at once", CloudOptions{Name: "custom", Endpoint: "ftp://x", AuthorityHost: "http://login.example"}, want{},
+		"FakeLoopback": {"a host that only starts like loopback is refused", CloudOptions{Name: "custom", Endpoint: "http://127.0.0.1.evil.example"}, want{}, []string{"loopback only"}},
+		"AllAtOnce": {"all problems are reported at once", CloudOptions{Name: "custom", Endpoint: "ftp://x", AuthorityHost: "http://login.example"}, want{},
 			[]string{"configure endpoint", "configure authority host"}},
 		"UserInURL": {"a password in the endpoint would reach logs", CloudOptions{Endpoint: "https://u:hunter2@arm.example"}, want{}, []string{"must not have user"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := CloudConfiguration(tc.options)
-			if (err != nil) != (tc.faults != nil) {
+			if (err != nil) != (tc.wantErrs != nil) {
 				t.Fatalf("%s: got error %v", tc.reason, err)
 			}
-			for _, fault := range tc.faults {
-				if !strings.Contains(err.Error(), fault) || strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("%s: error %q lacks %q", tc.reason, err, fault)
+			for _, part := range tc.wantErrs {
+				if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: error %q lacks %q", tc.reason, err, part)
 				}
 			}
 			service := got.Services[cloud.ResourceManager]
@@ -67,9 +67,9 @@ func TestNewClientRefuses(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"NoneBeyondLoopback": {"without a credential only a simulator is asked", Options{Cloud: cloudAt("https://arm.example")}, "loopback only"},
+		"NoneBeyondLoopback": {"without a credential requests go to a simulator only", Options{Cloud: cloudAt("https://arm.example")}, "loopback only"},
 		"PublicWithoutOne":   {"the zero value is the public cloud, which needs one", Options{}, "loopback only"},
-		"PlainHTTP":          {"nor in clear text", Options{Cloud: cloudAt("http://arm.example"), Credential: fixedToken{}}, "plain HTTP"},
+		"PlainHTTP":          {"a token is not sent in clear text", Options{Cloud: cloudAt("http://arm.example"), Credential: fixedToken{}}, "plain HTTP"},
 	}
 	for name, tc := range cases {
 		if _, err := NewClient(tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -105,19 +105,19 @@ func TestTokenStaysOnTheHost(t *testing.T) {
 	_, _ = client.List(testContext(t), id, "databases", apiVersion, 10)
 	_, _ = client.Poll(testContext(t), `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"`+elsewhere.URL+`\"}}"}`)
 	if len(leaked) != 0 {
-		t.Errorf("another host was asked with %q", leaked)
+		t.Errorf("another host received %q", leaked)
 	}
 	if _, err := client.Get(testContext(t), id, apiVersion); err != nil {
 		t.Fatal(err)
 	}
 	for _, seen := range server.requests() {
 		if seen.header.Get("Authorization") != "Bearer a-planted-token" {
-			t.Errorf("%s went without the token", seen.uri)
+			t.Errorf("%s was sent without the token", seen.uri)
 		}
 	}
 }
 
-// caOf writes the certificate of a test server.
+// caOf writes the certificate of a test server to a file and returns its path.
 func caOf(t *testing.T, server *httptest.Server) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")
@@ -146,7 +146,7 @@ func TestNewTransport(t *testing.T) {
 		"SkipLoopback":     {"a simulator may be trusted blindly", TransportOptions{SkipVerify: true, Cloud: cloudAt(server.URL)}, true, true},
 		"SkipElsewhere":    {"any other host is verified", TransportOptions{SkipVerify: true, Cloud: cloudAt("https://arm.example")}, false, false},
 		"SkipWithoutCloud": {"an unknown host is verified", TransportOptions{SkipVerify: true}, false, false},
-		"CAFileMissing":    {"a missing file is a fault", TransportOptions{CAFile: noPEM + ".gone"}, false, false},
+		"CAFileMissing":    {"a missing file is an error", TransportOptions{CAFile: noPEM + ".gone"}, false, false},
 		"CAFileNoPEM":      {"so is one without a certificate", TransportOptions{CAFile: noPEM}, false, false},
 	}
 	for name, tc := range cases {

@@ -14,7 +14,7 @@ func isRefusal(err error) bool {
 	return errors.As(err, &answer)
 }
 
-// TestConnections holds by which connection a request goes.
+// TestConnections checks which connection a request uses.
 func TestConnections(t *testing.T) {
 	const first, second = "11111111-0000-0000-0000-000000000000", "22222222-0000-0000-0000-000000000000"
 	idIn := func(subscription string) resource.ID {
@@ -27,21 +27,21 @@ func TestConnections(t *testing.T) {
 		want   string // the connection, "" for none
 		parts  []string
 	}{
-		"Nothing":     {reason: "the client's own", id: idIn(first), want: "own"},
-		"Tied":        {reason: "a subscription that is tied to one is served by it", id: idIn(second), want: "tied"},
-		"TiedAnyCase": {reason: "GUIDs in any case", id: idIn(strings.ToUpper(second)), want: "tied"},
-		"Named":       {reason: "the manifest's word", name: "free", id: idIn(second), want: "free"},
-		"Default":     {reason: "the client's own by its name", name: CredentialDefaultName, id: idIn(second), want: "own"},
+		"Nothing":     {reason: "the default is the client's own connection", id: idIn(first), want: "own"},
+		"Tied":        {reason: "a subscription with its own connection uses it", id: idIn(second), want: "tied"},
+		"TiedAnyCase": {reason: "GUIDs ignore case", id: idIn(strings.ToUpper(second)), want: "tied"},
+		"Named":       {reason: "the manifest selects the connection", name: "free", id: idIn(second), want: "free"},
+		"Default":     {reason: "the client's own connection, selected by name", name: CredentialDefaultName, id: idIn(second), want: "own"},
 		"Elsewhere": {
-			reason: "one that is tied serves no other subscription", name: "tied", id: idIn(first),
+			reason: "a connection of one subscription serves no other subscription", name: "tied", id: idIn(first),
 			parts: []string{"credential tied is restricted to the subscriptions " + second, "which do not contain"},
 		},
 		"NoSubscription": {
-			reason: "nor what lies in none", name: "tied", id: parseID(t, "/providers/Microsoft.Management/managementGroups/m"),
+			reason: "nor a resource outside subscriptions", name: "tied", id: parseID(t, "/providers/Microsoft.Management/managementGroups/m"),
 			parts: []string{"credential tied is restricted to"},
 		},
 		"Unknown": {
-			reason: "the known ones are named", name: "prod", id: idIn(first),
+			reason: "the error lists the known credentials", name: "prod", id: idIn(first),
 			parts: []string{`the worker has no credential "prod", only default, free, tied`},
 		},
 	}
@@ -60,7 +60,7 @@ func TestConnections(t *testing.T) {
 			}
 			for at, server := range servers {
 				if asked := len(server.requests()) > 0; asked != (at == c.want) {
-					t.Errorf("%s: connection %s was asked: %t", c.reason, at, asked)
+					t.Errorf("%s: connection %s received requests: %t", c.reason, at, asked)
 				}
 			}
 			for _, part := range c.parts {
@@ -72,9 +72,9 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestOperationKeepsItsConnection holds that an operation is followed by the
-// credential that began it, whatever the context selects; a credential that is no
-// longer configured is an error.
+// TestOperationKeepsItsConnection checks that polls of an operation use the
+// credential that started it, not the one that the context selects. A credential that
+// is no longer configured is an error.
 func TestOperationKeepsItsConnection(t *testing.T) {
 	own, other := newScript(t), newScript(t, step1(t, pollLocation), reply{200, nil, `{}`})
 	connections := map[string]Connection{"other": {Options: Options{Cloud: cloudAt(other.URL)}}}
@@ -84,7 +84,7 @@ func TestOperationKeepsItsConnection(t *testing.T) {
 		t.Fatalf("%+v, %v", op, err)
 	}
 	if _, err := client.Poll(testContext(t), op.Token); err != nil || len(other.requests()) != 2 || len(own.requests()) != 0 {
-		t.Errorf("%d and %d requests, %v; want the poll where the DELETE went", len(other.requests()), len(own.requests()), err)
+		t.Errorf("%d and %d requests, %v; want the poll on the DELETE's connection", len(other.requests()), len(own.requests()), err)
 	}
 	changed := own.client(t, func(o *Options) { o.Connections = map[string]Connection{} })
 	if _, err := changed.Poll(testContext(t), op.Token); err == nil || !strings.Contains(err.Error(), `no credential "other"`) {

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// issuer is an authority that checks its requests: the text of a token names
-// whom, in which tenant, and how.
+// issuer returns an authority that checks its requests: the text of a token names
+// the application, the tenant and the method.
 func issuer(t *testing.T) *httptest.Server {
 	t.Helper()
 	var server *httptest.Server
@@ -51,7 +51,7 @@ func issuer(t *testing.T) *httptest.Server {
 	return server
 }
 
-// selfSigned is a certificate with its key, in PEM.
+// selfSigned returns a certificate with its key, in PEM.
 func selfSigned(t *testing.T) []byte {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -74,7 +74,7 @@ func selfSigned(t *testing.T) []byte {
 	return append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
 }
 
-// TestCredentialKinds asks for a token by each kind as azidentity does it.
+// TestCredentialKinds requests a token with each kind of credential.
 func TestCredentialKinds(t *testing.T) {
 	login := issuer(t)
 	identity := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -105,21 +105,21 @@ func TestCredentialKinds(t *testing.T) {
 		token  string
 	}{
 		"Secret": {
-			reason: "an application by its secret", token: "secret app " + tenantID,
+			reason: "an application with a secret", token: "secret app " + tenantID,
 			change: func(o *CredentialOptions) { o.Kind, o.ClientSecret = CredentialClientSecret, plantedSecret },
 		},
 		"Certificate": {
-			reason: "an application by its certificate signs an assertion", token: "assertion app " + tenantID,
+			reason: "an application with a certificate signs an assertion", token: "assertion app " + tenantID,
 			change: func(o *CredentialOptions) { o.Kind, o.Certificate = CredentialClientCertificate, selfSigned(t) },
 		},
 		"Chain": {
-			reason: "and sends the certificate where that is asked for", token: "chain app " + tenantID,
+			reason: "the certificate is sent if configured", token: "chain app " + tenantID,
 			change: func(o *CredentialOptions) {
 				o.Kind, o.Certificate, o.SendChain = CredentialClientCertificate, selfSigned(t), true
 			},
 		},
 		"Workload": {
-			reason: "a federated token is the assertion", token: "federated app " + tenantID,
+			reason: "a federated token is sent as the assertion", token: "federated app " + tenantID,
 			change: func(o *CredentialOptions) { o.Kind, o.TokenFile = CredentialWorkloadIdentity, federated },
 		},
 		"System": {
@@ -127,11 +127,11 @@ func TestCredentialKinds(t *testing.T) {
 			change: func(o *CredentialOptions) { o.Kind, o.ClientID = CredentialManagedIdentity, "" },
 		},
 		"User": {
-			reason: "one of several, by its client ID", token: "managed app",
+			reason: "a user-assigned identity, by client ID", token: "managed app",
 			change: func(o *CredentialOptions) { o.Kind = CredentialManagedIdentity },
 		},
 		"UserByResource": {
-			reason: "or by its resource ID", token: "managed " + clusterID,
+			reason: "a user-assigned identity, by resource ID", token: "managed " + clusterID,
 			change: func(o *CredentialOptions) { o.Kind, o.ClientID = CredentialManagedIdentity, clusterID },
 		},
 		"CLI": {
@@ -165,9 +165,9 @@ func TestCredentialKinds(t *testing.T) {
 	}
 }
 
-// TestMetadataOutOfReach holds that a machine whose identity endpoint is away is
-// a fault of the network and no refused credential.
-func TestMetadataOutOfReach(t *testing.T) {
+// TestMetadataUnreachable checks that an unreachable identity endpoint is a transport
+// error, not a refused credential.
+func TestMetadataUnreachable(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	t.Setenv("IDENTITY_ENDPOINT", gone.URL)
@@ -184,7 +184,7 @@ func TestMetadataOutOfReach(t *testing.T) {
 	}
 }
 
-// TestAuxiliaryTenants holds that tokens of further tenants go with a request.
+// TestAuxiliaryTenants checks that a request carries the tokens of further tenants.
 func TestAuxiliaryTenants(t *testing.T) {
 	const other = "bbbbbbbb-bbbb-cccc-dddd-eeeeeeeeeeee"
 	login := issuer(t)

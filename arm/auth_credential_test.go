@@ -18,7 +18,7 @@ const (
 	plantedSecret = "a-planted-client-secret"
 )
 
-// authority is a token endpoint with one response for all requests.
+// authority returns a token endpoint with one response for all requests.
 func authority(t *testing.T, status int, answer map[string]any) *httptest.Server {
 	t.Helper()
 	var server *httptest.Server
@@ -66,12 +66,12 @@ func TestTokens(t *testing.T) {
 			status: 200, answer: map[string]any{"access_token": "a-planted-token", "token_type": "Bearer", "expires_in": 3600},
 		},
 		"WrongSecret": {
-			reason: "a refusal is a verdict about the credential, in one line and without what changes each time",
+			reason: "a refusal becomes one line without the parts that change each time",
 			status: 401, answer: map[string]any{"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret. Trace ID: 1 Correlation ID: 2\r\nTimestamp: 3"},
 			code: CodeAuthenticationFailed, text: "invalid_client: AADSTS7000215: Invalid client secret.",
 		},
 		"SecretRepeated": {
-			reason: "an authority that repeats the secret must not bring it into messages",
+			reason: "a secret that the authority repeats is not in the message",
 			status: 400, answer: map[string]any{"error": "invalid_request", "error_description": "bad secret " + plantedSecret},
 			code: CodeAuthenticationFailed, text: "bad secret (masked)",
 		},
@@ -81,7 +81,7 @@ func TestTokens(t *testing.T) {
 			code: CodeAuthenticationFailed, text: "the authority host returned 403 Forbidden without a reason; check the credential in the worker's config",
 		},
 		"AuthorityFails": {
-			reason: "a login that fails itself is no refused credential",
+			reason: "an internal error of the authority is not a refused credential",
 			status: 503, answer: map[string]any{"error": "temporarily_unavailable"},
 			text: "the authority host returned 503",
 		},
@@ -106,13 +106,13 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s: got %+v", tc.reason, answer)
 			}
 			if n := len(server.requests()); n != 0 {
-				t.Errorf("%d requests went without a token", n)
+				t.Errorf("%d requests were sent without a token", n)
 			}
 		})
 	}
 }
 
-func TestUnreachableAuthorityIsATransportFault(t *testing.T) {
+func TestUnreachableAuthorityIsATransportError(t *testing.T) {
 	login := authority(t, 200, nil)
 	credential := secretCredential(t, login)
 	login.Close()
@@ -129,7 +129,7 @@ func TestUnreachableAuthorityIsATransportFault(t *testing.T) {
 	}
 }
 
-// refusing is a credential of another library that gets no token.
+// refusing is a credential of another library that returns no token.
 type refusing struct{}
 
 func (refusing) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {

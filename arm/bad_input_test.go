@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// elsewhere is a server that must never hear of anything.
+// elsewhere returns a server that must not receive a request, and its counter.
 func elsewhere(t *testing.T) (*httptest.Server, *atomic.Int32) {
 	t.Helper()
 	asked := &atomic.Int32{}
@@ -20,8 +20,9 @@ func elsewhere(t *testing.T) (*httptest.Server, *atomic.Int32) {
 	return server, asked
 }
 
-// An operation URL of another host is refused, in whatever form it comes: no
-// request and no token ever go there, and the accepted operation stays accepted.
+// TestBadInputForeignOperationURLs checks that an operation URL of another host is
+// refused in every form: it receives no request and no token, and the accepted
+// operation stays accepted.
 func TestBadInputForeignOperationURLs(t *testing.T) {
 	other, asked := elsewhere(t)
 	foreign := strings.TrimPrefix(other.URL, "http://")
@@ -57,11 +58,12 @@ func TestBadInputForeignOperationURLs(t *testing.T) {
 		}
 	}
 	if asked.Load() > 0 {
-		t.Errorf("the other host was asked %d times", asked.Load())
+		t.Errorf("the other host received %d requests", asked.Load())
 	}
 }
 
-// A redirect to another host is not followed, by no kind of request.
+// TestBadInputRedirects checks that no kind of request follows a redirect to another
+// host.
 func TestBadInputRedirects(t *testing.T) {
 	other, asked := elsewhere(t)
 	away := reply{307, map[string]string{"Location": other.URL + "/"}, ``}
@@ -89,15 +91,15 @@ func TestBadInputRedirects(t *testing.T) {
 		t.Fatal(err)
 	}
 	if poll, err := client.Poll(testContext(t), op.Token); err != nil || poll.Outcome != OutcomeUnreadable {
-		t.Errorf("a redirected poll gives %+v, %v", poll, err)
+		t.Errorf("a redirected poll returns %+v, %v", poll, err)
 	}
 	if asked.Load() > 0 {
-		t.Errorf("the other host was asked %d times", asked.Load())
+		t.Errorf("the other host received %d requests", asked.Load())
 	}
 }
 
-// What is too large or no JSON is an error with the request ID; an accepted write
-// stays accepted.
+// TestBadInputBodies checks that a response that is too large or not JSON is an error
+// with the request ID, and that an accepted write stays accepted.
 func TestBadInputBodies(t *testing.T) {
 	huge := `{"a":"` + strings.Repeat("x", maxResponseBytes) + `"}`
 	for name, body := range map[string]string{"TooLarge": huge, "HTML": `<html>`, "Half": `{"a":`, "Two": `{}{}`, "Array": `[]`} {
@@ -111,22 +113,22 @@ func TestBadInputBodies(t *testing.T) {
 			}
 		}
 		if op, err := client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{}); err != nil || op.Err != nil || op.RequestID != "request-1" {
-			t.Errorf("%s: the accepted PUT gives %+v, %v", name, op, err)
+			t.Errorf("%s: the accepted PUT returns %+v, %v", name, op, err)
 		}
 		if _, err := client.Get(testContext(t), id, apiVersion); IsAbsent(err) || asError(t, err).RequestID != "request-1" {
-			t.Errorf("%s: a 404 that is no word of ARM gives %v", name, err)
+			t.Errorf("%s: a 404 that is not from ARM returns %v", name, err)
 		}
 		op, err := client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if poll, err := client.Poll(testContext(t), op.Token); err != nil || poll.Done || poll.Outcome != OutcomeUnreadable || poll.RequestID != "request-1" {
-			t.Errorf("%s: the poll gives %+v, %v", name, poll, err)
+			t.Errorf("%s: the poll returns %+v, %v", name, poll, err)
 		}
 	}
 }
 
-// Plain HTTP goes to loopback only.
+// TestBadInputPlainHTTP checks that plain HTTP is allowed for loopback only.
 func TestBadInputPlainHTTP(t *testing.T) {
 	for endpoint, allowed := range map[string]bool{
 		"http://127.0.0.1:8080": true, "http://[::1]:8080": true, "http://localhost:8080": true,

@@ -49,12 +49,12 @@ func TestCheck(t *testing.T) {
 	}
 	first, second := checks[0], checks[1]
 	if first.Name != CredentialDefaultName || first.Description != "none" || first.Visible != 2 || first.Err != nil || first.Skew < 9*time.Minute {
-		t.Errorf("the client's own: %+v", first)
+		t.Errorf("the default: %+v", first)
 	}
 	if second.Name != "tied" || second.Subscription != subscription || second.Unsent || asError(t, second.Err).Status != 403 {
-		t.Errorf("the tied one: %+v", second)
+		t.Errorf("the subscription's own: %+v", second)
 	}
 	if uri := tied.requests()[0].uri; !strings.HasPrefix(uri, "/subscriptions/"+subscription+"?") {
-		t.Errorf("it was asked for %s", uri)
+		t.Errorf("it received a request for %s", uri)
 	}
 }

@@ -26,7 +26,7 @@ type recordedError struct {
 	Context                     map[string]int
 }
 
-// TestRecordedErrors judges parser and table by recorded traffic.
+// TestRecordedErrors checks parser and table with recorded traffic.
 func TestRecordedErrors(t *testing.T) {
 	lines := corpus[recordedError](t, "errors.jsonl.gz")
 	var parsed, missed, absent, unproven int
@@ -49,11 +49,11 @@ func TestRecordedErrors(t *testing.T) {
 			}
 		case "retryable":
 			if e.Class == ClassAbsent || e.Class == ClassNone {
-				t.Errorf("%s passed when tried again, got class %s", name, e.Class)
+				t.Errorf("%s succeeded on a retry, got class %s", name, e.Class)
 			}
 		case "terminal":
 			if e.Class == ClassFast || e.Class == ClassConflict || e.Class == ClassThrottled {
-				t.Errorf("%s never passed, got class %s", name, e.Class)
+				t.Errorf("%s never succeeded, got class %s", name, e.Class)
 			}
 		default:
 			if e.Class == ClassAbsent {
@@ -66,19 +66,19 @@ func TestRecordedErrors(t *testing.T) {
 	}
 	t.Logf("%d errors, %d with a code, %d read wrongly; %d absences, %d not believed", len(lines), parsed, missed, absent, unproven)
 	if missed > 0 {
-		t.Errorf("the code of %d bodies of %d was not read", missed, parsed)
+		t.Errorf("the code of %d of %d bodies was not read", missed, parsed)
 	}
 	if unproven*20 > absent {
-		t.Errorf("%d of %d recorded absences are not believed: more than 5 %%", unproven, absent)
+		t.Errorf("%d of %d recorded absences are not classified as absent: more than 5 %%", unproven, absent)
 	}
 }
 
-// TestErrorTableCarriesOver leaves out, for one provider after the other, the
-// rows that no other provider taught, and classifies its errors without them:
-// the table must not know providers by heart.
-func TestErrorTableCarriesOver(t *testing.T) {
+// TestErrorTableGeneralizes removes, for one provider after the other, the rows that
+// only this provider's recordings support, and classifies its errors without them:
+// the table must not depend on knowing a provider.
+func TestErrorTableGeneralizes(t *testing.T) {
 	full := errorTable
-	learnt := map[Row]map[string]bool{} // which providers a recorded row decides for
+	providers := map[Row]map[string]bool{} // the providers that a recorded row decides for
 	byProvider := map[string][]recordedError{}
 	for _, line := range corpus[recordedError](t, "errors.jsonl.gz") {
 		if line.Observed != "retryable" && line.Observed != "terminal" {
@@ -87,15 +87,15 @@ func TestErrorTableCarriesOver(t *testing.T) {
 		provider, _, _ := strings.Cut(line.Type, "/")
 		byProvider[provider] = append(byProvider[provider], line)
 		row := full.row(line.parsed())
-		if learnt[row] == nil {
-			learnt[row] = map[string]bool{}
+		if providers[row] == nil {
+			providers[row] = map[string]bool{}
 		}
-		learnt[row][provider] = true
+		providers[row][provider] = true
 	}
 	var right, all int
 	for provider, lines := range byProvider {
 		without := full.without(func(row Row) bool {
-			return row.Source == srcRecorded && learnt[row][provider] && len(learnt[row]) == 1
+			return row.Source == srcRecorded && providers[row][provider] && len(providers[row]) == 1
 		})
 		var good, count int
 		for _, line := range lines {
@@ -109,9 +109,9 @@ func TestErrorTableCarriesOver(t *testing.T) {
 		t.Logf("%s: %d of %d", provider, good, count)
 		right, all = right+good, all+count
 	}
-	t.Logf("without what each provider alone taught: %d of %d", right, all)
+	t.Logf("without the rows of the own provider: %d of %d", right, all)
 	if right*10 < all*9 {
-		t.Errorf("%d of %d errors are judged rightly without the rows of their own provider", right, all)
+		t.Errorf("%d of %d errors are classified correctly without the rows of their own provider", right, all)
 	}
 }
 
@@ -123,7 +123,7 @@ func (line recordedError) parsed() *Error {
 	return newError(line.Method, line.Status, header, []byte(line.Body), clock(nil))
 }
 
-// without is the table less some rows; the last resort stays.
+// without returns the table without some rows; the default row stays.
 func (t table) without(drop func(Row) bool) table {
 	keep := func(rows []Row) []Row {
 		return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return drop(row) && row != rows[len(rows)-1] })
@@ -131,7 +131,7 @@ func (t table) without(drop func(Row) bool) table {
 	return table{codes: keep(t.codes), words: keep(t.words), phrases: keep(t.phrases), statuses: t.statuses}
 }
 
-// corpus reads a file of recorded traffic, or skips.
+// corpus reads a file of recorded traffic, or skips the test.
 func corpus[T any](t *testing.T, name string) []T {
 	t.Helper()
 	folder := os.Getenv("ARM_CORPUS")

@@ -11,19 +11,19 @@ func TestNotDeletable(t *testing.T) {
 		class        Class
 	}{
 		"NoDelete":      {"recorded: a type without DELETE", Error{Status: 405, Code: "MethodNotAllowed"}, true, false, ClassVerySlow},
-		"Bare405":       {"by status", Error{Status: 405}, true, false, ClassVerySlow},
-		"NotSupported":  {"by the words of the code", Error{Status: 400, Code: "ThingDeleteNotSupported"}, true, false, ClassVerySlow},
+		"Bare405":       {"the status decides", Error{Status: 405}, true, false, ClassVerySlow},
+		"NotSupported":  {"the words of the code decide", Error{Status: 400, Code: "ThingDeleteNotSupported"}, true, false, ClassVerySlow},
 		"LastPool":      {"the code alone would be a conflict", Error{Status: 400, Code: "OperationNotAllowed", Message: "There has to be at least one system agent pool."}, true, false, ClassConflict},
-		"MessageOf500":  {"a message of a failure decides nothing", Error{Status: 500, Message: "at least one"}, false, false, ClassSlow},
-		"Subnet":        {"recorded: others use it", Error{Status: 400, Code: "InUseSubnetCannotBeDeleted", Message: "at least one resource uses it"}, false, true, ClassSlow},
+		"MessageOf500":  {"the message of a server failure does not decide", Error{Status: 500, Message: "at least one"}, false, false, ClassSlow},
+		"Subnet":        {"recorded: another resource uses it", Error{Status: 400, Code: "InUseSubnetCannotBeDeleted", Message: "at least one resource uses it"}, false, true, ClassSlow},
 		"PublicIP":      {"recorded", Error{Status: 400, Code: "PublicIPAddressCannotBeDeleted"}, false, true, ClassSlow},
-		"Nested":        {"recorded: others lie inside", Error{Status: 409, Code: "CannotDeleteResource"}, false, true, ClassSlow},
-		"NestedCode":    {"the telling code is the inner one", Error{Status: 400, Code: "BadRequest", Details: []Detail{{Code: "NetworkInUse"}}}, false, true, ClassSlow},
+		"Nested":        {"recorded: it contains other resources", Error{Status: 409, Code: "CannotDeleteResource"}, false, true, ClassSlow},
+		"NestedCode":    {"the nested code is specific", Error{Status: 400, Code: "BadRequest", Details: []Detail{{Code: "NetworkInUse"}}}, false, true, ClassSlow},
 		"Conflict":      {"an operation is in progress", Error{Status: 409, Code: "AnotherOperationInProgress"}, false, false, ClassConflict},
-		"StateConflict": {"a state that passes has the same code as the last pool", Error{Status: 409, Code: "OperationNotAllowed", Message: "The machine is being moved."}, false, false, ClassConflict},
-		"Locked":        {"a lock was set on purpose", Error{Status: 409, Code: "ScopeLocked", Message: "The scope cannot perform delete operation because following scope(s) are locked"}, false, false, ClassVerySlow},
-		"Forbidden":     {"a right is missing", Error{Status: 403, Code: "AuthorizationFailed"}, false, false, ClassSlow},
-		"GroupBlocked":  {"something in the group does not let go", Error{Status: 409, Code: "ResourceGroupDeletionBlocked"}, false, false, ClassConflict},
+		"StateConflict": {"a transient state has the same code as the last pool", Error{Status: 409, Code: "OperationNotAllowed", Message: "The machine is being moved."}, false, false, ClassConflict},
+		"Locked":        {"a lock is intentional", Error{Status: 409, Code: "ScopeLocked", Message: "The scope cannot perform delete operation because following scope(s) are locked"}, false, false, ClassVerySlow},
+		"Forbidden":     {"a permission is missing", Error{Status: 403, Code: "AuthorizationFailed"}, false, false, ClassSlow},
+		"GroupBlocked":  {"a resource in the group blocks the delete", Error{Status: 409, Code: "ResourceGroupDeletionBlocked"}, false, false, ClassConflict},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

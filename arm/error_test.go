@@ -21,12 +21,12 @@ func TestErrorShapes(t *testing.T) {
 			want:   Error{Code: "A", Message: "m", Target: "t", Details: []Detail{{"B", "n", "u"}}},
 		},
 		"TopLevel": {
-			reason: "the container service leaves the envelope out",
+			reason: "the container service omits the envelope",
 			body:   `{"code":"NotFound","details":[{"code":"Unspecified","message":"rpc"}],"message":"m"}`,
 			want:   Error{Code: "NotFound", Message: "m", Details: []Detail{{"Unspecified", "rpc", ""}}},
 		},
 		"Capitals": {
-			reason: "the web provider writes capitals, with details that hold nothing",
+			reason: "the web provider writes capitals, with empty details",
 			body:   `{"Code":"NotFound","Message":"m","Target":null,"Details":[{"Message":"n"},{"Code":"X"},{"ErrorEntity":{}}]}`,
 			want:   Error{Code: "NotFound", Message: "m", Details: []Detail{{Message: "n"}, {Code: "X"}}},
 		},
@@ -41,27 +41,27 @@ func TestErrorShapes(t *testing.T) {
 			want:   Error{Code: "UserError", Message: "m", Details: []Detail{{Code: "NotFound"}, {Code: "Deep"}}},
 		},
 		"EmptyEnvelopeWithCopy": {
-			reason: "an empty envelope next to the real thing",
+			reason: "an empty envelope beside the error",
 			body:   `{"error":{},"code":"A","message":"m"}`,
 			want:   Error{Code: "A", Message: "m"},
 		},
 		"NumericCode": {
-			reason: "a number is kept as its digits",
+			reason: "a number becomes its digits",
 			body:   `{"error":{"code":40401,"message":"m"}}`,
 			want:   Error{Code: "40401", Message: "m"},
 		},
 		"RFC7807": {
-			reason: "title and detail make the message",
+			reason: "title and detail form the message",
 			body:   `{"type":"description:blank","title":"Bad Request","status":400,"detail":"no such thing"}`,
 			want:   Error{Message: "Bad Request: no such thing"},
 		},
 		"OAuth": {
-			reason: "error is a word here",
+			reason: "error is a string here",
 			body:   `{"error":"invalid_client","error_description":"AADSTS7000215"}`,
 			want:   Error{Code: "invalid_client", Message: "AADSTS7000215"},
 		},
 		"Policy": {
-			reason: "a refusal by policy names the assignment",
+			reason: "a denial by policy names the assignment",
 			body: `{"error":{"code":"RequestDisallowedByPolicy","message":"m","additionalInfo":[{"type":"PolicyViolation",
 				"info":{"policyAssignmentDisplayName":"Only EU","policyAssignmentId":"/subscriptions/s/a"}},{"type":"Other"}]}}`,
 			want: Error{Code: "RequestDisallowedByPolicy", Message: "m Policy assignment: Only EU (/subscriptions/s/a).", Details: []Detail{{"PolicyViolation", "Only EU", "/subscriptions/s/a"}}},
@@ -72,7 +72,7 @@ func TestErrorShapes(t *testing.T) {
 			want:   Error{Code: "A", Message: "use uri: https://h/op/1"},
 		},
 		"Embedded": {
-			reason: "a provider repeats another one's error in its message",
+			reason: "a provider repeats another provider's error in its message",
 			body:   `{"error":{"code":"BadRequest","message":"Conflict response body: {\"error\":{\"code\":\"ThingIsNotProvisioned\",\"message\":\"m\"}}"}}`,
 			want: Error{Code: "BadRequest", Message: `Conflict response body: {"error":{"code":"ThingIsNotProvisioned","message":"m"}}`,
 				Details: []Detail{{Code: "ThingIsNotProvisioned"}}},
@@ -123,45 +123,45 @@ func TestClassify(t *testing.T) {
 		nested []string
 		want   Class
 	}{
-		"Absent":                {"a code of its own", 404, "ResourceNotFound", nil, ClassAbsent},
+		"Absent":                {"a specific code", 404, "ResourceNotFound", nil, ClassAbsent},
 		"AbsentIgnoresCase":     {"codes compare ignoring case", 404, "resourcenotfound", nil, ClassAbsent},
-		"AbsentParent":          {"no parent, no child", 404, "ParentResourceNotFound", nil, ClassAbsent},
-		"AbsentNeeds404":        {"the code of another status speaks of something that the request names", 400, "ResourceNotFound", nil, ClassSlow},
-		"AbsentInEnvelope":      {"a generic code asks the nested one", 404, "UserError", []string{"NotFound"}, ClassAbsent},
-		"AbsentInUnknown":       {"inside an unknown code it is a hint, no proof", 404, "SomethingNew", []string{"NotFound"}, ClassSlow},
-		"AbsentContradicted":    {"a nested code that contradicts wins", 404, "NotFound", []string{"SubscriptionNotFound"}, ClassVerySlow},
-		"Subscription":          {"nothing is known of the resource", 404, "SubscriptionNotFound", nil, ClassVerySlow},
-		"Type":                  {"a wrong type is a fault of the manifest", 404, "InvalidResourceType", nil, ClassNone},
+		"AbsentParent":          {"without a parent there is no child", 404, "ParentResourceNotFound", nil, ClassAbsent},
+		"AbsentNeeds404":        {"with another status the code is about a resource that the request names", 400, "ResourceNotFound", nil, ClassSlow},
+		"AbsentInEnvelope":      {"with a generic code the nested code decides", 404, "UserError", []string{"NotFound"}, ClassAbsent},
+		"AbsentInUnknown":       {"inside an unknown code it does not prove absence", 404, "SomethingNew", []string{"NotFound"}, ClassSlow},
+		"AbsentContradicted":    {"a contradicting nested code wins", 404, "NotFound", []string{"SubscriptionNotFound"}, ClassVerySlow},
+		"Subscription":          {"the resource's existence is unknown", 404, "SubscriptionNotFound", nil, ClassVerySlow},
+		"Type":                  {"a wrong type is an error of the manifest", 404, "InvalidResourceType", nil, ClassNone},
 		"Unknown404":            {"an unknown 404 is an error", 404, "VaultNotFoundOrSo", nil, ClassSlow},
-		"Bare404":               {"so is one without a code", 404, "", nil, ClassSlow},
-		"Unknown400":            {"most unknown 400 passed when tried again", 400, "SomethingNew", nil, ClassSlow},
+		"Bare404":               {"so is a 404 without a code", 404, "", nil, ClassSlow},
+		"Unknown400":            {"most unknown 400 succeeded on a retry", 400, "SomethingNew", nil, ClassSlow},
 		"Unknown409":            {"409 is a conflict", 409, "SomethingNew", nil, ClassConflict},
-		"Final409":              {"the code beats the status", 409, "PropertyChangeNotAllowed", nil, ClassNone},
-		"Locked":                {"a lock was set on purpose", 409, "ScopeLocked", nil, ClassVerySlow},
-		"Unknown429":            {"429 is a budget", 429, "SomethingNew", nil, ClassThrottled},
+		"Final409":              {"the code precedes the status", 409, "PropertyChangeNotAllowed", nil, ClassNone},
+		"Locked":                {"a lock is intentional", 409, "ScopeLocked", nil, ClassVerySlow},
+		"Unknown429":            {"a 429 is throttling", 429, "SomethingNew", nil, ClassThrottled},
 		"Conflict429":           {"this 429 is a conflict", 429, "RetryableErrorDueToAnotherOperation", nil, ClassConflict},
 		"WrappedConflict429":    {"the detail is a conflict", 429, "RetryableError", []string{"Unspecified", "ReferencedResourceNotProvisioned"}, ClassConflict},
-		"WrappedInBadRequest":   {"the useful code is often the nested one", 400, "BadRequest", []string{"AnotherOperationInProgress"}, ClassConflict},
-		"PlainBadRequest":       {"it carries no information, and most of them cleared", 400, "BadRequest", []string{"Whatever"}, ClassSlow},
-		"WordOfACode":           {"the words of an unknown code", 400, "SomethingNotProvisioned", nil, ClassSlow},
-		"StateBeforeValue":      {"an invalid state passes", 409, "InvalidThingState", nil, ClassSlow},
-		"WrongValue":            {"an invalid value does not", 400, "InvalidThing", nil, ClassVerySlow},
-		"WordOfANestedCode":     {"inside a vague envelope", 400, "BadRequest", []string{"ThingAlreadyTaken"}, ClassVerySlow},
-		"WordInAConflict":       {"409 with a word of its own", 409, "ThingAlreadyExists", nil, ClassVerySlow},
+		"WrappedInBadRequest":   {"the specific code is often nested", 400, "BadRequest", []string{"AnotherOperationInProgress"}, ClassConflict},
+		"PlainBadRequest":       {"a generic code: most recorded ones succeeded on a retry", 400, "BadRequest", []string{"Whatever"}, ClassSlow},
+		"WordOfACode":           {"words of an unknown code decide", 400, "SomethingNotProvisioned", nil, ClassSlow},
+		"StateBeforeValue":      {"an invalid state is transient", 409, "InvalidThingState", nil, ClassSlow},
+		"WrongValue":            {"an invalid value is not transient", 400, "InvalidThing", nil, ClassVerySlow},
+		"WordOfANestedCode":     {"inside a generic envelope", 400, "BadRequest", []string{"ThingAlreadyTaken"}, ClassVerySlow},
+		"WordInAConflict":       {"a 409 with a decisive word", 409, "ThingAlreadyExists", nil, ClassVerySlow},
 		"WordOfAFailure":        {"the service failed, whatever the code", 503, "ServerBusy", nil, ClassSlow},
-		"WordOfA429":            {"429 is a budget unless a word means a conflict", 429, "InternalSomething", nil, ClassThrottled},
-		"ConflictWordOfA429":    {"such as this", 429, "ThingInProgress", nil, ClassConflict},
-		"WordBusy":              {"a conflict by its word", 200, "ThingIsBusy", nil, ClassConflict},
-		"UnknownAroundKnown":    {"an unknown code asks the nested one too", 400, "SomethingNew", []string{"SkuNotAvailable"}, ClassVerySlow},
-		"KnownKeepsItsClass":    {"a telling code is not overruled by a nested one", 400, "InvalidResourceReference", []string{"NotFound"}, ClassSlow},
-		"Unauthorized":          {"a new token may do", 401, "", nil, ClassSlow},
+		"WordOfA429":            {"a 429 is throttling unless a word means a conflict", 429, "InternalSomething", nil, ClassThrottled},
+		"ConflictWordOfA429":    {"a word that means a conflict", 429, "ThingInProgress", nil, ClassConflict},
+		"WordBusy":              {"a word that means a conflict", 200, "ThingIsBusy", nil, ClassConflict},
+		"UnknownAroundKnown":    {"with an unknown code the nested code decides too", 400, "SomethingNew", []string{"SkuNotAvailable"}, ClassVerySlow},
+		"KnownKeepsItsClass":    {"a specific code precedes a nested one", 400, "InvalidResourceReference", []string{"NotFound"}, ClassSlow},
+		"Unauthorized":          {"a new token may succeed", 401, "", nil, ClassSlow},
 		"Forbidden":             {"role assignments take minutes", 403, "Whatever", nil, ClassSlow},
-		"MethodNotAllowed":      {"GET of a type that has none", 405, "", nil, ClassVerySlow},
-		"PreconditionFailed":    {"the ETag is old", 412, "", nil, ClassConflict},
+		"MethodNotAllowed":      {"the type has no GET", 405, "", nil, ClassVerySlow},
+		"PreconditionFailed":    {"the ETag is outdated", 412, "", nil, ClassConflict},
 		"Server":                {"the service failed", 503, "", nil, ClassSlow},
 		"OperationFailed":       {"a failed operation returns 200", 200, "Whatever", nil, ClassSlow},
-		"OperationConflict":     {"a failed operation that met another one", 200, "Conflict", nil, ClassConflict},
-		"NestedGenericIsPassed": {"an envelope inside an envelope is passed over", 404, "UserError", []string{"BadRequest", "ResourceNotFound"}, ClassAbsent},
+		"OperationConflict":     {"a failed operation that conflicted with another one", 200, "Conflict", nil, ClassConflict},
+		"NestedGenericIsPassed": {"an envelope inside an envelope is skipped", 404, "UserError", []string{"BadRequest", "ResourceNotFound"}, ClassAbsent},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// A vague code leaves the cause to the message.
+// TestClassifyByMessage: with a generic code the message decides.
 func TestClassifyByMessage(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -209,13 +209,13 @@ func TestClassifyByMessage(t *testing.T) {
 	}
 }
 
-func TestErrorTableIsSound(t *testing.T) {
+func TestErrorTableIsConsistent(t *testing.T) {
 	seen := map[string]bool{}
 	var absent, final int
 	for _, row := range codeRows {
 		key := strings.ToLower(row.Code)
 		if key == "" || seen[key] || row.Reason == "" || row.Source == "" || row.Class == "" || row.Status != 0 {
-			t.Errorf("row %+v is double or lacks something", row)
+			t.Errorf("row %+v is a duplicate or incomplete", row)
 		}
 		seen[key] = true
 		if row.Class == ClassAbsent {
@@ -226,25 +226,25 @@ func TestErrorTableIsSound(t *testing.T) {
 		}
 	}
 	if absent != 5 || final != 5 {
-		t.Errorf("got %d absent and %d final codes: both lists grow by decision only", absent, final)
+		t.Errorf("got %d absent and %d final codes: extending these lists needs a decision", absent, final)
 	}
 	for _, row := range slices.Concat(wordRows, phraseRows) {
 		key := row.Word + " " + row.Phrase
 		if seen[key] || key != strings.ToLower(key) || row.Reason == "" || row.Source == "" {
-			t.Errorf("row %+v is double, not in lower case or lacks something", row)
+			t.Errorf("row %+v is a duplicate, not in lower case or incomplete", row)
 		}
 		seen[key] = true
 		if row.Class == ClassAbsent || row.Class == ClassNone {
-			t.Errorf("row %+v: neither absent nor final is guessed from words", row)
+			t.Errorf("row %+v: words of a code must not decide absent or final", row)
 		}
 	}
 	rows := statusRows
 	if last := rows[len(rows)-1]; last.Status != 0 || last.Class != ClassSlow {
-		t.Errorf("the last resort is %+v", last)
+		t.Errorf("the default row is %+v", last)
 	}
 }
 
-func TestAbsentIsNoWordForAPut(t *testing.T) {
+func TestAbsentCodeOfPut(t *testing.T) {
 	body := []byte(`{"error":{"code":"ResourceGroupNotFound","message":"m"}}`)
 	now := clock(nil)
 	if got := newError(http.MethodPut, 404, http.Header{}, body, now).Class; got != ClassSlow {

@@ -10,8 +10,8 @@ import (
 
 const linkID = clusterID + "/links/l1"
 
-// An absence is proven, never guessed: by HEAD with an owner that is there, or by
-// the owner's list.
+// TestExistence checks that absence needs proof: HEAD with an existing owner, or the
+// owner's list.
 func TestExistence(t *testing.T) {
 	const noGet = `{"Message":"The requested resource does not support http method 'GET'."}`
 	unknown := `{"error":{"code":"LinkGone","message":"m"}}`
@@ -27,17 +27,17 @@ func TestExistence(t *testing.T) {
 		requests []string
 	}{
 		"Head":    {reason: "HEAD finds it", replies: []reply{{405, nil, noGet}, {200, nil, ``}}, exists: true, requests: []string{get, head}},
-		"Head204": {reason: "any 2xx does", replies: []reply{{405, nil, noGet}, {204, nil, ``}}, exists: true, requests: []string{get, head}},
+		"Head204": {reason: "any 2xx proves existence", replies: []reply{{405, nil, noGet}, {204, nil, ``}}, exists: true, requests: []string{get, head}},
 		"NotListed": {
 			reason: "HEAD and the list agree", replies: []reply{{405, nil, noGet}, {404, nil, ``}, without}, absent: true,
 			requests: []string{get, head, list},
 		},
 		"ListedAfterAll": {
-			reason: "the list knows better than a HEAD without a word", replies: []reply{{405, nil, noGet}, {404, nil, ``}, with}, exists: true,
+			reason: "the list precedes a HEAD without a code", replies: []reply{{405, nil, noGet}, {404, nil, ``}, with}, exists: true,
 			requests: []string{get, head, list},
 		},
 		"NoListButOwner": {
-			reason: "no list, but the owner is there: the 404 is about the resource", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {405, nil, noGet}, ok(`{}`)},
+			reason: "without a list and with an existing owner, the 404 is about the resource", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {405, nil, noGet}, ok(`{}`)},
 			absent: true, requests: []string{get, head, list, owner},
 		},
 		"NoListNoOwner": {
@@ -45,36 +45,36 @@ func TestExistence(t *testing.T) {
 			class: ClassVerySlow, requests: []string{get, head, list, owner},
 		},
 		"OwnerAbsent": {
-			reason: "no owner, no resource", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {404, nil, `{"error":{"code":"ResourceNotFound","message":"m"}}`}},
+			reason: "without an owner there is no resource", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {404, nil, `{"error":{"code":"ResourceNotFound","message":"m"}}`}},
 			absent: true, requests: []string{get, head, list},
 		},
-		"NoHead": {reason: "the list alone", replies: []reply{{405, nil, noGet}, {405, nil, ``}, without}, absent: true, requests: []string{get, head, list}},
+		"NoHead": {reason: "without HEAD the list decides", replies: []reply{{405, nil, noGet}, {405, nil, ``}, without}, absent: true, requests: []string{get, head, list}},
 		"NoHeadListed": {
-			reason: "the list alone finds it", replies: []reply{{405, nil, noGet}, {405, nil, ``}, with}, exists: true, requests: []string{get, head, list},
+			reason: "without HEAD the list finds it", replies: []reply{{405, nil, noGet}, {405, nil, ``}, with}, exists: true, requests: []string{get, head, list},
 		},
 		"Nothing": {
-			reason: "no GET, no HEAD, no list: that proves no absence", replies: []reply{{405, nil, noGet}, {405, nil, ``}, {405, nil, noGet}},
+			reason: "without GET, HEAD and list, absence is not proven", replies: []reply{{405, nil, noGet}, {405, nil, ``}, {405, nil, noGet}},
 			class: ClassVerySlow, requests: []string{get, head, list},
 		},
 		"HeadFails": {reason: "an error proves nothing", replies: []reply{{405, nil, noGet}, {503, nil, ``}}, class: ClassSlow, requests: []string{get, head}},
 		"HeadThrottled": {
-			reason: "nor does a budget", replies: []reply{{405, nil, noGet}, {429, nil, ``}}, class: ClassThrottled, requests: []string{get, head},
+			reason: "nor does throttling", replies: []reply{{405, nil, noGet}, {429, nil, ``}}, class: ClassThrottled, requests: []string{get, head},
 		},
 		"ListFails": {
-			reason: "a list that fails is asked again", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {500, nil, ``}}, class: ClassSlow, requests: []string{get, head, list},
+			reason: "a failed list is retried", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {500, nil, ``}}, class: ClassSlow, requests: []string{get, head, list},
 		},
 		"UnknownCode": {
-			reason: "a 404 with a code of its own, and the list agrees", replies: []reply{{404, nil, unknown}, without}, absent: true, requests: []string{get, list},
+			reason: "a 404 with a specific code, and the list agrees", replies: []reply{{404, nil, unknown}, without}, absent: true, requests: []string{get, list},
 		},
 		"UnknownCodeListed": {
-			reason: "the list has it: the code means something else", replies: []reply{{404, nil, unknown}, with}, class: ClassSlow, requests: []string{get, list},
+			reason: "the list contains it: the code has another meaning", replies: []reply{{404, nil, unknown}, with}, class: ClassSlow, requests: []string{get, list},
 		},
 		"UnknownCodeNoList": {
-			reason: "without a list an unknown code is no absence", replies: []reply{{404, nil, unknown}, {404, nil, unknown}}, class: ClassSlow, requests: []string{get, list},
+			reason: "without a list an unknown code does not prove absence", replies: []reply{{404, nil, unknown}, {404, nil, unknown}}, class: ClassSlow, requests: []string{get, list},
 		},
-		"NoCode": {reason: "a bare 404 comes from something in between", replies: []reply{{404, nil, ``}}, class: ClassSlow, requests: []string{get}},
+		"NoCode": {reason: "a 404 without a code is from a proxy", replies: []reply{{404, nil, ``}}, class: ClassSlow, requests: []string{get}},
 		"Subscription": {
-			reason: "a code that the table knows needs no list", replies: []reply{{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"m"}}`}},
+			reason: "a code in the table needs no list", replies: []reply{{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"m"}}`}},
 			class: ClassVerySlow, requests: []string{get},
 		},
 	}
@@ -102,9 +102,9 @@ func TestExistence(t *testing.T) {
 	}
 }
 
-// The list of a top-level resource is its group's, that of an extension resource
-// its scope's.
-func TestExistenceAsksTheRightList(t *testing.T) {
+// TestExistenceListPath: a top-level resource is in the list of its group, an
+// extension resource in the list of its scope.
+func TestExistenceListPath(t *testing.T) {
 	const group = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg1"
 	for text, list := range map[string]string{
 		clusterID: group + "/providers/Microsoft.Kusto/clusters",
@@ -120,13 +120,13 @@ func TestExistenceAsksTheRightList(t *testing.T) {
 			t.Fatalf("%s: got %v after %+v", text, err, seen)
 		}
 		if path, _, _ := strings.Cut(seen[1].uri, "?"); path != list {
-			t.Errorf("%s: asked %s, want %s", text, path, list)
+			t.Errorf("%s: got list %s, want %s", text, path, list)
 		}
 	}
 }
 
-// A HEAD with status 404 must not count as "exists": a missing resource of a type
-// without GET would look present.
+// TestMissingResourceWithoutGetIsAbsent: a HEAD with status 404 must not count as
+// "exists", or a missing resource of a type without GET would look present.
 func TestMissingResourceWithoutGetIsAbsent(t *testing.T) {
 	noGet := reply{405, nil, `{"Message":"The requested resource does not support http method 'GET'."}`}
 	for name, tc := range map[string]struct {

@@ -42,17 +42,17 @@ func TestGet(t *testing.T) {
 			err:    &Error{Status: 404, Code: "SubscriptionNotFound", Message: "no", RequestID: "request-1", Class: ClassVerySlow},
 		},
 		"ProxyPage": {
-			reason: "a 404 page of something in between is no absent resource",
+			reason: "a 404 page of a proxy does not prove absence",
 			reply:  reply{404, map[string]string{"Content-Type": "text/html"}, `<html>not found</html>`},
 			err:    &Error{Status: 404, Message: "the response is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Empty404": {
-			reason: "a 404 without a body names no code",
+			reason: "a 404 without a body has no code",
 			reply:  reply{404, nil, ``},
 			err:    &Error{Status: 404, Message: "the response has no body", RequestID: "request-1", Class: ClassSlow},
 		},
 		"HTML200": {
-			reason: "a page with status 200 (a captive proxy) is no resource",
+			reason: "a page with status 200 (a captive proxy) is not a resource",
 			reply:  reply{200, map[string]string{"Content-Type": "text/html"}, `<html>sign in</html>`},
 			err:    &Error{Status: 200, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
@@ -67,12 +67,12 @@ func TestGet(t *testing.T) {
 			err:    &Error{Status: 204, Code: CodeInvalidAnswer, Message: "unusable response: it is not one JSON object", RequestID: "request-1", Class: ClassSlow},
 		},
 		"Throttled": {
-			reason: "the wait that ARM asks for reaches the caller, and nothing waits here",
+			reason: "Retry-After is returned to the caller; the client does not wait",
 			reply:  reply{429, map[string]string{"Retry-After": "17"}, `{"error":{"code":"SubscriptionRequestsThrottled","message":"slow down"}}`},
 			err:    &Error{Status: 429, Code: "SubscriptionRequestsThrottled", Message: "slow down", RequestID: "request-1", RetryAfter: 17 * time.Second, Class: ClassThrottled},
 		},
 		"ProviderNotRegistered": {
-			reason: "registering a provider is an activity of its own, azcore's would wait for minutes",
+			reason: "an activity registers providers; azcore's policy would wait for minutes",
 			reply:  reply{409, nil, `{"error":{"code":"MissingSubscriptionRegistration","message":"no"}}`},
 			err:    &Error{Status: 409, Code: "MissingSubscriptionRegistration", Message: "no", RequestID: "request-1", Class: ClassSlow},
 		},
@@ -91,7 +91,7 @@ func TestGet(t *testing.T) {
 					t.Errorf("%s: error (-want +got):\n%s", tc.reason, diff)
 				}
 				if !strings.Contains(err.Error(), clusterID) || !strings.Contains(err.Error(), "request-1") {
-					t.Errorf("error %q names not both the ID and the request ID", err)
+					t.Errorf("error %q does not contain both the ID and the request ID", err)
 				}
 			} else if err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)
@@ -100,13 +100,13 @@ func TestGet(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if n := len(server.requests()); n != 1 {
-				t.Errorf("%s: %d requests were sent, want one: there is no retry layer here", tc.reason, n)
+				t.Errorf("%s: %d requests were sent, want one: the client does not retry", tc.reason, n)
 			}
 		})
 	}
 }
 
-func TestTooLargeAnswer(t *testing.T) {
+func TestTooLargeResponse(t *testing.T) {
 	huge := `{"a":"` + strings.Repeat("x", maxResponseBytes) + `"}`
 	fits := `{"a":"` + strings.Repeat("x", maxResponseBytes-8) + `"}`
 	server := newScript(t, reply{200, nil, huge}, reply{200, nil, fits}, reply{201, nil, huge})
@@ -117,7 +117,7 @@ func TestTooLargeAnswer(t *testing.T) {
 		t.Errorf("got %+v, want %s with the request ID", got, CodeInvalidAnswer)
 	}
 	if got, err := client.Get(testContext(t), id, apiVersion); err != nil || len(got.Body) != maxResponseBytes {
-		t.Errorf("got %d bytes, %v; a response of exactly the bound is valid", len(got.Body), err)
+		t.Errorf("got %d bytes, %v; a response of exactly the maximum size is valid", len(got.Body), err)
 	}
 	op, err := client.Put(testContext(t), id, apiVersion, []byte(`{}`), PutOptions{})
 	if err != nil || op.Outcome != OutcomeUnreadable || op.Status != 201 {
@@ -125,7 +125,7 @@ func TestTooLargeAnswer(t *testing.T) {
 	}
 }
 
-func TestPathsOfOddIDs(t *testing.T) {
+func TestPathsOfUnusualIDs(t *testing.T) {
 	const group = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/"
 	cases := map[string]string{
 		"Spaces":        group + "my group (1)/providers/Microsoft.Network/virtualNetworks/a b",
@@ -144,14 +144,14 @@ func TestPathsOfOddIDs(t *testing.T) {
 			}
 			raw := server.requests()[0].uri
 			if odd := regexp.MustCompile(`[^A-Za-z0-9/%._~$&+=:@?-]`).FindString(raw); odd != "" {
-				t.Errorf("%q went over the wire unescaped", odd)
+				t.Errorf("%q was sent unescaped", odd)
 			}
 			seen, err := url.ParseRequestURI(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(text, seen.Path); diff != "" {
-				t.Errorf("the server read another path (-want +got):\n%s", diff)
+				t.Errorf("the server received another path (-want +got):\n%s", diff)
 			}
 			if got := seen.Query(); len(got) != 1 || got.Get("api-version") != apiVersion {
 				t.Errorf("got query %v, want api-version alone", got)
@@ -160,7 +160,7 @@ func TestPathsOfOddIDs(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentForABadAddress(t *testing.T) {
+func TestInvalidAddressIsNotSent(t *testing.T) {
 	server := newScript(t)
 	client := server.client(t, nil)
 	if _, err := client.Get(testContext(t), parseID(t, clusterID), "2023?x=1"); err == nil {
@@ -230,7 +230,7 @@ func TestRedirectedPutIsNotAccepted(t *testing.T) {
 	}
 }
 
-func TestTransportFaultNamesNoURL(t *testing.T) {
+func TestTransportErrorHasNoURL(t *testing.T) {
 	server := newScript(t)
 	client := server.client(t, nil)
 	server.Close()
@@ -240,7 +240,7 @@ func TestTransportFaultNamesNoURL(t *testing.T) {
 		t.Fatalf("got %v, want a transport error", err)
 	}
 	if strings.Contains(err.Error(), "api-version") || !strings.Contains(err.Error(), clusterID) {
-		t.Errorf("error %q must name the ID and hold no query", err)
+		t.Errorf("error %q must contain the ID and no query", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -257,14 +257,14 @@ func (r *refusal) Do(request *policy.Request) (*http.Response, error) {
 	return nil, &Error{Status: 429, Code: "BudgetUsedUp", RetryAfter: time.Second, Class: ClassThrottled}
 }
 
-func TestThrottleSeam(t *testing.T) {
+func TestThrottleIsCalled(t *testing.T) {
 	server, throttle := newScript(t), &refusal{}
 	client := server.client(t, func(o *Options) { o.Throttle = throttle })
 	_, getErr := client.Get(testContext(t), parseID(t, clusterID), apiVersion)
 	_, pollErr := client.Poll(testContext(t), `{"via":"location","poller":"{\"type\":\"RawMessage\",\"token\":{\"type\":\"loc\",\"pollURL\":\"`+server.URL+`\"}}"}`)
 	for _, err := range []error{getErr, pollErr} {
 		if got := asError(t, err); got.Class != ClassThrottled || got.RetryAfter != time.Second {
-			t.Errorf("got %+v, want the refusal as it is", got)
+			t.Errorf("got %+v, want the unchanged refusal", got)
 		}
 	}
 	if len(throttle.seen) != 2 || len(server.requests()) != 0 {
@@ -285,7 +285,7 @@ func TestList(t *testing.T) {
 		sent    int
 	}{
 		"Pages": {
-			reason:  "nextLink is followed, absolute or relative, signed query and all",
+			reason:  "nextLink is followed, absolute or relative, with its signed query",
 			replies: []reply{page(`{"n":1}`, "{host}/next?%24skiptoken=a%2Bb"), page(``, "/relative?x=1"), page(`{"n":2}`, "")},
 			max:     10, want: []string{`{"n":1}`, `{"n":2}`}, sent: 3,
 		},
@@ -295,7 +295,7 @@ func TestList(t *testing.T) {
 			max:     1, want: []string{`{"n":1}`}, sent: 1,
 		},
 		"ForeignHost": {
-			reason:  "a nextLink elsewhere gets no token, and its query stays out of the error",
+			reason:  "a nextLink to another host gets no token, and its query is not in the error",
 			replies: []reply{page(`{"n":1}`, "https://evil.example/?sig=secret")},
 			max:     10, err: "not on the endpoint's host", sent: 1,
 		},
@@ -305,7 +305,7 @@ func TestList(t *testing.T) {
 			max:     10, err: "it is not a list", sent: 1,
 		},
 		"Fault": {
-			reason:  "half a list is not a list",
+			reason:  "a truncated list is an error",
 			replies: []reply{page(`{"n":1}`, "{host}/next"), {403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`}},
 			max:     10, err: "AuthorizationFailed", sent: 2,
 		},

@@ -19,7 +19,7 @@ func TestTruncatedResponses(t *testing.T) {
 		if err := http.NewResponseController(w).Flush(); err != nil {
 			t.Error(err)
 		}
-		panic(http.ErrAbortHandler) // net/http's one way to cut a connection
+		panic(http.ErrAbortHandler) // cuts the connection
 	}))
 	t.Cleanup(server.Close)
 	client, id := clientFor(t, server.URL, nil), parseID(t, clusterID)

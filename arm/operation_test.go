@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// outline is what a caller acts on.
+// outline is the part of an operation that callers use.
 type outline struct {
 	Done    bool
 	Token   bool
@@ -28,7 +28,7 @@ func outlineOf(op Operation) outline {
 	return o
 }
 
-func TestPutAnswers(t *testing.T) {
+func TestPutResponses(t *testing.T) {
 	const async = "{host}/subscriptions/s/providers/P/locations/l/operationStatuses/1?api-version=1&t=1&s=signed"
 	creating := `{"properties":{"provisioningState":"Creating"}}`
 	cases := map[string]struct {
@@ -42,7 +42,7 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Done: true, Outcome: OutcomeSucceeded, State: "succeeded"},
 		},
 		"SyncNoState": {
-			reason: "an absent state means Succeeded, for 201 too, where azcore would poll",
+			reason: "an absent state means Succeeded, also for 201, where azcore would poll",
 			reply:  reply{201, nil, `{"name":"c1"}`},
 			want:   outline{Done: true, Outcome: OutcomeSucceeded},
 		},
@@ -57,22 +57,22 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Done: true, Outcome: OutcomeFailed, State: "Failed"},
 		},
 		"StateAlone": {
-			reason: "no header and a state in flight: the resource itself is polled",
+			reason: "no header and a state in progress: the resource itself is polled",
 			reply:  reply{201, nil, creating},
 			want:   outline{Token: true, State: "Creating", Wait: 15 * time.Second},
 		},
 		"RestingWord": {
-			reason: "a word outside of the closed table may be where the resource rests",
+			reason: "a state outside the closed table may be a stable state",
 			reply:  reply{200, nil, `{"properties":{"provisioningState":"Ready"}}`},
 			want:   outline{Done: true, Outcome: OutcomeSucceeded, State: "Ready"},
 		},
 		"AsyncOperation": {
-			reason: "the header names what to poll, Retry-After when",
+			reason: "the header has the URL to poll, Retry-After the time",
 			reply:  reply{201, map[string]string{"Azure-AsyncOperation": async, "Retry-After": "7"}, creating},
 			want:   outline{Token: true, State: "Creating", Wait: 7 * time.Second},
 		},
 		"AsyncOperationAlreadySucceeded": {
-			reason: "200 with a terminal state is the end though a header is there",
+			reason: "200 with a terminal state is the end despite a header",
 			reply:  reply{200, map[string]string{"Azure-AsyncOperation": async}, `{"properties":{"provisioningState":"Succeeded"}}`},
 			want:   outline{Done: true, Outcome: OutcomeSucceeded, State: "Succeeded"},
 		},
@@ -82,7 +82,7 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Token: true, State: "Failed", Wait: 15 * time.Second},
 		},
 		"AcceptedEchoesSucceeded": {
-			reason: "202 is never the end",
+			reason: "202 always means in progress",
 			reply:  reply{202, map[string]string{"Azure-AsyncOperation": async}, `{"properties":{"provisioningState":"Succeeded"}}`},
 			want:   outline{Token: true, State: "Succeeded", Wait: 15 * time.Second},
 		},
@@ -92,7 +92,7 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Token: true, Wait: time.Minute},
 		},
 		"LocationOfItself": {
-			reason: "201 with Location = the resource is HTTP's form of created",
+			reason: "201 with the resource as Location means created",
 			reply:  reply{201, map[string]string{"Location": "{host}" + strings.ToUpper(clusterID) + "?api-version=1"}, `{"name":"c1"}`},
 			want:   outline{Done: true, Outcome: OutcomeSucceeded},
 		},
@@ -102,22 +102,22 @@ func TestPutAnswers(t *testing.T) {
 			want:   outline{Token: true, Wait: 15 * time.Second},
 		},
 		"RelativeLocation": {
-			reason: "azcore builds no poller from it; the PUT is accepted all the same",
+			reason: "azcore returns no poller; the PUT is still accepted",
 			reply:  reply{202, map[string]string{"Location": "/subscriptions/s/operations/1"}, ``},
 			want:   outline{Outcome: OutcomeUnreadable, Wait: 15 * time.Second},
 		},
 		"MalformedAsyncOperation": {
-			reason: "accepted, not followable: read the resource",
+			reason: "accepted, but it cannot be polled: read the resource",
 			reply:  reply{201, map[string]string{"Azure-AsyncOperation": "%zz:", "Retry-After": "3"}, creating},
 			want:   outline{Outcome: OutcomeUnreadable, State: "Creating", Wait: 3 * time.Second},
 		},
 		"ForeignOperation": {
-			reason: "an operation URL elsewhere is never asked",
+			reason: "an operation URL of another host is not polled",
 			reply:  reply{201, map[string]string{"Azure-AsyncOperation": "https://evil.example/operations/1"}, creating},
 			want:   outline{Outcome: OutcomeUnreadable, State: "Creating", Wait: 15 * time.Second},
 		},
 		"UnreadableBody": {
-			reason: "an accepted PUT with a page for a body must not become a fault and be repeated",
+			reason: "an accepted PUT with an HTML body must not become an error and be repeated",
 			reply:  reply{202, map[string]string{"Azure-AsyncOperation": async}, `<html>`},
 			want:   outline{Token: true, Wait: 15 * time.Second},
 		},
@@ -147,7 +147,7 @@ func TestPutAnswers(t *testing.T) {
 	}
 }
 
-func TestDeleteAnswers(t *testing.T) {
+func TestDeleteResponses(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		reply  reply
@@ -216,7 +216,7 @@ func TestPoll(t *testing.T) {
 		err    *Error
 	}{
 		"AsyncGoesOn": {
-			reason: "any word but the three means go on",
+			reason: "any state but the three terminal ones means in progress",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, map[string]string{"Retry-After": "20"}, `{"status":"CreatingAgentPools: 0/1 nodes completed"}`},
 			want:  Poll{State: "CreatingAgentPools: 0/1 nodes completed", RetryAfter: 20 * time.Second, RequestID: "request-1", Token: "set"},
@@ -228,14 +228,14 @@ func TestPoll(t *testing.T) {
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "succeeded", RequestID: "request-1"},
 		},
 		"AsyncFailed": {
-			reason: "the error stands beside the status; NotFound there does not mean that the resource is absent",
+			reason: "the error is beside the status; NotFound there does not mean that the resource is absent",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Failed","error":{"code":"NotFound","message":"no such key"}}`},
 			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
 				Err: &Error{Status: 200, Code: "NotFound", Message: "no such key", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"AsyncCanceled": {
-			reason: "an operation that ends without a reason reports that",
+			reason: "an operation without a reason for its failure reports that",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Cancelled"}`},
 			want: Poll{Done: true, Outcome: OutcomeCanceled, State: "Cancelled", RequestID: "request-1",
@@ -260,20 +260,20 @@ func TestPoll(t *testing.T) {
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"AsyncTooLarge": {
-			reason: "a response over the bound proves nothing either",
+			reason: "so does a response over the maximum size",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{200, nil, `{"status":"Succeeded","x":"` + strings.Repeat("x", maxResponseBytes) + `"}`},
 			want:  Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1"},
 		},
 		"Async403": {
-			reason: "the operation lies outside of the resource's scope: its 4xx is not the resource's",
+			reason: "the operation is outside the resource's scope: its 4xx is not about the resource",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{403, nil, `{"error":{"code":"AuthorizationFailed","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
 				Err: &Error{Status: 403, Code: "AuthorizationFailed", Message: "no", RequestID: "request-1", Class: ClassSlow, Denial: true}},
 		},
 		"Async404": {
-			reason: "an operation that is not known (yet) is not a resource that is absent",
+			reason: "an unknown operation does not mean an absent resource",
 			via:    pollAsyncURL, uri: op,
 			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
 			err:   &Error{Status: 404, Code: "ResourceNotFound", Message: "no", RequestID: "request-1", Class: ClassSlow},
@@ -303,13 +303,13 @@ func TestPoll(t *testing.T) {
 			want:  Poll{RetryAfter: 5 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"LocationDone": {
-			reason: "200, 201 or 204 are the end, often with no body",
+			reason: "200, 201 and 204 are the end, often without a body",
 			via:    pollLocation, uri: op,
 			reply: reply{204, nil, ``},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
 		"LocationRestingWord": {
-			reason: "the response is the resource, in a state of its own: azcore would poll forever",
+			reason: "the response is the resource in a service's own state: azcore would poll forever",
 			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Ready"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Ready", RequestID: "request-1"},
@@ -321,27 +321,27 @@ func TestPoll(t *testing.T) {
 			want:  Poll{State: "Creating", RetryAfter: time.Minute, RequestID: "request-1", Token: "set"},
 		},
 		"LocationFailed": {
-			reason: "a resource that ended as Failed",
+			reason: "the resource has the state Failed",
 			via:    pollLocation, uri: op,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Failed"}}`},
 			want: Poll{Done: true, Outcome: OutcomeFailed, State: "Failed", RequestID: "request-1",
 				Err: &Error{Status: 200, Message: "the operation ended as Failed without a reason", RequestID: "request-1", Class: ClassSlow}},
 		},
 		"Location400": {
-			reason: "azcore calls it failed; only the resource shows the outcome",
+			reason: "azcore reports a failure; only the resource shows the outcome",
 			via:    pollLocation, uri: op,
 			reply: reply{400, nil, `{"error":{"code":"InvalidParameter","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
 				Err: &Error{Status: 400, Code: "InvalidParameter", Message: "no", RequestID: "request-1", Class: ClassVerySlow}},
 		},
 		"Location503": {
-			reason: "azcore hides it in the response; the operation continues",
+			reason: "azcore returns the error as a response; the operation continues",
 			via:    pollLocation, uri: op,
 			reply: reply{503, map[string]string{"Retry-After": "9"}, ``},
 			err:   &Error{Status: 503, Message: "the response has no body", RequestID: "request-1", RetryAfter: 9 * time.Second, Class: ClassSlow},
 		},
 		"ResourceGoesOn": {
-			reason: "by provisioningState alone: one GET of the resource",
+			reason: "without a URL the resource's provisioningState decides: one GET",
 			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Updating"}}`},
 			want:  Poll{State: "Updating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
@@ -353,25 +353,25 @@ func TestPoll(t *testing.T) {
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, RequestID: "request-1"},
 		},
 		"ResourceUnknownWord": {
-			reason: "a state outside the closed table with the ending of one in progress",
+			reason: "a state outside the closed table with the ending of a state in progress",
 			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Validating"}}`},
 			want:  Poll{State: "Validating", RetryAfter: 15 * time.Second, RequestID: "request-1", Token: "set"},
 		},
 		"ResourceRunning": {
-			reason: "where machines rest",
+			reason: "a stable state of machines",
 			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Running"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Running", RequestID: "request-1"},
 		},
 		"ResourceRestingWord": {
-			reason: "a word outside of the closed table ends it",
+			reason: "a state outside the closed table is the end",
 			via:    pollResource, uri: self,
 			reply: reply{200, nil, `{"properties":{"provisioningState":"Online"}}`},
 			want:  Poll{Done: true, Outcome: OutcomeSucceeded, State: "Online", RequestID: "request-1"},
 		},
 		"ResourceHidden": {
-			reason: "recorded: 404 while it is being made, which is no reason for another PUT",
+			reason: "recorded: 404 during the creation, which must not cause another PUT",
 			via:    pollResource, uri: self,
 			reply: reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"no"}}`},
 			want: Poll{Outcome: OutcomeUnreadable, RetryAfter: 15 * time.Second, RequestID: "request-1",
@@ -386,13 +386,13 @@ func TestPoll(t *testing.T) {
 				t.Fatalf("got %+v, %v, want a token", op, err)
 			}
 			// Another process polls.
-			poll, err := server.client(t, nil).Poll(testContext(t), reborn(t, op).Token)
+			poll, err := server.client(t, nil).Poll(testContext(t), roundTripJSON(t, op).Token)
 			if tc.err != nil {
 				if diff := cmp.Diff(tc.err, asError(t, err)); diff != "" {
 					t.Errorf("%s: error (-want +got):\n%s", tc.reason, diff)
 				}
 				if strings.Contains(err.Error(), "signed") {
-					t.Errorf("error %q holds the signed URL", err)
+					t.Errorf("error %q contains the signed URL", err)
 				}
 			} else if err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)
@@ -424,15 +424,15 @@ func TestPollFollowsANewLocation(t *testing.T) {
 	}
 	third, err := client.Poll(testContext(t), second.Token)
 	if err != nil || server.requests()[2].uri != "/op/2" {
-		t.Fatalf("got %v and %+v, want the new Location asked", err, server.requests()[2])
+		t.Fatalf("got %v and %+v, want the new Location polled", err, server.requests()[2])
 	}
 	last, err := client.Poll(testContext(t), third.Token)
 	if err != nil || last.Outcome != OutcomeUnreadable || len(server.requests()) != 3 {
-		t.Errorf("got %+v, %v: a Location elsewhere must not be asked", last, err)
+		t.Errorf("got %+v, %v: a Location on another host must not be polled", last, err)
 	}
 }
 
-func TestPollOfTokensThatCannotBeUsed(t *testing.T) {
+func TestPollOfInvalidTokens(t *testing.T) {
 	server := newScript(t)
 	client := server.client(t, nil)
 	for name, token := range map[string]string{
@@ -454,7 +454,7 @@ func TestPollOfTokensThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestPollFaultsKeepTheOperation(t *testing.T) {
+func TestPollErrorsKeepTheOperation(t *testing.T) {
 	server := newScript(t, step1(t, pollAsyncURL))
 	client := server.client(t, nil)
 	op, err := client.Put(testContext(t), parseID(t, clusterID), apiVersion, []byte(`{}`), PutOptions{})
@@ -481,6 +481,6 @@ func TestPollInterval(t *testing.T) {
 	}
 	second, err := client.Poll(testContext(t), first.Token)
 	if err != nil || second.RetryAfter != 4*time.Second {
-		t.Errorf("got %s, %v, want what the service asks for", second.RetryAfter, err)
+		t.Errorf("got %s, %v, want the service's Retry-After", second.RetryAfter, err)
 	}
 }

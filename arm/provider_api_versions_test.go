@@ -14,6 +14,6 @@ func TestNewestVersion(t *testing.T) {
 		}
 	}
 	if got := newestVersion([]byte(`[]`), "clusters"); got != "" {
-		t.Errorf("a response of another form gives %q", got)
+		t.Errorf("a response of another form returns %q", got)
 	}
 }

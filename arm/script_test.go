@@ -29,14 +29,14 @@ type reply struct {
 	body   string
 }
 
-// received is what the server saw of one request.
+// received is one request as the server received it.
 type received struct {
 	method, uri string
 	header      http.Header
 	body        string
 }
 
-// script is a server that gives its replies in order, then 500.
+// script is a server that sends its replies in order, then 500.
 type script struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -128,8 +128,9 @@ func asError(t *testing.T, err error) *Error {
 	return answer
 }
 
-// reborn sends a value through JSON, as a heartbeat or a history does.
-func reborn[T any](t *testing.T, value T) T {
+// roundTripJSON returns a value after JSON encoding and decoding, as in a heartbeat or
+// a history.
+func roundTripJSON[T any](t *testing.T, value T) T {
 	t.Helper()
 	raw, err := json.Marshal(value)
 	if err != nil {

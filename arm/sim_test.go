@@ -24,7 +24,7 @@ const (
 	group        = subscription + "/resourceGroups/RG.(1)"
 )
 
-// simulated is the whole client side, HTTPS, CA file and client secret, against
+// simulated is the complete client with HTTPS, CA file and client secret, against
 // the simulator.
 type simulated struct {
 	*arm.Client
@@ -76,7 +76,7 @@ func (s *simulated) id(text string) resource.ID {
 	return id
 }
 
-// put writes and polls to the end, and gives the words on the way.
+// put writes, polls to the end, and returns the outcome and the states on the way.
 func (s *simulated) put(text, version, body string) (outcome string, states []string) {
 	s.t.Helper()
 	op, err := s.Put(s.ctx, s.id(text), version, []byte(body), arm.PutOptions{})
@@ -146,7 +146,7 @@ func TestAgainstTheSimulator(t *testing.T) {
 				t.Fatal(err)
 			}
 			if outcome, _ := s.follow(op); outcome == arm.OutcomeUnreadable != (name == "state") {
-				t.Errorf("delete: got %s; only without any header is there nothing to poll", outcome)
+				t.Errorf("delete: got %s; only a response without a header has no operation to poll", outcome)
 			}
 			for range 5 {
 				s.sim.Advance(time.Minute)
@@ -178,7 +178,7 @@ func TestSimulatedFailures(t *testing.T) {
 	if err != nil || op.Token == "" {
 		t.Fatalf("got %+v, %v", op, err)
 	}
-	// A read that fails leaves the operation alone.
+	// A failed read does not affect the operation.
 	s.sim.AddFault(armsim.Fault{On: "operation", Status: 503, Count: 1})
 	var answer *arm.Error
 	if _, err := s.Poll(s.ctx, op.Token); !errors.As(err, &answer) || answer.Status != 503 {
@@ -196,7 +196,7 @@ func TestSimulatedFailures(t *testing.T) {
 	}
 }
 
-func TestSimulatedWrongWorlds(t *testing.T) {
+func TestSimulatedWrongSubscriptions(t *testing.T) {
 	other := armsim.Options{Subscriptions: []string{"22222222-2222-2222-2222-222222222222"}}
 	wrongSubscription, wrongSecret := newSimulated(t, secret, other), newSimulated(t, "wrong", armsim.Options{})
 	for name, s := range map[string]*simulated{"SubscriptionNotFound": wrongSubscription, arm.CodeAuthenticationFailed: wrongSecret} {
@@ -212,7 +212,7 @@ func TestSimulatedWrongWorlds(t *testing.T) {
 	}
 }
 
-func TestSimulatedLostAnswer(t *testing.T) {
+func TestSimulatedLostResponse(t *testing.T) {
 	s := newSimulated(t, secret, armsim.Options{})
 	s.sim.AddFault(armsim.Fault{Method: "PUT", Reset: true, Applied: true, Count: 1})
 	var answer *arm.Error
@@ -221,6 +221,6 @@ func TestSimulatedLostAnswer(t *testing.T) {
 		t.Errorf("got %v, want a transport error", err)
 	}
 	if writes := s.sim.Writes(); len(writes) != 1 {
-		t.Errorf("got %d writes, want one: nothing is repeated here", len(writes))
+		t.Errorf("got %d writes, want one: the client does not retry", len(writes))
 	}
 }

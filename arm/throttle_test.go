@@ -16,7 +16,7 @@ import (
 
 const otherSubscription = "22222222-2222-2222-2222-222222222222"
 
-// inMemory hands requests to a server without a network, so that the fake time
+// inMemory passes requests to a server without a network, so that the fake time
 // of a bubble advances; every request takes some time.
 type inMemory struct {
 	http.Handler
@@ -56,8 +56,8 @@ var armBudget = armsim.Throttle{
 	Deletes: armsim.Bucket{Capacity: 200, RefillPerSecond: 10},
 }
 
-// Three independent workers create 1,000 resources at once: the throttle paces them,
-// and ARM rejects hardly any request.
+// TestThrottlePacesAStorm: three independent workers create 1,000 resources at once.
+// The throttle paces them, and ARM rejects hardly any request.
 func TestThrottlePacesAStorm(t *testing.T) {
 	const creations, workers = 1000, 3
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func refuse(w http.ResponseWriter, header map[string]string, body string) bool {
 	return true
 }
 
-// One 429 slows down one budget only.
+// TestThrottleSlowsOnlyTheRefusedBudget: one 429 slows down one budget only.
 func TestThrottleSlowsOnlyTheRefusedBudget(t *testing.T) {
 	const one, subscriptionBudget = "11111111-1111-1111-1111-111111111111", `{"error":{"code":"SubscriptionRequestsThrottled","message":"m"}}`
 	const message = `{"error":{"code":"SubscriptionRequestsThrottled","message":"Please try again after '40' seconds after additional tokens are available."}}`
@@ -157,10 +157,10 @@ func TestThrottleSlowsOnlyTheRefusedBudget(t *testing.T) {
 		put, get, otherProvider, otherSubscription bool
 	}{
 		"Subscription": {reason: "(subscription, verb)", header: fortySeconds, body: subscriptionBudget, put: true, otherProvider: true},
-		"MessageOnly":  {reason: "the wait stands in the message only", body: message, put: true, otherProvider: true},
+		"MessageOnly":  {reason: "the wait is in the message only", body: message, put: true, otherProvider: true},
 		"Provider":     {reason: "(subscription, provider, verb)", header: fortySeconds, body: `{"error":{"code":"TooManyRequests","message":"m"}}`, put: true},
 		"NoCode":       {reason: "a response without a code", header: fortySeconds, body: ``, put: true},
-		"Conflict":     {reason: "a 429 that is a conflict slows nothing", header: fortySeconds, body: `{"error":{"code":"RetryableErrorDueToAnotherOperation","message":"m"}}`},
+		"Conflict":     {reason: "a 429 that is a conflict does not slow down", header: fortySeconds, body: `{"error":{"code":"RetryableErrorDueToAnotherOperation","message":"m"}}`},
 		"WrappedConflict": {
 			reason: "nor does a wrapped one",
 			body:   `{"error":{"code":"RetryableError","message":"m","details":[{"code":"ReferencedResourceNotProvisioned"}]}}`,
@@ -194,7 +194,7 @@ func TestThrottleSlowsOnlyTheRefusedBudget(t *testing.T) {
 						t.Errorf("%s: %s: error %v, want held back: %t", tc.reason, what, got.err, got.waits)
 					}
 					if got.waits && asError(t, got.err).RetryAfter < 39*time.Second {
-						t.Errorf("%s: %s comes back after %s", tc.reason, what, asError(t, got.err).RetryAfter)
+						t.Errorf("%s: %s is to be retried after %s", tc.reason, what, asError(t, got.err).RetryAfter)
 					}
 				}
 				<-time.After(41 * time.Second)
@@ -206,7 +206,8 @@ func TestThrottleSlowsOnlyTheRefusedBudget(t *testing.T) {
 	}
 }
 
-// A short wait happens inside the request; with a longer one it is not sent.
+// TestThrottleWaitsAtMostTwoSeconds: a short wait happens inside the request; with a
+// longer wait the request is not sent.
 func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &gate{answer: func(_ *http.Request, w http.ResponseWriter) bool {
@@ -245,12 +246,13 @@ func TestThrottleWaitsAtMostTwoSeconds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := client.Put(ctx, parseID(t, thingID(otherSubscription, 99)), apiVersion, []byte(`{}`), PutOptions{}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v, want the end of the context", err)
+			t.Errorf("got %v, want the context's error", err)
 		}
 	})
 }
 
-// A poll that was not sent proves nothing about the operation.
+// TestThrottledPollKeepsTheOperation: a poll that was not sent does not change the
+// operation.
 func TestThrottledPollKeepsTheOperation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &gate{answer: func(r *http.Request, w http.ResponseWriter) bool {
@@ -307,7 +309,7 @@ func TestBudgetHeaders(t *testing.T) {
 	header.Set("x-ms-ratelimit-remaining-subscription-reads", "3")
 	header.Set("x-ms-ratelimit-remaining-tenant-writes", "no number")
 	if left, reported := remainingTokens(header, "writes"); !reported || left != 90 {
-		t.Errorf("got %v, %t, want the least of what counts writes", left, reported)
+		t.Errorf("got %v, %t, want the smallest of the write budgets", left, reported)
 	}
 	if _, reported := remainingTokens(header, "deletes"); reported {
 		t.Error("a budget without a header was reported")
@@ -322,7 +324,8 @@ func TestBudgetHeaders(t *testing.T) {
 	}
 }
 
-// A bucket slows down as it empties; a provider that refused a request recovers.
+// TestBuckets: a bucket slows down as it empties; a provider that refused a request
+// recovers.
 func TestBuckets(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	b := newSubscriptionBucket("writes")
@@ -364,7 +367,7 @@ func TestBuckets(t *testing.T) {
 	}
 	p.slowDown(later)
 	if p.limiter.Limit() != providerStartRate {
-		t.Error("an exhausted budget changes nothing")
+		t.Error("an exhausted budget has no effect")
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// testVault is a key vault over HTTPS: it challenges requests without a token, and
-// responds with answer.
+// testVault is a key vault over HTTPS: it challenges requests without a token and
+// responds with a handler.
 type testVault struct {
 	*httptest.Server
 	// challenge is the resource of the challenge.
@@ -54,14 +54,14 @@ func (v *testVault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.answer(w, strings.TrimPrefix(r.URL.Path, "/secrets/"))
 }
 
-// reads is how often a token reached the vault.
+// reads returns how often a token reached the vault.
 func (v *testVault) reads() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.tokens)
 }
 
-// transport reaches the vault by any host name.
+// transport returns a transport that reaches the vault under any host name.
 func (v *testVault) transport() policy.Transporter {
 	client := v.Client()
 	inner, _ := client.Transport.(*http.Transport)
@@ -128,28 +128,28 @@ func TestVaultSecret(t *testing.T) {
 		return `{"error":{"code":"Forbidden","message":"The user,\n is not allowed","innererror":{"code":"` + inner + `"}}}`
 	}
 	cases := map[string]struct {
-		reason string
-		secret resource.VaultSecret
-		status int
-		body   string
-		want   string
-		fault  []string
-		final  bool
+		reason  string
+		secret  resource.VaultSecret
+		status  int
+		body    string
+		want    string
+		wantErr []string
+		final   bool
 	}{
 		"Value":    {reason: "the newest version", body: `{"value":"s3cret!"}`, want: "s3cret!"},
-		"Valid":    {reason: "within its time", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"nbf":%d,"exp":%d}}`, at(-time.Hour), at(time.Hour)), want: "s3cret!"},
-		"Expired":  {reason: "a vault still gives what expired", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"exp":%d}}`, at(-time.Hour)), fault: []string{"the secret expired at", "new version"}},
-		"Early":    {reason: "a vault gives it before its time", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"nbf":%d}}`, at(time.Hour)), fault: []string{"not valid before", "wait"}},
-		"Disabled": {reason: "it may be enabled again", status: 403, body: forbidden("SecretDisabled"), fault: []string{"the secret is disabled", "az keyvault secret set-attributes --enabled true --id https://v.vault.example/secrets/n"}},
-		"NoRight":  {reason: "role-based access", status: 403, body: forbidden("ForbiddenByRbac"), fault: []string{"may not read secrets of the vault v.vault.example", "Key Vault Secrets User", "ForbiddenByRbac", "request-1"}},
-		"NoPolicy": {reason: "access policies", status: 403, body: forbidden("AccessDenied"), fault: []string{"get in an access policy"}},
-		"Firewall": {reason: "no role helps here", status: 403, body: forbidden("ForbiddenByFirewall"), fault: []string{"firewall", "private endpoint"}},
-		"Absent":   {reason: "it may still come", status: 404, body: `{"error":{"code":"SecretNotFound","message":"not found"}}`, fault: []string{"has no such secret", "SecretNotFound"}},
-		"Bad":      {reason: "the vault knows better", status: 400, body: `{"error":{"code":"BadParameter","message":"x"}}`, fault: []string{"correct its name or version"}},
-		"Busy":     {reason: "no retry of its own", status: 429, body: `{}`, fault: []string{"is unavailable", "429"}},
-		"Broken":   {reason: "a proxy's page", status: 502, body: `<html>`, fault: []string{"is unavailable", "502"}},
-		"NoValue":  {reason: "a response of another service", body: `{}`, fault: []string{"no value"}},
-		"Foreign":  {reason: "a token must not leave the cloud", secret: resource.VaultSecret{Host: "v.vault.azure.net", Name: "n"}, fault: []string{"no key vault of the credential's cloud", "VAULT.vault.example"}, final: true},
+		"Valid":    {reason: "within its validity period", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"nbf":%d,"exp":%d}}`, at(-time.Hour), at(time.Hour)), want: "s3cret!"},
+		"Expired":  {reason: "a vault still returns an expired secret", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"enabled":true,"exp":%d}}`, at(-time.Hour)), wantErr: []string{"the secret expired at", "new version"}},
+		"Early":    {reason: "a vault returns it before its start time", body: fmt.Sprintf(`{"value":"s3cret!","attributes":{"nbf":%d}}`, at(time.Hour)), wantErr: []string{"not valid before", "wait"}},
+		"Disabled": {reason: "it may be enabled again", status: 403, body: forbidden("SecretDisabled"), wantErr: []string{"the secret is disabled", "az keyvault secret set-attributes --enabled true --id https://v.vault.example/secrets/n"}},
+		"NoRight":  {reason: "role-based access", status: 403, body: forbidden("ForbiddenByRbac"), wantErr: []string{"may not read secrets of the vault v.vault.example", "Key Vault Secrets User", "ForbiddenByRbac", "request-1"}},
+		"NoPolicy": {reason: "access policies", status: 403, body: forbidden("AccessDenied"), wantErr: []string{"get in an access policy"}},
+		"Firewall": {reason: "no role helps here", status: 403, body: forbidden("ForbiddenByFirewall"), wantErr: []string{"firewall", "private endpoint"}},
+		"Absent":   {reason: "it may be created later", status: 404, body: `{"error":{"code":"SecretNotFound","message":"not found"}}`, wantErr: []string{"has no such secret", "SecretNotFound"}},
+		"Bad":      {reason: "the vault refuses the request", status: 400, body: `{"error":{"code":"BadParameter","message":"x"}}`, wantErr: []string{"correct its name or version"}},
+		"Busy":     {reason: "the client does not retry", status: 429, body: `{}`, wantErr: []string{"is unavailable", "429"}},
+		"Broken":   {reason: "a proxy's page", status: 502, body: `<html>`, wantErr: []string{"is unavailable", "502"}},
+		"NoValue":  {reason: "a response of another service", body: `{}`, wantErr: []string{"no value"}},
+		"Foreign":  {reason: "a token must not leave the cloud", secret: resource.VaultSecret{Host: "v.vault.azure.net", Name: "n"}, wantErr: []string{"no key vault of the credential's cloud", "VAULT.vault.example"}, final: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,10 +162,10 @@ func TestVaultSecret(t *testing.T) {
 			}
 			got, err := client.Secret(subject(t), secret, false)
 			var refused *VaultError
-			if got != tc.want || errors.As(err, &refused) != (tc.fault != nil) {
+			if got != tc.want || errors.As(err, &refused) != (tc.wantErr != nil) {
 				t.Fatalf("%s: got %q, %v", tc.reason, got, err)
 			}
-			for _, part := range tc.fault {
+			for _, part := range tc.wantErr {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("%s: %q does not contain %q", tc.reason, err, part)
 				}
@@ -174,7 +174,7 @@ func TestVaultSecret(t *testing.T) {
 				t.Errorf("%s: not allowed %v: %q", tc.reason, refused.NotAllowed(), err)
 			}
 			if wantReads := 1; tc.final && vault.reads() != 0 || !tc.final && vault.reads() != wantReads {
-				t.Errorf("%s: the vault was asked %d times", tc.reason, vault.reads())
+				t.Errorf("%s: the vault received %d requests", tc.reason, vault.reads())
 			}
 			if want := "00000000-0000-0000-0000-000000000001 https://vault.example/.default"; !tc.final && scope != want {
 				t.Errorf("the token is for %q, want %q", scope, want)
@@ -186,8 +186,8 @@ func TestVaultSecret(t *testing.T) {
 func TestVaultChallenge(t *testing.T) {
 	cases := map[string]struct{ reason, header, challenge, want string }{
 		"Foreign": {reason: "a token for ARM must not go to a host that poses as a vault", challenge: "https://management.azure.com", want: "invalid response"},
-		"Broken":  {reason: "the library takes it apart without a look", header: `Bearer authorization="x", resource="https://vault.example"`, want: "is not that of a key vault"},
-		"None":    {reason: "a proxy that wants a login", header: "-", want: "rejects the token"},
+		"Broken":  {reason: "a malformed challenge is refused", header: `Bearer authorization="x", resource="https://vault.example"`, want: "is not that of a key vault"},
+		"None":    {reason: "a proxy that requires a login", header: "-", want: "rejects the token"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -209,14 +209,14 @@ func TestVaultChallenge(t *testing.T) {
 	}
 }
 
-// downed is a network without a vault.
+// downed is a network in which the vault is unreachable.
 type downed struct{}
 
 func (downed) Do(*http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no route to host")}
 }
 
-func TestVaultOutOfReach(t *testing.T) {
+func TestVaultUnreachable(t *testing.T) {
 	_, err := vaultClient(t, &http.Client{Transport: transportFunc(downed{}.Do)}, speaker{name: "t"}).Secret(subject(t), inVault, false)
 	if err == nil || !strings.Contains(err.Error(), "cannot reach the vault v.vault.example") || !strings.Contains(err.Error(), "no route to host") {
 		t.Errorf("a dead network returns %v", err)
@@ -233,10 +233,10 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestVaultKept holds that what is written is read afresh, what is only compared
-// is not asked for again within 30 s, and an older value still masks when the
-// vault is gone.
-func TestVaultKept(t *testing.T) {
+// TestVaultCache checks that a value is read afresh for a PUT, that a comparison does
+// not read it again within 30 s, and that an older value still masks when the vault
+// is unreachable.
+func TestVaultCache(t *testing.T) {
 	now, status, value := time.Now(), 200, "one"
 	vault := newTestVault(t, func(w http.ResponseWriter, _ string) {
 		body, _ := json.Marshal(map[string]any{"value": value})
@@ -264,8 +264,8 @@ func TestVaultKept(t *testing.T) {
 	read(false, "three", 5)
 }
 
-// TestVaultConnections holds that a vault is asked with the credential of the
-// resource, and that no credential gets a value of another one.
+// TestVaultConnections checks that a vault is read with the credential of the
+// resource, and that a cached value is not returned to another credential.
 func TestVaultConnections(t *testing.T) {
 	vault := newTestVault(t, func(w http.ResponseWriter, _ string) { respond(w, 200, `{"value":"x"}`) })
 	own := Options{}
@@ -289,7 +289,7 @@ func TestVaultConnections(t *testing.T) {
 		}
 	}
 	if got := strings.Join(vault.tokens, " "); got != "own team tied" {
-		t.Errorf("the vault saw the tokens %q", got)
+		t.Errorf("the vault received the tokens %q", got)
 	}
 	var refused *VaultError
 	for name, ctx := range map[string]context.Context{

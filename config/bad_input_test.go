@@ -39,7 +39,7 @@ func TestBadInputConfigs(t *testing.T) {
 			fmt.Fprintf(&all, "== %s: %s\n%s\n\n", name, tc.reason, refusedConfig(t, tc))
 		})
 	}
-	t.Logf("%d faulty inputs, each refused with a message of its own", len(cases))
+	t.Logf("%d invalid inputs, each refused with its own message", len(cases))
 	if len(cases) < 20 {
 		t.Errorf("%d cases, want at least 20", len(cases))
 	}
@@ -113,9 +113,9 @@ func badConfigs() map[string]badConfig {
 		"file broken":            {reason: "half a file is not a file", file: "log: [\n"},
 		"file with a tab":        {reason: "tabs are not indentation", file: "log:\n\tlevel: info\n"},
 		"file missing":           {reason: "a named file must exist", args: []string{"--config=/does/not/exist.yaml"}},
-		"file a folder":          {reason: "a folder is no file", args: []string{"--config=/"}},
+		"file a folder":          {reason: "a folder is not a file", args: []string{"--config=/"}},
 		"file of another kind":   {reason: "the extension selects the format", file: "task-queue = a\n", name: "worker.conf"},
-		"file binary":            {reason: "an archive is no config", file: "\x1f\x8b\x08\x00\x00\x00\x02\xff\x01"},
+		"file binary":            {reason: "an archive is not a config", file: "\x1f\x8b\x08\x00\x00\x00\x02\xff\x01"},
 		"file a manifest":        {reason: "the wrong file", file: "type: Microsoft.Kusto/clusters@2023-08-15\nname: adx\nbody: {location: x}\n"},
 		"file JSON cut off":      {reason: "half a file is not a file", file: `{"task-queue": "a"`, name: "worker.json"},
 		"flag unknown":           {reason: "a misspelled flag", args: []string{"--tsak-queue=x"}},

@@ -26,7 +26,7 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		"simulator": {
-			reason: "no credential and plain HTTP are fine on this machine",
+			reason: "no credential and plain HTTP are allowed on this machine",
 			change: func(*config.Config) {},
 		},
 		"IPv6 loopback": {
@@ -73,7 +73,7 @@ func TestValidate(t *testing.T) {
 			want:   "azure.vault-suffix: must be the suffix of the hosts of key vaults",
 		},
 		"vaults of a custom cloud": {
-			reason: "such a cloud has its own suffix of vaults",
+			reason: "such a cloud has its own vault suffix",
 			change: func(c *config.Config) { c.Azure.VaultSuffix = "vault.example" },
 		},
 		"an endpoint with a user": {
@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 			want:   "azure.authority-host: must begin with https://",
 		},
 		"an unknown credential": {
-			reason: "the kinds are named",
+			reason: "the error lists the kinds",
 			change: func(c *config.Config) { c.Azure.Credential = "magic" },
 			want:   "azure.credential: must be one of default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, none",
 		},
@@ -117,7 +117,7 @@ func TestValidate(t *testing.T) {
 			want:   "azure.auxiliary-tenants: must be GUIDs",
 		},
 		"a named credential called default": {
-			reason: "that is the worker's own",
+			reason: "the name is reserved for the worker's own credential",
 			change: named("default", config.Credential{Kind: config.CredentialNone}),
 			want:   "credentials.default.: default is the name of azure.credential",
 		},
@@ -127,7 +127,7 @@ func TestValidate(t *testing.T) {
 			want:   "credentials.prod.kind: must be one of",
 		},
 		"a named credential without token beyond this machine": {
-			reason: "what holds for the worker's own holds for each",
+			reason: "the rules for the worker's own credential apply to each",
 			change: named("prod", config.Credential{Kind: config.CredentialNone, CloudSettings: config.CloudSettings{Cloud: config.CloudCustom, Endpoint: "https://arm.example"}}),
 			want:   "credentials.prod.kind: none is allowed for a custom cloud on this machine",
 		},
@@ -137,12 +137,12 @@ func TestValidate(t *testing.T) {
 			want:   "credentials.prod.cloud: required with the other addresses",
 		},
 		"a subscription that is no GUID": {
-			reason: "it would be tied to nothing",
+			reason: "it would have no subscription",
 			change: named("prod", config.Credential{Kind: config.CredentialNone, Subscriptions: []string{"prod"}}),
 			want:   "credentials.prod.subscriptions: must be GUIDs",
 		},
 		"a subscription that is tied twice": {
-			reason: "it is ambiguous which one serves it",
+			reason: "it is ambiguous which credential applies",
 			change: func(c *config.Config) {
 				one := config.Credential{Kind: config.CredentialNone, Subscriptions: []string{tenant}}
 				c.Credentials = map[string]config.Credential{"a": one, "b": one}
@@ -213,10 +213,10 @@ func TestValidate(t *testing.T) {
 			case tc.want == "" && err != nil:
 				t.Errorf("refused: %v: %s", err, tc.reason)
 			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
-				t.Errorf("no fault with %q in %v: %s", tc.want, err, tc.reason)
+				t.Errorf("no error with %q in %v: %s", tc.want, err, tc.reason)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the fault shows the secret: %v", err)
+				t.Errorf("the error shows the secret: %v", err)
 			}
 		})
 	}
@@ -242,16 +242,16 @@ func TestReferenceRead(t *testing.T) {
 		reason    string
 		reference config.Reference
 		want      string
-		fault     string
+		wantErr   string
 	}{
 		"none":             {reason: "an unset key is no error", reference: "", want: ""},
 		"variable":         {reason: "env: names a variable", reference: "env:OWN", want: "hunter2"},
-		"unset variable":   {reason: "an empty secret is never meant", reference: "env:MISSING", fault: "env:MISSING"},
+		"unset variable":   {reason: "an empty secret is a mistake", reference: "env:MISSING", wantErr: "env:MISSING"},
 		"file":             {reason: "editors end files with a line break", reference: config.Reference("file:" + write(t, "s", "hunter2\n")), want: "hunter2"},
-		"empty file":       {reason: "an empty secret is never meant", reference: config.Reference("file:" + write(t, "e", "\n")), fault: "is empty"},
-		"huge file":        {reason: "a wrong path must not fill the memory", reference: config.Reference("file:" + write(t, "h", strings.Repeat("x", 65<<10))), fault: "more than"},
-		"missing file":     {reason: "the error names the path", reference: "file:/does/not/exist", fault: "/does/not/exist"},
-		"a literal secret": {reason: "it is not shown", reference: "hunter2", fault: "env:NAME or file:PATH"},
+		"empty file":       {reason: "an empty secret is a mistake", reference: config.Reference("file:" + write(t, "e", "\n")), wantErr: "is empty"},
+		"huge file":        {reason: "a wrong path must not fill the memory", reference: config.Reference("file:" + write(t, "h", strings.Repeat("x", 65<<10))), wantErr: "more than"},
+		"missing file":     {reason: "the error names the path", reference: "file:/does/not/exist", wantErr: "/does/not/exist"},
+		"a literal secret": {reason: "it is not shown", reference: "hunter2", wantErr: "env:NAME or file:PATH"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -260,8 +260,8 @@ func TestReferenceRead(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("read %q, want %q: %s", got, tc.want, tc.reason)
 			}
-			if (err == nil) != (tc.fault == "") || err != nil && !strings.Contains(err.Error(), tc.fault) {
-				t.Errorf("fault %v, want %q: %s", err, tc.fault, tc.reason)
+			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("error %v, want %q: %s", err, tc.wantErr, tc.reason)
 			}
 			encoded, encodeErr := json.Marshal(tc.reference)
 			shown := fmt.Sprint(tc.reference, err, string(encoded), encodeErr) + fmt.Sprintf("%#v %q", tc.reference, tc.reference)

@@ -10,19 +10,19 @@ func TestWorkflowID(t *testing.T) {
 	long := group + strings.Repeat("g", 90) + "/providers/Microsoft.Example/things/" + strings.Repeat("t", 100)
 	cases := map[string]struct{ reason, id, want string }{
 		"lower case": {
-			reason: "IDs that ARM takes for one have one workflow",
+			reason: "IDs that are equal for ARM have one workflow",
 			id:     group + "RG (1) [x]", want: strings.ToLower(group) + "rg (1) [x]",
 		},
 		"beyond ASCII": {
-			reason: "the SDK sends the workflow ID in a gRPC header, which holds printable ASCII alone",
+			reason: "the SDK sends the workflow ID in a gRPC header, which allows only printable ASCII",
 			id:     group + "Gr\u00fcn", want: strings.ToLower(group) + "gr%c3%bcn",
 		},
 		"long": {
-			reason: "SQL stores hold 255 characters",
+			reason: "SQL stores allow 255 characters",
 			id:     long, want: strings.ToLower(long)[:150] + "~86f979825d549205dbee0b37eedcc522",
 		},
 		"long beyond ASCII": {
-			reason: "encoded, it is too long; not encoded, it is not",
+			reason: "only the encoded ID is too long",
 			id:     group + strings.Repeat("\u00fc", 60), want: strings.ToLower(group) + strings.Repeat("%c3%bc", 13) + "%c3%b~83698d3e0bcf4f27ca6e5548149475ec",
 		},
 	}

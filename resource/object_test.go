@@ -8,37 +8,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDecodeBody reads one text after the other: what one of them left behind must
-// not be seen by the next.
+// TestDecodeBody decodes one text after the other: the remainder of one must not
+// affect the next.
 func TestDecodeBody(t *testing.T) {
 	t.Parallel()
 	texts := []struct {
 		reason, text string
 		want         map[string]any
-		// fault is part of the error, "" for none.
-		fault string
+		// wantErr is part of the error, "" for none.
+		wantErr string
 	}{
 		{reason: "exact numbers", text: `{"n":12345678901234567890,"m":1.0}`, want: map[string]any{"n": json.Number("12345678901234567890"), "m": json.Number("1.0")}},
 		{reason: "absent", text: " \n"},
 		{reason: "space around it", text: "\n {\"a\":[null]}\t\n", want: map[string]any{"a": []any{nil}}},
-		{reason: "cut", text: `{"a":{"b":`, fault: "unexpected EOF"},
-		{reason: "after a cut one", text: `{"c":"d"}`, want: map[string]any{"c": "d"}},
-		{reason: "more than one", text: `{"a":1}{"b":2}`, fault: "text after the JSON object"},
-		{reason: "text behind", text: `{"a":1} x`, fault: "text after the JSON object"},
-		{reason: "after such a one", text: `{}`, want: map[string]any{}},
-		{reason: "a list", text: `[1]`, fault: "cannot unmarshal array"},
+		{reason: "cut", text: `{"a":{"b":`, wantErr: "unexpected EOF"},
+		{reason: "after a cut text", text: `{"c":"d"}`, want: map[string]any{"c": "d"}},
+		{reason: "more than one", text: `{"a":1}{"b":2}`, wantErr: "text after the JSON object"},
+		{reason: "text behind", text: `{"a":1} x`, wantErr: "text after the JSON object"},
+		{reason: "after text behind", text: `{}`, want: map[string]any{}},
+		{reason: "a list", text: `[1]`, wantErr: "cannot unmarshal array"},
 		{reason: "after a list", text: `{"e":true}`, want: map[string]any{"e": true}},
 		{reason: "a large one", text: `{"x":"` + strings.Repeat("y", 1<<20) + `"}`, want: map[string]any{"x": strings.Repeat("y", 1<<20)}},
-		{reason: "a short one after it", text: `{"x":"y"}`, want: map[string]any{"x": "y"}},
+		{reason: "a short text after it", text: `{"x":"y"}`, want: map[string]any{"x": "y"}},
 	}
 	for range 20 {
 		for _, tc := range texts {
 			got, err := DecodeBody([]byte(tc.text))
 			switch {
-			case tc.fault == "" && err != nil:
+			case tc.wantErr == "" && err != nil:
 				t.Fatalf("%s: %v", tc.reason, err)
-			case tc.fault != "" && (err == nil || !strings.Contains(err.Error(), tc.fault)):
-				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.fault)
+			case tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)):
+				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.wantErr)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Fatalf("%s: -want +got\n%s", tc.reason, diff)
@@ -47,9 +47,9 @@ func TestDecodeBody(t *testing.T) {
 	}
 }
 
-// TestDecodeBodyIsApart holds that a body shares nothing with the text, nor with the
-// room in which the next one is read.
-func TestDecodeBodyIsApart(t *testing.T) {
+// TestDecodeBodyIsIndependent checks that a body shares no memory with the text or
+// with the buffer of the next decode.
+func TestDecodeBodyIsIndependent(t *testing.T) {
 	t.Parallel()
 	text := []byte(`{"name":"first"}`)
 	first, err := DecodeBody(text)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The generated table stands between these lines of docs/troubleshooting.md.
+// The generated table is between these lines of docs/troubleshooting.md.
 const (
 	tableBegin = "<!-- Table of all reasons: written by `make docs`; a test fails when it is stale. -->\n"
 	tableEnd   = "<!-- End of the table of all reasons. -->\n"
@@ -50,7 +50,7 @@ func reasonTable() string {
 		case class == "":
 			class = "-"
 		case info.Reason == ReasonAlreadyExists:
-			class = string(RetryNone) // the class that its verdicts carry
+			class = string(RetryNone) // the class of its verdicts
 		}
 		fmt.Fprintf(&table, "| [`%s`](#%s) | %s | %s |\n", info.Reason, strings.ToLower(string(info.Reason)), info.Meaning, class)
 	}
@@ -63,8 +63,8 @@ func TestClass(t *testing.T) {
 		reason, name string
 		want         RetryClass
 	}{
-		"own class":       {reason: "the table has it", name: "WaitingForOwner", want: RetryFast},
-		"no class":        {reason: "a verdict that waits needs one", name: "Succeeded", want: RetrySlow},
+		"own class":       {reason: "the table states a class", name: "WaitingForOwner", want: RetryFast},
+		"no class":        {reason: "a reason without a class is retried slowly", name: "Succeeded", want: RetrySlow},
 		"ARM error codes": {reason: "the table of package arm gives their verdicts a class", name: "QuotaExceeded", want: RetrySlow},
 	}
 	for name, tc := range cases {

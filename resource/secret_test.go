@@ -10,13 +10,13 @@ func TestSecretProperty(t *testing.T) {
 		label    string
 		want     bool
 	}{
-		"Name":        {reason: "the name itself says it", property: "adminPassword", want: true},
+		"Name":        {reason: "the name is the name of a secret", property: "adminPassword", want: true},
 		"Plain":       {reason: "an ordinary property", property: "displayName"},
 		"ValueUnder":  {reason: "keys: [{keyName, value}] as storage accounts list them", property: "value", under: true, want: true},
 		"OtherUnder":  {reason: "only the value of such an object is secret", property: "keyName", under: true},
-		"ValueLabel":  {reason: "an environment variable with a telling name", property: "value", label: "DB_PASSWORD", want: true},
+		"ValueLabel":  {reason: "an environment variable with the name of a secret", property: "value", label: "DB_PASSWORD", want: true},
 		"ValuePublic": {reason: "an environment variable with an ordinary name", property: "value", label: "REGION"},
-		"ValueKind":   {reason: "a setting that says how to sign in", property: "value", label: "Storage__credential"},
+		"ValueKind":   {reason: "a setting that selects the sign-in method", property: "value", label: "Storage__credential"},
 		"Case":        {reason: "property names ignore case", property: "Value", under: true, want: true},
 	}
 	for name, tc := range cases {
@@ -47,7 +47,7 @@ func TestCredentials(t *testing.T) {
 	}{
 		"Storage":  {reason: "a connection string of a storage account", text: "AccountName=a;AccountKey=abcd==;EndpointSuffix=x", want: "AccountName=a;AccountKey=*;EndpointSuffix=x"},
 		"Bus":      {reason: "a connection string of a message bus", text: "Endpoint=sb://x/;SharedAccessKeyName=root;SharedAccessKey=abcd=", want: "Endpoint=sb://x/;SharedAccessKeyName=root;SharedAccessKey=*"},
-		"Database": {reason: "words around the sign are no obstacle", text: "Server=s; Password = hunter22; x", want: "Server=s; Password = *; x"},
+		"Database": {reason: "spaces around the equals sign are allowed", text: "Server=s; Password = hunter22; x", want: "Server=s; Password = *; x"},
 		"URL":      {reason: "a shared access signature", text: "https://a/b?sv=1&sig=abc%3D&se=2", want: "https://a/b?sv=1&sig=*&se=2"},
 		"PEM":      {reason: "a private key, also a cut one", text: "-----BEGIN RSA PRIVATE KEY-----\nMIIE", want: "-----BEGIN RSA PRIVATE KEY-----*"},
 		"Prose":    {reason: "an ordinary text", text: "the password is wrong; see sig for more", want: "the password is wrong; see sig for more"},

@@ -11,21 +11,21 @@ func TestParseVaultSecret(t *testing.T) {
 		reason, text string
 		want         VaultSecret
 	}{
-		"Newest":    {reason: "no version is the newest", text: "https://v.vault.azure.net/secrets/n", want: VaultSecret{Host: "v.vault.azure.net", Name: "n"}},
-		"Version":   {reason: "as Key Vault writes it", text: "https://v.vault.azure.net/secrets/n-1/" + version, want: VaultSecret{Host: "v.vault.azure.net", Name: "n-1", Version: version}},
+		"Newest":    {reason: "without a version the newest one is read", text: "https://v.vault.azure.net/secrets/n", want: VaultSecret{Host: "v.vault.azure.net", Name: "n"}},
+		"Version":   {reason: "an identifier in Key Vault's form", text: "https://v.vault.azure.net/secrets/n-1/" + version, want: VaultSecret{Host: "v.vault.azure.net", Name: "n-1", Version: version}},
 		"Case":      {reason: "hosts ignore case", text: "https://V.Vault.Azure.Net/secrets/N", want: VaultSecret{Host: "v.vault.azure.net", Name: "N"}},
-		"HTTP":      {reason: "a token must not go in plain", text: "http://v.vault.azure.net/secrets/n"},
-		"Port":      {reason: "vaults have none", text: "https://v.vault.azure.net:8443/secrets/n"},
-		"User":      {reason: "the host is what follows the @", text: "https://v.vault.azure.net@evil.example/secrets/n"},
+		"HTTP":      {reason: "a token must not be sent in clear text", text: "http://v.vault.azure.net/secrets/n"},
+		"Port":      {reason: "vaults have no port", text: "https://v.vault.azure.net:8443/secrets/n"},
+		"User":      {reason: "the host follows the @", text: "https://v.vault.azure.net@evil.example/secrets/n"},
 		"Query":     {reason: "nothing but the identifier", text: "https://v.vault.azure.net/secrets/n?api-version=7.4"},
 		"EmptyHash": {reason: "nothing but the identifier", text: "https://v.vault.azure.net/secrets/n#"},
-		"Key":       {reason: "a key is no secret", text: "https://v.vault.azure.net/keys/n"},
-		"Dots":      {reason: "a cleaned path is another one", text: "https://v.vault.azure.net/secrets/../keys"},
-		"Escaped":   {reason: "so is an escaped one", text: "https://v.vault.azure.net/secrets/a%2fb"},
+		"Key":       {reason: "a key is not a secret", text: "https://v.vault.azure.net/keys/n"},
+		"Dots":      {reason: "a cleaned path is a different path", text: "https://v.vault.azure.net/secrets/../keys"},
+		"Escaped":   {reason: "so is an escaped path", text: "https://v.vault.azure.net/secrets/a%2fb"},
 		"Trailing":  {reason: "an empty version is a mistake", text: "https://v.vault.azure.net/secrets/n/"},
 		"NoVersion": {reason: "versions are 32 digits", text: "https://v.vault.azure.net/secrets/n/latest"},
-		"OneLabel":  {reason: "a host of this network is none of a cloud", text: "https://vault/secrets/n"},
-		"Literal":   {reason: "somebody wrote the secret here", text: "hunter22"},
+		"OneLabel":  {reason: "a host with one label is not in a cloud", text: "https://vault/secrets/n"},
+		"Literal":   {reason: "the text is the secret itself", text: "hunter22"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestParseVaultSecret(t *testing.T) {
 				t.Errorf("%s: got %+v, %v", tc.reason, got, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter22") {
-				t.Errorf("the error shows what was found: %v", err)
+				t.Errorf("the error shows the text: %v", err)
 			}
 			if err == nil && tc.text != got.String() && name != "Case" {
 				t.Errorf("the identifier became %s", got)
@@ -50,8 +50,8 @@ func TestVaultSecretWithin(t *testing.T) {
 	}{
 		"Vault":  {reason: "one label in front of the suffix", host: "v.vault.azure.net", suffix: "vault.azure.net", want: true},
 		"Deeper": {reason: "vaults have one label", host: "a.v.vault.azure.net", suffix: "vault.azure.net"},
-		"Other":  {reason: "a name that only ends so is somebody else's", host: "v.evilvault.azure.net", suffix: "vault.azure.net"},
-		"Bare":   {reason: "the suffix alone is no vault", host: "vault.azure.net", suffix: "vault.azure.net"},
+		"Other":  {reason: "a host that only ends with the suffix is foreign", host: "v.evilvault.azure.net", suffix: "vault.azure.net"},
+		"Bare":   {reason: "the suffix alone is not a vault", host: "vault.azure.net", suffix: "vault.azure.net"},
 		"None":   {reason: "no suffix allows nothing", host: "v.vault.azure.net"},
 	}
 	for name, tc := range cases {

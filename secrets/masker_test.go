@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decode makes a body from JSON; M(x) in a text stands for the mask of x.
+// decode returns a body from JSON; M(x) in a text means the mask of x.
 func decode(t *testing.T, m *Masker, text string) map[string]any {
 	t.Helper()
 	body, err := resource.DecodeBody([]byte(text))
@@ -50,10 +50,10 @@ func TestMask(t *testing.T) {
 		"NoText":     {reason: "numbers, booleans and null stay", observed: `{"password":null,"key":1.0,"token":true}`, want: `{"password":null,"key":1.0,"token":true}`},
 		"List":       {reason: "texts in a list under such a name", observed: `{"keys":["a","b"]}`, want: `{"keys":["M(a)","M(b)"]}`},
 		"KeyList":    {reason: "the keys of a storage account: only the value", observed: `{"keys":[{"keyName":"key1","value":"abc","permissions":"FULL"}]}`, want: `{"keys":[{"keyName":"key1","value":"M(abc)","permissions":"FULL"}]}`},
-		"Rights":     {reason: "rights on keys are no keys", observed: `{"permissions":{"keys":["get"],"secrets":["list"]}}`, want: `{"permissions":{"keys":["get"],"secrets":["list"]}}`},
+		"Rights":     {reason: "permissions on keys are not keys", observed: `{"permissions":{"keys":["get"],"secrets":["list"]}}`, want: `{"permissions":{"keys":["get"],"secrets":["list"]}}`},
 		"Nested":     {reason: "a value two levels below such a name", observed: `{"secrets":{"first":{"value":"abc"}}}`, want: `{"secrets":{"first":{"value":"M(abc)"}}}`},
 		"Setting":    {reason: "a setting with a secret label", observed: `{"env":[{"name":"DB_PASSWORD","value":"abc"},{"name":"REGION","value":"x"}]}`, want: `{"env":[{"name":"DB_PASSWORD","value":"M(abc)"},{"name":"REGION","value":"x"}]}`},
-		"Vault":      {reason: "a reference to a vault is no secret", observed: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`, want: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`},
+		"Vault":      {reason: "a reference to a vault is not a secret", observed: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`, want: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`},
 		"Connection": {reason: "a connection string under a harmless name", observed: `{"storage":"AccountName=a;AccountKey=abcd=="}`, want: `{"storage":"M(AccountName=a;AccountKey=abcd==)"}`},
 		"Tags":       {reason: "a foreign tag with a secret name", observed: `{"tags":{"apiKey":"abc","env":"x"}}`, want: `{"tags":{"apiKey":"M(abc)","env":"x"}}`},
 		"TagPlain":   {reason: "a tag that the manifest states in plain", observed: `{"tags":{"apiKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"tags":{"apiKey":"abc"}}`},
@@ -62,7 +62,7 @@ func TestMask(t *testing.T) {
 		"PlainID":    {reason: "a reference that was resolved to a resource ID", observed: `{"key":"/subscriptions/s/resourceGroups/g"}`, plain: []string{"key"}, want: `{"key":"/subscriptions/s/resourceGroups/g"}`},
 		"PlainNoID":  {reason: "a secret in place of a reference", observed: `{"key":"abc"}`, plain: []string{"key"}, want: `{"key":"M(abc)"}`},
 		"PlainForm":  {reason: "a text that only looks like a credential, stated in plain", observed: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"x password=$PASS"}]}`, plain: []string{"l[name=a].script"}, want: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"M(x password=$PASS)"}]}`},
-		"PlainAbove": {reason: "a plain path elsewhere frees nothing", observed: `{"a":{"key":"abc"}}`, plain: []string{"a.keyName", "key"}, want: `{"a":{"key":"M(abc)"}}`},
+		"PlainAbove": {reason: "a plain path elsewhere has no effect", observed: `{"a":{"key":"abc"}}`, plain: []string{"a.keyName", "key"}, want: `{"a":{"key":"M(abc)"}}`},
 	}
 	m := NewMasker([]byte("0123456789abcdef"))
 	for name, tc := range cases {
@@ -82,8 +82,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestMaskCopiesLittle holds that what has no secret is not copied, which each pass
-// would do, and that beside a secret only what leads to it is.
+// TestMaskCopiesLittle checks that a body without a secret is not copied, and that
+// otherwise only the objects and lists on the way to the secret are.
 func TestMaskCopiesLittle(t *testing.T) {
 	m := NewMasker([]byte("0123456789abcdef"))
 	observed := decode(t, m, `{"properties":{"password":"abc"},"settings":{"list":[{"a":"b"}]}}`)
@@ -150,13 +150,13 @@ func TestText(t *testing.T) {
 		values []string
 		want   string
 	}{
-		"Plain":      {reason: "the value as it is", text: `bad password "p4ss/word+1"`, values: []string{"p4ss/word+1"}, want: `bad password "(masked)"`},
-		"JSON":       {reason: "as JSON writes it, with < escaped or not", text: `{"v":"a\"b\\c<d"}` + ` {"v":"a\"b\\c\u003cd"}`, values: []string{`a"b\c<d`}, want: `{"v":"(masked)"} {"v":"(masked)"}`},
-		"URL":        {reason: "as a URL writes it", text: "https://x?p=p4ss%2Fword%2B1", values: []string{"p4ss/word+1"}, want: "https://x?p=(masked)"},
-		"Base64":     {reason: "as base64 writes it", text: "x cDRzcy93b3JkKzE= y", values: []string{"p4ss/word+1"}, want: "x (masked) y"},
-		"Overlap":    {reason: "the longer of two values goes first", text: "abcdef", values: []string{"abcd", "abcdef"}, want: "(masked)"},
-		"Short":      {reason: "a short value would hide every text", text: "a banana", values: []string{"a"}, want: "a banana"},
-		"ShortWhole": {reason: "unless it is the text", text: "a", values: []string{"a"}, want: "(masked)"},
+		"Plain":      {reason: "the plain value", text: `bad password "p4ss/word+1"`, values: []string{"p4ss/word+1"}, want: `bad password "(masked)"`},
+		"JSON":       {reason: "the JSON form, with < escaped or not", text: `{"v":"a\"b\\c<d"}` + ` {"v":"a\"b\\c\u003cd"}`, values: []string{`a"b\c<d`}, want: `{"v":"(masked)"} {"v":"(masked)"}`},
+		"URL":        {reason: "the URL form", text: "https://x?p=p4ss%2Fword%2B1", values: []string{"p4ss/word+1"}, want: "https://x?p=(masked)"},
+		"Base64":     {reason: "the base64 form", text: "x cDRzcy93b3JkKzE= y", values: []string{"p4ss/word+1"}, want: "x (masked) y"},
+		"Overlap":    {reason: "the longer of two values is replaced first", text: "abcdef", values: []string{"abcd", "abcdef"}, want: "(masked)"},
+		"Short":      {reason: "a short value would mask every text", text: "a banana", values: []string{"a"}, want: "a banana"},
+		"ShortWhole": {reason: "unless it is the whole text", text: "a", values: []string{"a"}, want: "(masked)"},
 		"Connection": {reason: "an unknown credential", text: "cannot use AccountKey=abcdefgh;x", want: "cannot use AccountKey=(masked);x"},
 		"Nothing":    {reason: "an ordinary text stays", text: "the resource is not found", values: []string{"", "p4ss"}, want: "the resource is not found"},
 	}

@@ -70,14 +70,14 @@ func TestResolve(t *testing.T) {
 		"FileBinary":    {reason: "JSON would change it silently", reference: "file:binary", want: want{message: "it is not UTF-8 text, which JSON requires; store it encoded, for example in base64"}},
 		"FileLarge":     {reason: "reading is bounded", reference: "file:large", want: want{message: "the file is larger than 65536 bytes"}},
 		"EnvOwn":        {reason: "a manifest must not publish the worker's credentials", reference: "env:AZURE_CLIENT_SECRET", want: want{notAllowed: true, message: "the worker's config allows only variables that begin with ARMATURE_SECRET_; rename the variable or change secrets.env-prefix"}},
-		"EnvPrefixOnly": {reason: "the prefix alone is no name", reference: "env:ARMATURE_SECRET_", want: want{notAllowed: true, message: "the worker's config allows only variables that begin with ARMATURE_SECRET_; rename the variable or change secrets.env-prefix"}},
+		"EnvPrefixOnly": {reason: "the prefix alone is not a name", reference: "env:ARMATURE_SECRET_", want: want{notAllowed: true, message: "the worker's config allows only variables that begin with ARMATURE_SECRET_; rename the variable or change secrets.env-prefix"}},
 		"EnvOff":        {reason: "the zero value allows nothing", options: &Options{}, reference: "env:ARMATURE_SECRET_A", want: want{notAllowed: true, message: "the worker's config allows no environment variables; set secrets.env-prefix"}},
 		"FileOff":       {reason: "the zero value allows nothing", options: &Options{}, reference: "file:password", want: want{notAllowed: true, message: "the worker's config allows no files; set secrets.dir"}},
-		"Traversal":     {reason: "dots leave the folder", reference: "file:../outside", want: want{notAllowed: true, message: "the worker's config allows only files inside secrets.dir; write a relative path without .."}},
+		"Traversal":     {reason: "dots point outside the folder", reference: "file:../outside", want: want{notAllowed: true, message: "the worker's config allows only files inside secrets.dir; write a relative path without .."}},
 		"Absolute":      {reason: "so does an absolute path", reference: "file:/etc/passwd", want: want{notAllowed: true, message: "the worker's config allows only files inside secrets.dir; write a relative path without .."}},
 		"LinkLeaving":   {reason: "and a link", reference: "file:leaving", want: want{notAllowed: true, message: "cannot reach the file inside secrets.dir: path escapes from parent"}},
 		"LinkAbsolute":  {reason: "and an absolute link", reference: "file:absolute", want: want{notAllowed: true, message: "cannot reach the file inside secrets.dir: path escapes from parent"}},
-		"Folder":        {reason: "a folder is no secret", reference: "file:..data", want: want{notAllowed: true, message: "it is not a regular file"}},
+		"Folder":        {reason: "a folder is not a secret", reference: "file:..data", want: want{notAllowed: true, message: "it is not a regular file"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestResolveCopies(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if len(values) != 1 {
-		t.Errorf("a value that stands twice was answered %d times", len(values))
+		t.Errorf("a value that occurs twice was returned %d times", len(values))
 	}
 	after, err := json.Marshal(body)
 	if err != nil || string(after) != string(before) {
@@ -142,10 +142,10 @@ func TestResolveRefusesMalformed(t *testing.T) {
 		reason string
 		marker map[string]any
 	}{
-		"NoText":   {reason: "a marker holds a text", marker: map[string]any{resource.SecretMarker: json.Number("1")}},
+		"NoText":   {reason: "the value of a marker is a text", marker: map[string]any{resource.SecretMarker: json.Number("1")}},
 		"Beside":   {reason: "other properties would be lost", marker: map[string]any{resource.SecretMarker: "env:A", "x": "y"}},
-		"NoSource": {reason: "it may be the secret itself, so it is not repeated", marker: map[string]any{resource.SecretMarker: "hunter22"}},
-		"Unknown":  {reason: "a source that is not built", marker: map[string]any{resource.SecretMarker: "keyvault:https://hunter22"}},
+		"NoSource": {reason: "the text may be the secret itself, so it is not repeated", marker: map[string]any{resource.SecretMarker: "hunter22"}},
+		"Unknown":  {reason: "an unsupported source", marker: map[string]any{resource.SecretMarker: "keyvault:https://hunter22"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -169,6 +169,6 @@ func TestResolveCanceled(t *testing.T) {
 	cancel()
 	body := map[string]any{"a": map[string]any{resource.SecretMarker: "env:A"}}
 	if _, _, err := New(Options{EnvPrefix: "A"}).Resolve(ctx, body); !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v, want that of the context", err)
+		t.Errorf("error is %v, want the context's error", err)
 	}
 }

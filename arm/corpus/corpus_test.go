@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// read gives the lines of a file of recorded traffic, or skips.
+// read returns the lines of a file of recorded traffic, or skips the test.
 func read[T any](t *testing.T, name string) []T {
 	t.Helper()
 	folder := os.Getenv("ARM_CORPUS")
@@ -39,7 +39,7 @@ func read[T any](t *testing.T, name string) []T {
 	return lines
 }
 
-// text is a recorded string. What providers made a number stays readable.
+// text is a recorded string. A number is kept as text.
 type text string
 
 // UnmarshalJSON takes any JSON; null is "".

@@ -23,7 +23,7 @@ type recordedError struct {
 	EventuallySucceeded                     bool
 }
 
-// tally is what the errors of one kind amount to, weighed by their count.
+// tally counts the errors of one kind, weighted by their count.
 type tally struct {
 	retryable, retried  int
 	passed, soon        int
@@ -32,8 +32,8 @@ type tally struct {
 	unsupported, absent int
 }
 
-// TestCorpusErrors puts every recorded error through the real client and judges
-// the class by what the same request came to later.
+// TestCorpusErrors sends every recorded error through the real client and compares
+// the class with the later outcome of the same request.
 func TestCorpusErrors(t *testing.T) {
 	lines := read[recordedError](t, "errors.jsonl.gz")
 	w := newWorld(t)
@@ -51,11 +51,11 @@ func TestCorpusErrors(t *testing.T) {
 	score("errors.terminal", all.stopped, all.terminal)
 	t.Logf("%d errors; %d of %d absences are believed", len(lines), all.believed, all.absences)
 	if all.retried < all.retryable || all.stopped < all.terminal || all.soon*10 < all.passed*9 || all.absent > 0 {
-		t.Errorf("the table misjudges: %+v", all)
+		t.Errorf("the table misclassifies: %+v", all)
 	}
 }
 
-// add judges one error.
+// add counts one error.
 func (a *tally) add(t *testing.T, line recordedError, failure *arm.Error) {
 	t.Helper()
 	name := fmt.Sprintf("%d x %s %s %s (%s): class %s", line.Count, line.Method, line.Type, failure, line.Observed, failure.Class)
@@ -98,7 +98,7 @@ func (a *tally) add(t *testing.T, line recordedError, failure *arm.Error) {
 	}
 }
 
-// provoke makes the client meet an error where it was recorded.
+// provoke makes the client receive an error in the step in which it was recorded.
 func (w *world) provoke(t *testing.T, line recordedError) (*arm.Error, error) {
 	t.Helper()
 	answers := []reply{{status: line.Status, header: line.Headers, body: line.answer()}}
@@ -109,19 +109,19 @@ func (w *world) provoke(t *testing.T, line recordedError) (*arm.Error, error) {
 		line.Method = http.MethodPut // the response has the state of the GET
 	}
 	w.play = &replies{left: answers}
-	failure, err := w.meet(t, line)
+	failure, err := w.sendAndPoll(t, line)
 	if failure == nil {
 		var answer *arm.Error
 		if !errors.As(err, &answer) {
-			return nil, fmt.Errorf("it is no error of ARM: %w", err)
+			return nil, fmt.Errorf("it is not an error of ARM: %w", err)
 		}
 		failure = answer
 	}
 	return failure, nil
 }
 
-// meet sends the request and, for an operation, polls once.
-func (w *world) meet(t *testing.T, line recordedError) (*arm.Error, error) {
+// sendAndPoll sends the request and, for an operation, polls once.
+func (w *world) sendAndPoll(t *testing.T, line recordedError) (*arm.Error, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -166,7 +166,7 @@ type reply struct {
 	body   string
 }
 
-// replies are given in order; the last one stays.
+// replies are sent in order; the last one is repeated.
 type replies struct{ left []reply }
 
 func (p *replies) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -111,7 +111,7 @@ func (w *world) follow(s *stage, op arm.Operation, id resource.ID) (string, erro
 	return got, nil
 }
 
-// settled are the outcomes of which the record shows the end.
+// settled reports whether the recording shows the end of the operation.
 func settled(outcome string) bool {
 	return outcome == "succeeded" || outcome == "failed" || outcome == "canceled"
 }
@@ -125,7 +125,7 @@ func agrees(recorded, got string, read bool) bool {
 	return got == "succeeded" && read
 }
 
-// versionOf stands in for an api-version that was not recorded.
+// versionOf returns an api-version, also where none was recorded.
 func versionOf(recorded string) string {
 	if recorded == "" {
 		return "2024-01-01"
@@ -133,7 +133,7 @@ func versionOf(recorded string) string {
 	return recorded
 }
 
-// idOf makes an ID of a type.
+// idOf returns an ID of a type.
 func idOf(t *testing.T, typ string) resource.ID {
 	t.Helper()
 	const subscription = "/subscriptions/00000000-0000-0000-0000-000000000000"

@@ -32,7 +32,7 @@ type recordedPoll struct {
 	Headers                                                   []string
 }
 
-// Where a request of the replay goes.
+// The kinds of requests in a replay.
 const (
 	toAsync    = "azure-asyncoperation"
 	toLocation = "location"
@@ -110,8 +110,8 @@ func terminal(word string) bool {
 	return false
 }
 
-// moving are the words that say so in English; another word may be a state in
-// which a resource rests.
+// moving reports whether a state is a word for progress; another state may be a
+// stable one.
 func moving(state string) bool {
 	state = strings.ToLower(state)
 	return state == "accepted" || strings.HasSuffix(state, "ing") && state != "running" && state != "registeringdns" || state == "inprogress"

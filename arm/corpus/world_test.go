@@ -26,8 +26,8 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// world is the real client and the real activities against whatever server is
-// played now, on one fake clock.
+// world is the real client and the real activities against the current server, on
+// one fake clock.
 type world struct {
 	server *httptest.Server
 	client *arm.Client
