@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -91,14 +92,10 @@ func New(dependencies Dependencies, options Options) *Activities {
 	setDefault(&options.ReadInterval, 15*time.Second)
 	setDefault(&options.AbsentWindow, 10*time.Minute)
 	setDefault(&options.OwnerMaxAge, 30*time.Second)
-	if options.MaxSlotWait == 0 {
-		options.MaxSlotWait = maxSlotWait
-	}
+	options.MaxSlotWait = cmp.Or(options.MaxSlotWait, maxSlotWait)
+	options.OverdueAfter = cmp.Or(options.OverdueAfter, time.Hour)
 	if options.Pause == nil {
 		options.Pause = pause
-	}
-	if options.OverdueAfter == 0 {
-		options.OverdueAfter = time.Hour
 	}
 	if options.Now == nil {
 		options.Now = time.Now

@@ -3,6 +3,7 @@ package activities
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -98,10 +99,7 @@ func projectElements(stated map[string]any, observed []any, ignore []resource.Pa
 
 // union returns what either of two objects states.
 func union(a, b map[string]any) map[string]any {
-	joined := make(map[string]any, len(a)+len(b))
-	for name, value := range a {
-		joined[name] = value
-	}
+	joined := maps.Clone(a)
 	for name, value := range b {
 		switch known := joined[name].(type) {
 		case map[string]any:

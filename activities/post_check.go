@@ -53,10 +53,8 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	}
 	if a.options.Rotation && len(in.Secrets) > 0 {
 		// The hashes of what was sent count, not the hashes of the current values.
-		hashes := maps.Clone(request.Secrets)
-		if hashes == nil {
-			hashes = map[string]string{}
-		}
+		hashes := map[string]string{}
+		maps.Copy(hashes, request.Secrets)
 		maps.Copy(hashes, in.Secrets)
 		request.Secrets = hashes
 	}
