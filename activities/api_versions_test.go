@@ -13,7 +13,7 @@ import (
 
 const markText = thingText + "/providers/Contoso.Marks/marks/m1"
 
-// marked is an extension resource of a thing of which nobody says the api-version.
+// marked is an extension resource of a thing without a stated api-version.
 func marked(t *testing.T) resource.Desired {
 	t.Helper()
 	d := desired(t, markText, `{}`)
@@ -21,7 +21,7 @@ func marked(t *testing.T) resource.Desired {
 	return d
 }
 
-// lists counts the requests for the list of the provider, and tells the
+// lists returns the number of requests for the provider's list, and the
 // api-versions with which the thing was read.
 func (w *world) lists() (lists int, read string) {
 	for _, r := range w.sim.Requests() {
@@ -48,13 +48,13 @@ func TestNewestAPIVersion(t *testing.T) {
 		reason string
 		given  func(*world)
 		want   string // api-version
-		// says is part of the message of a refusal.
+		// parts are in the message of a refusal.
 		class resource.RetryClass
-		says  []string
+		parts []string
 	}{
 		"Stable":   {reason: "a preview that is newer does not count", given: offer("2024-01-01", "2025-01-01-preview", "2022-05-05"), want: "2024-01-01"},
 		"Previews": {reason: "there is no stable one", given: offer("2024-01-01-preview", "2025-01-01-preview"), want: "2025-01-01-preview"},
-		"Refused": {reason: "the list may not be read", class: resource.RetryVerySlow, says: []string{"403", "write " + thingText + "@<api-version>"}, given: func(w *world) {
+		"Refused": {reason: "the credential may not read the list", class: resource.RetryVerySlow, parts: []string{"403", "write " + thingText + "@<api-version>"}, given: func(w *world) {
 			w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: "*/providers/Contoso.Things", Status: 403, Code: "AuthorizationFailed"})
 		}},
 	}
@@ -67,7 +67,7 @@ func TestNewestAPIVersion(t *testing.T) {
 			d := marked(t)
 			got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: d})
 			if c.want == "" {
-				want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, c.class, c.says...)
+				want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, c.class, c.parts...)
 				return
 			}
 			want(t, got.Verdict, resource.ActionProceed, "", "", "read t1 with "+c.want)
@@ -85,7 +85,7 @@ func TestNewestAPIVersion(t *testing.T) {
 	}
 }
 
-// A value that a body takes from another resource needs no stated api-version.
+// A $ref needs no stated api-version.
 func TestNewestAPIVersionOfAValue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 )
 
-// attempts gives activities the number of their attempt and the details of the
+// attempts sets the attempt number of activities and the heartbeat details of the
 // attempt before.
 type attempts struct {
 	interceptor.WorkerInterceptorBase

@@ -24,12 +24,12 @@ func TestCheckContents(t *testing.T) {
 		cascade  bool
 	}{
 		"EmptyGroup": {
-			reason: "nothing would go with it", resource: groupText, given: func(w *world) { w.put(groupText, `{"location":"westus2"}`) },
+			reason: "the DELETE removes nothing else", resource: groupText, given: func(w *world) { w.put(groupText, `{"location":"westus2"}`) },
 			action: resource.ActionProceed,
 		},
-		"AbsentGroup": {reason: "a group that is not there holds nothing", resource: groupText, action: resource.ActionProceed},
+		"AbsentGroup": {reason: "an absent group has no contents", resource: groupText, action: resource.ActionProceed},
 		"GoesWithIt": {
-			reason: "what is managed and is being deleted goes with it", resource: groupText,
+			reason: "managed resources that are being deleted do not block", resource: groupText,
 			given: func(w *world) {
 				w.put(thingText, thingBody)
 				w.manages(thingText, Managed{Deleting: true, Released: true})
@@ -37,21 +37,21 @@ func TestCheckContents(t *testing.T) {
 			action: resource.ActionProceed,
 		},
 		"ManagedStill": {
-			reason: "what is managed and stays is named", resource: groupText,
+			reason: "a managed resource that is not being deleted is named", resource: groupText,
 			given:  func(w *world) { w.put(thingText, thingBody); w.manages(thingText, Managed{Ready: true}) },
 			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"t1 (Contoso.Things/things)"},
 		},
 		"Cascade": {
-			reason: "--cascade does not look", resource: groupText, cascade: true,
+			reason: "--cascade skips the check", resource: groupText, cascade: true,
 			given:  func(w *world) { w.put(thingText, thingBody) },
 			action: resource.ActionProceed, parts: []string{"--cascade by ada@host"},
 		},
 		"Unmanaged": {
-			reason: "what nobody named is listed by name", resource: groupText, given: func(w *world) { w.put(thingText, thingBody) },
+			reason: "unmanaged resources are named", resource: groupText, given: func(w *world) { w.put(thingText, thingBody) },
 			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"t1 (Contoso.Things/things)", "--cascade"},
 		},
 		"Many": {
-			reason: "the list is cut, and says so", resource: groupText,
+			reason: "the list is cut off, and the message shows that", resource: groupText,
 			given: func(w *world) {
 				for i := range 12 {
 					w.put(fmt.Sprintf("%s/providers/Contoso.Things/things/t%02d", groupText, i), thingBody)
@@ -60,7 +60,7 @@ func TestCheckContents(t *testing.T) {
 			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"t09", "and 2 more"},
 		},
 		"VeryMany": {
-			reason: "beyond the bound nobody counts", resource: groupText,
+			reason: "the count ends at the bound", resource: groupText,
 			given: func(w *world) {
 				for i := range 120 {
 					w.put(fmt.Sprintf("%s/providers/Contoso.Things/things/t%03d", groupText, i), thingBody)
@@ -69,7 +69,7 @@ func TestCheckContents(t *testing.T) {
 			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"and at least 90 more"},
 		},
 		"BehindTheManaged": {
-			reason: "what goes along may fill the first pages", resource: groupText,
+			reason: "resources that are deleted too may fill the first pages", resource: groupText,
 			given: func(w *world) {
 				for i := range 120 {
 					text := fmt.Sprintf("%s/providers/Contoso.Things/things/t%03d", groupText, i)
@@ -82,7 +82,7 @@ func TestCheckContents(t *testing.T) {
 			action: resource.ActionBlock, why: resource.ReasonContainsUnmanaged, class: resource.RetrySlow, parts: []string{"does not manage: t119 (Contoso.Things/things);"},
 		},
 		"Databases": {
-			reason: "a group's list does not show them, and the cluster takes them along", resource: clusterText,
+			reason: "the list of a group does not show them, and the cluster's DELETE removes them", resource: clusterText,
 			given: func(w *world) {
 				w.put(clusterText, cluster)
 				w.put(databaseText, `{"location":"westus2","kind":"ReadWrite"}`)
@@ -91,14 +91,14 @@ func TestCheckContents(t *testing.T) {
 		},
 		"NoDatabases": {reason: "an empty cluster", resource: clusterText, given: func(w *world) { w.put(clusterText, cluster) }, action: resource.ActionProceed},
 		"BusyCluster": {
-			reason: "a cluster under change refuses even the list", resource: clusterText,
+			reason: "a cluster with an operation in flight refuses even the list", resource: clusterText,
 			given: func(w *world) {
 				w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
 			},
 			action: resource.ActionBlock, why: "", class: resource.RetrySlow,
 		},
 		"Resting": {
-			reason: "a cluster at rest shows nothing, and a database that is managed goes with it", resource: clusterText,
+			reason: "a stopped cluster lists nothing, and a managed database is deleted with it", resource: clusterText,
 			given: func(w *world) {
 				w.put(clusterText, `{"location":"westus2","properties":{"state":"Stopped"}}`)
 				w.fleet.dependents = Dependents{Listed: []Managed{{ID: id(w.t, databaseText), Deleting: true, Released: true}}}
@@ -106,23 +106,23 @@ func TestCheckContents(t *testing.T) {
 			action: resource.ActionProceed, parts: []string{"contents not checked"},
 		},
 		"RestingUnknown": {
-			reason: "of what it holds nobody knows", resource: clusterText,
+			reason: "its contents are unknown", resource: clusterText,
 			given:  func(w *world) { w.put(clusterText, `{"location":"westus2","properties":{"state":"Stopped"}}`) },
 			action: resource.ActionBlock, why: "", class: resource.RetrySlow,
 		},
-		"OtherType": {reason: "a type of which nothing is known asks nothing", resource: thingText, action: resource.ActionProceed},
+		"OtherType": {reason: "an unknown type needs no request", resource: thingText, action: resource.ActionProceed},
 		"Forbidden": {
-			reason: "what may not be looked into is not deleted", resource: groupText, given: func(w *world) {
+			reason: "no DELETE without the right to list the contents", resource: groupText, given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Status: 403, Code: "AuthorizationFailed"})
 			},
 			action: resource.ActionError, why: "AuthorizationFailed", class: resource.RetrySlow,
 		},
 		"Unreachable": {
-			reason: "neither after some faults", resource: groupText, given: func(w *world) { w.sim.AddFault(armsim.Fault{Reset: true}) },
+			reason: "no DELETE after transient errors either", resource: groupText, given: func(w *world) { w.sim.AddFault(armsim.Fault{Reset: true}) },
 			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
 		},
 		"NoTemporal": {
-			reason: "nor while Temporal cannot say who manages it", resource: groupText,
+			reason: "no DELETE while Temporal cannot list managed resources", resource: groupText,
 			given:  func(w *world) { w.put(thingText, thingBody); w.fleet.err = errors.New("Temporal is away") },
 			action: resource.ActionError, why: resource.ReasonCheckFailed, class: resource.RetrySlow, parts: []string{"Temporal is away", "not deleted"},
 		},
@@ -156,7 +156,7 @@ func TestListedItem(t *testing.T) {
 	} {
 		got, managed, err := w.acts.checkItem(t.Context(), id(t, groupText), json.RawMessage(item))
 		if got != name || managed || err != nil {
-			t.Errorf("%s is called %q (managed %t, %v), want %q", item, got, managed, err, name)
+			t.Errorf("%s has the name %q (managed %t, %v), want %q", item, got, managed, err, name)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func databases(t *testing.T, n int, each Managed) []Managed {
 
 func TestCheckDependents(t *testing.T) {
 	t.Parallel()
-	stays := Managed{Policy: resource.PolicyManage}
-	goes := Managed{Policy: resource.PolicyManage, Deleting: true}
+	active := Managed{Policy: resource.PolicyManage}
+	deleting := Managed{Policy: resource.PolicyManage, Deleting: true}
 	released := Managed{Policy: resource.PolicyManage, Deleting: true, Released: true}
 	kept := Managed{Policy: resource.PolicyDetachOnDelete}
 	cases := map[string]struct {
@@ -40,71 +40,71 @@ func TestCheckDependents(t *testing.T) {
 		deleted int
 		lacks   string
 	}{
-		"None": {reason: "nobody needs it", action: resource.ActionProceed},
+		"None": {reason: "no resource needs it", action: resource.ActionProceed},
 		"Blocking": {
-			reason: "who is to act, and on what", found: Dependents{Blocking: 2, Listed: databases(t, 2, stays)},
+			reason: "the message names the dependents and the action", found: Dependents{Blocking: 2, Listed: databases(t, 2, active)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2,
 			parts: []string{"managed resources need c1: c1/d000 (Microsoft.Kusto/clusters/databases), c1/d001", "delete them first, or delete with --cascade"},
 		},
 		"Going": {
-			reason: "nobody has to act", found: Dependents{Blocking: 2, Listed: databases(t, 2, goes)},
+			reason: "no action needed", found: Dependents{Blocking: 2, Listed: databases(t, 2, deleting)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2,
 			parts: []string{"they are being deleted"},
 		},
 		"Released": {
-			reason: "what goes along holds nothing up", found: Dependents{Listed: databases(t, 3, released)}, action: resource.ActionProceed,
+			reason: "dependents that are deleted with it do not block", found: Dependents{Listed: databases(t, 3, released)}, action: resource.ActionProceed,
 		},
 		"SomeReleased": {
-			reason: "only who holds it is named",
-			found:  Dependents{Blocking: 1, Listed: append(databases(t, 1, goes), Managed{ID: id(t, clusterText+"/databases/r1"), Deleting: true, Released: true})},
+			reason: "only blocking dependents are named",
+			found:  Dependents{Blocking: 1, Listed: append(databases(t, 1, deleting), Managed{ID: id(t, clusterText+"/databases/r1"), Deleting: true, Released: true})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1, parts: []string{"c1/d000"},
 		},
 		"Many": {
-			reason: "ten are named, the rest is counted, 32 are waited for", found: Dependents{Blocking: 250, Listed: databases(t, 100, stays)},
+			reason: "it names ten, counts the rest, and waits for 32", found: Dependents{Blocking: 250, Listed: databases(t, 100, active)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 32, parts: []string{"c1/d009 (", " and 240 more;"},
 		},
 		"VeryMany": {
-			reason: "where counting ended, it says so", found: Dependents{Blocking: 5000, More: true, Listed: databases(t, 100, stays)},
+			reason: "the message shows that the count was cut off", found: Dependents{Blocking: 5000, More: true, Listed: databases(t, 100, active)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 32, parts: []string{" and at least 4990 more;"},
 		},
 		"Cascade": {
-			reason: "with --cascade they are told to go, but those that go already", cascade: true,
-			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true})},
+			reason: "--cascade deletes the dependents that are not being deleted yet", cascade: true,
+			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, active), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 3, deleted: 2,
 			parts: []string{"they are being deleted"},
 		},
 		"CascadeOverKept": {
-			reason: "a child that is to stay refuses the cascade, and nobody was told to go", cascade: true,
-			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, stays), Managed{ID: id(t, databaseText), Policy: resource.PolicyDetachOnDelete})},
+			reason: "a child that stays in Azure stops the whole cascade", cascade: true,
+			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, active), Managed{ID: id(t, databaseText), Policy: resource.PolicyDetachOnDelete})},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
 			parts: []string{"would also delete resources whose manifest keeps them in Azure: c1/db1"},
 		},
 		"CascadeOverManyKept": {
-			reason: "also many, bounded", cascade: true, found: Dependents{Blocking: 80, Listed: databases(t, 80, kept)},
+			reason: "the number of named children is bounded", cascade: true, found: Dependents{Blocking: 80, Listed: databases(t, 80, kept)},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 32, parts: []string{"and 70 more"},
 		},
 		"CascadeOverUnknownPolicy": {
-			reason: "what does not say that it may go, stays", cascade: true, found: Dependents{Blocking: 1, Listed: databases(t, 1, Managed{})},
+			reason: "an unknown policy counts as one that keeps the resource", cascade: true, found: Dependents{Blocking: 1, Listed: databases(t, 1, Managed{})},
 			action: resource.ActionBlock, why: resource.ReasonContainsProtected, class: resource.RetryVerySlow, waits: 1,
 		},
 		"KeptElsewhere": {
-			reason: "what is not in it is neither taken along nor let go of", cascade: true,
+			reason: "a cascade neither deletes nor releases what is not in it", cascade: true,
 			found:  Dependents{Blocking: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyDetachOnDelete}}},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 		},
 		"CascadeAndElsewhere": {
-			reason: "what only refers to it is not deleted by a cascade: who holds it up is named beside what goes", cascade: true,
-			found:  Dependents{Blocking: 2, Listed: append(databases(t, 1, stays), Managed{ID: id(t, thingText), Policy: resource.PolicyManage})},
+			reason: "a cascade does not delete resources that only refer to it: the message names them", cascade: true,
+			found:  Dependents{Blocking: 2, Listed: append(databases(t, 1, active), Managed{ID: id(t, thingText), Policy: resource.PolicyManage})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2, deleted: 1,
 			parts: []string{"delete them first: --cascade deletes only what is in c1, and not " + id(t, thingText).Short()},
 		},
 		"Elsewhere": {
-			reason: "nor is that advised", found: Dependents{Blocking: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyManage}}},
+			reason: "the advice does not name --cascade", found: Dependents{Blocking: 1, Listed: []Managed{{ID: id(t, thingText), Policy: resource.PolicyManage}}},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 			parts: []string{"; delete them first"}, lacks: "--cascade",
 		},
 		"KeptWithoutCascade": {
-			reason: "without --cascade it is waited for like any other", found: Dependents{Blocking: 1, Listed: databases(t, 1, kept)},
+			reason: "without --cascade it blocks like any other dependent", found: Dependents{Blocking: 1, Listed: databases(t, 1, kept)},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 		},
 	}
@@ -117,21 +117,21 @@ func TestCheckDependents(t *testing.T) {
 			must(t, err)
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
 			if len(got.Verdict.WaitingFor) != c.waits || len(w.fleet.deleted) != c.deleted {
-				t.Errorf("%s: waits for %d, told %d to go; want %d and %d", c.reason, len(got.Verdict.WaitingFor), len(w.fleet.deleted), c.waits, c.deleted)
+				t.Errorf("%s: waits for %d, deletes %d; want %d and %d", c.reason, len(got.Verdict.WaitingFor), len(w.fleet.deleted), c.waits, c.deleted)
 			}
 			if c.lacks != "" && strings.Contains(got.Verdict.Message, c.lacks) {
 				t.Errorf("%s: %q", c.reason, got.Verdict.Message)
 			}
 			if len(w.requests()) != 0 {
-				t.Errorf("requests %v: Temporal knows who needs it", w.requests())
+				t.Errorf("requests %v: the dependents come from Temporal", w.requests())
 			}
 		})
 	}
 }
 
-// TestCascadeLeavesTime holds that a cascade over very many, at a Temporal that
-// is slow, ends within its time and says so; the next look tells the others.
-func TestCascadeLeavesTime(t *testing.T) {
+// TestCascadeStopsAtHalfItsTime checks that a cascade over many dependents ends
+// within its time when Temporal is slow; the next pass deletes the rest.
+func TestCascadeStopsAtHalfItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fleet.slow = make(chan struct{})
@@ -141,16 +141,16 @@ func TestCascadeLeavesTime(t *testing.T) {
 	time.AfterFunc(600*time.Millisecond, func() { close(w.fleet.slow) })
 	must(t, w.acts.cascade(ctx, CheckDependentsInput{ID: id(t, clusterText), Cascade: true}, found))
 	if n := len(w.fleet.deleted); n == 0 || n > 2*maxConcurrentDeletes {
-		t.Errorf("told %d to go, want those of the first half of the time alone", n)
+		t.Errorf("deleted %d, want those of the first half of the time only", n)
 	}
 }
 
-func TestCheckDependentsFault(t *testing.T) {
+func TestCheckDependentsError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.fleet.err = errors.New("Temporal is away")
+	w.fleet.err = errors.New("Temporal is unreachable")
 	got, failures := finish(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText)})
-	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "Temporal is away", "not deleted")
+	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "Temporal is unreachable", "not deleted")
 	if len(failures) != 3 {
 		t.Errorf("%d attempts before the verdict, want 3", len(failures))
 	}

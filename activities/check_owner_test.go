@@ -26,20 +26,20 @@ func TestCheckOwner(t *testing.T) {
 		requests []string
 	}{
 		"NoOwner": {
-			reason: "a resource group lives in a subscription, which refuses nothing and is not read", resource: groupText,
+			reason: "the owner of a resource group is a subscription, which is not read", resource: groupText,
 			action: resource.ActionProceed, requests: []string{},
 		},
 		"Ready": {
-			reason: "an owner at rest lets the pass go on, for one GET", given: func(w *world) { w.put(clusterText, cluster) },
+			reason: "with an owner that is ready the pass continues, for one GET", given: func(w *world) { w.put(clusterText, cluster) },
 			action: resource.ActionProceed, message: []string{"c1", "allows changes"}, requests: []string{"GET c1"},
 		},
 		"Absent": {
-			reason: "a child of nothing waits, and the caller learns that the owner is gone",
+			reason: "a child without its owner waits, and the result shows that the owner is absent",
 			action: resource.ActionBlock, why: resource.ReasonWaitingForOwner, class: resource.RetryFast,
 			message: []string{"c1", "does not exist in Azure"}, absent: true, requests: []string{"GET c1"},
 		},
 		"Updating": {
-			reason: "a Kusto cluster under change refuses its databases, GET included, so they get no request",
+			reason: "a Kusto cluster with an operation in flight refuses all requests to its databases, so none is sent",
 			given: func(w *world) {
 				w.put(clusterText, strings.Replace(cluster, "Succeeded", "Updating", 1))
 			},
@@ -47,17 +47,17 @@ func TestCheckOwner(t *testing.T) {
 			message: []string{`Owning cluster is in provisioning state "Updating"`}, requests: []string{"GET c1"},
 		},
 		"Forced": {
-			reason: "a person may pass the check of the owner, then it is not even read",
+			reason: "--force skips the owner check, and the owner is not read",
 			given:  func(w *world) { w.put(clusterText, strings.Replace(cluster, "Succeeded", "Updating", 1)) },
 			force:  true, action: resource.ActionProceed, message: []string{"forced"}, requests: []string{},
 		},
 		"Forbidden": {
-			reason: "a credential may have rights on the child alone: the check says what it could not see",
+			reason: "a credential may have rights on the child only: the message names what was not checked",
 			given:  func(w *world) { w.put(clusterText, cluster); w.sim.Deny(armsim.Denial{Scope: "*/clusters/c1"}) },
 			action: resource.ActionProceed, message: []string{"not readable, not checked"}, requests: []string{"GET c1"},
 		},
 		"WrongSubscription": {
-			reason: "nothing is known of a resource in a subscription that is not found: it is not absent",
+			reason: "a subscription that is not found does not mean that the resource is absent",
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription could not be found."})
 			},
@@ -65,12 +65,12 @@ func TestCheckOwner(t *testing.T) {
 			message: []string{"the owner c1 cannot be read", "could not be found"}, requests: []string{"GET c1"},
 		},
 		"HTML": {
-			reason: "a 404 of some gateway says nothing about the owner",
+			reason: "a 404 of a gateway does not mean that the owner is absent",
 			given:  func(w *world) { w.sim.AddFault(armsim.Fault{Status: 404, Body: []byte(`"<html>not here</html>"`)}) },
 			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow, requests: []string{"GET c1"},
 		},
 		"Unauthorized": {
-			reason: "a refused token is an error in words",
+			reason: "a refused token is an error with a message",
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Status: 401, Code: "InvalidAuthenticationToken", Message: "The access token is invalid."})
 			},
@@ -78,21 +78,21 @@ func TestCheckOwner(t *testing.T) {
 			message: []string{"access token is invalid", "ARM request ID"}, requests: []string{"GET c1"},
 		},
 		"Throttled": {
-			reason: "a used-up budget blocks for as long as ARM asks for",
+			reason: "an exhausted budget blocks for ARM's Retry-After",
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Status: 429, Code: "TooManyRequests", Headers: map[string]string{"Retry-After": "17"}})
 			},
 			action: resource.ActionBlock, why: "TooManyRequests", class: resource.RetrySlow, requests: []string{"GET c1"},
 		},
 		"FinalCode": {
-			reason: "an owner that is wrong is not this resource's fault: it never becomes fatal for the child",
+			reason: "a wrong owner is never fatal for the child",
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Status: 404, Code: "InvalidResourceType", Message: "No such type."})
 			},
 			action: resource.ActionError, why: "InvalidResourceType", class: resource.RetryVerySlow, requests: []string{"GET c1"},
 		},
 		"Unreachable": {
-			reason: "a cut connection is a verdict at once, for a local activity has one attempt",
+			reason: "a cut connection is a verdict at once, because a local activity has one attempt",
 			given:  func(w *world) { w.sim.AddFault(armsim.Fault{Reset: true}) },
 			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
 			message: []string{"the owner c1 cannot be read", "ARM cannot be reached"}, requests: []string{"GET c1"},
@@ -134,16 +134,16 @@ func TestCheckOwnerReferences(t *testing.T) {
 		waits  int
 	}{
 		"Found": {
-			reason: "references at rest let the pass go on",
+			reason: "with references that are ready the pass continues",
 			given:  func(w *world) { w.put(vnet, `{"location":"westus2"}`); w.put(other, `{"location":"westus2"}`) },
 			action: resource.ActionProceed,
 		},
 		"Absent": {
-			reason: "a reference to nothing waits for it", given: func(w *world) { w.put(vnet, `{"location":"westus2"}`) },
+			reason: "a reference to an absent resource waits for it", given: func(w *world) { w.put(vnet, `{"location":"westus2"}`) },
 			action: resource.ActionBlock, why: resource.ReasonReferenceNotFound, part: `"n2"`, waits: 1,
 		},
 		"NotReady": {
-			reason: "a reference under change is not used yet",
+			reason: "a reference with an operation in flight is not used yet",
 			given: func(w *world) {
 				w.put(vnet, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
 				w.put(other, `{"location":"westus2"}`)
@@ -151,7 +151,7 @@ func TestCheckOwnerReferences(t *testing.T) {
 			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, part: `"n1"`, waits: 1,
 		},
 		"Forbidden": {
-			reason: "a reference that may not be read is said to be unchecked",
+			reason: "the message names a reference that the credential may not read as unchecked",
 			given: func(w *world) {
 				w.put(vnet, `{"location":"westus2"}`)
 				w.sim.Deny(armsim.Denial{Scope: "*/nets/n2"})
@@ -159,12 +159,12 @@ func TestCheckOwnerReferences(t *testing.T) {
 			action: resource.ActionProceed, part: "n2: not readable, not checked",
 		},
 		"ForcedToo": {
-			reason: "force is for the owner, not for what the body needs",
+			reason: "--force skips the check of the owner, not of the references",
 			given:  func(*world) {}, in: CheckOwnerInput{Force: true},
 			action: resource.ActionBlock, why: resource.ReasonReferenceNotFound, waits: 2,
 		},
 		"Deleting": {
-			reason: "a deletion needs no reference", given: func(*world) {}, in: CheckOwnerInput{Deleting: true},
+			reason: "a deletion does not check references", given: func(*world) {}, in: CheckOwnerInput{Deleting: true},
 			action: resource.ActionProceed,
 		},
 	}

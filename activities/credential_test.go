@@ -10,7 +10,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// elsewhere is a world with another tenant's simulator behind credential "other".
+// elsewhere returns a world with another tenant's simulator behind the credential
+// "other".
 func elsewhere(t *testing.T) (*world, *armsim.Simulator) {
 	t.Helper()
 	var w *world
@@ -19,8 +20,8 @@ func elsewhere(t *testing.T) (*world, *armsim.Simulator) {
 	return w, other
 }
 
-// TestCredentialIsUsed holds that every activity that talks to ARM does it by
-// the credential of the manifest, and by no other one.
+// TestCredentialIsUsed checks that every activity with requests to ARM uses the
+// credential of the manifest, and no other one.
 func TestCredentialIsUsed(t *testing.T) {
 	t.Parallel()
 	spec := func(w *world) resource.Desired {
@@ -83,39 +84,39 @@ func TestCredentialIsUsed(t *testing.T) {
 			must(t, other.Put(clusterText, map[string]any{"location": "westus2", "properties": map[string]any{"state": "Running"}}))
 			must(t, call(w))
 			if got := w.requests(); len(got) != 0 {
-				t.Errorf("requests by another credential: %v", got)
+				t.Errorf("requests with another credential: %v", got)
 			}
 			if len(other.Requests()) == 0 {
-				t.Error("no request by the credential of the manifest")
+				t.Error("no request with the credential of the manifest")
 			}
 		})
 	}
 }
 
-// TestCredentialUnknown holds what a user reads of a credential that the worker
-// does not have, at every step that could meet it.
+// TestCredentialUnknown checks the message about a credential that the worker does
+// not have, at every step that uses one.
 func TestCredentialUnknown(t *testing.T) {
 	t.Parallel()
 	w, _ := elsewhere(t)
 	spec := desired(t, databaseText, `{}`)
 	spec.Credential = "prod"
-	const says = `the worker has no credential "prod", only default, other; correct reconcile.credential, or add it to the worker's config`
+	const message = `the worker has no credential "prod", only default, other; correct reconcile.credential, or add it to the worker's config`
 	owner := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec})
-	want(t, owner.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
+	want(t, owner.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, message)
 	got, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: spec.ID, APIVersion: spec.APIVersion, Credential: "prod"}})
 	must(t, err)
-	want(t, got.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
+	want(t, got.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, message)
 	put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now()})
 	must(t, err)
-	want(t, put.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, says)
+	want(t, put.Verdict, resource.ActionError, arm.CodeCredentialNotUsable, resource.RetryVerySlow, message)
 	if put.Sent || put.Unknown || len(w.requests()) != 0 {
 		t.Errorf("%+v, requests %v: nothing was sent", put, w.requests())
 	}
 }
 
-// TestOwnerCacheKeepsCredentialsApart holds that nobody is told what another
-// credential could read.
-func TestOwnerCacheKeepsCredentialsApart(t *testing.T) {
+// TestOwnerCacheSeparatesCredentials checks that a credential never gets what
+// another one could read.
+func TestOwnerCacheSeparatesCredentials(t *testing.T) {
 	t.Parallel()
 	w, other := elsewhere(t)
 	must(t, other.Put(clusterText, map[string]any{"location": "westus2", "properties": map[string]any{"state": "Running"}}))
@@ -124,7 +125,7 @@ func TestOwnerCacheKeepsCredentialsApart(t *testing.T) {
 	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionProceed, "", "")
 	spec.Credential = ""
 	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)
-	// What a step learnt of the owner by one credential is not told either.
+	// The reading of a step with one credential is not shared either.
 	_, err := run(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: id(t, clusterText), APIVersion: "2023-08-15", Credential: "other"}})
 	must(t, err)
 	want(t, local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict, resource.ActionBlock, resource.ReasonWaitingForOwner, resource.RetryFast)

@@ -44,36 +44,36 @@ func TestDeleteResource(t *testing.T) {
 			action: resource.ActionProceed, message: "status 202", token: true, wait: 10 * time.Second,
 		},
 		"NothingToPoll": {
-			reason: "202 and no URL: the resource tells", setup: rule(armsim.OperationSpec{Shape: armsim.ShapeState, Seconds: 20}),
+			reason: "202 and no URL: the resource is read", setup: rule(armsim.OperationSpec{Shape: armsim.ShapeState, Seconds: 20}),
 			action: resource.ActionProceed, wait: 15 * time.Second,
 		},
-		"NoContent": {reason: "204: there was nothing", absent: true, action: resource.ActionProceed, done: true},
+		"NoContent": {reason: "204: the resource did not exist", absent: true, action: resource.ActionProceed, done: true},
 		"NotFound": {
-			reason: "404 with a code that says so", fault: fault(404, "ResourceNotFound"),
+			reason: "404 with a code for absence", fault: fault(404, "ResourceNotFound"),
 			action: resource.ActionProceed, message: "no longer existed", done: true,
 		},
 		"NoSubscription": {
-			reason: "a wrong subscription is no finished delete", fault: fault(404, "SubscriptionNotFound"),
+			reason: "a wrong subscription does not mean that the resource is deleted", fault: fault(404, "SubscriptionNotFound"),
 			action: resource.ActionError, why: "SubscriptionNotFound", class: resource.RetryVerySlow, message: "What ARM says.",
 		},
 		"Unauthorized": {
-			reason: "nor is a wrong credential", fault: fault(401, "InvalidAuthenticationToken"),
+			reason: "neither does a wrong credential", fault: fault(401, "InvalidAuthenticationToken"),
 			action: resource.ActionError, why: "InvalidAuthenticationToken", class: resource.RetrySlow,
 		},
 		"NotSupported": {
-			reason: "a type without DELETE says how to let go of it", fault: fault(405, "MethodNotAllowed"),
+			reason: "for a type without DELETE the message explains how to stop managing it", fault: fault(405, "MethodNotAllowed"),
 			action: resource.ActionBlock, why: resource.ReasonDeletionNotSupported, class: resource.RetryVerySlow, message: "cancel its workflow",
 		},
 		"Locked": {
-			reason: "somebody locked it on purpose", fault: fault(409, "ScopeLocked"),
+			reason: "another user locked it on purpose", fault: fault(409, "ScopeLocked"),
 			action: resource.ActionError, why: "ScopeLocked", class: resource.RetryVerySlow, message: "What ARM says.",
 		},
 		"Busy": {
-			reason: "not now", fault: fault(409, "AnotherOperationInProgress"),
+			reason: "a conflict is retried", fault: fault(409, "AnotherOperationInProgress"),
 			action: resource.ActionBlock, why: "AnotherOperationInProgress", class: resource.RetrySlow,
 		},
 		"Unreachable": {
-			reason: "after some attempts a verdict", fault: armsim.Fault{Method: http.MethodDelete, Reset: true},
+			reason: "after some attempts a transient error is a verdict", fault: armsim.Fault{Method: http.MethodDelete, Reset: true},
 			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
 		},
 	}
@@ -99,7 +99,7 @@ func TestDeleteResource(t *testing.T) {
 	}
 }
 
-func TestDeleteResourceAgain(t *testing.T) {
+func TestDeleteResourceIsRepeatable(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)
 	w.put(thingText, thingBody)
@@ -107,12 +107,12 @@ func TestDeleteResourceAgain(t *testing.T) {
 	w.sim.AddFault(armsim.Fault{Method: http.MethodDelete, Reset: true, Applied: true, Count: 1})
 	got, _ := finish(w, w.acts.DeleteResource, in)
 	if !got.Done || len(w.sim.Resources(thingText, "")) != 0 {
-		t.Errorf("after a lost answer: %+v", got)
+		t.Errorf("after a lost response: %+v", got)
 	}
 	close(w.stop)
 	_, err := run(w, w.acts.DeleteResource, in)
 	if failure := applicationError(t, err); failure.Type() != errorStopping {
-		t.Errorf("a worker that stops begins a DELETE: %v", err)
+		t.Errorf("a worker that stops sends a DELETE: %v", err)
 	}
 }
 
@@ -146,15 +146,15 @@ func TestDeleteResourceExtension(t *testing.T) {
 		requests []string
 	}{
 		"Refuses": {
-			reason: "its own fault is not ARM's", how: "refuse", message: "the vault holds keys",
+			reason: "its own error is not ARM's", how: "refuse", message: "the vault holds keys",
 			action: resource.ActionError, why: resource.ReasonCheckFailed, class: resource.RetrySlow, requests: []string{},
 		},
 		"AsksARM": {
-			reason: "what ARM says to it is ARM's", how: "read", message: "denied",
+			reason: "an error of ARM to it is ARM's", how: "read", message: "denied",
 			action: resource.ActionError, why: "AuthorizationFailed", class: resource.RetrySlow, requests: []string{"GET t1"},
 		},
 		"Instead": {
-			reason: "nobody claims an answer that ARM never gave", how: "instead", message: "an extension deletes the resource",
+			reason: "the verdict claims no response that ARM never gave", how: "instead", message: "an extension deletes the resource",
 			action: resource.ActionProceed, requests: []string{},
 		},
 		"Passes": {reason: "the plain DELETE", action: resource.ActionProceed, requests: []string{"DELETE t1"}},

@@ -7,25 +7,25 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// fakeFleet is what Temporal would tell; package fleet is tested on a real one.
+// fakeFleet replaces Temporal; package fleet is tested on a real one.
 type fakeFleet struct {
 	mu sync.Mutex
 	// managed are the workflows by ID key; dependents those that Dependents
 	// lists.
 	managed    map[string]Managed
 	dependents Dependents
-	// memories are what the workflows remember, by ID key.
+	// memories are the results of the query memory, by ID key.
 	memories map[string]WorkflowMemory
 	err      error
-	// deleted, woken and told are what was asked for.
+	// deleted, woken and notified record the requests.
 	deleted []resource.ID
-	// slow holds up who is told to go until it is closed.
+	// slow delays deletions until it is closed.
 	slow     chan struct{}
 	woken    []Change
-	told     []resource.ID
+	notified []resource.ID
 	position Position
 	ended    []Turn
-	// freeze holds what has the label stack=prod, once frozen.
+	// freeze applies to resources with the label stack=prod while frozen is set.
 	freeze Freeze
 	frozen bool
 }
@@ -57,7 +57,7 @@ func (w *world) Wake(_ context.Context, change Change) (int, error) {
 }
 
 func (w *world) WakeDeleting(_ context.Context, _ Change, needed []resource.ID) (int, error) {
-	w.fleet.told = append(w.fleet.told, needed...)
+	w.fleet.notified = append(w.fleet.notified, needed...)
 	return len(needed), w.fleet.err
 }
 
@@ -68,7 +68,7 @@ func (w *world) End(_ context.Context, turn Turn) error {
 	return w.fleet.err
 }
 
-// manages makes a workflow manage a resource.
+// manages adds a workflow that manages the resource.
 func (w *world) manages(text string, managed Managed) {
 	if w.fleet.managed == nil {
 		w.fleet.managed = map[string]Managed{}

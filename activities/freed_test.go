@@ -12,8 +12,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestFreed holds of what a check that passes says that it is free: what it read
-// itself, and of which the resource's own workflow does not tell.
+// TestFreed checks which resources a check that passes reports as free: those that
+// it read itself, unless their own workflow announces the change.
 func TestFreed(t *testing.T) {
 	t.Parallel()
 	const running = `{"location":"westus2","properties":{"provisioningState":"Succeeded","state":"Running"}}`
@@ -24,20 +24,20 @@ func TestFreed(t *testing.T) {
 		given  func(*world)
 		held   []string
 		force  bool
-		// named is whether the body names the network.
+		// named is set when the body refers to the network.
 		named bool
 		want  []string
 	}{
-		"Unmanaged":   {reason: "nobody else tells of it", held: []string{clusterText}, want: []string{clusterText}},
-		"NeverHeld":   {reason: "a child that never waited tells nobody"},
-		"StillHeld":   {reason: "it blocks", owner: strings.Replace(running, "Succeeded", "Updating", 1), held: []string{clusterText}},
-		"AtRest":      {reason: "its workflow does not know of somebody else's operation", given: func(w *world) { w.manages(clusterText, Managed{Idle: true}) }, held: []string{clusterText}, want: []string{clusterText}},
-		"AtWork":      {reason: "its workflow tells when it is done", given: func(w *world) { w.manages(clusterText, Managed{}) }, held: []string{clusterText}},
-		"Unknown":     {reason: "Temporal did not say, so the next tries do", given: func(w *world) { w.fleet.err = errors.New("no") }, held: []string{clusterText}},
-		"Forced":      {reason: "a pass that was forced looked at nothing", held: []string{clusterText}, force: true},
-		"Forbidden":   {reason: "nor did one that may not read", given: func(w *world) { w.sim.Deny(armsim.Denial{Scope: "*/clusters/c1"}) }, held: []string{clusterText}},
-		"Reference":   {reason: "also what the body names", given: func(w *world) { w.put(net, `{"location":"westus2"}`) }, named: true, held: []string{net, clusterText}, want: []string{net, clusterText}},
-		"NamedNoMore": {reason: "what the spec names no more was not read", held: []string{net}},
+		"Unmanaged":        {reason: "no workflow announces it", held: []string{clusterText}, want: []string{clusterText}},
+		"NeverBlocked":     {reason: "a child that never waited reports nothing"},
+		"StillBlocking":    {reason: "it still blocks", owner: strings.Replace(running, "Succeeded", "Updating", 1), held: []string{clusterText}},
+		"Idle":             {reason: "an idle workflow does not know of an operation started outside Armature", given: func(w *world) { w.manages(clusterText, Managed{Idle: true}) }, held: []string{clusterText}, want: []string{clusterText}},
+		"Active":           {reason: "its workflow announces the change", given: func(w *world) { w.manages(clusterText, Managed{}) }, held: []string{clusterText}},
+		"Unknown":          {reason: "without a response of Temporal the next try reports it", given: func(w *world) { w.fleet.err = errors.New("no") }, held: []string{clusterText}},
+		"Forced":           {reason: "a forced pass read nothing", held: []string{clusterText}, force: true},
+		"Forbidden":        {reason: "the credential may not read it", given: func(w *world) { w.sim.Deny(armsim.Denial{Scope: "*/clusters/c1"}) }, held: []string{clusterText}},
+		"Reference":        {reason: "references count too", given: func(w *world) { w.put(net, `{"location":"westus2"}`) }, named: true, held: []string{net, clusterText}, want: []string{net, clusterText}},
+		"RemovedReference": {reason: "a reference that the spec no longer has was not read", held: []string{net}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -68,19 +68,19 @@ func TestFreed(t *testing.T) {
 	}
 }
 
-// TestFreedIsSaidOnce holds that of thousands of waiters not each that looks by
-// itself wakes all the others, and that a later end of a hold is told again.
-func TestFreedIsSaidOnce(t *testing.T) {
+// TestFreedIsReportedOnce checks that not each of thousands of waiting resources
+// wakes all the others, and that a later end of a block is reported too.
+func TestFreedIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Succeeded","state":"Running"}}`)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`), Held: []resource.ID{id(t, clusterText)}}
-	said := func() int { return len(local(w, w.acts.CheckOwner, in).Freed) }
-	if first, second := said(), said(); first != 1 || second != 0 {
-		t.Errorf("two checks of a moment call it free %d and %d times, want 1 and 0", first, second)
+	freed := func() int { return len(local(w, w.acts.CheckOwner, in).Freed) }
+	if first, second := freed(), freed(); first != 1 || second != 0 {
+		t.Errorf("two checks at one time report it free %d and %d times, want 1 and 0", first, second)
 	}
 	w.advance(31 * time.Second)
-	if again := said(); again != 1 {
-		t.Errorf("half a minute later a check calls it free %d times, want 1", again)
+	if third := freed(); third != 1 {
+		t.Errorf("half a minute later a check reports it free %d times, want 1", third)
 	}
 }

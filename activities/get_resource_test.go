@@ -15,7 +15,7 @@ import (
 
 func TestGetResource(t *testing.T) {
 	t.Parallel()
-	answer := func(status int, code string) armsim.Fault {
+	failure := func(status int, code string) armsim.Fault {
 		return armsim.Fault{Status: status, Code: code, Message: "What ARM says."}
 	}
 	cases := map[string]struct {
@@ -32,48 +32,48 @@ func TestGetResource(t *testing.T) {
 		requests int
 	}{
 		"Found":       {reason: "the plain case", state: "Succeeded", exists: true, action: resource.ActionProceed},
-		"Changing":    {reason: "the workflow learns of an operation in flight", state: "Updating", exists: true, flight: "Updating", action: resource.ActionProceed},
-		"UnknownWord": {reason: "a new word of Azure is no operation in flight", state: "Ready", exists: true, action: resource.ActionProceed},
-		"Absent":      {reason: "ARM's own code for it", action: resource.ActionProceed},
-		"NoGroup":     {reason: "without its group the resource is not there either", fault: answer(404, "ResourceGroupNotFound"), action: resource.ActionProceed},
+		"Changing":    {reason: "the result shows an operation in flight", state: "Updating", exists: true, flight: "Updating", action: resource.ActionProceed},
+		"UnknownWord": {reason: "an unknown state is no operation in flight", state: "Ready", exists: true, action: resource.ActionProceed},
+		"Absent":      {reason: "ARM's code for absence", action: resource.ActionProceed},
+		"NoGroup":     {reason: "without its group the resource is absent too", fault: failure(404, "ResourceGroupNotFound"), action: resource.ActionProceed},
 		"NoSubscription": {
-			reason: "nothing is known of the resource, so it is neither created nor called deleted", fault: answer(404, "SubscriptionNotFound"),
+			reason: "the state of the resource is unknown: it is neither created nor reported as deleted", fault: failure(404, "SubscriptionNotFound"),
 			action: resource.ActionError, why: "SubscriptionNotFound", class: resource.RetryVerySlow, part: "What ARM says.",
 		},
 		"NoType": {
-			reason: "the api-version does not know the type: only the manifest can mend that", fault: answer(404, "InvalidResourceType"),
+			reason: "the type does not exist in the api-version: the manifest has to change", fault: failure(404, "InvalidResourceType"),
 			action: resource.ActionError, why: "InvalidResourceType", class: resource.RetryNone,
 		},
 		"UnknownCode": {
-			reason: "an unknown 404 means nothing, and the owner's list cannot be read", fault: answer(404, "EntitySomethingElse"), requests: 2,
+			reason: "an unknown 404 does not mean absent, and the owner's list cannot be read", fault: failure(404, "EntitySomethingElse"), requests: 2,
 			action: resource.ActionError, why: "EntitySomethingElse", class: resource.RetrySlow,
 		},
 		"HTML": {
-			reason: "a 404 of a gateway means nothing", fault: armsim.Fault{Status: 404, Body: json.RawMessage(`"<html>"`)},
+			reason: "a 404 of a gateway does not mean absent", fault: armsim.Fault{Status: 404, Body: json.RawMessage(`"<html>"`)},
 			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow,
 		},
 		"NoBody": {
-			reason: "a 404 without a word means nothing", fault: armsim.Fault{Status: 404, Body: json.RawMessage(`""`)},
+			reason: "a 404 without a body does not mean absent", fault: armsim.Fault{Status: 404, Body: json.RawMessage(`""`)},
 			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow,
 		},
 		"Unauthorized": {
-			reason: "a wrong credential", fault: answer(401, "InvalidAuthenticationToken"),
+			reason: "a wrong credential", fault: failure(401, "InvalidAuthenticationToken"),
 			action: resource.ActionError, why: "InvalidAuthenticationToken", class: resource.RetrySlow, part: "ARM request ID",
 		},
 		"Forbidden": {
-			reason: "a missing role", fault: answer(403, "AuthorizationFailed"),
+			reason: "a missing role", fault: failure(403, "AuthorizationFailed"),
 			action: resource.ActionError, why: "AuthorizationFailed", class: resource.RetrySlow,
 		},
 		"Conflict": {
-			reason: "some parents refuse even a GET while they change", fault: answer(409, "Conflict"),
+			reason: "some parents refuse even a GET during an operation", fault: failure(409, "Conflict"),
 			action: resource.ActionBlock, why: "Conflict", class: resource.RetrySlow,
 		},
 		"NoJSON": {
-			reason: "a 200 that is no object is no observation", fault: armsim.Fault{Status: 200, Body: json.RawMessage(`"<html>"`)},
+			reason: "a 200 without a JSON object is no observation", fault: armsim.Fault{Status: 200, Body: json.RawMessage(`"<html>"`)},
 			action: resource.ActionError, why: "InvalidAnswer", class: resource.RetrySlow,
 		},
 		"LongOutage": {
-			reason: "a fault that asks for maxTransientDelay is shown, not slept through",
+			reason: "an error with a longer Retry-After than maxTransientDelay becomes a verdict at once",
 			fault:  armsim.Fault{Status: 503, Code: "ServerBusy", Headers: map[string]string{"Retry-After": "120"}},
 			action: resource.ActionError, why: "ServerBusy", class: resource.RetrySlow,
 		},
@@ -117,7 +117,7 @@ func TestGetResourceThrottled(t *testing.T) {
 	}
 }
 
-func TestGetResourceFaults(t *testing.T) {
+func TestGetResourceTransientErrors(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -126,17 +126,17 @@ func TestGetResourceFaults(t *testing.T) {
 		delays []time.Duration
 	}{
 		"PassingReset": {reason: "two cut connections cost two attempts", fault: armsim.Fault{Reset: true, Count: 2}, delays: []time.Duration{time.Second, 2 * time.Second}},
-		"PassingError": {reason: "a 500 too", fault: armsim.Fault{Status: 500, Count: 1}, delays: []time.Duration{time.Second}},
+		"PassingError": {reason: "a 500 is retried too", fault: armsim.Fault{Status: 500, Count: 1}, delays: []time.Duration{time.Second}},
 		"AskedFor": {
-			reason: "ARM's own delay counts", fault: armsim.Fault{Status: 503, Count: 1, Headers: map[string]string{"Retry-After": "7"}},
+			reason: "ARM's Retry-After is the delay", fault: armsim.Fault{Status: 503, Count: 1, Headers: map[string]string{"Retry-After": "7"}},
 			delays: []time.Duration{7 * time.Second},
 		},
 		"Reset": {
-			reason: "what stays is a verdict, in words", fault: armsim.Fault{Reset: true}, why: resource.ReasonArmUnreachable,
+			reason: "an error that persists is a verdict with a message", fault: armsim.Fault{Reset: true}, why: resource.ReasonArmUnreachable,
 			delays: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
 		},
 		"Error": {
-			reason: "with ARM's code where it has one", fault: armsim.Fault{Status: 500, Code: "InternalServerError"}, why: "InternalServerError",
+			reason: "the verdict has ARM's code if there is one", fault: armsim.Fault{Status: 500, Code: "InternalServerError"}, why: "InternalServerError",
 			delays: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
 		},
 	}
@@ -177,13 +177,13 @@ func TestGetResourceExpects(t *testing.T) {
 		reads  int
 		want   bool
 	}{
-		"Present":       {reason: "as expected: one read", expect: ExpectPresent, exists: true, reads: 1, want: true},
+		"Present":       {reason: "an expected result needs one read", expect: ExpectPresent, exists: true, reads: 1, want: true},
 		"PresentLater":  {reason: "reads lag behind writes", expect: ExpectPresent, later: true, reads: 3, want: true},
-		"PresentNever":  {reason: "the window ends, and the answer stands", expect: ExpectPresent, reads: 5},
-		"Absent":        {reason: "as expected: one read", expect: ExpectAbsent, reads: 1},
-		"AbsentLater":   {reason: "a delete shows late", expect: ExpectAbsent, exists: true, later: true, reads: 3},
-		"AbsentNever":   {reason: "the window ends, and the answer stands", expect: ExpectAbsent, exists: true, reads: 5, want: true},
-		"AnyIsBelieved": {reason: "a plain read takes what it finds", reads: 1},
+		"PresentNever":  {reason: "after the window the result counts", expect: ExpectPresent, reads: 5},
+		"Absent":        {reason: "an expected result needs one read", expect: ExpectAbsent, reads: 1},
+		"AbsentLater":   {reason: "reads lag behind a DELETE", expect: ExpectAbsent, exists: true, later: true, reads: 3},
+		"AbsentNever":   {reason: "after the window the result counts", expect: ExpectAbsent, exists: true, reads: 5, want: true},
+		"AnyIsBelieved": {reason: "a plain read accepts any result", reads: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestGetResourceExpects(t *testing.T) {
 				for range 2 {
 					_, err := run(w, w.acts.GetResource, in)
 					if failure := applicationError(t, err); failure.Type() != ErrorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {
-						t.Errorf("%s: error %v makes noise", c.reason, failure)
+						t.Errorf("%s: error %v is not benign", c.reason, failure)
 					}
 					w.advance(5 * time.Second)
 				}
@@ -229,7 +229,7 @@ func TestGetResourceMasks(t *testing.T) {
 	must(t, err)
 	made := w.sim.Secrets()
 	if len(made) == 0 {
-		t.Fatal("the simulator gave no key, so this test would find nothing")
+		t.Fatal("the simulator returned no key, so the test proves nothing")
 	}
 	for _, secret := range append(made, planted) {
 		w.leaks(secret, got, w.verdicts)
@@ -263,7 +263,7 @@ func TestGetResourceEndsBeforeItsActivity(t *testing.T) {
 	}
 }
 
-func TestMessagesHaveNoCredentials(t *testing.T) {
+func TestMessagesContainNoCredentials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.sim.AddFault(armsim.Fault{Status: 400, Code: "BadThing", Message: "Cannot use Server=x;Password=" + planted + ";"})
@@ -284,7 +284,7 @@ func TestGetResourceEchoedSecret(t *testing.T) {
 	open, err := run(w, w.acts.GetResource, in)
 	must(t, err)
 	if !strings.Contains(string(open.Observed), planted) {
-		t.Fatal("the answer does not hold the value: the test proves nothing")
+		t.Fatal("the response does not contain the value: the test proves nothing")
 	}
 	in.SecretRefs = []string{"env:ARMATURE_SECRET_ACTIVITIES"}
 	got, err := run(w, w.acts.GetResource, in)
@@ -292,7 +292,7 @@ func TestGetResourceEchoedSecret(t *testing.T) {
 	w.leaks(planted, got)
 }
 
-func TestGetResourceFailureIsToldWithoutTheSecret(t *testing.T) {
+func TestGetResourceErrorHidesTheSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.sim.AddFault(armsim.Fault{Status: 403, Code: "AuthorizationFailed", Message: "no role; " + planted})

@@ -16,7 +16,7 @@ import (
 
 const networkText = groupText + "/providers/Microsoft.Network/virtualNetworks/net"
 
-// stored are the IDs below a resource, without its own, in order.
+// stored returns the IDs below a resource, sorted.
 func (w *world) stored(text string) []string {
 	ids := []string{}
 	for _, r := range w.sim.Resources(text+"/*", "") {
@@ -26,17 +26,17 @@ func (w *world) stored(text string) []string {
 }
 
 // A PUT of a parent never deletes the children that its manifest does not name,
-// wherever its body lists them, and whether it states the list or not. It is sent
-// under the ETag of the read from which the children come, where there is one.
+// at any path of the body, with the list stated or not. It carries the ETag of the
+// read with the children, if there is one.
 func TestGuardChildren(t *testing.T) {
 	t.Parallel()
 	const network, rule = groupText + "/providers/Microsoft.Network/", `{"name":"own","properties":{"priority":100}}`
 	set, cluster := groupText+"/providers/Microsoft.Compute/virtualMachineScaleSets/set", groupText+"/providers/Microsoft.ContainerService/managedClusters/aks"
 	cases := map[string]struct {
 		parent, child string
-		// body states the list with one item called own; %s is the rest.
+		// body states the list with the one item "own"; %s is the rest.
 		body string
-		// asView says that a body without the list leaves the children alone.
+		// asView is set when a body without the list does not change the children.
 		asView, noETag bool
 	}{
 		"subnets":        {parent: networkText, child: "subnets", body: `{"location":"westus2","properties":{"subnets":[{"name":"own","properties":{"addressPrefix":"10.0.0.0/24"}}]}}`},
@@ -64,7 +64,7 @@ func TestGuardChildren(t *testing.T) {
 				read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: in.Desired.ID, APIVersion: in.Desired.APIVersion}})
 				checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: in.Desired, Observed: read.Observed, Applied: true})
 				if slices.ContainsFunc(checked.Verdict.Drops, func(path string) bool { return strings.Contains(path, "first") }) {
-					t.Errorf("the verdict says that children go: %v", checked.Verdict.Drops)
+					t.Errorf("the verdict drops children: %v", checked.Verdict.Drops)
 				}
 				got, _ := finish(w, w.acts.PutResource, in)
 				if !got.Sent {
@@ -75,7 +75,7 @@ func TestGuardChildren(t *testing.T) {
 					t.Errorf("children after the PUT (-want +got)\n%s", diff)
 				}
 				if sent := jsonOf(w.lastPut()); c.asView && body != c.body && strings.Contains(sent, "first") {
-					t.Errorf("a view that nobody stated was sent: %s", sent)
+					t.Errorf("a list that the manifest does not state was sent: %s", sent)
 				}
 				if (header == "") != c.noETag {
 					t.Errorf("If-Match is %q", header)
@@ -85,9 +85,9 @@ func TestGuardChildren(t *testing.T) {
 	}
 }
 
-// What the manifest once stated and states no more goes, and what is being
-// deleted is not listed again; what others made stays.
-func TestGuardChildrenThatGo(t *testing.T) {
+// A child that the manifest no longer states is removed, and one that is being
+// deleted is not sent; children of other tools stay.
+func TestGuardRemovedChildren(t *testing.T) {
 	t.Parallel()
 	const own, old, bare = `{"name":"own","properties":{"addressPrefix":"10.0.0.0/24"}}`, `{"name":"old","properties":{"addressPrefix":"10.0.1.0/24"}}`, `{"location":"westus2","tags":{"a":"1"}}`
 	w := newWorld(t)
@@ -112,13 +112,13 @@ func TestGuardChildrenThatGo(t *testing.T) {
 		t.Fatalf("no PUT: %+v", got.Verdict)
 	}
 	if sent := jsonOf(w.lastPut()); strings.Contains(sent, `"own"`) || !strings.Contains(sent, "theirs") {
-		t.Errorf("sent %s, want theirs alone", sent)
+		t.Errorf("sent %s, want theirs only", sent)
 	}
 }
 
-// meanwhile makes a change behind everybody's back before each of the first PUTs
-// that arrive for the network.
-func meanwhile(times int, change func(n int)) func(http.Handler) http.Handler {
+// changeBeforePut makes a change outside Armature before each of the first PUTs of
+// the network.
+func changeBeforePut(times int, change func(n int)) func(http.Handler) http.Handler {
 	n := 0
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
@@ -131,9 +131,10 @@ func meanwhile(times int, change func(n int)) func(http.Handler) http.Handler {
 	}
 }
 
-// Who makes a child between the read and the PUT loses nothing: ARM refuses the
-// PUT, which is merged from a new read and sent again, a few times at most.
-func TestGuardOvertaken(t *testing.T) {
+// A child that another tool creates between the read and the PUT is kept: ARM
+// refuses the PUT, which is merged from a new read and sent again, a few times at
+// most.
+func TestGuardPreconditionRetry(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason   string
@@ -142,14 +143,14 @@ func TestGuardOvertaken(t *testing.T) {
 		sent     bool
 	}{
 		"once":   {"one other writer", 1, []string{"GET net", "PUT net", "GET net", "PUT net"}, true},
-		"always": {"it is bounded, and then a verdict", 99, []string{"GET net", "PUT net", "GET net", "PUT net", "GET net", "PUT net", "GET net", "PUT net"}, false},
+		"always": {"the retries are bounded, then it is a verdict", 99, []string{"GET net", "PUT net", "GET net", "PUT net", "GET net", "PUT net", "GET net", "PUT net"}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var w *world
 			w = newWorld(t, func(s *setup) {
-				s.handler = meanwhile(c.times, func(n int) {
+				s.handler = changeBeforePut(c.times, func(n int) {
 					w.put(fmt.Sprintf("%s/subnets/s%d", networkText, n), `{"properties":{"addressPrefix":"10.0.1.0/24"}}`)
 				})
 			})
@@ -173,24 +174,24 @@ func TestGuardOvertaken(t *testing.T) {
 	}
 }
 
-// What vanished between the read and the PUT is not made again by the merge: the
-// next pass sees that it disappeared.
-func TestGuardOvertakenByADelete(t *testing.T) {
+// A resource that disappears between the read and the PUT is not recreated by the
+// merge: the next pass finds that it disappeared.
+func TestGuardDeletedDuringPut(t *testing.T) {
 	t.Parallel()
 	var w *world
-	w = newWorld(t, func(s *setup) { s.handler = meanwhile(1, func(int) { w.sim.Delete(networkText) }) })
+	w = newWorld(t, func(s *setup) { s.handler = changeBeforePut(1, func(int) { w.sim.Delete(networkText) }) })
 	w.put(networkText, `{"location":"westus2"}`)
 	got, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, networkText, `{"location":"westus2","tags":{"a":"1"}}`), ObservedAt: w.now()})
 	must(t, err)
 	want(t, got.Verdict, resource.ActionBlock, "PreconditionFailed", resource.RetrySlow)
 	if len(w.sim.Resources(networkText, "")) != 0 {
-		t.Error("the network was made again")
+		t.Error("the network was recreated")
 	}
 }
 
-// What others set and a PUT would take away is named before it goes: identity,
-// sku and other settings at the top, and map keys. The tags of others stay.
-func TestGuardNamesWhatGoes(t *testing.T) {
+// The verdict names what others set and the PUT removes: identity, sku and other
+// top-level settings, and map keys. The tags of others stay.
+func TestGuardNamesDrops(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const observed = `{"location":"westus2","identity":{"type":"SystemAssigned"},"sku":{"name":"S1"},"zones":["1"],"tags":{"theirs":"x"},
@@ -222,8 +223,9 @@ func TestGuardAutoscaler(t *testing.T) {
 	}
 }
 
-// What somebody deleted is left so by recreate: never; else it is recreated under
-// the reason Disappeared, within the budget of corrections.
+// With recreate: never a resource that was deleted outside Armature is not
+// recreated; otherwise it is, with the reason Disappeared and within the budget of
+// corrections.
 func TestGuardDisappeared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 1 })
@@ -232,21 +234,21 @@ func TestGuardDisappeared(t *testing.T) {
 	d.Recreate = resource.RecreateNever
 	want(t, w.wholePass(d, true), resource.ActionBlock, resource.ReasonDisappeared, resource.RetryVerySlow, "recreate: never")
 	if n := w.puts(thingText); n != 0 {
-		t.Fatalf("%d PUTs of what was deleted", n)
+		t.Fatalf("%d PUTs of a deleted resource", n)
 	}
 	d.Recreate = resource.RecreateAlways
 	want(t, w.wholePass(d, true), resource.ActionProceed, "", "")
 	if n := w.puts(thingText); n != 1 {
-		t.Errorf("%d PUTs, want it made again", n)
+		t.Errorf("%d PUTs, want it recreated", n)
 	}
 	w.sim.Delete(thingText)
 	want(t, w.wholePass(d, true), resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow)
 }
 
-// What vanishes between the read of the pass and its PUT is not made by that PUT
-// where the manifest lets it stay away, not even by an attempt that follows a lost
-// one.
-func TestGuardVanishedMeanwhile(t *testing.T) {
+// A resource that disappears between the read of the pass and its PUT is not
+// recreated by that PUT if the manifest does not allow it, not even by an attempt
+// after a lost one.
+func TestGuardDisappearedSinceRead(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason   string
@@ -258,7 +260,7 @@ func TestGuardVanishedMeanwhile(t *testing.T) {
 		"always":            {reason: "it is recreated", puts: 1},
 		"recreate never":    {reason: "its deletion is respected", recreate: resource.RecreateNever},
 		"adopt only":        {reason: "it is never created", adopt: resource.AdoptOnly},
-		"never, after loss": {reason: "a PUT before this one is no reason", recreate: resource.RecreateNever, reset: true},
+		"never, after loss": {reason: "an earlier PUT is no reason to create it", recreate: resource.RecreateNever, reset: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -278,8 +280,8 @@ func TestGuardVanishedMeanwhile(t *testing.T) {
 	}
 }
 
-// What exists and was never applied here is not written where the manifest says
-// adopt: never; not even when it came between the read and the PUT.
+// With adopt: never a resource that exists and was never applied is not written,
+// not even when it was created between the read and the PUT.
 func TestGuardAdoptNever(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -289,17 +291,17 @@ func TestGuardAdoptNever(t *testing.T) {
 	w.put(thingText, `{"location":"westus2","tags":{"theirs":"x"}}`)
 	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: true})
 	if put.Sent || w.puts(thingText) != 0 {
-		t.Errorf("somebody else's resource was written: %+v", put.Verdict)
+		t.Errorf("a resource of another tool was written: %+v", put.Verdict)
 	}
 	read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	got := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed})
 	want(t, got.Verdict, resource.ActionError, resource.ReasonAlreadyExists, resource.RetryNone)
 }
 
-// Whoever makes a resource between the read of the pass and the PUT keeps it as it
-// is where the manifest leaves alone what others made: it is read right before the
-// PUT, and the PUT says that it must not exist.
-func TestGuardAppearedMeanwhile(t *testing.T) {
+// A resource that another tool creates between the read of the pass and the PUT is
+// not changed where the manifest does not adopt it: it is read right before the
+// PUT, and the PUT requires that it does not exist.
+func TestGuardCreatedSinceRead(t *testing.T) {
 	t.Parallel()
 	const theirs = `{"location":"westus2","tags":{"theirs":"x"}}`
 	cases := map[string]struct {
@@ -309,11 +311,11 @@ func TestGuardAppearedMeanwhile(t *testing.T) {
 		puts   int
 		why    resource.Reason
 	}{
-		"never, before the read": {reason: "a provider may know no If-None-Match", adopt: resource.AdoptNever, why: resource.ReasonAlreadyExists},
+		"never, before the read": {reason: "a provider may ignore If-None-Match", adopt: resource.AdoptNever, why: resource.ReasonAlreadyExists},
 		"never, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptNever, late: true, why: "PreconditionFailed"},
 		"as-is, before the read": {reason: "its differences are to be kept", adopt: resource.AdoptAsIs, why: resource.ReasonAlreadyExists},
 		"as-is, after it":        {reason: "If-None-Match refuses it", adopt: resource.AdoptAsIs, late: true, why: "PreconditionFailed"},
-		"always":                 {reason: "it is taken over", adopt: resource.AdoptAlways, puts: 1},
+		"always":                 {reason: "it is adopted", adopt: resource.AdoptAlways, puts: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -346,9 +348,9 @@ func TestGuardAppearedMeanwhile(t *testing.T) {
 	}
 }
 
-// What somebody stops between the read of the pass and the PUT is not started by
-// that PUT; --force sends it.
-func TestGuardStoppedMeanwhile(t *testing.T) {
+// A resource that is stopped between the read of the pass and the PUT is not
+// started by that PUT; --force sends it.
+func TestGuardStoppedSinceRead(t *testing.T) {
 	t.Parallel()
 	const gateway = groupText + "/providers/Microsoft.Network/applicationGateways/gw"
 	w := newWorld(t)
@@ -359,7 +361,7 @@ func TestGuardStoppedMeanwhile(t *testing.T) {
 		got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Uncompared: uncompared})
 		want(t, got.Verdict, resource.ActionBlock, resource.ReasonStopped, resource.RetryVerySlow, "after this pass read it", "operationalState")
 		if w.puts(gateway) != 0 || got.Sent || got.Unknown {
-			t.Errorf("uncompared %t: %d PUTs of what was stopped, %+v", uncompared, w.puts(gateway), got)
+			t.Errorf("uncompared %t: %d PUTs of a stopped resource, %+v", uncompared, w.puts(gateway), got)
 		}
 	}
 	if got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Force: true}); !got.Sent {
@@ -367,8 +369,8 @@ func TestGuardStoppedMeanwhile(t *testing.T) {
 	}
 }
 
-// Every child that its parent's body could list takes turns with its parent: who
-// reads the parent before the child is made must not write it after.
+// Every child that its parent's body could list takes turns with its parent: a
+// parent that was read before the child was created must not be written after it.
 func TestGuardTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -382,16 +384,16 @@ func TestGuardTurns(t *testing.T) {
 			t.Errorf("%s takes its turn at %s, its parent at %s", child, of, own)
 		}
 	}
-	// Where no body lists the children, the table of families says it.
+	// Where no body lists the children, the table of families names the parent.
 	const server = groupText + "/providers/Microsoft.DBforPostgreSQL/flexibleServers/s"
 	if of, ok := w.acts.Registry.FamilyHead(id(t, server+"/firewallRules/r")); !ok || !of.Equal(id(t, server)) {
 		t.Errorf("a firewall rule takes its turn at %q", of)
 	}
 }
 
-// The turn is asked for by whoever compares or looks into what is deleted: the
-// workflow takes what they name.
-func TestGuardTurnsAreNamed(t *testing.T) {
+// The activities that compare, or list what a DELETE removes, return the turn: the
+// workflow takes it.
+func TestGuardTurnsInResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(networkText, `{"location":"westus2"}`)

@@ -15,8 +15,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// What is frozen gets no PUT and no DELETE, and the reads go on; what has other
-// labels is not held.
+// A frozen resource gets no PUT and no DELETE, and its reads continue; resources
+// with other labels are not frozen.
 func TestGuardFrozen(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -35,13 +35,13 @@ func TestGuardFrozen(t *testing.T) {
 		t.Errorf("result %+v, want a PUT that was not sent", put)
 	}
 	if calls.Load() != 0 {
-		t.Error("an extension that may write was asked for the payload of a frozen resource")
+		t.Error("an extension that may write was called for the payload of a frozen resource")
 	}
 	deleted, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: d})
 	want(t, deleted.Verdict, resource.ActionBlock, resource.ReasonFrozen, resource.RetrySlow)
 	got, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
 	if !got.Exists {
-		t.Errorf("a read of a frozen resource says %+v", got.Verdict)
+		t.Errorf("a read of a frozen resource returns %+v", got.Verdict)
 	}
 	if n := w.puts(thingText); n != 0 {
 		t.Errorf("%d writes of a frozen resource", n)
@@ -49,12 +49,12 @@ func TestGuardFrozen(t *testing.T) {
 	d.Labels = map[string]string{"stack": "dev"}
 	put, _ = finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now()})
 	if !put.Sent {
-		t.Errorf("another stack is held too: %+v", put.Verdict)
+		t.Errorf("another stack is frozen too: %+v", put.Verdict)
 	}
 }
 
-// A freeze that comes while the payload is built is not too late.
-func TestGuardFrozenMeanwhile(t *testing.T) {
+// A freeze that starts while the payload is built still applies.
+func TestGuardFrozenDuringPut(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	var w *world
@@ -71,7 +71,7 @@ func TestGuardFrozenMeanwhile(t *testing.T) {
 	}
 }
 
-// Who cannot learn whether a resource is frozen writes nothing.
+// A worker that cannot look up freezes writes nothing.
 func TestGuardFreezeUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,7 +87,7 @@ func TestGuardFreezeUnknown(t *testing.T) {
 	}
 }
 
-// counting is a modifier that counts, and does something meanwhile.
+// counting is a modifier that counts its calls and runs a function in each.
 type counting struct {
 	calls *atomic.Int32
 	then  func()
@@ -104,8 +104,8 @@ func (c counting) ModifyARMResource(
 	return next(ctx, payload, obj, owner, resolver, client, log)
 }
 
-// A worker releases a budget of corrections an hour; what a person asked for is
-// not held.
+// A worker sends a budget of corrections per hour; a PUT that a user requested is
+// not limited.
 func TestGuardPutBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 2 })
@@ -117,7 +117,7 @@ func TestGuardPutBudget(t *testing.T) {
 	}
 	for _, tag := range []string{"a", "b"} {
 		if got := correct(tag, true); !got.Sent {
-			t.Fatalf("a PUT within the budget was held: %+v", got.Verdict)
+			t.Fatalf("a PUT within the budget was stopped: %+v", got.Verdict)
 		}
 	}
 	got := correct("c", true)
@@ -126,11 +126,11 @@ func TestGuardPutBudget(t *testing.T) {
 		t.Errorf("result %+v, want nothing sent and a try in 30 min", got)
 	}
 	if got := correct("d", false); !got.Sent {
-		t.Errorf("a new spec was held: %+v", got.Verdict)
+		t.Errorf("a new spec was stopped: %+v", got.Verdict)
 	}
 	w.advance(31 * time.Minute)
 	if got := correct("e", true); !got.Sent {
-		t.Errorf("after half an hour one more may go: %+v", got.Verdict)
+		t.Errorf("after half an hour one more is allowed: %+v", got.Verdict)
 	}
 }
 
@@ -150,18 +150,18 @@ func TestGuardAdoptAndRecreate(t *testing.T) {
 		keeps    bool
 		parts    []string
 	}{
-		"always, differs": {reason: "a resource that exists is taken over", observed: same, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"always, differs": {reason: "a resource that exists is adopted", observed: same, action: resource.ActionProceed, why: resource.ReasonDrift},
 		"as-is, differs":  {reason: "its differences become the baseline", adopt: resource.AdoptAsIs, observed: same, action: resource.ActionSkip, why: resource.ReasonInSync, keeps: true, parts: []string{"differences from the manifest (1)"}},
 		"as-is, later":    {reason: "once applied, a difference is drift", adopt: resource.AdoptAsIs, observed: same, applied: true, action: resource.ActionProceed, why: resource.ReasonDrift},
 		"as-is, in sync":  {reason: "nothing to keep", adopt: resource.AdoptAsIs, observed: differs, action: resource.ActionSkip, why: resource.ReasonInSync},
-		"as-is, absent":   {reason: "what does not exist is created", adopt: resource.AdoptAsIs, action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
-		"never, exists":   {reason: "somebody else's resource is not touched", adopt: resource.AdoptNever, observed: same, action: resource.ActionError, why: resource.ReasonAlreadyExists, class: resource.RetryNone, parts: []string{"adopt: never"}},
+		"as-is, absent":   {reason: "an absent resource is created", adopt: resource.AdoptAsIs, action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
+		"never, exists":   {reason: "a resource of another tool is not changed", adopt: resource.AdoptNever, observed: same, action: resource.ActionError, why: resource.ReasonAlreadyExists, class: resource.RetryNone, parts: []string{"adopt: never"}},
 		"never, in sync":  {reason: "not even when nothing differs", adopt: resource.AdoptNever, observed: differs, action: resource.ActionError, why: resource.ReasonAlreadyExists, class: resource.RetryNone},
-		"never, ours":     {reason: "what this workflow wrote is its own", adopt: resource.AdoptNever, observed: same, applied: true, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"never, ours":     {reason: "what this workflow wrote is not adopted", adopt: resource.AdoptNever, observed: same, applied: true, action: resource.ActionProceed, why: resource.ReasonDrift},
 		"never, absent":   {reason: "it is created", adopt: resource.AdoptNever, action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
 		"only, absent":    {reason: "it is never created", adopt: resource.AdoptOnly, action: resource.ActionBlock, why: resource.ReasonNotFound, class: resource.RetryVerySlow},
-		"only, exists":    {reason: "it is kept as the manifest says", adopt: resource.AdoptOnly, observed: same, action: resource.ActionProceed, why: resource.ReasonDrift},
-		"vanished":        {reason: "it is created again, and the reason says why", applied: true, action: resource.ActionProceed, why: resource.ReasonDisappeared, create: true},
+		"only, exists":    {reason: "it is kept in line with the manifest", adopt: resource.AdoptOnly, observed: same, action: resource.ActionProceed, why: resource.ReasonDrift},
+		"vanished":        {reason: "it is recreated, with the reason Disappeared", applied: true, action: resource.ActionProceed, why: resource.ReasonDisappeared, create: true},
 		"vanished, never": {reason: "its deletion is respected", applied: true, recreate: resource.RecreateNever, action: resource.ActionBlock, why: resource.ReasonDisappeared, class: resource.RetryVerySlow, parts: []string{"recreate: never"}},
 	}
 	for name, c := range cases {
@@ -183,8 +183,8 @@ func TestGuardAdoptAndRecreate(t *testing.T) {
 	}
 }
 
-// What was adopted as it is stays: PostCheck remembers the differences, and the
-// next comparison is in sync.
+// A resource adopted as-is stays: PostCheck adds the differences to the baseline,
+// and the next comparison is in sync.
 func TestGuardAdoptAsIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,10 +203,10 @@ func TestGuardAdoptAsIs(t *testing.T) {
 	want(t, third.Verdict, resource.ActionProceed, resource.ReasonDrift, "")
 }
 
-// put: merge writes the manifest over what is there, under the ETag of the read.
+// put: merge writes the manifest over what exists, with the ETag of the read.
 func TestGuardPutMerge(t *testing.T) {
 	t.Parallel()
-	for name, create := range map[string]bool{"exists": false, "made by somebody since the read": true} {
+	for name, create := range map[string]bool{"exists": false, "created since the read": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			mergedPut(t, create)
@@ -232,9 +232,9 @@ func mergedPut(t *testing.T, create bool) {
 	}
 }
 
-// What somebody stopped is not started by a PUT, and not PUT in vain: the pass
-// ends with the differences and how to start it. In sync it is fine; a manifest
-// that states the power state, and a person with --force, decide otherwise.
+// A stopped resource is not started by a PUT, and gets no PUT that would fail: the
+// pass ends with the differences and how to start it. In sync it is Ready; a
+// manifest that states the power state, or --force, overrides that.
 func TestGuardStopped(t *testing.T) {
 	t.Parallel()
 	const network, aks = groupText + "/providers/Microsoft.Network/", groupText + "/providers/Microsoft.ContainerService/managedClusters/aks"
@@ -293,7 +293,7 @@ func stopAt(path string) map[string]any {
 	return value.(map[string]any)
 }
 
-// wholePass reads, checks and writes as a pass does, and tells the verdict that
+// wholePass reads, checks and writes as a pass does, and returns the verdict that
 // ended it.
 func (w *world) wholePass(d resource.Desired, correction bool) resource.Verdict {
 	w.t.Helper()

@@ -15,8 +15,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The tests named TestHazardNN hold that the known hazards of operators for ARM
-// are not inherited. The others are in workflows, extensions and arm.
+// The tests named TestHazardNN check that the known hazards of operators for ARM
+// do not occur here. The others are in workflows, extensions and arm.
 
 // Hazard 1: a poll that fails loses the operation, and the resource is written
 // again.
@@ -43,7 +43,7 @@ func TestHazard01FailedPollsKeepTheOperation(t *testing.T) {
 			}
 			for _, request := range w.requests() {
 				if request != "POLL" {
-					t.Errorf("request %q: the operation itself was polled on", request)
+					t.Errorf("request %q: the operation itself should be polled", request)
 				}
 			}
 			if got.Duration < 300*time.Second || len(failures) < 9 {
@@ -53,8 +53,8 @@ func TestHazard01FailedPollsKeepTheOperation(t *testing.T) {
 	}
 }
 
-// Hazard 3: the Retry-After of a 429 is not heeded.
-func TestHazard03RetryAfterOfA429IsHeeded(t *testing.T) {
+// Hazard 3: the Retry-After of a 429 is ignored.
+func TestHazard03RetryAfterOfA429IsUsed(t *testing.T) {
 	t.Parallel()
 	asks := func(method, on string) armsim.Fault {
 		return armsim.Fault{Method: method, On: on, Status: 429, Code: "TooManyRequests", Headers: map[string]string{"Retry-After": "303"}, Count: 1}
@@ -73,7 +73,7 @@ func TestHazard03RetryAfterOfA429IsHeeded(t *testing.T) {
 	must(t, err)
 	for what, verdict := range map[string]resource.Verdict{"PUT": refused.Verdict, "GET": read.Verdict, "DELETE": deleted.Verdict} {
 		if verdict.RetryAfter != 303*time.Second {
-			t.Errorf("the verdict of the %s comes back after %s", what, verdict.RetryAfter)
+			t.Errorf("the verdict of the %s is retried after %s", what, verdict.RetryAfter)
 		}
 	}
 	in := begin(t, w, put)
@@ -82,8 +82,8 @@ func TestHazard03RetryAfterOfA429IsHeeded(t *testing.T) {
 	wantDelays(t, "the poll waits as long", failures, []time.Duration{5 * time.Second, 303 * time.Second, 5 * time.Second})
 }
 
-// Hazard 7: something waits in the loop, for minutes. An attempt here makes one
-// request and waits for nothing.
+// Hazard 7: the loop waits for minutes. An attempt here makes one request and does
+// not wait.
 func TestHazard07NoAttemptWaits(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 3000, RetryAfter: []float64{120}}))
@@ -114,7 +114,7 @@ func (vague) PreReconcileCheck(
 	return extensions.BlockReconcile("the thing is being moved"), errors.New("the mover did not answer")
 }
 
-// Hazard 9: a check that returns an error loses what it says.
+// Hazard 9: a check that returns an error loses its message.
 func TestHazard09TheErrorOfACheckIsShown(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, func(s *setup) {

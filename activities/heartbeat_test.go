@@ -9,7 +9,7 @@ import (
 )
 
 // In a bubble of fake time; it fails when a goroutine outlives the activity.
-func TestHeart(t *testing.T) {
+func TestHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, stop: make(chan struct{})}
@@ -29,13 +29,13 @@ func TestHeart(t *testing.T) {
 			got, err := run(w, beating, wait)
 			must(t, err)
 			if got != beats {
-				t.Errorf("%d beats in %s, want %d: one every 5 s from the tenth second on, which is well before the timeout", got, wait, beats)
+				t.Errorf("%d beats in %s, want %d: one every 5 s from the tenth second on, well before the timeout", got, wait, beats)
 			}
 		}
 	})
 }
 
-func TestHeartRecords(t *testing.T) {
+func TestHeartbeatRecords(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, stop: make(chan struct{}), details: []byte(`not json`)}
 	_, err := run(w, func(ctx context.Context, _ string) (string, error) {

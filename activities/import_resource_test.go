@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// What is imported is named as Azure does, planned as in sync, and holds no
-// secret.
+// An imported manifest has Azure's spelling of the ID, is in sync when planned, and
+// contains no secret.
 func TestImportResource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,7 +38,8 @@ func TestImportResource(t *testing.T) {
 	}
 }
 
-// A group names what is in it, each with the api-version of its own type.
+// The import of a group returns its resources, each with the api-version of its
+// own type.
 func TestImportGroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -52,7 +53,7 @@ func TestImportGroup(t *testing.T) {
 	}
 }
 
-// offering answers for the list of the provider of things.
+// offering serves the list of the provider of things.
 func offering(list string) func(http.Handler) http.Handler {
 	return func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +81,7 @@ func TestImportFails(t *testing.T) {
 		says    string
 	}{
 		"Newest":    {reason: "the newest stable api-version is taken", id: thingText, exists: true, change: []func(*setup){func(s *setup) { s.handler = provider }}, action: resource.ActionProceed},
-		"Unknown":   {reason: "nobody tells an api-version", id: thingText, exists: true, change: []func(*setup){func(s *setup) { s.handler = offering(`{}`) }}, action: resource.ActionError, why: resource.ReasonFailed, says: "write ID@api-version"},
+		"Unknown":   {reason: "no api-version is listed", id: thingText, exists: true, change: []func(*setup){func(s *setup) { s.handler = offering(`{}`) }}, action: resource.ActionError, why: resource.ReasonFailed, says: "write ID@api-version"},
 		"Absent":    {reason: "it does not exist", id: thingText, version: "2023-08-15", action: resource.ActionError, why: resource.ReasonNotFound, says: "does not exist"},
 		"Forbidden": {reason: "no right", id: thingText, version: "2023-08-15", exists: true, fault: &armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 403, Code: "AuthorizationFailed"}, action: resource.ActionError, why: "AuthorizationFailed"},
 	}

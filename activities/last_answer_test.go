@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The same denial again and again is asked less frequent; anything else is not.
-func TestDenialsStepDown(t *testing.T) {
+// A repeated denial is retried less often; any other error is not slowed down.
+func TestDenialsSlowDown(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -21,14 +21,14 @@ func TestDenialsStepDown(t *testing.T) {
 	}{
 		"First":   {"rights take minutes to spread", answers(403, "AuthorizationFailed"), Repeated{}, resource.RetrySlow},
 		"Ninth":   {"still within that time", answers(403, "AuthorizationFailed"), Repeated{"AuthorizationFailed", 9}, resource.RetrySlow},
-		"Tenth":   {"now somebody has to act", answers(403, "AuthorizationFailed"), Repeated{"AuthorizationFailed", 10}, resource.RetryVerySlow},
+		"Tenth":   {"now a person has to act", answers(403, "AuthorizationFailed"), Repeated{"AuthorizationFailed", 10}, resource.RetryVerySlow},
 		"Policy":  {"a policy too", answers(403, "RequestDisallowedByPolicy"), Repeated{"RequestDisallowedByPolicy", 25}, resource.RetryVerySlow},
 		"Quota":   {"and a quota", answers(409, "CoresQuotaExceeded"), Repeated{"CoresQuotaExceeded", 10}, resource.RetryVerySlow},
 		"Another": {"another denial is a first one", answers(403, "AuthorizationFailed"), Repeated{"RequestDisallowedByPolicy", 10}, resource.RetrySlow},
 		"NoDenial": {
 			"a reference may come at any time", answers(400, "InvalidResourceReference"), Repeated{"InvalidResourceReference", 50}, resource.RetrySlow,
 		},
-		"Conflict": {"so may the end of an operation", answers(409, "AnotherOperationInProgress"), Repeated{"AnotherOperationInProgress", 50}, resource.RetrySlow},
+		"Conflict": {"a conflict is no denial", answers(409, "AnotherOperationInProgress"), Repeated{"AnotherOperationInProgress", 50}, resource.RetrySlow},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestDenialsStepDown(t *testing.T) {
 	}
 }
 
-// A request that hangs does not hide what ARM said before it.
+// A request that hangs does not hide the error that ARM returned before it.
 func TestNoDeadlineHidesAnError(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t)
@@ -66,7 +66,7 @@ func TestNoDeadlineHidesAnError(t *testing.T) {
 	want(t, got.Verdict, resource.ActionError, "ServerBusy", resource.RetrySlow, "in time", "before that it answered: Come back in spring.")
 	for _, failure := range failures {
 		if strings.Contains(failure.Error(), "deadline exceeded") {
-			t.Errorf("error %q speaks of a deadline", failure)
+			t.Errorf("error %q names a deadline", failure)
 		}
 	}
 }

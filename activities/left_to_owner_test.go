@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestDeleteLeftToOwner: what ARM does not let go by itself goes with its owner,
-// if that is being deleted.
+// TestDeleteLeftToOwner checks that a resource that ARM does not delete by itself
+// waits for its owner, if the owner is being deleted.
 func TestDeleteLeftToOwner(t *testing.T) {
 	t.Parallel()
 	const service = groupText + "/providers/Microsoft.Storage/storageAccounts/a1/blobServices/default"
@@ -33,7 +33,7 @@ func TestDeleteLeftToOwner(t *testing.T) {
 			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
 		},
 		"NoMethodKnownOwnerStays": {
-			reason: "nothing takes it along", text: service, owner: Managed{},
+			reason: "its owner is not being deleted", text: service, owner: Managed{},
 			why: resource.ReasonDeletionNotSupported, class: resource.RetryVerySlow,
 		},
 		"Last": {
@@ -41,11 +41,11 @@ func TestDeleteLeftToOwner(t *testing.T) {
 			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
 		},
 		"LastOwnerStays": {
-			reason: "ARM's own words, tried again", text: thingText, fault: armsim.Fault{Status: 400, Code: "OperationNotAllowed"}, owner: Managed{},
+			reason: "ARM's error, retried", text: thingText, fault: armsim.Fault{Status: 400, Code: "OperationNotAllowed"}, owner: Managed{},
 			why: "OperationNotAllowed", class: resource.RetrySlow,
 		},
 		"InUse": {
-			reason: "its user goes with the owner too", text: thingText, fault: armsim.Fault{Status: 400, Code: "InUseSubnetCannotBeDeleted"}, owner: Managed{Deleting: true},
+			reason: "the resource that uses it is deleted with the owner too", text: thingText, fault: armsim.Fault{Status: 400, Code: "InUseSubnetCannotBeDeleted"}, owner: Managed{Deleting: true},
 			why: resource.ReasonWaitingForOwnerDelete, class: resource.RetrySlow,
 		},
 		"Busy": {
@@ -53,7 +53,7 @@ func TestDeleteLeftToOwner(t *testing.T) {
 			why: "AnotherOperationInProgress", class: resource.RetrySlow,
 		},
 		"Denied": {
-			reason: "a right is somebody's to give", text: thingText, fault: armsim.Fault{Status: 403, Code: "AuthorizationFailed"}, owner: Managed{Deleting: true},
+			reason: "only a person can grant a right", text: thingText, fault: armsim.Fault{Status: 403, Code: "AuthorizationFailed"}, owner: Managed{Deleting: true},
 			why: "AuthorizationFailed", class: resource.RetrySlow,
 		},
 	}
@@ -63,7 +63,7 @@ func TestDeleteLeftToOwner(t *testing.T) {
 			w, _ := putWorld(t, func(s *setup) { s.entries = azure.BuiltIn() })
 			w.put(c.text, thingBody)
 			if c.fault.Status != 0 {
-				c.fault.Method, c.fault.Message = http.MethodDelete, "What ARM says."
+				c.fault.Method, c.fault.Message = http.MethodDelete, "The message of ARM."
 				w.sim.AddFault(c.fault)
 			}
 			w.manages(id(t, c.text).Owner().String(), c.owner)
@@ -76,8 +76,8 @@ func TestDeleteLeftToOwner(t *testing.T) {
 	}
 }
 
-// TestDeleteOperationLeftToOwner: the same, where ARM accepts the DELETE and refuses
-// it inside the operation.
+// TestDeleteOperationLeftToOwner checks the same for a DELETE that ARM accepts and
+// refuses inside the operation.
 func TestDeleteOperationLeftToOwner(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -85,8 +85,8 @@ func TestDeleteOperationLeftToOwner(t *testing.T) {
 		owner        Managed
 		why          resource.Reason
 	}{
-		"InUse":     {"its user goes with the owner too", "InUseSubnetCannotBeDeleted", Managed{Deleting: true}, resource.ReasonWaitingForOwnerDelete},
-		"OwnerStay": {"ARM's own words, tried again", "InUseSubnetCannotBeDeleted", Managed{}, "InUseSubnetCannotBeDeleted"},
+		"InUse":     {"the resource that uses it is deleted with the owner too", "InUseSubnetCannotBeDeleted", Managed{Deleting: true}, resource.ReasonWaitingForOwnerDelete},
+		"OwnerStay": {"ARM's error, retried", "InUseSubnetCannotBeDeleted", Managed{}, "InUseSubnetCannotBeDeleted"},
 		"Busy":      {"an operation ends by itself", "AnotherOperationInProgress", Managed{Deleting: true}, "AnotherOperationInProgress"},
 	}
 	for name, c := range cases {
@@ -94,7 +94,7 @@ func TestDeleteOperationLeftToOwner(t *testing.T) {
 			t.Parallel()
 			w, _ := putWorld(t, func(s *setup) {
 				s.sim.Operations = []armsim.OperationRule{{Type: "Contoso.Things/*", On: "delete", Spec: armsim.OperationSpec{
-					Shape: armsim.ShapeBoth, Seconds: 20, RetryAfter: []float64{10}, Outcome: "Failed", ErrorCode: c.code, ErrorMessage: "What ARM says.",
+					Shape: armsim.ShapeBoth, Seconds: 20, RetryAfter: []float64{10}, Outcome: "Failed", ErrorCode: c.code, ErrorMessage: "The message of ARM.",
 				}}}
 			})
 			w.put(thingText, thingBody)
@@ -111,9 +111,9 @@ func TestDeleteOperationLeftToOwner(t *testing.T) {
 	}
 }
 
-// TestCheckDependentsTakesAlong: a dependent that ARM does not delete, and that
-// found no owner in deletion, hears of it.
-func TestCheckDependentsTakesAlong(t *testing.T) {
+// TestCheckDependentsWakesRefused checks that a dependent that ARM does not delete,
+// and whose owner was not being deleted before, is woken.
+func TestCheckDependentsWakesRefused(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)
 	w.fleet.dependents = Dependents{Blocking: 3, Listed: []Managed{
@@ -123,14 +123,15 @@ func TestCheckDependentsTakesAlong(t *testing.T) {
 	}}
 	_, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText)})
 	must(t, err)
-	if diff := cmp.Diff([]resource.ID{id(t, databaseText)}, w.fleet.told, cmp.Comparer(resource.ID.Equal)); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]resource.ID{id(t, databaseText)}, w.fleet.notified, cmp.Comparer(resource.ID.Equal)); diff != "" {
+		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 }
 
-// TestCheckDependentsGoWithOwner: a network security group whose subnet goes only
-// with the resource group must not wait for it: the group waits for both.
-func TestCheckDependentsGoWithOwner(t *testing.T) {
+// TestCheckDependentsDeletedWithOwner checks that a network security group does not
+// wait for a subnet that is deleted only with the resource group: the group waits
+// for both.
+func TestCheckDependentsDeletedWithOwner(t *testing.T) {
 	t.Parallel()
 	const other = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/rg2/providers/Contoso.Things/things/t1"
 	released := func(text string) Managed { return Managed{ID: id(t, text), Deleting: true, Released: true} }
@@ -140,10 +141,10 @@ func TestCheckDependentsGoWithOwner(t *testing.T) {
 		holding []Managed
 		why     resource.Reason
 	}{
-		"all go with it":     {"they end together", Managed{Deleting: true}, []Managed{released(databaseText)}, resource.ReasonWaitingForOwnerDelete},
-		"the owner stays":    {"nothing takes them along", Managed{}, []Managed{released(databaseText)}, resource.ReasonWaitingForDependents},
-		"one goes by itself": {"it is waited for", Managed{Deleting: true}, []Managed{released(databaseText), {ID: id(t, clusterText), Deleting: true}}, resource.ReasonWaitingForDependents},
-		"one is elsewhere":   {"the owner does not take it along", Managed{Deleting: true}, []Managed{released(other)}, resource.ReasonWaitingForDependents},
+		"all in the owner":  {"they are deleted together", Managed{Deleting: true}, []Managed{released(databaseText)}, resource.ReasonWaitingForOwnerDelete},
+		"owner not deleted": {"their owner is not being deleted", Managed{}, []Managed{released(databaseText)}, resource.ReasonWaitingForDependents},
+		"one is deletable":  {"the other one blocks", Managed{Deleting: true}, []Managed{released(databaseText), {ID: id(t, clusterText), Deleting: true}}, resource.ReasonWaitingForDependents},
+		"one is elsewhere":  {"the owner's DELETE does not remove it", Managed{Deleting: true}, []Managed{released(other)}, resource.ReasonWaitingForDependents},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

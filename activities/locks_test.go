@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestDeleteNamesTheLock holds that a refusal because of a management lock names
-// the lock, where it is and what it says: ARM's message names the scope at most.
+// TestDeleteNamesTheLock checks that a refusal because of a management lock names
+// the lock, its scope and its note: ARM's message names the scope at most.
 func TestDeleteNamesTheLock(t *testing.T) {
 	t.Parallel()
 	const locks = "/providers/Microsoft.Authorization/locks/"
@@ -39,12 +39,12 @@ func TestDeleteNamesTheLock(t *testing.T) {
 			not:   "with the note",
 		},
 		"OnTheSubscription": {
-			reason: "from any scope above", resource: thingText,
+			reason: "locks of every scope above apply", resource: thingText,
 			given: func(w *world) { w.put(subscription+locks+"all", lock("CanNotDelete", "")) },
 			parts: []string{`locked by "all" (CanNotDelete) on ` + subscription},
 		},
 		"Several": {
-			reason: "each has to go", resource: thingText,
+			reason: "each of them is named", resource: thingText,
 			given: func(w *world) {
 				w.put(thingText+locks+"keep", lock("CanNotDelete", ""))
 				w.put(groupText+locks+"freeze", lock("CanNotDelete", ""))
@@ -52,12 +52,12 @@ func TestDeleteNamesTheLock(t *testing.T) {
 			parts: []string{`"keep" (CanNotDelete) on ` + thingText, `"freeze" (CanNotDelete) on ` + groupText},
 		},
 		"InsideAGroup": {
-			reason: "a lock within refuses the DELETE of what holds it", resource: groupText,
+			reason: "a lock on a resource in it refuses its DELETE too", resource: groupText,
 			given: func(w *world) { w.put(thingText+locks+"keep", lock("CanNotDelete", "")) },
 			parts: []string{`locked by "keep" (CanNotDelete) on ` + thingText},
 		},
 		"OfANeighbour": {
-			reason: "a lock on a neighbour is none of its own, although lists of the group show it", resource: thingText,
+			reason: "a lock on a sibling does not apply, although the list of the group shows it", resource: thingText,
 			given: func(w *world) {
 				w.put(thingText+"2", thingBody)
 				w.put(thingText+"2"+locks+"other", lock("CanNotDelete", ""))
@@ -66,7 +66,7 @@ func TestDeleteNamesTheLock(t *testing.T) {
 			parts: []string{`"freeze"`}, not: `"other"`,
 		},
 		"OfManyNeighbours": {
-			reason: "the list of a group shows hundreds before its own", resource: thingText,
+			reason: "the list of a group may show hundreds of other locks first", resource: thingText,
 			given: func(w *world) {
 				for i := range 150 {
 					w.put(fmt.Sprintf("%s%03d%slock", thingText, i, locks), lock("CanNotDelete", ""))
@@ -76,7 +76,7 @@ func TestDeleteNamesTheLock(t *testing.T) {
 			parts: []string{`"freeze"`},
 		},
 		"Unreadable": {
-			reason: "where locks may not be read, ARM's own words stand", resource: thingText,
+			reason: "where locks may not be read, ARM's message stays", resource: thingText,
 			given: func(w *world) {
 				w.put(thingText+locks+"keep", lock("CanNotDelete", ""))
 				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Status: 403, Code: "AuthorizationFailed"})
@@ -99,15 +99,15 @@ func TestDeleteNamesTheLock(t *testing.T) {
 			must(t, err)
 			want(t, got.Verdict, resource.ActionError, "ScopeLocked", resource.RetryVerySlow, c.parts...)
 			if c.not != "" && strings.Contains(got.Verdict.Message, c.not) {
-				t.Errorf("%s: %q says %q", c.reason, got.Verdict.Message, c.not)
+				t.Errorf("%s: %q contains %q", c.reason, got.Verdict.Message, c.not)
 			}
 		})
 	}
 }
 
-// TestLeftToWhichOwner holds that who goes with an owner names the one that is
-// being deleted, near or far: its end is what is waited for.
-func TestLeftToWhichOwner(t *testing.T) {
+// TestDeletingOwner checks that a resource that is deleted with an owner waits for
+// the owner that is being deleted, near or far.
+func TestDeletingOwner(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason  string
@@ -115,9 +115,9 @@ func TestLeftToWhichOwner(t *testing.T) {
 		goes    string
 	}{
 		"Parent":      {"the owner", map[string]Managed{clusterText: {Deleting: true}, groupText: {Deleting: true}}, clusterText},
-		"Group":       {"nobody manages the owner, so it is the group", map[string]Managed{groupText: {Deleting: true}}, groupText},
-		"ParentStays": {"the nearest that is managed decides: the group waits for it", map[string]Managed{clusterText: {Ready: true}, groupText: {Deleting: true}}, ""},
-		"Nobody":      {"nothing takes it along", nil, ""},
+		"Group":       {"the owner is not managed, so it is the group", map[string]Managed{groupText: {Deleting: true}}, groupText},
+		"ParentStays": {"the nearest managed owner decides: the group waits for it", map[string]Managed{clusterText: {Ready: true}, groupText: {Deleting: true}}, ""},
+		"None":        {"no owner is being deleted", nil, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -144,9 +144,9 @@ func TestLeftToWhichOwner(t *testing.T) {
 	}
 }
 
-// TestEndsWithOwner holds that a resource whose owner refuses all access and is
-// being deleted does not hold the owner up.
-func TestEndsWithOwner(t *testing.T) {
+// TestDeletedWithOwner checks that a resource does not block the deletion of an
+// owner that refuses all access.
+func TestDeletedWithOwner(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason   string
@@ -155,12 +155,12 @@ func TestEndsWithOwner(t *testing.T) {
 		away     bool
 		why      resource.Reason
 	}{
-		"StoppedAndGoing": {"a stopped cluster refuses its databases, and its own DELETE takes them", `"state":"Stopped"`, true, false, resource.ReasonWaitingForOwnerDelete},
-		"StoppedAndStays": {"nobody deletes the cluster", `"state":"Stopped"`, false, false, resource.ReasonReconciliationBlocked},
+		"StoppedAndDeleting": {"a stopped cluster refuses its databases, and its DELETE removes them", `"state":"Stopped"`, true, false, resource.ReasonWaitingForOwnerDelete},
+		"StoppedAndStays":    {"the cluster is not being deleted", `"state":"Stopped"`, false, false, resource.ReasonReconciliationBlocked},
 		"UpdatingAndGoing": {
 			"an operation ends by itself", `"provisioningState":"Updating","state":"Running"`, true, false, resource.ReasonReconciliationBlocked,
 		},
-		"TemporalIsAway": {"who cannot tell waits", `"state":"Stopped"`, true, true, resource.ReasonReconciliationBlocked},
+		"TemporalUnreachable": {"without Temporal it waits", `"state":"Stopped"`, true, true, resource.ReasonReconciliationBlocked},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

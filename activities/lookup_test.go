@@ -44,14 +44,14 @@ func TestCheckOwnerSharesOneRead(t *testing.T) {
 	in.Changes = []Change{{ID: id(t, thingText), At: w.now()}}
 	local(w, w.acts.CheckOwner, in)
 	if n := len(w.requests()); n != 2 {
-		t.Errorf("a change of something else cost a request")
+		t.Errorf("a change of another resource cost a request")
 	}
 	in.Changes = []Change{{ID: id(t, strings.ToUpper(clusterText[:15])+clusterText[15:]), At: w.now().Add(-time.Hour)}}
 	for range 3 {
 		local(w, w.acts.CheckOwner, in)
 	}
 	if n := len(w.requests()); n != 3 {
-		t.Errorf("a change of which this worker had not heard has to cost one request, whatever the other one's clock says; there were %d", n-2)
+		t.Errorf("a change that is new to this worker must cost one request, also when clocks differ; there were %d", n-2)
 	}
 	w.advance(time.Second)
 	in.Changes, in.Deleting = nil, true
@@ -61,7 +61,7 @@ func TestCheckOwnerSharesOneRead(t *testing.T) {
 	}
 }
 
-func TestCheckOwnerSaysHowOldItsReadingIs(t *testing.T) {
+func TestCheckOwnerReportsFreshness(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(clusterText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
@@ -78,7 +78,7 @@ func TestCheckOwnerSaysHowOldItsReadingIs(t *testing.T) {
 	}
 }
 
-func TestCheckOwnerDoesNotKeepFaultsNorThrottlingForLong(t *testing.T) {
+func TestCheckOwnerCachesErrorsBriefly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
@@ -92,7 +92,7 @@ func TestCheckOwnerDoesNotKeepFaultsNorThrottlingForLong(t *testing.T) {
 		t.Errorf("a 429 is %+v", got.Verdict)
 	}
 	if got := local(w, w.acts.CheckOwner, in); got.Verdict.RetryAfter != 5*time.Second || len(w.requests()) != 2 {
-		t.Errorf("while ARM asks for maxTransientDelay, a child asks again: %v", w.requests())
+		t.Errorf("within ARM's Retry-After a child made another request: %v", w.requests())
 	}
 	w.advance(6 * time.Second)
 	if got := local(w, w.acts.CheckOwner, in); got.Verdict.Action != resource.ActionProceed {
@@ -100,8 +100,8 @@ func TestCheckOwnerDoesNotKeepFaultsNorThrottlingForLong(t *testing.T) {
 	}
 }
 
-// A read that began before a change was known must not answer the question what
-// is so after the change.
+// A check after a change must not use a read that began before the change was
+// known.
 func TestCheckOwnerDoesNotJoinAnOlderRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,12 +136,12 @@ func TestCheckOwnerEndsWithinItsBudget(t *testing.T) {
 	}
 }
 
-func TestGetResourceTeachesTheOwnerCache(t *testing.T) {
+func TestGetResourceFillsTheOwnerCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
 	if got := local(w, w.acts.CheckOwner, in); !got.OwnerAbsent {
-		t.Fatalf("the owner is not there: %+v", got)
+		t.Fatalf("want an absent owner: %+v", got)
 	}
 	w.put(clusterText, `{"location":"westus2","properties":{"state":"Running"}}`)
 	w.advance(time.Second)
@@ -150,11 +150,11 @@ func TestGetResourceTeachesTheOwnerCache(t *testing.T) {
 	got := local(w, w.acts.CheckOwner, in)
 	want(t, got.Verdict, resource.ActionProceed, "", "")
 	if gets := slices.DeleteFunc(w.requests(), func(r string) bool { return !strings.HasPrefix(r, http.MethodGet) }); len(gets) != 2 {
-		t.Errorf("the child read what its owner's own pass just saw: %v", gets)
+		t.Errorf("the child repeated a read of its owner's own pass: %v", gets)
 	}
 }
 
-// until waits for a condition of something that runs beside the test.
+// until waits for a condition that a concurrent goroutine makes true.
 func until(t *testing.T, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -169,7 +169,7 @@ func until(t *testing.T, condition func() bool) {
 	}
 }
 
-func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
+func TestOwnerIsRereadAfterItsPut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}
@@ -182,8 +182,8 @@ func TestOwnerIsReadAgainAfterItsPut(t *testing.T) {
 	want(t, got.Verdict, resource.ActionProceed, "", "", "allows changes")
 }
 
-// A read that was on its way when the owner was written is not kept.
-func TestOwnerIsReadAgainAfterAReadThatWasOnItsWay(t *testing.T) {
+// A read that was in flight when the owner was written is not cached.
+func TestOwnerIsRereadAfterAReadInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := CheckOwnerInput{Desired: desired(t, databaseText, `{}`)}

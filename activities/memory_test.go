@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/secrets"
 )
 
-// passes plays the two checks of passes over one resource, with the memory that
+// passes runs the two checks of passes over one resource, with the baseline that
 // the workflow keeps between them.
 type passes struct {
 	*world
@@ -41,31 +41,31 @@ func newPasses(t *testing.T, body string, change ...func(*setup)) *passes {
 	return &passes{world: newWorld(t, change...), desired: desired(t, thingText, body)}
 }
 
-func TestMemoryOfFirstContact(t *testing.T) {
+func TestBaselineOfFirstContact(t *testing.T) {
 	t.Parallel()
 	p := newPasses(t, `{"properties":{"size":1,"mode":"a"},"tags":{"x":"1"}}`)
 	const shown = `{"properties":{"size":1,"mode":"a"},"tags":{"x":"1","theirs":"2"}}`
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
 	want(t, p.post(shown, false, nil), resource.ActionSuccess, resource.ReasonSucceeded, "")
 	if p.memory == nil {
-		t.Fatal("a resource that is in sync at first contact is remembered without a PUT")
+		t.Fatal("a resource that is in sync at first contact gets a new baseline without a PUT")
 	}
 	before := string(p.memory)
 	want(t, p.post(shown, false, nil), resource.ActionSuccess, resource.ReasonSucceeded, "")
 	if string(p.memory) != before {
-		t.Errorf("a pass in sync changes the memory from %s to %s", before, p.memory)
+		t.Errorf("a pass in sync changes the baseline from %s to %s", before, p.memory)
 	}
 	p.desired.Body = json.RawMessage(`{"properties":{"size":1}}`)
 	got := p.pre(shown)
 	want(t, got, resource.ActionProceed, resource.ReasonDrift, "", "properties.mode")
 	if len(got.Differences) != 2 || got.Differences[1].Path != "tags" || got.Differences[0].Rule != "removed" {
-		t.Errorf("what left the manifest is seen, the tags of others are not: %+v", got.Differences)
+		t.Errorf("want the removed value and not the tags of others: %+v", got.Differences)
 	}
 	want(t, p.post(`{"properties":{"size":1},"tags":{"theirs":"2"}}`, true, got.Differences), resource.ActionSuccess, resource.ReasonSucceeded, "")
 	want(t, p.pre(`{"properties":{"size":1},"tags":{"theirs":"2"}}`), resource.ActionSkip, resource.ReasonInSync, "")
 }
 
-func TestMemoryOfARemovalThatAzureIgnores(t *testing.T) {
+func TestBaselineOfARemovalThatAzureIgnores(t *testing.T) {
 	t.Parallel()
 	p := newPasses(t, `{"properties":{"size":1,"mode":"a"}}`)
 	const shown = `{"properties":{"size":1,"mode":"a"}}`
@@ -76,7 +76,7 @@ func TestMemoryOfARemovalThatAzureIgnores(t *testing.T) {
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonChangeNotTaken, resource.RetryVerySlow)
 }
 
-func TestMemoryUnderAnotherAPIVersion(t *testing.T) {
+func TestBaselineUnderAnotherAPIVersion(t *testing.T) {
 	t.Parallel()
 	p := newPasses(t, `{"properties":{"size":1,"mode":"a"}}`)
 	p.post(`{"properties":{"size":1,"mode":"a"}}`, true, nil)
@@ -87,13 +87,13 @@ func TestMemoryUnderAnotherAPIVersion(t *testing.T) {
 	var memory drift.Baseline
 	must(t, json.Unmarshal(p.memory, &memory))
 	if memory.APIVersion != "2024-01-01" || len(memory.Differences) != 1 {
-		t.Errorf("the memory is that of the new api-version: %s", p.memory)
+		t.Errorf("want the baseline of the new api-version: %s", p.memory)
 	}
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
 	want(t, p.pre(`{"properties":{"size":2}}`), resource.ActionProceed, resource.ReasonDrift, "", "properties.size")
 }
 
-func TestMemoryOfAContestedPath(t *testing.T) {
+func TestBaselineOfAContestedPath(t *testing.T) {
 	t.Parallel()
 	p := newPasses(t, thingBody)
 	const foreign = `{"location":"westus2","properties":{"size":7},"systemData":{"lastModifiedBy":"policy"}}`
@@ -115,25 +115,25 @@ func TestMemoryOfAContestedPath(t *testing.T) {
 	want(t, p.pre(foreign), resource.ActionProceed, resource.ReasonDrift, "")
 }
 
-// A skip that an extension decides says nothing about the differences.
-func TestMemoryLeavesOutWhatAnExtensionSkips(t *testing.T) {
+// A skip that an extension decides does not change the baseline.
+func TestBaselineExcludesSkippedDifferences(t *testing.T) {
 	t.Parallel()
 	p := newPasses(t, thingBody)
 	const foreign = `{"location":"westus2","properties":{"size":7}}`
 	p.post(foreign, false, nil)
 	if p.memory != nil {
-		t.Errorf("a difference at first contact is remembered: %s", p.memory)
+		t.Errorf("a difference at first contact is in the baseline: %s", p.memory)
 	}
 	p.post(thingBody, true, nil)
 	before := string(p.memory)
 	p.post(foreign, false, nil)
 	if string(p.memory) != before {
-		t.Errorf("a difference that nobody put is remembered: %s", p.memory)
+		t.Errorf("a difference without a PUT is in the baseline: %s", p.memory)
 	}
 	want(t, p.pre(foreign), resource.ActionProceed, resource.ReasonDrift, "", "properties.size")
 }
 
-// What --force is for: the PUT that the fight over a path holds back.
+// --force sends the PUT that a contested path stops.
 func TestPutResourceForcesAContestedPath(t *testing.T) {
 	t.Parallel()
 	const foreign = `{"location":"westus2","properties":{"size":7}}`
@@ -157,7 +157,7 @@ func TestPutResourceForcesAContestedPath(t *testing.T) {
 	}
 }
 
-func TestMemoryOfSecrets(t *testing.T) {
+func TestBaselineOfSecrets(t *testing.T) {
 	t.Parallel()
 	const body = `{"properties":{"size":1,"adminPassword":{"$secret":"file:password"}}}`
 	const shown = `{"properties":{"size":1,"adminPassword":"(masked) 0011223344556677"}}`
@@ -182,7 +182,7 @@ func TestMemoryOfSecrets(t *testing.T) {
 			}
 			want(t, got, resource.ActionProceed, resource.ReasonDrift, "", "properties.adminPassword")
 			if got.Differences[0].Rule != "rotated" {
-				t.Errorf("the rule says why: %+v", got.Differences)
+				t.Errorf("want the reason of the rule: %+v", got.Differences)
 			}
 			p.post(shown, true, got.Differences)
 			want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
@@ -192,9 +192,9 @@ func TestMemoryOfSecrets(t *testing.T) {
 	}
 }
 
-// A secret that is rotated while its PUT goes on was not sent: what was sent is
-// remembered, and the next pass puts the new value.
-func TestMemoryOfASecretRotatedMeanwhile(t *testing.T) {
+// A secret that is rotated while its PUT is in progress was not sent: the baseline
+// has what was sent, and the next pass sends the new value.
+func TestBaselineOfASecretRotatedDuringPut(t *testing.T) {
 	t.Parallel()
 	const shown, rotated = `{"location":"westus2","properties":{"size":1}}`, planted + "-rotated"
 	folder := t.TempDir()
@@ -226,13 +226,13 @@ func TestMemoryOfASecretRotatedMeanwhile(t *testing.T) {
 	want(t, p.pre(shown), resource.ActionSkip, resource.ReasonInSync, "")
 }
 
-func TestPreCheckRefusesWhatCannotBeCompared(t *testing.T) {
+func TestPreCheckRefusesInvalidBodies(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ reason, body, observed, part string }{
 		"desired list":   {"a body is an object", `[1]`, `{}`, "desired body: it is a list"},
-		"observed text":  {"so is what a GET shows", `{}`, `"x"`, "observed body: it is a string"},
-		"stated twice":   {"which one counts would be luck", `{"properties":{"size":1,"size":2}}`, `{}`, `"properties.size" is stated twice`},
-		"observed depth": {"nothing that ARM answers is that deep", `{}`, `{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "more than 100 levels"},
+		"observed text":  {"the response to a GET is an object too", `{}`, `"x"`, "observed body: it is a string"},
+		"stated twice":   {"the choice between them would be arbitrary", `{"properties":{"size":1,"size":2}}`, `{}`, `"properties.size" is stated twice`},
+		"observed depth": {"no response of ARM is that deep", `{}`, `{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "more than 100 levels"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

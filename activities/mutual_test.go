@@ -7,8 +7,8 @@ import (
 )
 
 // Two resources that need each other and are both being deleted do not wait for
-// each other for ever: ARM says which of them it lets go first.
-func TestCheckDependentsLetsMutualOnesGo(t *testing.T) {
+// each other without end: ARM decides which of them is deleted first.
+func TestCheckDependentsIgnoresMutual(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason  string
@@ -18,7 +18,7 @@ func TestCheckDependentsLetsMutualOnesGo(t *testing.T) {
 	}{
 		"mutual":           {"both are being deleted", []string{groupText, thingText}, Managed{Deleting: true}, resource.ActionProceed},
 		"mutual, one only": {"the other one is wanted", []string{groupText, thingText}, Managed{Ready: true}, resource.ActionBlock},
-		"one way":          {"it goes first", []string{groupText}, Managed{Deleting: true}, resource.ActionBlock},
+		"one way":          {"the dependent is deleted first", []string{groupText}, Managed{Deleting: true}, resource.ActionBlock},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

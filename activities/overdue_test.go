@@ -21,8 +21,8 @@ func TestOverdueAfter(t *testing.T) {
 		want   time.Duration
 	}{
 		"Default":     {reason: "an hour by default", state: `"provisioningState":"Updating"`, want: time.Hour},
-		"Configured":  {reason: "or as configured", after: time.Minute, state: `"provisioningState":"Updating"`, want: time.Minute},
-		"Never":       {reason: "negative is never", after: -1, state: `"provisioningState":"Updating"`, want: -1},
+		"Configured":  {reason: "the configured limit", after: time.Minute, state: `"provisioningState":"Updating"`, want: time.Minute},
+		"Never":       {reason: "a negative limit means never", after: -1, state: `"provisioningState":"Updating"`, want: -1},
 		"OwnerExempt": {reason: "an owner that was stopped on purpose", exempt: []string{"stopped"}, state: `"state":"Stopped"`, want: -1},
 		"NotExempt":   {reason: "only the configured states", exempt: []string{"Paused"}, state: `"state":"Stopped"`, want: time.Hour},
 	}

@@ -30,7 +30,7 @@ func TestPlanResource(t *testing.T) {
 		requests []string
 	}{
 		"Create": {
-			reason: "nothing there", group: true,
+			reason: "an absent resource is created", group: true,
 			want: PlanResourceResult{Action: PlanCreate, Reason: resource.ReasonNotFound}, requests: []string{"GET rg1", "GET t1"},
 		},
 		"CreateAfterOwner": {
@@ -39,19 +39,19 @@ func TestPlanResource(t *testing.T) {
 			requests: []string{"GET rg1"},
 		},
 		"OwnerAbsent": {
-			reason: "an owner that nobody creates blocks",
+			reason: "an absent owner that is not in the plan blocks",
 			want:   PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonWaitingForOwner, WaitingFor: []resource.ID{id(t, groupText)}}, requests: []string{"GET rg1"},
 		},
 		"CreateAfterReference": {
-			reason: "a value that comes with what is created first is not known, and no block", group: true, ref: true, body: reference, together: []string{netText},
+			reason: "a value of a resource that is created first is not known, and does not block", group: true, ref: true, body: reference, together: []string{netText},
 			want: PlanResourceResult{Action: PlanCreate, After: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1", "GET t1"},
 		},
 		"ReferenceAbsent": {
-			reason: "a reference that nobody creates blocks, and the resource is not read", group: true, ref: true, body: reference,
+			reason: "an absent reference that is not in the plan blocks, and the resource is not read", group: true, ref: true, body: reference,
 			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonReferenceNotFound, WaitingFor: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1"},
 		},
 		"Update": {
-			reason: "each path with its values, and what the PUT takes away", group: true,
+			reason: "each path with its values, and what the PUT removes", group: true,
 			observed: `{"location":"westus2","identity":{"type":"SystemAssigned"},"properties":{"size":7}}`,
 			want: PlanResourceResult{
 				Action: PlanUpdate, Reason: resource.ReasonDrift, Drops: []string{"identity"},
@@ -67,7 +67,7 @@ func TestPlanResource(t *testing.T) {
 			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonOperationInProgress}, requests: []string{"GET rg1", "GET t1"},
 		},
 		"Deleting": {
-			reason: "what is being deleted takes no new spec", group: true, memory: &WorkflowMemory{Generation: 1, Deleting: true},
+			reason: "a resource that is being deleted accepts no new spec", group: true, memory: &WorkflowMemory{Generation: 1, Deleting: true},
 			want: PlanResourceResult{Action: PlanBlocked, Reason: resource.ReasonDeleting, Managed: true, Generation: 1}, requests: []string{},
 		},
 	}
@@ -111,9 +111,9 @@ func TestPlanResource(t *testing.T) {
 	}
 }
 
-// A plan shows no PUT for what Azure keeps by its own will: it asks the workflow
-// for its memory.
-func TestPlanRemembers(t *testing.T) {
+// A plan shows no PUT for values that Azure keeps: it queries the workflow for its
+// baseline.
+func TestPlanUsesTheBaseline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const shown = `{"location":"westus2","properties":{"size":7,"provisioningState":"Succeeded"}}`
@@ -129,12 +129,12 @@ func TestPlanRemembers(t *testing.T) {
 	after, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 	must(t, err)
 	if before.Action != PlanUpdate || after.Action != PlanNone || !after.Managed {
-		t.Errorf("without memory %+v, with it %+v; want an update and then none", before, after)
+		t.Errorf("without a baseline %+v, with it %+v; want an update and then none", before, after)
 	}
 }
 
-// What is due and held back for now says so.
-func TestPlanHeld(t *testing.T) {
+// A plan names what stops a due write for now.
+func TestPlanStopped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		memory WorkflowMemory
@@ -156,14 +156,14 @@ func TestPlanHeld(t *testing.T) {
 			got, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
 			must(t, err)
 			if got.Action != PlanCreate || !strings.Contains(got.Held, c.want) || c.want == "" && got.Held != "" {
-				t.Errorf("got %+v, want a create held by %q", got, c.want)
+				t.Errorf("got %+v, want a create stopped by %q", got, c.want)
 			}
 		})
 	}
 }
 
-// A resource that exists and was never applied is judged by adopt, one that
-// vanished by recreate.
+// adopt decides about a resource that exists and was never applied, recreate about
+// one that disappeared.
 func TestPlanAdopts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -181,7 +181,8 @@ func TestPlanAdopts(t *testing.T) {
 	}
 }
 
-// The fingerprint moves with what the manifest speaks of, and with nothing else.
+// The fingerprint changes with the values that the manifest states, and with
+// nothing else.
 func TestPlanFingerprint(t *testing.T) {
 	t.Parallel()
 	const body = `{"properties":{"size":1,"note":"x","rules":[{"name":"a","port":1},{"name":"b","port":2}]}}`
@@ -202,30 +203,30 @@ func TestPlanFingerprint(t *testing.T) {
 		reason, old, new string
 		moves            bool
 	}{
-		"Value":     {"the value that is changed is another one by now", `"size":7`, `"size":8`, true},
-		"InSyncNow": {"somebody did it already", `"size":7`, `"size":1`, true},
+		"Value":     {"the value to change is different now", `"size":7`, `"size":8`, true},
+		"InSyncNow": {"another user made the change already", `"size":7`, `"size":1`, true},
 		"Element":   {"so is one in a list", `"port":2`, `"port":3`, true},
-		"Added":     {"somebody added an element, which the PUT would take away", `"rules":[`, `"rules":[{"name":"c"},`, true},
-		"Unstated":  {"what the manifest does not state moves by itself", `"used":3`, `"used":4`, false},
+		"Added":     {"another user added an element, which the PUT would remove", `"rules":[`, `"rules":[{"name":"c"},`, true},
+		"Unstated":  {"values that the manifest does not state change by themselves", `"used":3`, `"used":4`, false},
 		"Reordered": {"servers reorder such lists", `{"name":"a","port":1,"etag":"1"},{"name":"b","port":2,"etag":"2"}`, `{"name":"b","port":2,"etag":"2"},{"name":"a","port":1,"etag":"1"}`, false},
-		"LongValue": {"also where the value is too long to be shown", long + `0"`, long + `1"`, true},
+		"LongValue": {"also a value that is too long to be shown", long + `0"`, long + `1"`, true},
 		"InElement": {"also within a list", `"etag":"2"`, `"etag":"3"`, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			if moved := fingerprint(strings.Replace(shown, c.old, c.new, 1)) != base; moved != c.moves {
-				t.Errorf("%s: moved is %v", c.reason, moved)
+				t.Errorf("%s: changed is %v", c.reason, moved)
 			}
 		})
 	}
 	ignoring := fingerprint(shown, "properties.rules[*].port")
 	if ignoring != fingerprint(strings.Replace(shown, `"port":2`, `"port":9`, 1), "properties.rules[*].port") {
-		t.Error("an ignored path moves the fingerprint")
+		t.Error("an ignored path changes the fingerprint")
 	}
 }
 
-// A plan waits for ARM's budget instead of calling the resource unplannable, and
-// an answer that is final is an error of the plan.
+// A plan waits for ARM's budget instead of failing, and a final error is an error of
+// the plan.
 func TestPlanRefused(t *testing.T) {
 	t.Parallel()
 	d := desired(t, thingText, plannedBody)

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// What is observed is compared like everything else, and nothing is due.
+// An observed resource is compared like any other, and no write is due.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -41,8 +41,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// As-is makes what is there the baseline of what is observed: only what drifts
-// from then on is reported.
+// adopt: as-is makes the existing differences the baseline: only later drift is
+// reported.
 func TestObserveAsIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,8 +54,7 @@ func TestObserveAsIs(t *testing.T) {
 	}
 }
 
-// The last guard: a write that the policy does not allow is not sent, whatever
-// asks for it.
+// The last guard: a write that the policy does not allow is never sent.
 func TestGuardPolicies(t *testing.T) {
 	t.Parallel()
 	for policy, allowed := range map[resource.Policy][]string{

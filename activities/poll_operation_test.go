@@ -14,8 +14,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// begin puts the thing and gives the input of its poll; the request log starts
-// anew.
+// begin sends the PUT of the thing and returns the input of its poll; it clears the
+// request log.
 func begin(t *testing.T, w *world, in PutResourceInput) PollOperationInput {
 	t.Helper()
 	put, err := run(w, w.acts.PutResource, in)
@@ -37,7 +37,7 @@ func TestPollOperation(t *testing.T) {
 	wantDelays(t, "each delay is what ARM asked for last", failures, []time.Duration{7 * time.Second, 5 * time.Second, 11 * time.Second})
 	for _, failure := range failures {
 		if failure.Type() != ErrorNotYet || failure.Category() != temporal.ApplicationErrorCategoryBenign {
-			t.Errorf("error %v makes noise", failure)
+			t.Errorf("error %v is not benign", failure)
 		}
 	}
 	if diff := cmp.Diff([]string{"POLL", "POLL", "POLL"}, w.requests()); diff != "" {
@@ -66,17 +66,17 @@ func TestPollOperationEnds(t *testing.T) {
 			parts: []string{"ended as Failed", "No room."}, kinds: "PP",
 		},
 		"Canceled": {
-			reason: "somebody canceled it", action: resource.ActionError, why: "OperationPreempted", class: resource.RetrySlow,
-			spec:  armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}, Outcome: "Canceled", ErrorCode: "OperationPreempted", ErrorMessage: "Somebody else."},
+			reason: "the operation was canceled", action: resource.ActionError, why: "OperationPreempted", class: resource.RetrySlow,
+			spec:  armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}, Outcome: "Canceled", ErrorCode: "OperationPreempted", ErrorMessage: "Another user."},
 			parts: []string{"ended as Canceled"}, kinds: "PP",
 		},
 		"FailedByLocation": {
-			reason: "a 4xx of a Location is a poll that cannot be read: the resource tells", action: resource.ActionError, why: "InternalServerError", class: resource.RetrySlow,
+			reason: "a 4xx of a Location is a poll that cannot be read: the resource is read", action: resource.ActionError, why: "InternalServerError", class: resource.RetrySlow,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeLocation, Polls: 1, RetryAfter: []float64{5}, Outcome: "Failed"},
 			parts: []string{`provisioning state "Failed"`, "did not succeed"}, kinds: "PPG",
 		},
 		"RefusedByLocation": {
-			reason: "and what the Location said is the reason", action: resource.ActionError, why: "SkuNotAvailable", class: resource.RetryVerySlow,
+			reason: "the response of the Location is the reason", action: resource.ActionError, why: "SkuNotAvailable", class: resource.RetryVerySlow,
 			spec: armsim.OperationSpec{Shape: armsim.ShapeLocation, Polls: 1, RetryAfter: []float64{5}, Outcome: "Failed"},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{On: "operation", After: 1, Status: 409, Code: "SkuNotAvailable", Message: "No such SKU here."})
@@ -96,45 +96,45 @@ func TestPollOperationEnds(t *testing.T) {
 			spec: armsim.OperationSpec{Shape: armsim.ShapeLocation, Seconds: 40, RelativeLocation: true, HiddenUntilDone: true}, kinds: "GGG",
 		},
 		"HiddenForEver": {
-			reason: "accepted and never seen", action: resource.ActionError, why: resource.ReasonOperationFailed, class: resource.RetrySlow,
+			reason: "accepted, and never visible", action: resource.ActionError, why: resource.ReasonOperationFailed, class: resource.RetrySlow,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeLocation, Seconds: 4000, RelativeLocation: true, HiddenUntilDone: true},
 			parts: []string{"does not show the resource", "1m"}, kinds: "GGGGG",
 		},
 		"PollRefused": {
-			reason: "operation URLs need rights that the resource does not: read it instead", action: resource.ActionSuccess,
+			reason: "operation URLs need other rights than the resource, which is read instead", action: resource.ActionSuccess,
 			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 3, RetryAfter: []float64{5}},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{On: "operation", Status: 403, Code: "AuthorizationFailed"})
 			}, kinds: "PGGGG",
 		},
 		"PollGone": {
-			reason: "a 404 of an operation is no 404 of the resource", action: resource.ActionSuccess,
+			reason: "a 404 of an operation does not mean that the resource is absent", action: resource.ActionSuccess,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
 			given: func(w *world) { w.sim.AddFault(armsim.Fault{On: "operation", Status: 404, Code: "OperationNotFound"}) }, kinds: "PPPGG",
 		},
 		"PollNotKnownYet": {
-			reason: "the place that was asked is behind: the operation is polled on", action: resource.ActionSuccess,
+			reason: "one replica lags: the polls of the operation continue", action: resource.ActionSuccess,
 			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{On: "operation", Status: 404, Code: "OperationNotFound", Count: 2})
 			}, kinds: "PPPP",
 		},
 		"TokenExpired": {
-			reason: "the credential gets a new one", action: resource.ActionSuccess,
+			reason: "the credential gets a new token", action: resource.ActionSuccess,
 			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{On: "operation", Status: 401, Code: "ExpiredAuthenticationToken", Count: 3})
 			}, kinds: "PPPPP",
 		},
 		"ThrottledForLong": {
-			reason: "a used-up budget is no unreadable operation", action: resource.ActionSuccess,
+			reason: "an exhausted budget does not make the operation unreadable", action: resource.ActionSuccess,
 			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{On: "operation", Status: 429, Count: 12})
 			}, kinds: strings.Repeat("P", 14),
 		},
 		"Faults": {
-			reason: "a few faults cost time only", action: resource.ActionSuccess,
+			reason: "a few errors cost time only", action: resource.ActionSuccess,
 			spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{On: "operation", Status: 500, Count: 1})
@@ -143,7 +143,7 @@ func TestPollOperationEnds(t *testing.T) {
 			}, kinds: "PPPPP",
 		},
 		"FaultsForEver": {
-			reason: "after ten faults the resource is asked", action: resource.ActionSuccess,
+			reason: "after ten errors the resource is read", action: resource.ActionSuccess,
 			spec:  armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 5, RetryAfter: []float64{5}},
 			given: func(w *world) { w.sim.AddFault(armsim.Fault{On: "operation", Status: 500}) }, kinds: "PPPPPPPPPPG",
 		},
@@ -172,7 +172,7 @@ func TestPollOperationEnds(t *testing.T) {
 	}
 }
 
-func TestPollOperationWaitsAsLongAsAFaultAsks(t *testing.T) {
+func TestPollOperationUsesRetryAfterOfErrors(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}}))
 	in := begin(t, w, put)
@@ -183,9 +183,9 @@ func TestPollOperationWaitsAsLongAsAFaultAsks(t *testing.T) {
 		[]time.Duration{5 * time.Second, 5 * time.Second, 10 * time.Second, 5 * time.Minute, 5 * time.Second})
 }
 
-// A poll that fails says nothing about the operation: neither many faults nor a
-// resource that cannot be read end it.
-func TestPollOperationFaultsNeverEndIt(t *testing.T) {
+// A poll that fails does not end the operation: neither many errors nor a resource
+// that cannot be read do.
+func TestPollOperationErrorsNeverEndIt(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]armsim.Fault{
 		"Reset": {On: "any", Reset: true}, "Error": {On: "any", Status: 500}, "Unauthorized": {On: "any", Status: 401, Code: "InvalidAuthenticationToken"},
@@ -205,7 +205,7 @@ func TestPollOperationFaultsNeverEndIt(t *testing.T) {
 				w.advance(failure.NextRetryDelay())
 			}
 			if longest != maxPollErrorDelay {
-				t.Errorf("the longest wait between faults is %s", longest)
+				t.Errorf("the longest wait between errors is %s", longest)
 			}
 			w.sim.RemoveFault("")
 			w.advance(time.Hour)
@@ -226,12 +226,12 @@ func TestPollOperationSurvivesALostWorker(t *testing.T) {
 		w.advance(applicationError(t, err).NextRetryDelay())
 	}
 	if n := len(w.requests()); n != 0 {
-		t.Fatalf("an attempt whose heartbeat is lost begins anew; %d requests", n)
+		t.Fatalf("an attempt after a lost heartbeat starts over; %d requests", n)
 	}
 	got, _ := finish(w, w.acts.PollOperation, in)
 	want(t, got.Verdict, resource.ActionSuccess, "", "")
 	if w.puts(thingText) != 0 {
-		t.Error("a poll wrote")
+		t.Error("a poll sent a write")
 	}
 }
 
@@ -244,10 +244,10 @@ func TestPollOperationDelete(t *testing.T) {
 		part   string
 		reads  bool
 	}{
-		"ByOperation": {reason: "the operation says so", spec: armsim.OperationSpec{Shape: armsim.ShapeBoth, Seconds: 20, RetryAfter: []float64{10}}, action: resource.ActionSuccess},
+		"ByOperation": {reason: "the operation succeeds", spec: armsim.OperationSpec{Shape: armsim.ShapeBoth, Seconds: 20, RetryAfter: []float64{10}}, action: resource.ActionSuccess},
 		"ByState":     {reason: "read until it is absent", spec: armsim.OperationSpec{Shape: armsim.ShapeState, Seconds: 20}, action: resource.ActionSuccess, reads: true},
 		"Unchanged": {
-			reason: "an accepted DELETE of which nothing shows is not done", action: resource.ActionError, part: "still shows the resource",
+			reason: "an accepted DELETE is not done while the resource shows", action: resource.ActionError, part: "still shows the resource",
 			spec: armsim.OperationSpec{Shape: armsim.ShapeState, Seconds: 4000, State: "Succeeded"}, reads: true,
 		},
 		"Failed": {
@@ -265,7 +265,7 @@ func TestPollOperationDelete(t *testing.T) {
 			deleted, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, thingText, thingBody)})
 			must(t, err)
 			if deleted.Done || (deleted.Token == "") != c.reads {
-				t.Fatalf("%s: the DELETE gave %+v", c.reason, deleted)
+				t.Fatalf("%s: the DELETE returned %+v", c.reason, deleted)
 			}
 			got, _ := finish(w, w.acts.PollOperation, PollOperationInput{
 				Target: resource.Target{ID: id(t, thingText), APIVersion: "2023-08-15"}, Token: deleted.Token, RetryAfter: deleted.RetryAfter, Delete: true,
@@ -277,7 +277,7 @@ func TestPollOperationDelete(t *testing.T) {
 	}
 }
 
-func TestPollOperationOfAVanishingResource(t *testing.T) {
+func TestPollOperationOfADisappearingResource(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)
 	w.put(thingText, `{"location":"westus2","properties":{"provisioningState":"Deleting"}}`)
@@ -292,7 +292,7 @@ func TestPollOperationOfAVanishingResource(t *testing.T) {
 	want(t, got.Verdict, resource.ActionError, resource.ReasonOperationFailed, resource.RetrySlow, "was deleted")
 }
 
-// ARM's words about a failed operation may repeat what was sent.
+// ARM's message about a failed operation may repeat values of the PUT.
 func TestPollOperationHidesSecrets(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, long(armsim.OperationSpec{
@@ -310,7 +310,7 @@ func TestPollOperationHidesSecrets(t *testing.T) {
 	w.leaks(planted, got, w.verdicts)
 }
 
-// A service that hangs up in the middle of a poll costs one attempt.
+// A connection that is cut during a poll costs one attempt.
 func TestPollOperationHangs(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}}))

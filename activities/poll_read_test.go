@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestPollReads holds that the end of an operation brings the resource along, and
-// leaves what is not as it should be to GetResource.
+// TestPollReads checks that the last poll of an operation returns the resource too,
+// and leaves unexpected results to GetResource.
 func TestPollReads(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -23,28 +23,28 @@ func TestPollReads(t *testing.T) {
 		got      bool
 		requests []string
 	}{
-		"read":         {reason: "an activity less", expect: ExpectPresent, got: true, requests: []string{"POLL", "POLL", "GET t1"}},
-		"not asked":    {reason: "who joins an operation looks for himself", expect: ExpectAny, requests: []string{"POLL", "POLL"}},
+		"read":         {reason: "the read saves an activity", expect: ExpectPresent, got: true, requests: []string{"POLL", "POLL", "GET t1"}},
+		"not asked":    {reason: "a pass that joins an operation reads the resource itself", expect: ExpectAny, requests: []string{"POLL", "POLL"}},
 		"failed":       {reason: "a pass that ends needs no read", expect: ExpectPresent, outcome: "Failed", requests: []string{"POLL", "POLL"}},
 		"contradicted": {reason: "reads may lag behind: GetResource waits for that", expect: ExpectAbsent, requests: []string{"POLL", "POLL", "GET t1"}},
 		"fault": {
-			reason: "the operation ended all the same", expect: ExpectPresent, requests: []string{"POLL", "POLL", "GET t1"},
+			reason: "the operation ended anyway", expect: ExpectPresent, requests: []string{"POLL", "POLL", "GET t1"},
 			given: func(w *world) { w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 500}) },
 		},
 		"refused": {
-			reason: "GetResource says why", expect: ExpectPresent, requests: []string{"POLL", "POLL", "GET t1"},
+			reason: "GetResource reports the error", expect: ExpectPresent, requests: []string{"POLL", "POLL", "GET t1"},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 403, Code: "AuthorizationFailed"})
 			},
 		},
 		"unreadable": {
-			reason: "and this too", expect: ExpectPresent, requests: []string{"POLL", "POLL", "GET t1"},
+			reason: "GetResource reports this error too", expect: ExpectPresent, requests: []string{"POLL", "POLL", "GET t1"},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 200, Body: []byte(`null`)})
 			},
 		},
 		"unreadable for absence": {
-			reason: "an answer that nobody understands is not absent", expect: ExpectAbsent, requests: []string{"POLL", "POLL", "GET t1"},
+			reason: "a response that cannot be decoded does not mean absent", expect: ExpectAbsent, requests: []string{"POLL", "POLL", "GET t1"},
 			given: func(w *world) {
 				w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: thingText, Status: 200, Body: []byte(`null`)})
 			},
@@ -73,8 +73,8 @@ func TestPollReads(t *testing.T) {
 	}
 }
 
-// TestPollReadsMasked holds that what is read then is masked as GetResource does:
-// by the manifest's paths, and by the values behind its references.
+// TestPollReadsMasked checks that this read is masked as in GetResource: by the
+// manifest's paths, and by the values behind its references.
 func TestPollReadsMasked(t *testing.T) {
 	t.Parallel()
 	w, put := putWorld(t, long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{5}}))
@@ -88,6 +88,6 @@ func TestPollReadsMasked(t *testing.T) {
 	w.leaks(planted, got, w.verdicts)
 	w.leaks("by path", got, w.verdicts)
 	if !strings.Contains(string(got.Got.Observed), `"apiKey":"shown"`) {
-		t.Errorf("what the manifest states in plain is masked: %s", got.Got.Observed)
+		t.Errorf("a value that the manifest marks as plain is masked: %s", got.Got.Observed)
 	}
 }

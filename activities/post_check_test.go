@@ -29,27 +29,27 @@ func TestPostCheck(t *testing.T) {
 		notTaken    bool
 	}{
 		"Ready": {
-			reason:   "in sync and at rest; what the manifest states is remembered, so that a removal is seen later",
+			reason:   "in sync and Ready; the baseline keeps what the manifest states, so that a later removal is found",
 			observed: thingBody, action: resource.ActionSuccess, why: resource.ReasonSucceeded, remembers: true,
 		},
 		"ReadyAfterPut": {
-			reason: "a PUT that took hold leaves an empty memory", observed: thingBody, put: true, differences: size,
+			reason: "a PUT that Azure accepted leaves an empty baseline", observed: thingBody, put: true, differences: size,
 			action: resource.ActionSuccess, why: resource.ReasonSucceeded, remembers: true,
 		},
 		"Failed": {
-			reason: "the state says so", observed: `{"properties":{"size":1,"provisioningState":"Failed"}}`,
+			reason: "the state decides", observed: `{"properties":{"size":1,"provisioningState":"Failed"}}`,
 			action: resource.ActionFailure, why: resource.ReasonPostReconciliationFailure, class: resource.RetrySlow, severity: resource.SeverityWarning, parts: []string{`"Failed"`},
 		},
 		"Canceled": {
-			reason: "the state says so", observed: `{"properties":{"size":1,"provisioningState":"Canceled"}}`, put: true,
+			reason: "the state decides", observed: `{"properties":{"size":1,"provisioningState":"Canceled"}}`, put: true,
 			action: resource.ActionFailure, why: resource.ReasonPostReconciliationFailure, class: resource.RetrySlow, severity: resource.SeverityWarning,
 		},
 		"InFlight": {
-			reason: "not done yet; nothing is remembered of a state in between", observed: `{"properties":{"size":7,"provisioningState":"Updating"}}`, put: true,
+			reason: "not done yet; an intermediate state is not part of the baseline", observed: `{"properties":{"size":7,"provisioningState":"Updating"}}`, put: true,
 			action: resource.ActionFailure, why: resource.ReasonPostReconciliationFailure, class: resource.RetrySlow, severity: resource.SeverityWarning,
 		},
 		"Absent": {
-			reason: "accepted, and not seen", put: true,
+			reason: "accepted, and not visible", put: true,
 			action: resource.ActionFailure, why: resource.ReasonPostReconciliationFailure, class: resource.RetrySlow, severity: resource.SeverityWarning, parts: []string{"does not show"},
 		},
 		"NotTaken": {
@@ -57,7 +57,7 @@ func TestPostCheck(t *testing.T) {
 			action: resource.ActionSuccess, why: resource.ReasonChangeNotTaken, severity: resource.SeverityWarning, parts: []string{"properties.size", "not written again"}, remembers: true, notTaken: true,
 		},
 		"Kept": {
-			reason: "a difference that was no reason for the PUT is Azure's, and no news", observed: `{"location":"westus2","properties":{"size":7}}`, put: true,
+			reason: "a difference that was no reason for the PUT is Azure's, and not reported", observed: `{"location":"westus2","properties":{"size":7}}`, put: true,
 			action: resource.ActionSuccess, why: resource.ReasonSucceeded, remembers: true,
 		},
 	}
@@ -76,18 +76,18 @@ func TestPostCheck(t *testing.T) {
 			}
 			next := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(c.observed), Memory: got.Memory}).Verdict
 			if next.Action != resource.ActionSkip {
-				t.Errorf("%s: the next pass fights: %+v", c.reason, next)
+				t.Errorf("%s: the next pass corrects it: %+v", c.reason, next)
 			}
 			again := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: json.RawMessage(c.observed), Memory: got.Memory})
 			if (again.Verdict.Reason == resource.ReasonChangeNotTaken) != c.notTaken || again.Memory != nil {
-				t.Errorf("%s: the next pass says %+v", c.reason, again)
+				t.Errorf("%s: the next pass returns %+v", c.reason, again)
 			}
 		})
 	}
 }
 
-// What Azure kept is remembered for that value only.
-func TestPostCheckMemoryEndsWithAChange(t *testing.T) {
+// The baseline covers a kept difference for that value only.
+func TestPostCheckBaselineEndsWithAChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := desired(t, thingText, thingBody)
@@ -96,7 +96,7 @@ func TestPostCheckMemoryEndsWithAChange(t *testing.T) {
 	want(t, got, resource.ActionProceed, resource.ReasonDrift, "", "properties.size is 8")
 }
 
-// early says Ready whatever the state is.
+// early returns Ready in every state.
 type early struct{ fail error }
 
 func (early) PostReconcileCheck(
@@ -115,7 +115,7 @@ func TestPostCheckExtensions(t *testing.T) {
 	w := newWorld(t, func(s *setup) { s.entries = []extensions.Entry{{Type: "Contoso.Things/things", Link: early{}}} })
 	got := local(w, w.acts.PostCheck, PostCheckInput{Desired: desired(t, thingText, thingBody), Observed: json.RawMessage(updating), Put: true})
 	if got.Verdict.Action != resource.ActionSuccess || got.Memory != nil {
-		t.Errorf("a state in between was remembered: %+v", got)
+		t.Errorf("an intermediate state is in the baseline: %+v", got)
 	}
 	w = newWorld(t, func(s *setup) {
 		s.entries = []extensions.Entry{{Type: "Contoso.Things/things", Link: early{fail: errors.New("no DNS record")}}}
@@ -124,6 +124,6 @@ func TestPostCheckExtensions(t *testing.T) {
 	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "no DNS record")
 	var memory drift.Baseline
 	if got.Memory == nil || json.Unmarshal(got.Memory, &memory) != nil {
-		t.Errorf("what the PUT left is remembered all the same: %+v", got)
+		t.Errorf("the difference after the PUT is in the baseline: %+v", got)
 	}
 }

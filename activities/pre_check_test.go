@@ -26,7 +26,7 @@ func TestPreCheck(t *testing.T) {
 		create   bool
 		paths    []string
 	}{
-		"Absent": {reason: "nothing there: create", action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
+		"Absent": {reason: "an absent resource is created", action: resource.ActionProceed, why: resource.ReasonNotFound, create: true},
 		"InSync": {
 			reason: "spelling is no difference, so there is no PUT", observed: `{"location":"West US 2","properties":{"size":1,"more":true,"provisioningState":"Succeeded"}}`,
 			action: resource.ActionSkip, why: resource.ReasonInSync,
@@ -36,15 +36,15 @@ func TestPreCheck(t *testing.T) {
 			action: resource.ActionProceed, why: resource.ReasonDrift, parts: []string{"properties.size is 7, desired 1"}, paths: []string{"properties.size"},
 		},
 		"InFlight": {
-			reason: "an operation in flight is not disturbed", observed: `{"location":"westus2","properties":{"size":7,"provisioningState":"Updating"}}`,
+			reason: "an operation in flight blocks", observed: `{"location":"westus2","properties":{"size":7,"provisioningState":"Updating"}}`,
 			action: resource.ActionBlock, why: resource.ReasonOperationInProgress, class: resource.RetrySlow, parts: []string{`"Updating"`},
 		},
 		"Forced": {
-			reason: "unless a person wants it", observed: `{"location":"westus2","properties":{"size":7,"provisioningState":"Updating"}}`, force: true,
+			reason: "--force skips the guard", observed: `{"location":"westus2","properties":{"size":7,"provisioningState":"Updating"}}`, force: true,
 			action: resource.ActionProceed, why: resource.ReasonDrift, paths: []string{"properties.size"},
 		},
 		"Failed": {
-			reason: "a failed resource is put again", observed: `{"location":"westus2","properties":{"size":1,"provisioningState":"Failed"}}`,
+			reason: "a failed resource gets a PUT", observed: `{"location":"westus2","properties":{"size":1,"provisioningState":"Failed"}}`,
 			action: resource.ActionProceed, why: resource.ReasonDrift, paths: []string{"properties.provisioningState"},
 		},
 		"ReferenceResolved": {
@@ -58,7 +58,7 @@ func TestPreCheck(t *testing.T) {
 			observed: `{"properties":{"sizes":[1,[3]]}}`, action: resource.ActionSkip, why: resource.ReasonInSync,
 		},
 		"ReferenceNotObserved": {
-			reason: "a value that is not there yet is waited for",
+			reason: "a value that does not exist yet blocks",
 			body:   `{"properties":{"size":{"$ref":"` + netText + `","path":"properties.later","apiVersion":"2023-08-15"}}}`,
 			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"n1 does not show properties.later"},
 		},
@@ -98,7 +98,7 @@ func TestPreCheck(t *testing.T) {
 				}
 			}
 			if waits := c.why == resource.ReasonReferenceNotReady; waits != (len(got.WaitingFor) == 1 && got.WaitingFor[0].Equal(id(t, netText))) {
-				t.Errorf("%s: waits for %v: a change of the referenced resource has to wake it", c.reason, got.WaitingFor)
+				t.Errorf("%s: waits for %v: a change of the referenced resource must wake it", c.reason, got.WaitingFor)
 			}
 			w.leaks(planted, got)
 		})
@@ -106,7 +106,7 @@ func TestPreCheck(t *testing.T) {
 }
 
 // PreCheck, PutResource and PostCheck must agree on what is a difference: the
-// memory that one writes is the memory that the others read.
+// baseline that one writes is the one that the others read.
 func TestComparisonsAgree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -127,14 +127,14 @@ func TestComparisonsAgree(t *testing.T) {
 	put, err := run(w, w.acts.PutResource, PutResourceInput{Desired: d, Memory: post.Memory, ObservedAt: w.now().Add(-time.Hour)})
 	must(t, err)
 	if put.Sent || w.puts(thingText) != 0 {
-		t.Errorf("the PUT activity sees a difference where the pre-check saw none: %+v", put)
+		t.Errorf("the PUT activity finds a difference where the pre-check found none: %+v", put)
 	}
 	other := newWorld(t, func(s *setup) { s.options.HashKey = []byte("another key") })
 	foreign := local(other, other.acts.PreCheck, PreCheckInput{Desired: d, Observed: json.RawMessage(shown), Memory: post.Memory}).Verdict
 	want(t, foreign, resource.ActionProceed, resource.ReasonDrift, "")
 }
 
-func TestPreCheckBadMemory(t *testing.T) {
+func TestPreCheckInvalidBaseline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := local(w, w.acts.PreCheck, PreCheckInput{Desired: desired(t, thingText, `{}`), Memory: json.RawMessage(`[1]`)}).Verdict

@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// The errors that ARM's pages publish, as users meet them: the reason is ARM's
-// code, the message is ARM's, and the class says how soon it may pass.
+// The errors on ARM's documentation pages, as users get them: reason and message
+// are ARM's code and message, and the class is how soon the error may clear.
 func TestPublishedErrors(t *testing.T) {
 	t.Parallel()
 	envelope := func(code, message, more string) string {
@@ -31,26 +31,26 @@ func TestPublishedErrors(t *testing.T) {
 		message []string
 	}{
 		"Forbidden": {
-			reason: "role assignments spread for minutes", status: 403, code: "AuthorizationFailed", class: resource.RetrySlow,
+			reason: "role assignments take minutes to spread", status: 403, code: "AuthorizationFailed", class: resource.RetrySlow,
 			body:    envelope("AuthorizationFailed", "The client 'c' with object id 'o' does not have authorization to perform action 'Contoso.Things/things/write' over scope '/subscriptions/s' or the scope is invalid. If access was recently granted, please refresh your credentials.", ""),
 			message: []string{"does not have authorization to perform action 'Contoso.Things/things/write'"},
 		},
 		"LinkedForbidden": {
-			reason: "so do those on what the body names", status: 403, code: "LinkedAuthorizationFailed", class: resource.RetrySlow,
+			reason: "so do those on a referenced resource", status: 403, code: "LinkedAuthorizationFailed", class: resource.RetrySlow,
 			body: envelope("LinkedAuthorizationFailed", "The client has permission to perform action 'join/action' on scope 'a', however the linked scope 'b' is not allowed.", ""),
 		},
 		"Locked": {
-			reason: "somebody locked it on purpose", status: 409, code: "ScopeLocked", class: resource.RetryVerySlow,
+			reason: "another user locked it on purpose", status: 409, code: "ScopeLocked", class: resource.RetryVerySlow,
 			body:    envelope("ScopeLocked", "The scope 't1' cannot perform write operation because following scope(s) are locked: 'rg1'. Please remove the lock and try again.", ""),
 			message: []string{"are locked: 'rg1'"},
 		},
 		"Policy": {
-			reason: "the assignment is named, for ARM's message may not", status: 403, code: "RequestDisallowedByPolicy", class: resource.RetrySlow,
+			reason: "the assignment is named, because ARM's message may not name it", status: 403, code: "RequestDisallowedByPolicy", class: resource.RetrySlow,
 			body:    envelope("RequestDisallowedByPolicy", "Resource 't1' was disallowed by policy.", policy),
 			message: []string{"was disallowed by policy", "Europe only", "policyAssignments/eu"},
 		},
 		"Quota": {
-			reason: "quotas get raised", status: 409, code: "QuotaExceeded", class: resource.RetrySlow,
+			reason: "quotas may be raised", status: 409, code: "QuotaExceeded", class: resource.RetrySlow,
 			body: envelope("QuotaExceeded", "Operation could not be completed as it results in exceeding approved Total Regional Cores quota.", ""),
 		},
 		"QuotaOfCompute": {
@@ -62,24 +62,24 @@ func TestPublishedErrors(t *testing.T) {
 			body: envelope("PublicIPCountLimitReached", "Cannot create more than 20 public IP addresses for this subscription in this region.", ""),
 		},
 		"SoftDeleted": {
-			reason: "restoring or purging it is somebody's decision", status: 409, code: "FlagMustBeSetForRestore", class: resource.RetryVerySlow,
+			reason: "a person decides between restore and purge", status: 409, code: "FlagMustBeSetForRestore", class: resource.RetryVerySlow,
 			body:    envelope("FlagMustBeSetForRestore", "An existing resource with ID '/subscriptions/s/t1' has been soft-deleted. To restore the resource, you must specify 'restore' to be 'true' in the property.", ""),
 			message: []string{"has been soft-deleted"},
 		},
 		"SoftDeletedByWord": {
-			reason: "the same by the word of a code", status: 409, code: "ServiceAlreadyExistsInSoftDeletedState", class: resource.RetryVerySlow,
+			reason: "the same by a part of the code", status: 409, code: "ServiceAlreadyExistsInSoftDeletedState", class: resource.RetryVerySlow,
 			body: envelope("ServiceAlreadyExistsInSoftDeletedState", "A service with the name exists in a deleted state.", ""),
 		},
 		"NameTaken": {
-			reason: "names are taken for good", status: 409, code: "StorageAccountAlreadyTaken", class: resource.RetryVerySlow,
+			reason: "a taken name stays taken", status: 409, code: "StorageAccountAlreadyTaken", class: resource.RetryVerySlow,
 			body: envelope("StorageAccountAlreadyTaken", "The storage account named t1 is already taken.", ""),
 		},
 		"SubscriptionGone": {
-			reason: "nothing is known of the resource, least of all that it is absent", status: 404, code: "SubscriptionNotFound", class: resource.RetryVerySlow,
+			reason: "the state of the resource is unknown: it may exist", status: 404, code: "SubscriptionNotFound", class: resource.RetryVerySlow,
 			body: envelope("SubscriptionNotFound", "The subscription '11111111-1111-1111-1111-111111111111' could not be found.", ""),
 		},
 		"SubscriptionDisabled": {
-			reason: "it reads only", status: 409, code: "ReadOnlyDisabledSubscription", class: resource.RetryVerySlow,
+			reason: "the subscription is read-only", status: 409, code: "ReadOnlyDisabledSubscription", class: resource.RetryVerySlow,
 			body: envelope("ReadOnlyDisabledSubscription", "The subscription 's' is disabled and therefore marked as read only. You cannot perform any write actions on this subscription until it is re-enabled.", ""),
 		},
 		"Sku": {
@@ -87,15 +87,15 @@ func TestPublishedErrors(t *testing.T) {
 			body: envelope("SkuNotAvailable", "The requested tier for resource is currently not available in location 'westus2' for subscription 's'.", ""),
 		},
 		"Capacity": {
-			reason: "capacity comes and goes", status: 409, code: "OverconstrainedAllocationRequest", class: resource.RetrySlow,
+			reason: "capacity changes", status: 409, code: "OverconstrainedAllocationRequest", class: resource.RetrySlow,
 			body: envelope("OverconstrainedAllocationRequest", "Allocation failed. VM(s) with the following constraints cannot be allocated.", ""),
 		},
 		"Immutable": {
-			reason: "only the manifest can mend that", status: 409, code: "PropertyChangeNotAllowed", class: resource.RetryNone,
+			reason: "only a change of the manifest fixes it", status: 409, code: "PropertyChangeNotAllowed", class: resource.RetryNone,
 			body: envelope("PropertyChangeNotAllowed", "Changing property 'osDisk.name' is not allowed.", ""),
 		},
 		"GroupGoing": {
-			reason: "afterwards it can be made anew", status: 409, code: "ResourceGroupBeingDeleted", class: resource.RetrySlow, action: resource.ActionBlock,
+			reason: "afterwards it can be recreated", status: 409, code: "ResourceGroupBeingDeleted", class: resource.RetrySlow, action: resource.ActionBlock,
 			body: envelope("ResourceGroupBeingDeleted", "The resource group 'rg1' is in deprovisioning state and cannot perform this operation.", ""),
 		},
 		"Wrapped": {
@@ -103,7 +103,7 @@ func TestPublishedErrors(t *testing.T) {
 			body: envelope("DeploymentFailed", "At least one resource operation failed.", `,"details":[{"code":"SkuNotAvailable","message":"No such SKU."}]`),
 		},
 		"InUse": {
-			reason: "who uses it may let go", status: 400, code: "InUseSubnetCannotBeDeleted", class: resource.RetrySlow, method: http.MethodDelete,
+			reason: "the resource that uses it may stop using it", status: 400, code: "InUseSubnetCannotBeDeleted", class: resource.RetrySlow, method: http.MethodDelete,
 			body: envelope("InUseSubnetCannotBeDeleted", "Subnet s is in use by n and cannot be deleted.", ""),
 		},
 		"LockedDelete": {
@@ -115,7 +115,7 @@ func TestPublishedErrors(t *testing.T) {
 			body: envelope("AuthorizationFailed", "The client does not have authorization to perform action 'read'.", ""),
 		},
 		"TypeOfARead": {
-			reason: "a type that does not exist is no absent resource", status: 404, code: "InvalidResourceType", class: resource.RetryNone, method: http.MethodGet,
+			reason: "an unknown type does not mean that the resource is absent", status: 404, code: "InvalidResourceType", class: resource.RetryNone, method: http.MethodGet,
 			body: envelope("InvalidResourceType", "The resource type could not be found in the namespace 'Contoso.Things' for api version '2023-08-15'.", ""),
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// later makes the next run a second attempt, after one that left the details.
+// later makes the next run a second attempt, after one that recorded the details.
 func (w *world) later(details putProgress) {
 	w.t.Helper()
 	raw, err := json.Marshal(details)
@@ -31,7 +31,7 @@ func TestPutResourceSecondAttempt(t *testing.T) {
 		requests []string
 	}{
 		"InFlight": {
-			reason: "an operation in flight is ours: joined, not repeated", observed: `{"location":"westus2","properties":{"size":0,"provisioningState":"Creating"}}`,
+			reason: "an operation in flight is Armature's own: joined, not repeated", observed: `{"location":"westus2","properties":{"size":0,"provisioningState":"Creating"}}`,
 			message: "joined the operation in flight (Creating)", requests: []string{"GET t1"},
 		},
 		"InSync": {
@@ -68,8 +68,8 @@ func TestPutResourceSecondAttempt(t *testing.T) {
 }
 
 // An absent resource after a PUT of unknown outcome is read for the whole window
-// before it is believed: ARM's reads may lag.
-func TestPutResourceBelievesAbsentSlowly(t *testing.T) {
+// before it counts as absent: ARM's reads may lag.
+func TestPutResourceRereadsAbsence(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*world, *PutResourceInput){
 		"SecondAttempt": func(w *world, _ *PutResourceInput) { w.later(putProgress{}) },
@@ -96,8 +96,8 @@ func TestPutResourceBelievesAbsentSlowly(t *testing.T) {
 	}
 }
 
-// A worker that dies after it believed in the absence may have sent another PUT:
-// the wait starts over.
+// A worker that dies after the absence counted may have sent another PUT: the wait
+// starts over.
 func TestPutResourceWaitsAgainAfterAnotherLoss(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
@@ -114,7 +114,7 @@ func TestPutResourceWaitsAgainAfterAnotherLoss(t *testing.T) {
 	}
 }
 
-func TestPutResourceLostAnswer(t *testing.T) {
+func TestPutResourceLostResponse(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -122,19 +122,19 @@ func TestPutResourceLostAnswer(t *testing.T) {
 		fault  armsim.Fault
 		puts   int
 	}{
-		"Reset": {reason: "the PUT had arrived, its answer was lost", fault: armsim.Fault{Reset: true, Applied: true, Count: 1}, puts: 1},
+		"Reset": {reason: "the PUT had arrived, its response was lost", fault: armsim.Fault{Reset: true, Applied: true, Count: 1}, puts: 1},
 		"GatewayTimeout": {
-			reason: "a 504 says nothing of the outcome", fault: armsim.Fault{Status: 504, Applied: true, Count: 1}, puts: 1,
+			reason: "a 504 leaves the outcome unknown", fault: armsim.Fault{Status: 504, Applied: true, Count: 1}, puts: 1,
 		},
 		"ResetOfLongOne": {
 			reason: "the operation is joined by reading", setup: long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 600}),
 			fault: armsim.Fault{Reset: true, Applied: true, Count: 1}, puts: 1,
 		},
 		"ReadsLag": {
-			reason: "a 404 right after the PUT is not believed", setup: func(s *setup) { s.sim.ReadAfterWrite = 12 * time.Second },
+			reason: "a 404 right after the PUT does not count", setup: func(s *setup) { s.sim.ReadAfterWrite = 12 * time.Second },
 			fault: armsim.Fault{Reset: true, Applied: true, Count: 1}, puts: 1,
 		},
-		"NeverArrived": {reason: "where ARM has nothing after the window, the PUT is sent again", fault: armsim.Fault{Reset: true, Count: 1}, puts: 1},
+		"NeverArrived": {reason: "while the resource is absent after the window, the PUT is sent again", fault: armsim.Fault{Reset: true, Count: 1}, puts: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -164,13 +164,13 @@ func TestPutResourceUnknownOutcome(t *testing.T) {
 	got, failures := finish(w, w.acts.PutResource, in)
 	want(t, got.Verdict, resource.ActionError, resource.ReasonArmUnreachable, resource.RetrySlow)
 	if !got.Unknown || len(failures) != maxTransientErrors-1 {
-		t.Errorf("got %+v after %v: the next pass must know that a PUT may be under way", got, failures)
+		t.Errorf("got %+v after %v: the next pass must know that a PUT may be in progress", got, failures)
 	}
 	w, in = putWorld(t)
 	w.later(putProgress{})
 	w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Status: 409, Code: "Conflict"})
 	if got, err := run(w, w.acts.PutResource, in); err != nil || !got.Unknown {
-		t.Errorf("got %+v, %v: a read that was refused tells nothing of the PUT before", got, err)
+		t.Errorf("got %+v, %v: a refused read does not show the outcome of the PUT before", got, err)
 	}
 	w, in = putWorld(t)
 	in.ObservedAt = time.Time{}
@@ -180,7 +180,7 @@ func TestPutResourceUnknownOutcome(t *testing.T) {
 	}
 }
 
-// A worker that stops begins no PUT, and the next one need not fear that it did.
+// A worker that stops sends no PUT, and the next worker knows that.
 func TestPutResourceWorkerStopping(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
@@ -197,9 +197,9 @@ func TestPutResourceWorkerStopping(t *testing.T) {
 	}
 }
 
-// A connection that nobody takes carries no PUT: the next attempt need not fear
-// one, nor does the next pass.
-func TestPutResourceNobodyThere(t *testing.T) {
+// A refused connection carries no PUT: neither the next attempt nor the next pass
+// treats the outcome as unknown.
+func TestPutResourceConnectionRefused(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
 	w.server.Close()

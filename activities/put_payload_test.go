@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lastPut is the body that ARM last accepted for the thing.
+// lastPut returns the body that ARM last accepted for the thing.
 func (w *world) lastPut() map[string]any {
 	w.t.Helper()
 	writes := w.sim.Writes()
@@ -68,7 +68,7 @@ func TestGuardSecretEchoed(t *testing.T) {
 				`","details":[{"code":"Bad","message":"value ` + planted + `"}]}}`)},
 		},
 		"Fault": {
-			reason: "also in an error that is tried again", part: "failed on",
+			reason: "also in an error that is retried", part: "failed on",
 			fault: armsim.Fault{Status: 500, Code: "InternalServerError", Message: "failed on " + planted},
 		},
 	}
@@ -99,8 +99,8 @@ func TestPutResourceSecretMissing(t *testing.T) {
 		class       resource.RetryClass
 		part        string
 	}{
-		"Missing":    {"a secret may still come", "env:ARMATURE_SECRET_NONE", resource.ActionBlock, resource.RetryFast, "no such environment variable"},
-		"NotAllowed": {"only a change of manifest or config mends it", "env:HOME", resource.ActionError, resource.RetryVerySlow, "allows only variables"},
+		"Missing":    {"a secret may still be created", "env:ARMATURE_SECRET_NONE", resource.ActionBlock, resource.RetryFast, "no such environment variable"},
+		"NotAllowed": {"only a change of manifest or config fixes it", "env:HOME", resource.ActionError, resource.RetryVerySlow, "allows only variables"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestPutResourceSecretMissing(t *testing.T) {
 	}
 }
 
-// An ignored path carries what ARM shows, unmasked; what was written there behind
-// our back cannot fetch a secret of the worker.
+// An ignored path keeps ARM's value, unmasked; a marker that another user wrote
+// there cannot read a secret of the worker.
 func TestGuardIgnored(t *testing.T) {
 	t.Parallel()
 	w, in := putWorld(t)
@@ -138,17 +138,17 @@ func TestGuardIgnored(t *testing.T) {
 	w.leaks("of-azure", got, w.verdicts)
 }
 
-// What was read has to be what is overwritten.
+// The PUT must overwrite what was read.
 func TestGuardIfMatch(t *testing.T) {
 	t.Parallel()
 	var header string
 	w, in := putWorld(t, func(s *setup) {
 		s.handler = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+			return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPut {
 					header = r.Header.Get("If-Match")
 				}
-				next.ServeHTTP(answer, r)
+				next.ServeHTTP(response, r)
 			})
 		}
 	})
@@ -157,7 +157,7 @@ func TestGuardIfMatch(t *testing.T) {
 	_, err := run(w, w.acts.PutResource, in)
 	must(t, err)
 	if header != "" {
-		t.Errorf("a PUT that takes nothing from the GET has If-Match %q", header)
+		t.Errorf("a PUT without values of the GET has If-Match %q", header)
 	}
 	w.put(thingText, `{"location":"westus2","properties":{"size":7,"count":5}}`)
 	in.Desired.Ignore = []string{"properties.count"}

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// In a run that was reset every PUT reads first, for it may have been sent
-// before. Else the run is like any other.
+// In a run that was reset every PUT reads first, because it may have been sent
+// before. Otherwise the run is like any other.
 func TestPutResourceResetRun(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -13,7 +13,7 @@ import (
 
 const thingBody = `{"location":"westus2","properties":{"size":1}}`
 
-// putWorld has the group, and the environment with one secret.
+// putWorld returns a world with the group, and the environment with one secret.
 func putWorld(t *testing.T, change ...func(*setup)) (*world, PutResourceInput) {
 	t.Helper()
 	w := newWorld(t, change...)
@@ -46,7 +46,7 @@ func TestPutResource(t *testing.T) {
 			done: true, sent: true, requests: []string{"PUT t1"},
 		},
 		"LongRunning": {
-			reason: "the answer carries the token and how long to wait", setup: long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 60, RetryAfter: []float64{7}}),
+			reason: "the response has the token and the wait", setup: long(armsim.OperationSpec{Shape: armsim.ShapeAsync, Seconds: 60, RetryAfter: []float64{7}}),
 			token: true, sent: true, wait: 7 * time.Second, requests: []string{"PUT t1"},
 		},
 		"Unpollable": {
@@ -58,7 +58,7 @@ func TestPutResource(t *testing.T) {
 			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},
 		"OldAndInSync": {
-			reason: "what somebody else has put right meanwhile gets no PUT",
+			reason: "a difference that another user corrected meanwhile gets no PUT",
 			given: func(w *world, in *PutResourceInput) {
 				w.put(thingText, thingBody)
 				in.ObservedAt = w.now().Add(-31 * time.Second)
@@ -66,7 +66,7 @@ func TestPutResource(t *testing.T) {
 			message: "in sync meanwhile", done: true, requests: []string{"GET t1"},
 		},
 		"OldAndUncompared": {
-			reason: "an extension that wants a PUT gets it",
+			reason: "an extension that requests a PUT gets it",
 			given: func(w *world, in *PutResourceInput) {
 				w.put(thingText, thingBody)
 				in.ObservedAt, in.Uncompared = w.now().Add(-31*time.Second), true
@@ -74,7 +74,7 @@ func TestPutResource(t *testing.T) {
 			done: true, sent: true, requests: []string{"GET t1", "PUT t1"},
 		},
 		"OldAndBusy": {
-			reason: "an operation that began meanwhile is joined",
+			reason: "an operation that started since the read is joined",
 			given: func(w *world, in *PutResourceInput) {
 				w.put(thingText, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
 				in.ObservedAt = w.now().Add(-31 * time.Second)
@@ -110,7 +110,7 @@ func TestPutResource(t *testing.T) {
 				t.Errorf("%s: the verdict has no ARM request ID", c.reason)
 			}
 			if w.beats != 0 {
-				t.Errorf("%s: %d heartbeats, want none: each is a transaction, and the result is as soon with the server", c.reason, w.beats)
+				t.Errorf("%s: %d heartbeats, want none: each is a transaction, and the result arrives as soon", c.reason, w.beats)
 			}
 			if diff := cmp.Diff(c.requests, w.requests()); diff != "" {
 				t.Errorf("%s: requests (-want +got):\n%s", c.reason, diff)
@@ -128,22 +128,22 @@ func TestPutResourceRefused(t *testing.T) {
 		why    resource.Reason
 		class  resource.RetryClass
 	}{
-		"Conflict":  {"nothing is wrong, it is only not now", armsim.Fault{Status: 409, Code: "AnotherOperationInProgress"}, resource.ActionBlock, "AnotherOperationInProgress", resource.RetrySlow},
-		"Throttled": {"a budget is used up", armsim.Fault{Status: 429, Code: "TooManyRequests", Headers: map[string]string{"Retry-After": "9"}}, resource.ActionBlock, "TooManyRequests", resource.RetrySlow},
-		"Wrong":     {"a value that is wrong until somebody changes it", armsim.Fault{Status: 400, Code: "InvalidParameter"}, resource.ActionError, "InvalidParameter", resource.RetryVerySlow},
+		"Conflict":  {"a conflict ends by itself", armsim.Fault{Status: 409, Code: "AnotherOperationInProgress"}, resource.ActionBlock, "AnotherOperationInProgress", resource.RetrySlow},
+		"Throttled": {"the budget is exhausted", armsim.Fault{Status: 429, Code: "TooManyRequests", Headers: map[string]string{"Retry-After": "9"}}, resource.ActionBlock, "TooManyRequests", resource.RetrySlow},
+		"Wrong":     {"a value that is wrong until the manifest changes", armsim.Fault{Status: 400, Code: "InvalidParameter"}, resource.ActionError, "InvalidParameter", resource.RetryVerySlow},
 		"Final":     {"a body that cannot be read", armsim.Fault{Status: 400, Code: "InvalidRequestContent"}, resource.ActionError, "InvalidRequestContent", resource.RetryNone},
-		"NoGroup":   {"the code of an absent resource speaks of its group here", armsim.Fault{Status: 404, Code: "ResourceGroupNotFound"}, resource.ActionError, "ResourceGroupNotFound", resource.RetrySlow},
+		"NoGroup":   {"the code for an absent resource is about its group here", armsim.Fault{Status: 404, Code: "ResourceGroupNotFound"}, resource.ActionError, "ResourceGroupNotFound", resource.RetrySlow},
 		"Forbidden": {"a wrong credential creates nothing", armsim.Fault{Status: 403, Code: "AuthorizationFailed"}, resource.ActionError, "AuthorizationFailed", resource.RetrySlow},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, in := putWorld(t)
-			c.fault.Method, c.fault.Message = http.MethodPut, "What ARM says."
+			c.fault.Method, c.fault.Message = http.MethodPut, "The message of ARM."
 			w.sim.AddFault(c.fault)
 			got, err := run(w, w.acts.PutResource, in)
 			must(t, err)
-			want(t, got.Verdict, c.action, c.why, c.class, "What ARM says.", "ARM request ID")
+			want(t, got.Verdict, c.action, c.why, c.class, "The message of ARM.", "ARM request ID")
 			if got.Sent || got.Unknown || w.puts(thingText) != 0 {
 				t.Errorf("%s: got %+v", c.reason, got)
 			}

@@ -17,27 +17,27 @@ func TestGuardTags(t *testing.T) {
 		body   string
 		before string
 		want   map[string]any
-		// ifMatch: what was read has to be what is overwritten.
+		// ifMatch is set when the PUT must overwrite what was read.
 		ifMatch bool
 	}{
 		"None stated": {
-			reason: "a manifest without tags takes none away",
+			reason: "a manifest without tags removes none",
 			body:   `{"location":"westus2","properties":{"size":1}}`,
 			want:   map[string]any{"Env": "portal", "team": "data", "hidden-link": "x"}, ifMatch: true,
 		},
 		"Some stated": {
-			reason: "what the manifest states wins, in any case of the name",
+			reason: "the manifest's value wins, in any case of the name",
 			body:   `{"location":"westus2","tags":{"env":"prod"},"properties":{"size":1}}`,
 			want:   map[string]any{"env": "prod", "team": "data", "hidden-link": "x"}, ifMatch: true,
 		},
 		"Stated before": {
-			reason: "a tag that was in the manifest and is not any more goes",
+			reason: "a tag that was removed from the manifest is removed",
 			body:   `{"location":"westus2","tags":{"env":"prod"},"properties":{"size":1}}`,
 			before: `{"location":"westus2","tags":{"env":"prod","team":"data"},"properties":{"size":1}}`,
 			want:   map[string]any{"env": "prod", "hidden-link": "x"}, ifMatch: true,
 		},
 		"Emptied": {
-			reason: "tags: {} says that there are none",
+			reason: "tags: {} removes all tags",
 			body:   `{"location":"westus2","tags":{},"properties":{"size":1}}`,
 			want:   map[string]any{},
 		},
@@ -69,14 +69,14 @@ func TestGuardTags(t *testing.T) {
 	}
 }
 
-// ifMatch notes the header of the last PUT.
+// ifMatch records the header of the last PUT.
 func ifMatch(header *string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {
 				*header = r.Header.Get("If-Match")
 			}
-			next.ServeHTTP(answer, r)
+			next.ServeHTTP(response, r)
 		})
 	}
 }

@@ -44,7 +44,7 @@ func TestRegisterProvider(t *testing.T) {
 	must(t, err)
 	want(t, got.Verdict, resource.ActionBlock, missing, resource.RetryFast, "its registration was requested", "Contoso.Things")
 	if got.Verdict.RetryAfter != registrationWait {
-		t.Errorf("it is looked at again in %s", got.Verdict.RetryAfter)
+		t.Errorf("the next try is in %s", got.Verdict.RetryAfter)
 	}
 	w.advance(registrationWait)
 	got, err = run(w, w.acts.RegisterProvider, in)
@@ -62,8 +62,8 @@ func TestRegisterProvider(t *testing.T) {
 	}
 }
 
-// A hundred resources on one worker look once; a second worker sees that the
-// first has asked.
+// A hundred resources on one worker share one read; a second worker finds the
+// registration that the first requested.
 func TestRegisterProviderOnce(t *testing.T) {
 	t.Parallel()
 	w, _, in := unregistered(t)
@@ -107,32 +107,32 @@ func TestRegisterProviderVerdicts(t *testing.T) {
 		posts  int
 	}{
 		"SwitchedOff": {
-			reason: "the verdict says what to run", state: "NotRegistered", off: true,
+			reason: "the verdict names the command", state: "NotRegistered", off: true,
 			action: resource.ActionError, why: missing, class: resource.RetryVerySlow, parts: []string{command, "NotRegistered"},
 		},
 		"SwitchedOffRegistering": {
-			reason: "somebody ran it", state: "Registering", off: true, action: resource.ActionBlock, why: missing, class: resource.RetryFast,
+			reason: "another user started it", state: "Registering", off: true, action: resource.ActionBlock, why: missing, class: resource.RetryFast,
 		},
-		"SwitchedOffRegistered": {reason: "and it is done", state: "Registered", off: true, action: resource.ActionProceed},
-		"Unregistered":          {reason: "somebody took it back", state: "Unregistered", action: resource.ActionBlock, why: missing, class: resource.RetryFast, posts: 1},
+		"SwitchedOffRegistered": {reason: "it is registered", state: "Registered", off: true, action: resource.ActionProceed},
+		"Unregistered":          {reason: "another user unregistered it", state: "Unregistered", action: resource.ActionBlock, why: missing, class: resource.RetryFast, posts: 1},
 		"OwnProvider": {
-			reason: "without a name it is that of the resource", state: "NotRegistered", in: func(in *RegisterProviderInput) { in.Namespace = "" },
+			reason: "without a namespace it is the resource's provider", state: "NotRegistered", in: func(in *RegisterProviderInput) { in.Namespace = "" },
 			action: resource.ActionBlock, why: missing, class: resource.RetryFast, parts: []string{"Contoso.Things"}, posts: 1,
 		},
 		"Forbidden": {
-			reason: "the credential may not", state: "NotRegistered", fault: &armsim.Fault{Method: http.MethodPost, Status: 403, Code: "AuthorizationFailed"},
+			reason: "the credential may not register it", state: "NotRegistered", fault: &armsim.Fault{Method: http.MethodPost, Status: 403, Code: "AuthorizationFailed"},
 			action: resource.ActionError, why: "AuthorizationFailed", class: resource.RetrySlow, parts: []string{command, "may not register"}, posts: 1,
 		},
 		"Throttled": {
-			reason: "a budget is used up", state: "NotRegistered", fault: &armsim.Fault{Method: http.MethodGet, Status: 429, Code: "TooManyRequests"},
+			reason: "the budget is exhausted", state: "NotRegistered", fault: &armsim.Fault{Method: http.MethodGet, Status: 429, Code: "TooManyRequests"},
 			action: resource.ActionBlock, why: "TooManyRequests", class: resource.RetrySlow,
 		},
 		"Fault": {
-			reason: "a fault passes", state: "NotRegistered", fault: &armsim.Fault{Method: http.MethodGet, Status: 503, Count: 2},
+			reason: "a transient error is retried", state: "NotRegistered", fault: &armsim.Fault{Method: http.MethodGet, Status: 503, Count: 2},
 			action: resource.ActionBlock, why: missing, class: resource.RetryFast, posts: 1,
 		},
 		"Outage": {
-			reason: "or does not", state: "NotRegistered", fault: &armsim.Fault{Reset: true},
+			reason: "a persistent error is a verdict", state: "NotRegistered", fault: &armsim.Fault{Reset: true},
 			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
 		},
 	}
@@ -156,8 +156,8 @@ func TestRegisterProviderVerdicts(t *testing.T) {
 	}
 }
 
-// One that gives up does not take the others' answer with it.
-func TestRegisterProviderOutlivesWhoAskedFirst(t *testing.T) {
+// A caller that gives up does not cancel the request of the others.
+func TestRegisterProviderOutlivesTheFirstCaller(t *testing.T) {
 	t.Parallel()
 	w, _, in := unregistered(t)
 	gate := w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Gate: true})

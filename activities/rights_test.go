@@ -25,8 +25,8 @@ func roleOfDocs(t *testing.T) []string {
 	return role.Actions
 }
 
-// actionOf is the action that Azure demands for a request: the types of its path
-// and what its method does.
+// actionOf returns the action that Azure requires for a request: the types of its
+// path and the verb of its method.
 func actionOf(r *http.Request) string {
 	verb := map[string]string{http.MethodGet: "read", http.MethodHead: "read", http.MethodPut: "write", http.MethodDelete: "delete"}[r.Method]
 	segments := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -44,7 +44,7 @@ func actionOf(r *http.Request) string {
 	return strings.Join(types, "/") + "/" + verb
 }
 
-// TestRightsOfDocs lives through clusters and databases with the role of the
+// TestRightsOfDocs creates and deletes clusters and databases with the role of the
 // docs and nothing else: Azure refuses nothing, and needs every action of it.
 func TestRightsOfDocs(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestRightsOfDocs(t *testing.T) {
 	}
 	_, err := w.acts.Client.APIVersion(t.Context(), id(t, clusterText).Subscription(), id(t, clusterText).Type())
 	must(t, err)
-	gone(w, desired(t, databaseText, `{}`))
+	remove(w, desired(t, databaseText, `{}`))
 	w.put(clusterText+"/providers/Microsoft.Authorization/locks/keep", `{"properties":{"level":"CanNotDelete"}}`)
 	w.fresh()
 	locked, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, clusterText, `{}`)})
@@ -113,13 +113,13 @@ func live(w *world, spec resource.Desired) {
 	}
 }
 
-// gone looks at what a DELETE would take along, and makes it.
-func gone(w *world, spec resource.Desired) {
+// remove lists what a DELETE would remove, and sends it.
+func remove(w *world, spec resource.Desired) {
 	w.t.Helper()
 	w.fresh()
 	contents, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: spec.Owner, APIVersion: "2023-08-15"})
 	if len(contents.Verdict.Message) == 0 {
-		w.t.Fatalf("the contents of %s were not seen", spec.Owner.Short())
+		w.t.Fatalf("the contents of %s were not found", spec.Owner.Short())
 	}
 	w.fresh()
 	sent, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: spec})

@@ -48,7 +48,7 @@ func (m misbehaving) ModifyARMResource(ctx context.Context, payload map[string]a
 }
 
 // An extension that misbehaves fails its own resource with its own name; another
-// resource of another type goes on meanwhile, on the same worker.
+// resource of another type is not affected, on the same worker.
 func TestMisbehavingExtensions(t *testing.T) {
 	t.Parallel()
 	const observed = `{"properties":{"size":1}}`

@@ -50,7 +50,7 @@ func nested(path string, value any) any {
 }
 
 // judgeKept: a PUT of a parent that names one child of two keeps the other, and
-// not one that is on its way out.
+// not one that is being deleted.
 func judgeKept(t *testing.T, resourceType, path string) {
 	shown := map[string]any{"location": "westus2", "properties": nested(path, []any{
 		map[string]any{"name": "a", "properties": map[string]any{"x": "azure"}},
@@ -91,7 +91,7 @@ func answering(id string, shown map[string]any, sent *map[string]any) func(http.
 	}
 }
 
-// vaultSeed is a KeyVault's createMode against what Azure holds of the name.
+// vaultSeed is a KeyVault's createMode for the vaults with its name in Azure.
 type vaultSeed struct {
 	mode, deleted string
 	exists        bool
@@ -172,7 +172,7 @@ func judgeRoleByName(t *testing.T) {
 	}
 }
 
-// listing answers lists whose path ends so.
+// listing serves lists with this end of the path.
 func listing(end string, items ...string) func(http.Handler) http.Handler {
 	return func(sim http.Handler) http.Handler {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -201,7 +201,7 @@ func judgeOtherAssignment(t *testing.T) {
 	want(t, local(w, w.acts.PreCheck, PreCheckInput{Desired: d}).Verdict, resource.ActionBlock, "InvalidRoleAssignmentId", resource.RetryNone, "must be a GUID")
 }
 
-// sentTo notes "METHOD path?query If-Match".
+// sentTo records "METHOD path?query If-Match".
 func sentTo(sent *[]string, answer func(r *http.Request) (int, string)) func(http.Handler) http.Handler {
 	return func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -281,7 +281,7 @@ func judgeLongSubnet(t *testing.T) {
 		return body["properties"].(map[string]any)
 	}
 	if long := read(2001); long["ipConfigurations"] != nil || long["addressPrefix"] == nil {
-		t.Errorf("a list that no history can hold is left out, and only that: %v", long)
+		t.Errorf("want only the list left out that is too long for a history: %v", long)
 	}
 	if short := read(2); short["ipConfigurations"] == nil {
 		t.Error("a short list stays")
@@ -312,8 +312,8 @@ func judgeRoleInSync(t *testing.T) {
 	want(t, check("/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/other"), resource.ActionProceed, resource.ReasonDrift, "")
 }
 
-// judgeTakenOut: a child that the manifest stated and states no more goes; one
-// that somebody else made stays.
+// judgeTakenOut: a child that the manifest no longer states is removed; one
+// that another tool created stays.
 func judgeTakenOut(t *testing.T) {
 	network := idOfType("Microsoft.Network/virtualNetworks")
 	subnets := func(names ...string) map[string]any {

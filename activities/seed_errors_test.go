@@ -9,7 +9,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// errorSeed is what a type makes of one refusal of its PUT.
+// errorSeed is the verdict of a type about one refusal of its PUT.
 type errorSeed struct {
 	resourceType  string
 	status        int
@@ -20,7 +20,7 @@ type errorSeed struct {
 	advice string
 }
 
-// idOfType is a resource of a type in the group, or where it lives.
+// idOfType returns the ID of a resource of a type, in the group or in its own scope.
 func idOfType(resourceType string) string {
 	segments := strings.Split(resourceType, "/")
 	text := seedProvider + segments[0]

@@ -11,11 +11,11 @@ import (
 )
 
 // seed is one row of the table of seed systems: a type in a state, and what the
-// activity of one step says about it.
+// activity of one step decides about it.
 type seed struct {
 	// step is CheckOwner, PreCheck or PostCheck.
 	step string
-	// id is the resource; shown is the body of what the step looks at: the owner
+	// id is the resource; shown is the body of what the step reads: the owner
 	// for CheckOwner, else the resource. desired is the manifest's.
 	id, shown, desired string
 	action             resource.Action
@@ -24,14 +24,14 @@ type seed struct {
 	message            string
 }
 
-// blocked, passed and the like are the verdicts of the table.
+// blocked, passed and so on are the verdicts of the table.
 func (s seed) blocked(message string) seed {
 	s.action, s.severity, s.reason, s.message = resource.ActionBlock, resource.SeverityWarning, resource.ReasonReconciliationBlocked, message
 	return s
 }
 
-// leftStopped is the block of what somebody stopped, which has a reason of its own
-// and says more than the state.
+// leftStopped is the block of a stopped resource, with its own reason and a longer
+// message than the state.
 func (s seed) leftStopped(word string) seed {
 	if word == "Stopped" {
 		s.reason = resource.ReasonStopped
@@ -44,7 +44,7 @@ func (s seed) failed(message string) seed {
 	return s
 }
 
-// needsPerson is a failure that no further look mends.
+// needsPerson marks a failure that no retry fixes.
 func (s seed) needsPerson() seed {
 	s.severity = resource.SeverityError
 	return s
@@ -60,7 +60,7 @@ const seedProvider = groupText + "/providers/"
 // state is a body with one property of properties.
 func state(name, word string) string { return fmt.Sprintf(`{"properties":{%q:%q}}`, name, word) }
 
-// ownerSeeds are rows of CheckOwner: the words that block, with a message, and
+// ownerSeeds are rows of CheckOwner: the states that block, with a message, and
 // those that pass.
 func ownerSeeds(rows map[string]seed, id, property, message string, block, pass []string) {
 	for _, word := range block {
@@ -128,7 +128,7 @@ func seeds() map[string]seed {
 	return rows
 }
 
-// restingSeeds: what is stopped and in sync is left alone and is no fault.
+// restingSeeds are the rows of stopped resources in sync: no write and no error.
 func restingSeeds(rows map[string]seed, server string) {
 	for _, word := range []string{"Stopped", "Disabled", "Inaccessible"} {
 		rows["in sync while "+word] = seed{step: "PreCheck", id: server, shown: state("state", word), desired: `{}`}.passed(resource.ActionSkip, resource.ReasonInSync)
@@ -142,13 +142,13 @@ func postSeeds(rows map[string]seed) {
 	connection := func(list, status string) string {
 		return fmt.Sprintf(`{"properties":{%q:[{"id":"/c1","properties":{"privateLinkServiceConnectionState":{"status":%q}}}]}}`, list, status)
 	}
-	const asks = `Private connection(s) '["/c1"]' to the PrivateEndpoint requires approval`
+	const approval = `Private connection(s) '["/c1"]' to the PrivateEndpoint requires approval`
 	post := func(id, shown string) seed { return seed{step: "PostCheck", id: id, shown: shown, desired: `{}`} }
 	const manual = "manualPrivateLinkServiceConnections"
-	rows["endpoint Pending"] = post(endpoint, connection(manual, "Pending")).failed(asks)
-	rows["endpoint Rejected"] = post(endpoint, connection(manual, "Rejected")).failed(asks + `: "/c1" is Rejected`).needsPerson()
-	rows["endpoint Disconnected"] = post(endpoint, connection(manual, "Disconnected")).failed(asks + `: "/c1" is Disconnected`).needsPerson()
-	rows["endpoint automatic Pending"] = post(endpoint, connection("privateLinkServiceConnections", "Pending")).failed(asks)
+	rows["endpoint Pending"] = post(endpoint, connection(manual, "Pending")).failed(approval)
+	rows["endpoint Rejected"] = post(endpoint, connection(manual, "Rejected")).failed(approval + `: "/c1" is Rejected`).needsPerson()
+	rows["endpoint Disconnected"] = post(endpoint, connection(manual, "Disconnected")).failed(approval + `: "/c1" is Disconnected`).needsPerson()
+	rows["endpoint automatic Pending"] = post(endpoint, connection("privateLinkServiceConnections", "Pending")).failed(approval)
 	rows["endpoint Approved"] = post(endpoint, connection(manual, "Approved")).passed(resource.ActionSuccess, resource.ReasonSucceeded)
 	rows["endpoint without connections"] = post(endpoint, `{"properties":{}}`).passed(resource.ActionSuccess, resource.ReasonSucceeded)
 	rows["endpoint without a state"] = post(endpoint, `{"properties":{"manualPrivateLinkServiceConnections":[{"id":"/c1","properties":{"privateLinkServiceConnectionState":null}}]}}`).passed(resource.ActionSuccess, resource.ReasonSucceeded)

@@ -20,7 +20,7 @@ func TestStepsOfAPassShareBodies(t *testing.T) {
 	}
 	pre := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: got.Observed})
 	if pre.Verdict.Action != resource.ActionSkip {
-		t.Fatalf("PreCheck says %s, want a resource in sync", pre.Verdict.Message)
+		t.Fatalf("PreCheck returns %s, want a resource in sync", pre.Verdict.Message)
 	}
 	if cached := w.acts.bodies.All(); cached[string(d.Body)] == nil || len(cached) != 2 {
 		t.Errorf("%d bodies are cached after PreCheck, want desired and observed", len(cached))

@@ -13,7 +13,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// slotWait lets a world wait in place, on its own clock; done answers a wait.
+// slotWait lets a world wait in the slot, on its own clock; done is the result of a
+// wait.
 func slotWait(t *testing.T, spec armsim.OperationSpec, done bool) (*world, PollOperationInput, *[]time.Duration) {
 	t.Helper()
 	var w *world
@@ -37,18 +38,18 @@ func TestPollWaitsInSlot(t *testing.T) {
 		after  []float64
 		given  func(*world)
 		limit  time.Duration
-		// waits are those in place, delays those between attempts.
+		// waits are made in the slot, delays between attempts.
 		waits, delays []time.Duration
 	}{
 		"seconds": {reason: "some seconds are one attempt", after: []float64{1, 5, 2}, waits: []time.Duration{second, 5 * second, 2 * second}},
-		"minutes": {reason: "a longer wait holds no slot", after: []float64{1, 60, 2}, waits: []time.Duration{second, 2 * second}, delays: []time.Duration{60 * second}},
-		"fault": {
-			reason: "an attempt that failed is what shows people why it takes long", after: []float64{1, 1, 1},
+		"minutes": {reason: "a longer wait uses no slot", after: []float64{1, 60, 2}, waits: []time.Duration{second, 2 * second}, delays: []time.Duration{60 * second}},
+		"error": {
+			reason: "a failed attempt shows users why it takes long", after: []float64{1, 1, 1},
 			given: func(w *world) { w.sim.AddFault(armsim.Fault{On: "operation", Status: 500, Count: 1}) },
 			waits: []time.Duration{second, second, second}, delays: []time.Duration{5 * second},
 		},
 		"crowded": {
-			reason: "the slots are for work", after: []float64{1, 1, 1},
+			reason: "the other half of the slots stays available", after: []float64{1, 1, 1},
 			given: func(w *world) {
 				for range maxSlotWaits {
 					w.acts.slotWaits <- struct{}{}
@@ -72,26 +73,26 @@ func TestPollWaitsInSlot(t *testing.T) {
 			want(t, got.Verdict, resource.ActionSuccess, "", "")
 			wantDelays(t, c.reason, failures, c.delays)
 			if diff := cmp.Diff(c.waits, *waits); diff != "" {
-				t.Errorf("%s: waits in place (-want +got):\n%s", c.reason, diff)
+				t.Errorf("%s: waits in the slot (-want +got):\n%s", c.reason, diff)
 			}
 			if w.beats != len(c.delays) {
-				t.Errorf("%s: %d heartbeats, want one for each attempt that left something: %d", c.reason, w.beats, len(c.delays))
+				t.Errorf("%s: %d heartbeats, want one for each failed attempt: %d", c.reason, w.beats, len(c.delays))
 			}
 			if name != "crowded" && len(w.acts.slotWaits) != 0 {
-				t.Errorf("%d places are still taken", len(w.acts.slotWaits))
+				t.Errorf("%d slots are still taken", len(w.acts.slotWaits))
 			}
 		})
 	}
 }
 
-// TestPollLeavesItsPlace holds that a wait which is cut short leaves to the next
-// attempt what this one knew.
-func TestPollLeavesItsPlace(t *testing.T) {
+// TestPollWaitInterrupted checks that a wait that is cut short keeps the progress
+// for the next attempt.
+func TestPollWaitInterrupted(t *testing.T) {
 	t.Parallel()
 	w, in, _ := slotWait(t, armsim.OperationSpec{Shape: armsim.ShapeAsync, Polls: 1, RetryAfter: []float64{2}}, false)
 	_, err := run(w, w.acts.PollOperation, in)
 	if failure := applicationError(t, err); failure.Type() != ErrorNotYet || failure.NextRetryDelay() != 2*time.Second {
-		t.Errorf("got %v, want another attempt after what ARM asked for", failure)
+		t.Errorf("got %v, want another attempt after ARM's Retry-After", failure)
 	}
 	if !strings.Contains(string(w.details), `"started"`) {
 		t.Errorf("the next attempt gets %s", w.details)
@@ -110,8 +111,8 @@ func TestPause(t *testing.T) {
 		want           bool
 	}{
 		"over":    {reason: "the time passed", took: 3 * time.Second, want: true},
-		"stopped": {reason: "a worker that stops waits for nothing", stopped: true},
-		"ended":   {reason: "nor does an attempt that is over", ended: true},
+		"stopped": {reason: "a worker that stops does not wait", stopped: true},
+		"ended":   {reason: "neither does an attempt that has ended", ended: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

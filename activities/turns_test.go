@@ -38,10 +38,10 @@ func TestTurns(t *testing.T) {
 			must(t, err)
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
 			if c.not != "" && strings.Contains(got.Verdict.Message, c.not) {
-				t.Errorf("%q says %q of the next one", got.Verdict.Message, c.not)
+				t.Errorf("%q contains %q", got.Verdict.Message, c.not)
 			}
 			if blocks := c.action == resource.ActionBlock; blocks != (got.Verdict.RetryAfter == queueInterval) {
-				t.Errorf("asks again in %s; who is told asks rarely", got.Verdict.RetryAfter)
+				t.Errorf("the next request is in %s; a resource that is signaled needs few", got.Verdict.RetryAfter)
 			}
 			if blocks := c.action == resource.ActionBlock; blocks != (len(got.Verdict.WaitingFor) == 1) {
 				t.Errorf("waits for %v", got.Verdict.WaitingFor)
@@ -50,7 +50,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func TestTurnsFaultsAreTriedAgain(t *testing.T) {
+func TestTurnsErrorsAreRetried(t *testing.T) {
 	t.Parallel()
 	turn := Turn{Parent: id(t, clusterText), ID: id(t, databaseText), RunID: "run 1"}
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestTurnsFaultsAreTriedAgain(t *testing.T) {
 	_, check := run(w, w.acts.CheckTurn, CheckTurnInput{Turn: turn})
 	for verb, err := range map[string]error{"take": take, "end": end, "check": check} {
 		if failure := applicationError(t, err); failure.Type() != errorTurn || !strings.Contains(failure.Message(), verb+" turn of c1/db1 in c1") || failure.NonRetryable() {
-			t.Errorf("%s failed with %v, want it tried again, with resource and parent", verb, failure)
+			t.Errorf("%s failed with %v, want it retried, with resource and parent", verb, failure)
 		}
 	}
 	w.fleet.err = nil

@@ -28,9 +28,9 @@ func (c constantToken) GetToken(context.Context, policy.TokenRequestOptions) (az
 	return azcore.AccessToken{Token: string(c), ExpiresOn: time.Now().Add(time.Hour)}, nil
 }
 
-// vaulted gives a world a key vault v.vault.example, which answers by status and
-// body; who asks with another token than "own" is forbidden. The credential
-// "stranger" is such a one.
+// vaulted adds the key vault v.vault.example to a world, which responds with status
+// and body; tokens other than "own" get a 403. The credential "stranger" has such a
+// token.
 func vaulted(t *testing.T, status *int, body *string) func(*setup) {
 	t.Helper()
 	vault := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,8 +76,8 @@ func withVault(t *testing.T, status *int, body *string) (*world, PutResourceInpu
 	return w, in
 }
 
-// TestVaultSecretIsPut holds that a PUT takes the value as it is now, and that
-// it is masked wherever ARM repeats it.
+// TestVaultSecretIsPut checks that a PUT sends the current value, and that it is
+// masked wherever ARM repeats it.
 func TestVaultSecretIsPut(t *testing.T) {
 	t.Parallel()
 	status, body := 200, `{"value":"`+planted+`"}`
@@ -99,10 +99,10 @@ func TestVaultSecretIsPut(t *testing.T) {
 	}
 	w.leaks(planted, got, read, string(read.Observed), w.verdicts)
 
-	status, body = 200, `{"value":"rotated-by-somebody"}`
+	status, body = 200, `{"value":"rotated-by-others"}`
 	w.fresh()
 	in.Create, in.Uncompared = false, true
-	if _, err = run(w, w.acts.PutResource, in); err != nil || !strings.Contains(jsonOf(w.lastPut()), "rotated-by-somebody") {
+	if _, err = run(w, w.acts.PutResource, in); err != nil || !strings.Contains(jsonOf(w.lastPut()), "rotated-by-others") {
 		t.Errorf("after a rotation ARM got %v (%v)", w.lastPut(), err)
 	}
 }
@@ -119,13 +119,13 @@ func TestVaultSecretIsNotPut(t *testing.T) {
 		class      resource.RetryClass
 		part       string
 	}{
-		"Absent": {reason: "it may still come", status: 404, body: `{"error":{"code":"SecretNotFound"}}`,
+		"Absent": {reason: "it may still be created", status: 404, body: `{"error":{"code":"SecretNotFound"}}`,
 			action: resource.ActionBlock, class: resource.RetrySlow, part: "has no such secret"},
-		"Stranger": {reason: "another credential's rights are not borrowed", status: 200, body: `{"value":"` + planted + `"}`, credential: "stranger",
+		"Stranger": {reason: "the rights of another credential are not used", status: 200, body: `{"value":"` + planted + `"}`, credential: "stranger",
 			action: resource.ActionBlock, class: resource.RetrySlow, part: "may not read secrets of the vault"},
-		"Down": {reason: "a network comes back", status: 503,
+		"Down": {reason: "a network error is transient", status: 503,
 			action: resource.ActionBlock, class: resource.RetrySlow, part: "is unavailable; retrying"},
-		"Foreign": {reason: "only somebody's change mends it", status: 200, reference: "keyvault:https://v.vault.azure.net/secrets/n",
+		"Foreign": {reason: "only a change of the manifest fixes it", status: 200, reference: "keyvault:https://v.vault.azure.net/secrets/n",
 			action: resource.ActionError, class: resource.RetryVerySlow, part: "no key vault of the credential's cloud"},
 	}
 	for name, tc := range cases {
@@ -137,7 +137,7 @@ func TestVaultSecretIsNotPut(t *testing.T) {
 				in.Desired.Body = []byte(strings.ReplaceAll(vaultBody, vaultReference, tc.reference))
 			}
 			if tc.credential != "" {
-				// The vault gives it to the other one, and its cache must not help.
+				// The vault returns it for the other credential, and its cache must not be used.
 				own := in
 				own.Desired.Credential = ""
 				_, err := run(w, w.acts.PutResource, own)

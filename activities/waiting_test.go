@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestDependsOn holds that dependsOn waits for the managed resource to be Ready
-// by its own post-check, and for ARM's word where nothing manages it.
+// TestDependsOn checks that dependsOn waits until a managed resource is Ready by its
+// own post-check, and uses ARM's state of an unmanaged one.
 func TestDependsOn(t *testing.T) {
 	t.Parallel()
 	const other = groupText + "/providers/Contoso.Things/things/other"
@@ -23,16 +23,16 @@ func TestDependsOn(t *testing.T) {
 	}{
 		"ManagedReady":    {"it is Ready", func(w *world) { w.put(other, thingBody); w.manages(other, Managed{Ready: true}) }, resource.ActionProceed, ""},
 		"ManagedNotReady": {"it exists, and is not Ready", func(w *world) { w.put(other, thingBody); w.manages(other, Managed{}) }, resource.ActionBlock, resource.ReasonReferenceNotReady},
-		"NotManaged":      {"ARM's word counts", func(w *world) { w.put(other, thingBody) }, resource.ActionProceed, ""},
-		"NotManagedBusy": {"also against it", func(w *world) {
+		"NotManaged":      {"ARM's state counts", func(w *world) { w.put(other, thingBody) }, resource.ActionProceed, ""},
+		"NotManagedBusy": {"ARM's state counts, also when it blocks", func(w *world) {
 			w.put(other, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
 		}, resource.ActionBlock, resource.ReasonReferenceNotReady},
-		"ManagedReadyButBusy": {"Ready was said before somebody changed it", func(w *world) {
+		"ManagedReadyButBusy": {"it was Ready before another user changed it", func(w *world) {
 			w.put(other, `{"location":"westus2","properties":{"provisioningState":"Updating"}}`)
 			w.manages(other, Managed{Ready: true})
 		}, resource.ActionBlock, resource.ReasonReferenceNotReady},
-		"Absent": {"what does not exist is not there, whatever manages it", func(w *world) { w.manages(other, Managed{Ready: true}) }, resource.ActionBlock, resource.ReasonReferenceNotFound},
-		"TemporalIsAway": {"who cannot tell does not go on", func(w *world) { w.put(other, thingBody); w.fleet.err = errors.New("Temporal is away") },
+		"Absent": {"an absent resource blocks, also when it is managed", func(w *world) { w.manages(other, Managed{Ready: true}) }, resource.ActionBlock, resource.ReasonReferenceNotFound},
+		"TemporalUnreachable": {"without Temporal the pass does not continue", func(w *world) { w.put(other, thingBody); w.fleet.err = errors.New("Temporal is unreachable") },
 			resource.ActionError, resource.ReasonCheckFailed},
 	}
 	for name, c := range cases {
@@ -66,8 +66,9 @@ func TestDependsOn(t *testing.T) {
 	})
 }
 
-// TestManyReferences holds that a body with many references costs one GET for
-// each, also for its neighbours, and that what it waits for is bounded.
+// TestManyReferences checks that a body with many references costs one GET for
+// each, shared with its siblings, and that the number of resources that it waits
+// for is bounded.
 func TestManyReferences(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -93,13 +94,13 @@ func TestManyReferences(t *testing.T) {
 	got := local(w, w.acts.CheckOwner, CheckOwnerInput{Desired: spec}).Verdict
 	want(t, got, resource.ActionBlock, resource.ReasonReferenceNotFound, resource.RetryFast, "and 39 more")
 	if len(got.WaitingFor) != maxWaitingFor {
-		t.Errorf("waits for %d, want the first %d: state and history hold them", len(got.WaitingFor), maxWaitingFor)
+		t.Errorf("waits for %d, want the first %d: they are part of state and history", len(got.WaitingFor), maxWaitingFor)
 	}
 }
 
-// TestTwoWorkersAndTheirClocks holds that a child which was woken never acts on a
-// reading from before the change, whatever the clocks of the workers say, and
-// that the children of one worker share the reading that follows.
+// TestTwoWorkersAndTheirClocks checks that a woken child never acts on a reading
+// from before the change, also when the workers' clocks differ, and that the
+// children of one worker share the reading that follows.
 func TestTwoWorkersAndTheirClocks(t *testing.T) {
 	t.Parallel()
 	for name, skew := range map[string]time.Duration{"same": 0, "ahead": time.Hour, "behind": -time.Hour} {
@@ -117,7 +118,7 @@ func TestTwoWorkersAndTheirClocks(t *testing.T) {
 			}
 			w.advance(time.Second)
 			must(t, w.sim.SetState(clusterText, "Succeeded", map[string]any{"state": "Running"}))
-			// The time of the change is that of the server.
+			// The time of the change comes from the server.
 			in.Changes = []Change{{ID: id(t, clusterText), State: "Ready", At: w.now()}}
 			w.advance(time.Second)
 			before := len(w.requests())

@@ -15,19 +15,19 @@ const leafText = groupText + "/providers/Microsoft.Network/routeTables/r1/routes
 func TestWakeDependents(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		id     string
-		once   bool
-		needed []string
-		sweeps int
-		told   int
-		woken  int
+		reason   string
+		id       string
+		once     bool
+		needed   []string
+		sweeps   int
+		notified int
+		woken    int
 	}{
-		"TwoSweeps":  {reason: "who began to wait just before is found by the second", id: clusterText, sweeps: 2, woken: 2},
-		"Once":       {reason: "a run that ends has no time for it", id: clusterText, once: true, sweeps: 1, woken: 1},
-		"Deleted":    {reason: "what it needed may wait for its end", id: clusterText, once: true, needed: []string{groupText, thingText}, sweeps: 1, told: 2, woken: 3},
-		"Leaf":       {reason: "nobody waits for a leaf", id: leafText, once: true},
-		"LeafIsGone": {reason: "but its owner does, while both are deleted", id: leafText, once: true, needed: []string{groupText}, told: 1, woken: 1},
+		"TwoSweeps":   {reason: "the second sweep finds a workflow that began to wait just before the first", id: clusterText, sweeps: 2, woken: 2},
+		"Once":        {reason: "a run that is about to end makes one sweep", id: clusterText, once: true, sweeps: 1, woken: 1},
+		"Deleted":     {reason: "the resources that it needed may wait for its deletion", id: clusterText, once: true, needed: []string{groupText, thingText}, sweeps: 1, notified: 2, woken: 3},
+		"Leaf":        {reason: "no resource waits for a leaf", id: leafText, once: true},
+		"LeafDeleted": {reason: "its owner waits for it while both are deleted", id: leafText, once: true, needed: []string{groupText}, notified: 1, woken: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -39,12 +39,12 @@ func TestWakeDependents(t *testing.T) {
 			}
 			start := w.now()
 			got, failures := finish(w, w.acts.WakeDependents, in)
-			if len(w.fleet.woken) != c.sweeps || len(w.fleet.told) != c.told || got.Woken != c.woken {
-				t.Errorf("%s: %d sweeps, %d told, counted %d; want %d, %d, %d", c.reason, len(w.fleet.woken), len(w.fleet.told), got.Woken, c.sweeps, c.told, c.woken)
+			if len(w.fleet.woken) != c.sweeps || len(w.fleet.notified) != c.notified || got.Woken != c.woken {
+				t.Errorf("%s: %d sweeps, %d notified, counted %d; want %d, %d, %d", c.reason, len(w.fleet.woken), len(w.fleet.notified), got.Woken, c.sweeps, c.notified, c.woken)
 			}
 			for _, change := range w.fleet.woken {
 				if !change.At.Equal(start) || change.State != "Ready" || !change.ID.Equal(in.ID) {
-					t.Errorf("told %+v, want the same change at each sweep: it is known then", change)
+					t.Errorf("sent %+v, want the same change at each sweep", change)
 				}
 			}
 			if c.sweeps == 2 && (len(failures) != 1 || failures[0].Type() != ErrorNotYet || failures[0].NextRetryDelay() != 5*time.Second) {
@@ -54,8 +54,8 @@ func TestWakeDependents(t *testing.T) {
 	}
 }
 
-// TestWakeDependentsInSlot holds that both sweeps are one attempt while the worker
-// has room, and leave no heartbeat.
+// TestWakeDependentsInSlot checks that both sweeps are one attempt while the worker
+// has free slots, without a heartbeat.
 func TestWakeDependentsInSlot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -63,7 +63,7 @@ func TestWakeDependentsInSlot(t *testing.T) {
 		passes bool // the wait
 		sweeps int  // of the first attempt
 	}{
-		"room":    {reason: "each attempt costs the server, whoever waits", passes: true, sweeps: 2},
+		"room":    {reason: "each attempt costs the server three transactions", passes: true, sweeps: 2},
 		"stopped": {reason: "a worker that stops leaves the second sweep to another one", sweeps: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,9 +99,9 @@ func TestWakeDependentsInSlot(t *testing.T) {
 	}
 }
 
-// TestWakeDependentsFaults holds that a fault is tried again, less and less often,
-// and that the sweep before it is not repeated.
-func TestWakeDependentsFaults(t *testing.T) {
+// TestWakeDependentsErrors checks that an error is retried, less and less often, and
+// that the sweep before it is not repeated.
+func TestWakeDependentsErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := WakeDependentsInput{ID: id(t, clusterText), State: "Ready", At: w.now(), Needed: []resource.ID{id(t, groupText)}}
@@ -115,18 +115,18 @@ func TestWakeDependentsFaults(t *testing.T) {
 		_, err := run(w, w.acts.WakeDependents, in)
 		failure := applicationError(t, err)
 		if failure.Type() != errorWake || !strings.Contains(failure.Message(), "c1") {
-			t.Errorf("fault %q of type %s, want the resource in it", failure.Message(), failure.Type())
+			t.Errorf("error %q of type %s, want the resource in it", failure.Message(), failure.Type())
 		}
 		delays = append(delays, failure.NextRetryDelay())
 	}
 	for i := range delays[1:] {
 		if delays[i+1] < delays[i] || delays[i+1] > 16*time.Second {
-			t.Errorf("delays %v, want them to grow to 16 s: the storm that caused the fault grows with each try", delays)
+			t.Errorf("delays %v, want them to grow to 16 s: retries must not add to the load that caused the error", delays)
 			break
 		}
 	}
 	w.fleet.err, w.fleet.woken = nil, nil
 	if _, err := run(w, w.acts.WakeDependents, in); err != nil || len(w.fleet.woken) != 1 {
-		t.Errorf("after the faults: %v, %d more sweeps; want the second sweep only", err, len(w.fleet.woken))
+		t.Errorf("after the errors: %v, %d more sweeps; want the second sweep only", err, len(w.fleet.woken))
 	}
 }

@@ -140,7 +140,7 @@ func (w *world) advance(d time.Duration) {
 // fresh begins another activity.
 func (w *world) fresh() { w.attempt, w.details, w.before = 0, nil, nil }
 
-// killed makes the last attempt one whose worker died: its heartbeats are lost.
+// killed drops the heartbeats of the last attempt, as when its worker dies.
 func (w *world) killed() { w.details = w.before }
 
 // run is one attempt.
@@ -177,8 +177,8 @@ func local[In, Out any](w *world, fn func(context.Context, In) (Out, error), in 
 	return out
 }
 
-// finish repeats an activity as Temporal does until it has a result, and tells
-// the errors on the way.
+// finish repeats an activity as Temporal does until it has a result, and returns
+// the errors before it.
 func finish[In, Out any](w *world, fn func(context.Context, In) (Out, error), in In) (Out, []*temporal.ApplicationError) {
 	w.t.Helper()
 	return finishWithin(w, 0, fn, in)
@@ -205,7 +205,7 @@ func finishWithin[In, Out any](
 	return out, failures
 }
 
-// limited gives an activity less time than the test environment would.
+// limited shortens the deadline of an activity.
 func limited[In, Out any](limit time.Duration, fn func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	if limit == 0 {
 		return fn
@@ -267,7 +267,7 @@ func desired(t *testing.T, text, body string) resource.Desired {
 	return d
 }
 
-// put stores a resource behind everybody's back.
+// put stores a resource as another tool would.
 func (w *world) put(text, body string) {
 	w.t.Helper()
 	var object map[string]any
@@ -275,7 +275,7 @@ func (w *world) put(text, body string) {
 	must(w.t, w.sim.Put(text, object))
 }
 
-// requests are "METHOD name" of all requests since the last reset, polls of
+// requests returns "METHOD name" of all requests since the last reset, polls of
 // operation URLs as "POLL".
 func (w *world) requests() []string {
 	all := []string{}
@@ -291,7 +291,7 @@ func (w *world) requests() []string {
 
 func (w *world) puts(text string) int { return w.sim.Counters().Writes[strings.ToLower(text)] }
 
-// leaks fails when a text is in a value, the log or the heartbeats.
+// leaks fails the test when a text is in a value, the log or the heartbeats.
 func (w *world) leaks(secret string, values ...any) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -314,7 +314,7 @@ func jsonOf(value any) string {
 	return string(raw)
 }
 
-// want compares what matters of a verdict.
+// want compares action, reason, class and parts of the message of a verdict.
 func want(t *testing.T, got resource.Verdict, action resource.Action, reason resource.Reason, class resource.RetryClass, parts ...string) {
 	t.Helper()
 	if got.Action != action || got.Reason != reason || got.Class != class {
@@ -322,7 +322,7 @@ func want(t *testing.T, got resource.Verdict, action resource.Action, reason res
 	}
 	for _, part := range parts {
 		if !strings.Contains(got.Message, part) {
-			t.Errorf("message %q does not say %q", got.Message, part)
+			t.Errorf("message %q does not contain %q", got.Message, part)
 		}
 	}
 }
