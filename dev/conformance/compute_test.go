@@ -36,8 +36,8 @@ func TestScaleSet(t *testing.T) {
 	refused(t, err, http.StatusNotFound, "ResourceNotFound")
 }
 
-// TestScaleSetInstances: the clients of a set's machines see them come and go, and
-// change some of them.
+// TestScaleSetInstances checks that the clients of a set's machines show their
+// creation and deletion, and can change them.
 func TestScaleSetInstances(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -139,8 +139,8 @@ func TestStorageAccount(t *testing.T) {
 	refused(t, err, http.StatusNotFound, "ResourceNotFound")
 }
 
-// TestStorageNamesAndFailover: a name is taken once in all of Azure, and a failover
-// puts the account into its second region.
+// TestStorageNamesAndFailover checks that a name is unique in all of Azure, and that a
+// failover moves the account into its second region.
 func TestStorageNamesAndFailover(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

@@ -99,8 +99,8 @@ func TestPrivateEndpoint(t *testing.T) {
 	done(t, s, remove, err)
 }
 
-// TestPeering: two sides make a connection, and one that lost the other has to be
-// put first.
+// TestPeering checks that two sides make a connection, and that a side which lost the
+// other has to be put first.
 func TestPeering(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -145,7 +145,7 @@ func TestPeering(t *testing.T) {
 	equal(t, "both sides again", state("spoke"), armnetwork.VirtualNetworkPeeringStateConnected)
 }
 
-// TestLoadBalancerParts: frontends, pools and probes have IDs that others name.
+// TestLoadBalancerParts checks the IDs of frontends, pools and probes.
 func TestLoadBalancerParts(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

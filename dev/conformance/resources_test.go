@@ -16,7 +16,8 @@ const (
 	apiVersion = "2024-03-01"
 )
 
-// TestCredential: a token of the right secret is taken, a wrong secret is told.
+// TestCredential checks that a token of the right secret is accepted, and that a wrong
+// secret is reported.
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -45,7 +46,7 @@ func TestResourceGroup(t *testing.T) {
 	for name, want := range map[string]bool{groupName: true, "absent": false} {
 		exists, err := groups.CheckExistence(s.context(), name, nil)
 		if err != nil || exists.Success != want {
-			t.Errorf("HEAD of %s says %v %v, want %v", name, exists.Success, err, want)
+			t.Errorf("HEAD of %s returns %v %v, want %v", name, exists.Success, err, want)
 		}
 	}
 	if n := pages(t, s, groups.NewListPager(nil), func(p armresources.ResourceGroupsClientListResponse) int { return len(p.Value) }); n != 1 {
@@ -65,7 +66,7 @@ func TestResourceGroup(t *testing.T) {
 	refused(t, err, http.StatusNotFound, "ResourceGroupNotFound")
 }
 
-// TestGenericResource takes the client that knows no type through a life.
+// TestGenericResource creates, reads and deletes with the client that knows no type.
 func TestGenericResource(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -85,13 +86,13 @@ func TestGenericResource(t *testing.T) {
 	}
 	exists, err := resources.CheckExistenceByID(s.context(), thing, apiVersion, nil)
 	if err != nil || !exists.Success {
-		t.Errorf("HEAD says %v %v", exists.Success, err)
+		t.Errorf("HEAD returns %v %v", exists.Success, err)
 	}
 	list := resources.NewListByResourceGroupPager(groupName, nil)
 	if n := pages(t, s, list, func(p armresources.ClientListByResourceGroupResponse) int { return len(p.Value) }); n != 1 {
 		t.Errorf("the group lists %d resources, want 1", n)
 	}
-	for range 2 { // the second DELETE finds nothing, and that is no error
+	for range 2 { // the second DELETE finds nothing, which is no error
 		remove, err := resources.BeginDeleteByID(s.context(), thing, apiVersion, nil)
 		done(t, s, remove, err)
 	}
@@ -99,11 +100,11 @@ func TestGenericResource(t *testing.T) {
 	refused(t, err, http.StatusNotFound, "ResourceGroupNotFound")
 }
 
-// TestRegistration: the SDK registers a provider by itself when ARM asks for it.
+// TestRegistration checks that the SDK registers a provider when ARM requires it.
 func TestRegistration(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	if err := s.sim.SetTimeScale(1e7); err != nil { // else the SDK looks once, and again after 15 s
+	if err := s.sim.SetTimeScale(1e7); err != nil { // at normal speed the SDK checks once, then after 15 s
 		t.Fatal(err)
 	}
 	s.sim.SetProvider("Microsoft.Example", "NotRegistered")
@@ -117,7 +118,7 @@ func TestRegistration(t *testing.T) {
 	equal(t, "registration", provider.RegistrationState, "Registered")
 }
 
-// TestThrottled: the SDK waits as long as it is told and gets through.
+// TestThrottled checks that the SDK waits for Retry-After and then succeeds.
 func TestThrottled(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

@@ -1,7 +1,7 @@
 // Package conformance drives the ARM simulator with the Azure SDK's typed
 // clients, unchanged and with their own retries, over HTTPS and with azidentity's
-// client-secret credential: whatever these clients expect of Azure, the
-// simulator has to do. Nothing of Armature but the simulator takes part.
+// client-secret credential. The simulator must do what these clients expect of
+// Azure. No other part of Armature is involved.
 package conformance
 
 import (
@@ -38,7 +38,7 @@ const (
 	timeScale = 6000
 )
 
-// stand is a served simulator and what a client of the SDK is made with.
+// stand is a served simulator and the options of the SDK's clients.
 type stand struct {
 	t          *testing.T
 	sim        *armsim.Simulator
@@ -46,7 +46,7 @@ type stand struct {
 	options    *azcorearm.ClientOptions
 }
 
-// newStand serves a simulator over HTTPS that wants tokens, with one group in it.
+// newStand serves a simulator over HTTPS that requires tokens, with one group in it.
 func newStand(t *testing.T) *stand {
 	t.Helper()
 	sim := armsim.New(armsim.Options{
@@ -100,7 +100,7 @@ func (s *stand) context() context.Context {
 	return ctx
 }
 
-// client makes a typed client of the SDK.
+// client returns a typed client of the SDK.
 func client[C any](t *testing.T, s *stand, make func(string, azcore.TokenCredential, *azcorearm.ClientOptions) (*C, error)) *C {
 	t.Helper()
 	c, err := make(subscription, s.credential, s.options)
@@ -110,8 +110,8 @@ func client[C any](t *testing.T, s *stand, make func(string, azcore.TokenCredent
 	return c
 }
 
-// done lets the SDK's poller run to its end. The pause between polls is for
-// answers without Retry-After, for which the SDK would wait half a minute.
+// done runs the SDK's poller to its end. The pause between polls is for
+// responses without Retry-After, for which the SDK would wait half a minute.
 func done[T any](t *testing.T, s *stand, poller *runtime.Poller[T], err error) T {
 	t.Helper()
 	final, err := ended(s, poller, err)
@@ -129,7 +129,7 @@ func ended[T any](s *stand, poller *runtime.Poller[T], err error) (T, error) {
 	return poller.PollUntilDone(s.context(), &runtime.PollUntilDoneOptions{Frequency: 5 * time.Millisecond})
 }
 
-// refused holds an error to a status and a code.
+// refused checks the status and the code of an error.
 func refused(t *testing.T, err error, status int, code string) {
 	t.Helper()
 	var response *azcore.ResponseError

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// masks are what may differ between a page and a run, in the order in which they
-// are put in.
+// masks replace what may differ between a page and a run, in this order.
 var masks = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -33,8 +32,8 @@ func masked(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// lacking is the first line that a page shows and a run did not write after the
-// lines before it, "" for none.
+// lacking returns the first line of a page that a run did not write after the lines
+// before it, or "".
 func lacking(shown, written []string) string {
 	rest := written
 	for _, line := range shown {
@@ -64,13 +63,13 @@ func TestLacking(t *testing.T) {
 	}{
 		"ages":       {reason: "they differ from run to run", shown: []string{"adx  Blocked  6s  in 3s"}, written: []string{"adx Blocked 1m5s  in 200ms"}},
 		"due":        {reason: "the next try may be just now", shown: []string{"adx  6s  in 3s"}, written: []string{"adx  6s  now"}},
-		"times":      {reason: "so do times", shown: []string{"since 12:01:40"}, written: []string{"since 07:59:03"}},
+		"times":      {reason: "times differ from run to run", shown: []string{"since 12:01:40"}, written: []string{"since 07:59:03"}},
 		"more lines": {reason: "pages show a part", shown: []string{"b"}, written: []string{"a", "b", "c"}},
-		"a gap":      {reason: "dots say so", shown: []string{"a", "...", "c"}, written: []string{"a", "b", "c"}},
+		"a gap":      {reason: "dots mark the gap", shown: []string{"a", "...", "c"}, written: []string{"a", "b", "c"}},
 		"readings":   {reason: "how old one is differs, and a table cuts it", shown: []string{`is "Updating" (read now)`}, written: []string{`is "Updating" (rea…`}},
 		"repeats":    {reason: "a slow run repeats a decision", shown: []string{"pass 4 Block"}, written: []string{"pass 10 Block (7 times)"}},
 		"lines lack": {reason: "a page must not show what is not written", shown: []string{"a", "b"}, written: []string{"a"}, want: "b"},
-		"order":      {reason: "nor in another order", shown: []string{"b", "a"}, written: []string{"a", "b"}, want: "a"},
+		"order":      {reason: "lines of another order are a difference", shown: []string{"b", "a"}, written: []string{"a", "b"}, want: "a"},
 		"a word":     {reason: "words are compared", shown: []string{"adx  Ready"}, written: []string{"adx  Blocked"}, want: "adx  Ready"},
 	}
 	for name, tc := range cases {

@@ -17,7 +17,8 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// notRun are the blocks that no test runs, by page; each says why on the page.
+// notRun has the blocks that no test runs, by page, with the reasons that the pages
+// give.
 var notRun = map[string][]string{
 	"docs/deployment.md": {
 		"no Docker engine may be there; a test reads the files as Docker Compose does, and make test-postgres runs their services",
@@ -29,8 +30,7 @@ var notRun = map[string][]string{
 	"docs/extensions.md": {"the module has no release that go could get; a test builds examples/custom-worker"},
 }
 
-// elsewhere are the targets of make that are too long to run here, and what runs
-// them instead.
+// elsewhere has the make targets that take too long here, and what runs them instead.
 var elsewhere = map[string]string{
 	"demo":          "dev/local runs it",
 	"test":          "CI runs it",
@@ -38,7 +38,7 @@ var elsewhere = map[string]string{
 	"test-postgres": "CI runs it",
 }
 
-// languages are those of blocks that are no commands, and "" for output alone.
+// languages are the languages of blocks without commands, "" for output alone.
 var languages = []string{"", "yaml", "go", "json", "text", "mermaid", "diff"}
 
 // TestPages runs the commands of every page.
@@ -55,7 +55,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestNotRun holds the list of what is not run.
+// TestNotRun compares notRun with the pages.
 func TestNotRun(t *testing.T) {
 	got := map[string][]string{}
 	for name, page := range pages(t) {
@@ -74,7 +74,8 @@ func TestNotRun(t *testing.T) {
 	}
 }
 
-// pages are the pages of the repository, by name; decisions tell of the past.
+// pages returns the pages of the repository by name, without the decisions, which
+// describe the past.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	root, err := harness.Root(t.Context())
@@ -85,7 +86,7 @@ func pages(t *testing.T) map[string]string {
 	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
-			t.Fatalf("no page is %s: %v", pattern, err)
+			t.Fatalf("no page matches %s: %v", pattern, err)
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -102,7 +103,7 @@ func pages(t *testing.T) map[string]string {
 	return found
 }
 
-// reader reads a page from top to bottom and types what it says.
+// reader runs the commands of a page from top to bottom.
 type reader struct {
 	t       *testing.T
 	session *session
@@ -135,7 +136,7 @@ func (r reader) read(all []block) {
 	r.end()
 }
 
-// end looks whether what was to go on does.
+// end checks that the background commands still run.
 func (r reader) end() {
 	r.t.Helper()
 	if r.session != nil {
@@ -143,7 +144,7 @@ func (r reader) end() {
 	}
 }
 
-// runs tells whether the commands of a block are run.
+// runs reports whether the commands of a block are run.
 func (b block) runs() bool {
 	return (b.language == "sh" || b.language == "console") && b.notRun == ""
 }
@@ -179,8 +180,8 @@ func (r reader) runBlock(b block) {
 	}
 }
 
-// readsOnly are commands that may be repeated until they show what the page
-// shows: what they look at goes on meanwhile, such as the start of a worker.
+// readsOnly matches commands that may be repeated until they show what the page
+// shows, because the state that they read changes, such as the start of a worker.
 var readsOnly = regexp.MustCompile(`^armature (get|describe|why|doctor)\b`)
 
 // showsWithin bounds how long a page's output may take to come true.
@@ -212,8 +213,8 @@ func (r reader) runCommand(c command) {
 	}
 }
 
-// checkBlock looks at commands that are not run: bash takes them, and where they
-// are ours, their names and flags exist.
+// checkBlock checks commands that are not run: bash can parse them, and the names and
+// flags of armature exist.
 func (r reader) checkBlock(b block) {
 	r.t.Helper()
 	typed, err := b.commands()
@@ -240,13 +241,13 @@ func checkFlags(t *testing.T, line int, text string) {
 		return // not a command, or one without arguments
 	}
 	command := exec.CommandContext(t.Context(), binaries.CLI, append(words[at+1:], "--help")...)
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Errorf("line %d: %s: %v\n%s", line, text, err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("line %d: %s: %v\n%s", line, text, err, output)
 	}
 }
 
-// TestCommandsInText holds that a command which a sentence or the text of a help
-// names exists, with its flags.
+// TestCommandsInText checks that commands in sentences and in help texts exist, with
+// their flags.
 func TestCommandsInText(t *testing.T) {
 	inline := regexp.MustCompile("(?:`|^ +)(armature [a-z][^`;|]*)")
 	for name, page := range pages(t) {

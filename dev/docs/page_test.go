@@ -13,20 +13,20 @@ type block struct {
 	// line is that of the first line inside, from 1.
 	line     int
 	language string
-	// session begins a new shell, notRun tells why the block is not run.
+	// session starts a new shell; notRun is the reason why the block is not run.
 	session, notRun string
 	text            string
 }
 
-// command is what somebody types at a prompt, with what the page says of it.
+// command is a command at a prompt, with the output and exit code on the page.
 type command struct {
 	line int
 	text string
 	// output are the lines that the page shows; nil where it shows none.
 	output []string
-	// exit is the exit code that the page tells.
+	// exit is the exit code that the page states.
 	exit int
-	// background is set where the page says so.
+	// background is set for a command that keeps running.
 	background bool
 }
 
@@ -37,10 +37,10 @@ var (
 	fileName   = regexp.MustCompile(`^# ([\w./-]+\.ya?ml)\b`)
 )
 
-// background is what a comment says of a command that goes on.
+// background is the comment of a command that keeps running.
 const background = "in a terminal of its own"
 
-// blocks are the fenced blocks of a page, in their order.
+// blocks returns the fenced blocks of a page in order.
 func blocks(page string) ([]block, error) {
 	var all []block
 	var inside *block
@@ -70,7 +70,7 @@ func blocks(page string) ([]block, error) {
 	return all, nil
 }
 
-// commands are the commands of a block ```sh or ```console.
+// commands returns the commands of a block ```sh or ```console.
 func (b block) commands() ([]command, error) {
 	var all []command
 	text, start := "", 0
@@ -97,7 +97,7 @@ func (b block) commands() ([]command, error) {
 		text = ""
 	}
 	if !onlyComments(text) {
-		return nil, fmt.Errorf("line %d: bash does not take: %s", start, text)
+		return nil, fmt.Errorf("line %d: bash does not accept: %s", start, text)
 	}
 	return all, nil
 }
@@ -119,19 +119,19 @@ func onlyComments(text string) bool {
 	return true
 }
 
-// complete tells whether bash takes a text as whole commands; it warns of a here
-// document that does not end.
+// complete reports whether bash accepts a text as complete commands. For a here
+// document that does not end, bash only prints a warning.
 func complete(text string) bool {
 	if strings.HasSuffix(text, "\\\n") {
 		return false
 	}
 	check := exec.Command("bash", "-n")
 	check.Stdin = strings.NewReader(text)
-	said, err := check.CombinedOutput()
-	return err == nil && len(said) == 0
+	output, err := check.CombinedOutput()
+	return err == nil && len(output) == 0
 }
 
-// file is the name of the file that a YAML block is, "" for none.
+// file returns the name of the file that a YAML block contains, or "".
 func (b block) file() string {
 	if match := fileName.FindStringSubmatch(b.text); b.language == "yaml" && match != nil {
 		return match[1]

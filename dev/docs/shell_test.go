@@ -28,12 +28,12 @@ type shell struct {
 	lines  chan string
 	// marker ends the output of a command.
 	marker string
-	// background are the commands that go on.
+	// background are the commands that keep running.
 	background []command
 }
 
-// startShell starts a bash in a folder; it ends with the test, and with it what
-// it left in the background.
+// startShell starts a bash in a folder. It and its background processes end with the
+// test.
 func startShell(t testing.TB, folder string, environment []string) *shell {
 	t.Helper()
 	s := &shell{t: t, folder: folder, lines: make(chan string, 1000), marker: "end-" + rand.Text()}
@@ -54,9 +54,9 @@ func startShell(t testing.TB, folder string, environment []string) *shell {
 	}
 	t.Cleanup(func() {
 		_ = syscall.Kill(-s.bash.Process.Pid, syscall.SIGKILL)
-		_ = s.bash.Wait() // killed: the state says nothing
+		_ = s.bash.Wait() // killed: the state has no meaning
 		_ = written.Close()
-		for range s.lines { // until the reader is gone, so that it can go
+		for range s.lines { // drains the lines, so that the reader can end
 		}
 		_ = output.Close()
 	})
@@ -77,7 +77,7 @@ func (s *shell) write(text string) {
 	}
 }
 
-// run runs one command and answers what it wrote and its exit code.
+// run runs one command and returns its output and its exit code.
 func (s *shell) run(c command) (output []string, exit int) {
 	s.t.Helper()
 	text := c.text
@@ -86,7 +86,7 @@ func (s *shell) run(c command) (output []string, exit int) {
 		text = fmt.Sprintf("%s >>background-%d.log 2>&1 &\nrunning+=($!)", strings.TrimSpace(text[:comment]), len(s.background))
 		s.background = append(s.background, c)
 	}
-	// Standard input is that of the shell: no command may read it.
+	// A command inherits the shell's standard input and must not read it.
 	s.write("{ " + text + "\n} </dev/null\nprintf '\\n%s %d\\n' " + s.marker + " $?\n")
 	timeout := time.NewTimer(commandTimeout)
 	defer timeout.Stop()
@@ -110,7 +110,7 @@ func (s *shell) run(c command) (output []string, exit int) {
 	}
 }
 
-// stillRunning fails the test where a command ended that was to go on.
+// stillRunning fails the test where a background command has ended.
 func (s *shell) stillRunning() {
 	s.t.Helper()
 	for i, c := range s.background {

@@ -43,7 +43,7 @@ const (
 	// password is the one secret that the examples name.
 	password = "ARMATURE_SECRET_POSTGRES_PASSWORD=docs-postgres-4711"
 	cluster  = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo/providers/Microsoft.Kusto/clusters/adx"
-	// placeholder is how pages call a Temporal server of the reader's, and
+	// placeholder is the address that pages use for the reader's Temporal server, and
 	// simulator the simulator of the demo.
 	placeholder = "temporal.example.com:7233"
 	simulator   = "http://127.0.0.1:8443"

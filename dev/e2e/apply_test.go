@@ -19,15 +19,15 @@ body: {location: westus2, tags: {purpose: e2e}}
 `
 )
 
-// One resource group from nothing to Ready, over HTTPS with a client secret, as
-// in a real cloud.
+// TestApplyOneGroup creates one resource group over HTTPS with a client secret, as in
+// a real cloud.
 func TestApplyOneGroup(t *testing.T) {
 	w := harness.New(t, binaries, harness.Options{TLS: true})
 	w.StartWorker(harness.WorkerOptions{})
 
 	applied := w.MustCLI("apply", "-f", w.Write("group.yaml", groupIn), "--wait", "--timeout", "60s")
 	if !strings.Contains(applied.Out, "now managed (generation 1)") {
-		t.Errorf("apply does not say that the group was created:\n%s", applied)
+		t.Errorf("apply does not report the creation of the group:\n%s", applied)
 	}
 	status := w.UntilPhase(10*time.Second, group, workflows.PhaseReady)
 	if status.Generation != 1 || status.Pass != 1 {
@@ -45,7 +45,7 @@ func TestApplyOneGroup(t *testing.T) {
 	}
 	for _, text := range w.Texts() {
 		if strings.Contains(text, harness.ClientSecret) {
-			t.Errorf("the client secret stands in Temporal: %.200s", text)
+			t.Errorf("the client secret is in Temporal: %.200s", text)
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestBadInput holds every item of bad input to its message and exit code, and
-// that none of them leaves a workflow behind.
+// TestBadInput checks the message and exit code of every kind of bad input, and
+// that none of them starts a workflow.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -50,8 +50,8 @@ func TestBadInput(t *testing.T) {
 	onlyWorkflows(w, known...)
 }
 
-// onlyWorkflows holds that there are these workflows and no others. Visibility
-// lags behind, so a workflow of its own is started last and waited for.
+// onlyWorkflows checks that these workflows exist and no others. Visibility lags, so
+// the check starts a workflow of its own last and waits for it.
 func onlyWorkflows(w *harness.World, known ...string) {
 	w.T.Helper()
 	last := thing{group: "last", name: "last", interval: "0"}
@@ -128,11 +128,12 @@ func refusesCommandLines(w *harness.World) {
 	}
 }
 
-// refusesNotManaged holds that no message starts what is not managed.
+// refusesNotManaged checks that no message starts a workflow for an unmanaged
+// resource.
 func refusesNotManaged(w *harness.World) {
-	id := thing{group: "nobody", name: "nobody"}.id()
+	id := thing{group: "unmanaged", name: "unmanaged"}.id()
 	for _, command := range [][]string{{"delete", "--yes"}, {"delete", "--yes", "--wait"}, {"reconcile"}, {"pause"}, {"resume"}, {"describe"}, {"wait"}} {
-		for name, want := range map[string]string{id: "it is not managed", "nobody": "no managed resource has this name"} {
+		for name, want := range map[string]string{id: "it is not managed", "unmanaged": "no managed resource has this name"} {
 			if result := w.CLI(append(command, name)...); result.Code != 1 || !strings.Contains(result.Err, want) {
 				w.T.Errorf("want exit code 1 and %q of %s", want, result)
 			}
@@ -140,10 +141,10 @@ func refusesNotManaged(w *harness.World) {
 	}
 	_, err := w.Client.DescribeWorkflowExecution(w.T.Context(), w.WorkflowID(id), "")
 	if notFound := (*serviceerror.NotFound)(nil); !errors.As(err, &notFound) {
-		w.T.Errorf("a workflow for what is not managed: %v", err)
+		w.T.Errorf("a workflow for an unmanaged resource: %v", err)
 	}
 	if requests := w.Sim.Counters().ByID[strings.ToLower(id)]; len(requests) > 0 {
-		w.T.Errorf("requests to what is not managed: %v", requests)
+		w.T.Errorf("requests to an unmanaged resource: %v", requests)
 	}
 }
 
@@ -176,8 +177,9 @@ func playApplyWhileDeleting(t *testing.T, s scenarios, r thing) {
 	}
 }
 
-// playSecretNotAllowed: only the worker knows its allow-lists, so the apply is
-// taken, nothing is sent to ARM, and describe says what to change.
+// playSecretNotAllowed applies a secret outside the worker's allow-lists. Only the
+// worker knows them: the apply is accepted, no request is sent to ARM, and describe
+// shows what to change.
 func playSecretNotAllowed(t *testing.T, s scenarios, r thing) {
 	for reference, want := range map[string]string{
 		"env:AZURE_CLIENT_SECRET": "resolve $secret env:AZURE_CLIENT_SECRET: the worker's config allows only variables that begin with ARMATURE_SECRET_; rename the variable or change secrets.env-prefix",
@@ -185,7 +187,7 @@ func playSecretNotAllowed(t *testing.T, s scenarios, r thing) {
 	} {
 		text := strings.Replace(r.manifest("small"), "size: small", "password: {$secret: '"+reference+"'}", 1)
 		s.MustCLI("apply", "-f", s.Write(r.name+".yaml", text))
-		status := s.UntilStatus(20*time.Second, r.id(), "says "+want, func(status workflows.Status) bool {
+		status := s.UntilStatus(20*time.Second, r.id(), "shows "+want, func(status workflows.Status) bool {
 			return strings.Contains(status.Condition.Message, want)
 		})
 		if status.Condition.Reason != resource.ReasonSecretNotFound || time.Until(status.NextTry) < 30*time.Minute {
@@ -206,7 +208,7 @@ func playSecretNotAllowed(t *testing.T, s scenarios, r thing) {
 	}
 }
 
-// playEnded: messages to a workflow that ended start nothing.
+// playEnded checks that messages to a workflow that ended start nothing.
 func playEnded(t *testing.T, s scenarios, r thing) {
 	s.MustCLI("apply", "--once", "--wait", "--timeout", "30s", "-f", s.Write(r.name+".yaml", r.manifest("small")))
 	run := s.RunID(r.id())
@@ -224,6 +226,6 @@ func playEnded(t *testing.T, s scenarios, r thing) {
 		t.Error("a message started a new run")
 	}
 	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 0 {
-		t.Errorf("%d DELETEs of what is not managed", deletes)
+		t.Errorf("%d DELETEs of an unmanaged resource", deletes)
 	}
 }

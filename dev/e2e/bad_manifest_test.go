@@ -8,16 +8,16 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// badInput is a manifest that nobody may start anything for.
+// badInput is a manifest that must not start a workflow.
 type badInput struct {
 	reason string
 	yaml   string
-	// files stand in the place of yaml; flags go with every call.
+	// files replace yaml; flags are added to every call.
 	files map[string]string
 	flags []string
-	// want are essential parts of what standard error says.
+	// want has essential parts of standard error.
 	want []string
-	// hides must not be repeated.
+	// hides must not appear in the output.
 	hides string
 }
 
@@ -27,11 +27,11 @@ const (
 	badSecret  = "hunter22-plain"
 )
 
-// badManifests is every item of bad input that a manifest can hold.
+// badManifests returns every kind of bad input in a manifest.
 func badManifests() map[string]badInput {
 	cases := map[string]badInput{
 		"broken YAML": {
-			reason: "the line of a syntax error is told",
+			reason: "the line of a syntax error is shown",
 			yaml:   "type: a\n  name: b\n",
 			want:   []string{"m.yaml:2: broken YAML: mapping values are not allowed in this context"},
 		},
@@ -41,7 +41,7 @@ func badManifests() map[string]badInput {
 			want:   []string{"m.json:2: broken JSON"},
 		},
 		"unknown field": {
-			reason: "a misspelt field would be without effect",
+			reason: "a misspelt field would have no effect",
 			yaml:   badAccount + "bodi: {}\nbody: {}\nreconcile: {intervall: 1h}\n",
 			want:   []string{"m.yaml:4: bodi: unknown field; did you mean body?", "m.yaml:6: reconcile.intervall: unknown field; did you mean interval?"},
 		},
@@ -104,12 +104,12 @@ func badManifests() map[string]badInput {
 			want:   []string{"m.yaml:4: body: takes 524", "bytes as JSON; allowed are 524288"},
 		},
 		"secret under tags": {
-			reason: "everybody sees tags",
+			reason: "tags are public",
 			yaml:   badAccount + "body: {tags: {a: {$secret: env:ARMATURE_SECRET_X}}}\n",
 			want:   []string{"m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees"},
 		},
 		"secret as a name": {
-			reason: "everybody sees names and locations",
+			reason: "names and locations are public",
 			yaml:   badAccount + "body: {location: {$secret: env:ARMATURE_SECRET_X}, properties: {name: {$secret: env:ARMATURE_SECRET_X}}}\n",
 			want:   []string{"body.location: $secret is not allowed under location", "body.properties.name: $secret is not allowed under name"},
 		},
@@ -124,8 +124,8 @@ func badManifests() map[string]badInput {
 			yaml:   badAccount + "body: {properties: {a: {$secret: 'file:../key'}, b: {$secret: file:/etc/passwd}}}\n",
 			want:   []string{"body.properties.a: $secret: file: takes a path inside the worker's folder", "body.properties.b: $secret: file: takes a path inside"},
 		},
-		"several faults": {
-			reason: "all faults of all files are told at once",
+		"several issues": {
+			reason: "all issues of all files are reported at once",
 			files: map[string]string{
 				"a.yaml": badAccount + "body: {properties: {adminPassword: " + badSecret + "}}\nreconcile: {interval: 1s}\n",
 				"b.yaml": "type: a\n  name: b\n",
@@ -138,7 +138,7 @@ func badManifests() map[string]badInput {
 			hides: badSecret,
 		},
 		"good beside bad": {
-			reason: "one fault keeps everything from starting",
+			reason: "one issue stops the whole apply",
 			files: map[string]string{
 				"a.yaml": badAccount + "body: {}\n",
 				"b.yaml": "type: Contoso.Web/marks\nname: b\nowner: acc\nbody: {}\n",

@@ -17,15 +17,15 @@ type badWorker struct {
 	// env overrides; file is the content of a config file.
 	env  []string
 	file string
-	// want are essential parts of what it says.
+	// want has essential parts of its log.
 	want []string
 }
 
-// wrongSecret is a client secret that nobody knows.
+// wrongSecret is a client secret that the authority does not accept.
 const wrongSecret = "e2e-wrong-secret-0815"
 
-// TestBadWorker holds that a faulty configuration, credential or CA ends the
-// worker with exit code 2 and all faults, before anything runs.
+// TestBadWorker checks that a wrong configuration, credential or CA ends the worker
+// with exit code 2 and all problems in its log, before anything runs.
 func TestBadWorker(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
@@ -38,22 +38,22 @@ func TestBadWorker(t *testing.T) {
 	noPEM := w.Write("no.pem", "no certificate\n")
 	for name, tc := range map[string]badWorker{
 		"unknown key in the file": {
-			reason: "a misspelt key would be without effect",
+			reason: "a misspelt key would have no effect",
 			file:   "azure: {clowd: public}\ntaskqueue: q\n",
 			want:   []string{"unknown key azure.clowd", "unknown key taskqueue"},
 		},
 		"unknown variable": {
-			reason: "so would a misspelt variable",
+			reason: "a misspelt variable would have no effect",
 			env:    []string{"ARMATURE_AZ_CLOUD=public"},
 			want:   []string{"unknown variable ARMATURE_AZ_CLOUD (did you mean ARMATURE_AZURE_CLOUD?)"},
 		},
 		"unknown flag": {
-			reason: "and a misspelt flag",
+			reason: "a misspelt flag would have no effect",
 			args:   []string{"--azure-clowd=public"},
 			want:   []string{"unknown flag: --azure-clowd"},
 		},
 		"all at once": {
-			reason: "file, variables, flags and values in one go",
+			reason: "problems of file, variables, flags and values are reported together",
 			args:   []string{"--nope"},
 			env:    []string{"ARMATURE_NOPE=1", "ARMATURE_LOG_LEVEL=loud", "ARMATURE_STOP_TIMEOUT=2h", "ARMATURE_HTTP_LISTEN=here"},
 			file:   "nope: 1\n",
@@ -86,17 +86,17 @@ func TestBadWorker(t *testing.T) {
 			want:   []string{"azure.client-secret: must be env:NAME or file:PATH, never the secret itself"},
 		},
 		"client secret that is not there": {
-			reason: "the place is named",
+			reason: "the variable is named",
 			env:    []string{"ARMATURE_AZURE_CLIENT_SECRET=env:NOT_SET"},
 			want:   []string{"azure.client-secret: read env:NOT_SET: variable not set or empty"},
 		},
 		"wrong client secret": {
-			reason: "time does not mend what the authority refuses",
+			reason: "a refusal of the authority is permanent",
 			env:    []string{"AZURE_CLIENT_SECRET=" + wrongSecret},
 			want:   []string{"azure.credential: ", "401 Unauthorized AuthenticationFailed", "AADSTS7000215"},
 		},
 		"wrong tenant": {
-			reason: "nor this",
+			reason: "a wrong tenant is permanent too",
 			env:    []string{"AZURE_TENANT_ID=aaaaaaaa-0000-0000-0000-00000000000f"},
 			want:   []string{"azure.credential: ", "AADSTS90002"},
 		},
@@ -111,7 +111,7 @@ func TestBadWorker(t *testing.T) {
 			want:   []string{"azure.ca-file: ", "/does/not/exist.pem"},
 		},
 		"CA file that is no PEM, and no mask key": {
-			reason: "faults of different parts are told in one go",
+			reason: "problems of different parts are reported together",
 			env:    []string{"ARMATURE_AZURE_CA_FILE=" + noPEM, "ARMATURE_MASK_KEY=env:NOT_SET", "TEMPORAL_WORKER_BUILD_ID=1"},
 			want: []string{
 				"azure.ca-file: ", noPEM, "mask-key: read env:NOT_SET",
@@ -152,12 +152,12 @@ func refusesToWork(w *harness.World, tc badWorker) {
 	}
 	for _, want := range tc.want {
 		if !strings.Contains(log, want) {
-			w.T.Errorf("%s: the worker does not say %q", tc.reason, want)
+			w.T.Errorf("%s: the worker's log lacks %q", tc.reason, want)
 		}
 	}
 	for _, never := range []string{"worker serves", wrongSecret, harness.ClientSecret} {
 		if strings.Contains(log, never) {
-			w.T.Errorf("%s: the worker says %q", tc.reason, never)
+			w.T.Errorf("%s: the worker's log has %q", tc.reason, never)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// bodiesCount is how many recorded bodies go through the whole stack.
+// bodiesCount is the number of recorded bodies that the test applies.
 const bodiesCount = 100
 
 // recorded is a line of the recorded traffic: a PUT and the GET after it.
@@ -31,9 +31,9 @@ type recorded struct {
 	Expected string `json:"expected"`
 }
 
-// TestRecordedBodies applies recorded bodies by the CLI to a simulator that
-// answers what Azure answered, and reconciles them three times: what Azure stores
-// otherwise is not fought.
+// TestRecordedBodies applies recorded bodies by the CLI to a simulator that returns
+// what Azure returned, and reconciles them three times: values that Azure stores
+// differently are not written again.
 func TestRecordedBodies(t *testing.T) {
 	t.Parallel()
 	chosen := chooseBodies(t, readCorpus(t))

@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestCauses holds that a resource which waits for what does not come says so in
-// `armature why`, with the way out.
+// TestCauses checks that `armature why` shows why a resource waits in vain, and what
+// to do.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -19,7 +19,7 @@ func TestCauses(t *testing.T) {
 	s := scenarios{w}
 	cases := map[string]func(*testing.T){}
 	for name, c := range map[string]struct {
-		// given makes the resource that r waits for what it is.
+		// given creates the state of the resource that r waits for.
 		given func(*testing.T, scenarios, thing)
 		want  []string
 	}{
@@ -51,15 +51,15 @@ func playCause(t *testing.T, s scenarios, name string, given func(*testing.T, sc
 	answer := s.MustCLI("why", r.id())
 	for _, part := range append(want, other.name) {
 		if !strings.Contains(answer.Out, part) {
-			t.Errorf("why does not say %q:\n%s", part, answer)
+			t.Errorf("why does not show %q:\n%s", part, answer)
 		}
 	}
 	if requests := s.Sim.Count(http.MethodPut, r.id()); requests != 0 {
-		t.Errorf("%d PUTs of what waits", requests)
+		t.Errorf("%d PUTs of a waiting resource", requests)
 	}
 }
 
-// causeCycle: the other one waits for this one, by a manifest of its own.
+// causeCycle lets the other resource wait for this one, by its own manifest.
 func causeCycle(_ *testing.T, s scenarios, other thing) {
 	s.needs(other, strings.TrimSuffix(other.id(), "-other"))
 	s.UntilPhase(30*time.Second, other.id(), workflows.PhaseBlocked)
@@ -80,10 +80,10 @@ func causeFailed(_ *testing.T, s scenarios, other thing) {
 
 func causeDeleted(t *testing.T, s scenarios, other thing) {
 	playCreate(t, s, other)
-	s.gone(other)
+	s.deleteThing(other)
 }
 
-// playItself: what can never come first is refused with a sentence.
+// playItself checks that a reference to itself is refused with an explanation.
 func playItself(t *testing.T, s scenarios) {
 	r := thing{group: "why-itself", name: "itself", interval: "1h"}
 	text := strings.Replace(r.manifest("small"), "reconcile: {", "reconcile: {dependsOn: ["+r.id()+"@2024-01-01], ", 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// chaos is how much of it there is.
+// chaos is the extent of one run.
 type chaos struct {
 	resources, kills int
 	seed             uint64
@@ -39,12 +39,12 @@ var chaosShapes = map[string]armsim.OperationSpec{
 }
 
 // chaosTraceless is the shape of which a GET shows nothing until it is done: when
-// its token is lost with the worker, nobody can tell it from a PUT that was never
-// accepted.
+// its token is lost with the worker, no client can distinguish it from a PUT that was
+// never accepted.
 const chaosTraceless = "traceless"
 
 // TestChaos kills workers at random while resources of all shapes are created
-// against an ARM that answers with conflicts, throttling, faults and broken
+// against an ARM that returns conflicts, throttling, faults and broken
 // connections. A short version runs with every test; make chaos runs the long
 // one. CHAOS_SEED repeats the kills of a run.
 func TestChaos(t *testing.T) {
@@ -96,7 +96,7 @@ func (c chaos) rules(s scenarios) map[string]string {
 	return shapes
 }
 
-// faults are those of a bad day: each hits some of the requests.
+// faults adds faults, each of which affects some of the requests.
 func (c chaos) faults(s scenarios) {
 	things := subscription + "/resourceGroups/chaos/providers/*"
 	for _, fault := range []armsim.Fault{
@@ -122,7 +122,7 @@ func (c chaos) applyWhileKilling(t *testing.T, s scenarios, shapes map[string]st
 	for ; killed < c.kills && time.Now().Before(deadline); killed++ {
 		for ; applied < c.resources && applied*c.kills <= killed*c.resources; applied++ {
 			r := chaosThing(applied)
-			// A worker that is lost before it answers makes the CLI say so; the
+			// A worker that is lost before it responds makes the CLI report it; the
 			// apply stays valid, and is repeated at the end.
 			s.CLI("apply", "-f", s.Write(r.name+".yaml", r.manifest("small")))
 		}
@@ -134,8 +134,8 @@ func (c chaos) applyWhileKilling(t *testing.T, s scenarios, shapes map[string]st
 	t.Logf("%d of %d workers killed within 10 minutes, %d of %d resources applied meanwhile", killed, c.kills, applied, len(shapes))
 }
 
-// check wants everything Ready and one accepted PUT each; the shape that leaves
-// no trace is counted apart.
+// check checks that everything is Ready with one accepted PUT each; the traceless
+// shape is counted separately.
 func (c chaos) check(t *testing.T, s scenarios, shapes map[string]string) {
 	t.Helper()
 	var files []string

@@ -7,9 +7,9 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// TestCounts holds what a create, a pass in sync, a blocked pass and a dry run
-// cost, in events and bytes of history and in requests, to the table of package
-// costs: a cost that changes, up or down, is a decision that changes it there.
+// TestCounts compares the cost of a create, a pass in sync, a blocked pass and a dry
+// run, in events and bytes of history and in requests, with the table of package
+// costs. A change of a cost, up or down, is a decision and changes the table.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	figures := costs.Measure(harness.New(t, binaries, harness.Options{}))

@@ -12,16 +12,16 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// crashCases are the scenarios that are no place in a pass.
+// crashCases returns the scenarios that are not a point in a pass.
 func crashCases() map[string]func(*crashScene) {
 	return map[string]func(*crashScene){
-		"answer lost, worker lives":         (*crashScene).answerLost,
-		"update accepted, answer lost":      func(s *crashScene) { s.killUpdate(acceptedPut(crashOperation(armsim.ShapeBoth))) },
+		"response lost, worker lives":       (*crashScene).responseLost,
+		"update accepted, response lost":    func(s *crashScene) { s.killUpdate(acceptedPut(crashOperation(armsim.ShapeBoth))) },
 		"update not accepted yet":           func(s *crashScene) { s.killUpdate(&atRequest{fault: armsim.Fault{Method: http.MethodPut}, sent: 2}) },
 		"reads lag behind the PUT":          (*crashScene).killLagging,
 		"killed twice in one step":          (*crashScene).killTwice,
-		"hidden creation, answer lost":      (*crashScene).killHidden,
-		"delete accepted, answer lost":      (*crashScene).killDelete,
+		"hidden creation, response lost":    (*crashScene).killHidden,
+		"delete accepted, response lost":    (*crashScene).killDelete,
 		"stop with a request that hangs":    (*crashScene).stopHanging,
 		"two workers, one killed":           (*crashScene).twoWorkers,
 		"reset to before the PUT":           (*crashScene).resetReady,
@@ -32,17 +32,16 @@ func crashCases() map[string]func(*crashScene) {
 	}
 }
 
-// answerLost cuts the connection after ARM accepted the PUT.
-func (s *crashScene) answerLost() {
+// responseLost cuts the connection after ARM accepted the PUT.
+func (s *crashScene) responseLost() {
 	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{Method: http.MethodPut, Path: s.id(""), Applied: true, Reset: true, Count: 1}, nil)
 	s.StartWorker(harness.WorkerOptions{})
 	s.apply()
 	s.onePut(1, "")
 }
 
-// killUpdate loses the worker while it puts back what was changed behind its
-// back.
-func (s *crashScene) killUpdate(at crashPlace) {
+// killUpdate kills the worker while it corrects a change that another tool made.
+func (s *crashScene) killUpdate(at crashPoint) {
 	worker := s.StartWorker(harness.WorkerOptions{})
 	s.apply()
 	s.onePut(1, "")
@@ -50,15 +49,15 @@ func (s *crashScene) killUpdate(at crashPlace) {
 	s.Sim.Reset()
 	at.set(s)
 	s.MustCLI("reconcile", s.id(""))
-	s.Until(crashReaches, "worker is at the place", func() (bool, string) { return at.reached(s), worker.Log() })
+	s.Until(crashReaches, "worker is at the point", func() (bool, string) { return at.reached(s), worker.Log() })
 	worker.Kill()
 	s.StartWorker(harness.WorkerOptions{})
 	s.UntilStatus(crashRecovers, s.id(""), "ended its second pass", func(status workflows.Status) bool { return status.Pass == 2 })
 	s.onePut(at.requests(), "")
 }
 
-// killTwice loses the next worker too, while it reads before it might repeat
-// the PUT.
+// killTwice kills the next worker too, during the read with which it decides whether
+// to repeat the PUT.
 func (s *crashScene) killTwice() {
 	put := acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync})
 	s.catch(put).Kill()
@@ -73,16 +72,16 @@ func (s *crashScene) killTwice() {
 	s.onePass("")
 }
 
-// killLagging loses the answer to a PUT that the first read after it does not
-// show yet: that read is not believed.
+// killLagging loses the response to a PUT that the next read does not show yet. One
+// such read is no evidence.
 func (s *crashScene) killLagging() {
 	lag := armsim.Fault{Method: http.MethodGet, Path: s.id(""), After: 1, Count: 1, Status: http.StatusNotFound, Code: "ResourceNotFound"}
 	s.Sim.Call(http.MethodPost, "/faults", lag, nil)
 	s.kill(acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync}))
 }
 
-// killHidden loses the answer to a creation that leaves no trace until it is
-// done. Only here another PUT may be sent; ARM refuses it with 409.
+// killHidden loses the response to a creation that reads do not show until it is
+// complete. Only here may another PUT be sent; ARM refuses it with 409.
 func (s *crashScene) killHidden() {
 	spec := crashOperation(armsim.ShapeBoth)
 	spec.HiddenUntilDone = true
@@ -97,7 +96,7 @@ func (s *crashScene) killHidden() {
 	s.onePut(s.Sim.Count(http.MethodPut, s.id("")), "")
 }
 
-// killDelete loses the answer to a DELETE.
+// killDelete loses the response to a DELETE.
 func (s *crashScene) killDelete() {
 	worker := s.StartWorker(harness.WorkerOptions{})
 	s.apply()
@@ -116,8 +115,8 @@ func (s *crashScene) killDelete() {
 	}
 }
 
-// stopHanging stops a worker whose request does not end: it is given up when
-// the stop-timeout is over.
+// stopHanging stops a worker whose request does not end. The worker abandons it after
+// the stop timeout.
 func (s *crashScene) stopHanging() {
 	at := &atRequest{fault: armsim.Fault{Method: http.MethodPut, Applied: true}, sent: 1}
 	s.Env = append(s.Env, "ARMATURE_STOP_TIMEOUT=3s")
@@ -130,7 +129,7 @@ func (s *crashScene) stopHanging() {
 }
 
 // twoWorkers kills one of two workers while ARM has accepted PUTs of both and
-// answered none. The first half of the PUTs is surely the first worker's.
+// returned no response. The first half of the PUTs belongs to the first worker.
 func (s *crashScene) twoWorkers() {
 	firstHalf, secondHalf := []string{"1", "2", "3"}, []string{"4", "5", "6"}
 	hold := armsim.Fault{Method: http.MethodPut, Applied: true, Gate: true}
@@ -152,8 +151,8 @@ func (s *crashScene) twoWorkers() {
 	}
 }
 
-// testTemporalRestarts restarts the Temporal server while one PUT is on its way
-// and an operation runs. The worker lives on.
+// testTemporalRestarts restarts the Temporal server while one PUT and one operation
+// are in progress. The worker keeps running.
 func testTemporalRestarts(t *testing.T) {
 	s := &crashScene{World: harness.New(t, binaries, harness.Options{}), name: "restart"}
 	s.putCrashGroup()

@@ -23,8 +23,8 @@ func (s *crashScene) resetReady() {
 	s.onePass("")
 }
 
-// resetThenFailed wants that a run that was reset is a run like any other: a
-// resource that fails later gets its PUT.
+// resetThenFailed checks that a reset run behaves like any other run: a resource that
+// fails later gets its PUT.
 func (s *crashScene) resetThenFailed() {
 	s.StartWorker(harness.WorkerOptions{})
 	s.apply()
@@ -34,11 +34,11 @@ func (s *crashScene) resetThenFailed() {
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": s.id(""), "provisioningState": "Failed"}, nil)
 	s.Sim.Reset()
 	s.MustCLI("reconcile", s.id(""))
-	s.UntilStatus(crashRecovers, s.id(""), "went on", func(status workflows.Status) bool { return status.Pass > 1 })
+	s.UntilStatus(crashRecovers, s.id(""), "had another pass", func(status workflows.Status) bool { return status.Pass > 1 })
 	s.onePut(1, "")
 }
 
-// resetOperating does so while the operation of the PUT runs.
+// resetOperating resets the run while the operation of the PUT is in progress.
 func (s *crashScene) resetOperating() {
 	at := &atOperation{shape: armsim.ShapeAsync}
 	s.catch(at)
@@ -50,7 +50,7 @@ func (s *crashScene) resetOperating() {
 }
 
 // reset resets the run to the workflow task that decided the PUT, and waits
-// until the new run went past that step.
+// until the new run is past that step.
 func (s *crashScene) reset() {
 	s.T.Helper()
 	decided := int64(0)
@@ -83,21 +83,21 @@ func (s *crashScene) reset() {
 	})
 }
 
-// terminateOperating ends the run by force while its operation goes on: an
-// apply is a cold start, which leaves the operation alone.
+// terminateOperating terminates the run while its operation is in progress. The next
+// apply is a cold start, which does not disturb the operation.
 func (s *crashScene) terminateOperating() {
 	at := &atOperation{shape: armsim.ShapeAsync}
 	s.catch(at)
 	s.applied()
 	s.coldStart()
-	s.UntilStatus(crashRecovers, s.id(""), "is blocked by what is in flight", func(status workflows.Status) bool {
+	s.UntilStatus(crashRecovers, s.id(""), "is blocked by the operation", func(status workflows.Status) bool {
 		return status.Pass > 0 && !status.Condition.Ready
 	})
 	at.release(s)
 	s.onePut(1, "")
 }
 
-// terminatePutting does so while the answer to the PUT is on its way.
+// terminatePutting terminates the run before it has the response to the PUT.
 func (s *crashScene) terminatePutting() {
 	at := acceptedPut(crashOperation(armsim.ShapeState))
 	s.catch(at)

@@ -14,19 +14,18 @@ import (
 )
 
 const (
-	// crashSideBySide is how many scenarios run at once: most of their time they
-	// wait for Temporal to notice that a worker is gone (15 s without heartbeat,
-	// 10 s for a workflow task), which costs nothing.
+	// crashSideBySide is the number of parallel scenarios. Most of the time they wait
+	// for Temporal to detect a lost worker (15 s without heartbeat, 10 s for a
+	// workflow task), which needs no CPU.
 	crashSideBySide = 14
-	// crashRecovers is how long a resource may take to be Ready after its worker
-	// was lost.
+	// crashRecovers bounds the time from the loss of a worker to Ready.
 	crashRecovers = 90 * time.Second
-	// crashReaches is how long a worker may take to get to the place.
+	// crashReaches bounds the time in which a worker reaches a point.
 	crashReaches = 45 * time.Second
 )
 
-// TestCrash loses workers at every place of a pass. Whatever happens, the
-// resource ends Ready, and ARM accepted exactly one PUT.
+// TestCrash kills and stops workers at every point of a pass. In each case the
+// resource becomes Ready, and ARM accepts exactly one PUT.
 func TestCrash(t *testing.T) {
 	world := harness.New(t, binaries, harness.Options{})
 	worker := buildTestWorker(t)
@@ -34,7 +33,7 @@ func TestCrash(t *testing.T) {
 	add := func(name string, run func(*crashScene)) {
 		cases[name] = func(t *testing.T) { run(newCrashScene(t, world, worker, name)) }
 	}
-	for name, at := range crashPlaces() {
+	for name, at := range crashPoints() {
 		add("kill "+name, func(s *crashScene) { s.kill(at()) })
 		add("stop "+name, func(s *crashScene) { s.stop(at()) })
 	}
@@ -45,8 +44,8 @@ func TestCrash(t *testing.T) {
 	sideBySide(t, crashSideBySide, cases)
 }
 
-// sideBySide runs subtests at once, so many at a time. t.Parallel would run as
-// many as there are processors, which is few for tests that wait.
+// sideBySide runs subtests in parallel, at most limit at a time. t.Parallel would run
+// one per processor, which is too few for tests that mostly wait.
 func sideBySide(t *testing.T, limit int, cases map[string]func(*testing.T)) {
 	slots := make(chan struct{}, limit)
 	var running sync.WaitGroup
@@ -79,7 +78,7 @@ type crashScene struct {
 	*harness.World
 	testWorker string
 	name       string
-	// applying is the answer to the apply that catch sent.
+	// applying delivers the result of the apply that catch sent.
 	applying <-chan harness.Result
 }
 
@@ -94,7 +93,7 @@ func (s *crashScene) group() string {
 	return "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/" + s.name
 }
 
-// id is the resource, or a further one of the scene.
+// id returns the ID of the resource, or of a further one of the scene.
 func (s *crashScene) id(further string) string {
 	return s.group() + "/providers/Microsoft.Example/things/thing" + further
 }
@@ -128,9 +127,9 @@ func (s *crashScene) apply(further ...string) {
 	s.MustCLI("apply", "-f", s.manifests(further...))
 }
 
-// kill loses the worker at a place as kill -9 does, and lets an ordinary one go
-// on.
-func (s *crashScene) kill(at crashPlace) {
+// kill kills the worker at a point as kill -9 does, and lets the product's worker
+// continue.
+func (s *crashScene) kill(at crashPoint) {
 	s.catch(at).Kill()
 	s.tooLate(at)
 	s.StartWorker(harness.WorkerOptions{})
@@ -140,9 +139,9 @@ func (s *crashScene) kill(at crashPlace) {
 	s.onePass("")
 }
 
-// stop ends the worker at a place as an orchestrator does. What it waits for
-// comes while it stops; an operation goes on for longer.
-func (s *crashScene) stop(at crashPlace) {
+// stop stops the worker at a point as an orchestrator does. The request it waits for
+// ends while it stops; an operation continues beyond that.
+func (s *crashScene) stop(at crashPoint) {
 	worker := s.catch(at)
 	worker.Terminate()
 	s.Until(crashReaches, "worker stops", func() (bool, string) {
@@ -162,8 +161,8 @@ func (s *crashScene) stop(at crashPlace) {
 	s.onePass("")
 }
 
-// catch starts a worker, applies, and returns when the worker is at the place.
-func (s *crashScene) catch(at crashPlace) *harness.Worker {
+// catch starts a worker, applies, and returns when the worker is at the point.
+func (s *crashScene) catch(at crashPoint) *harness.Worker {
 	s.T.Helper()
 	options := harness.WorkerOptions{}
 	if options.Env = at.set(s); options.Env != nil {
@@ -177,12 +176,12 @@ func (s *crashScene) catch(at crashPlace) *harness.Worker {
 	}()
 	s.T.Cleanup(func() { <-applying }) // a test that failed may not have waited
 	s.applying = applying
-	s.Until(crashReaches, "worker is at the place", func() (bool, string) { return at.reached(s), worker.Log() })
+	s.Until(crashReaches, "worker is at the point", func() (bool, string) { return at.reached(s), worker.Log() })
 	return worker
 }
 
-// applied waits for the answer to the apply of catch, once. A worker that was lost in
-// step 1 never gave it: then the apply is repeated, as its message says.
+// applied waits for the result of the apply of catch, once. A worker that was lost in
+// step 1 never sent it: then the apply is repeated, as its message asks.
 func (s *crashScene) applied() {
 	s.T.Helper()
 	if result := <-s.applying; result.Code != 0 {
@@ -191,16 +190,16 @@ func (s *crashScene) applied() {
 	}
 }
 
-// tooLate fails a test whose worker had left the place when its end came: it
-// would prove nothing.
-func (s *crashScene) tooLate(at crashPlace) {
+// tooLate fails a test whose worker had passed the point before it was ended: such a
+// test proves nothing.
+func (s *crashScene) tooLate(at crashPoint) {
 	s.T.Helper()
 	if at.left(s) {
-		s.T.Fatal("the worker had left the step before its end came: the machine is too slow for this test")
+		s.T.Fatal("the worker had passed the step before it was ended: the machine is too slow for this test")
 	}
 }
 
-// exits wants exit code 0 within the 30 s that activities in flight may take.
+// exits checks for exit code 0 within the 30 s that running activities may take.
 func (s *crashScene) exits(worker *harness.Worker) {
 	s.T.Helper()
 	if code := worker.WaitExit(30 * time.Second); code != 0 {
@@ -208,7 +207,7 @@ func (s *crashScene) exits(worker *harness.Worker) {
 	}
 }
 
-// onePut waits for Ready and wants one accepted PUT, and so many that were sent.
+// onePut waits for Ready, and checks that ARM accepted one PUT and got sent PUTs.
 func (s *crashScene) onePut(sent int, further string) {
 	s.T.Helper()
 	id := s.id(further)
@@ -225,7 +224,7 @@ func (s *crashScene) onePut(sent int, further string) {
 	}
 }
 
-// onePass wants that the pass went on where it was: a lost worker is no verdict.
+// onePass checks that the interrupted pass continued: a lost worker is no verdict.
 func (s *crashScene) onePass(further string) {
 	s.T.Helper()
 	status, err := s.Status(s.id(further))
@@ -233,6 +232,6 @@ func (s *crashScene) onePass(further string) {
 		s.T.Fatal(err)
 	}
 	if status.Pass != 1 {
-		s.T.Errorf("Ready after %d passes, want one that went on\n%s", status.Pass, s.HistoryLines(s.id(further)))
+		s.T.Errorf("Ready after %d passes, want one pass that continued\n%s", status.Pass, s.HistoryLines(s.id(further)))
 	}
 }

@@ -14,46 +14,47 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// refusal is a way in which ARM refuses everything, which says nothing of
-// whether a resource exists.
+// refusal is a way in which ARM refuses all requests. It is no evidence that a
+// resource does not exist.
 type refusal struct {
 	reason resource.Reason
-	// says is part of the message that a user sees.
-	says string
-	// spoil begins it and answers what ends it.
+	// message is part of the condition's message.
+	message string
+	// spoil starts the refusal and returns the function that ends it.
 	spoil func(*refusalScene) (mend func())
-	// asked: the reason is tried again very slowly, so mending needs a reconcile.
-	asked bool
+	// slow is set where the next try is an hour away, so that recovery needs a
+	// reconcile.
+	slow bool
 }
 
-// TestRefusals holds that a wrong subscription and a wrong credential lead to no
-// create and to no finished delete, and that all goes on once it is mended.
+// TestRefusals checks that a wrong subscription or credential leads to no create and
+// to no completed delete, and that all resources continue once it is corrected.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	cases := map[string]func(*testing.T){}
 	for name, tc := range map[string]refusal{
 		"wrong-secret": {
-			reason: "AuthenticationFailed", says: "AADSTS7000215", spoil: (*refusalScene).wrongSecret,
+			reason: "AuthenticationFailed", message: "AADSTS7000215", spoil: (*refusalScene).wrongSecret,
 		},
 		"refused-token": {
-			reason: "InvalidAuthenticationToken", says: "The access token is invalid.",
+			reason: "InvalidAuthenticationToken", message: "The access token is invalid.",
 			spoil: func(s *refusalScene) func() {
-				return s.answer(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
+				return s.respond(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 			},
 		},
 		"denied": {
-			reason: "AuthorizationFailed", says: "does not have authorization to perform action",
+			reason: "AuthorizationFailed", message: "does not have authorization to perform action",
 			spoil: func(s *refusalScene) func() { return s.deny("*") },
 		},
 		"denied-writes": {
-			reason: "AuthorizationFailed", says: "does not have authorization to perform action",
+			reason: "AuthorizationFailed", message: "does not have authorization to perform action",
 			spoil: func(s *refusalScene) func() { return s.deny("PUT", "DELETE") },
 		},
 		"wrong-subscription": {
-			reason: "SubscriptionNotFound", says: "could not be found", asked: true,
+			reason: "SubscriptionNotFound", message: "could not be found", slow: true,
 			spoil: func(s *refusalScene) func() {
-				return s.answer(http.StatusNotFound, "SubscriptionNotFound", "The subscription could not be found.")
+				return s.respond(http.StatusNotFound, "SubscriptionNotFound", "The subscription could not be found.")
 			},
 		},
 	} {
@@ -62,8 +63,8 @@ func TestRefusals(t *testing.T) {
 	sideBySide(t, len(cases), cases)
 }
 
-// refusalScene has a simulator that wants tokens, and two of each: resources to
-// create, managed ones to delete, and one that a delete of its manifest names.
+// refusalScene has a simulator that requires tokens, two resources to create, two
+// managed ones to delete, and an unmanaged one that a delete names by its manifest.
 type refusalScene struct {
 	scenarios
 	worker             *harness.Worker
@@ -114,13 +115,13 @@ func (s *refusalScene) play(tc refusal) {
 	}
 	deleting := append(append([]refused(nil), s.old...), s.stray...)
 	for _, r := range s.create {
-		s.stands(r, tc, workflows.PhaseNotReady)
+		s.blocked(r, tc, workflows.PhaseNotReady)
 		if writes := s.writes(r.id, http.MethodPut); len(writes) > 0 {
 			s.T.Errorf("%s was created: %v", r.id, writes)
 		}
 	}
 	for _, r := range deleting {
-		s.stands(r, tc, workflows.PhaseDeleting)
+		s.blocked(r, tc, workflows.PhaseDeleting)
 		if writes := s.writes(r.id, http.MethodDelete); len(writes) > 0 || !s.stored(r.id) {
 			s.T.Errorf("%s was deleted: %v", r.id, writes)
 		}
@@ -136,47 +137,47 @@ func (s *refusalScene) play(tc refusal) {
 	for _, r := range deleting {
 		s.nudge(r, tc)
 		if result := s.CLI("wait", r.id, "--for", "deleted", "--timeout", "45s"); result.Code != 0 || s.stored(r.id) {
-			s.T.Errorf("it is not deleted after the mending: %s", result)
+			s.T.Errorf("not deleted after the correction: %s", result)
 		}
 	}
 }
 
-// stands waits until a resource says why it gets no further, and holds that its
-// workflow goes on and that describe says it.
-func (s *refusalScene) stands(r refused, tc refusal, phase workflows.Phase) {
+// blocked waits until a resource reports the refusal, and checks that its workflow
+// has a next try and that describe shows the message.
+func (s *refusalScene) blocked(r refused, tc refusal, phase workflows.Phase) {
 	s.T.Helper()
-	status := s.UntilStatus(30*time.Second, r.id, "says "+string(tc.reason), func(status workflows.Status) bool {
-		return status.Phase == phase && status.Condition.Reason == tc.reason && strings.Contains(status.Condition.Message, tc.says)
+	status := s.UntilStatus(30*time.Second, r.id, "has reason "+string(tc.reason), func(status workflows.Status) bool {
+		return status.Phase == phase && status.Condition.Reason == tc.reason && strings.Contains(status.Condition.Message, tc.message)
 	})
 	if status.Condition.Ready || status.Deleted || !status.NextTry.After(time.Now().Add(-time.Minute)) {
-		s.T.Errorf("%s: condition %+v, next try %s; want a next try by itself", r.id, status.Condition, status.NextTry)
+		s.T.Errorf("%s: condition %+v, next try %s; want a next try", r.id, status.Condition, status.NextTry)
 	}
-	if slow := time.Until(status.NextTry) > 30*time.Minute; slow != tc.asked {
-		s.T.Errorf("%s is tried again at %s; very slowly: %v, want %v", r.id, status.NextTry, slow, tc.asked)
+	if slow := time.Until(status.NextTry) > 30*time.Minute; slow != tc.slow {
+		s.T.Errorf("%s is tried again at %s; very slowly: %v, want %v", r.id, status.NextTry, slow, tc.slow)
 	}
 	page := s.MustCLI("describe", r.id).Out
-	for _, want := range []string{"False  Warning  " + string(tc.reason), tc.says} {
+	for _, want := range []string{"False  Warning  " + string(tc.reason), tc.message} {
 		if !strings.Contains(page, want) {
 			s.T.Errorf("describe lacks %q:\n%s", want, page)
 		}
 	}
 }
 
-// nudge asks for passes where the next one is an hour away. The first may be
-// answered from the cache of owners, which keeps refusals too.
+// nudge requests passes where the next one is an hour away. The first one may use the
+// owner cache, which keeps refusals too.
 func (s *refusalScene) nudge(r refused, tc refusal) {
 	s.T.Helper()
-	if !tc.asked {
+	if !tc.slow {
 		return
 	}
-	s.Until(45*time.Second, r.id+" is not refused any more", func() (bool, string) {
+	s.Until(45*time.Second, r.id+" is no longer refused", func() (bool, string) {
 		result := s.CLI("reconcile", r.id, "--wait", "--timeout", "4s")
 		status, err := s.Status(r.id)
 		return err != nil || status.Condition.Reason != tc.reason, result.String()
 	})
 }
 
-// writes are those that ARM accepted.
+// writes returns the writes that ARM accepted.
 func (s *refusalScene) writes(id, method string) []armsim.Write {
 	s.T.Helper()
 	var all, some []armsim.Write
@@ -196,8 +197,8 @@ func (s *refusalScene) stored(id string) bool {
 	return len(stored) > 0
 }
 
-// answer lets ARM give one answer to everything.
-func (s *refusalScene) answer(status int, code, message string) (mend func()) {
+// respond makes ARM return one response to all requests.
+func (s *refusalScene) respond(status int, code, message string) (mend func()) {
 	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: code, Status: status, Code: code, Message: message}, nil)
 	return func() { s.Sim.Call(http.MethodDelete, "/faults/"+code, nil, nil) }
 }
@@ -209,8 +210,8 @@ func (s *refusalScene) deny(methods ...string) (mend func()) {
 	return func() { s.Sim.Call(http.MethodDelete, "/deny", nil, nil) }
 }
 
-// wrongSecret replaces the worker by one with a wrong client secret. With ARM in
-// reach that one would not start, so it starts while ARM is away.
+// wrongSecret replaces the worker by one with a wrong client secret. Such a worker
+// does not start while ARM is reachable, so it starts while ARM is not.
 func (s *refusalScene) wrongSecret() (mend func()) {
 	s.worker.Kill()
 	line := newWireToURL(s.T, s.Sim.URL())
@@ -226,7 +227,7 @@ func (s *refusalScene) wrongSecret() (mend func()) {
 	return func() {
 		for _, text := range append(s.Texts(), wrong.Log()) {
 			if strings.Contains(text, wrongSecret) {
-				s.T.Errorf("the wrong secret is told: %.300s", text)
+				s.T.Errorf("the wrong secret is published: %.300s", text)
 			}
 		}
 		wrong.Kill()

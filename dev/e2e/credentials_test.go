@@ -22,8 +22,8 @@ const (
 	otherSubscription = "/subscriptions/22222222-2222-3333-4444-555555555555"
 )
 
-// TestNamedCredentials holds that one worker serves two tenants of two clouds,
-// each by its own credential, and that none borrows the rights of the other.
+// TestNamedCredentials checks that one worker serves two tenants of two clouds, each
+// with its own credential, and that neither uses the rights of the other.
 func TestNamedCredentials(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{TLS: true})
@@ -73,7 +73,7 @@ credentials:
 		t.Error("the secret is in the output")
 	}
 
-	for name, c := range map[string]struct{ owner, credential, says string }{
+	for name, c := range map[string]struct{ owner, credential, message string }{
 		"borrowed": {subscription, "other", "is restricted to the subscriptions"},
 		"unknown":  {subscription, "prod", `the worker has no credential "prod", only default, other`},
 	} {
@@ -82,14 +82,14 @@ credentials:
 		status := w.UntilStatus(30*time.Second, id, "is refused", func(status workflows.Status) bool {
 			return status.Condition.Reason == resource.Reason("CredentialNotUsable")
 		})
-		if !strings.Contains(status.Condition.Message, c.says) || w.Sim.Count(http.MethodPut, id) != 0 {
-			t.Errorf("%s: %s; want %q and no PUT", name, status.Condition.Message, c.says)
+		if !strings.Contains(status.Condition.Message, c.message) || w.Sim.Count(http.MethodPut, id) != 0 {
+			t.Errorf("%s: %s; want %q and no PUT", name, status.Condition.Message, c.message)
 		}
 		if page := w.MustCLI("describe", id).Out; !strings.Contains(page, "Credential") || !strings.Contains(page, c.credential) {
 			t.Errorf("describe does not name the credential:\n%s", page)
 		}
 	}
-	// The manifest mends it: another credential is another generation.
+	// A change of the manifest corrects it: another credential is a new generation.
 	id, file := group("unknown", subscription, "default")
 	w.MustCLI("apply", "-f", file, "--wait", "--timeout", "60s")
 	if w.Sim.Count(http.MethodPut, id) != 1 {

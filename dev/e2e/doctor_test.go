@@ -15,10 +15,10 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// illness is a broken set-up and what doctor has to say of it.
-type illness struct {
+// diagnosis is a set-up, usually broken, and the finding that doctor reports.
+type diagnosis struct {
 	reason string
-	// world is how the set-up is made; credentials is added to the worker's file.
+	// world is the set-up; credentials is added to the worker's file.
 	world       harness.Options
 	credentials func(w *harness.World) string
 	noWorker    bool
@@ -27,19 +27,19 @@ type illness struct {
 	env   []string
 	args  []string
 	code  int
-	// check and state of the finding, and parts of its message and advice; "" for
-	// what is told on standard error.
+	// check and state identify the finding; "" for standard error. text has parts of
+	// its message and advice.
 	check string
 	state activities.FindingState
-	says  []string
+	text  []string
 }
 
-// named is the section of one named credential at the world's simulator.
+// named returns the config of one named credential for the world's simulator.
 func named(w *harness.World, extra string) string {
 	return fmt.Sprintf("credentials:\n  other:\n    kind: client-secret\n    cloud: custom\n    endpoint: %s\n    authority-host: %s\n%s", w.Sim.URL(), w.Sim.URL(), extra)
 }
 
-// identity states who: the harness's own application but for what is replaced.
+// identity returns the tenant, application and secret of a named credential.
 func identity(tenant, secret, caFile string) string {
 	text := fmt.Sprintf("    tenant-id: %s\n    client-id: %s\n    client-secret: env:%s\n", tenant, harness.ClientID, secret)
 	if caFile != "" {
@@ -53,85 +53,85 @@ func TestDoctor(t *testing.T) {
 	const cluster = subscription + "/resourceGroups/later/providers/Microsoft.Kusto/clusters/adx"
 	ca := func(w *harness.World) string { return filepath.Join(w.Folder, "armsim-ca.pem") }
 	tls := harness.Options{TLS: true}
-	cases := map[string]illness{
+	cases := map[string]diagnosis{
 		"healthy": {
 			reason: "nothing is broken", check: "credential default", state: activities.FindingOK,
 			world: harness.Options{TLS: true, Simulator: armsim.Options{Subscriptions: []string{strings.TrimPrefix(subscription, "/subscriptions/")}}},
-			says:  []string{"client-secret " + harness.ClientID, "answers", "visible subscriptions: 1"},
+			text:  []string{"client-secret " + harness.ClientID, "answers", "visible subscriptions: 1"},
 		},
 		"healthy with a resource": {
-			reason: "what may be done to it", args: []string{cluster}, check: "rights", state: activities.FindingOK,
-			says: []string{"read, write and delete of adx are granted"},
+			reason: "doctor checks the rights on it", args: []string{cluster}, check: "rights", state: activities.FindingOK,
+			text: []string{"read, write and delete of adx are granted"},
 		},
 		"no Temporal": {
-			reason: "nothing answers at the address", noWorker: true, env: []string{"TEMPORAL_ADDRESS=127.0.0.1:1"}, code: 3,
-			says: []string{"reach Temporal at 127.0.0.1:1", "start it or set TEMPORAL_ADDRESS"},
+			reason: "no server listens at the address", noWorker: true, env: []string{"TEMPORAL_ADDRESS=127.0.0.1:1"}, code: 3,
+			text: []string{"reach Temporal at 127.0.0.1:1", "start it or set TEMPORAL_ADDRESS"},
 		},
 		"no namespace": {
 			reason: "the server does not know it", noWorker: true, env: []string{"TEMPORAL_NAMESPACE=nowhere"}, code: 1,
 			check: "namespace", state: activities.FindingFault,
-			says: []string{"has no namespace nowhere", "set TEMPORAL_NAMESPACE, or create it"},
+			text: []string{"has no namespace nowhere", "set TEMPORAL_NAMESPACE, or create it"},
 		},
 		"no search attributes": {
 			reason: "a workflow that writes one fails", noWorker: true, world: harness.Options{NoSearchAttributes: true}, code: 1,
 			check: "search attributes", state: activities.FindingFault,
-			says: []string{"missing in namespace", "ReconcilePhase", "run `armature setup`"},
+			text: []string{"missing in namespace", "ReconcilePhase", "run `armature setup`"},
 		},
 		"no worker": {
-			reason: "nobody works", noWorker: true, code: 1, check: "worker", state: activities.FindingFault,
-			says: []string{"no worker polls task queue", "start a worker", "it refuses to start with a wrong configuration"},
+			reason: "no worker runs", noWorker: true, code: 1, check: "worker", state: activities.FindingFault,
+			text: []string{"no worker polls task queue", "start a worker", "it refuses to start with a wrong configuration"},
 		},
 		"wrong secret": {
-			reason: "of a named credential; with its own the worker does not start", world: tls, code: 1,
+			reason: "of a named credential; a wrong one of the worker would stop it", world: tls, code: 1,
 			credentials: func(w *harness.World) string { return named(w, identity(harness.TenantID, "WRONG_SECRET", ca(w))) },
 			check:       "credential other", state: activities.FindingFault,
-			says: []string{"AADSTS7000215", "give the worker the secret's value (not its ID)"},
+			text: []string{"AADSTS7000215", "give the worker the secret's value (not its ID)"},
 		},
 		"wrong tenant": {
 			reason: "the authority knows no such tenant", world: tls, code: 1,
 			credentials: func(w *harness.World) string {
 				return named(w, identity("99999999-0000-0000-0000-000000000000", "OWN_SECRET", ca(w)))
 			},
-			check: "credential other", state: activities.FindingFault, says: []string{"AADSTS", "check tenant-id"},
+			check: "credential other", state: activities.FindingFault, text: []string{"AADSTS", "check tenant-id"},
 		},
 		"untrusted certificate": {
-			reason: "nobody vouches for it", world: tls, code: 1,
+			reason: "no trusted authority signed it", world: tls, code: 1,
 			credentials: func(w *harness.World) string { return named(w, identity(harness.TenantID, "OWN_SECRET", "")) },
-			check:       "credential other", state: activities.FindingFault, says: []string{"certificate", "name a PEM file with the authority of that certificate in ca-file"},
+			check:       "credential other", state: activities.FindingFault, text: []string{"certificate", "name a PEM file with the authority of that certificate in ca-file"},
 		},
 		"ARM out of reach": {
 			reason: "the network is down", code: 1, spoil: func(w *harness.World) { w.Sim.Stop() },
-			check: "credential default", state: activities.FindingFault, says: []string{"let the worker reach http://127.0.0.1", "firewall"},
+			check: "credential default", state: activities.FindingFault, text: []string{"let the worker reach http://127.0.0.1", "firewall"},
 		},
 		"no rights": {
 			reason: "reading is allowed, writing is not", args: []string{cluster}, code: 1,
 			spoil: func(w *harness.World) {
 				w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "*", Method: "PUT"}, nil)
 			},
-			check: "rights", state: activities.FindingFault, says: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/azure-rights.md"},
+			check: "rights", state: activities.FindingFault, text: []string{"not granted at adx: Microsoft.Kusto/clusters/write", "docs/azure-rights.md"},
 		},
 		"refused subscription": {
-			reason: "a credential that is tied to one that it may not read", world: tls, code: 1,
+			reason: "the credential may not read its own subscription", world: tls, code: 1,
 			credentials: func(w *harness.World) string {
 				return named(w, identity(harness.TenantID, "OWN_SECRET", ca(w))+"    subscriptions: [99999999-9999-9999-9999-999999999999]\n")
 			},
 			spoil: func(w *harness.World) {
 				w.Sim.Call(http.MethodPost, "/deny", armsim.Denial{Scope: "/subscriptions/99999999*"}, nil)
 			},
-			check: "credential other", state: activities.FindingFault, says: []string{"AuthorizationFailed", "give the credential a role there"},
+			check: "credential other", state: activities.FindingFault, text: []string{"AuthorizationFailed", "give the credential a role there"},
 		},
 		"clock": {
 			reason: "tokens would be refused", world: harness.Options{Simulator: armsim.Options{Clock: func() time.Time { return time.Now().Add(-10 * time.Minute) }}}, code: 1,
-			check: "clock", state: activities.FindingFault, says: []string{"ahead of that of", "10m", "NTP"},
+			check: "clock", state: activities.FindingFault, text: []string{"ahead of that of", "10m", "NTP"},
 		},
 		"provider not registered": {
 			reason: "the first PUT would be refused", args: []string{cluster},
 			world: harness.Options{Simulator: armsim.Options{RequireRegistration: true}},
-			check: "provider", state: activities.FindingWarn, says: []string{"Microsoft.Kusto is NotRegistered", "the first PUT registers it"},
+			check: "provider", state: activities.FindingWarn, text: []string{"Microsoft.Kusto is NotRegistered", "the first PUT registers it"},
 		},
 		"frozen": {
-			reason: "somebody stopped all writes", spoil: func(w *harness.World) { w.MustCLI("freeze", "--reason", "drill") },
-			check: "freeze", state: activities.FindingWarn, says: []string{"writes are frozen: everything by", "armature unfreeze"},
+			reason: "an operator stopped all writes", spoil: func(w *harness.World) { w.MustCLI("freeze", "--reason", "drill") },
+			check: "freeze", state: activities.FindingWarn, text: []string{"writes are frozen: everything by", "armature unfreeze"},
 		},
 	}
 	tests := map[string]func(*testing.T){}
@@ -141,7 +141,7 @@ func TestDoctor(t *testing.T) {
 	sideBySide(t, 4, tests)
 }
 
-func playDoctor(t *testing.T, c illness) {
+func playDoctor(t *testing.T, c diagnosis) {
 	w := harness.New(t, binaries, c.world)
 	if !c.noWorker {
 		var options harness.WorkerOptions
@@ -178,7 +178,7 @@ func playDoctor(t *testing.T, c illness) {
 			}
 		}
 	}
-	for _, part := range c.says {
+	for _, part := range c.text {
 		if !strings.Contains(text, part) {
 			t.Errorf("%s: %q is not in\n%s", c.reason, part, text)
 		}

@@ -21,7 +21,7 @@ const (
 	demoStorage  = demoGroup + "/providers/Microsoft.Storage/storageAccounts/armaturedemo"
 	demoCluster  = demoGroup + "/providers/Microsoft.Kusto/clusters/adx"
 	demoDatabase = demoCluster + "/databases/telemetry"
-	// demoCount is how many resources the examples are.
+	// demoCount is the number of resources in the examples.
 	demoCount = 40
 )
 
@@ -38,7 +38,7 @@ func examplesFolder(t *testing.T) string {
 	return filepath.Join(root, "examples")
 }
 
-// stored are the resources of the simulator whose ID matches the glob.
+// stored returns the resources of the simulator whose ID matches the glob.
 func stored(w *harness.World, glob string) []armsim.StoredResource {
 	w.T.Helper()
 	var all []armsim.StoredResource
@@ -46,8 +46,8 @@ func stored(w *harness.World, glob string) []armsim.StoredResource {
 	return all
 }
 
-// quickPolls lets Azure ask for a poll every minute of its own time. It says
-// nothing for most of the types, and Armature then polls every 15 real seconds.
+// quickPolls makes the simulator return a Retry-After of one simulated minute. For
+// most types it returns none, and Armature then polls every 15 real seconds.
 func quickPolls(w *harness.World) {
 	w.T.Helper()
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
@@ -128,21 +128,21 @@ func readByOthers(t testing.TB) map[string]bool {
 	return read
 }
 
-// examplesDrift changes a property behind everybody's back: the next pass puts
-// it back, alone, and the history names path, old and new value.
+// examplesDrift changes a property outside Armature. The next pass corrects it alone,
+// and the history names path, old and new value.
 func examplesDrift(w *harness.World) {
 	w.Sim.Reset()
 	w.Sim.Patch(demoStorage, map[string]any{"properties": map[string]any{"accessTier": "Cool"}})
 	w.MustCLI("reconcile", "-l", "stack=demo", "--wait", "--timeout", "60s")
 	if puts := w.Sim.Counters().ByMethod[http.MethodPut]; puts != 1 || w.Sim.Count(http.MethodPut, demoStorage) != 1 {
-		w.T.Errorf("%d PUTs, %d of them of the storage account; want that one alone", puts, w.Sim.Count(http.MethodPut, demoStorage))
+		w.T.Errorf("%d PUTs, %d of them of the storage account; want only that one", puts, w.Sim.Count(http.MethodPut, demoStorage))
 	}
 	if now := stored(w, demoStorage); len(now) != 1 || !strings.Contains(fmt.Sprint(now[0].Body), "accessTier:Hot") {
 		w.T.Errorf("the property was not put back: %+v", now)
 	}
 	want := `properties.accessTier "Cool" -> "Hot"`
 	if lines := w.HistoryLines(demoStorage); !strings.Contains(lines, want) {
-		w.T.Errorf("the history does not say %q:\n%s", want, lines)
+		w.T.Errorf("the history lacks %q:\n%s", want, lines)
 	}
 	page := w.MustCLI("describe", "armaturedemo")
 	if !strings.Contains(page.Out, `properties.accessTier: "Cool" -> "Hot"`) {
@@ -150,8 +150,8 @@ func examplesDrift(w *harness.World) {
 	}
 }
 
-// examplesHeld deletes everything, while the group holds what nobody manages:
-// that is a block which names it, and the group gets no DELETE.
+// examplesHeld deletes everything while the group contains an unmanaged resource: the
+// condition names it, and the group gets no DELETE.
 func examplesHeld(w *harness.World, folder string) {
 	foreign := demoGroup + "/providers/Microsoft.Example/things/foreign"
 	w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": foreign, "body": map[string]any{"location": "westus2"}}, nil)
@@ -168,7 +168,7 @@ func examplesHeld(w *harness.World, folder string) {
 	w.Sim.Call(http.MethodDelete, "/resources?id="+foreign, nil, nil)
 }
 
-// examplesDeleted waits for the deletion: it ends by itself, and nothing stays.
+// examplesDeleted waits for the end of the deletion, after which nothing remains.
 func examplesDeleted(w *harness.World, folder string) {
 	w.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "180s")
 	if left := stored(w, demoGroup+"*"); len(left) != 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestFreeze stops a fleet of two workers, over a restart of both: nothing is
-// written, reads go on, and get says why.
+// TestFreeze freezes a fleet of two workers and restarts both: nothing is written,
+// reads continue, and get shows why.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -32,10 +32,10 @@ func TestFreeze(t *testing.T) {
 		return status.Condition.Reason == resource.ReasonFrozen
 	})
 	if len(status.Differences) == 0 || !strings.Contains(status.Condition.Message, "INC-42") || status.NextTry.IsZero() {
-		t.Errorf("status %+v, want the drift, who froze why, and a next try", status)
+		t.Errorf("status %+v, want the drift, the reason of the freeze, and a next try", status)
 	}
 	if shown := s.MustCLI("get"); !strings.Contains(shown.Err, "frozen: everything") || !strings.Contains(shown.Out, "Frozen") {
-		t.Errorf("get says\n%s%s", shown.Out, shown.Err)
+		t.Errorf("get prints\n%s%s", shown.Out, shown.Err)
 	}
 	s.MustCLI("delete", r.id(), "--yes")
 	s.UntilStatus(30*time.Second, r.id(), "a deletion is frozen too", func(status workflows.Status) bool {
@@ -45,7 +45,7 @@ func TestFreeze(t *testing.T) {
 		t.Errorf("%d PUTs and %d DELETEs, want the PUT of the creation alone", puts, deletes)
 	}
 	s.MustCLI("unfreeze")
-	s.Until(10*time.Second, "the workers know it", func() (bool, string) {
+	s.Until(10*time.Second, "the workers know the end of the freeze", func() (bool, string) {
 		s.MustCLI("reconcile", r.id())
 		return s.Sim.Count(http.MethodDelete, r.id()) == 1, "no DELETE yet"
 	})

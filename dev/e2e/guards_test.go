@@ -11,10 +11,10 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestGuardSubnets: fifty subnets by their own manifests are made while their
-// network, whose body could list them, is written ten times. The api-version is
-// one with which a PUT deletes what its body leaves out, and two workers share
-// the work. Each subnet is made once: one that was lost would be made again.
+// TestGuardSubnets creates fifty subnets from their own manifests while their
+// network, whose body could list them, is written ten times. With its api-version a
+// PUT deletes the subnets that its body omits, and two workers share the work. Each
+// subnet is created once: a lost one would be created a second time.
 func TestGuardSubnets(t *testing.T) {
 	t.Parallel()
 	const subnets, writes, group = 50, 10, subscription + "/resourceGroups/many"
@@ -73,10 +73,10 @@ func accepted(w *harness.World, id string) int {
 	return puts
 }
 
-// TestGuardFreeze: a busy fleet of two workers is frozen. By the request log, five
-// seconds later no PUT and no DELETE arrives any more, also not after both workers
-// were killed and started again, while reads go on; get says so. After unfreeze
-// everything that waited happens.
+// TestGuardFreeze freezes a busy fleet of two workers. From five seconds later the
+// request log has no PUT and no DELETE, not even after both workers were killed and
+// restarted, while reads continue; get shows the freeze. After unfreeze all waiting
+// changes are made.
 func TestGuardFreeze(t *testing.T) {
 	t.Parallel()
 	const things, stops, scale = 6, 5 * time.Second, 60 // simulated seconds in one
@@ -92,8 +92,8 @@ func TestGuardFreeze(t *testing.T) {
 	for _, r := range fleet {
 		s.UntilPhase(60*time.Second, r.id(), workflows.PhaseReady)
 	}
-	// busy makes drift on each thing and asks for a pass, round after round, until
-	// the simulator's clock shows a time.
+	// busy creates drift on each thing and requests a pass, in rounds, until the
+	// simulator's clock reaches a time.
 	round := 0
 	busy := func(until time.Time) {
 		t.Helper()
@@ -138,7 +138,7 @@ func TestGuardFreeze(t *testing.T) {
 		t.Errorf("%d reads and %d writes after the freeze, want reads alone", reads, writes)
 	}
 	if shown := s.MustCLI("get"); !strings.Contains(shown.Err, "frozen: everything") || !strings.Contains(shown.Out, "Frozen") {
-		t.Errorf("get says\n%s%s", shown.Out, shown.Err)
+		t.Errorf("get prints\n%s%s", shown.Out, shown.Err)
 	}
 	s.MustCLI("unfreeze")
 	for _, r := range fleet[1:] {
@@ -154,7 +154,7 @@ func TestGuardFreeze(t *testing.T) {
 	})
 }
 
-// latest is the simulator's time of the last request.
+// latest returns the simulator's time of the last request.
 func latest(w *harness.World) time.Time {
 	requests := w.Sim.Requests("")
 	return requests[len(requests)-1].Time

@@ -9,8 +9,8 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// TestImport writes manifests of what the examples made: they plan as in sync,
-// are taken over without a PUT, and no secret is in them.
+// TestImport writes manifests of the resources of the examples: they plan as in sync,
+// are adopted without a PUT, and contain no secret.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 1200}})

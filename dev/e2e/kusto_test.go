@@ -36,9 +36,9 @@ type kusto struct {
 	manifests []string
 }
 
-// TestKustoClusterUpdating holds the heart of the product: while the cluster is
-// Updating nobody touches its databases, each says why, and all become Ready
-// afterwards by themselves.
+// TestKustoClusterUpdating checks the central promise of the product: while the
+// cluster is Updating its databases get no request, each shows why it waits, and all
+// become Ready afterwards without a command.
 func TestKustoClusterUpdating(t *testing.T) {
 	t.Parallel()
 	k := startKusto(t)
@@ -84,7 +84,7 @@ labels: {stack: demo}
 `), "--wait", "--timeout", "60s")
 	k.Sim.Patch(demoDatabase, map[string]any{"properties": map[string]any{"softDeletePeriod": "P1D"}})
 	k.MustCLI("reconcile", demoDatabase, "--wait", "--timeout", "60s")
-	// A late sweep would tell the databases of a change that they knew nothing of.
+	// A late sweep would notify the databases of a change that they do not know.
 	k.UntilWoken(demoCluster)
 	k.holdUpdate()
 	return k
@@ -145,8 +145,8 @@ func (k kusto) timersSay(id, prefix string) {
 	}
 }
 
-// untouched: no request to a database, and of the cluster at most one GET each
-// 30 s for all of them together.
+// untouched checks that no database got a request, and the cluster at most one GET
+// every 30 s for all of them together.
 func (k kusto) untouched(since time.Time) {
 	k.T.Helper()
 	counters := k.Sim.Counters()
@@ -162,7 +162,7 @@ func (k kusto) untouched(since time.Time) {
 	}
 }
 
-// onOneScreen: describe answers the questions of somebody on call.
+// onOneScreen checks that describe shows what an operator on call needs.
 func (k kusto) onOneScreen(id string) {
 	k.T.Helper()
 	page := k.MustCLI("describe", id)
@@ -172,25 +172,25 @@ func (k kusto) onOneScreen(id string) {
 	for what, pattern := range map[string]string{
 		"condition and since when": `(?m)^Ready +False  (Warning|Info)  ReconciliationBlocked  since \d\d:\d\d:\d\d \(.* ago\)$`,
 		"the verdict in words":     `Owning cluster is in provisioning state "Updating"`,
-		"whom it waits for":        `(?m)^Waiting for +.*adx.*  since \d\d:\d\d:\d\d `,
+		"resource it waits for":    `(?m)^Waiting for +.*adx.*  since \d\d:\d\d:\d\d `,
 		"the next try":             `(?m)^Next try +(in |now|due).*\(.*\d\d:\d\d:\d\d\); tried \d+ times? so far$`,
 		"the last differences":     `properties\.softDeletePeriod: "P1D" -> "P30D"`,
 		"a decision with its time": `(?m)^ +\d\d:\d\d:\d\d pass \d+ CheckOwner Block ReconciliationBlocked: Owning cluster`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(page.Out) {
-			k.T.Errorf("describe does not tell %s (%s):\n%s", what, pattern, page)
+			k.T.Errorf("describe does not show %s (%s):\n%s", what, pattern, page)
 		}
 	}
 }
 
-// stopped: a cluster that was stopped refuses its databases too, though its
+// stopped checks that a stopped cluster blocks its databases too, although its
 // provisioning state is Succeeded.
 func (k kusto) stopped() {
 	k.T.Helper()
 	k.Sim.Call(http.MethodPut, "/state", map[string]any{
 		"id": demoCluster, "provisioningState": "Succeeded", "properties": map[string]any{"state": "Stopped"},
 	}, nil)
-	// The pass of the cluster tells its children's owner cache.
+	// The pass of the cluster invalidates the owner cache of its children.
 	k.MustCLI("reconcile", demoCluster, "--wait", "--timeout", "30s")
 	k.Sim.Reset()
 	started := time.Now()

@@ -28,7 +28,7 @@ const (
 	longID = 300
 )
 
-// TestLimits holds that no number and no length makes the server end a workflow.
+// TestLimits checks that no number and no length makes the server end a workflow.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	world := harness.New(t, binaries, harness.Options{})
@@ -53,7 +53,7 @@ func children(t *testing.T) int {
 	return count
 }
 
-// playReferences: a resource with a long ID waits for many others with long IDs.
+// playReferences lets a resource with a long ID wait for many others with long IDs.
 func playReferences(w *harness.World) {
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
@@ -77,11 +77,11 @@ func playReferences(w *harness.World) {
 	}
 	w.MustCLI("why", r.id())
 	running(w, r.id())
-	s.gone(r)
+	s.deleteThing(r)
 }
 
-// playChildren: many wait for one that does not exist yet, all of them are
-// woken by it, and it waits for all of them when it is deleted.
+// playChildren lets many children wait for an owner that does not exist yet. It wakes
+// all of them, and its deletion waits for all of them.
 func playChildren(w *harness.World, count int) {
 	workers := []*harness.Worker{w.StartWorker(harness.WorkerOptions{}), w.StartWorker(harness.WorkerOptions{})}
 	s := scenarios{w}
@@ -124,7 +124,7 @@ func playChildren(w *harness.World, count int) {
 	visibilityKept(w, workers)
 }
 
-// running: the server did not end the workflow.
+// running checks that the server did not end the workflow.
 func running(w *harness.World, id string) {
 	w.T.Helper()
 	description, err := w.Client.DescribeWorkflowExecution(w.T.Context(), w.WorkflowID(id), "")

@@ -1,6 +1,6 @@
-// Package e2e proves the product from the outside: the CLI and the worker as
+// Package e2e tests the product from the outside: the CLI and the worker as
 // processes, on an embedded Temporal server and the ARM simulator. Each file is
-// a scenario; package harness is the ground they stand on.
+// a scenario; package harness provides the environment.
 package e2e
 
 import (

@@ -24,7 +24,7 @@ type oddID struct {
 // odd is one resource of a chain.
 type odd struct{ id, file string }
 
-// TestOddIDs holds that resource IDs of 300 characters, and those with spaces,
+// TestOddIDs checks that resource IDs of 300 characters, and those with spaces,
 // brackets and upper case, work from apply to delete, owners too.
 func TestOddIDs(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func (s scenarios) odd(tc oddID) {
 	}
 }
 
-// shows holds that every command that reads shows the whole ID.
+// shows checks that every command that reads shows the whole ID.
 func (s scenarios) shows(r odd) {
 	s.T.Helper()
 	if page := s.MustCLI("describe", r.id).Out; !strings.Contains(page, "\n"+r.id+"\n") || !strings.Contains(page, "True") {

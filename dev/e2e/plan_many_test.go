@@ -13,7 +13,7 @@ import (
 // plannedMany is how many resources are planned at once.
 const plannedMany = 1000
 
-// TestPlanMany plans a thousand resources that are as their manifests say: one
+// TestPlanMany plans a thousand resources that match their manifests: one
 // GET of each, no other request to them, and few of their groups.
 func TestPlanMany(t *testing.T) {
 	if testing.Short() {
@@ -37,11 +37,11 @@ func TestPlanMany(t *testing.T) {
 	w.Write("many.yaml", text.String())
 	w.Sim.Reset()
 	started := time.Now()
-	said := w.CLI("plan", "-f", "many.yaml")
+	result := w.CLI("plan", "-f", "many.yaml")
 	t.Logf("score plan.many.seconds %.0f for %d resources", time.Since(started).Seconds(), plannedMany)
 	want := fmt.Sprintf("No changes: %d in sync (%d not managed yet: apply takes over the existing resources).\n", plannedMany, plannedMany)
-	if said.Code != 0 || said.Out != want {
-		t.Fatalf("%s", said)
+	if result.Code != 0 || result.Out != want {
+		t.Fatalf("%s", result)
 	}
 	counters, things := w.Sim.Counters(), 0
 	for id, requests := range counters.ByID {

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/dev/internal/harness"
 )
 
-// plannedChange is what the tests read of `plan -o json`.
+// plannedChange has the fields of `plan -o json` that the tests read.
 type plannedChange struct {
 	ID, Name, Action, Reason, Message string
 	After, WaitingFor                 []string
@@ -21,7 +21,7 @@ type plannedChange struct {
 	Drops                             []string
 }
 
-// plan runs `armature plan -o json` and holds that it made no request but GETs.
+// plan runs `armature plan -o json` and checks that it sent GETs only.
 func plan(w *harness.World, code int, args ...string) []plannedChange {
 	w.T.Helper()
 	before := w.Sim.Counters().ByMethod
@@ -43,7 +43,7 @@ func plan(w *harness.World, code int, args ...string) []plannedChange {
 }
 
 // TestPlan plans the examples before they exist, when they are applied, and
-// after a change behind everybody's back. A plan never writes.
+// after a change by another tool. A plan never writes.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 600}})
@@ -58,7 +58,7 @@ func TestPlan(t *testing.T) {
 	w.MustCLI("apply", "-f", filepath.Join(folder, "01-group.yaml"), "-f", filepath.Join(folder, "04-kusto-cluster.yaml"), "--wait", "--timeout", "90s")
 	w.MustCLI("apply", "-f", folder, "--wait", "--timeout", "120s")
 	t.Run("in sync", func(t *testing.T) { planInSync(w.On(t), folder) })
-	t.Run("behind the back", func(t *testing.T) { planBehindTheBack(w.On(t), folder) })
+	t.Run("foreign change", func(t *testing.T) { planForeignChange(w.On(t), folder) })
 	t.Run("blocked", func(t *testing.T) { planBlocked(w.On(t), folder) })
 }
 
@@ -83,12 +83,12 @@ func planInSync(w *harness.World, folder string) {
 		}
 	}
 	if text := w.MustCLI("plan", "-f", folder).Out; text != fmt.Sprintf("No changes: %d in sync.\n", demoCount) {
-		w.T.Errorf("the plan says %q", text)
+		w.T.Errorf("the plan prints %q", text)
 	}
 }
 
-// planBehindTheBack shows exactly the path that changed.
-func planBehindTheBack(w *harness.World, folder string) {
+// planForeignChange checks that the plan shows exactly the changed path.
+func planForeignChange(w *harness.World, folder string) {
 	w.Sim.Patch(demoStorage, map[string]any{"properties": map[string]any{"accessTier": "Cool"}})
 	for _, c := range plan(w, 2, "-f", folder) {
 		switch {
@@ -105,10 +105,11 @@ func planBehindTheBack(w *harness.World, folder string) {
 	plan(w, 0, "-f", folder)
 }
 
-// planBlocked makes no request to what an owner blocks.
+// planBlocked checks that the plan sends no request to a resource that its owner
+// blocks.
 func planBlocked(w *harness.World, folder string) {
 	w.Sim.Patch(demoCluster, map[string]any{"properties": map[string]any{"state": "Stopped", "provisioningState": "Updating"}})
-	w.MustCLI("reconcile", "-l", "stack=demo") // the worker's cache of owners learns it
+	w.MustCLI("reconcile", "-l", "stack=demo") // the worker's owner cache gets the change
 	w.Until(40*time.Second, "the plan knows the cluster's state", func() (bool, string) {
 		w.Sim.Reset()
 		changes := plan(w, 2, "-f", folder)

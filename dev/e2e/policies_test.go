@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestPolicies holds what a manifest and the flags say beside the body.
+// TestPolicies checks the settings of a manifest and of flags beside the body.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -36,7 +36,7 @@ func (s scenarios) applyMore(r thing, size, more string, flags ...string) harnes
 	return s.MustCLI(append([]string{"apply", "-f", s.Write(r.name+".yaml", text)}, flags...)...)
 }
 
-// playOnce: the run ends with Ready, and nothing stays managed.
+// playOnce checks that the run ends when Ready, and that nothing is managed then.
 func playOnce(t *testing.T, s scenarios, r thing) {
 	s.MustCLI("apply", "-f", s.Write("once.yaml", r.manifest("small")), "--once", "--wait", "--timeout", "30s")
 	var status workflows.Status
@@ -51,7 +51,7 @@ func playOnce(t *testing.T, s scenarios, r thing) {
 	}
 }
 
-// playOnceFatal: a verdict that nothing mends fails the run, with its reason.
+// playOnceFatal checks that a permanent failure fails the run, with its reason.
 func playOnceFatal(t *testing.T, s scenarios, r thing) {
 	s.refusePut(r)
 	s.CLI("apply", "-f", s.Write("once-fatal.yaml", r.manifest("small")), "--once")
@@ -68,22 +68,22 @@ func (s scenarios) end(r thing, result any) error {
 	return s.Client.GetWorkflow(ctx, s.WorkflowID(r.id()), "").Get(ctx, result)
 }
 
-// playDetach: the resource is let go without a request.
+// playDetach checks that Armature stops managing the resource without a request.
 func playDetach(t *testing.T, s scenarios, r thing) {
 	s.applyMore(r, "small", "policy: detach-on-delete", "--wait", "--timeout", "30s")
 	before := s.Sim.Counters().ByID[strings.ToLower(r.id())]
 	s.MustCLI("delete", r.id(), "--yes", "--wait", "--timeout", "30s")
 	after := s.Sim.Counters().ByID[strings.ToLower(r.id())]
 	if before[http.MethodGet] != after[http.MethodGet] || after[http.MethodDelete] != 0 || after[http.MethodPut] != 1 {
-		t.Errorf("letting go made requests: %v before, %v after", before, after)
+		t.Errorf("the detach made requests: %v before, %v after", before, after)
 	}
 	if len(stored(s.World, r.id())) != 1 {
 		t.Error("the resource is gone from Azure")
 	}
 }
 
-// playIgnore: an ignored path is no drift, and a PUT for another reason carries
-// what was observed there.
+// playIgnore checks that an ignored path is no drift, and that a PUT for another
+// reason sends the observed value of the path.
 func playIgnore(t *testing.T, s scenarios, r thing) {
 	s.applyMore(r, "small", "ignore: [properties.size, properties.count]", "--wait", "--timeout", "30s")
 	s.Sim.Patch(r.id(), map[string]any{"properties": map[string]any{"size": "large", "count": 7}})
@@ -107,8 +107,8 @@ func playIgnore(t *testing.T, s scenarios, r thing) {
 	}
 }
 
-// playCascade: --cascade deletes a group with what is in it: what is managed
-// first, by its own workflow, and the rest with the group.
+// playCascade deletes a group with --cascade: managed resources first, by their own
+// workflows, and the others with the group.
 func playCascade(t *testing.T, s scenarios, r thing) {
 	owner := subscription + "/resourceGroups/" + r.group
 	groupManifest := strings.Replace(groupIn, "name: first", "name: "+r.group, 1)
@@ -129,8 +129,8 @@ func playCascade(t *testing.T, s scenarios, r thing) {
 	}
 }
 
-// playDependents: a group whose thing is managed waits for it, names it, and is
-// deleted by itself once the thing is.
+// playDependents deletes a group with a managed thing: the deletion waits for the
+// thing, names it, and completes once the thing is deleted.
 func playDependents(t *testing.T, s scenarios, r thing) {
 	owner := subscription + "/resourceGroups/" + r.group
 	groupManifest := strings.Replace(groupIn, "name: first", "name: "+r.group, 1)
@@ -156,8 +156,7 @@ func playDependents(t *testing.T, s scenarios, r thing) {
 	}
 }
 
-// refusePut makes every PUT of the thing an answer that trying again does not
-// mend.
+// refusePut makes every PUT of the thing fail permanently.
 func (s scenarios) refusePut(r thing) {
 	s.T.Helper()
 	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{

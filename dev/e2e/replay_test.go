@@ -20,7 +20,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// replayed is what `armature replay -o json` says of one history.
+// replayed is the result of one history in the output of `armature replay -o json`.
 type replayed struct {
 	Name, WorkflowID, WorkflowType, Result, Expected, Found string
 	EventID                                                 int64
@@ -43,9 +43,9 @@ func (s scenarios) replay(code int, args ...string) map[string]replayed {
 	return all
 }
 
-// TestReplayCommand replays a running fleet before a rollout: what this version
-// made, and a run of a version that does something else, which a worker of this
-// version then cannot go on with.
+// TestReplayCommand replays a running fleet before a rollout: runs of this version,
+// and a run of an incompatible version, which a worker of this version then cannot
+// continue.
 func TestReplayCommand(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -57,10 +57,10 @@ func TestReplayCommand(t *testing.T) {
 	good := thing{group: "replay", name: "good", interval: "1h"}
 	s.apply(good, "small")
 	s.UntilPhase(60*time.Second, good.id(), workflows.PhaseReady)
-	s.MustCLI("freeze", "-l", "stack=none", "--reason", "its workflow is replayed too")
+	s.MustCLI("freeze", "-l", "stack=none", "--reason", "the freeze workflow is replayed too")
 
 	if text := s.MustCLI("replay", good.id()).Out; !strings.Contains(text, "ok (ReconcileResource, ") || !strings.Contains(text, "1 of 1 history replay") {
-		t.Errorf("replay of one says\n%s", text)
+		t.Errorf("replay of one history prints\n%s", text)
 	}
 	var all map[string]replayed
 	s.Until(30*time.Second, "visibility lists all three", func() (bool, string) {
@@ -68,11 +68,11 @@ func TestReplayCommand(t *testing.T) {
 		return len(all) == 3, "fewer"
 	})
 	if all[s.WorkflowID(good.id())].Result != "ok" || all[workflows.FreezeWorkflowID].Result != "ok" {
-		t.Errorf("replay --all says %+v, want ok of what this version runs", all)
+		t.Errorf("replay --all returns %+v, want ok for runs of this version", all)
 	}
 	alien := all[s.WorkflowID(other.id())]
 	if alien.Result != "nondeterminism" || alien.EventID == 0 || alien.Expected != "activity GetResourceTwice" {
-		t.Errorf("replay --all says %+v of the run of another version", alien)
+		t.Errorf("replay --all returns %+v for the run of another version", alien)
 	}
 	s.stuck(other)
 	s.replayAltered(good)
@@ -88,7 +88,7 @@ func (s scenarios) startOther(r thing) {
 	}
 	old := worker.New(s.Client, workflows.TaskQueue, worker.Options{})
 	old.RegisterWorkflowWithOptions(func(ctx workflow.Context, _ workflows.ReconcileResourceInput) error {
-		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{ScheduleToCloseTimeout: time.Hour, TaskQueue: "nobody"})
+		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{ScheduleToCloseTimeout: time.Hour, TaskQueue: "no-worker"})
 		return workflow.ExecuteActivity(ctx, "GetResourceTwice").Get(ctx, nil)
 	}, workflow.RegisterOptions{Name: workflows.ReconcileResourceWorkflow})
 	if err := old.Start(); err != nil {
@@ -101,41 +101,41 @@ func (s scenarios) startOther(r thing) {
 	}, workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{}); err != nil {
 		s.T.Fatal(err)
 	}
-	s.Until(30*time.Second, "the other version has begun", func() (bool, string) {
+	s.Until(30*time.Second, "the other version has started", func() (bool, string) {
 		lines := s.HistoryLines(r.id())
 		return strings.Contains(lines, "ACTIVITY_TASK_SCHEDULED"), lines
 	})
 }
 
-// stuck wakes the other version's run: the worker takes it and fails, which is
-// told from a worker that is missing.
+// stuck wakes the other version's run. The worker takes its task and fails; the CLI
+// distinguishes that from a missing worker.
 func (s scenarios) stuck(r thing) {
 	s.T.Helper()
 	if err := s.Client.SignalWorkflow(s.T.Context(), s.WorkflowID(r.id()), "", workflows.WakeSignal, workflows.WakeInput{}); err != nil {
 		s.T.Fatal(err)
 	}
-	s.Until(60*time.Second, "describe says that it is stuck", func() (bool, string) {
+	s.Until(60*time.Second, "describe shows that it is stuck", func() (bool, string) {
 		page := s.CLI("describe", r.id())
 		return strings.Contains(page.Out, "its workflow task fails") && strings.Contains(page.Out, "`armature replay "+r.id()), page.String()
 	})
 	s.Until(2*time.Minute, "doctor counts it", func() (bool, string) {
-		said := s.CLI("doctor")
-		return said.Code == 1 && strings.Contains(said.Out, "1 workflow's task keeps failing") && strings.Contains(said.Out, "armature replay --all"), said.String()
+		result := s.CLI("doctor")
+		return result.Code == 1 && strings.Contains(result.Out, "1 workflow's task keeps failing") && strings.Contains(result.Out, "armature replay --all"), result.String()
 	})
 	if page := s.CLI("why", r.id()).Out; !strings.Contains(page, "armature replay") {
-		s.T.Errorf("why says\n%s", page)
+		s.T.Errorf("why prints\n%s", page)
 	}
 }
 
-// replayAltered replays files: a history as it is, and one in which an activity
-// has another name.
+// replayAltered replays files: an unchanged history, and one in which an activity has
+// another name.
 func (s scenarios) replayAltered(r thing) {
 	s.T.Helper()
 	folder := s.T.TempDir()
 	history := s.History(r.id())
 	s.writeHistory(filepath.Join(folder, "same.json"), history)
 	if all := s.replay(0, "-f", folder); len(all) != 1 {
-		s.T.Errorf("replay of a folder says %+v", all)
+		s.T.Errorf("replay of a folder returns %+v", all)
 	}
 	var changed int64
 	for _, event := range history.GetEvents() {
@@ -148,7 +148,7 @@ func (s scenarios) replayAltered(r thing) {
 	s.writeHistory(file, history)
 	got := s.replay(1, "-f", file)[s.WorkflowID(r.id())]
 	if got.EventID != changed || got.Expected != "activity ReadResource" || got.Found != "activity GetResource" {
-		s.T.Errorf("replay of the altered history says %+v, want event %d", got, changed)
+		s.T.Errorf("replay of the altered history returns %+v, want event %d", got, changed)
 	}
 }
 

@@ -18,16 +18,16 @@ func ruleFile(when string) string {
 		"    when: |-\n      " + when + "\n    block: Changes of ${name} wait for Monday\n"
 }
 
-// TestRules holds that a rule blocks its own type only, that a faulty reload
-// keeps it, that one of cost 10^9 fails its own resource by name, and that its end
-// lets the resource go on by itself: all without a restart.
+// TestRules checks that a rule blocks its own type only, that a reload with an error
+// keeps it, that a rule of cost 10^9 fails its own resource and is named, and that the
+// resource continues when the rule is removed: all without a restart.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	path := w.Write("rules/freeze.yaml", ruleFile("observed == null"))
 	worker := w.StartWorker(harness.WorkerOptions{Args: []string{"--rules-path", filepath.Dir(path), "--rules-reload", "1s"}})
 	w.MustCLI("apply", "-f", filepath.Join(examplesFolder(t), "01-group.yaml"), "-f", filepath.Join(examplesFolder(t), "03-storage.yaml"))
-	says := func(reason resource.Reason, message string) {
+	shows := func(reason resource.Reason, message string) {
 		t.Helper()
 		w.UntilStatus(60*time.Second, demoStorage, string(reason)+": "+message, func(s workflows.Status) bool {
 			return s.Condition.Reason == reason && strings.Contains(s.Condition.Message, message)
@@ -35,26 +35,26 @@ func TestRules(t *testing.T) {
 	}
 	logs := func(text string) {
 		t.Helper()
-		w.Until(30*time.Second, "the worker says "+text, func() (bool, string) { return strings.Contains(worker.Log(), text), worker.Log() })
+		w.Until(30*time.Second, "the worker logs "+text, func() (bool, string) { return strings.Contains(worker.Log(), text), worker.Log() })
 	}
-	says("ChangeFreeze", "Changes of armaturedemo wait for Monday")
+	shows("ChangeFreeze", "Changes of armaturedemo wait for Monday")
 	w.UntilPhase(60*time.Second, demoGroup, workflows.PhaseReady)
 
 	w.Write("rules/freeze.yaml", ruleFile("obsrved == null"))
 	logs("rules not reloaded, keeping the old ones")
 	logs("freeze.yaml:6:7: when: undeclared reference to 'obsrved'")
 	w.MustCLI("reconcile", demoStorage)
-	says("ChangeFreeze", "Changes of armaturedemo wait for Monday")
+	shows("ChangeFreeze", "Changes of armaturedemo wait for Monday")
 
 	thousand := "[" + strings.Repeat("1,", 999) + "1]"
 	w.Write("rules/freeze.yaml", ruleFile(thousand+".all(a, "+thousand+".all(b, "+thousand+".all(c, a + b + c > 0)))"))
 	logs("rules reloaded")
 	w.MustCLI("reconcile", demoStorage)
-	says(resource.ReasonCheckFailed, "rule freeze (")
+	shows(resource.ReasonCheckFailed, "rule freeze (")
 	w.MustCLI("reconcile", demoGroup)
 	w.UntilPhase(30*time.Second, demoGroup, workflows.PhaseReady)
 	if puts := w.Sim.Count(http.MethodPut, demoStorage); puts != 0 {
-		t.Errorf("the storage account got %d PUTs while its rule held it back", puts)
+		t.Errorf("the storage account got %d PUTs while its rule blocked it", puts)
 	}
 
 	w.Write("rules/freeze.yaml", ruleFile("false"))

@@ -24,7 +24,7 @@ const (
 	envSecret      = `Zq7env81<&>"'ö`
 	fileSecret     = `Zq7file82+/=%20\`
 	postgresSecret = "Zq7postgres83"
-	// planted values are no secrets: the search must find them.
+	// The planted values are no secrets: the search must find them.
 	plantedLabel = "planted-label-91"
 	plantedBody  = "planted-body-92"
 	plantedName  = "planted-name-93"
@@ -34,9 +34,9 @@ const (
 // bearer is the form of a token.
 var bearer = regexp.MustCompile(`eyJ[\w-]{10,}\.[\w-]{10,}\.`)
 
-// TestSecrets holds that no secret value gets anywhere: not what a manifest
-// takes from the worker, not the worker's own, not what only a GET returns; also
-// not when ARM repeats it in an error.
+// TestSecrets checks that no secret value is published: not the secrets that a
+// manifest takes from the worker, not the worker's own, not those that only a GET
+// returns, and not those that ARM repeats in an error.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSecretsScene(t)
@@ -49,9 +49,9 @@ func TestSecrets(t *testing.T) {
 	for _, name := range []string{plantedName, "echo-once", "drifting"} {
 		s.UntilPhase(30*time.Second, s.id(name), workflows.PhaseReady)
 	}
-	for name, says := range map[string]string{"echo-json": plantedError, "failing": plantedError, "echo-text": "the answer is text/html"} {
-		s.UntilStatus(30*time.Second, s.id(name), "says "+says, func(status workflows.Status) bool {
-			return strings.Contains(status.Condition.Message, says)
+	for name, message := range map[string]string{"echo-json": plantedError, "failing": plantedError, "echo-text": "the answer is text/html"} {
+		s.UntilStatus(30*time.Second, s.id(name), "has message "+message, func(status workflows.Status) bool {
+			return strings.Contains(status.Condition.Message, message)
 		})
 	}
 	s.Sim.Patch(s.id("drifting"), map[string]any{"properties": map[string]any{
@@ -74,8 +74,8 @@ type secretsScene struct {
 	scenarios
 	worker   *harness.Worker
 	examples string
-	// said is what the CLI said.
-	said []string
+	// output is the output of all CLI calls.
+	output []string
 }
 
 func newSecretsScene(t *testing.T) *secretsScene {
@@ -125,8 +125,8 @@ func newSecretsScene(t *testing.T) *secretsScene {
 
 func (s *secretsScene) id(name string) string { return thing{group: "secrets", name: name}.id() }
 
-// secretManifest has the secrets under names that tell and that do not, and a
-// body that is large enough to be compressed in histories.
+// secretManifest returns a manifest with secrets under revealing and under neutral
+// names, and with a body large enough to be compressed in histories.
 func secretManifest(name, size string) string {
 	return fmt.Sprintf(`type: Microsoft.Example/things@2024-01-01
 name: %s
@@ -144,18 +144,18 @@ labels: {planted: %s}
 `, name, subscription, size, plantedBody+strings.Repeat(" filler", 1000), plantedLabel)
 }
 
-// run keeps what the CLI says for the search.
+// run calls the CLI and keeps its output for the search.
 func (s *secretsScene) run(args ...string) {
 	s.T.Helper()
 	result := s.MustCLI(args...)
-	s.said = append(s.said, result.Out, result.Err)
+	s.output = append(s.output, result.Out, result.Err)
 }
 
-// search looks for planted values, to prove that it finds, then for secrets.
+// search looks for the planted values, to prove that it works, then for secrets.
 func (s *secretsScene) search() {
 	s.T.Helper()
 	places := map[string]string{
-		"Temporal": strings.Join(s.Texts(), "\n"), "the worker's log": s.worker.Log(), "the CLI's output": strings.Join(s.said, "\n"),
+		"Temporal": strings.Join(s.Texts(), "\n"), "the worker's log": s.worker.Log(), "the CLI's output": strings.Join(s.output, "\n"),
 	}
 	for place, planted := range map[string][]string{
 		"Temporal":         {plantedLabel, plantedBody, plantedName, plantedError, "properties.size", `"large"`},
@@ -181,7 +181,7 @@ func (s *secretsScene) search() {
 			for _, form := range forms(value) {
 				if at := strings.Index(text, form); at >= 0 {
 					s.T.Errorf("%s (%q) stands in %s: ... %q", kind, value, place, text[max(0, at-300):min(len(text), at+100)])
-					break // the other forms say no more
+					break // other forms of the value add nothing
 				}
 			}
 		}
@@ -191,7 +191,7 @@ func (s *secretsScene) search() {
 	}
 }
 
-// secrets are all values that must be nowhere, with what they are.
+// secrets returns all values that must not be published, by their kind.
 func (s *secretsScene) secrets() map[string]string {
 	s.T.Helper()
 	var made struct{ Values []string }
@@ -213,7 +213,7 @@ func (s *secretsScene) secrets() map[string]string {
 	return secrets
 }
 
-// forms are the ways in which a value may be written.
+// forms returns the encodings in which a value may appear.
 func forms(value string) []string {
 	quoted, _ := json.Marshal(value) // a string always encodes
 	return []string{

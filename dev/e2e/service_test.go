@@ -16,13 +16,13 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestWorkerTellsHowItIs holds health, metrics, logs and the end of a worker.
-func TestWorkerTellsHowItIs(t *testing.T) {
+// TestWorkerReports checks the health, metrics, logs and exit of a worker.
+func TestWorkerReports(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	worker := w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
-	r := s.start(t, "told", "1h")
+	r := s.start(t, "reported", "1h")
 	s.putGroup("refused")
 	refused := thing{group: "refused", name: "refused", interval: "1h"}
 	s.refusePut(refused)
@@ -33,12 +33,12 @@ func TestWorkerTellsHowItIs(t *testing.T) {
 		"/healthz": `{"status":"ok"}`, "/readyz": `{"arm":"ok","temporal":"ok","worker":"ok"}`,
 	} {
 		if code, body := worker.Get(path); code != http.StatusOK || strings.TrimSpace(body) != want {
-			t.Errorf("%s answers %d %s, want 200 %s", path, code, body, want)
+			t.Errorf("%s returns %d %s, want 200 %s", path, code, body, want)
 		}
 	}
 	code, metrics := worker.Get("/metrics")
 	if code != http.StatusOK {
-		t.Fatalf("/metrics answers %d %s", code, metrics)
+		t.Fatalf("/metrics returns %d %s", code, metrics)
 	}
 	wellFormed(t, metrics)
 	for what, pattern := range map[string]string{
@@ -51,7 +51,7 @@ func TestWorkerTellsHowItIs(t *testing.T) {
 		"Go's metrics":          `(?m)^go_goroutines [1-9]`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(metrics) {
-			t.Errorf("/metrics does not carry %s (%s):\n%s", what, pattern, grep(metrics, "armature_"))
+			t.Errorf("/metrics lacks %s (%s):\n%s", what, pattern, grep(metrics, "armature_"))
 		}
 	}
 	for _, name := range []string{r.name, "11111111-2222"} {
@@ -60,12 +60,12 @@ func TestWorkerTellsHowItIs(t *testing.T) {
 		}
 	}
 	w.Sim.Stop()
-	w.Until(60*time.Second, "/readyz says that ARM is out of reach", func() (bool, string) {
+	w.Until(60*time.Second, "/readyz reports that ARM is unreachable", func() (bool, string) {
 		code, body := worker.Get("/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, `"arm":"ArmUnreachable"`), body
 	})
 	if code, _ := worker.Get("/healthz"); code != http.StatusOK {
-		t.Errorf("/healthz answers %d while ARM is out of reach, want 200", code)
+		t.Errorf("/healthz returns %d while ARM is unreachable, want 200", code)
 	}
 	if code := worker.Stop(); code != 0 {
 		t.Errorf("after SIGTERM the exit code is %d, want 0", code)
@@ -80,12 +80,12 @@ func wellFormed(t *testing.T, metrics string) {
 	sample := regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*(\{[a-zA-Z_][a-zA-Z0-9_]*="[^"]*"(,[a-zA-Z_][a-zA-Z0-9_]*="[^"]*")*\})? (NaN|[+-]?Inf|[-+0-9.e]+)$`)
 	for _, line := range strings.Split(strings.TrimSuffix(metrics, "\n"), "\n") {
 		if !strings.HasPrefix(line, "# HELP ") && !strings.HasPrefix(line, "# TYPE ") && !sample.MatchString(line) {
-			t.Errorf("/metrics has a line that is no sample: %q", line)
+			t.Errorf("/metrics has a line that is not a sample: %q", line)
 		}
 	}
 }
 
-// grep are the lines that hold a text.
+// grep returns the lines that contain a text.
 func grep(text, part string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
@@ -97,7 +97,7 @@ func grep(text, part string) string {
 }
 
 // logs checks that each line is a JSON object with time, level and message, and
-// that each of the messages stands there once.
+// that each of the messages occurs once.
 func logs(t *testing.T, log string, messages ...string) {
 	t.Helper()
 	seen := map[string]int{}
@@ -113,14 +113,14 @@ func logs(t *testing.T, log string, messages ...string) {
 	}
 	for _, message := range messages {
 		if seen[message] != 1 {
-			t.Errorf("the log says %q %d times, want once:\n%s", message, seen[message], log)
+			t.Errorf("the log has %q %d times, want once:\n%s", message, seen[message], log)
 		}
 	}
 }
 
-// TestSearchAttributes holds what a worker does in a namespace that is not
-// prepared: it registers what is missing, and ends with a sentence where an
-// attribute has another type.
+// TestSearchAttributes starts a worker in a namespace without search attributes: it
+// registers the missing ones, and exits with an explanation where an attribute has
+// another type.
 func TestSearchAttributes(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{NoSearchAttributes: true})
@@ -136,11 +136,11 @@ func TestSearchAttributes(t *testing.T) {
 			worker := w.StartWorker(harness.WorkerOptions{NotReady: true})
 			return worker.WaitExit(30 * time.Second), worker.Log()
 		},
-		"setup": func() (int, string) { said := w.CLI("setup"); return said.Code, said.Err },
+		"setup": func() (int, string) { result := w.CLI("setup"); return result.Code, result.Err },
 	} {
-		code, said := end()
-		if code != 1 || !strings.Contains(said, "search attribute ArmType of namespace default has type Int and must have type Keyword") {
-			t.Errorf("%s ends with %d and says %s\nwant 1 and what to do about ArmType", name, code, said)
+		code, stderr := end()
+		if code != 1 || !strings.Contains(stderr, "search attribute ArmType of namespace default has type Int and must have type Keyword") {
+			t.Errorf("%s exits with %d and prints %s\nwant 1 and the remedy for ArmType", name, code, stderr)
 		}
 	}
 	if _, err := operator.RemoveSearchAttributes(t.Context(), &operatorservice.RemoveSearchAttributesRequest{

@@ -14,14 +14,14 @@ type member struct {
 	// kind is type@api-version, path what follows the group in the ID, owner the
 	// path of the owner ("" for the group).
 	kind, path, owner string
-	// body is JSON; {REF:path} stands for another member.
+	// body is JSON; {REF:path} is replaced by a reference to another member.
 	body string
 }
 
-// tallStack is a resource group with 59 resources in it, in four levels, and
-// with everything that makes a deletion hard: a cluster whose only pool is a
-// resource of its own, types without DELETE, a subnet that private endpoints
-// use, a public IP address that a load balancer uses.
+// tallStack returns a resource group with 59 resources in four levels, including the
+// difficult cases of deletion: a cluster whose only pool is a resource of its own,
+// types without DELETE, a subnet that private endpoints use, a public IP address that
+// a load balancer uses.
 func tallStack() []member {
 	const network, location = "Microsoft.Network/", `"location":"westus2"`
 	vnet, account := network+"virtualNetworks/net", "Microsoft.Storage/storageAccounts/stack"
@@ -72,7 +72,7 @@ func tallStack() []member {
 	return all
 }
 
-// id is the resource ID of a member.
+// id returns the resource ID of a member.
 func (m member) id(group string) string { return group + "/providers/" + m.path }
 
 // manifest names other members by $ref.
@@ -112,7 +112,7 @@ func writeStack(w *harness.World, group string, members []member) string {
 	return w.Folder + "/" + name
 }
 
-// putStack makes the resources of a stack behind everybody's back.
+// putStack creates the resources of a stack in the simulator, outside Armature.
 func putStack(w *harness.World, group string, members []member) {
 	w.T.Helper()
 	put := func(id string, body map[string]any) {

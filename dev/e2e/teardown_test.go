@@ -14,8 +14,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestTearDown deletes whole stacks: nothing stays, and nobody meets a refusal
-// that is not the last word about a resource that goes with its owner.
+// TestTearDown deletes whole stacks: nothing remains, and ARM refuses no DELETE but
+// those of resources that can only be deleted with their owner.
 func TestTearDown(t *testing.T) {
 	t.Parallel()
 	world := harness.New(t, binaries, harness.Options{})
@@ -26,7 +26,7 @@ func TestTearDown(t *testing.T) {
 	})
 }
 
-// stack is a tall stack in a branch of its own.
+// stack is a tall stack in its own branch of the world.
 type stack struct {
 	*harness.World
 	group   string
@@ -47,23 +47,23 @@ func (s stack) pool() string {
 	return s.group + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/system"
 }
 
-// tearDownFiles deletes by the manifests what exists already, with a worker that
-// is killed in the middle where that is asked for.
+// tearDownFiles deletes existing resources by their manifests. With kill, one of two
+// workers is killed on the way.
 func tearDownFiles(s stack, kill bool) {
 	putStack(s.World, s.group, s.members)
 	worker := s.StartWorker(harness.WorkerOptions{})
 	if kill {
 		s.StartWorker(harness.WorkerOptions{})
 		sendAll(s.World, "delete", "-f", s.folder, "--yes")
-		s.Until(60*time.Second, "a third is gone", func() (bool, string) { return len(stored(s.World, s.group+"*")) < 40, "" })
+		s.Until(60*time.Second, "a third is deleted", func() (bool, string) { return len(stored(s.World, s.group+"*")) < 40, "" })
 		worker.Kill()
 	}
 	sendAll(s.World, "delete", "-f", s.folder, "--yes", "--wait", "--timeout", "150s")
-	s.nothingStays(map[string]string{s.pool(): "OperationNotAllowed"})
+	s.nothingRemains(map[string]string{s.pool(): "OperationNotAllowed"})
 }
 
-// tearDownCascade applies the stack and deletes its group alone, while somebody
-// else's network interface uses a subnet.
+// tearDownCascade applies the stack and deletes its group alone, while a foreign
+// network interface uses a subnet.
 func tearDownCascade(s stack) {
 	s.StartWorker(harness.WorkerOptions{})
 	sendAll(s.World, "apply", "-f", s.folder, "--wait", "--timeout", "150s")
@@ -74,14 +74,14 @@ func tearDownCascade(s stack) {
 		"properties": map[string]any{"ipConfigurations": []any{map[string]any{"name": "a", "properties": map[string]any{"subnet": map[string]any{"id": subnet}}}}},
 	}}, nil)
 	sendAll(s.World, "delete", s.group, "--cascade", "--yes", "--wait", "--timeout", "150s")
-	s.nothingStays(map[string]string{
+	s.nothingRemains(map[string]string{
 		s.pool(): "OperationNotAllowed", subnet: "InUseSubnetCannotBeDeleted",
 		network + "virtualNetworks/net": "InUseSubnetCannotBeDeleted",
 	})
 }
 
-// sendAll is MustCLI for a message to many resources: where a busy machine lets
-// some of them go unanswered in time, it is repeated, as the CLI says.
+// sendAll is MustCLI for a message to many resources. On a busy machine some of them
+// may respond too late; then it repeats the command, as the CLI asks.
 func sendAll(w *harness.World, args ...string) {
 	w.T.Helper()
 	for try := 1; ; try++ {
@@ -92,44 +92,44 @@ func sendAll(w *harness.World, args ...string) {
 		if result.Code != 3 || try == 5 {
 			w.T.Fatalf("want exit code 0 of %s", result)
 		}
-		w.T.Logf("repeated, because a worker did not answer in time: armature %s", strings.Join(args, " "))
+		w.T.Logf("repeated, because a worker did not respond in time: armature %s", strings.Join(args, " "))
 	}
 }
 
-// nothingStays: nothing in Azure, no workflow that manages, and no refusal but
-// the ones that are known, by ID.
-func (s stack) nothingStays(known map[string]string) {
+// nothingRemains checks that no resource and no managing workflow remains, and that
+// ARM refused nothing but the known codes by ID.
+func (s stack) nothingRemains(known map[string]string) {
 	s.T.Helper()
 	if left := stored(s.World, s.group+"*"); len(left) != 0 {
-		s.T.Errorf("%d resources stay: %+v", len(left), left)
+		s.T.Errorf("%d resources remain: %+v", len(left), left)
 	}
 	s.Until(60*time.Second, "nothing is managed", func() (bool, string) {
 		list := s.MustCLI("get", "-o", "json").Out
 		return !strings.Contains(list, s.group+"/"), list
 	})
 	for _, r := range s.Sim.Requests("") {
-		// A look may meet a refusal: what is in a database reads the database while
-		// the cluster is being made.
+		// A read may be refused: a child of a database reads it while the cluster is
+		// being created.
 		if r.Method != http.MethodGet && r.Status >= 400 && r.Status != http.StatusNotFound && known[r.ID] != r.Code {
-			s.T.Errorf("a refusal that is nobody's last word: %s %s: %d %s\n%s", r.Method, r.ID, r.Status, r.Code, s.HistoryLines(r.ID))
+			s.T.Errorf("an unexpected refusal: %s %s: %d %s\n%s", r.Method, r.ID, r.Status, r.Code, s.HistoryLines(r.ID))
 		}
 	}
 	if refusals := s.Sim.Counters().SiblingRefusals; len(refusals) != 0 {
 		s.T.Errorf("siblings were changed at the same time: %v", refusals)
 	}
 	for id := range known {
-		// No timer says it where a message comes at that moment.
-		said := func(line string) bool {
+		// No timer shows it where a message arrives at that moment.
+		timer := func(line string) bool {
 			return strings.Contains(line, string(resource.ReasonWaitingForOwnerDelete)) && strings.Contains(line, "it is deleted with ")
 		}
 		if lines := s.HistoryLines(id); !strings.Contains(lines, `"ReconcileReason":"`+string(resource.ReasonWaitingForOwnerDelete)) ||
-			!slices.ContainsFunc(strings.Split(lines, "\n"), said) {
-			s.T.Errorf("%s does not report that it is deleted with its owner:\n%s", id, lines)
+			!slices.ContainsFunc(strings.Split(lines, "\n"), timer) {
+			s.T.Errorf("%s does not show that it is deleted with its owner:\n%s", id, lines)
 		}
 	}
 }
 
-// TestDeleteAnything deletes what is blocked, paused, polling, locked or stopped.
+// TestDeleteAnything deletes blocked, paused, polling, locked and stopped resources.
 func TestDeleteAnything(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -146,8 +146,8 @@ func TestDeleteAnything(t *testing.T) {
 	sideBySide(t, len(cases), cases)
 }
 
-// gone deletes a thing and waits until it is.
-func (s scenarios) gone(r thing) {
+// deleteThing deletes a thing and waits for the end of the deletion.
+func (s scenarios) deleteThing(r thing) {
 	s.T.Helper()
 	s.MustCLI("delete", r.id(), "--yes", "--wait", "--timeout", "60s")
 	if left := stored(s.World, r.id()); len(left) != 0 {
@@ -155,28 +155,27 @@ func (s scenarios) gone(r thing) {
 	}
 }
 
-// playDeleteBlocked: what waits for something that never comes is deleted all
-// the same.
+// playDeleteBlocked deletes a resource that waits for one that never exists.
 func playDeleteBlocked(t *testing.T, s scenarios, r thing) {
 	never := thing{group: r.group, name: "never"}
 	s.applyMore(r, "small", "dependsOn: ["+never.id()+"@2024-01-01]")
 	s.UntilStatus(20*time.Second, r.id(), "waits", func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonReferenceNotFound })
-	s.gone(r)
+	s.deleteThing(r)
 	if requests := s.Sim.Count(http.MethodPut, r.id()) + s.Sim.Count(http.MethodDelete, r.id()); requests != 0 {
-		t.Errorf("%d PUTs and DELETEs of what never existed, want none", requests)
+		t.Errorf("%d PUTs and DELETEs of a resource that never existed, want none", requests)
 	}
 }
 
 func playDeletePaused(t *testing.T, s scenarios, r thing) {
 	playCreate(t, s, r)
 	s.MustCLI("pause", r.id(), "--reason", "incident")
-	s.gone(r)
+	s.deleteThing(r)
 	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 1 {
 		t.Errorf("%d DELETEs, want one", deletes)
 	}
 }
 
-// playDeletePolling: the DELETE comes after the operation of the PUT, once.
+// playDeletePolling checks that one DELETE follows the end of the PUT's operation.
 func playDeletePolling(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{ID: r.id(), On: "put", Spec: armsim.OperationSpec{Shape: armsim.ShapeAsync, RetryAfter: []float64{60}}}, nil)
 	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: r.id()}, nil)
@@ -186,16 +185,16 @@ func playDeletePolling(t *testing.T, s scenarios, r thing) {
 	polls := len(s.Sim.Requests("?kind=operation"))
 	s.Until(20*time.Second, "two more polls", func() (bool, string) { return len(s.Sim.Requests("?kind=operation")) >= polls+2, "" })
 	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 0 {
-		t.Errorf("%d DELETEs while the operation goes on", deletes)
+		t.Errorf("%d DELETEs while the operation is in progress", deletes)
 	}
 	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
-	s.gone(r)
+	s.deleteThing(r)
 	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 1 {
 		t.Errorf("%d DELETEs, want one", deletes)
 	}
 }
 
-// playDeleteLocked: the condition names the lock and its scope.
+// playDeleteLocked checks that the condition names the lock and its scope.
 func playDeleteLocked(t *testing.T, s scenarios, r thing) {
 	playCreate(t, s, r)
 	scope := subscription + "/resourceGroups/" + r.group
@@ -211,14 +210,15 @@ func playDeleteLocked(t *testing.T, s scenarios, r thing) {
 		}
 	}
 	if status.NextTry.IsZero() {
-		t.Error("a locked deletion is not tried again")
+		t.Error("a locked deletion has no next try")
 	}
 	s.Sim.Call(http.MethodDelete, "/resources?id="+lock, nil, nil)
 	s.MustCLI("reconcile", r.id())
-	s.gone(r)
+	s.deleteThing(r)
 }
 
-// playDeleteStopped: a stopped cluster refuses its databases; they go with it.
+// playDeleteStopped deletes a stopped cluster. It refuses requests to its databases,
+// so that they are deleted with it.
 func playDeleteStopped(t *testing.T, s scenarios, r thing) {
 	scope := subscription + "/resourceGroups/" + r.group
 	adx := member{"Microsoft.Kusto/clusters@2023-08-15", "Microsoft.Kusto/clusters/stopped", "", `{"location":"westus2","sku":{"name":"Standard_D13_v2","tier":"Standard","capacity":2},"properties":{"state":"Stopped"}}`}
@@ -237,7 +237,7 @@ func playDeleteStopped(t *testing.T, s scenarios, r thing) {
 	}
 	for _, m := range members[1:] {
 		if deletes := s.Sim.Count(http.MethodDelete, m.id(scope)); deletes != 0 {
-			t.Errorf("%s got %d DELETEs, though its cluster refuses every access", m.path, deletes)
+			t.Errorf("%s got %d DELETEs, although its cluster refuses all requests to it", m.path, deletes)
 		}
 	}
 }

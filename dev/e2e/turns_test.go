@@ -13,11 +13,11 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// subnetsShort is how many siblings take turns here; the benchmark has 100.
+// subnetsShort is the number of siblings that take turns; the benchmark has 100.
 const subnetsShort = 15
 
 // TestRecordTurns applies siblings that ARM changes one at a time, and records
-// the histories of the turns and of one who waited.
+// the histories of the turns and of a resource that waited.
 func TestRecordTurns(t *testing.T) {
 	t.Parallel()
 	world := harness.New(t, binaries, harness.Options{})
@@ -27,7 +27,7 @@ func TestRecordTurns(t *testing.T) {
 	})
 }
 
-// subnets are those of one network, in a branch of their own.
+// subnets are the subnets of one network, in their own branch of the world.
 type subnets struct {
 	*harness.World
 	group, network, folder string
@@ -51,7 +51,7 @@ func newSubnets(t *testing.T, world *harness.World, name string, count int) subn
 	return s
 }
 
-// playTurns: nobody meets ARM's refusal, whatever the number of workers.
+// playTurns checks that ARM refuses no sibling, whatever the number of workers.
 func playTurns(s subnets) {
 	s.StartWorker(harness.WorkerOptions{})
 	s.StartWorker(harness.WorkerOptions{})
@@ -69,7 +69,7 @@ func playTurns(s subnets) {
 	}
 }
 
-// playHolderDies: the turn of a workflow that was terminated goes to the next.
+// playHolderDies checks that the turn of a terminated workflow passes to the next.
 func playHolderDies(s subnets) {
 	s.StartWorker(harness.WorkerOptions{})
 	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: s.ids[0]}, nil)
@@ -82,7 +82,7 @@ func playHolderDies(s subnets) {
 			return status.Condition.Reason == "WaitingForSibling"
 		})
 		if !strings.Contains(status.Condition.Message, "net/s0 has the turn") || len(status.WaitingFor) != 1 {
-			s.T.Errorf("%s does not name who has the turn: %+v", id, status.Condition)
+			s.T.Errorf("%s does not name the holder of the turn: %+v", id, status.Condition)
 		}
 	}
 	if err := s.Client.TerminateWorkflow(s.T.Context(), s.WorkflowID(s.ids[0]), "", "test: the holder of the turn dies"); err != nil {

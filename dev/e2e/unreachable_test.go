@@ -15,8 +15,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// TestUnreachable holds what CLI and worker do while Temporal or ARM is out of
-// reach, and that the worker goes on by itself afterwards.
+// TestUnreachable checks the CLI and the worker while Temporal or ARM is unreachable,
+// and that the worker continues afterwards without a restart.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
@@ -63,7 +63,7 @@ func testUnreachableCLI(w *harness.World) {
 	}
 }
 
-// loudLines are the lines of a JSON log that are warnings or errors.
+// loudLines returns the warnings and errors of a JSON log.
 func loudLines(log string) []string {
 	var loud []string
 	for line := range strings.Lines(log) {
@@ -74,12 +74,12 @@ func loudLines(log string) []string {
 	return loud
 }
 
-// untilAway waits until the worker answers 503 with the reason, and was hung up on
-// so many more times: enough for a worker that repeats itself to have done so.
+// untilAway waits until the worker returns 503 with the reason, and until the wire has
+// closed tries more connections: enough for a repeated log line to show.
 func untilAway(w *harness.World, worker *harness.Worker, line *wire, reason string, tries int) {
 	w.T.Helper()
 	before := line.dialed()
-	w.Until(30*time.Second, "/readyz says "+reason, func() (bool, string) {
+	w.Until(30*time.Second, "/readyz returns "+reason, func() (bool, string) {
 		if !worker.Running() {
 			w.T.Fatalf("the worker ended\n%s", worker.Log())
 		}
@@ -90,7 +90,7 @@ func untilAway(w *harness.World, worker *harness.Worker, line *wire, reason stri
 		return line.dialed() >= before+tries, fmt.Sprint(line.dialed() - before)
 	})
 	if code, body := worker.Get("/healthz"); code != http.StatusOK {
-		w.T.Errorf("/healthz says %d %s; the process runs", code, body)
+		w.T.Errorf("/healthz returns %d %s, want 200", code, body)
 	}
 }
 
@@ -98,16 +98,16 @@ func testUnreachableTemporal(w *harness.World) {
 	line := newWire(w.T, w.Temporal.Address())
 	worker := w.StartWorker(harness.WorkerOptions{Env: []string{"TEMPORAL_ADDRESS=" + line.address()}, NotReady: true})
 	for outage := 1; outage <= 2; outage++ {
-		// gRPC dials less and less often: six times take 16 s, in which the worker
-		// looks twice at least.
+		// gRPC backs off: six dials take 16 s, in which the worker checks at least
+		// twice.
 		untilAway(w, worker, line, `"temporal":"TemporalUnreachable"`, 9-3*outage)
 		if loud := loudLines(worker.Log()); len(loud) != outage || !strings.Contains(loud[outage-1], `"cannot reach server, retrying","server":"temporal"`) {
 			w.T.Errorf("%d warnings, want one for each outage:\n%s", len(loud), strings.Join(loud, ""))
 		}
 		line.mend()
 		worker.WaitReady()
-		if said := strings.Count(worker.Log(), `"reached server","server":"temporal"`); said != outage {
-			w.T.Errorf("%d lines that Temporal is back, want %d", said, outage)
+		if lines := strings.Count(worker.Log(), `"reached server","server":"temporal"`); lines != outage {
+			w.T.Errorf("%d log lines that Temporal is reachable, want %d", lines, outage)
 		}
 		if outage == 1 {
 			line.cut()
@@ -132,10 +132,10 @@ func testUnreachableARM(w *harness.World) {
 		w.T.Errorf("condition %+v, next try %v; want ArmUnreachable, tried again", status.Condition, status.NextTry)
 	}
 	if page := w.MustCLI("describe", r.id()).Out; !strings.Contains(page, "False  Warning  ArmUnreachable") {
-		w.T.Errorf("describe does not say that ARM is out of reach:\n%s", page)
+		w.T.Errorf("describe does not show that ARM is unreachable:\n%s", page)
 	}
-	if said := strings.Count(worker.Log(), `"cannot reach server, retrying","server":"arm"`); said != 1 {
-		w.T.Errorf("the worker says %d times that ARM is out of reach, want once:\n%s", said, worker.Log())
+	if lines := strings.Count(worker.Log(), `"cannot reach server, retrying","server":"arm"`); lines != 1 {
+		w.T.Errorf("%d log lines that ARM is unreachable, want one:\n%s", lines, worker.Log())
 	}
 	line.mend()
 	worker.WaitReady()
@@ -145,7 +145,7 @@ func testUnreachableARM(w *harness.World) {
 	}
 }
 
-// testUntrustedARM: ARM is out of reach when the worker starts, so the wrong CA
+// testUntrustedARM starts the worker while ARM is unreachable, so that the wrong CA
 // shows only later, in the reason.
 func testUntrustedARM(w *harness.World) {
 	otherCA := filepath.Join(w.T.TempDir(), "other.pem")
@@ -169,7 +169,7 @@ func testUntrustedARM(w *harness.World) {
 		return status.Condition.Reason == resource.ReasonArmUnreachable && strings.Contains(status.Condition.Message, "certificate signed by unknown authority")
 	})
 	if code, body := worker.Get("/readyz"); code != http.StatusServiceUnavailable {
-		w.T.Errorf("/readyz says %d %s, want 503", code, body)
+		w.T.Errorf("/readyz returns %d %s, want 503", code, body)
 	}
 	worker.Kill()
 	w.StartWorker(harness.WorkerOptions{})

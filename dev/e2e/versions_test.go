@@ -31,16 +31,16 @@ func TestWorkerVersions(t *testing.T) {
 
 	w.StartWorker(version("two"))
 	setCurrent(w, deployment, "two")
-	// While paused a message wakes the sleeper and leads to no request; the server
-	// tells of the new version some moments after it was set.
+	// While paused, a message wakes the idle workflow and causes no request; the
+	// server reports the new version some moments after it was set.
 	w.MustCLI("pause", r.id())
 	w.Until(60*time.Second, "another run", func() (bool, string) {
-		said := w.MustCLI("reconcile", r.id())
-		return w.RunID(r.id()) != run, said.Out
+		result := w.MustCLI("reconcile", r.id())
+		return w.RunID(r.id()) != run, result.Out
 	})
 	onVersion(w, r.id(), deployment, "two")
 	if code := first.Stop(); code != 0 {
-		t.Errorf("the first worker ends with %d, want 0", code)
+		t.Errorf("the first worker exits with %d, want 0", code)
 	}
 	status := w.UntilPhase(30*time.Second, r.id(), workflows.PhasePaused)
 	if status.Generation != 1 || !status.Condition.Ready {

@@ -19,20 +19,21 @@ import (
 )
 
 const (
-	// waitersShort is how many databases wait here; the benchmark has 200.
+	// waitersShort is the number of waiting databases; the benchmark has 200.
 	waitersShort = 20
-	// wakeEvents is what waking costs the owner's history, whoever waits.
+	// wakeEvents is the maximum number of history events that one wake costs the
+	// owner, whatever the number of waiting resources.
 	wakeEvents = 6
 )
 
-// TestRecordWaking holds what waiting costs and what ends it, and records the
-// histories of an owner and of a child that it woke.
+// TestRecordWaking checks the cost of waiting and the wake that ends it, and
+// records the histories of an owner and of a child that it woke.
 func TestRecordWaking(t *testing.T) {
 	t.Parallel()
 	world := harness.New(t, binaries, harness.Options{})
 	sideBySide(t, 2, map[string]func(*testing.T){
-		"its own operation": func(t *testing.T) { playOwnOperation(newWaiters(t, world, "own-operation", waitersShort)) },
-		"somebody else's":   func(t *testing.T) { playForeignOperation(newWaiters(t, world, "foreign-operation", 6)) },
+		"own operation":     func(t *testing.T) { playOwnOperation(newWaiters(t, world, "own-operation", waitersShort)) },
+		"foreign operation": func(t *testing.T) { playForeignOperation(newWaiters(t, world, "foreign-operation", 6)) },
 	})
 }
 
@@ -62,7 +63,7 @@ func newWaiters(t *testing.T, world *harness.World, name string, count int) *wai
 	return s
 }
 
-// blocked waits until every database was blocked so often.
+// blocked waits until every database was blocked the given number of times.
 func (s *waiters) blocked(times int) {
 	s.T.Helper()
 	for _, id := range s.databases {
@@ -72,22 +73,23 @@ func (s *waiters) blocked(times int) {
 	}
 }
 
-// untouched: no request to a database, and of the cluster at most two GETs a
-// minute and worker.
+// untouched checks that no database got a request, and the cluster at most two GETs
+// per minute and worker.
 func (s *waiters) untouched(since time.Time) {
 	s.T.Helper()
-	counters, most := s.Sim.Counters(), len(s.workers)*(1+int(time.Since(since)/ownerMaxAge))
+	counters, maxGets := s.Sim.Counters(), len(s.workers)*(1+int(time.Since(since)/ownerMaxAge))
 	for id, requests := range counters.ByID {
 		if strings.Contains(id, "/databases/") {
 			s.T.Errorf("the blocked %s got requests: %v", id, requests)
 		}
 	}
-	if gets := counters.ByID[strings.ToLower(s.cluster)][http.MethodGet]; gets > most {
-		s.T.Errorf("the cluster got %d GETs for databases that wait, want at most %d", gets, most)
+	if gets := counters.ByID[strings.ToLower(s.cluster)][http.MethodGet]; gets > maxGets {
+		s.T.Errorf("the cluster got %d GETs for waiting databases, want at most %d", gets, maxGets)
 	}
 }
 
-// playOwnOperation: the cluster's own PUT keeps it Updating; its end wakes all.
+// playOwnOperation keeps the cluster Updating by its own PUT. The end of the
+// operation wakes all databases.
 func playOwnOperation(s *waiters) {
 	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: s.cluster}, nil)
 	s.Sim.Patch(s.cluster, map[string]any{"sku": map[string]any{"capacity": 3}})
@@ -134,24 +136,24 @@ func (s *waiters) wakes(id string) int {
 }
 
 // wakeCosts counts the events of the owner's last wake: the activity, and the
-// workflow task that its end costs.
+// workflow task after it.
 func (s *waiters) wakeCosts() {
 	s.T.Helper()
 	var last int64
 	var events []*historypb.HistoryEvent
-	s.Until(30*time.Second, "the second sweep is over", func() (bool, string) {
+	s.Until(30*time.Second, "the second sweep is complete", func() (bool, string) {
 		events = s.History(s.cluster).GetEvents()
 		last = 0
-		over := false
+		complete := false
 		for _, event := range events {
 			if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "WakeDependents" {
-				last, over = event.GetEventId(), false
+				last, complete = event.GetEventId(), false
 			}
 			if scheduled := event.GetActivityTaskCompletedEventAttributes().GetScheduledEventId(); scheduled != 0 && scheduled == last {
-				over = true
+				complete = true
 			}
 		}
-		return over && events[len(events)-1].GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, s.HistoryLines(s.cluster)
+		return complete && events[len(events)-1].GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, s.HistoryLines(s.cluster)
 	})
 	cost := 0
 	for _, event := range events {
@@ -164,19 +166,20 @@ func (s *waiters) wakeCosts() {
 	}
 }
 
-// playForeignOperation: the cluster's workflow does not know of an operation that is
-// not Armature's. The first database that finds it over, at its next try and with a
-// worker that knows nothing from before, tells the others.
+// playForeignOperation keeps the cluster Updating by an operation that another tool
+// started, so that the cluster's workflow does not know its end. The first database
+// that finds the cluster free, at its next try and on a new worker with empty caches,
+// wakes the others.
 func playForeignOperation(s *waiters) {
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": s.cluster, "provisioningState": "Updating"}, nil)
 	sendAll(s.World, "apply", "-f", s.folder)
 	s.blocked(4)
-	passes, heard, tries := s.lastPass(s.cluster), 0, map[string]int64{}
+	passes, wakesBefore, tries := s.lastPass(s.cluster), 0, map[string]int64{}
 	for _, id := range s.databases {
-		heard += s.wakes(id)
+		wakesBefore += s.wakes(id)
 		before, err := s.Status(id)
 		if err != nil || before.NextTry.IsZero() {
-			s.T.Errorf("%s has no next try, and none but another database will wake it: %+v, %v", id, before, err)
+			s.T.Errorf("%s has no next try, and only another database will wake it: %+v, %v", id, before, err)
 		}
 		tries[id] = before.Pass
 	}
@@ -185,29 +188,29 @@ func playForeignOperation(s *waiters) {
 	}
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": s.cluster, "provisioningState": "Succeeded"}, nil)
 	s.workers = []*harness.Worker{s.StartWorker(harness.WorkerOptions{})}
-	told, heardNow := "", 0
+	waker, wakesAfter := "", 0
 	for _, id := range s.databases {
 		// One try may have come before the state changed.
 		if after := s.UntilPhase(90*time.Second, id, workflows.PhaseReady); after.Pass > tries[id]+2 {
-			s.T.Errorf("%s was Ready after %d passes more, want the next try or a wake to do", id, after.Pass-tries[id])
+			s.T.Errorf("%s was Ready after %d more passes, want Ready by the next try or a wake", id, after.Pass-tries[id])
 		}
-		if s.tells(id) {
-			told = id
+		if s.wakesOthers(id) {
+			waker = id
 		}
-		heardNow += s.wakes(id)
+		wakesAfter += s.wakes(id)
 	}
-	if told == "" || heardNow == heard {
-		s.T.Errorf("%d wakes came and %q sent them, want one that does", heardNow-heard, told)
+	if waker == "" || wakesAfter == wakesBefore {
+		s.T.Errorf("%d wakes arrived, sent by %q; want wakes sent by a database", wakesAfter-wakesBefore, waker)
 	} else {
-		s.Record(told, "owner-freed")
+		s.Record(waker, "owner-freed")
 	}
 	if now := s.lastPass(s.cluster); now != passes {
-		s.T.Errorf("the cluster had %d passes more: its databases did not go on by themselves", now-passes)
+		s.T.Errorf("the cluster had %d more passes; want its databases to continue without it", now-passes)
 	}
 }
 
-// tells reports whether a database told others of its cluster: before its own PUT.
-func (s *waiters) tells(id string) bool {
+// wakesOthers reports whether a database woke the other databases before its own PUT.
+func (s *waiters) wakesOthers(id string) bool {
 	s.T.Helper()
 	for _, event := range s.History(id).GetEvents() {
 		switch event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() {
@@ -223,11 +226,11 @@ func (s *waiters) tells(id string) bool {
 func (s *waiters) lastPass(id string) int64 {
 	s.T.Helper()
 	// A query may first go to a worker that was killed.
-	return s.UntilStatus(30*time.Second, id, "answers", func(workflows.Status) bool { return true }).Pass
+	return s.UntilStatus(30*time.Second, id, "responds to a query", func(workflows.Status) bool { return true }).Pass
 }
 
-// visibilityKept: within the namespace's limit of lists, and no request to
-// Temporal was refused for a limit.
+// visibilityKept checks that the workers stayed within the namespace's limit of list
+// requests, and that Temporal refused no request for a limit.
 func visibilityKept(w *harness.World, workers []*harness.Worker) {
 	w.T.Helper()
 	for _, worker := range workers {
@@ -236,7 +239,7 @@ func visibilityKept(w *harness.World, workers []*harness.Worker) {
 		}
 		code, metrics := worker.Get("/metrics")
 		if code != http.StatusOK {
-			w.T.Fatalf("/metrics answers %d", code)
+			w.T.Fatalf("/metrics returns %d", code)
 		}
 		if refused := grep(metrics, "RESOURCE_EXHAUSTED") + grep(metrics, "ResourceExhausted"); refused != "" {
 			w.T.Errorf("Temporal refused requests for a limit:\n%s", refused)
@@ -247,7 +250,7 @@ func visibilityKept(w *harness.World, workers []*harness.Worker) {
 	}
 }
 
-// sum adds what a pattern captures of metrics.
+// sum adds the numbers that a pattern captures in metrics.
 func sum(w *harness.World, metrics, pattern string) float64 {
 	w.T.Helper()
 	total := 0.0

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// wire is a TCP line to a server, which a test cuts and mends. While it is cut,
-// everybody who dials is hung up on at once.
+// wire is a TCP proxy to a server, which a test cuts and mends. While it is cut, it
+// closes each new connection at once.
 type wire struct {
 	listener net.Listener
 	target   string
@@ -19,7 +19,7 @@ type wire struct {
 	open     map[net.Conn]struct{}
 }
 
-// newWire is a line to target (host:port), which is cut until mend.
+// newWire returns a wire to target (host:port), which is cut until mend.
 func newWire(t testing.TB, target string) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -32,7 +32,7 @@ func newWire(t testing.TB, target string) *wire {
 	return w
 }
 
-// newWireToURL is newWire to the host of a URL.
+// newWireToURL returns a wire to the host of a URL.
 func newWireToURL(t testing.TB, target string) *wire {
 	t.Helper()
 	parsed, err := url.Parse(target)
@@ -50,7 +50,7 @@ func (w *wire) mend() {
 	w.whole = true
 }
 
-// cut ends what goes over the line, too.
+// cut also closes the open connections.
 func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *wire) cut() {
 	clear(w.open)
 }
 
-// dialed is how many were hung up on.
+// dialed returns the number of connections closed at once.
 func (w *wire) dialed() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

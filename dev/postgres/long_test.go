@@ -10,8 +10,8 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// longIDs: PostgreSQL holds 255 characters of an ID, ARM allows more. The chain
-// goes from nothing to Ready, through a block by its long owner, to nothing.
+// longIDs manages a chain of resources with IDs of more than the 255 characters that
+// PostgreSQL stores: created, blocked by an owner with a long ID, and deleted.
 func (g ground) longIDs() {
 	group := subscription + "/resourceGroups/" + strings.Repeat("g", 90)
 	thing := group + "/providers/Microsoft.Example/Things/" + strings.Repeat("t", 63)

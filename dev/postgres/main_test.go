@@ -1,4 +1,4 @@
-// Package postgres proves the product on what docker-compose.yml describes:
+// Package postgres tests the product on the services of docker-compose.yml:
 // Temporal on PostgreSQL, workers with exactly the environment of the file, the
 // simulator over HTTPS with a client secret, the Web UI and the codec server.
 //
@@ -41,7 +41,7 @@ var built struct {
 	binaries harness.Binaries
 	programs stack.Programs
 	root     string
-	// missing says why nothing was built.
+	// missing is the reason why nothing was built.
 	missing string
 }
 
@@ -88,7 +88,7 @@ type ground struct {
 	stack *stack.Stack
 }
 
-// on is the ground for a subtest.
+// on returns the ground for a subtest.
 func (g ground) on(t *testing.T) ground { return ground{World: g.On(t), stack: g.stack} }
 
 // start starts everything, or joins what runs.

@@ -40,7 +40,7 @@ func TestPostgres(t *testing.T) {
 		{"300 characters", ground.longIDs, false},
 		{"block", ground.block, false},
 		{"restart", ground.restart, true},
-		{"go on", ground.goOn, false},
+		{"continue", ground.continues, false},
 		{"metrics", ground.metrics, true},
 		{"delete", ground.delete, false},
 	} {
@@ -64,13 +64,13 @@ func (g ground) upAgain() {
 	}
 }
 
-// examples is examples/ of the product.
+// examples returns the folder examples/ of the product.
 func (g ground) examples() string { return filepath.Join(built.root, "examples") }
 
 // apply takes the examples from nothing to Ready.
 func (g ground) apply() {
 	g.Sim.Call(http.MethodPut, "/time", map[string]any{"scale": 600}, nil)
-	// Azure says nothing for most of the types, and Armature then polls every 15 s.
+	// For most types Azure returns no Retry-After, and Armature then polls every 15 s.
 	g.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
 	g.MustCLI("apply", "-f", g.examples(), "--wait", "--timeout", "180s")
 	g.Sim.Reset()
@@ -80,7 +80,7 @@ func (g ground) apply() {
 	}
 }
 
-// block: while the cluster is Updating its databases wait, and say for what.
+// block checks that the databases wait while the cluster is Updating, and show why.
 func (g ground) block() {
 	g.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: demoCluster}, nil)
 	g.Sim.Patch(demoCluster, map[string]any{"sku": map[string]any{"capacity": 3}})
@@ -94,7 +94,7 @@ func (g ground) block() {
 	g.Sim.Patch(demoDatabase, map[string]any{"properties": map[string]any{"softDeletePeriod": "P1D"}})
 	g.Sim.Reset()
 	g.MustCLI("reconcile", demoDatabase)
-	// A worker that read the cluster just before believes it for 30 s, and is
+	// A worker that read the cluster just before uses that reading for 30 s, and is
 	// refused by ARM instead (Conflict).
 	status := g.UntilStatus(90*time.Second, demoDatabase, "is blocked", func(s workflows.Status) bool {
 		return s.Phase == workflows.PhaseBlocked && s.Attempts >= 2 && s.Condition.Reason == resource.ReasonReconciliationBlocked
@@ -106,9 +106,9 @@ func (g ground) block() {
 		g.T.Errorf("the blocked database got %d PUTs", puts)
 	}
 	if lines := g.HistoryLines(demoDatabase); !strings.Contains(lines, blockedBy) {
-		g.T.Errorf("the history does not say why:\n%s", lines)
+		g.T.Errorf("the history does not show why:\n%s", lines)
 	}
-	g.Until(20*time.Second, "the list says why", func() (bool, string) {
+	g.Until(20*time.Second, "the list shows why", func() (bool, string) {
 		list := g.MustCLI("get", "--phase", "Blocked").Out
 		return strings.Contains(list, "telemetry") && strings.Contains(list, string(resource.ReasonReconciliationBlocked)), list
 	})
@@ -117,7 +117,7 @@ func (g ground) block() {
 	}
 }
 
-// accepted is how many PUTs of a resource ARM took.
+// accepted returns the number of PUTs of a resource that ARM accepted.
 func (g ground) accepted(id string) int {
 	g.T.Helper()
 	count := 0
@@ -146,22 +146,22 @@ func (g ground) restart() {
 	})
 }
 
-// goOn: when the cluster's operation ends, everything becomes Ready by itself,
-// with one PUT of what differed.
-func (g ground) goOn() {
+// continues checks that everything becomes Ready when the cluster's operation ends,
+// with one PUT of each resource that differed.
+func (g ground) continues() {
 	g.Sim.Call(http.MethodDelete, "/holds", nil, nil)
 	for _, id := range []string{demoCluster, demoDatabase} {
 		g.UntilPhase(120*time.Second, id, workflows.PhaseReady)
 	}
 	if puts := g.accepted(demoDatabase); puts != 1 {
-		g.T.Errorf("the database got %d PUTs, want the one that puts its property back", puts)
+		g.T.Errorf("the database got %d PUTs, want the one that corrects its property", puts)
 	}
 	if puts := g.accepted(demoCluster); puts != 0 {
 		g.T.Errorf("the cluster got %d more PUTs, want its operation joined", puts)
 	}
 }
 
-// delete takes everything away, in order, and it is gone from the lists.
+// delete deletes everything in order, and checks that no list shows it.
 func (g ground) delete() {
 	g.MustCLI("delete", "-f", g.examples(), "--yes", "--wait", "--timeout", "180s")
 	var left []armsim.StoredResource

@@ -16,7 +16,7 @@ import (
 	"github.com/armature-io/armature/payload"
 )
 
-// services looks at what runs beside the workers.
+// services checks the services beside the workers.
 func (g ground) services() {
 	if running := g.stack.Processes("worker"); len(running) != workers {
 		g.T.Errorf("%d workers run, want %d", len(running), workers)
@@ -26,11 +26,11 @@ func (g ground) services() {
 		if code != http.StatusOK {
 			g.T.Errorf("%s: %d %s", worker.Name(), code, ready)
 		}
-		// What the process runs with is what the file says, its own address apart.
+		// The process has the environment of the file, except for its own address.
 		for _, variable := range worker.Environment() {
 			name, value, _ := strings.Cut(variable, "=")
 			if want := strings.ReplaceAll(g.stack.Environment("worker", name), "0.0.0.0", worker.Address()); value != want {
-				g.T.Errorf("%s: %s=%s, the file says %s", worker.Name(), name, value, want)
+				g.T.Errorf("%s: %s=%s, the file has %s", worker.Name(), name, value, want)
 			}
 		}
 	}
@@ -40,12 +40,12 @@ func (g ground) services() {
 		g.T.Errorf("the Web UI reads payloads at %q (%v)", settings.Codec.Endpoint, err)
 	}
 	if code, _ := g.ask("http://" + g.stack.Address("temporal", "9090") + "/metrics"); code != http.StatusOK {
-		g.T.Errorf("Temporal's metrics answer %d", code)
+		g.T.Errorf("Temporal's metrics return %d", code)
 	}
 	g.decode()
 }
 
-// decode asks the codec server as the Web UI does.
+// decode calls the codec server as the Web UI does.
 func (g ground) decode() {
 	large := &commonpb.Payload{
 		Metadata: map[string][]byte{"encoding": []byte("json/plain")},
@@ -75,7 +75,7 @@ func (g ground) decode() {
 // sdkMetrics are metrics of the SDK that appear with their first count.
 var sdkMetrics = []string{"temporal_request_failure_total", "temporal_workflow_task_execution_failed_total"}
 
-// metrics holds that dashboard and alerts name metrics that a worker serves.
+// metrics checks that dashboard and alerts name metrics that a worker serves.
 func (g ground) metrics() {
 	served := map[string]bool{}
 	for _, worker := range g.stack.Processes("worker") {

@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	// many is more workflows than the largest page has room for.
+	// many is more workflows than fit on the largest page.
 	many = 1050
-	// keys is how many keys ReconcileWaitingFor has room for.
+	// keys is the maximum number of keys in ReconcileWaitingFor.
 	keys = 32
 	// listWithin bounds a page: the CLI waits 10 s, workers wake by lists.
 	listWithin = 5 * time.Second
 )
 
-// setup: what follows armature setup is not refused, although a server on
-// PostgreSQL takes some seconds to know new search attributes.
+// setup checks that a start right after armature setup is not refused, although a
+// server on PostgreSQL takes some seconds to know new search attributes.
 func (g ground) setup() {
 	const namespace = "setup"
 	_, err := g.Client.WorkflowService().RegisterNamespace(g.T.Context(), &workflowservice.RegisterNamespaceRequest{
@@ -52,14 +52,14 @@ func (g ground) setup() {
 		g.T.Fatal(err)
 	}
 	_, err = c.ExecuteWorkflow(g.T.Context(), client.StartWorkflowOptions{
-		ID: "after-setup", TaskQueue: "nobody", TypedSearchAttributes: waiting(),
+		ID: "after-setup", TaskQueue: "no-worker", TypedSearchAttributes: waiting(),
 	}, "Waiter")
 	if err != nil {
 		g.T.Errorf("right after setup the server refuses a start: %v", err)
 	}
 }
 
-// searchAttributes: PostgreSQL answers as SQLite does, letter by letter.
+// searchAttributes checks that PostgreSQL returns exactly what SQLite returns.
 func (g ground) searchAttributes() {
 	answer, err := g.Client.OperatorService().ListSearchAttributes(g.T.Context(),
 		&operatorservice.ListSearchAttributesRequest{Namespace: temporaldev.Namespace})
@@ -109,7 +109,7 @@ labels: {case: data, other: "a b"}
 	g.MustCLI("delete", group, "--cascade", "--yes", "--wait", "--timeout", "60s")
 }
 
-// names are those of the resources that a get shows, sorted.
+// names returns the sorted names of the resources that get shows.
 func (g ground) names(args ...string) []string {
 	g.T.Helper()
 	result := g.CLI(append(args, "-o", "json")...)
@@ -127,7 +127,7 @@ func (g ground) names(args ...string) []string {
 	return names
 }
 
-// pages lists more workflows than a page has room for, each with as many keys
+// pages lists more workflows than fit on a page, each with as many keys
 // as it may wait for, by those keys. On SQLite a page of 1,000 takes over 10 s.
 func (g ground) pages() {
 	ids := g.waiters()
@@ -160,7 +160,8 @@ func (g ground) pages() {
 	}
 }
 
-// waiting are the search attributes of one that waits for as much as it may.
+// waiting returns the search attributes of a workflow that waits for the maximum
+// number of keys.
 func waiting() temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(
 		temporal.NewSearchAttributeKeyKeyword("ReconcilePhase").ValueSet(string(workflows.PhasePending)),
@@ -168,7 +169,7 @@ func waiting() temporal.SearchAttributes {
 	)
 }
 
-// waitingKeys are the keys of resources that do not exist.
+// waitingKeys returns the keys of resources that do not exist.
 func waitingKeys() []string {
 	var found []string
 	for k := range keys {
@@ -190,7 +191,7 @@ func (g ground) waiters() []string {
 	}
 	g.each(ids, func(ctx context.Context, id string) error {
 		_, err := g.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-			ID: id, TaskQueue: "nobody", TypedSearchAttributes: waiting(),
+			ID: id, TaskQueue: "no-worker", TypedSearchAttributes: waiting(),
 		}, "Waiter")
 		return err
 	})
@@ -203,7 +204,7 @@ func (g ground) terminate(ids []string) {
 	})
 }
 
-// each does something sixteen at a time.
+// each calls a function in sixteen goroutines.
 func (g ground) each(ids []string, do func(context.Context, string) error) {
 	g.T.Helper()
 	var group sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 
 const (
 	// pageTimeout bounds how long a page may take until it shows what it should;
-	// generous, since CI machines are slow and the Web UI asks again by itself.
+	// generous, since CI machines are slow and the Web UI refreshes by itself.
 	pageTimeout = 60 * time.Second
 )
 
@@ -37,7 +37,7 @@ func openBrowser(t testing.TB) *browser {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &browser{t: t, ctx: ctx}
-	// The life of the browser hangs on the context of its first action.
+	// The browser ends with the context of its first action.
 	if err := chromedp.Do(b.ctx); err != nil {
 		t.Fatalf("start %s: %v", os.Getenv(chromiumVariable), err)
 	}
@@ -45,7 +45,7 @@ func openBrowser(t testing.TB) *browser {
 	return b
 }
 
-// on is the browser for a subtest: what fails there fails there.
+// on returns the browser for a subtest, so that failures belong to the subtest.
 func (b *browser) on(t testing.TB) *browser { return &browser{t: t, ctx: b.ctx} }
 
 // resize sets the size of the window, in CSS pixels. The Web UI's own menu takes
@@ -55,7 +55,7 @@ func (b *browser) resize(width, height int64) {
 	b.do("resize the window", chromedp.EmulateViewport(width, height))
 }
 
-// open goes to an address.
+// open opens an address.
 func (b *browser) open(address string) {
 	b.t.Helper()
 	b.do("open "+address, chromedp.Navigate(address))
@@ -70,7 +70,7 @@ func (b *browser) do(what string, action chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// evaluate answers what a JavaScript expression is in the page.
+// evaluate returns the value of a JavaScript expression in the page.
 func evaluate[T any](b *browser, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, pageTimeout)
@@ -90,7 +90,7 @@ const shownScript = `(() => {
   return texts.join(' ').replace(/\s+/g, ' ');
 })()`
 
-// until waits until the page shows all texts, and answers what it shows.
+// until waits until the page shows all texts, and returns its text.
 func (b *browser) until(texts ...string) string {
 	b.t.Helper()
 	quoted, err := json.Marshal(texts)
@@ -128,7 +128,7 @@ func (b *browser) screenshot(name string) {
 	b.screenshotFrom(name, "")
 }
 
-// screenshotFrom keeps a picture of the page from a heading on.
+// screenshotFrom keeps a picture of the page, starting at a heading.
 func (b *browser) screenshotFrom(name, heading string) {
 	b.t.Helper()
 	quoted, err := json.Marshal(heading)

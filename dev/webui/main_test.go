@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	if os.Getenv(chromiumVariable) == "" {
-		return m.Run() // each test says what it lacks
+		return m.Run() // each test reports what is missing
 	}
 	folder, err := os.MkdirTemp("", "armature-webui-")
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// maxScreenshot is how large a picture of the docs may be, in bytes.
+	// maxScreenshot is the maximum size of a picture of the docs, in bytes.
 	maxScreenshot = 150_000
-	// maxColors is what a PNG with a palette holds.
+	// maxColors is the maximum number of colours of a PNG with a palette.
 	maxColors = 256
 )
 
-// shrink writes a PNG anew with a palette of its most frequent colours: pages of
+// shrink encodes a PNG with a palette of its most frequent colours: pages of
 // the Web UI have few, and a third of the bytes afterwards.
 func shrink(picture []byte) ([]byte, error) {
 	read, err := png.Decode(bytes.NewReader(picture))
@@ -38,9 +38,9 @@ func shrink(picture []byte) ([]byte, error) {
 	return written.Bytes(), nil
 }
 
-// frequent are the most frequent colours of a picture, the most frequent first.
-// Of shades that hardly anybody tells apart only one is taken: the edges of
-// letters would else crowd out the colour of a rare sign.
+// frequent returns the most frequent colours of a picture, the most frequent first.
+// Of nearly equal shades only one is taken: otherwise the edges of letters would
+// displace the colour of a rare icon.
 func frequent(picture image.Image) color.Palette {
 	counts := map[color.RGBA]int{}
 	for y := picture.Bounds().Min.Y; y < picture.Bounds().Max.Y; y++ {

@@ -13,12 +13,12 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// triesSeen is how often the database tried before anybody looks.
+// triesSeen is the number of tries of the database before the first page is opened.
 const triesSeen = 6
 
-// tell makes everything Ready, lets somebody change a database, which is put
-// right, and then the cluster go Updating and stay there.
-func tell(t *testing.T) story {
+// newStory makes everything Ready, changes a database outside Armature, waits for the
+// correction, and then keeps the cluster Updating.
+func newStory(t *testing.T) story {
 	t.Helper()
 	w := harness.New(t, binaries, harness.Options{Simulator: armsim.Options{TimeScale: 600}})
 	ui, err := temporaldev.StartUI(t.Context(), w.Temporal.Address(), temporaldev.UIOptions{})

@@ -29,20 +29,20 @@ const (
 	firewall = group + "/providers/Microsoft.Network/networkSecurityGroups/demo-nsg"
 )
 
-// story is a world with a Web UI, looked at by a browser.
+// story is a world with a Web UI and a browser.
 type story struct {
 	*harness.World
 	ui *temporaldev.UI
 	b  *browser
 }
 
-// TestWebUI looks at a cluster that is Updating while its databases wait, with
-// the eyes of somebody on call.
+// TestWebUI opens the pages that an operator on call needs, for a cluster that is
+// Updating while its databases wait.
 func TestWebUI(t *testing.T) {
 	if os.Getenv(chromiumVariable) == "" {
 		t.Skip("no browser: `make test-webui` installs Chromium and runs this test")
 	}
-	s := tell(t)
+	s := newStory(t)
 	for name, look := range map[string]func(story){
 		"list": story.list, "timeline": story.timeline, "details": story.details,
 		"body": story.body, "body without codec server": story.noCodec,
@@ -54,7 +54,7 @@ func TestWebUI(t *testing.T) {
 
 func (s story) on(t *testing.T) story { return story{World: s.On(t), ui: s.ui, b: s.b.on(t)} }
 
-// list: the list of workflows, filtered by phase, is the list of what is blocked.
+// list checks that the list of workflows, filtered by phase, shows the blocked ones.
 func (s story) list() {
 	s.T.Helper()
 	s.b.open(s.ui.Address())
@@ -80,12 +80,12 @@ func (s story) list() {
 		want = append(want, s.WorkflowID(cluster+"/databases/"+name))
 	}
 	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
-		s.T.Errorf("the list of what is blocked is not that of the databases (-want +got):\n%s", diff)
+		s.T.Errorf("the list of blocked resources is not the list of the databases (-want +got):\n%s", diff)
 	}
 	s.b.screenshot("list")
 }
 
-// timeline: each timer of a blocked resource says why it waits.
+// timeline checks that each timer of a blocked resource shows why it waits.
 func (s story) timeline() {
 	s.T.Helper()
 	s.b.resize(1400, 960)
@@ -94,7 +94,8 @@ func (s story) timeline() {
 	s.b.screenshot("blocked")
 }
 
-// details: the page of current details answers what, why, for whom, until when.
+// details checks that the current details show the state, its reason, the resource it
+// waits for, and the next try.
 func (s story) details() {
 	s.T.Helper()
 	s.b.resize(1400, 1000)
@@ -103,7 +104,8 @@ func (s story) details() {
 	s.b.screenshot("details")
 }
 
-// body: what was applied is readable, although it is compressed in the history.
+// body checks that the applied body is readable, although the history has it
+// compressed.
 func (s story) body() {
 	s.T.Helper()
 	s.b.resize(1600, 1100)
@@ -115,8 +117,8 @@ func (s story) body() {
 	s.b.screenshot("body")
 }
 
-// noCodec: without the codec server the body is not readable, so that it is the
-// codec server that the body's test tests.
+// noCodec checks that the body is not readable without the codec server, so that body
+// tests the codec server.
 func (s story) noCodec() {
 	s.T.Helper()
 	ui, err := temporaldev.StartUI(s.T.Context(), s.Temporal.Address(), temporaldev.UIOptions{NoCodec: true})
@@ -132,12 +134,12 @@ func (s story) noCodec() {
 	}
 }
 
-// release ends the cluster's operation: the timeline tells the whole story.
+// release ends the cluster's operation and checks the whole timeline.
 func (s story) release() {
 	s.T.Helper()
 	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
 	s.UntilPhase(90*time.Second, database, workflows.PhaseReady)
-	s.Until(60*time.Second, "who waited for the database is woken", func() (bool, string) {
+	s.Until(60*time.Second, "the resource that waited for the database is woken", func() (bool, string) {
 		answer, err := s.Client.DescribeWorkflowExecution(s.T.Context(), s.WorkflowID(database), "")
 		return err == nil && len(answer.GetPendingActivities()) == 0, fmt.Sprint(answer.GetPendingActivities(), err)
 	})
@@ -147,13 +149,13 @@ func (s story) release() {
 	s.b.screenshotFrom("timeline", "Timeline")
 }
 
-// page is a page of the Web UI about the latest run of a resource's workflow.
+// page returns the URL path of a page about the latest run of a resource's workflow.
 func (s story) page(id, name string) string {
 	s.T.Helper()
 	return s.ui.WorkflowAddress(s.WorkflowID(id)) + "/" + s.RunID(id) + "/" + name
 }
 
-// applied is the event that holds the body of the firewall, compressed.
+// applied returns the ID of the event with the compressed body of the firewall.
 func (s story) applied() int64 {
 	s.T.Helper()
 	for _, event := range s.History(firewall).GetEvents() {

@@ -9,53 +9,54 @@ import (
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 )
 
-// crashPlace is where a worker is when its end comes.
-type crashPlace interface {
-	// set makes the next worker stay there; the result is the environment of the
-	// test worker, or nil where an ordinary one will do.
+// crashPoint is the point of a pass at which a worker is killed or stopped.
+type crashPoint interface {
+	// set makes the next worker stop at the point. It returns the environment of the
+	// test worker, or nil where the product's worker is enough.
 	set(s *crashScene) []string
 	reached(s *crashScene) bool
-	// left tells that the worker went on by itself.
+	// left reports whether the worker passed the point too early.
 	left(s *crashScene) bool
 	release(s *crashScene)
-	// outlivesWorker tells that the worker does not wait for its end.
+	// outlivesWorker reports whether a stopping worker does not wait for its end.
 	outlivesWorker() bool
-	// requests is the number of PUTs that are sent when the worker is killed.
+	// requests returns the number of PUTs sent in total when the worker is killed.
 	requests() int
 }
 
-// crashPlaces are the steps of a pass, the moments of a request, and operations.
-func crashPlaces() map[string]func() crashPlace {
-	places := map[string]func() crashPlace{
-		"in step 1, owner check":                func() crashPlace { return &atStep{point: gate.OwnerCheck} },
-		"in step 2, GET":                        func() crashPlace { return &atRequest{fault: armsim.Fault{Method: http.MethodGet}, sent: 1} },
-		"in step 3, pre-check":                  func() crashPlace { return &atStep{point: gate.PreCheck} },
-		"in step 4, before the PUT":             func() crashPlace { return &atStep{point: gate.Modify} },
-		"in step 4, PUT not accepted yet":       func() crashPlace { return &atRequest{fault: armsim.Fault{Method: http.MethodPut}, sent: 2} },
-		"in step 4, PUT accepted, answer lost":  func() crashPlace { return acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync}) },
-		"in step 4, long PUT, answer lost":      func() crashPlace { return acceptedPut(crashOperation(armsim.ShapeAsync)) },
-		"in step 4, read after the PUT":         func() crashPlace { return &atRequest{fault: armsim.Fault{Method: http.MethodGet, After: 1}, sent: 1} },
-		"in step 5, post-check":                 func() crashPlace { return &atStep{point: gate.PostCheck} },
-		"in a poll of provisioningState":        func() crashPlace { return inPoll(armsim.ShapeState, armsim.Fault{Method: http.MethodGet, After: 1}) },
-		"between polls of provisioningState":    func() crashPlace { return &atOperation{shape: armsim.ShapeState} },
-		"in a poll of Location":                 func() crashPlace { return inPoll(armsim.ShapeLocation, armsim.Fault{On: "operation"}) },
-		"between polls of Location":             func() crashPlace { return &atOperation{shape: armsim.ShapeLocation} },
-		"in a poll of Azure-AsyncOperation":     func() crashPlace { return inPoll(armsim.ShapeAsync, armsim.Fault{On: "operation"}) },
-		"between polls of Azure-AsyncOperation": func() crashPlace { return &atOperation{shape: armsim.ShapeAsync} },
+// crashPoints returns the steps of a pass, the phases of a request, and operations.
+func crashPoints() map[string]func() crashPoint {
+	points := map[string]func() crashPoint{
+		"in step 1, owner check":                 func() crashPoint { return &atStep{point: gate.OwnerCheck} },
+		"in step 2, GET":                         func() crashPoint { return &atRequest{fault: armsim.Fault{Method: http.MethodGet}, sent: 1} },
+		"in step 3, pre-check":                   func() crashPoint { return &atStep{point: gate.PreCheck} },
+		"in step 4, before the PUT":              func() crashPoint { return &atStep{point: gate.Modify} },
+		"in step 4, PUT not accepted yet":        func() crashPoint { return &atRequest{fault: armsim.Fault{Method: http.MethodPut}, sent: 2} },
+		"in step 4, PUT accepted, response lost": func() crashPoint { return acceptedPut(armsim.OperationSpec{Shape: armsim.ShapeSync}) },
+		"in step 4, long PUT, response lost":     func() crashPoint { return acceptedPut(crashOperation(armsim.ShapeAsync)) },
+		"in step 4, read after the PUT":          func() crashPoint { return &atRequest{fault: armsim.Fault{Method: http.MethodGet, After: 1}, sent: 1} },
+		"in step 5, post-check":                  func() crashPoint { return &atStep{point: gate.PostCheck} },
+		"in a poll of provisioningState":         func() crashPoint { return inPoll(armsim.ShapeState, armsim.Fault{Method: http.MethodGet, After: 1}) },
+		"between polls of provisioningState":     func() crashPoint { return &atOperation{shape: armsim.ShapeState} },
+		"in a poll of Location":                  func() crashPoint { return inPoll(armsim.ShapeLocation, armsim.Fault{On: "operation"}) },
+		"between polls of Location":              func() crashPoint { return &atOperation{shape: armsim.ShapeLocation} },
+		"in a poll of Azure-AsyncOperation":      func() crashPoint { return inPoll(armsim.ShapeAsync, armsim.Fault{On: "operation"}) },
+		"between polls of Azure-AsyncOperation":  func() crashPoint { return &atOperation{shape: armsim.ShapeAsync} },
 	}
-	return places
+	return points
 }
 
-// crashOperation takes a second; its Retry-After of 60 simulated seconds as well.
+// crashOperation returns an operation of one real second, with a Retry-After of one
+// real second; both are 60 simulated seconds.
 func crashOperation(shape armsim.Shape) armsim.OperationSpec {
 	return armsim.OperationSpec{Shape: shape, Seconds: 60, RetryAfter: []float64{60}}
 }
 
-func acceptedPut(spec armsim.OperationSpec) crashPlace {
+func acceptedPut(spec armsim.OperationSpec) crashPoint {
 	return &atRequest{fault: armsim.Fault{Method: http.MethodPut, Applied: true}, spec: spec, sent: 1}
 }
 
-func inPoll(shape armsim.Shape, poll armsim.Fault) crashPlace {
+func inPoll(shape armsim.Shape, poll armsim.Fault) crashPoint {
 	return &atRequest{fault: poll, spec: crashOperation(shape), sent: 1}
 }
 
@@ -81,10 +82,10 @@ func (p *atStep) release(s *crashScene) {
 	}
 }
 
-// atRequest is one request that the simulator holds.
+// atRequest is one request that the simulator delays.
 type atRequest struct {
 	fault armsim.Fault
-	// spec is the operation that the PUT starts, where one is wanted.
+	// spec is the operation that the PUT starts, if any.
 	spec armsim.OperationSpec
 	sent int
 }
@@ -114,7 +115,7 @@ func (p *atRequest) release(s *crashScene) {
 	s.Sim.Call(http.MethodPost, "/faults/"+p.fault.ID+"/release", nil, nil)
 }
 
-// held is how many requests the simulator holds now.
+// held returns the number of requests that the simulator delays now.
 func (s *crashScene) held() int {
 	s.T.Helper()
 	var faults []armsim.Fault
@@ -151,7 +152,7 @@ func (p *atOperation) release(s *crashScene) {
 	s.Sim.Call(http.MethodDelete, "/holds", nil, nil)
 }
 
-// polled tells whether an operation of the scene was polled.
+// polled reports whether an operation of the scene was polled.
 func (s *crashScene) polled() bool {
 	s.T.Helper()
 	var operations []armsim.OperationStatus
