@@ -117,7 +117,7 @@ func refusesCommandLines(w *harness.World) {
 		{[]string{"get", "-l", "stack"}, `"stack" is not key=value`},
 		{[]string{"describe"}, "name the resources"},
 		{[]string{"describe", subscription + "/resourceGroups/.."}, `the segment ".." is not allowed`},
-		{[]string{"delete", "--yes", subscription + "/resourceGroups/a%2fb"}, `holds '%'`},
+		{[]string{"delete", "--yes", subscription + "/resourceGroups/a%2fb"}, `contains '%'`},
 		{[]string{"delete", "--yes"}, "name the resources"},
 		{[]string{"reconcile", "x", "--force"}, "--force needs --reason"},
 		{[]string{"wait", "--for", "tea"}, "tea"},

@@ -46,9 +46,9 @@ func badManifests() map[string]badInput {
 			want:   []string{"m.yaml:4: bodi: unknown field; did you mean body?", "m.yaml:6: reconcile.intervall: unknown field; did you mean interval?"},
 		},
 		"credential that is no name": {
-			reason: "no worker's config can hold it",
+			reason: "no worker's config can have it",
 			yaml:   badAccount + "body: {}\nreconcile: {credential: Prod EU}\n",
-			want:   []string{`m.yaml:5: reconcile.credential: "Prod EU" is no name of a credential; write the name of a credential of the worker's config`},
+			want:   []string{`m.yaml:5: reconcile.credential: "Prod EU" is not a credential name; write the name of a credential of the worker's config`},
 		},
 		"missing api-version": {
 			reason: "the version decides what a body means",
@@ -58,7 +58,7 @@ func badManifests() map[string]badInput {
 		"owner that does not exist": {
 			reason: "a name that no manifest has",
 			yaml:   strings.Replace(badAccount, badGroup, "nowhere", 1) + "body: {}\n",
-			want:   []string{`m.yaml:3: owner: no manifest of this load is called "nowhere"; write a manifest's name or a resource ID`},
+			want:   []string{`m.yaml:3: owner: no manifest is named "nowhere"; write a manifest's name or a resource ID`},
 		},
 		"reference cycle": {
 			reason: "neither can be first",
@@ -74,39 +74,39 @@ func badManifests() map[string]badInput {
 		"literal password": {
 			reason: "it would end up in histories; it is not repeated either",
 			yaml:   badAccount + "body: {properties: {adminPassword: " + badSecret + "}}\n",
-			want:   []string{"m.yaml:4: body.properties.adminPassword: is a literal under a name that says that it is secret; write {$secret: env:NAME} or {$secret: file:NAME}"},
+			want:   []string{"m.yaml:4: body.properties.adminPassword: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}"},
 			hides:  badSecret,
 		},
 		"two manifests with one ID": {
-			reason: "they would fight; IDs ignore case",
+			reason: "they would overwrite each other; IDs ignore case",
 			files:  map[string]string{"a.yaml": badAccount + "body: {}\n", "b.yaml": strings.Replace(badAccount, "acc", "ACC", 1) + "body: {}\n"},
 			want:   []string{"b.yaml:2: name: the manifest in ", "a.yaml:1 has the same resource ID: " + badGroup + "/providers/Microsoft.Storage/storageAccounts/ACC"},
 		},
 		"subscription that is no GUID": {
 			reason: "a display name is no ID",
 			yaml:   strings.Replace(badAccount, subscription, "/subscriptions/prod", 1) + "body: {}\n",
-			want:   []string{`m.yaml:3: owner: the subscription "prod" is no GUID; write its ID, like 11111111-2222-3333-4444-555555555555`},
+			want:   []string{`m.yaml:3: owner: the subscription "prod" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555`},
 		},
 		"subscription flag that is no GUID": {
-			reason: "the flag is held to the same",
+			reason: "the flag has the same rule",
 			yaml:   "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: bad\nbody: {}\n",
 			flags:  []string{"--subscription", "prod"},
-			want:   []string{`--subscription: the subscription "prod" is no GUID`},
+			want:   []string{`--subscription: the subscription "prod" is not a GUID`},
 		},
 		"interval below a minute": {
-			reason: "a pass a second would eat the subscription's budget",
+			reason: "a pass a second would use up the subscription's budget",
 			yaml:   badAccount + "body: {}\nreconcile: {interval: 59s}\n",
-			want:   []string{"m.yaml:5: reconcile.interval: 59s is below the minimum of 1m; write 0 for no resync"},
+			want:   []string{"m.yaml:5: reconcile.interval: 59s is below the minimum of 1m; write 0 to disable it"},
 		},
 		"body over the limit": {
 			reason: "Temporal refuses large payloads",
 			yaml:   badAccount + "body: {properties: {text: '" + strings.Repeat("x", resource.MaxBodyBytes) + "'}}\n",
-			want:   []string{"m.yaml:4: body: takes 524", "bytes as JSON; allowed are 524288"},
+			want:   []string{"m.yaml:4: body: takes 524", "bytes as JSON; at most 524288 are allowed"},
 		},
 		"secret under tags": {
 			reason: "tags are public",
 			yaml:   badAccount + "body: {tags: {a: {$secret: env:ARMATURE_SECRET_X}}}\n",
-			want:   []string{"m.yaml:4: body.tags.a: $secret is not allowed under tags, which everybody sees"},
+			want:   []string{"m.yaml:4: body.tags.a: $secret is not allowed under tags, which is public"},
 		},
 		"secret as a name": {
 			reason: "names and locations are public",
@@ -122,7 +122,7 @@ func badManifests() map[string]badInput {
 		"secret file outside of the folder": {
 			reason: "a manifest must not read the worker's files",
 			yaml:   badAccount + "body: {properties: {a: {$secret: 'file:../key'}, b: {$secret: file:/etc/passwd}}}\n",
-			want:   []string{"body.properties.a: $secret: file: takes a path inside the worker's folder", "body.properties.b: $secret: file: takes a path inside"},
+			want:   []string{"body.properties.a: $secret: file: needs a path inside the worker's folder", "body.properties.b: $secret: file: needs a path inside"},
 		},
 		"several issues": {
 			reason: "all issues of all files are reported at once",
@@ -132,7 +132,7 @@ func badManifests() map[string]badInput {
 			},
 			flags: []string{"--subscription", "prod"},
 			want: []string{
-				"(4 faults)", "--subscription: the subscription", "a.yaml:4: body.properties.adminPassword: is a literal",
+				"(4 issues)", "--subscription: the subscription", "a.yaml:4: body.properties.adminPassword: is a literal",
 				"a.yaml:5: reconcile.interval: 1s is below", "b.yaml:2: broken YAML",
 			},
 			hides: badSecret,
@@ -164,12 +164,12 @@ func badSegments() map[string]badInput {
 	for segment, want := range map[string]string{
 		"..":        `the segment ".." is not allowed`,
 		".":         `the segment "." is not allowed`,
-		"a%2fb":     `holds '%'; / \ ? # % and control characters are not allowed`,
-		"a?b":       `holds '?'`,
-		"a#b":       `holds '#'`,
-		"a\\b":      `holds '\\'`,
-		"a\x7fb":    `holds '\x7f'`,
-		"a\tb":      `holds '\t'`,
+		"a%2fb":     `contains '%'; / \ ? # % and control characters are not allowed`,
+		"a?b":       `contains '?'`,
+		"a#b":       `contains '#'`,
+		"a\\b":      `contains '\\'`,
+		"a\x7fb":    `contains '\x7f'`,
+		"a\tb":      `contains '\t'`,
 		" a":        `starts or ends with white space`,
 		"a\u00a0":   `starts or ends with white space`,
 		"a/../../b": `the segment ".." is not allowed`,
@@ -181,7 +181,7 @@ func badSegments() map[string]badInput {
 			want:   []string{"m.yaml:2: name: ", want},
 		}
 		cases["owner "+quoted] = badInput{
-			reason: "so are the segments of an owner",
+			reason: "an owner becomes segments of the ID",
 			yaml:   strings.Replace(badAccount, badGroup, fmt.Sprintf("%q", subscription+"/resourceGroups/"+segment), 1) + "body: {}\n",
 			want:   []string{"m.yaml:3: owner: parse resource ID ", want},
 		}

@@ -88,7 +88,7 @@ func playItself(t *testing.T, s scenarios) {
 	r := thing{group: "why-itself", name: "itself", interval: "1h"}
 	text := strings.Replace(r.manifest("small"), "reconcile: {", "reconcile: {dependsOn: ["+r.id()+"@2024-01-01], ", 1)
 	refused := s.CLI("apply", "-f", s.Write("itself.yaml", text))
-	if refused.Code != 2 || !strings.Contains(refused.Err, "is this resource itself, which cannot wait for itself") {
-		t.Errorf("a self-reference is answered with %s", refused)
+	if refused.Code != 2 || !strings.Contains(refused.Err, "is this resource itself and cannot be its own dependency") {
+		t.Errorf("want a self-reference refused: %s", refused)
 	}
 }

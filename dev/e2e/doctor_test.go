@@ -79,7 +79,7 @@ func TestDoctor(t *testing.T) {
 		},
 		"no worker": {
 			reason: "no worker runs", noWorker: true, code: 1, check: "worker", state: activities.FindingFault,
-			text: []string{"no worker polls task queue", "start a worker", "it refuses to start with a wrong configuration"},
+			text: []string{"no worker polls task queue", "start a worker", "it does not start with a wrong configuration"},
 		},
 		"wrong secret": {
 			reason: "of a named credential; a wrong one of the worker would stop it", world: tls, code: 1,

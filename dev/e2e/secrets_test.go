@@ -49,7 +49,7 @@ func TestSecrets(t *testing.T) {
 	for _, name := range []string{plantedName, "echo-once", "drifting"} {
 		s.UntilPhase(30*time.Second, s.id(name), workflows.PhaseReady)
 	}
-	for name, message := range map[string]string{"echo-json": plantedError, "failing": plantedError, "echo-text": "the answer is text/html"} {
+	for name, message := range map[string]string{"echo-json": plantedError, "failing": plantedError, "echo-text": "the response is text/html"} {
 		s.UntilStatus(30*time.Second, s.id(name), "has message "+message, func(status workflows.Status) bool {
 			return strings.Contains(status.Condition.Message, message)
 		})
