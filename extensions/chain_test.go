@@ -92,7 +92,7 @@ func TestChainOrder(t *testing.T) {
 	}
 }
 
-func TestAnswersBecomeVerdicts(t *testing.T) {
+func TestResultsBecomeVerdicts(t *testing.T) {
 	type answer = func() (extensions.PreReconcileCheckResult, error)
 	failing := func(err error) answer {
 		return func() (extensions.PreReconcileCheckResult, error) { return extensions.PreReconcileCheckResult{}, err }
@@ -107,23 +107,23 @@ func TestAnswersBecomeVerdicts(t *testing.T) {
 		want    resource.Verdict
 		message string // part of it
 	}{
-		"error": {"an error is a failed check, its text is kept", failing(errors.New("the moon is full")),
+		"error": {"an error is a failed check with its text", failing(errors.New("the moon is full")),
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow}, "the moon is full"},
 		"error of ARM": {"its request ID and wait are kept", failing(fmt.Errorf("read it: %w", &arm.Error{Status: 429, Message: "slow down", RequestID: "r1", RetryAfter: time.Minute})),
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow, RequestID: "r1", RetryAfter: time.Minute}, "slow down"},
 		"fatal": {"severity Error ends the retries", failing(fmt.Errorf("look: %w", extensions.NewReadyConditionImpactingError(errors.New("bad zone"), resource.SeverityError, "BadZone"))),
 			resource.Verdict{Action: resource.ActionError, Reason: "BadZone", Severity: resource.SeverityError, Class: resource.RetryNone}, "bad zone"},
-		"warning": {"severity and reason are taken as given", failing(extensions.NewReadyConditionImpactingError(errors.New("no secret"), resource.SeverityInfo, resource.ReasonSecretNotFound)),
+		"warning": {"severity and reason are kept", failing(extensions.NewReadyConditionImpactingError(errors.New("no secret"), resource.SeverityInfo, resource.ReasonSecretNotFound)),
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonSecretNotFound, Severity: resource.SeverityInfo, Class: resource.RetryFast}, "no secret"},
 		"panic": {"a panic names point and type", func() (extensions.PreReconcileCheckResult, error) { _ = nothing["x"].ID; panic("unreachable") },
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow}, "extension extensions_test.tracer panicked in PreReconcile"},
-		"no answer": {"the zero value is no answer", saying(extensions.PreReconcileCheckResult{}),
+		"no answer": {"the zero value is not a result", saying(extensions.PreReconcileCheckResult{}),
 			resource.Verdict{Action: resource.ActionError, Reason: resource.ReasonCheckFailed, Severity: resource.SeverityWarning, Class: resource.RetrySlow}, "extensions_test.tracer"},
-		"block": {"a block is tried again slowly", saying(extensions.BlockReconcile("not now")),
+		"block": {"a block is retried slowly", saying(extensions.BlockReconcile("not now")),
 			resource.Verdict{Action: resource.ActionBlock, Reason: resource.ReasonReconciliationBlocked, Severity: resource.SeverityWarning, Class: resource.RetrySlow}, "not now"},
 		"block with options": {"options replace severity, reason and class", saying(extensions.BlockReconcile("no", extensions.WithReason("Frozen"), extensions.WithSeverity(resource.SeverityInfo), extensions.WithRetry(resource.RetryVerySlow))),
 			resource.Verdict{Action: resource.ActionBlock, Reason: "Frozen", Severity: resource.SeverityInfo, Class: resource.RetryVerySlow}, "no"},
-		"block for ever": {"severity Error means class None, in any order of options", saying(extensions.BlockReconcile("no", extensions.WithSeverity(resource.SeverityError), extensions.WithReason("Frozen"))),
+		"block permanently": {"severity Error means class None, in any order of options", saying(extensions.BlockReconcile("no", extensions.WithSeverity(resource.SeverityError), extensions.WithReason("Frozen"))),
 			resource.Verdict{Action: resource.ActionBlock, Reason: "Frozen", Severity: resource.SeverityError, Class: resource.RetryNone}, "no"},
 	}
 	for name, c := range cases {
@@ -153,7 +153,7 @@ func TestAnswersBecomeVerdicts(t *testing.T) {
 	}
 }
 
-func TestSkipIsNoAnswerOfAnOwnerCheck(t *testing.T) {
+func TestOwnerCheckCannotSkip(t *testing.T) {
 	var trace []string
 	r := registry(t, extensions.Entry{Type: extensions.AllTypes, Link: tracer{trace: &trace, answer: func() (extensions.PreReconcileCheckResult, error) {
 		return extensions.SkipReconcile("enough"), nil

@@ -28,15 +28,15 @@ func TestDefaultOwnerCheck(t *testing.T) {
 	}{
 		"no owner":          {reason: "a group's subscription is not read", id: groupID, want: resource.ActionProceed},
 		"group there":       {reason: "a group refuses nothing", id: storageID, ownerID: groupID, observed: updating, want: resource.ActionProceed},
-		"group deleting":    {reason: "unless it goes away", id: storageID, ownerID: groupID, observed: deleting, want: resource.ActionBlock, wantReason: resource.ReasonReconciliationBlocked, message: `Owner "rg1" (Microsoft.Resources/resourceGroups) is in provisioning state "Deleting"`},
-		"group absent":      {reason: "or is not there", id: storageID, ownerID: groupID, want: resource.ActionBlock, wantReason: resource.ReasonWaitingForOwner, message: `Owner "rg1" (Microsoft.Resources/resourceGroups) does not exist in Azure`},
+		"group deleting":    {reason: "unless it is being deleted", id: storageID, ownerID: groupID, observed: deleting, want: resource.ActionBlock, wantReason: resource.ReasonReconciliationBlocked, message: `Owner "rg1" (Microsoft.Resources/resourceGroups) is in provisioning state "Deleting"`},
+		"group absent":      {reason: "or is absent", id: storageID, ownerID: groupID, want: resource.ActionBlock, wantReason: resource.ReasonWaitingForOwner, message: `Owner "rg1" (Microsoft.Resources/resourceGroups) does not exist in Azure`},
 		"parent in flight":  {reason: "a parent under change refuses its children", id: storageID + "/blobServices/default", ownerID: storageID, observed: updating, want: resource.ActionBlock, wantReason: resource.ReasonReconciliationBlocked},
-		"parent failed":     {reason: "a failed parent may still take them", id: storageID + "/blobServices/default", ownerID: storageID, observed: `{"properties":{"provisioningState":"Failed"}}`, want: resource.ActionProceed},
-		"scope in flight":   {reason: "a scope is no parent", id: roleID, ownerID: storageID, observed: updating, want: resource.ActionProceed},
-		"scope absent":      {reason: "but it has to be there", id: roleID, ownerID: storageID, want: resource.ActionBlock, wantReason: resource.ReasonWaitingForOwner},
-		"unreadable":        {reason: "403 blocks nothing, and says so", id: storageID, ownerID: groupID, note: "not readable, not checked", want: resource.ActionProceed, message: `Owner "rg1" (Microsoft.Resources/resourceGroups): not readable, not checked`},
+		"parent failed":     {reason: "a failed parent may still accept children", id: storageID + "/blobServices/default", ownerID: storageID, observed: `{"properties":{"provisioningState":"Failed"}}`, want: resource.ActionProceed},
+		"scope in flight":   {reason: "a scope is not a parent", id: roleID, ownerID: storageID, observed: updating, want: resource.ActionProceed},
+		"scope absent":      {reason: "but it must exist", id: roleID, ownerID: storageID, want: resource.ActionBlock, wantReason: resource.ReasonWaitingForOwner},
+		"unreadable":        {reason: "403 does not block, and the message says it", id: storageID, ownerID: groupID, note: "not readable, not checked", want: resource.ActionProceed, message: `Owner "rg1" (Microsoft.Resources/resourceGroups): not readable, not checked`},
 		"unreadable parent": {reason: "the links see no owner then", id: databaseID, ownerID: clusterID, note: "not readable, not checked", want: resource.ActionProceed},
-		"forced":            {reason: "a person may pass the check", id: databaseID, ownerID: clusterID, observed: updating, force: true, want: resource.ActionProceed},
+		"forced":            {reason: "a forced pass ignores the check", id: databaseID, ownerID: clusterID, observed: updating, force: true, want: resource.ActionProceed},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestReferences(t *testing.T) {
 		"one absent": {reason: "absent outweighs not ready", first: extensions.ResolvedReference{Resolution: extensions.Resolution{Found: true}}, want: resource.ActionBlock, wantReason: resource.ReasonReferenceNotFound, class: resource.RetryFast, waiting: 2, message: `"s1" (Microsoft.Storage/storageAccounts) does not exist in Azure`},
 		"not ready":  {reason: "it exists and changes", first: extensions.ResolvedReference{Resolution: extensions.Resolution{Found: true}}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionBlock, wantReason: resource.ReasonReferenceNotReady, class: resource.RetryFast, waiting: 1, message: "is not ready"},
 		"forbidden":  {reason: "403 blocks nothing", first: extensions.ResolvedReference{Err: &arm.Error{Status: 403, Code: "AuthorizationFailed"}}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionProceed, message: "referenced c1: not readable, not checked"},
-		"unread":     {reason: "another error is a failed check with its words", first: extensions.ResolvedReference{Err: errors.New("read it: connection refused")}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionError, wantReason: resource.ReasonCheckFailed, class: resource.RetrySlow, message: "connection refused"},
+		"unread":     {reason: "another error is a failed check with its text", first: extensions.ResolvedReference{Err: errors.New("read it: connection refused")}, second: extensions.ResolvedReference{Resolution: found}, want: resource.ActionError, wantReason: resource.ReasonCheckFailed, class: resource.RetrySlow, message: "connection refused"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -122,9 +122,9 @@ func TestDefaultPreCheck(t *testing.T) {
 		"in flight": {reason: "an operation is not disturbed", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, want: resource.Verdict{
 			Action: resource.ActionBlock, Reason: resource.ReasonOperationInProgress, Severity: resource.SeverityWarning, Class: resource.RetrySlow,
 			Message: `The resource is in provisioning state "Scaling": an operation is in progress`}},
-		"in flight, forced": {reason: "unless a person says so", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, force: true, want: resource.Verdict{
+		"in flight, forced": {reason: "unless the pass is forced", desired: `{}`, observed: `{"properties":{"provisioningState":"Scaling"}}`, force: true, want: resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure matches the manifest"}},
-		"unknown state": {reason: "a new word of Azure blocks nothing", desired: `{}`, observed: `{"properties":{"provisioningState":"Frobnicating"}}`, want: resource.Verdict{
+		"unknown state": {reason: "an unknown state does not block", desired: `{}`, observed: `{"properties":{"provisioningState":"Frobnicating"}}`, want: resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync, Message: "In sync: Azure matches the manifest"}},
 	}
 	for name, c := range cases {
@@ -159,17 +159,17 @@ func TestPreCheckNamesForceAfterHours(t *testing.T) {
 	}
 }
 
-func TestPreCheckRemembers(t *testing.T) {
+func TestPreCheckWithBaseline(t *testing.T) {
 	obj := object(t, storageID, `{"properties":{"a":1,"b":1,"c":1,"d":1}}`, `{"properties":{"a":2,"b":2,"c":2,"d":2}}`)
 	cases := map[string]struct {
 		reason  string
 		reasons []resource.Difference
 		want    resource.Verdict
 	}{
-		"kept": {"what stayed after a good PUT gets no PUT again", nil, resource.Verdict{
+		"kept": {"a difference that Azure keeps after a good PUT causes no further PUT", nil, resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
 			Message: "In sync, except values that Azure kept after the last PUT: properties.a, properties.b, properties.c and 1 more"}},
-		"not taken": {"nor does a change that Azure did not take, but it is named", []resource.Difference{{Path: "properties.b"}}, resource.Verdict{
+		"not taken": {"nor does a change that Azure did not accept, but it is reported", []resource.Difference{{Path: "properties.b"}}, resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonChangeNotTaken, Severity: resource.SeverityWarning, Class: resource.RetryVerySlow,
 			Message: "Azure accepted the last PUT and kept its own value of properties.b"}},
 	}
@@ -198,16 +198,16 @@ func TestPreCheckContested(t *testing.T) {
 	got := registry(t).PreCheck(t.Context(), req)
 	if got.Action != resource.ActionBlock || got.Reason != resource.ReasonContested || got.Class != resource.RetryVerySlow ||
 		!strings.Contains(got.Message, "properties.a was corrected 3 times and is 7 again, desired 1") || !strings.Contains(got.Message, "last modified by policy") {
-		t.Errorf("a contested path is left to people, with who and what: got %+v", got)
+		t.Errorf("a contested path waits for a user and names the writer: got %+v", got)
 	}
 	forced := req
 	forced.Force = true
 	if got := registry(t).PreCheck(t.Context(), forced); got.Action != resource.ActionProceed {
-		t.Errorf("a person may put it back: got %+v", got)
+		t.Errorf("a forced pass corrects it: got %+v", got)
 	}
 	req.Object = object(t, storageID, `{"properties":{"a":1,"b":1}}`, `{"properties":{"a":7,"b":2}}`)
 	if got := registry(t).PreCheck(t.Context(), req); got.Action != resource.ActionProceed || got.Differences[0].Path != "properties.b" {
-		t.Errorf("another difference is put all the same: got %+v", got)
+		t.Errorf("another difference is still put: got %+v", got)
 	}
 }
 
@@ -220,15 +220,15 @@ func TestPreCheckNamesChildren(t *testing.T) {
 	req.Object = object(t, storageID, `{"properties":{"l":[{"name":"a"}]}}`, `{"properties":{"l":[{"name":"a"},{"name":"b","id":"`+storageID+`/parts/b"}]}}`)
 	got := registry(t).PreCheck(t.Context(), req)
 	if got.Action != resource.ActionSkip || !strings.Contains(got.Message, "children that the manifest does not list: properties.l[name=b]") {
-		t.Errorf("a child that came is named and not fought: %+v", got)
+		t.Errorf("a new child is reported, not corrected: %+v", got)
 	}
 }
 
-func TestPreCheckNamesWhatAPutDrops(t *testing.T) {
+func TestPreCheckNamesDrops(t *testing.T) {
 	got := registry(t).PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, `{"properties":{"a":1}}`,
 		`{"identity":{"type":"SystemAssigned"},"properties":{"a":2},"tags":{"t":"kept"}}`)})
 	if diff := cmp.Diff([]string{"identity"}, got.Drops); diff != "" || !strings.Contains(got.Message, "removes what the manifest does not set: identity") {
-		t.Errorf("what the PUT takes away is named: %+v", got)
+		t.Errorf("values that the PUT drops are named: %+v", got)
 	}
 }
 
@@ -240,11 +240,11 @@ func TestDefaultPostCheck(t *testing.T) {
 	}{
 		"succeeded": {"done", `{"properties":{"provisioningState":"Succeeded"}}`, resource.ActionSuccess, ""},
 		"no state":  {"absent means Succeeded", `{}`, resource.ActionSuccess, ""},
-		"unknown":   {"unknown words pass", `{"properties":{"provisioningState":"Running"}}`, resource.ActionSuccess, ""},
+		"unknown":   {"unknown states pass", `{"properties":{"provisioningState":"Running"}}`, resource.ActionSuccess, ""},
 		"failed":    {"a failed resource is not Ready", `{"properties":{"provisioningState":"Failed"}}`, resource.ActionFailure, `The resource is in provisioning state "Failed"`},
 		"canceled":  {"nor a canceled one", `{"properties":{"provisioningState":"canceled"}}`, resource.ActionFailure, `The resource is in provisioning state "canceled"`},
-		"updating":  {"nor one that changes", `{"properties":{"provisioningState":"Updating"}}`, resource.ActionFailure, `The resource is in provisioning state "Updating"`},
-		"absent":    {"nor one that is not shown", ``, resource.ActionFailure, "Azure does not show the resource yet"},
+		"updating":  {"nor one with an operation in progress", `{"properties":{"provisioningState":"Updating"}}`, resource.ActionFailure, `The resource is in provisioning state "Updating"`},
+		"absent":    {"nor one that is absent", ``, resource.ActionFailure, "Azure does not show the resource yet"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -261,8 +261,8 @@ func TestDefaultPostCheck(t *testing.T) {
 	}
 }
 
-// restsInAccepted is a type whose resources rest in a word that means an
-// operation elsewhere.
+// restsInAccepted is a type with a stable state that means an operation for other
+// types.
 type restsInAccepted struct{}
 
 func (restsInAccepted) RestingStates() []string { return []string{"Accepted"} }
@@ -274,10 +274,10 @@ func TestRestingStates(t *testing.T) {
 		reason, of, state string
 		want              bool
 	}{
-		"taken away":   {"the type rests in it", resting, "accepted", false},
-		"another word": {"only the named words are taken away", resting, "Updating", true},
-		"another type": {"other types keep the word", "Microsoft.Example/others", "Accepted", true},
-		"unknown word": {"unknown words pass", resting, "Fermenting", false},
+		"taken away":   {"the state is stable for the type", resting, "accepted", false},
+		"another word": {"only the named states are stable", resting, "Updating", true},
+		"another type": {"for other types the state means an operation", "Microsoft.Example/others", "Accepted", true},
+		"unknown word": {"unknown states pass", resting, "Fermenting", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

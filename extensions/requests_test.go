@@ -142,12 +142,12 @@ func TestClassify(t *testing.T) {
 		"fast":      {"the table's class", nil, failure(arm.ClassFast), verdict(resource.RetryFast, resource.SeverityWarning)},
 		"slow":      {"the table's class", nil, failure(arm.ClassSlow), verdict(resource.RetrySlow, resource.SeverityWarning)},
 		"very slow": {"the table's class", nil, failure(arm.ClassVerySlow), verdict(resource.RetryVerySlow, resource.SeverityWarning)},
-		"conflict":  {"a conflict is tried again", nil, failure(arm.ClassConflict), verdict(resource.RetrySlow, resource.SeverityWarning)},
+		"conflict":  {"a conflict is retried", nil, failure(arm.ClassConflict), verdict(resource.RetrySlow, resource.SeverityWarning)},
 		"fatal":     {"class None stops the retries", nil, failure(arm.ClassNone), verdict(resource.RetryNone, resource.SeverityError)},
-		"patched":   {"the type knows better", []string{"patch"}, failure(arm.ClassSlow), verdict(resource.RetryNone, resource.SeverityError)},
-		"broken":    {"ARM's error is the news, not the classifier's", []string{"error"}, failure(arm.ClassFast), broken},
+		"patched":   {"the type's classifier replaces the class", []string{"patch"}, failure(arm.ClassSlow), verdict(resource.RetryNone, resource.SeverityError)},
+		"broken":    {"ARM's error is reported, not the classifier's", []string{"error"}, failure(arm.ClassFast), broken},
 		"throttled": {"an empty 429 has a reason, too", nil, &arm.Error{Status: 429, Class: arm.ClassThrottled}, throttled},
-		"unknown":   {"so has any other", nil, &arm.Error{Status: 400, Class: arm.ClassSlow}, unknown},
+		"unknown":   {"so has any other empty error", nil, &arm.Error{Status: 400, Class: arm.ClassSlow}, unknown},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestDelete(t *testing.T) {
 		"plain":   {"without deleters the DELETE goes out", nil, 1, "gone wrong"},
 		"around":  {"a deleter calls next", []string{"1", "2"}, 1, "gone wrong"},
 		"instead": {"or does it itself", []string{"nothing"}, 0, ""},
-		"error":   {"an error comes back", []string{"error"}, 0, "out of order"},
+		"error":   {"an error is returned", []string{"error"}, 0, "out of order"},
 		"panic":   {"a panic too, with its name", []string{"panic"}, 0, "extension extensions_test.worker panicked in Delete"},
 	}
 	for name, c := range cases {

@@ -16,7 +16,7 @@ type ownerLink func(owner *resource.Object, w given) (extensions.PreReconcileChe
 type preLink func(obj, owner *resource.Object, w given) (extensions.PreReconcileCheckResult, error)
 type postLink func(obj, owner *resource.Object, w given) (extensions.PostReconcileCheckResult, error)
 
-// given is what a check gets beside the objects. next is the rest of the chain.
+// given are the inputs of a check besides the objects. next is the rest of the chain.
 type given struct {
 	ctx      context.Context
 	resolver extensions.Resolver

@@ -28,12 +28,12 @@ func TestSpecOwnerBlockOnState(t *testing.T) {
 		}
 		return w.next()
 	}), map[string]situation{
-		"nil owner":   {reason: "a nil owner is no fault", none: true, want: proceed},
+		"nil owner":   {reason: "a nil owner is not an error", none: true, want: proceed},
 		"powered off": {reason: "off", owner: `{"properties":{"state":"PoweredOff"}}`, want: block, why: "ReconciliationBlocked", severity: "Warning", class: "Slow", message: "parent is powered off"},
 		"updating":    {reason: "busy", owner: `{"properties":{"state":"Updating"}}`, want: block, message: "parent is updating"},
 		"running":     {reason: "fine", owner: `{"properties":{"state":"Running"}}`, want: proceed},
 		"null state":  {reason: "nothing known", owner: `{"properties":{"state":null}}`, want: proceed},
-		"absent":      {reason: "the default speaks after the link", owner: ``, want: block, why: "WaitingForOwner"},
+		"absent":      {reason: "the default check runs after the link", owner: ``, want: block, why: "WaitingForOwner"},
 	})
 }
 
@@ -77,9 +77,9 @@ func TestSpecOwnerSKUAndMaintenance(t *testing.T) {
 	}), map[string]situation{
 		"Standard updating":   {reason: "it takes one thing at a time", owner: `{"sku":{"name":"Standard"},"properties":{"state":"Updating"}}`, want: block, message: "parent is updating and SKU does not support concurrent operations"},
 		"Premium updating":    {reason: "Premium may", owner: `{"sku":{"name":"Premium"},"properties":{"state":"Updating"}}`, want: proceed},
-		"unknown SKU":         {reason: "what is not said blocks nothing", owner: `{"properties":{"state":"Updating"}}`, want: proceed},
-		"Standard running":    {reason: "nothing goes on", owner: `{"sku":{"name":"Standard"},"properties":{"state":"Running"}}`, want: proceed},
-		"Premium maintenance": {reason: "maintenance is for all", owner: `{"sku":{"name":"Premium"},"properties":{"state":"Updating","inMaintenanceMode":true}}`, want: block, message: "parent is in maintenance mode"},
+		"unknown SKU":         {reason: "an unknown SKU does not block", owner: `{"properties":{"state":"Updating"}}`, want: proceed},
+		"Standard running":    {reason: "no operation is in progress", owner: `{"sku":{"name":"Standard"},"properties":{"state":"Running"}}`, want: proceed},
+		"Premium maintenance": {reason: "maintenance applies to all SKUs", owner: `{"sku":{"name":"Premium"},"properties":{"state":"Updating","inMaintenanceMode":true}}`, want: block, message: "parent is in maintenance mode"},
 		"no maintenance":      {reason: "false is false", owner: `{"properties":{"inMaintenanceMode":false}}`, want: proceed},
 	})
 }
@@ -112,12 +112,12 @@ func TestSpecOwnerLogging(t *testing.T) {
 	}
 }
 
-// A check that fails is no failed resource: Warning, CheckFailed, tried again.
+// A failed check is not a failed resource: Warning, CheckFailed, retried.
 func TestSpecOwnerError(t *testing.T) {
 	situations(t, ownerLink(func(*resource.Object, given) (extensions.PreReconcileCheckResult, error) {
 		return extensions.PreReconcileCheckResult{}, fmt.Errorf("check failed: %w", errors.New("no answer"))
 	}), map[string]situation{
-		"error": {reason: "words are kept", owner: `{}`, want: errs, why: "CheckFailed", severity: "Warning", class: "Slow"},
+		"error": {reason: "the text is kept", owner: `{}`, want: errs, why: "CheckFailed", severity: "Warning", class: "Slow"},
 	})
 }
 

@@ -25,13 +25,13 @@ func TestSpecPostState(t *testing.T) {
 		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("resource still provisioning: %s", state)), nil
 	}), map[string]situation{
 		"no state":  {reason: "not yet", observed: `{}`, want: fails, why: "PostReconciliationFailure", severity: "Warning", class: "Slow", message: "provisioning state not yet available"},
-		"going on":  {reason: "not yet", observed: `{"properties":{"provisioningState":"Provisioning"}}`, want: fails, message: "resource still provisioning: Provisioning"},
+		"running":   {reason: "not yet", observed: `{"properties":{"provisioningState":"Provisioning"}}`, want: fails, message: "resource still provisioning: Provisioning"},
 		"succeeded": {reason: "ready", observed: `{"properties":{"provisioningState":"Succeeded"}}`, want: readyNow, why: "Succeeded"},
 	})
 }
 
-// rollout asks another resource of Azure how far something is: pattern 2, and
-// certificates and DNS, which are the same question to others.
+// rollout reads the progress from another Azure resource: pattern 2, and the checks
+// of certificates and DNS, which read other resources.
 func rollout(askedID, path, done, waiting string) postLink {
 	return func(_, _ *resource.Object, w given) (extensions.PostReconcileCheckResult, error) {
 		id, err := resource.ParseID(askedID)
@@ -62,10 +62,10 @@ func judgeRollout(t *testing.T, asked, path, done, waiting string) {
 		return &extensiontest.Client{Resources: map[string]string{asked: `{"properties":{"state":"` + state + `"}}`}}
 	}
 	situations(t, rollout(asked, path, done, waiting), map[string]situation{
-		"pending": {reason: "goes on", observed: `{}`, client: shows("InProgress"), want: fails, message: waiting},
-		"absent":  {reason: "not even begun", observed: `{}`, want: fails, message: waiting},
+		"pending": {reason: "in progress", observed: `{}`, client: shows("InProgress"), want: fails, message: waiting},
+		"absent":  {reason: "not started", observed: `{}`, want: fails, message: waiting},
 		"done":    {reason: "ready", observed: `{}`, client: shows(done), want: readyNow},
-		"unknown": {reason: "could not be found out: an error, no failure", observed: `{}`, client: &extensiontest.Client{Err: errors.New("cut")}, want: errs, why: "CheckFailed", severity: "Warning", class: "Slow"},
+		"unknown": {reason: "the query failed: an error, not a failure", observed: `{}`, client: &extensiontest.Client{Err: errors.New("cut")}, want: errs, why: "CheckFailed", severity: "Warning", class: "Slow"},
 	})
 }
 
@@ -130,7 +130,7 @@ func TestSpecPostSeverityReasonMessage(t *testing.T) {
 		return w.nextPost()
 	}), map[string]situation{
 		"pending":  {reason: "the happy path", observed: `{"properties":{"approval":"Pending"}}`, want: fails, why: "ApprovalPending", severity: "Info", class: "Slow", message: "ask the owner of the other side"},
-		"rejected": {reason: "nobody tries again until somebody acts", observed: `{"properties":{"approval":"Rejected"}}`, want: fails, why: "ApprovalRejected", severity: "Error", class: "None", message: "it was rejected"},
+		"rejected": {reason: "it is not retried until a user acts", observed: `{"properties":{"approval":"Rejected"}}`, want: fails, why: "ApprovalRejected", severity: "Error", class: "None", message: "it was rejected"},
 		"approved": {reason: "ready", observed: `{"properties":{"approval":"Approved"}}`, want: readyNow},
 	})
 }

@@ -26,7 +26,7 @@ func TestSpecPreOwnerReady(t *testing.T) {
 		}
 		return w.next()
 	}), map[string]situation{
-		"ready":     {reason: "go on", owner: `{"properties":{"provisioningState":"Succeeded"}}`, want: proceed, why: "NotFound"},
+		"ready":     {reason: "the owner is ready", owner: `{"properties":{"provisioningState":"Succeeded"}}`, want: proceed, why: "NotFound"},
 		"no state":  {reason: "absent means Succeeded", owner: `{}`, want: proceed},
 		"not ready": {reason: "wait", owner: `{"properties":{"provisioningState":"Creating"}}`, want: block, message: "waiting for owner p1 to be ready"},
 		"failed":    {reason: "a failed owner is not ready", owner: `{"properties":{"provisioningState":"Failed"}}`, want: block, message: "waiting for owner p1 to be ready"},
@@ -63,11 +63,11 @@ func TestSpecPreReferences(t *testing.T) {
 		"not ready":    {reason: "changing", desired: body, resolver: knows(`{"properties":{"provisioningState":"Updating"}}`), want: block, why: "ReferenceNotReady", message: "required network not ready"},
 		"ready":        {reason: "there", desired: body, resolver: knows(`{}`), want: proceed},
 		"no reference": {reason: "optional", want: proceed},
-		"lookup fails": {reason: "an error is no verdict about the network", desired: body, resolver: &extensiontest.Resolver{Err: errors.New("no answer")}, want: errs, why: "CheckFailed"},
+		"lookup fails": {reason: "an error is not a verdict about the network", desired: body, resolver: &extensiontest.Resolver{Err: errors.New("no answer")}, want: errs, why: "CheckFailed"},
 	})
 }
 
-// Pattern 3: an invalid configuration blocks for good, severity Error.
+// Pattern 3: an invalid configuration blocks permanently, severity Error.
 func TestSpecPreInvalidConfiguration(t *testing.T) {
 	situations(t, preLink(func(obj, _ *resource.Object, w given) (extensions.PreReconcileCheckResult, error) {
 		if mode, set := obj.DesiredAt("properties.mode"); set && mode != "fast" && mode != "safe" {
@@ -76,7 +76,7 @@ func TestSpecPreInvalidConfiguration(t *testing.T) {
 		}
 		return w.next()
 	}), map[string]situation{
-		"invalid": {reason: "no try mends it", desired: `{"properties":{"mode":"odd"}}`, want: errs, why: "Failed", severity: "Error", class: "None", message: "mode odd is neither fast nor safe"},
+		"invalid": {reason: "a retry cannot succeed", desired: `{"properties":{"mode":"odd"}}`, want: errs, why: "Failed", severity: "Error", class: "None", message: "mode odd is neither fast nor safe"},
 		"valid":   {reason: "fine", desired: `{"properties":{"mode":"fast"}}`, want: proceed},
 		"not set": {reason: "optional", want: proceed},
 	})
@@ -152,7 +152,7 @@ func TestSpecPreRateAndQuota(t *testing.T) {
 	})
 }
 
-// An external system: a change calendar behind HTTP says whether work is allowed.
+// An external system: a change calendar behind HTTP states whether work is allowed.
 func TestSpecPreExternalSystem(t *testing.T) {
 	answer := http.StatusOK
 	calendar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(answer) }))
@@ -176,7 +176,7 @@ func TestSpecPreExternalSystem(t *testing.T) {
 	answer = http.StatusLocked
 	situation{reason: "frozen", want: block, severity: "Info", class: "Slow", message: "change freeze"}.judge(t, link)
 	calendar.Close()
-	situation{reason: "unreachable is no answer", want: errs, why: "CheckFailed"}.judge(t, link)
+	situation{reason: "an unreachable calendar is an error", want: errs, why: "CheckFailed"}.judge(t, link)
 }
 
 // Decision record 2022-12: acting before and after the standard action, and a
@@ -190,7 +190,7 @@ func TestSpecPreBeforeAndAfterTheDefault(t *testing.T) {
 		return result, err
 	}), map[string]situation{
 		"in sync": {reason: "no difference, no PUT", desired: `{"a":1}`, observed: `{"a":1}`, want: skips, why: "InSync"},
-		"differs": {reason: "the link sees what the default found", desired: `{"a":1}`, observed: `{"a":2}`, want: block, message: "changes wait for the window: a"},
+		"differs": {reason: "the link gets the differences of the default check", desired: `{"a":1}`, observed: `{"a":2}`, want: block, message: "changes wait for the window: a"},
 		"absent":  {reason: "a create has no difference", want: proceed, why: "NotFound"},
 	})
 }

@@ -81,9 +81,9 @@ func TestBuiltInChecks(t *testing.T) {
 	}
 }
 
-// Every check that ships with Armature has a suite, or a test of its own that
-// is listed here.
-func TestBuiltInChecksAreTried(t *testing.T) {
+// TestBuiltInChecksHaveTests: every check that ships with Armature has a suite, or a
+// test of its own that is listed here.
+func TestBuiltInChecksHaveTests(t *testing.T) {
 	type check struct{ armType, link string }
 	ownTests := []string{"azure.RoleAssignment", "azure.fixedChild"}
 	tried := map[check]bool{}
@@ -93,7 +93,7 @@ func TestBuiltInChecksAreTried(t *testing.T) {
 	for _, entry := range azure.BuiltIn() {
 		link := fmt.Sprintf("%T", entry.Link)
 		if isCheck(entry.Link) && !slices.Contains(ownTests, link) && !tried[check{entry.Type, link}] {
-			t.Errorf("no suite tries %s for %s", link, entry.Type)
+			t.Errorf("no suite tests %s for %s", link, entry.Type)
 		}
 	}
 }

@@ -25,8 +25,8 @@ func scaleSetInstanceSuite() extensiontest.Suite {
 	}
 }
 
-// TestScaleSetInstanceStates: a machine is left alone while its set changes it,
-// and is not there once the set shrank.
+// TestScaleSetInstanceStates: a machine is not changed while its scale set changes
+// it, and is absent after the scale set shrank.
 func TestScaleSetInstanceStates(t *testing.T) {
 	a := newSimulation(t)
 	set := func(capacity string) string {

@@ -26,8 +26,8 @@ func flexibleServerSuite() extensiontest.Suite {
 	}
 }
 
-// TestFlexibleServerStates follows a server through its lifecycle: a stopped one in
-// sync is fine, and one that needs a PUT is not started for it.
+// TestFlexibleServerStates follows a server through its lifecycle: a stopped server in
+// sync is Ready, and a stopped server that needs a PUT is not started for it.
 func TestFlexibleServerStates(t *testing.T) {
 	a := newSimulation(t)
 	small, large := `{"location":"westus2","sku":{"name":"small"}}`, `{"location":"westus2","sku":{"name":"large"}}`

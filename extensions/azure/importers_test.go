@@ -22,7 +22,7 @@ func TestImporters(t *testing.T) {
 		"read-only":            {pg + "/configurations/c", `{"properties":{"source":"user-override","isReadOnly":true}}`, "readonly configuration can't be set"},
 		"read-only of MySQL":   {my + "/configurations/c", `{"properties":{"isReadOnly":"True"}}`, "readonly configuration can't be set"},
 		"same as default":      {my + "/configurations/c", `{"properties":{"value":"1","defaultValue":"1"}}`, "default value is the same as the current value"},
-		"set by somebody":      {my + "/configurations/c", `{"properties":{"value":"2","defaultValue":"1"}}`, ""},
+		"set by a user":        {my + "/configurations/c", `{"properties":{"value":"2","defaultValue":"1"}}`, ""},
 		"own database":         {pg + "/databases/app", `{}`, ""},
 		"server's database":    {pg + "/databases/Azure_Sys", `{}`, "built in databases cannot be managed"},
 	}

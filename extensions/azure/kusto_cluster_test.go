@@ -23,16 +23,16 @@ func TestKustoClusterPreCheck(t *testing.T) {
 	}{
 		"absent":           {reason: "an absent cluster is created", want: resource.ActionProceed},
 		"running, synced":  {reason: "Running is stable", observed: `{` + synced + `,"properties":{"provisioningState":"Running","state":"Running"}}`, want: resource.ActionSkip},
-		"running, differs": {reason: "Running takes a PUT", observed: `{` + differing + `,"properties":{"provisioningState":"Running"}}`, want: resource.ActionProceed},
+		"running, differs": {reason: "a running cluster accepts a PUT", observed: `{` + differing + `,"properties":{"provisioningState":"Running"}}`, want: resource.ActionProceed},
 		"no state":         {reason: "absent means Succeeded", observed: `{` + synced + `}`, want: resource.ActionSkip},
 		"null state":       {reason: "null means absent", observed: `{` + synced + `,"properties":{"provisioningState":null,"state":null}}`, want: resource.ActionSkip},
 		"updating":         {reason: "an operation is not disturbed", observed: `{` + synced + `,"properties":{"provisioningState":"Updating"}}`, want: resource.ActionBlock, message: `Cluster is in provisioning state "Updating"`},
 		"moving":           {reason: "nor is a move", observed: `{` + synced + `,"properties":{"provisioningState":"moving"}}`, want: resource.ActionBlock, message: `Cluster is in provisioning state "moving"`},
 		"starting":         {reason: "nor a start", observed: `{` + synced + `,"properties":{"provisioningState":"Succeeded","state":"Starting"}}`, want: resource.ActionBlock, message: `Cluster is in state "Starting"`},
-		"stopped, differs": {reason: "a stopped cluster takes no PUT", observed: `{` + differing + `,"properties":{"state":"Stopped"}}`, want: resource.ActionBlock, message: `Cluster is in state "Stopped"`},
+		"stopped, differs": {reason: "a stopped cluster accepts no PUT", observed: `{` + differing + `,"properties":{"state":"Stopped"}}`, want: resource.ActionBlock, message: `Cluster is in state "Stopped"`},
 		"stopped, synced":  {reason: "a stopped cluster that needs no PUT is fine", observed: `{` + synced + `,"properties":{"state":"Stopped"}}`, want: resource.ActionSkip},
-		"failed":           {reason: "only a PUT heals a failed cluster", observed: `{` + synced + `,"properties":{"provisioningState":"Failed"}}`, want: resource.ActionProceed},
-		"forced":           {reason: "a person may pass the guard", observed: `{` + differing + `,"properties":{"provisioningState":"Updating"}}`, force: true, want: resource.ActionProceed},
+		"failed":           {reason: "only a PUT repairs a failed cluster", observed: `{` + synced + `,"properties":{"provisioningState":"Failed"}}`, want: resource.ActionProceed},
+		"forced":           {reason: "a forced pass ignores the guard", observed: `{` + differing + `,"properties":{"provisioningState":"Updating"}}`, force: true, want: resource.ActionProceed},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestKustoDatabaseOwnerCheck(t *testing.T) {
 		"nil owner":     {reason: "a nil owner must not panic", none: true, want: resource.ActionProceed},
 		"other type":    {reason: "only clusters have these states", ownerID: storageID, owner: `{"properties":{"state":"Stopped"}}`, want: resource.ActionProceed},
 		"absent state":  {reason: "ARM defines an absent state as Succeeded", owner: `{"properties":{}}`, want: resource.ActionProceed},
-		"no properties": {reason: "an empty answer blocks nothing", owner: `{}`, want: resource.ActionProceed},
+		"no properties": {reason: "an empty body does not block", owner: `{}`, want: resource.ActionProceed},
 		"null state":    {reason: "null is absent", owner: `{"properties":{"provisioningState":null,"state":null}}`, want: resource.ActionProceed},
 		"odd state":     {reason: "a state that is not a string is ignored", owner: `{"properties":{"provisioningState":7,"state":[]}}`, want: resource.ActionProceed},
 		"absent owner":  {reason: "without a cluster there is no database", owner: ``, want: resource.ActionBlock, message: `Owner "c1" (Microsoft.Kusto/clusters) does not exist in Azure`},

@@ -36,7 +36,7 @@ func endpoint(list string) string {
 	return `{"location":"westus2","properties":{"` + list + `":[{"name":"c1","properties":{"privateLinkServiceId":"` + storageID + `","groupIds":["blob"]}}]}}`
 }
 
-// TestPrivateEndpointAutomatic: Azure approves by itself, after a while.
+// TestPrivateEndpointAutomatic: Azure approves the connection after a while.
 func TestPrivateEndpointAutomatic(t *testing.T) {
 	a := newSimulation(t)
 	a.SetApproval(10 * time.Minute)
@@ -47,8 +47,8 @@ func TestPrivateEndpointAutomatic(t *testing.T) {
 	a.want("approved", a.postCheck(endpointID), resource.ActionSuccess, "")
 }
 
-// TestPrivateEndpointManual: it waits for a person, says for whom, and where that
-// person said no it asks for another one.
+// TestPrivateEndpointManual: it waits for an approval and names the target; after a
+// rejection the message asks for a new endpoint.
 func TestPrivateEndpointManual(t *testing.T) {
 	a := newSimulation(t)
 	a.made(endpointID, endpoint("manualPrivateLinkServiceConnections"))
@@ -65,10 +65,10 @@ func TestPrivateEndpointManual(t *testing.T) {
 		refused := a.postCheck(endpointID)
 		a.want(status, refused, resource.ActionFailure, "is "+status)
 		if refused.Severity != resource.SeverityError || refused.Class != resource.RetryNone {
-			t.Errorf("%s is %q, tried again %s; want an error that waits for a person", status, refused.Severity, refused.Class)
+			t.Errorf("%s is %q, retried %s; want an error that waits for a user", status, refused.Severity, refused.Class)
 		}
 		if !strings.Contains(refused.Message, words) {
-			t.Errorf("%s does not say why: %s", status, refused.Message)
+			t.Errorf("%s has no cause: %s", status, refused.Message)
 		}
 	}
 	if err := a.Approve(armsim.Approval{ID: endpointID, Status: "Approved"}); err != nil {

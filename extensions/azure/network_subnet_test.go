@@ -10,10 +10,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// TestNetworkFamilyStates: what lies below a network, a route table, a security
-// group or a load balancer waits while its parent is Updating, for itself, and
-// takes turns with its siblings. The general checks do that, for they are ARM's
-// own words.
+// TestNetworkFamilyStates: a child of a network, a route table, a security group or a
+// load balancer waits while it or its parent is Updating, and takes turns with its
+// siblings. The general checks do this: the states are ARM's own.
 func TestNetworkFamilyStates(t *testing.T) {
 	const network = groupID + "/providers/Microsoft.Network/"
 	for parent, child := range map[string]string{
@@ -38,6 +37,6 @@ func TestNetworkFamilyStates(t *testing.T) {
 		})
 	}
 	if diff := cmp.Diff([]string{"properties.ipConfigurations"}, azure.Subnet{}.TrimObserved()); diff != "" {
-		t.Errorf("what histories do not hold of a subnet: %s", diff)
+		t.Errorf("properties of a subnet that histories do not have: %s", diff)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// simulation is a simulated Azure whose time only the test moves, checked by the
-// built-in extensions. A check sees what a GET returns.
+// simulation is a simulated Azure with a clock that only the test advances, checked
+// by the built-in extensions. A check gets the body of a GET.
 type simulation struct {
 	*armsim.Simulator
 	t        *testing.T
@@ -48,7 +48,7 @@ func (a *simulation) call(method, id, body string) *httptest.ResponseRecorder {
 	recorder := httptest.NewRecorder()
 	a.ServeHTTP(recorder, httptest.NewRequest(method, id+"?api-version=2023-08-15", strings.NewReader(body)))
 	if recorder.Code >= http.StatusBadRequest && recorder.Code != http.StatusNotFound {
-		a.t.Fatalf("%s %s is answered %d: %s", method, id, recorder.Code, recorder.Body)
+		a.t.Fatalf("%s %s returned %d: %s", method, id, recorder.Code, recorder.Body)
 	}
 	return recorder
 }

@@ -55,8 +55,8 @@ func TestStorageAccountStates(t *testing.T) {
 	a.want("a migration", a.preCheck(accountID, copied), resource.ActionBlock, "migrated to another redundancy")
 }
 
-// TestStorageAccountName: a name that Azure never takes costs no request, and one
-// that exists (for Azure knows better) is not judged.
+// TestStorageAccountName: a name that Azure never accepts causes no request. The name
+// of an existing account is not checked.
 func TestStorageAccountName(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
@@ -78,7 +78,7 @@ func TestStorageAccountName(t *testing.T) {
 				t.Errorf("%s: got %s (%s)", c.reason, absent.Action, absent.Message)
 			}
 			if c.bad && (absent.Reason != "AccountNameInvalid" || absent.Severity != resource.SeverityError || absent.Class != resource.RetryNone) {
-				t.Errorf("got %s %s %s, want AccountNameInvalid that waits for a person", absent.Reason, absent.Severity, absent.Class)
+				t.Errorf("got %s %s %s, want AccountNameInvalid that waits for a user", absent.Reason, absent.Severity, absent.Class)
 			}
 			if there := r.PreCheck(t.Context(), extensions.Request{Object: object(t, id, `{}`, `{}`)}); there.Action != resource.ActionSkip {
 				t.Errorf("an account that exists: got %s (%s)", there.Action, there.Message)

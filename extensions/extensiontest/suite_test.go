@@ -78,7 +78,7 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 				t.Fatalf("the suite passes a link that is bad: %v", err)
 			}
 			if !strings.Contains(string(out), words) {
-				t.Errorf("the suite does not say %q:\n%s", words, out)
+				t.Errorf("the suite does not report %q:\n%s", words, out)
 			}
 		})
 	}

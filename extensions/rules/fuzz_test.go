@@ -8,7 +8,8 @@ import (
 	"github.com/armature-io/armature/extensions/rules"
 )
 
-// FuzzLoad: no text makes a worker panic; it is taken or refused in words.
+// FuzzLoad checks that no text makes a worker panic: it is accepted, or refused with
+// a message.
 func FuzzLoad(f *testing.F) {
 	example, err := os.ReadFile(example)
 	if err != nil {
@@ -23,7 +24,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, _, err := rules.Load(path); err != nil && err.Error() == "" {
-			t.Error("refused without a word")
+			t.Error("refused without a message")
 		}
 		_, _, _ = rules.Test(t.Context(), path)
 	})

@@ -54,7 +54,7 @@ func registry(t *testing.T, set *rules.Set) *extensions.Registry {
 	return r
 }
 
-// one is a file with one rule.
+// one returns a file with one rule.
 func one(lines ...string) string {
 	return "rules:\n  - name: r\n    type: Contoso.Things/parents/children\n    " + strings.Join(lines, "\n    ") + "\n"
 }
@@ -67,9 +67,9 @@ func TestExpressions(t *testing.T) {
 	}{
 		"select":           {"a plain selection", `observed.properties.provisioningState == "Updating"`, true},
 		"case":             {"property names ignore case", `observed.Properties.PROVISIONINGSTATE == "Updating"`, true},
-		"absent":           {"what is absent is null", `observed.properties.state == null`, true},
+		"absent":           {"an absent property is null", `observed.properties.state == null`, true},
 		"absent deep":      {"at any depth", `observed.a.b.c.d == null`, true},
-		"absent text":      {"null is no text", `observed.properties.state == "Stopped"`, false},
+		"absent text":      {"null is not a text", `observed.properties.state == "Stopped"`, false},
 		"null is absent":   {"null is absent", `has(observed.properties.none)`, false},
 		"has":              {"has is there", `has(observed.properties.count)`, true},
 		"has deep":         {"has of an absent parent", `has(observed.x.y)`, false},
@@ -85,7 +85,7 @@ func TestExpressions(t *testing.T) {
 		"text":             {"a text or none", `text(observed, "properties.count") == ""`, true},
 		"state":            {"the state", `state(observed) == "Updating" && state(desired) == "" && state(owner) == ""`, true},
 		"among":            {"ignoring case", `among(state(observed), ["creating", "UPDATING"])`, true},
-		"among null":       {"null is among nothing", `among(observed.x, ["a"])`, false},
+		"among null":       {"null is in no list", `among(observed.x, ["a"])`, false},
 		"inFlight":         {"what the word means", `inFlight(state(observed)) && !broken(state(observed)) && broken("Failed")`, true},
 		"items":            {"lists", `items(observed.properties.list).exists(i, i.name == "n")`, true},
 		"items of nothing": {"of nothing", `items(observed.x.y).exists(i, true)`, false},
@@ -129,17 +129,17 @@ func TestIssues(t *testing.T) {
 	}{
 		"type error":        {"checked at load", one(`when: observed.x + 1 == "a" && "a" + 1`, "block: x"), []string{`r.yaml:4:40: when: found no matching overload for '_+_'`}},
 		"not a truth":       {"a condition is true or false", one(`when: '"text"'`, "block: x"), []string{`r.yaml:4:12: when: the expression has type string, want bool`}},
-		"syntax":            {"with its place", one("when: observed.x ==", "block: x"), []string{`r.yaml:4:24: when: Syntax error`}},
+		"syntax":            {"a syntax error has its position", one("when: observed.x ==", "block: x"), []string{`r.yaml:4:24: when: Syntax error`}},
 		"literal block":     {"in a block too", one("when: |", "  true &&", "  nothing", "block: x"), []string{`r.yaml:6:7: when: undeclared reference to 'nothing'`}},
 		"message":           {"messages are checked", one("when: 'true'", "block: a ${desired.x} ${what} b"), []string{`r.yaml:5:29: the message: undeclared reference to 'what'`}},
 		"open message":      {"and closed", one("when: 'true'", "block: a ${desired.x"), []string{`r.yaml:5:14: the message: ${ is not closed by }`}},
 		"owner sees owner":  {"an owner rule has no resource", one("at: owner", "when: observed.x == 1", "block: x"), []string{`r.yaml:5:11: when: undeclared reference to 'observed'`}},
 		"unknown field":     {"a misspelt field", one("wen: 'true'", "block: x"), []string{`r.yaml:4:5: unknown field "wen" (did you mean when?)`, "has no condition"}},
 		"twice":             {"a name means one rule", one("when: 'true'", "block: x") + one("when: 'true'", "block: x")[len("rules:\n"):], []string{`r.yaml:6:11: rule r is defined twice, first in`}},
-		"no answer":         {"a rule says something", one("when: 'true'"), []string{"has no message"}},
-		"two answers":       {"but one thing", one("when: 'true'", "block: x", "fail: y"), []string{"either block or fail, not both"}},
-		"fail before":       {"fail is for after", one("at: pre", "when: 'true'", "fail: y"), []string{"r.yaml:6:11: a rule at pre needs block"}},
-		"block after":       {"block is for before", one("at: post", "when: 'true'", "block: y"), []string{"a rule at post needs fail"}},
+		"no message":        {"a rule needs a message", one("when: 'true'"), []string{"has no message"}},
+		"two messages":      {"block and fail exclude each other", one("when: 'true'", "block: x", "fail: y"), []string{"either block or fail, not both"}},
+		"fail before":       {"fail is for post", one("at: pre", "when: 'true'", "fail: y"), []string{"r.yaml:6:11: a rule at pre needs block"}},
+		"block after":       {"block is for owner and pre", one("at: post", "when: 'true'", "block: y"), []string{"a rule at post needs fail"}},
 		"at":                {"three points", one("at: never", "when: 'true'", "block: y"), []string{`at must be owner, pre or post, not "never"`}},
 		"severity":          {"three severities", one("when: 'true'", "block: y", "severity: Fatal"), []string{`severity must be Info, Warning or Error, not "Fatal"`}},
 		"retry":             {"four classes", one("when: 'true'", "block: y", "retry: soon"), []string{"retry must be Fast, Slow, VerySlow or None"}},
@@ -182,7 +182,7 @@ func TestUnknownTypeIsAWarning(t *testing.T) {
 	}
 }
 
-// A rule that would take 10^9 units is stopped, and named.
+// TestCost: a rule that would take 10^9 units is stopped and named.
 func TestCost(t *testing.T) {
 	thousand := "[" + strings.Repeat("1,", 999) + "1]"
 	set := load(t, one("when: |", "  "+thousand+".all(a, "+thousand+".all(b, "+thousand+".all(c, a + b + c > 0)))", "block: x"))
@@ -229,7 +229,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("a good text: %v, %v, %q", changed, err, says())
 	}
 	if len(held) != 1 || set.Len() != 1 {
-		t.Errorf("a step holds the rules that it began with: %v", held)
+		t.Errorf("a step keeps the rules that it began with: %v", held)
 	}
 	if err := os.Remove(filepath.Join(folder, "r.yaml")); err != nil {
 		t.Fatal(err)
@@ -275,10 +275,10 @@ func TestWatch(t *testing.T) {
 				line = <-said.c
 			}
 			if !strings.Contains(line, step.want) {
-				t.Errorf("log says %s, want %q", line, step.want)
+				t.Errorf("log has %s, want %q", line, step.want)
 			}
 		case <-time.After(5 * time.Second):
-			t.Fatalf("nothing said, want %q", step.want)
+			t.Fatalf("no message, want %q", step.want)
 		}
 	}
 }
