@@ -38,7 +38,7 @@ var (
 )
 
 // background is the comment of a command that keeps running.
-const background = "in a terminal of its own"
+const background = "in another terminal"
 
 // blocks returns the fenced blocks of a page in order.
 func blocks(page string) ([]block, error) {
