@@ -7,7 +7,7 @@
 //     below it must be in its output, in this order (get, describe, why and doctor
 //     are repeated until they are). Times, ages, numbers and IDs may differ, and
 //     the page may omit lines.
-//   - A command with the comment "in a terminal of its own" runs in the background.
+//   - A command with the comment "in another terminal" runs in the background.
 //   - A block ```yaml that begins with a comment "# name.yaml" is that file.
 //
 // An HTML comment on the line before a block changes how it is run:
