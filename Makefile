@@ -5,8 +5,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 GO ?= go
-# No Go command of this file writes VCS state, so that an export without .git
-# builds too.
+# Go commands write no VCS state, so that an export without .git builds too.
 export GOFLAGS := $(strip $(GOFLAGS) $(if $(findstring -buildvcs,$(GOFLAGS)),,-buildvcs=false))
 
 # Tools, pinned. `go run` keeps the linked tool in Go's build cache.
@@ -42,8 +41,8 @@ dev-build:
 		waiter=$$!; trap 'kill $$waiter 2>/dev/null || true' EXIT; \
 		cd dev && $(GO) build -ldflags '$(LDFLAGS)' -o bin/local ./local
 
-# The commands of README and docs build too, amid tests that take both cores: what
-# is built before finds its packages in the cache.
+# The commands of README and docs build too, while tests use both cores: building first
+# fills the cache.
 .PHONY: test
 test: build ## run all tests of both modules; needs only Go, make and git
 	$(GO) test ./...
@@ -51,15 +50,15 @@ test: build ## run all tests of both modules; needs only Go, make and git
 	cd dev && $(GO) test -timeout 20m ./...
 
 .PHONY: test-webui
-test-webui: chromium ## look at the Web UI with Chromium; installs it where missing
+test-webui: chromium ## test the Web UI with Chromium; installs it if missing
 	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test -count=1 -timeout 15m ./webui
 
 .PHONY: test-postgres
-test-postgres: postgresql ## run the compose file's services on PostgreSQL, without Docker; installs it where missing, needs root or sudo
+test-postgres: postgresql ## run the compose file's services on PostgreSQL, without Docker; installs it if missing, needs root or sudo
 	cd dev && sudo=""; [ "$$(id -u)" = 0 ] || sudo="sudo -E HOME=/root PATH=$$PATH"; \
 		$$sudo env ARMATURE_TEST_POSTGRES=1 $(GO) test -count=1 -timeout 15m ./postgres
 
-# Debian's package makes and starts a database of its own, unless told not to.
+# Debian's package creates and starts a database cluster unless this setting prevents it.
 .PHONY: postgresql
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
@@ -72,7 +71,7 @@ postgresql:
 	}
 
 .PHONY: screenshots
-screenshots: chromium ## take the pictures of README and docs anew
+screenshots: chromium ## take the pictures of README and docs again
 	@mkdir -p docs/images
 	cd dev && CHROMIUM="$$(command -v chromium)" SCREENSHOTS='$(CURDIR)/docs/images' $(GO) test -count=1 -timeout 15m ./webui
 
@@ -85,11 +84,11 @@ chromium:
 	}
 
 .PHONY: bench
-bench: ## measure; BENCH=wake for one part, BENCH=scale (up to an hour) apart; writes dev/bench.json
+bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour); writes dev/bench.json
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 .PHONY: check
-check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI holds
+check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI runs
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules
@@ -101,7 +100,7 @@ docs: ## regenerate the references of manifests, commands, configuration and rea
 	UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestReference' ./manifest ./starter ./config ./resource
 
 .PHONY: bad-input
-bad-input: ## refuse every faulty manifest, command line and config of the tables; count them
+bad-input: ## test every invalid manifest, command line and config of the tables; count them
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'
 
 .PHONY: layers
@@ -109,7 +108,7 @@ layers: ## test the repository itself: imports point down, docs and compose file
 	cd dev && $(GO) test -count=1 ./repo
 
 .PHONY: workflowcheck
-workflowcheck: ## check workflow code for what is not deterministic
+workflowcheck: ## check workflow code for calls that are not deterministic
 	$(WORKFLOWCHECK) -config workflowcheck.config.yaml -show-pos ./workflows/...
 
 .PHONY: replay
@@ -117,7 +116,7 @@ replay: ## replay the recorded histories
 	$(GO) test -count=1 -run 'Replay' ./workflows/...
 
 .PHONY: race
-race: gcc ## test the product module with the race detector; installs gcc where missing
+race: gcc ## test the product module with the race detector; installs gcc if missing
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: gcc
@@ -134,7 +133,7 @@ chaos: ## kill 200 workers during 100 creations against a faulty ARM; CHAOS_SEED
 		$(GO) test -count=1 -timeout 30m -v -run 'TestChaos' ./e2e/...
 
 .PHONY: histories
-histories: ## record the histories of the replay tests anew
+histories: ## record the histories of the replay tests again
 	cd dev && HISTORIES='$(HISTORIES)' $(GO) test -count=1 -timeout 20m -run 'TestRecord' ./e2e/...
 
 .PHONY: fmt
@@ -142,5 +141,5 @@ fmt: ## format the code
 	gofmt -s -w $$(git ls-files '*.go')
 
 .PHONY: clean
-clean: ## remove what was built and the demo's data
+clean: ## remove build results and the demo's data
 	rm -rf bin dev/bin dev/.demo

@@ -64,7 +64,7 @@ func TestExistence(t *testing.T) {
 			reason: "a failed list is retried", replies: []reply{{405, nil, noGet}, {404, nil, ``}, {500, nil, ``}}, class: ClassSlow, requests: []string{get, head, list},
 		},
 		"UnknownCode": {
-			reason: "a 404 with a specific code, and the list agrees", replies: []reply{{404, nil, unknown}, without}, absent: true, requests: []string{get, list},
+			reason: "a 404 with an unknown code, and the list agrees", replies: []reply{{404, nil, unknown}, without}, absent: true, requests: []string{get, list},
 		},
 		"UnknownCodeListed": {
 			reason: "the list contains it: the code has another meaning", replies: []reply{{404, nil, unknown}, with}, class: ClassSlow, requests: []string{get, list},
