@@ -97,7 +97,7 @@ func TestDoctor(t *testing.T) {
 		"untrusted certificate": {
 			reason: "no trusted authority signed it", world: tls, code: 1,
 			credentials: func(w *harness.World) string { return named(w, identity(harness.TenantID, "OWN_SECRET", "")) },
-			check:       "credential other", state: activities.FindingFault, text: []string{"certificate", "name a PEM file with the authority of that certificate in ca-file"},
+			check:       "credential other", state: activities.FindingFault, text: []string{"certificate", "set ca-file in the worker's config to a PEM file with the authority of that certificate"},
 		},
 		"ARM out of reach": {
 			reason: "the network is down", code: 1, spoil: func(w *harness.World) { w.Sim.Stop() },

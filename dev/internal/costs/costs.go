@@ -39,15 +39,15 @@ func Limits() map[string]Limit {
 	return map[string]Limit{
 		// One pass in sync, by its timer.
 		"history.steady.events":     exact(14),
-		"history.steady.bytes_2k":   about(3450),
-		"history.steady.bytes_20k":  about(6848), // the workflow requests at most 8 KB
-		"history.steady.bytes_200k": about(41603),
+		"history.steady.bytes_2k":   about(3477),
+		"history.steady.bytes_20k":  about(6874), // the workflow requests at most 8 KB
+		"history.steady.bytes_200k": about(41627),
 		// One pass blocked by a missing owner, by its timer.
 		"history.blocked.events": exact(6),
-		"history.blocked.bytes":  about(1162),
+		"history.blocked.bytes":  about(1191),
 		// A create with an operation; 6 of the events notify dependents.
 		"history.create.events": exact(36),
-		"history.create.bytes":  about(10712),
+		"history.create.bytes":  about(10768),
 
 		// A create with an operation of two polls, from the apply to Ready.
 		"requests.first.get":       exact(2),
