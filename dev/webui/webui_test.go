@@ -145,7 +145,7 @@ func (s story) release() {
 	})
 	s.b.resize(1400, 1600)
 	s.b.open(s.ui.WorkflowAddress(s.WorkflowID(database)))
-	s.b.until("ready: next check", "properties.softDeletePeriod “P1D” -> “P30D”", "ReconciliationBlocked")
+	s.b.until("ready: next try", "properties.softDeletePeriod “P1D” -> “P30D”", "ReconciliationBlocked")
 	s.b.screenshotFrom("timeline", "Timeline")
 }
 
