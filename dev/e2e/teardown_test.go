@@ -122,7 +122,8 @@ func (s stack) nothingRemains(known map[string]string) {
 		timer := func(line string) bool {
 			return strings.Contains(line, string(resource.ReasonWaitingForOwnerDelete)) && strings.Contains(line, "it is deleted with ")
 		}
-		if lines := s.HistoryLines(id); !strings.Contains(lines, `"ReconcileReason":"`+string(resource.ReasonWaitingForOwnerDelete)) ||
+		// A second delete starts another run where the first has already finished.
+		if lines := s.AllHistoryLines(id); !strings.Contains(lines, `"ReconcileReason":"`+string(resource.ReasonWaitingForOwnerDelete)) ||
 			!slices.ContainsFunc(strings.Split(lines, "\n"), timer) {
 			s.T.Errorf("%s does not show that it is deleted with its owner:\n%s", id, lines)
 		}

@@ -93,6 +93,28 @@ func (w *World) HistoryLines(id string) string {
 	return strings.Join(lines, "\n")
 }
 
+// AllHistoryLines returns what [World.HistoryLines] returns, of every run of a resource's
+// workflow that visibility lists.
+func (w *World) AllHistoryLines(id string) string {
+	w.T.Helper()
+	var all []string
+	for _, execution := range w.executions() {
+		if execution.GetWorkflowId() != w.WorkflowID(id) {
+			continue
+		}
+		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		lines, err := histories.Lines(w.T.Context(), history)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		all = append(all, lines...)
+	}
+	return strings.Join(all, "\n")
+}
+
 // Texts returns every text that Temporal stores of the world's workflows, decoded:
 // histories of all runs, descriptions, memos and search attributes.
 func (w *World) Texts() []string {
