@@ -32,7 +32,7 @@ func TestTuneMemory(t *testing.T) {
 		},
 		"limited container": {
 			reason: "memory that Go does not count needs a part of the container's limit", provider: memlimit.Limit(gigabyte),
-			percent: gcPercent, limit: gigabyte / 10 * 9, log: "soft memory limit set",
+			percent: gcPercent, limit: gigabyte/10*9 + ballastBytes, log: "soft memory limit set",
 		},
 		"unreadable": {
 			reason: "the worker runs without a soft limit", provider: func() (uint64, error) { return 0, errors.New("no permission") },
@@ -62,7 +62,10 @@ func TestTuneMemory(t *testing.T) {
 				debug.SetMemoryLimit(limit)
 			})
 			var out strings.Builder
-			tuneMemory(slog.New(slog.NewTextHandler(&out, nil)), tc.provider)
+			ballast := tuneMemory(slog.New(slog.NewTextHandler(&out, nil)), tc.provider)
+			if set := tc.environment["GOGC"] != ""; set != (ballast == nil) {
+				t.Errorf("%d bytes of ballast: %s", len(ballast), tc.reason)
+			}
 			if got := debug.SetGCPercent(100); got != tc.percent {
 				t.Errorf("%d percent, want %d: %s", got, tc.percent, tc.reason)
 			}

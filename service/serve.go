@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ func isPermanent(err error) bool {
 // serve runs the HTTP server, the health checks and the worker until ctx is done.
 func (p *process) serve(ctx context.Context) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
-	tuneMemory(p.log, memlimit.FromCgroup)
+	defer runtime.KeepAlive(tuneMemory(p.log, memlimit.FromCgroup))
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer stopBackground()
