@@ -1,12 +1,13 @@
 // Published writes those tables of the product that are generated from the published
 // descriptions of the resource types:
 //
-//	go run ./published TABLE FOLDER
+//	go run ./published TABLE SOURCE
 //
-// TABLE is readonly (drift/readonly.txt), writeonly (drift/writeonly.txt) or
-// inline-children (extensions/azure/inline_children.txt). FOLDER contains index.json
-// and the types.json files that it names, as the project bicep-types-az (MIT) generates
-// them from the REST API specifications.
+// TABLE is types (types/azure-types.bin), readonly (drift/readonly.txt), writeonly (drift/writeonly.txt) or
+// inline-children (extensions/azure/inline_children.txt). SOURCE is a folder that contains
+// index.json and the types.json files that it names, as the project bicep-types-az (MIT)
+// generates them from the REST API specifications; for types also one zstd file with a
+// node per line.
 package main
 
 import (
@@ -28,8 +29,11 @@ func run(args []string, out io.Writer) error {
 	tables := map[string]func(descriptions, io.Writer) error{
 		"readonly": writeReadOnly, "writeonly": writeWriteOnly, "inline-children": writeInlineChildren,
 	}
+	if len(args) == 2 && args[0] == "types" {
+		return writeTypes(args[1], out)
+	}
 	if len(args) != 2 || tables[args[0]] == nil {
-		return fmt.Errorf("usage: go run ./published readonly|writeonly|inline-children FOLDER")
+		return fmt.Errorf("usage: go run ./published types|readonly|writeonly|inline-children SOURCE")
 	}
 	from, err := openDescriptions(args[1])
 	if err != nil {

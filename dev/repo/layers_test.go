@@ -23,6 +23,7 @@ const maxLines = 300
 var layers = [][]string{
 	{"internal/nearest", "internal/text"},
 	{"resource"},
+	{"types"},
 	{"manifest", "drift", "arm", "secrets"},
 	{"extensions"},
 	{"extensions/azure", "activities/lookup"},
@@ -53,6 +54,7 @@ var separations = []struct{ from, to, reason string }{
 	{"workflows", "drift", "decide in activities, remember in workflows"},
 	{"workflows", "extensions", "decide in activities, remember in workflows"},
 	{"workflows", "secrets", "decide in activities, remember in workflows"},
+	{"workflows", "types", "decide in activities, remember in workflows"},
 	{"workflows", "manifest", "decide in activities, remember in workflows"},
 	{"activities", "extensions/azure", "activities use the registry, not a certain type"},
 }

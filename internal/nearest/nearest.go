@@ -14,7 +14,7 @@ import (
 func Match(name string, candidates []string) string {
 	best, bestDistance := "", max(len(name)/3, 1)+1
 	for _, candidate := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < bestDistance {
+		if d := Distance(strings.ToLower(name), strings.ToLower(candidate)); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
@@ -29,9 +29,9 @@ func Suggest(name string, candidates []string) string {
 	return ""
 }
 
-// distance returns the edit distance of two texts in bytes: insertions, deletions,
+// Distance returns the edit distance of two texts in bytes: insertions, deletions,
 // replacements and swaps of neighbors.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	var previous []int
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,0 +1,101 @@
+package types
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/resource"
+)
+
+// discriminated checks an object by the variant that its discriminator selects.
+func (c *checker) discriminated(n *Node, object map[string]any, at place) {
+	m := members{lists: [][]Property{n.Properties}, additional: &Node{Kind: Any}}
+	selector, found := propertyOf(object, n.Discriminator)
+	text, isText := selector.(string)
+	values := make([]string, len(n.Variants))
+	for i, v := range n.Variants {
+		values[i] = v.Value
+	}
+	at2 := at.below(resource.Step{Name: n.Discriminator})
+	switch {
+	case found && isUnknown(selector):
+	case !found:
+		c.warn(MissingProperty, at2, "is missing; it selects the form of %s; allowed: %s", at.text(), list(values))
+	case !isText:
+		c.wrongKind(at2, selector, "a text")
+	default:
+		i := slices.IndexFunc(n.Variants, func(v Variant) bool { return strings.EqualFold(v.Value, text) })
+		if i < 0 {
+			message, suggestion := fmt.Sprintf("%s is not a published value", at2.show(text)), nearest.Match(text, values)
+			if suggestion != "" {
+				message += fmt.Sprintf(" (did you mean %s?)", suggestion)
+			}
+			c.add(Finding{Rule: UnknownDiscriminator, Path: at2.path, Suggestion: suggestion, Message: message + "; published: " + list(values)})
+			break
+		}
+		v := n.Variants[i].Type
+		m = members{lists: [][]Property{v.Properties, n.Properties}, additional: v.Additional}
+	}
+	c.properties(m, object, at)
+}
+
+// propertyOf returns a member of a body by its name, ignoring case if there is no exact
+// match.
+func propertyOf(object map[string]any, name string) (any, bool) {
+	if value, found := object[name]; found {
+		return value, true
+	}
+	for key, value := range object {
+		if strings.EqualFold(key, name) {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// properties checks the members of an object, and whether required ones are missing.
+func (c *checker) properties(m members, object map[string]any, at place) {
+	inner := at
+	inner.outer = m
+	top := len(at.path) == 0
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if top && slices.Contains(envelope, name) || strings.HasPrefix(name, "$") {
+			continue
+		}
+		next := inner.below(resource.Step{Name: name})
+		p, found := m.property(name)
+		switch {
+		case !found && m.additional != nil:
+			c.value(m.additional, object[name], next)
+			continue
+		case !found:
+			c.unknown(m, object, name, at)
+			continue
+		case p.Has(ReadOnly):
+			c.add(Finding{Rule: ReadOnlyProperty, Path: next.path, AtName: true, Message: "is set by Azure and cannot be stated; remove it"})
+			continue
+		case p.Name != name:
+			c.add(Finding{Rule: LetterCase, Path: next.path, AtName: true, Suggestion: p.Name, Message: "is published as " + p.Name})
+		}
+		c.value(p.Type, object[name], next)
+	}
+	for name, p := range m.all() {
+		if !p.Has(Required) || p.Has(ReadOnly) || top && slices.Contains(envelope, name) {
+			continue
+		}
+		if _, stated := propertyOf(object, name); !stated {
+			c.warn(MissingProperty, at.below(resource.Step{Name: name}), "is missing and required%s", expected(p.Type))
+		}
+	}
+}
+
+// expected returns the values of a missing property for its message.
+func expected(n *Node) string {
+	if values, _ := n.Values(); len(values) > 0 {
+		return "; allowed: " + list(values)
+	}
+	return ""
+}

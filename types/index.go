@@ -1,0 +1,213 @@
+package types
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/armature-io/armature/internal/nearest"
+)
+
+//go:embed azure-types.bin
+var published []byte
+
+// directory has the types of all providers; it is decoded at the first use.
+var directory = sync.OnceValue(func() *index {
+	x, err := readIndex(published)
+	if err != nil {
+		return &index{} // a test excludes it
+	}
+	return x
+})
+
+// index is the decoded directory of the data.
+type index struct {
+	providers []*provider
+	// types are sorted by key.
+	types []publishedType
+}
+
+// publishedType is a type with its versions in ascending order.
+type publishedType struct {
+	key      string // lower case
+	name     string // as published in the newest version
+	provider *provider
+	versions []publishedVersion
+}
+
+type publishedVersion struct {
+	name     string
+	writable bool
+	// resource is the position in the resources of the provider's frame.
+	resource int
+}
+
+// find returns a type by its name, ignoring case.
+func (x *index) find(name string) (*publishedType, bool) {
+	i, found := slices.BinarySearchFunc(x.types, strings.ToLower(name), func(t publishedType, key string) int { return strings.Compare(t.key, key) })
+	if !found {
+		return nil, false
+	}
+	return &x.types[i], true
+}
+
+// Lookup returns the shape of a type in an api-version, ignoring case. If the version
+// is not published it returns the nearest earlier one, else the first one, and Exact is
+// false. It returns nil if the type is not published.
+func Lookup(name, version string) *Shape {
+	t, found := directory().find(name)
+	if !found {
+		return nil
+	}
+	at, exact := t.nearest(strings.ToLower(version))
+	shape := t.provider.resource(t.versions[at].resource)
+	if shape != nil {
+		shape.Exact = exact
+	}
+	return shape
+}
+
+// nearest returns the position of a version, or of the nearest earlier one.
+func (t *publishedType) nearest(version string) (at int, exact bool) {
+	at, exact = slices.BinarySearchFunc(t.versions, version, func(v publishedVersion, version string) int { return strings.Compare(v.name, version) })
+	if !exact && at > 0 {
+		at--
+	}
+	return at, exact
+}
+
+// Versions returns the published api-versions of a type, oldest first; none if the
+// type is not published.
+func Versions(name string) []string {
+	t, found := directory().find(name)
+	if !found {
+		return nil
+	}
+	names := make([]string, len(t.versions))
+	for i, v := range t.versions {
+		names[i] = v.name
+	}
+	return names
+}
+
+// Newest returns the newest stable api-version in which a PUT can create the type,
+// else the newest preview of that kind, else the newest version; "" if the type is not
+// published.
+func Newest(name string) string {
+	t, found := directory().find(name)
+	if !found {
+		return ""
+	}
+	preview := ""
+	for _, v := range slices.Backward(t.versions) {
+		switch {
+		case !v.writable:
+		case !Preview(v.name):
+			return v.name
+		case preview == "":
+			preview = v.name
+		}
+	}
+	if preview != "" {
+		return preview
+	}
+	return t.versions[len(t.versions)-1].name
+}
+
+// Preview reports whether an api-version is not a stable one.
+func Preview(version string) bool { return len(version) > len("2006-01-02") }
+
+// Spelled returns the name of a type as published, ignoring the case of name; false if
+// the type is not published.
+func Spelled(name string) (string, bool) {
+	t, found := directory().find(name)
+	if !found {
+		return "", false
+	}
+	return t.name, true
+}
+
+// Names returns the published types, sorted ignoring case. If writable is set it leaves
+// out those that a PUT cannot create in any version.
+func Names(writable bool) []string {
+	var names []string
+	for _, t := range directory().types {
+		if !writable || slices.ContainsFunc(t.versions, func(v publishedVersion) bool { return v.writable }) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// Nearest returns the published type that a misspelled name stands for, or "": first
+// among the types of the same provider, then among the same types of other providers.
+func Nearest(name string) string {
+	provider, rest, _ := strings.Cut(name, "/")
+	all := directory()
+	var siblings, namespaces []string
+	for _, p := range all.providers {
+		namespaces = append(namespaces, p.name)
+	}
+	known := slices.ContainsFunc(namespaces, func(n string) bool { return strings.EqualFold(n, provider) })
+	if !known {
+		provider = nearest.Match(provider, namespaces)
+	}
+	if provider == "" {
+		return ""
+	}
+	if t, found := all.find(provider + "/" + rest); found {
+		return t.name
+	}
+	prefix := strings.ToLower(provider) + "/"
+	for _, t := range all.types {
+		if strings.HasPrefix(t.key, prefix) {
+			siblings = append(siblings, t.name[len(prefix):])
+		}
+	}
+	if match := nearest.Match(rest, siblings); match != "" {
+		return provider + "/" + match
+	}
+	return ""
+}
+
+// Child is a type that is nested in another one.
+type Child struct {
+	Type string
+	// Names are the only names that a child can have, for example "default"; empty if
+	// any name is possible.
+	Names []string
+}
+
+// Children returns the types that are nested directly in a type, in their newest
+// versions, sorted by type.
+func Children(name string) []Child {
+	var children []Child
+	prefix := strings.ToLower(name) + "/"
+	for _, t := range directory().types {
+		rest, below := strings.CutPrefix(t.key, prefix)
+		if !below || strings.Contains(rest, "/") {
+			continue
+		}
+		child := Child{Type: t.name}
+		if shape := t.provider.resource(t.versions[len(t.versions)-1].resource); shape != nil {
+			child.Names = shape.FixedNames()
+		}
+		children = append(children, child)
+	}
+	return children
+}
+
+// FixedNames returns the only names that a resource of the type can have; none if any
+// name is possible.
+func (s *Shape) FixedNames() []string {
+	p, found := s.Body.Property("name")
+	if !found {
+		return nil
+	}
+	names, open := p.Type.Values()
+	if open {
+		return nil
+	}
+	return names
+}
