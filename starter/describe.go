@@ -53,20 +53,20 @@ type describedItem struct {
 	Namespace  string `json:"namespace"`
 }
 
-func (a *app) describe(namespace string, records []backend.Record, views []backend.View, output format) error {
+func (a *app) describe(namespace string, records []backend.Record, views []backend.View, output cli.Format) error {
 	a.noteStale(views)
-	if output.isMachine() {
+	if output.IsMachine() {
 		out := make([]describedItem, len(views))
 		for i, item := range screen.Items(views) {
 			out[i] = describedItem{Item: item, WorkflowID: records[i].WorkflowID, Namespace: namespace}
 		}
-		return a.write(output, out)
+		return output.Write(a.out, out)
 	}
 	for i, v := range views {
 		if i > 0 {
 			a.printf("\n")
 		}
-		a.printf("%s", a.painter().Page(v, records[i].WorkflowID, namespace, output == formatWide))
+		a.printf("%s", a.painter().Page(v, records[i].WorkflowID, namespace, output == cli.FormatWide))
 	}
 	return nil
 }

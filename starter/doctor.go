@@ -21,7 +21,7 @@ const maxClockSkew = time.Minute
 func (a *app) doctorCommand() *cobra.Command {
 	var (
 		in     activities.DiagnoseInput
-		output format
+		output cli.Format
 	)
 	c := &cobra.Command{
 		Use:   "doctor [ID]",
@@ -48,15 +48,15 @@ when Temporal is unreachable.`,
 		},
 	}
 	c.Flags().StringVar(&in.Credential, "credential", "", "credential of the worker's config to check the ID with")
-	a.addOutput(c, &output)
+	cli.AddFormat(c, &output)
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output format) error {
+func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cli.Format) error {
 	b, err := a.connection(ctx)
 	if err != nil {
-		if output.isMachine() && cli.ExitCode(err) == cli.ExitUnreachable {
-			return errors.Join(err, a.write(output, failedCheck("temporal", err.Error(), "set TEMPORAL_ADDRESS, or start the server")))
+		if output.IsMachine() && cli.ExitCode(err) == cli.ExitUnreachable {
+			return errors.Join(err, output.Write(a.out, failedCheck("temporal", err.Error(), "set TEMPORAL_ADDRESS, or start the server")))
 		}
 		return err
 	}
@@ -64,8 +64,8 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output fo
 	if countFailed(findings) == 0 {
 		findings = append(findings, a.workerFindings(ctx, b, in)...)
 	}
-	if output.isMachine() {
-		if err := a.write(output, findings); err != nil {
+	if output.IsMachine() {
+		if err := output.Write(a.out, findings); err != nil {
 			return err
 		}
 	} else {

@@ -65,7 +65,7 @@ every change is one line of JSON, or one YAML document.
 }
 
 // getFrame returns one list.
-func (a *app) getFrame(ctx context.Context, b *connection, targets *watched, phase []string, output format) (frame, error) {
+func (a *app) getFrame(ctx context.Context, b *connection, targets *watched, phase []string, output cli.Format) (frame, error) {
 	views, err := targets.views(ctx, b, false)
 	if err != nil {
 		return frame{}, err
@@ -80,14 +80,14 @@ func (a *app) getFrame(ctx context.Context, b *connection, targets *watched, pha
 	render := func(a *app) error {
 		a.noteStale(views)
 		a.noteFreezes(freezes, freezesErr)
-		if output.isMachine() {
-			return a.write(output, screen.Items(views))
+		if output.IsMachine() {
+			return output.Write(a.out, screen.Items(views))
 		}
 		if len(views) == 0 {
 			a.noteNothing(targets.Selection, phase, chosen)
 			return nil
 		}
-		a.printTable(views, output == formatWide)
+		a.printTable(views, output == cli.FormatWide)
 		return nil
 	}
 	return frame{render: render, lines: func(a *app) []logLine { return logLines(a, views) }, final: final}, nil

@@ -32,7 +32,7 @@ const maxParallelDryRuns = 16
 // planOptions are the flags of a plan.
 type planOptions struct {
 	prune  pruneOptions
-	output format
+	output cli.Format
 	file   string
 }
 
@@ -82,7 +82,7 @@ summary the number of resources for each action.
 	c.Flags().BoolVar(&how.prune.on, "prune", false, "also show what apply --prune would delete (needs -l)")
 	c.Flags().StringVarP(&how.prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
 	a.completeFlag(c, "selector", a.completeLabels)
-	a.addOutput(c, &how.output)
+	cli.AddFormat(c, &how.output)
 	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file")
 	return c
 }
@@ -110,12 +110,12 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	if err != nil {
 		return err
 	}
-	if how.output.isMachine() {
-		if err := a.write(how.output, p); err != nil {
+	if how.output.IsMachine() {
+		if err := how.output.Write(a.out, p); err != nil {
 			return err
 		}
 	} else {
-		a.printf("%s", p.Text(how.output == formatWide, a.color))
+		a.printf("%s", p.Text(how.output == cli.FormatWide, a.color))
 	}
 	if how.file != "" {
 		if err := p.Write(how.file, set, a.by, a.now()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
 )
 
 // Plan returns the prepared result of a resource name, in sync by default.
@@ -140,7 +141,7 @@ body: {location: westus2, kind: ReadWrite}
 
 // TestPlanFormats verifies the plan in each format.
 func TestPlanFormats(t *testing.T) {
-	for _, output := range formats() {
+	for _, output := range cli.Formats() {
 		t.Run(output, func(t *testing.T) {
 			w := newWorld()
 			w.temporal.plans = map[string]activities.PlanResourceResult{"telemetry": {

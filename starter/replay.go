@@ -19,7 +19,7 @@ const maxParallelReplays = 4
 type replayRequest struct {
 	backend.Selection
 	files  []string
-	output format
+	output cli.Format
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -49,7 +49,7 @@ The code is 1 when a history does not replay or cannot be read.`,
 		},
 	}
 	a.addSelection(c, &request.Selection, "every running workflow of Armature")
-	a.addOutput(c, &request.output)
+	cli.AddFormat(c, &request.output)
 	c.Flags().StringSliceVarP(&request.files, "filename", "f", nil, "JSON file of a history, or folder of such files")
 	return c
 }
@@ -100,7 +100,7 @@ func replayRecords(ctx context.Context, b *connection, s backend.Selection) ([]b
 
 // replayAll replays the sources. A table grows as results arrive; JSON and YAML are
 // written at the end, in the order of the sources.
-func (a *app) replayAll(ctx context.Context, sources []replay.Source, output format) error {
+func (a *app) replayAll(ctx context.Context, sources []replay.Source, output cli.Format) error {
 	results := make([]replay.Result, len(sources))
 	var printing sync.Mutex
 	err := backend.ForEach(ctx, len(sources), maxParallelReplays, func(ctx context.Context, i int) error {
@@ -111,7 +111,7 @@ func (a *app) replayAll(ctx context.Context, sources []replay.Source, output for
 		printing.Lock()
 		defer printing.Unlock()
 		results[i] = result
-		if !output.isMachine() {
+		if !output.IsMachine() {
 			a.printf("%s  %s\n", result.Name, result.Summary())
 		}
 		return nil
@@ -119,8 +119,8 @@ func (a *app) replayAll(ctx context.Context, sources []replay.Source, output for
 	if err != nil {
 		return cli.Failed("interrupted; nothing was changed")
 	}
-	if output.isMachine() {
-		if err := a.write(output, results); err != nil {
+	if output.IsMachine() {
+		if err := output.Write(a.out, results); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (a *app) replayAll(ctx context.Context, sources []replay.Source, output for
 }
 
 // concludeReplay prints how many histories replay, and fails unless all do.
-func (a *app) concludeReplay(results []replay.Result, output format) error {
+func (a *app) concludeReplay(results []replay.Result, output cli.Format) error {
 	differing, unreadable := 0, 0
 	for _, r := range results {
 		switch r.Result {
@@ -138,7 +138,7 @@ func (a *app) concludeReplay(results []replay.Result, output format) error {
 			unreadable++
 		}
 	}
-	if !output.isMachine() {
+	if !output.IsMachine() {
 		a.printf("%d of %s replay\n", len(results)-differing-unreadable, cli.CountOf(len(results), "history", "histories"))
 	}
 	switch {

@@ -16,7 +16,7 @@ type buildInfo struct {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	var output format
+	var output cli.Format
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
@@ -24,13 +24,13 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  cli.NoArgs(""),
 		RunE: func(*cobra.Command, []string) error {
 			v := buildInfo{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-			if output.isMachine() {
-				return a.write(output, v)
+			if output.IsMachine() {
+				return output.Write(a.out, v)
 			}
 			a.printf("armature %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
 			return nil
 		},
 	}
-	a.addOutput(c, &output)
+	cli.AddFormat(c, &output)
 	return c
 }

@@ -13,7 +13,7 @@ import (
 // machine to machine.
 func TestVersion(t *testing.T) {
 	var all strings.Builder
-	for _, output := range formats() {
+	for _, output := range cli.Formats() {
 		w := newWorld()
 		if code := w.run("version", "-o", output); code != cli.ExitOK {
 			t.Errorf("-o %s: exit code %d: %s", output, code, w.err)

@@ -21,13 +21,13 @@ const watchPauseFactor = 4
 
 // display is how a command that reads shows its output.
 type display struct {
-	output format
+	output cli.Format
 	watch  bool
 }
 
 // addDisplay adds -o and --watch.
 func (a *app) addDisplay(c *cobra.Command, how *display) {
-	a.addOutput(c, &how.output)
+	cli.AddFormat(c, &how.output)
 	c.Flags().BoolVarP(&how.watch, "watch", "w", false, "repeat whenever something changes, until Ctrl-C")
 }
 
@@ -70,7 +70,7 @@ func (a *app) show(ctx context.Context, how display, fetch fetchFrame) error {
 
 // watch writes frames until Ctrl-C, which is no failure, or until the final frame. A
 // terminal is redrawn; elsewhere changes are appended.
-func (a *app) watch(ctx context.Context, b *connection, output format, fetch fetchFrame) error {
+func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch fetchFrame) error {
 	w := watcher{app: a, output: output, begun: a.now(), last: map[string]string{}}
 	for {
 		begun := a.now()
@@ -98,7 +98,7 @@ func (a *app) watch(ctx context.Context, b *connection, output format, fetch fet
 // watcher writes the frames of one watch.
 type watcher struct {
 	app    *app
-	output format
+	output cli.Format
 	begun  time.Time
 	shown  bool
 	// last has the key of the last line of each subject.
@@ -126,9 +126,9 @@ func (w *watcher) show(f frame) error {
 	w.shown = true
 	at := w.app.now().Format(time.TimeOnly)
 	switch {
-	case w.output == formatJSON:
+	case w.output == cli.FormatJSON:
 		err = w.append(f, compact(out))
-	case w.output == formatYAML:
+	case w.output == cli.FormatYAML:
 		err = w.append(f, "---\n"+out)
 	case w.app.terminal:
 		width, height := w.app.size()

@@ -53,7 +53,7 @@ count, cause (a link), waiting, text and resources.
 }
 
 // chainsFrame returns the chains of named resources.
-func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, output format) (frame, error) {
+func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, output cli.Format) (frame, error) {
 	engine := why.New(b, a.taskQueue, a.now())
 	chains := make([]why.Chain, len(names))
 	key := ""
@@ -65,14 +65,14 @@ func (a *app) chainsFrame(ctx context.Context, b *connection, names []string, ou
 		key += chains[i].Key()
 	}
 	return frame{key: key, render: func(a *app) error {
-		if output.isMachine() {
-			return errors.Join(a.write(output, chains), checkApplied(chains))
+		if output.IsMachine() {
+			return errors.Join(output.Write(a.out, chains), checkApplied(chains))
 		}
 		for i, chain := range chains {
 			if i > 0 {
 				a.printf("\n")
 			}
-			a.printf("%s", chain.Text(a.now(), output == formatWide))
+			a.printf("%s", chain.Text(a.now(), output == cli.FormatWide))
 		}
 		return checkApplied(chains)
 	}}, nil
@@ -90,21 +90,21 @@ func checkApplied(chains []why.Chain) error {
 }
 
 // causesFrame returns the root causes of the resources that a selector chooses.
-func (a *app) causesFrame(ctx context.Context, b *connection, selector string, output format) (frame, error) {
+func (a *app) causesFrame(ctx context.Context, b *connection, selector string, output cli.Format) (frame, error) {
 	report, err := why.New(b, a.taskQueue, a.now()).Causes(ctx, selector)
 	if err != nil {
 		return frame{}, err
 	}
 	return frame{key: report.Key(), render: func(a *app) error {
 		a.noteStale(report.Views)
-		if output.isMachine() {
+		if output.IsMachine() {
 			causes := report.Causes
 			if causes == nil {
 				causes = []*why.Cause{}
 			}
-			return a.write(output, map[string]any{"causes": causes, "ready": report.Ready, "total": report.Total})
+			return output.Write(a.out, map[string]any{"causes": causes, "ready": report.Ready, "total": report.Total})
 		}
-		a.printCauses(report, selector, output == formatWide)
+		a.printCauses(report, selector, output == cli.FormatWide)
 		return nil
 	}}, nil
 }

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+)
+
+// Format is an output format.
+type Format string
+
+// The formats of every command that reads. Table is for people; Wide is Table with
+// everything, nothing shortened; JSON and YAML are the same value for programs.
+const (
+	FormatTable Format = "table"
+	FormatWide  Format = "wide"
+	FormatJSON  Format = "json"
+	FormatYAML  Format = "yaml"
+)
+
+// Formats returns the names of the formats.
+func Formats() []string {
+	return []string{string(FormatTable), string(FormatWide), string(FormatJSON), string(FormatYAML)}
+}
+
+// AddFormat adds -o to a command and sets its default, FormatTable.
+func AddFormat(c *cobra.Command, out *Format) {
+	*out = FormatTable
+	c.Flags().VarP(out, "output", "o", "output format: "+strings.Join(Formats(), ", "))
+	// A flag has one completer, so the registration never fails.
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Set implements pflag.Value.
+func (f *Format) Set(text string) error {
+	if !slices.Contains(Formats(), text) {
+		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, Formats()), strings.Join(Formats(), ", "))
+	}
+	*f = Format(text)
+	return nil
+}
+
+// String implements pflag.Value.
+func (f *Format) String() string { return string(*f) }
+
+// Type implements pflag.Value: the flag's type in the help.
+func (f *Format) Type() string { return "format" }
+
+// IsMachine reports whether a program reads the output.
+func (f Format) IsMachine() bool { return f == FormatJSON || f == FormatYAML }
+
+// Write writes a value as JSON, or as YAML with the same names.
+func (f Format) Write(out io.Writer, value any) error {
+	raw, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	if f == FormatJSON {
+		fmt.Fprintf(out, "%s\n", raw)
+		return nil
+	}
+	var names any
+	if err := yaml.Unmarshal(raw, &names); err != nil {
+		return fmt.Errorf("write YAML: %w", err)
+	}
+	encoded, err := yaml.Marshal(names)
+	if err != nil {
+		return fmt.Errorf("write YAML: %w", err)
+	}
+	fmt.Fprintf(out, "%s", encoded)
+	return nil
+}
