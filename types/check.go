@@ -22,9 +22,9 @@ const (
 	maxNameEdits, minNameLength = 2, 6
 )
 
-// envelope are the members that ARM's contract gives a resource and that the request
-// states in its URL.
-var envelope = []string{"id", "name", "type", "apiVersion"}
+// nameMember is the member at the top of a body that the request states in its URL and
+// that bodies may repeat.
+const nameMember = "name"
 
 // Check returns the findings in a body as a manifest states it: decoded JSON with
 // json.Number, float64 or integers for numbers. An object whose keys all start with "$"

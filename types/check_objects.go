@@ -62,7 +62,7 @@ func (c *checker) properties(m members, object map[string]any, at place) {
 	inner.outer = m
 	top := len(at.path) == 0
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if top && slices.Contains(envelope, name) || strings.HasPrefix(name, "$") {
+		if top && name == nameMember || strings.HasPrefix(name, "$") {
 			continue
 		}
 		next := inner.below(resource.Step{Name: name})
@@ -83,7 +83,7 @@ func (c *checker) properties(m members, object map[string]any, at place) {
 		c.value(p.Type, object[name], next)
 	}
 	for name, p := range m.all() {
-		if !p.Has(Required) || p.Has(ReadOnly) || top && slices.Contains(envelope, name) {
+		if !p.Has(Required) || p.Has(ReadOnly) || top && name == nameMember {
 			continue
 		}
 		if _, stated := propertyOf(object, name); !stated {

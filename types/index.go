@@ -174,9 +174,11 @@ func Nearest(name string) string {
 // Child is a type that is nested in another one.
 type Child struct {
 	Type string
-	// Names are the only names that a child can have, for example "default"; empty if
-	// any name is possible.
+	// Names are the published names of such a child, for example "default"; none if
+	// a resource has the name that its creator gives it.
 	Names []string
+	// Open is true if other names than Names are legal too.
+	Open bool
 }
 
 // Children returns the types that are nested directly in a type, in their newest
@@ -189,25 +191,22 @@ func Children(name string) []Child {
 		if !below || strings.Contains(rest, "/") {
 			continue
 		}
-		child := Child{Type: t.name}
+		child := Child{Type: t.name, Open: true}
 		if shape := t.provider.resource(t.versions[len(t.versions)-1].resource); shape != nil {
-			child.Names = shape.FixedNames()
+			child.Names, child.Open = shape.PublishedNames()
 		}
 		children = append(children, child)
 	}
 	return children
 }
 
-// FixedNames returns the only names that a resource of the type can have; none if any
-// name is possible.
-func (s *Shape) FixedNames() []string {
+// PublishedNames returns the published names of a resource of the type, and reports
+// whether others are legal too.
+func (s *Shape) PublishedNames() (names []string, open bool) {
 	p, found := s.Body.Property("name")
 	if !found {
-		return nil
+		return nil, true
 	}
-	names, open := p.Type.Values()
-	if open {
-		return nil
-	}
-	return names
+	names, open = p.Type.Values()
+	return names, open || len(names) == 0
 }
