@@ -40,7 +40,7 @@ func TestCorpusAccepted(t *testing.T) {
 		floor  float64
 	}{
 		"recorded": {recordedBodies(t), minRecordedAccepted},
-		//"examples": {exampleBodies(t), minExamplesAccepted},
+		"examples": {exampleBodies(t), minExamplesAccepted},
 	}
 	for _, name := range []string{"recorded", "examples"} {
 		score := scores[name]
