@@ -79,7 +79,7 @@ func (l *loader) readBody(d *draft) {
 		return
 	}
 	if marker := markerOf(body); marker != "" {
-		l.at(d, body.line, "body", "a body is a mapping of properties; found a %s", marker)
+		l.at(d, body.position, "body", "a body is a mapping of properties; found a %s", marker)
 		return
 	}
 	l.checkIdentity(d, body)
@@ -93,9 +93,9 @@ func (l *loader) readBody(d *draft) {
 	raw, err := compact(value)
 	switch {
 	case err != nil:
-		l.at(d, body.line, "body", "cannot be encoded as JSON: %v", err)
+		l.at(d, body.position, "body", "cannot be encoded as JSON: %v", err)
 	case len(raw) > resource.MaxBodyBytes:
-		l.at(d, body.line, "body", "takes %d bytes as JSON; at most %d are allowed", len(raw), resource.MaxBodyBytes)
+		l.at(d, body.position, "body", "takes %d bytes as JSON; at most %d are allowed", len(raw), resource.MaxBodyBytes)
 	}
 	d.desired.Body = raw
 }
@@ -131,7 +131,7 @@ func (l *loader) checkIdentity(d *draft, body *node) {
 		}
 		same := value.kind == kindText && (strings.EqualFold(value.text, want[name]) || name == "name" && strings.EqualFold(value.text, id.Short()))
 		if !same && markerOf(value) == "" {
-			l.at(d, value.line, "body."+name, "conflicts with the manifest, which states %s; remove it", want[name])
+			l.at(d, value.position, "body."+name, "conflicts with the manifest, which states %s; remove it", want[name])
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (b *bodyReader) checkLiteral(n *node, at cursor) {
 }
 
 func (b *bodyReader) refuseLiteral(n *node, at cursor) {
-	b.report(n.line, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}")
+	b.report(n.position, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}")
 }
 
 func (b *bodyReader) plain(at cursor) {
@@ -198,11 +198,11 @@ func (b *bodyReader) address(at cursor) string {
 	text := at.path[1:].String()
 	parsed, err := resource.ParsePath(text)
 	if err != nil || !slices.Equal(parsed, at.path[1:]) {
-		b.report(b.draft.line("body"), at, "the property name contains '], which a path cannot express")
+		b.report(b.draft.position("body"), at, "the property name contains '], which a path cannot express")
 	}
 	return text
 }
 
-func (b *bodyReader) report(line int, at cursor, format string, args ...any) {
-	b.loader.at(b.draft, line, at.path.String(), "%s", fmt.Sprintf(format, args...))
+func (b *bodyReader) report(position position, at cursor, format string, args ...any) {
+	b.loader.at(b.draft, position, at.path.String(), "%s", fmt.Sprintf(format, args...))
 }

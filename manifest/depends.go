@@ -14,14 +14,14 @@ func (l *loader) readDependsOn(d *draft) {
 		return
 	}
 	if list.kind != kindList {
-		l.at(d, list.line, "reconcile.dependsOn", "%s; write a list of names of manifests or resource IDs", list.found())
+		l.at(d, list.position, "reconcile.dependsOn", "%s; write a list of names of manifests or resource IDs", list.found())
 		return
 	}
 	lines := map[string]int{}
 	for i, item := range list.items {
 		path := fmt.Sprintf("reconcile.dependsOn[%d]", i)
 		if item.kind != kindText || item.text == "" {
-			l.at(d, item.line, path, "%s; write the name of a manifest or a resource ID", item.found())
+			l.at(d, item.position, path, "%s; write the name of a manifest or a resource ID", item.found())
 			continue
 		}
 		reference, ok := l.resolve(d, item, path, "")
@@ -29,7 +29,7 @@ func (l *loader) readDependsOn(d *draft) {
 			continue
 		}
 		if first := lines[reference.ID.Key()]; first > 0 {
-			l.at(d, item.line, path, "%s is listed twice, first in line %d; remove one", item.text, first)
+			l.at(d, item.position, path, "%s is listed twice, first in line %d; remove one", item.text, first)
 			continue
 		}
 		lines[reference.ID.Key()] = item.line
@@ -40,7 +40,7 @@ func (l *loader) readDependsOn(d *draft) {
 // checkNeeds refuses more needs than a deletion can look up.
 func (l *loader) checkNeeds(d *draft) {
 	if needs := len(d.desired.Needs()); needs > resource.MaxNeeds {
-		l.at(d, d.root.line, "", "needs %d other resources (owner, $ref and dependsOn), at most %d are allowed: the others would not be protected from a delete; "+
+		l.at(d, d.root.position, "", "needs %d other resources (owner, $ref and dependsOn), at most %d are allowed: the others would not be protected from a delete; "+
 			"write those that need no protection as plain resource IDs, or depend on an intermediate resource", needs, resource.MaxNeeds)
 	}
 }
@@ -56,34 +56,34 @@ func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Refe
 	named := l.named(text.text)
 	switch {
 	case len(named) == 0:
-		l.at(d, text.line, path, "%s%s", what, l.unknownName(text.text))
+		l.at(d, text.position, path, "%s%s", what, l.unknownName(text.text))
 		return resource.Reference{}, false
 	case len(named) > 1:
-		l.at(d, text.line, path, "%s%q %s; write owner/name or the resource ID", what, text.text, ambiguous(named))
+		l.at(d, text.position, path, "%s%q %s; write owner/name or the resource ID", what, text.text, ambiguous(named))
 		return resource.Reference{}, false
 	}
 	id := named[0].desired.ID
 	if id.IsZero() || !l.checkNeed(d, id, text, path, what) {
 		return resource.Reference{}, false
 	}
-	d.need(named[0], text.line, path)
+	d.need(named[0], text.position, path)
 	return resource.Reference{ID: id, APIVersion: named[0].version}, true
 }
 
 func (l *loader) resolveID(d *draft, text *node, path, what string) (resource.Reference, bool) {
-	id, version, ok := l.parseStatedID(d, text.line, path, text.text)
+	id, version, ok := l.parseStatedID(d, text.position, path, text.text)
 	if !ok || !l.checkNeed(d, id, text, path, what) {
 		return resource.Reference{}, false
 	}
 	if manifest := l.byID[id.Key()]; manifest != nil {
-		d.need(manifest, text.line, path)
+		d.need(manifest, text.position, path)
 		return resource.Reference{ID: id, APIVersion: manifest.version}, true
 	}
 	if version == "" {
 		version = resource.ContainerAPIVersion(id)
 	}
 	if version == "" && id.Subscription() == "" {
-		l.at(d, text.line, path, "%s"+noVersion, what, id, id)
+		l.at(d, text.position, path, "%s"+noVersion, what, id, id)
 		return resource.Reference{}, false
 	}
 	return resource.Reference{ID: id, APIVersion: version}, true
@@ -102,10 +102,10 @@ func (l *loader) checkNeed(d *draft, id resource.ID, text *node, path, what stri
 	case own.IsZero():
 		return true
 	case id.Equal(own):
-		l.at(d, text.line, path, "%s%s is this resource itself and cannot be its own dependency; %s", what, text.text, way)
+		l.at(d, text.position, path, "%s%s is this resource itself and cannot be its own dependency; %s", what, text.text, way)
 		return false
 	case strings.HasPrefix(id.Key(), own.Key()+"/"):
-		l.at(d, text.line, path, "%s%s is a child of %s and cannot come first; %s", what, text.text, own.Short(), way)
+		l.at(d, text.position, path, "%s%s is a child of %s and cannot come first; %s", what, text.text, own.Short(), way)
 		return false
 	}
 	return true

@@ -21,8 +21,8 @@ type draft struct {
 	name     string
 	segments []string
 	// owner as stated, "" if absent.
-	owner     string
-	ownerLine int
+	owner   string
+	ownerAt position
 	// ownerVersion is the part after @ of an owner that is a resource ID.
 	ownerVersion string
 	// located is set once locate ran; the ID is zero if it failed.
@@ -35,33 +35,33 @@ type draft struct {
 // need is another manifest that comes first, and the position that states it.
 type need struct {
 	draft *draft
-	line  int
+	at    position
 	path  string
 }
 
 func (d *draft) source() Source { return Source{File: d.file, Line: d.root.line} }
 
-// line returns the line of a field, or of the manifest if it lacks the field.
-func (d *draft) line(name string) int {
+// position returns the position of a field, or of the manifest if it lacks the field.
+func (d *draft) position(name string) position {
 	for _, f := range d.root.fields {
 		if f.name == name {
-			return f.line
+			return f.position
 		}
 	}
-	return d.root.line
+	return d.root.position
 }
 
 // at reports an issue of the draft.
-func (l *loader) at(d *draft, line int, path, format string, args ...any) {
+func (l *loader) at(d *draft, at position, path, format string, args ...any) {
 	d.hasIssue = true
-	l.report(Issue{File: d.file, Line: line, Path: path, Message: fmt.Sprintf(format, args...)})
+	l.report(Issue{File: d.file, Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
 // missing reports an absent field, unless it is present with an issue.
-func (l *loader) missing(d *draft, line int, path, message string) {
+func (l *loader) missing(d *draft, at position, path, message string) {
 	d.hasIssue = true
 	if !slices.Contains(d.root.broken, path) {
-		l.at(d, line, path, "%s", message)
+		l.at(d, at, path, "%s", message)
 	}
 }
 
@@ -82,7 +82,7 @@ var typeSegment = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 func (l *loader) readManifest(file string, root *node) {
 	d := &draft{file: file, root: root}
 	if root.kind != kindObject {
-		l.at(d, root.line, "", "a manifest is a mapping with the fields %s; %s", strings.Join(manifestFields, ", "), root.found())
+		l.at(d, root.position, "", "a manifest is a mapping with the fields %s; %s", strings.Join(manifestFields, ", "), root.found())
 		return
 	}
 	l.drafts = append(l.drafts, d)
@@ -90,17 +90,17 @@ func (l *loader) readManifest(file string, root *node) {
 	l.readType(d)
 	l.readName(d)
 	if owner := root.get("owner"); owner != nil {
-		d.ownerLine = d.line("owner")
+		d.ownerAt = d.position("owner")
 		if owner.kind != kindText || owner.text == "" {
-			l.at(d, d.ownerLine, "owner", "%s; write the name of a manifest or a resource ID", owner.found())
+			l.at(d, d.ownerAt, "owner", "%s; write the name of a manifest or a resource ID", owner.found())
 		} else {
 			d.owner = owner.text
 		}
 	}
 	if body := root.get("body"); body == nil {
-		l.missing(d, root.line, "body", "is missing; write body: {} for a resource without properties")
+		l.missing(d, root.position, "body", "is missing; write body: {} for a resource without properties")
 	} else if body.kind != kindObject {
-		l.at(d, body.line, "body", "%s; a body is a mapping, write it like body: {location: westus2}", body.found())
+		l.at(d, body.position, "body", "%s; a body is a mapping, write it like body: {location: westus2}", body.found())
 	}
 	d.desired.Policy = resource.PolicyManage
 	d.desired.Interval, d.desired.Timeout = resource.DefaultInterval, resource.DefaultTimeout
@@ -114,17 +114,17 @@ func (l *loader) checkFields(d *draft, section *node, prefix string, known []str
 		switch {
 		case slices.Contains(known, f.name):
 		case nearest.Match(f.name, known) != "":
-			l.at(d, f.line, prefix+f.name, "unknown field; did you mean %s?", nearest.Match(f.name, known))
+			l.at(d, f.position, prefix+f.name, "unknown field; did you mean %s?", nearest.Match(f.name, known))
 		default:
-			l.at(d, f.line, prefix+f.name, "unknown field; allowed: %s", strings.Join(known, ", "))
+			l.at(d, f.position, prefix+f.name, "unknown field; allowed: %s", strings.Join(known, ", "))
 		}
 	}
 }
 
 func (l *loader) readType(d *draft) {
-	value, line := d.root.get("type"), d.line("type")
+	value, at := d.root.get("type"), d.position("type")
 	if value == nil || value.kind != kindText {
-		l.missing(d, line, "type", "is missing or not a text; write type: Provider.Namespace/type@api-version")
+		l.missing(d, at, "type", "is missing or not a text; write type: Provider.Namespace/type@api-version")
 		return
 	}
 	typ, version, stated := strings.Cut(value.text, "@")
@@ -132,16 +132,16 @@ func (l *loader) readType(d *draft) {
 	switch {
 	case len(segments) < 2 || !strings.Contains(segments[0], ".") ||
 		slices.ContainsFunc(segments, func(s string) bool { return !typeSegment.MatchString(s) }):
-		l.at(d, line, "type", "%q is not a resource type; write it like Microsoft.Kusto/clusters@2023-08-15", value.text)
+		l.at(d, at, "type", "%q is not a resource type; write it like Microsoft.Kusto/clusters@2023-08-15", value.text)
 		return
 	case !stated || version == "":
-		l.at(d, line, "type", "%q has no api-version; write it like %s@2023-08-15", value.text, typ)
+		l.at(d, at, "type", "%q has no api-version; write it like %s@2023-08-15", value.text, typ)
 	case !apiVersion.MatchString(version):
-		l.at(d, line, "type", "%q is not an api-version; write a date like 2023-08-15 or 2023-08-15-preview", version)
+		l.at(d, at, "type", "%q is not an api-version; write a date like 2023-08-15 or 2023-08-15-preview", version)
 	}
 	for _, container := range []string{resource.TypeSubscription, resource.TypeTenant} {
 		if strings.EqualFold(typ, container) {
-			l.at(d, line, "type", "%s cannot be created by a manifest; use it as owner", typ)
+			l.at(d, at, "type", "%s cannot be created by a manifest; use it as owner", typ)
 			return
 		}
 	}
@@ -149,13 +149,13 @@ func (l *loader) readType(d *draft) {
 }
 
 func (l *loader) readName(d *draft) {
-	value, line := d.root.get("name"), d.line("name")
+	value, at := d.root.get("name"), d.position("name")
 	switch {
 	case value == nil:
-		l.missing(d, line, "name", "is missing; write the resource's name")
+		l.missing(d, at, "name", "is missing; write the resource's name")
 		return
 	case value.kind != kindText:
-		l.at(d, line, "name", "%s; a name is a text, write it in quotes", value.found())
+		l.at(d, at, "name", "%s; a name is a text, write it in quotes", value.found())
 		return
 	}
 	d.name = value.text
@@ -163,7 +163,7 @@ func (l *loader) readName(d *draft) {
 	segments := strings.Split(value.text, "/")
 	for _, segment := range segments {
 		if err := resource.CheckSegment(segment); err != nil {
-			l.at(d, line, "name", "%q cannot be part of a resource ID: %v", value.text, err)
+			l.at(d, at, "name", "%q cannot be part of a resource ID: %v", value.text, err)
 			return
 		}
 	}

@@ -48,7 +48,7 @@ func (l *loader) checkInlineIn(parent, child *draft, object *node, path resource
 				continue
 			}
 			at := cursor{path: path.With(resource.Step{Name: f.name})}.item(i, item)
-			l.at(parent, item.line, at.path.String(), "defines %s inline, which the manifest in %s also defines; keep one of the two", child.desired.ID.Short(), child.source())
+			l.at(parent, item.position, at.path.String(), "defines %s inline, which the manifest in %s also defines; keep one of the two", child.desired.ID.Short(), child.source())
 		}
 	}
 }

@@ -4,6 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/armature-io/armature/types"
+)
+
+// Severity is the weight of an issue. The words are part of the output formats.
+type Severity string
+
+// The severities. A fault refuses the manifest, a warning does not.
+const (
+	SeverityFault   Severity = "fault"
+	SeverityWarning Severity = "warning"
 )
 
 // Issue is one finding in a manifest.
@@ -13,28 +25,62 @@ type Issue struct {
 	File string
 	// Line counts from 1; 0 if there is none.
 	Line int
+	// Column counts characters from 1; 0 if there is none.
+	Column int
 	// Path is the path in the document, for example reconcile.interval.
 	Path string
 	// Message states what was found and what is allowed. It never contains the
 	// value of a property with a secret name.
-	Message string
+	Message  string
+	Severity Severity
+	// Rule names what the issue is about: InvalidManifest, or a rule of Options.Types.
+	Rule types.Rule
+	// Suggestion is the name or value that was probably meant, "" if there is none.
+	// Message contains it.
+	Suggestion string
 }
 
-// String returns "file:line: path: message" without absent parts.
+// InvalidManifest is the rule of every issue that needs no published types.
+const InvalidManifest types.Rule = "invalid-manifest"
+
+// String returns "file:line:column: path: message" without absent parts and without
+// control characters. A warning has the word before the path.
 func (f Issue) String() string {
 	var b strings.Builder
 	if f.File != "" {
 		b.WriteString(f.File)
 		if f.Line > 0 {
 			fmt.Fprintf(&b, ":%d", f.Line)
+			if f.Column > 0 {
+				fmt.Fprintf(&b, ":%d", f.Column)
+			}
 		}
 		b.WriteString(": ")
 	}
-	if f.Path != "" {
-		b.WriteString(f.Path + ": ")
+	if f.Severity == SeverityWarning {
+		b.WriteString("warning: ")
 	}
-	b.WriteString(f.Message)
-	return b.String()
+	b.WriteString(f.Text())
+	return printable(b.String())
+}
+
+// Text returns "path: message" without control characters.
+func (f Issue) Text() string {
+	if f.Path == "" {
+		return printable(f.Message)
+	}
+	return printable(f.Path + ": " + f.Message)
+}
+
+// printable returns a text without characters that move a terminal's cursor or reverse
+// its direction. Names of files and properties may contain them.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // Issues is the error of Load: all issues, by file and line.
@@ -49,17 +95,31 @@ func (f Issues) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted returns the issues by file, in the order of reading, then by line.
+// Of returns the issues of a severity, in the same order.
+func (f Issues) Of(severity Severity) Issues {
+	var chosen Issues
+	for _, issue := range f {
+		if issue.Severity == severity {
+			chosen = append(chosen, issue)
+		}
+	}
+	return chosen
+}
+
+// sorted returns the issues by file, in the order of reading, then by line and column.
 func (f Issues) sorted(files []string) Issues {
 	rank := make(map[string]int, len(files))
 	for i, file := range files {
 		rank[file] = i + 1
 	}
 	slices.SortStableFunc(f, func(a, b Issue) int {
-		if a.File != b.File {
+		switch {
+		case a.File != b.File:
 			return rank[a.File] - rank[b.File]
+		case a.Line != b.Line:
+			return a.Line - b.Line
 		}
-		return a.Line - b.Line
+		return a.Column - b.Column
 	})
 	return f
 }

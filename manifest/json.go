@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -68,26 +69,38 @@ type jsonTree struct {
 	file    string
 	data    []byte
 	decoder *json.Decoder
-	counted int64
-	line    int
+	// line and column are the position of the offset counted, from 0.
+	counted      int64
+	line, column int
 }
 
-// at returns the line of the last token. Offsets only grow, so each byte is counted
-// once.
-func (t *jsonTree) at() int {
+// token reads one token and returns the position where it starts. Offsets only grow, so
+// each byte is counted once.
+func (t *jsonTree) token() (json.Token, position, error) {
+	start := t.afterSpace()
+	token, err := t.decoder.Token()
+	passed := t.data[t.counted:start]
+	if lines := bytes.Count(passed, []byte("\n")); lines > 0 {
+		t.line, t.column = t.line+lines, 0
+		passed = passed[bytes.LastIndexByte(passed, '\n')+1:]
+	}
+	t.counted, t.column = start, t.column+utf8.RuneCount(passed)
+	return token, position{line: t.line + 1, column: t.column + 1}, err
+}
+
+// afterSpace returns the offset of the next token.
+func (t *jsonTree) afterSpace() int64 {
 	offset := t.decoder.InputOffset()
-	t.line += bytes.Count(t.data[t.counted:offset], []byte("\n"))
-	t.counted = offset
-	return t.line + 1
+	for offset < int64(len(t.data)) && bytes.IndexByte([]byte(" \t\r\n:,"), t.data[offset]) >= 0 {
+		offset++
+	}
+	return offset
 }
 
 // errorLine returns the line of a syntax error: the decoder's, or that after the
 // last valid token, whichever is later.
 func (t *jsonTree) errorLine(err error) int {
-	end := t.decoder.InputOffset()
-	for end < int64(len(t.data)) && bytes.IndexByte([]byte(" \t\r\n:,"), t.data[end]) >= 0 {
-		end++
-	}
+	end := t.afterSpace()
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && syntax.Offset <= int64(len(t.data)) {
 		end = max(end, syntax.Offset-1)
@@ -96,7 +109,7 @@ func (t *jsonTree) errorLine(err error) int {
 }
 
 func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
-	token, err := t.decoder.Token()
+	token, at, err := t.token()
 	if err != nil {
 		if depth > 0 {
 			err = insideValue(err)
@@ -106,7 +119,7 @@ func (t *jsonTree) node(path resource.Path, depth int) (*node, error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
 	}
-	leaf := &node{line: t.at()}
+	leaf := &node{position: at}
 	switch value := token.(type) {
 	case json.Delim:
 		if value == '{' {
@@ -141,23 +154,23 @@ func (t *jsonTree) object(object *node, path resource.Path, depth int) (*node, e
 	object.kind = kindObject
 	lines := map[string]int{}
 	for t.decoder.More() {
-		token, err := t.decoder.Token()
+		token, nameAt, err := t.token()
 		if err != nil {
 			return nil, insideValue(err)
 		}
 		name, _ := token.(string)
-		line, at := t.at(), append(path, resource.Step{Name: name})
+		at := append(path, resource.Step{Name: name})
 		value, err := t.node(at, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		if first, twice := lines[name]; twice {
-			t.loader.report(Issue{File: t.file, Line: line, Path: at.String(),
+			t.loader.report(Issue{File: t.file, Line: nameAt.line, Column: nameAt.column, Path: at.String(),
 				Message: fmt.Sprintf("duplicate key, first in line %d; remove one", first)})
 			continue
 		}
-		lines[name] = line
-		object.fields = append(object.fields, field{name: name, line: line, value: value})
+		lines[name] = nameAt.line
+		object.fields = append(object.fields, field{name: name, position: nameAt, value: value})
 	}
 	return object, t.end()
 }

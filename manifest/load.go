@@ -90,7 +90,11 @@ type loader struct {
 	locating []*draft
 }
 
-func (l *loader) report(issue Issue) { l.issues = append(l.issues, issue) }
+// report records an issue that needs no published types.
+func (l *loader) report(issue Issue) {
+	issue.Severity, issue.Rule = SeverityFault, InvalidManifest
+	l.issues = append(l.issues, issue)
+}
 
 func (l *loader) checkOptions() {
 	if s := l.options.Subscription; s != "" && !guid.MatchString(s) {

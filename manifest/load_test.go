@@ -242,24 +242,24 @@ func TestLoadManySources(t *testing.T) {
 		"AllFiles": {
 			reason: "all issues of all files, in order",
 			files:  map[string]string{"b.yaml": "x: 1\n", "a.json": "{\n \"type\": \"A.B/c\",\n \"name\": 5,\n \"body\": {\"a\": 1,\n \"a\": 2}}", "c.json": "{\"type\":\n\n x}"},
-			want: "a.json:2: type: \"A.B/c\" has no api-version; write it like A.B/c@2023-08-15\n" +
-				"a.json:3: name: found a number; a name is a text, write it in quotes\n" +
-				"a.json:5: body.a: duplicate key, first in line 4; remove one\n" +
-				"b.yaml:1: x: unknown field; allowed: type, name, owner, body, reconcile, labels\n" +
-				"b.yaml:1: type: is missing or not a text; write type: Provider.Namespace/type@api-version\n" +
-				"b.yaml:1: name: is missing; write the resource's name\n" +
-				"b.yaml:1: body: is missing; write body: {} for a resource without properties\n" +
+			want: "a.json:2:2: type: \"A.B/c\" has no api-version; write it like A.B/c@2023-08-15\n" +
+				"a.json:3:2: name: found a number; a name is a text, write it in quotes\n" +
+				"a.json:5:2: body.a: duplicate key, first in line 4; remove one\n" +
+				"b.yaml:1:1: x: unknown field; allowed: type, name, owner, body, reconcile, labels\n" +
+				"b.yaml:1:1: type: is missing or not a text; write type: Provider.Namespace/type@api-version\n" +
+				"b.yaml:1:1: name: is missing; write the resource's name\n" +
+				"b.yaml:1:1: body: is missing; write body: {} for a resource without properties\n" +
 				"c.json:3: broken JSON: invalid character 'x' looking for beginning of value; check commas, quotes and brackets here (JSON has no comments)",
 		},
 		"TwoFiles": {
 			reason: "a resource in two files is reported with both positions",
 			files:  map[string]string{"a.yaml": account + "body: {}\n", "b.yaml": "# comment\n" + account + "body: {}\n"},
-			want:   "b.yaml:3: name: the manifest in a.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/acc" + "; keep one of the two",
+			want:   "b.yaml:3:1: name: the manifest in a.yaml:1 has the same resource ID: " + group + "/providers/Microsoft.Storage/storageAccounts/acc" + "; keep one of the two",
 		},
 		"NoFiles":   {reason: "a folder without manifests is a mistake", files: map[string]string{"x.txt": ""}, want: "DIR: the folder contains no *.yaml, *.yml or *.json file; name another folder, or files"},
 		"NoContent": {reason: "so are files without manifests", files: map[string]string{"x.yaml": "# nothing\n"}, want: "DIR: no manifest found; write one with type, name and body, or name another file"},
 		"Options":   {reason: "flags are checked like manifests", options: Options{Subscription: "prod", ResourceGroup: "a/b"}, yaml: account + "body: {}\n", want: "--subscription: the subscription \"prod\" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555\n--resource-group: the segment \"a/b\" contains '/'; / \\ ? # % and control characters are not allowed"},
-		"Large":     {reason: "a body over the limit is refused with both sizes", yaml: account + "body: {a: " + strings.Repeat("x", resource.MaxBodyBytes) + "}\n", want: "m.yaml:4: body: takes 524296 bytes as JSON; at most 524288 are allowed"},
+		"Large":     {reason: "a body over the limit is refused with both sizes", yaml: account + "body: {a: " + strings.Repeat("x", resource.MaxBodyBytes) + "}\n", want: "m.yaml:4:7: body: takes 524296 bytes as JSON; at most 524288 are allowed"},
 		"Deep":      {reason: "deep JSON is bounded", files: map[string]string{"a.json": strings.Repeat("[", 200)}, want: "a.json:1: broken JSON: values are nested deeper than 100 levels; flatten it"},
 		"Cut":       {reason: "a file that ends early", files: map[string]string{"a.json": "{\"type\": \"a\","}, want: "a.json:1: broken JSON: unexpected end of file; close brackets and quotes, or get the complete file"},
 	})

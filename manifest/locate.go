@@ -18,7 +18,7 @@ func (l *loader) locate(d *draft) {
 		return
 	}
 	if i := slices.Index(l.locating, d); i >= 0 {
-		l.at(d, d.line("owner"), "owner", "the owners form a cycle: %s; give one of them another owner", chain(append(slices.Clone(l.locating[i:]), d)))
+		l.at(d, d.position("owner"), "owner", "the owners form a cycle: %s; give one of them another owner", chain(append(slices.Clone(l.locating[i:]), d)))
 		return
 	}
 	if d.typ == "" || d.segments == nil || d.hasIssue && d.root.get("owner") != nil && d.owner == "" {
@@ -36,9 +36,9 @@ func (l *loader) locate(d *draft) {
 	parsed, err := resource.ParseID(id)
 	switch {
 	case err != nil:
-		l.at(d, d.line("name"), "name", "%v", err)
+		l.at(d, d.position("name"), "name", "%v", err)
 	case !strings.EqualFold(parsed.Type(), d.typ):
-		l.at(d, d.line("type"), "type", "the resource ID %s is of type %s, not %s", id, parsed.Type(), d.typ)
+		l.at(d, d.position("type"), "type", "the resource ID %s is of type %s, not %s", id, parsed.Type(), d.typ)
 	default:
 		d.desired.ID = parsed
 	}
@@ -58,7 +58,7 @@ func (l *loader) idOf(d *draft) (string, bool) {
 	switch {
 	case d.isType(resource.TypeResourceGroup) || d.isType(resource.TypeManagementGroup) || d.owner != "":
 		if len(d.segments) > 1 {
-			l.at(d, d.line("name"), "name", "%q contains slashes, which name owners only for a nested type without an owner; write the last part only", d.name)
+			l.at(d, d.position("name"), "name", "%q contains slashes, which name owners only for a nested type without an owner; write the last part only", d.name)
 			return "", false
 		}
 	case d.parentType() != "" || len(d.segments) > 1:
@@ -69,7 +69,7 @@ func (l *loader) idOf(d *draft) (string, bool) {
 	}
 	if d.owner == tenant || d.owner == "" && d.isType(resource.TypeManagementGroup) {
 		if d.parentType() != "" {
-			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s; found the tenant; name one of that type", d.typ, d.parentType())
+			l.at(d, d.ownerAt, "owner", "the owner of %s is of type %s; found the tenant; name one of that type", d.typ, d.parentType())
 			return "", false
 		}
 		return "/providers/" + d.typ + "/" + d.name, true
@@ -92,17 +92,17 @@ func (l *loader) idOf(d *draft) (string, bool) {
 func (l *loader) groupManifestID(d *draft) (string, bool) {
 	if d.owner == "" {
 		if l.options.Subscription == "" {
-			l.at(d, d.line("name"), "owner", "a resource group needs a subscription; write owner: /subscriptions/<guid> or give --subscription")
+			l.at(d, d.position("name"), "owner", "a resource group needs a subscription; write owner: /subscriptions/<guid> or give --subscription")
 			return "", false
 		}
 		return "/subscriptions/" + l.options.Subscription + "/resourceGroups/" + d.name, true
 	}
-	owner, version, ok := l.parseStatedID(d, d.ownerLine, "owner", d.owner)
+	owner, version, ok := l.parseStatedID(d, d.ownerAt, "owner", d.owner)
 	if !ok {
 		return "", false
 	}
 	if !strings.EqualFold(owner.Type(), resource.TypeSubscription) {
-		l.at(d, d.ownerLine, "owner", "the owner of a resource group is a subscription, like /subscriptions/<guid>; found %s", d.owner)
+		l.at(d, d.ownerAt, "owner", "the owner of a resource group is a subscription, like /subscriptions/<guid>; found %s", d.owner)
 		return "", false
 	}
 	d.ownerVersion = version
@@ -117,17 +117,17 @@ func (l *loader) chainID(d *draft) (string, bool) {
 	last := len(d.segments) - 1
 	switch {
 	case d.parentType() == "":
-		l.at(d, d.line("name"), "name", "%q contains slashes, but %s is not nested in another type", d.name, d.typ)
+		l.at(d, d.position("name"), "name", "%q contains slashes, but %s is not nested in another type", d.name, d.typ)
 		return "", false
 	case last+2 != len(levels):
-		l.at(d, d.line("name"), "name", "%q names %d of %d levels of %s; write a name for each of %s, or an owner and one name",
+		l.at(d, d.position("name"), "name", "%q names %d of %d levels of %s; write a name for each of %s, or an owner and one name",
 			d.name, last+1, len(levels)-1, d.typ, strings.Join(levels[1:], "/"))
 		return "", false
 	}
 	above := strings.Join(d.segments[:last], "/")
 	owners := slices.DeleteFunc(l.named(above), func(o *draft) bool { return !o.isType(d.parentType()) })
 	if len(owners) > 1 {
-		l.at(d, d.line("name"), "name", "%q %s; give the owner's resource ID", above, ambiguous(owners))
+		l.at(d, d.position("name"), "name", "%q %s; give the owner's resource ID", above, ambiguous(owners))
 		return "", false
 	}
 	if len(owners) == 1 {
@@ -147,7 +147,7 @@ func (l *loader) chainID(d *draft) (string, bool) {
 func (l *loader) flagGroup(d *draft) (string, bool) {
 	group, subscription := l.options.ResourceGroup, l.options.Subscription
 	if group == "" || subscription == "" {
-		l.at(d, d.root.line, "owner", "is missing; write the name of a manifest or a resource ID, or give --resource-group and --subscription")
+		l.at(d, d.root.position, "owner", "is missing; write the name of a manifest or a resource ID, or give --resource-group and --subscription")
 		return "", false
 	}
 	return "/subscriptions/" + subscription + "/resourceGroups/" + group,
@@ -157,9 +157,9 @@ func (l *loader) flagGroup(d *draft) (string, bool) {
 // ownerID resolves the stated owner.
 func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	if strings.HasPrefix(d.owner, "/") {
-		id, version, ok := l.parseStatedID(d, d.ownerLine, "owner", d.owner)
+		id, version, ok := l.parseStatedID(d, d.ownerAt, "owner", d.owner)
 		if ok && d.parentType() != "" && !strings.EqualFold(id.Type(), d.parentType()) {
-			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s, and %s is of type %s; name one of the right type", d.typ, d.parentType(), d.owner, id.Type())
+			l.at(d, d.ownerAt, "owner", "the owner of %s is of type %s, and %s is of type %s; name one of the right type", d.typ, d.parentType(), d.owner, id.Type())
 			return resource.ID{}, false
 		}
 		d.ownerVersion = version
@@ -167,19 +167,19 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	}
 	owners := l.named(d.owner)
 	if len(owners) == 0 {
-		l.at(d, d.ownerLine, "owner", "%s", l.unknownName(d.owner))
+		l.at(d, d.ownerAt, "owner", "%s", l.unknownName(d.owner))
 		return resource.ID{}, false
 	}
 	if parent := d.parentType(); parent != "" {
 		fitting := slices.DeleteFunc(slices.Clone(owners), func(o *draft) bool { return o.typ != "" && !o.isType(parent) })
 		if len(fitting) == 0 {
-			l.at(d, d.ownerLine, "owner", "the owner of %s is of type %s, and %s is of type %s; name one of the right type", d.typ, parent, d.owner, owners[0].typ)
+			l.at(d, d.ownerAt, "owner", "the owner of %s is of type %s, and %s is of type %s; name one of the right type", d.typ, parent, d.owner, owners[0].typ)
 			return resource.ID{}, false
 		}
 		owners = fitting
 	}
 	if len(owners) > 1 {
-		l.at(d, d.ownerLine, "owner", "%q %s; write the resource ID", d.owner, ambiguous(owners))
+		l.at(d, d.ownerAt, "owner", "%q %s; write the resource ID", d.owner, ambiguous(owners))
 		return resource.ID{}, false
 	}
 	l.locate(owners[0])
@@ -191,25 +191,25 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 var versionLike = regexp.MustCompile(`^(|latest|newest|preview|[0-9]{4}-.*)$`)
 
 // parseStatedID parses ID or ID@api-version. A subscription in it must be a GUID.
-func (l *loader) parseStatedID(d *draft, line int, path, text string) (resource.ID, string, bool) {
+func (l *loader) parseStatedID(d *draft, at position, path, text string) (resource.ID, string, bool) {
 	stated, version := text, ""
 	if i := strings.LastIndex(text, "@"); i >= 0 && apiVersion.MatchString(text[i+1:]) {
 		stated, version = text[:i], text[i+1:]
 	} else if i >= 0 && versionLike.MatchString(text[i+1:]) {
-		l.at(d, line, path, "%q is not an api-version; write a date like 2023-08-15, or omit the @ to use the newest stable one", text[i+1:])
+		l.at(d, at, path, "%q is not an api-version; write a date like 2023-08-15, or omit the @ to use the newest stable one", text[i+1:])
 		return resource.ID{}, "", false
 	}
 	if !strings.HasPrefix(stated, "/") {
-		l.at(d, line, path, "%q is neither the name of a manifest nor a resource ID; IDs start with /subscriptions/ or /providers/", text)
+		l.at(d, at, path, "%q is neither the name of a manifest nor a resource ID; IDs start with /subscriptions/ or /providers/", text)
 		return resource.ID{}, "", false
 	}
 	id, err := resource.ParseID(stated)
 	if err != nil {
-		l.at(d, line, path, "%v", err)
+		l.at(d, at, path, "%v", err)
 		return resource.ID{}, "", false
 	}
 	if s := id.Subscription(); s != "" && !guid.MatchString(s) {
-		l.at(d, line, path, "%s", notGUID(s))
+		l.at(d, at, path, "%s", notGUID(s))
 		return resource.ID{}, "", false
 	}
 	return id, version, true

@@ -26,34 +26,34 @@ func markerOf(n *node) string {
 // value, which may be the secret itself.
 func (b *bodyReader) secret(n *node, at cursor) any {
 	if at.public != "" {
-		b.report(n.line, at, "$secret is not allowed under %s, which is public; move it elsewhere", at.public)
+		b.report(n.position, at, "$secret is not allowed under %s, which is public; move it elsewhere", at.public)
 		return nil
 	}
 	if len(n.fields) > 1 {
-		b.report(n.line, at, "$secret must be the only property; remove the others")
+		b.report(n.position, at, "$secret must be the only property; remove the others")
 		return nil
 	}
 	value := n.get(resource.SecretMarker)
 	source, name, _ := strings.Cut(value.text, ":")
 	switch {
 	case value.kind != kindText:
-		b.report(n.line, at, "$secret: %s; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME", value.found())
+		b.report(n.position, at, "$secret: %s; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME", value.found())
 	case source == "keyvault":
 		if _, err := resource.ParseVaultSecret(name); err != nil {
-			b.report(n.line, at, "$secret: keyvault: needs the identifier of a secret; %v", err)
+			b.report(n.position, at, "$secret: keyvault: needs the identifier of a secret; %v", err)
 			return nil
 		}
 		return b.secretMarker(value, at)
 	case source == "env" && environmentName.MatchString(name):
 		return b.secretMarker(value, at)
 	case source == "env":
-		b.report(n.line, at, "$secret: env: needs the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X")
+		b.report(n.position, at, "$secret: env: needs the name of an environment variable: letters, digits and _; write it like env:ARMATURE_SECRET_X")
 	case source == "file" && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "\\\x00"):
 		return b.secretMarker(value, at)
 	case source == "file":
-		b.report(n.line, at, "$secret: file: needs a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password")
+		b.report(n.position, at, "$secret: file: needs a path inside the worker's folder of secrets: relative and without ..; write it like file:db/password")
 	default:
-		b.report(n.line, at, "$secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
+		b.report(n.position, at, "$secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
 	}
 	return nil
 }
@@ -73,13 +73,13 @@ func (b *bodyReader) secretMarker(value *node, at cursor) any {
 func (b *bodyReader) reference(n *node, at cursor) any {
 	for _, f := range n.fields {
 		if f.name != resource.RefMarker && f.name != "path" {
-			b.report(f.line, at, "$ref allows only path beside it; remove %q", f.name)
+			b.report(f.position, at, "$ref allows only path beside it; remove %q", f.name)
 			return nil
 		}
 	}
 	target := n.get(resource.RefMarker)
 	if target.kind != kindText || target.text == "" {
-		b.report(n.line, at, "$ref: %s; write the name of a manifest or a resource ID", target.found())
+		b.report(n.position, at, "$ref: %s; write the name of a manifest or a resource ID", target.found())
 		return nil
 	}
 	reference, ok := b.loader.resolve(b.draft, target, at.path.String(), "$ref: ")
@@ -95,11 +95,11 @@ func (b *bodyReader) reference(n *node, at cursor) any {
 		return reference.ID.String()
 	}
 	if path.kind != kindText {
-		b.report(path.line, at, "path: %s; write a text like properties.x", path.found())
+		b.report(path.position, at, "path: %s; write a text like properties.x", path.found())
 		return nil
 	}
 	if _, err := resource.ParsePath(path.text); err != nil {
-		b.report(path.line, at, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
+		b.report(path.position, at, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
 		return nil
 	}
 	b.note(reference)

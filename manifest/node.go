@@ -25,11 +25,15 @@ const (
 	maxDepth = 100
 )
 
-// node is one value of a YAML or JSON document with its line. text is a text, or
-// the JSON form of a number or boolean.
+// position is a place in a file. Both count from 1; column counts characters and is 0
+// if it is unknown.
+type position struct{ line, column int }
+
+// node is one value of a YAML or JSON document with the position where it starts. text
+// is a text, or the JSON form of a number or boolean.
 type node struct {
+	position
 	kind   kind
-	line   int
 	text   string
 	fields []field
 	items  []*node
@@ -37,10 +41,11 @@ type node struct {
 	broken []string
 }
 
-// field is one property of an object, in the order of the document.
+// field is one property of an object, in the order of the document, with the position
+// of its name.
 type field struct {
+	position
 	name  string
-	line  int
 	value *node
 }
 

@@ -25,7 +25,7 @@ func (l *loader) readReconcile(d *draft) {
 		return
 	}
 	if section.kind != kindObject {
-		l.at(d, section.line, "reconcile", "%s; write a mapping of %s", section.found(), strings.Join(reconcileFields, ", "))
+		l.at(d, section.position, "reconcile", "%s; write a mapping of %s", section.found(), strings.Join(reconcileFields, ", "))
 		return
 	}
 	l.checkFields(d, section, "reconcile.", reconcileFields)
@@ -36,14 +36,14 @@ func (l *loader) readReconcile(d *draft) {
 	if interval := section.get("interval"); interval != nil {
 		value, ok := l.duration(d, "reconcile.interval", interval)
 		if ok && value != 0 && value < resource.MinInterval {
-			l.at(d, interval.line, "reconcile.interval", "%s is below the minimum of 1m; write 0 to disable it", interval.text)
+			l.at(d, interval.position, "reconcile.interval", "%s is below the minimum of 1m; write 0 to disable it", interval.text)
 		}
 		d.desired.Interval = value
 	}
 	if timeout := section.get("timeout"); timeout != nil {
 		value, ok := l.duration(d, "reconcile.timeout", timeout)
 		if ok && value == 0 {
-			l.at(d, timeout.line, "reconcile.timeout", "%s is not a valid timeout; write a duration like 6h", timeout.text)
+			l.at(d, timeout.position, "reconcile.timeout", "%s is not a valid timeout; write a duration like 6h", timeout.text)
 		}
 		d.desired.Timeout = value
 	}
@@ -62,9 +62,9 @@ func (l *loader) readCredential(d *draft, credential *node) {
 	const write = "write the name of a credential of the worker's config: lower-case letters, digits and dashes"
 	switch {
 	case credential.kind != kindText:
-		l.at(d, credential.line, "reconcile.credential", "%s; "+write, credential.found())
+		l.at(d, credential.position, "reconcile.credential", "%s; "+write, credential.found())
 	case !credentialName.MatchString(credential.text):
-		l.at(d, credential.line, "reconcile.credential", "%q is not a credential name; "+write, credential.text)
+		l.at(d, credential.position, "reconcile.credential", "%q is not a credential name; "+write, credential.text)
 	default:
 		d.desired.Credential = credential.text
 	}
@@ -84,9 +84,9 @@ func readEnum[W ~string](l *loader, d *draft, section *node, name string, into *
 	at := slices.Index(allowed, value.text)
 	switch {
 	case value.kind != kindText:
-		l.at(d, value.line, "reconcile."+name, "%s; allowed: %s", value.found(), strings.Join(allowed, ", "))
+		l.at(d, value.position, "reconcile."+name, "%s; allowed: %s", value.found(), strings.Join(allowed, ", "))
 	case at < 0:
-		l.at(d, value.line, "reconcile."+name, "unknown value %q; allowed: %s", value.text, strings.Join(allowed, ", "))
+		l.at(d, value.position, "reconcile."+name, "unknown value %q; allowed: %s", value.text, strings.Join(allowed, ", "))
 	case at > 0:
 		*into = words[at]
 	}
@@ -95,17 +95,17 @@ func readEnum[W ~string](l *loader, d *draft, section *node, name string, into *
 // duration returns a duration with a unit, or 0.
 func (l *loader) duration(d *draft, path string, value *node) (time.Duration, bool) {
 	if value.kind != kindText && value.kind != kindNumber {
-		l.at(d, value.line, path, "%s; write a duration like 30m or 1h", value.found())
+		l.at(d, value.position, path, "%s; write a duration like 30m or 1h", value.found())
 		return 0, false
 	}
 	parsed, err := time.ParseDuration(value.text)
 	switch {
 	case err != nil && jsonNumber.MatchString(value.text):
-		l.at(d, value.line, path, "%s has no unit; write a duration like 30m or 1h", value.text)
+		l.at(d, value.position, path, "%s has no unit; write a duration like 30m or 1h", value.text)
 	case err != nil:
-		l.at(d, value.line, path, "%q is not a duration; use the units h, m and s, for example 1h30m", value.text)
+		l.at(d, value.position, path, "%q is not a duration; use the units h, m and s, for example 1h30m", value.text)
 	case parsed < 0:
-		l.at(d, value.line, path, "%s is negative; write a duration like 30m or 1h", value.text)
+		l.at(d, value.position, path, "%s is negative; write a duration like 30m or 1h", value.text)
 	default:
 		return parsed, true
 	}
@@ -114,17 +114,17 @@ func (l *loader) duration(d *draft, path string, value *node) (time.Duration, bo
 
 func (l *loader) readIgnore(d *draft, ignore *node) {
 	if ignore.kind != kindList {
-		l.at(d, ignore.line, "reconcile.ignore", "%s; write a list of paths like properties.x", ignore.found())
+		l.at(d, ignore.position, "reconcile.ignore", "%s; write a list of paths like properties.x", ignore.found())
 		return
 	}
 	for i, item := range ignore.items {
 		path := fmt.Sprintf("reconcile.ignore[%d]", i)
 		if item.kind != kindText {
-			l.at(d, item.line, path, "%s; a path is a text like properties.x", item.found())
+			l.at(d, item.position, path, "%s; a path is a text like properties.x", item.found())
 			continue
 		}
 		if _, err := resource.ParsePath(item.text); err != nil {
-			l.at(d, item.line, path, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
+			l.at(d, item.position, path, "%v; write it like a.b, list[*].c, list[name=x].c or tags['a.b/c']", err)
 			continue
 		}
 		d.desired.Ignore = append(d.desired.Ignore, item.text)
@@ -137,13 +137,13 @@ func (l *loader) readLabels(d *draft) {
 		return
 	}
 	if labels.kind != kindObject {
-		l.at(d, labels.line, "labels", "%s; labels are a mapping of texts, write them like {team: data}", labels.found())
+		l.at(d, labels.position, "labels", "%s; labels are a mapping of texts, write them like {team: data}", labels.found())
 		return
 	}
 	written := make([]string, 0, len(labels.fields))
 	for _, f := range labels.fields {
 		if message := labelIssue(f); message != "" {
-			l.at(d, f.line, "labels."+f.name, "%s", message)
+			l.at(d, f.position, "labels."+f.name, "%s", message)
 			continue
 		}
 		if d.desired.Labels == nil {
@@ -154,7 +154,7 @@ func (l *loader) readLabels(d *draft) {
 	}
 	// Labels are stored as a JSON list of "k=v": its quotes and commas count.
 	if raw, err := json.Marshal(written); err != nil || len(raw) > maxLabelsBytes {
-		l.at(d, labels.line, "labels", "the labels take %d bytes (as a list of k=v); at most %d are allowed: use fewer or shorter labels", len(raw), maxLabelsBytes)
+		l.at(d, labels.position, "labels", "the labels take %d bytes (as a list of k=v); at most %d are allowed: use fewer or shorter labels", len(raw), maxLabelsBytes)
 	}
 }
 

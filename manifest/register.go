@@ -15,7 +15,7 @@ func (l *loader) register() {
 		}
 		key := d.desired.ID.Key()
 		if first := l.byID[key]; first != nil {
-			l.at(d, d.line("name"), "name", "the manifest in %s has the same resource ID: %s; keep one of the two", first.source(), d.desired.ID)
+			l.at(d, d.position("name"), "name", "the manifest in %s has the same resource ID: %s; keep one of the two", first.source(), d.desired.ID)
 			continue
 		}
 		l.byID[key] = d
@@ -43,7 +43,7 @@ func (l *loader) linkOwner(d *draft) {
 		return
 	}
 	if manifest := l.byID[owner.Key()]; manifest != nil {
-		d.need(manifest, d.line("owner"), "owner")
+		d.need(manifest, d.position("owner"), "owner")
 		d.desired.OwnerAPIVersion = manifest.version
 		return
 	}
@@ -55,15 +55,15 @@ func (l *loader) linkOwner(d *draft) {
 		version = d.version
 	}
 	if version == "" && owner.Subscription() == "" {
-		l.at(d, d.line("owner"), "owner", noVersion, owner, owner)
+		l.at(d, d.position("owner"), "owner", noVersion, owner, owner)
 	}
 	d.desired.OwnerAPIVersion = version
 }
 
 // need adds another manifest that comes first, once.
-func (d *draft) need(other *draft, line int, path string) {
+func (d *draft) need(other *draft, at position, path string) {
 	if !slices.ContainsFunc(d.needs, func(n need) bool { return n.draft == other }) {
-		d.needs = append(d.needs, need{draft: other, line: line, path: path})
+		d.needs = append(d.needs, need{draft: other, at: at, path: path})
 	}
 }
 
@@ -82,7 +82,7 @@ func (l *loader) sorted() []*draft {
 			case done:
 			case visiting:
 				cycle := append(slices.Clone(path[slices.Index(path, next.draft):]), next.draft)
-				l.at(d, next.line, next.path, "owners, references and dependsOn form a cycle: %s; remove one of these", chain(cycle))
+				l.at(d, next.at, next.path, "owners, references and dependsOn form a cycle: %s; remove one of these", chain(cycle))
 			default:
 				visit(next.draft)
 			}

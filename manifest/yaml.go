@@ -76,8 +76,8 @@ type yamlTree struct {
 	budget int
 }
 
-func (t *yamlTree) report(line int, path resource.Path, format string, args ...any) *node {
-	t.loader.report(Issue{File: t.file, Line: line, Path: path.String(), Message: fmt.Sprintf(format, args...)})
+func (t *yamlTree) report(at *yaml.Node, path resource.Path, format string, args ...any) *node {
+	t.loader.report(Issue{File: t.file, Line: at.Line, Column: at.Column, Path: path.String(), Message: fmt.Sprintf(format, args...)})
 	return nil
 }
 
@@ -86,15 +86,15 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	t.budget--
 	switch {
 	case t.budget == 0:
-		return t.report(from.Line, path, "the document contains more than %d values after expanding its aliases; split it, or use fewer aliases", maxNodes)
+		return t.report(from, path, "the document contains more than %d values after expanding its aliases; split it, or use fewer aliases", maxNodes)
 	case t.budget < 0:
 		return nil
 	case depth > maxDepth:
 		t.budget = 0
-		return t.report(from.Line, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias contains itself; flatten it, or remove the alias", maxDepth)
+		return t.report(from, path[:min(3, len(path))], "values are nested deeper than %d levels, or an alias contains itself; flatten it, or remove the alias", maxDepth)
 	}
 	if tag := from.ShortTag(); from.Kind == yaml.MappingNode && tag != "!!map" || from.Kind == yaml.SequenceNode && tag != "!!seq" {
-		return t.report(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
+		return t.report(from, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
 	}
 	switch from.Kind {
 	case yaml.DocumentNode:
@@ -104,7 +104,7 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	case yaml.MappingNode:
 		return t.object(from, path, depth)
 	case yaml.SequenceNode:
-		list := &node{kind: kindList, line: from.Line}
+		list := &node{kind: kindList, position: start(from)}
 		for i, item := range from.Content {
 			if value := t.node(item, append(path, resource.Step{Index: i, IsIndex: true}), depth+1); value != nil {
 				list.items = append(list.items, value)
@@ -114,11 +114,11 @@ func (t *yamlTree) node(from *yaml.Node, path resource.Path, depth int) *node {
 	case yaml.ScalarNode:
 		return t.scalar(from, path)
 	}
-	return &node{kind: kindNull, line: from.Line}
+	return &node{kind: kindNull, position: start(from)}
 }
 
 func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node {
-	object := &node{kind: kindObject, line: from.Line}
+	object := &node{kind: kindObject, position: start(from)}
 	lines := make(map[string]int, len(from.Content)/2)
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(from.Content); i += 2 {
@@ -131,17 +131,17 @@ func (t *yamlTree) object(from *yaml.Node, path resource.Path, depth int) *node 
 			continue
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			t.report(key.Line, path, "a key is %s; keys must be texts: put it in quotes", describe(key))
+			t.report(key, path, "a key is %s; keys must be texts: put it in quotes", describe(key))
 			continue
 		}
 		at := append(path, resource.Step{Name: key.Value})
 		if first, twice := lines[key.Value]; twice {
-			t.report(key.Line, at, "duplicate key, first in line %d; remove one", first)
+			t.report(key, at, "duplicate key, first in line %d; remove one", first)
 			continue
 		}
 		lines[key.Value] = key.Line
 		if read := t.node(value, at, depth+1); read != nil {
-			object.fields = append(object.fields, field{name: key.Value, line: key.Line, value: read})
+			object.fields = append(object.fields, field{name: key.Value, position: start(key), value: read})
 		} else {
 			object.broken = append(object.broken, key.Value)
 		}
@@ -165,7 +165,7 @@ func (t *yamlTree) merge(object *node, stated map[string]int, from *yaml.Node, p
 	}
 	for _, source := range sources {
 		if source.kind != kindObject {
-			t.report(from.Line, path, "the merge key << contains %s; it needs a mapping or a list of mappings, for example <<: *name", source.kind)
+			t.report(from, path, "the merge key << contains %s; it needs a mapping or a list of mappings, for example <<: *name", source.kind)
 			return
 		}
 		for _, f := range source.fields {
@@ -178,28 +178,28 @@ func (t *yamlTree) merge(object *node, stated map[string]int, from *yaml.Node, p
 }
 
 func (t *yamlTree) scalar(from *yaml.Node, path resource.Path) *node {
-	leaf := &node{kind: kindText, line: from.Line, text: from.Value}
+	leaf := &node{kind: kindText, position: start(from), text: from.Value}
 	const stated = yaml.TaggedStyle | yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	switch tag := from.ShortTag(); tag {
 	case "!!null":
-		return &node{kind: kindNull, line: from.Line}
+		return &node{kind: kindNull, position: start(from)}
 	case "!!bool":
 		leaf.kind, leaf.text = kindBoolean, strings.ToLower(from.Value)
 		if leaf.text != "true" && leaf.text != "false" {
-			return t.report(from.Line, path, "is tagged as a boolean; write true or false")
+			return t.report(from, path, "is tagged as a boolean; write true or false")
 		}
 	case "!!int", "!!float":
 		leaf.kind = kindNumber
 		if !jsonNumber.MatchString(from.Value) {
-			return t.report(from.Line, path, "%sis not a valid JSON number; write it in decimal digits, or in quotes if it is a text", shown(from.Value, path))
+			return t.report(from, path, "%sis not a valid JSON number; write it in decimal digits, or in quotes if it is a text", shown(from.Value, path))
 		}
 	case "!!str":
 		if from.Style&stated == 0 && jsonNumber.MatchString(from.Value) {
-			return t.report(from.Line, path, "%sis a number out of range; write it in quotes if it is a text", shown(from.Value, path))
+			return t.report(from, path, "%sis a number out of range; write it in quotes if it is a text", shown(from.Value, path))
 		}
 	case "!!timestamp", "!!merge":
 	default:
-		return t.report(from.Line, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
+		return t.report(from, path, "has the YAML tag %s; only plain values are allowed; remove the tag", tag)
 	}
 	return leaf
 }
@@ -214,6 +214,9 @@ func shown(value string, path resource.Path) string {
 	}
 	return fmt.Sprintf("%q ", value)
 }
+
+// start returns the position where a node starts.
+func start(n *yaml.Node) position { return position{line: n.Line, column: n.Column} }
 
 func describe(n *yaml.Node) string {
 	switch n.Kind {
