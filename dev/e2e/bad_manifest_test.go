@@ -43,28 +43,28 @@ func badManifests() map[string]badInput {
 		"unknown field": {
 			reason: "a misspelt field would have no effect",
 			yaml:   badAccount + "bodi: {}\nbody: {}\nreconcile: {intervall: 1h}\n",
-			want:   []string{"m.yaml:4: bodi: unknown field; did you mean body?", "m.yaml:6: reconcile.intervall: unknown field; did you mean interval?"},
+			want:   []string{"m.yaml:4:1: bodi: unknown field; did you mean body?", "m.yaml:6:13: reconcile.intervall: unknown field; did you mean interval?"},
 		},
 		"credential that is no name": {
 			reason: "no worker's config can have it",
 			yaml:   badAccount + "body: {}\nreconcile: {credential: Prod EU}\n",
-			want:   []string{`m.yaml:5: reconcile.credential: "Prod EU" is not a credential name; write the name of a credential of the worker's config`},
+			want:   []string{`m.yaml:5:25: reconcile.credential: "Prod EU" is not a credential name; write the name of a credential of the worker's config`},
 		},
 		"missing api-version": {
 			reason: "the version decides what a body means",
 			yaml:   strings.Replace(badAccount, "@2021-04-01", "", 1) + "body: {}\n",
-			want:   []string{`m.yaml:1: type: "Microsoft.Storage/storageAccounts" has no api-version; write it like Microsoft.Storage/storageAccounts@2023-08-15`},
+			want:   []string{`m.yaml:1:1: type: "Microsoft.Storage/storageAccounts" has no api-version; write it like Microsoft.Storage/storageAccounts@2023-08-15`},
 		},
 		"owner that does not exist": {
 			reason: "a name that no manifest has",
 			yaml:   strings.Replace(badAccount, badGroup, "nowhere", 1) + "body: {}\n",
-			want:   []string{`m.yaml:3: owner: no manifest is named "nowhere"; write a manifest's name or a resource ID`},
+			want:   []string{`m.yaml:3:1: owner: no manifest is named "nowhere"; write a manifest's name or a resource ID`},
 		},
 		"reference cycle": {
 			reason: "neither can be first",
 			yaml: badAccount + "body: {properties: {network: {$ref: net}}}\n---\n" +
 				"type: Microsoft.Network/virtualNetworks@2020-11-01\nname: net\nowner: " + badGroup + "\nbody: {properties: {account: {$ref: acc}}}\n",
-			want: []string{"m.yaml:9: body.properties.account: owners, references and dependsOn form a cycle: acc -> net -> acc"},
+			want: []string{"m.yaml:9:37: body.properties.account: owners, references and dependsOn form a cycle: acc -> net -> acc"},
 		},
 		"owner cycle": {
 			reason: "owners cannot own each other",
@@ -74,18 +74,18 @@ func badManifests() map[string]badInput {
 		"literal password": {
 			reason: "it would end up in histories; it is not repeated either",
 			yaml:   badAccount + "body: {properties: {adminPassword: " + badSecret + "}}\n",
-			want:   []string{"m.yaml:4: body.properties.adminPassword: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}"},
+			want:   []string{"m.yaml:4:36: body.properties.adminPassword: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}"},
 			hides:  badSecret,
 		},
 		"two manifests with one ID": {
 			reason: "they would overwrite each other; IDs ignore case",
 			files:  map[string]string{"a.yaml": badAccount + "body: {}\n", "b.yaml": strings.Replace(badAccount, "acc", "ACC", 1) + "body: {}\n"},
-			want:   []string{"b.yaml:2: name: the manifest in ", "a.yaml:1 has the same resource ID: " + badGroup + "/providers/Microsoft.Storage/storageAccounts/ACC"},
+			want:   []string{"b.yaml:2:1: name: the manifest in ", "a.yaml:1 has the same resource ID: " + badGroup + "/providers/Microsoft.Storage/storageAccounts/ACC"},
 		},
 		"subscription that is no GUID": {
 			reason: "a display name is no ID",
 			yaml:   strings.Replace(badAccount, subscription, "/subscriptions/prod", 1) + "body: {}\n",
-			want:   []string{`m.yaml:3: owner: the subscription "prod" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555`},
+			want:   []string{`m.yaml:3:1: owner: the subscription "prod" is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555`},
 		},
 		"subscription flag that is no GUID": {
 			reason: "the flag has the same rule",
@@ -96,17 +96,17 @@ func badManifests() map[string]badInput {
 		"interval below a minute": {
 			reason: "a pass a second would use up the subscription's budget",
 			yaml:   badAccount + "body: {}\nreconcile: {interval: 59s}\n",
-			want:   []string{"m.yaml:5: reconcile.interval: 59s is below the minimum of 1m; write 0 to disable it"},
+			want:   []string{"m.yaml:5:23: reconcile.interval: 59s is below the minimum of 1m; write 0 to disable it"},
 		},
 		"body over the limit": {
 			reason: "Temporal refuses large payloads",
 			yaml:   badAccount + "body: {properties: {text: '" + strings.Repeat("x", resource.MaxBodyBytes) + "'}}\n",
-			want:   []string{"m.yaml:4: body: takes 524", "bytes as JSON; at most 524288 are allowed"},
+			want:   []string{"m.yaml:4:7: body: takes 524", "bytes as JSON; at most 524288 are allowed"},
 		},
 		"secret under tags": {
 			reason: "tags are public",
 			yaml:   badAccount + "body: {tags: {a: {$secret: env:ARMATURE_SECRET_X}}}\n",
-			want:   []string{"m.yaml:4: body.tags.a: $secret is not allowed under tags, which is public"},
+			want:   []string{"m.yaml:4:18: body.tags.a: $secret is not allowed under tags, which is public"},
 		},
 		"secret as a name": {
 			reason: "names and locations are public",
@@ -116,7 +116,7 @@ func badManifests() map[string]badInput {
 		"secret written into its reference": {
 			reason: "what may be the secret is not repeated",
 			yaml:   badAccount + "body: {properties: {a: {$secret: " + badSecret + "}}}\n",
-			want:   []string{"m.yaml:4: body.properties.a: $secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME"},
+			want:   []string{"m.yaml:4:24: body.properties.a: $secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME"},
 			hides:  badSecret,
 		},
 		"secret file outside of the folder": {
@@ -132,8 +132,8 @@ func badManifests() map[string]badInput {
 			},
 			flags: []string{"--subscription", "prod"},
 			want: []string{
-				"(4 issues)", "--subscription: the subscription", "a.yaml:4: body.properties.adminPassword: is a literal",
-				"a.yaml:5: reconcile.interval: 1s is below", "b.yaml:2: broken YAML",
+				"(4 issues)", "--subscription: the subscription", "a.yaml:4:36: body.properties.adminPassword: is a literal",
+				"a.yaml:5:23: reconcile.interval: 1s is below", "b.yaml:2: broken YAML",
 			},
 			hides: badSecret,
 		},
@@ -143,7 +143,7 @@ func badManifests() map[string]badInput {
 				"a.yaml": badAccount + "body: {}\n",
 				"b.yaml": "type: Contoso.Web/marks\nname: b\nowner: acc\nbody: {}\n",
 			},
-			want: []string{"b.yaml:1: type:", "has no api-version"},
+			want: []string{"b.yaml:1:1: type:", "has no api-version"},
 		},
 	}
 	maps.Copy(cases, badSegments())
@@ -178,12 +178,12 @@ func badSegments() map[string]badInput {
 		cases["name "+quoted] = badInput{
 			reason: "the name is the last segment of the ID",
 			yaml:   strings.Replace(badAccount, "acc", quoted, 1) + "body: {}\n",
-			want:   []string{"m.yaml:2: name: ", want},
+			want:   []string{"m.yaml:2:1: name: ", want},
 		}
 		cases["owner "+quoted] = badInput{
 			reason: "an owner becomes segments of the ID",
 			yaml:   strings.Replace(badAccount, badGroup, fmt.Sprintf("%q", subscription+"/resourceGroups/"+segment), 1) + "body: {}\n",
-			want:   []string{"m.yaml:3: owner: parse resource ID ", want},
+			want:   []string{"m.yaml:3:1: owner: parse resource ID ", want},
 		}
 	}
 	return cases
