@@ -28,8 +28,8 @@ const nameMember = "name"
 
 // Check returns the findings in a body as a manifest states it: decoded JSON with
 // json.Number, float64 or integers for numbers. An object whose keys all start with "$"
-// stands for a value that is not known yet and matches everything; so does null. Only
-// with Exact are findings faults. It returns at most 100 findings.
+// stands for a value that is not known yet and matches everything; so does null, and
+// UnknownText matches every text. Only with Exact are findings faults. It returns at most 100 findings.
 func (s *Shape) Check(body map[string]any) []Finding {
 	c := checker{shape: s}
 	c.value(s.Body, body, place{path: make(resource.Path, 0, 16)})
@@ -71,6 +71,14 @@ func (c *checker) warn(rule Rule, at place, format string, args ...any) {
 	c.add(Finding{Rule: rule, Path: at.path, Message: fmt.Sprintf(format, args...)})
 }
 
+// UnknownText stands for a text that is not known yet, for example a secret.
+type UnknownText struct{}
+
+func isUnknownText(value any) bool {
+	_, ok := value.(UnknownText)
+	return ok
+}
+
 // isUnknown reports whether a value is not known yet: null, or an object of markers.
 func isUnknown(value any) bool {
 	object, ok := value.(map[string]any)
@@ -94,6 +102,9 @@ func (c *checker) value(n *Node, value any, at place) {
 		return
 	}
 	at.secret = at.secret || n.Sensitive
+	if isUnknownText(value) && slices.Contains([]Kind{Text, Literal, Integer, Union}, n.Kind) {
+		return
+	}
 	switch n.Kind {
 	case Boolean:
 		if _, ok := value.(bool); !ok {
@@ -129,7 +140,7 @@ func kindText(value any) string {
 		return "a mapping"
 	case []any:
 		return "a list"
-	case string:
+	case string, UnknownText:
 		return "a text"
 	case bool:
 		return "true or false"
@@ -147,6 +158,18 @@ func (p place) show(text string) string {
 		text = string([]rune(text)[:maxShown]) + "..."
 	}
 	return strconv.Quote(text)
+}
+
+// CheckName returns the findings in the name of a resource of the type, ignoring case.
+// They are warnings.
+func (s *Shape) CheckName(name string) []Finding {
+	p, found := s.Body.Property(nameMember)
+	if !found {
+		return nil
+	}
+	c := checker{shape: s}
+	c.value(p.Type, name, place{path: resource.Path{{Name: nameMember}}})
+	return slices.DeleteFunc(c.findings, func(f Finding) bool { return f.Rule == LetterCase })
 }
 
 func (c *checker) list(n *Node, value any, at place) {
