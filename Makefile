@@ -97,7 +97,7 @@ lint: ## run golangci-lint on both modules
 
 .PHONY: docs
 docs: ## regenerate the references of manifests, commands, configuration and reasons
-	UPDATE_DOCS=1 $(GO) test -count=1 -run 'TestReference' ./manifest ./starter ./config ./resource
+	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource
 
 .PHONY: bad-input
 bad-input: ## test every invalid manifest, command line and config of the tables; count them

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
@@ -83,6 +84,18 @@ func terminalSize() (width, height int) {
 	return 80, 24
 }
 
+// maxLineWidth is the width of text for people where no terminal is narrower.
+const maxLineWidth = 100
+
+// lineWidth returns the width for text that is wrapped.
+func (a *app) lineWidth() int {
+	if !a.terminal {
+		return maxLineWidth
+	}
+	width, _ := a.size()
+	return min(width, maxLineWidth)
+}
+
 // actor returns user@host.
 func actor() string {
 	name, host := "unknown", "unknown"
@@ -141,6 +154,7 @@ plan has its own codes: 0 no changes, 2 changes, 1 any error.`,
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.rulesCommand(), a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
+	root.AddCommand(author.Commands(author.Terminal{Out: a.out, Err: a.err, Width: a.lineWidth})...)
 	for _, c := range root.Commands() {
 		wrapErrors(c)
 		if timeout := c.Flags().Lookup("timeout"); timeout != nil {

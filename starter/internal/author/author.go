@@ -1,0 +1,39 @@
+// Package author owns the commands that help to write manifests: they read the
+// published types and files, and need neither Temporal nor a worker.
+package author
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/explain"
+	"github.com/spf13/cobra"
+)
+
+// Terminal is where the commands write.
+type Terminal struct {
+	Out, Err io.Writer
+	// Width returns the width of a line in characters.
+	Width func() int
+}
+
+// Commands returns the commands.
+func Commands(t Terminal) []*cobra.Command {
+	return []*cobra.Command{t.explainCommand(), t.typesCommand()}
+}
+
+func (t Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+
+// failed returns an error of a lookup with its exit code: a name that is not published
+// failed, a text that cannot be read is bad input.
+func failed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, explain.ErrUnknown):
+		return cli.Failed("%w", err)
+	}
+	return cli.BadInput("%w", err)
+}

@@ -1,0 +1,80 @@
+package author
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/explain"
+	"github.com/spf13/cobra"
+)
+
+func (t Terminal) explainCommand() *cobra.Command {
+	var (
+		output              cli.Format
+		versions, recursive bool
+	)
+	c := &cobra.Command{
+		Use:   "explain TYPE[@VERSION][.PATH]",
+		Short: "Describe a resource type or a property: kinds, values, bounds, what is required",
+		Long: `explain describes what Azure publishes about a resource type: its properties with
+their kinds, flags, allowed values and bounds, required ones first, and its scopes,
+names, children, actions and api-versions. Without @VERSION it describes the newest
+stable api-version that a PUT can use.
+
+A path goes deeper: properties.routes[].properties. Where a mapping has several
+forms, [kind=X] selects one. The data is part of the CLI and has no descriptions; it
+needs neither Temporal nor Azure.
+
+wide lists all values, all api-versions and the read-only properties. json and yaml
+are {type, version, path, resource, field}; a field has name, kind, required,
+readOnly, writeOnly, secret, values, otherValues, min, max, pattern and properties.`,
+		Example: `  armature explain Microsoft.Storage/storageAccounts
+  armature explain Microsoft.Storage/storageAccounts.properties.networkAcls
+  armature explain 'Microsoft.Network/routeTables@2023-05-01.properties.routes[].properties'
+  armature explain 'Microsoft.Resources/deploymentScripts[kind=AzureCLI].properties'`,
+		Args: oneArgument("a type, for example Microsoft.Storage/storageAccounts"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			query, err := explain.Parse(args[0])
+			if err != nil {
+				return failed(err)
+			}
+			switch {
+			case versions && !output.IsMachine():
+				t.printf("%s\n", strings.Join(explain.VersionsOf(query.Type).All, "\n"))
+				return nil
+			case versions:
+				return output.Write(t.Out, explain.VersionsOf(query.Type))
+			case recursive && output.IsMachine():
+				return cli.BadInput("--recursive cannot be combined with -o %s; leave one of them out", output)
+			case recursive:
+				text, err := explain.Tree(query)
+				t.printf("%s", text)
+				return failed(err)
+			}
+			page, err := explain.Explain(query)
+			if err != nil {
+				return failed(err)
+			}
+			if output.IsMachine() {
+				return output.Write(t.Out, page)
+			}
+			t.printf("%s", page.Text(explain.Layout{Width: t.Width(), Wide: output == cli.FormatWide}))
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&versions, "versions", false, "list the api-versions of the type only, newest first")
+	c.Flags().BoolVar(&recursive, "recursive", false, "list the properties of all levels, without values and bounds")
+	cli.AddFormat(c, &output)
+	return c
+}
+
+// oneArgument refuses a command line without exactly one argument; what names it.
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes one argument, %s; found %d", c.Name(), what, len(args))
+		}
+		return nil
+	}
+}
