@@ -31,6 +31,9 @@ type CheckContentsInput struct {
 	// Cascade skips the check, as requested by By.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
+	// Stated is the body of the manifest: children that it contains belong to the
+	// resource.
+	Stated json.RawMessage `json:"stated,omitempty"`
 }
 
 // CheckContentsResult blocks while there are unmanaged contents.
@@ -42,7 +45,7 @@ type CheckContentsResult struct {
 }
 
 // CheckContents blocks a DELETE while it would remove resources that Armature does
-// not manage: everything in a resource group, and the known children of a type.
+// not manage: everything in a resource group, and the published children of a type.
 // Managed resources that are being deleted with their owner do not block.
 func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (CheckContentsResult, error) {
 	ctx = arm.WithCredential(ctx, in.Credential)
@@ -54,7 +57,8 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 	if in.Cascade {
 		return CheckContentsResult{Verdict: resource.Proceed("contents not checked: --cascade by " + in.By), Turn: turn}, nil
 	}
-	unmanaged, err := a.unmanagedContents(requests, in)
+	found := contents{activities: a, in: in}
+	err := found.look(requests)
 	if err != nil && a.isClosed(requests, in, err) {
 		return CheckContentsResult{Turn: turn, Verdict: resource.Proceed(
 			"contents not checked, because ARM refuses to list them; managed resources in it are deleted with it: " + secrets.Scrub(err.Error(), nil))}, nil
@@ -66,10 +70,8 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 		return CheckContentsResult{Verdict: a.report("CheckContents", a.contentsErrorVerdict(ctx, in, err))}, nil
 	}
 	verdict := resource.Proceed("nothing else would be deleted with it")
-	if len(unmanaged) > 0 {
-		verdict = resource.Block(resource.ReasonContainsUnmanaged, fmt.Sprintf(
-			"a DELETE of %s would also delete resources that Armature does not manage: %s; delete them first, or delete with --cascade",
-			in.ID.Short(), nameContents(unmanaged)))
+	if sentence := found.sentence(); sentence != "" {
+		verdict = resource.Block(resource.ReasonContainsUnmanaged, sentence)
 	}
 	return CheckContentsResult{Verdict: a.report("CheckContents", verdict), Turn: turn}, nil
 }
@@ -94,39 +96,6 @@ func (a *Activities) contentsErrorVerdict(ctx context.Context, in CheckContentsI
 			fmt.Sprintf("cannot look up in Temporal what Armature manages in %s, so it is not deleted: %v", in.ID.Short(), err))
 	}
 	return a.errorVerdict(ctx, in.ID, in.APIVersion, err)
-}
-
-// unmanagedContents returns the names of the contents that ARM lists and Armature
-// does not manage, at most maxContentsCounted.
-func (a *Activities) unmanagedContents(ctx context.Context, in CheckContentsInput) ([]string, error) {
-	collections := a.Registry.Children(in.ID.Type())
-	apiVersion := in.APIVersion
-	if strings.EqualFold(in.ID.Type(), resource.TypeResourceGroup) {
-		collections, apiVersion = []string{"resources"}, resource.ResourceGroupAPIVersion
-	}
-	var found []string
-	for _, collection := range collections {
-		items, err := a.Client.List(ctx, in.ID, collection, apiVersion, maxContentsRead)
-		if arm.IsAbsent(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			name, deleting, err := a.checkItem(ctx, in.ID, item)
-			if err != nil {
-				return nil, err
-			}
-			if deleting {
-				continue
-			}
-			if found = append(found, name); len(found) >= maxContentsCounted {
-				return found, nil
-			}
-		}
-	}
-	return found, nil
 }
 
 // checkItem returns the display name of a listed item, and reports whether Armature

@@ -128,12 +128,17 @@ func Spelled(name string) (string, bool) {
 	return t.name, true
 }
 
+// writable reports whether a PUT can create the type in some version.
+func (t *publishedType) writable() bool {
+	return slices.ContainsFunc(t.versions, func(v publishedVersion) bool { return v.writable })
+}
+
 // Names returns the published types, sorted ignoring case. If writable is set it leaves
 // out those that a PUT cannot create in any version.
 func Names(writable bool) []string {
 	var names []string
 	for _, t := range directory().types {
-		if !writable || slices.ContainsFunc(t.versions, func(v publishedVersion) bool { return v.writable }) {
+		if !writable || t.writable() {
 			names = append(names, t.name)
 		}
 	}
@@ -179,6 +184,8 @@ type Child struct {
 	Names []string
 	// Open is true if other names than Names are legal too.
 	Open bool
+	// Writable is true if a PUT can create it in some version.
+	Writable bool
 }
 
 // Children returns the types that are nested directly in a type, in their newest
@@ -191,7 +198,7 @@ func Children(name string) []Child {
 		if !below || strings.Contains(rest, "/") {
 			continue
 		}
-		child := Child{Type: t.name, Open: true}
+		child := Child{Type: t.name, Open: true, Writable: t.writable()}
 		if shape := t.provider.resource(t.versions[len(t.versions)-1].resource); shape != nil {
 			child.Names, child.Open = shape.PublishedNames()
 		}
@@ -203,6 +210,12 @@ func Children(name string) []Child {
 // PublishedNames returns the published names of a resource of the type, and reports
 // whether others are legal too.
 func (s *Shape) PublishedNames() (names []string, open bool) {
+	if strings.EqualFold(s.Body.Discriminator, "name") {
+		for _, v := range s.Body.Variants {
+			names = append(names, v.Value)
+		}
+		return names, false
+	}
 	p, found := s.Body.Property("name")
 	if !found {
 		return nil, true

@@ -110,14 +110,20 @@ func TestChildren(t *testing.T) {
 		got[child.Type] = child
 	}
 	for name, want := range map[string]Child{
-		"Microsoft.Storage/storageAccounts/blobServices":       {Names: []string{"default"}},
-		"Microsoft.Storage/storageAccounts/managementPolicies": {Names: []string{"default"}, Open: true},
-		"Microsoft.Storage/storageAccounts/localUsers":         {Open: true},
+		"Microsoft.Storage/storageAccounts/blobServices":       {Names: []string{"default"}, Writable: true},
+		"Microsoft.Storage/storageAccounts/managementPolicies": {Names: []string{"default"}, Open: true, Writable: true},
+		"Microsoft.Storage/storageAccounts/localUsers":         {Open: true, Writable: true},
+		"Microsoft.Storage/storageAccounts/accountMigrations":  {Names: []string{"default"}, Open: true},
 	} {
 		want.Type = name
 		if diff := cmp.Diff(want, got[name]); diff != "" {
 			t.Errorf("child (-want +got)\n%s", diff)
 		}
+	}
+	sites := Children("Microsoft.Web/sites")
+	config := slices.IndexFunc(sites, func(c Child) bool { return c.Type == "Microsoft.Web/sites/config" })
+	if config < 0 || sites[config].Open || !slices.Contains(sites[config].Names, "appsettings") || !slices.Contains(sites[config].Names, "web") {
+		t.Errorf("a child with a form for each name is %+v", sites[max(config, 0)])
 	}
 	if _, grandchild := got["Microsoft.Storage/storageAccounts/blobServices/containers"]; grandchild {
 		t.Error("a child of a child is listed")

@@ -1,0 +1,243 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// Bounds of one look at the contents of a resource.
+const (
+	// maxContentsLists is the number of collections that are listed. The type with the
+	// most has 35 of its own.
+	maxContentsLists = 100
+	// maxContentsDepth is the number of levels of children that are descended into.
+	maxContentsDepth = 4
+)
+
+// contents looks for what a DELETE of a resource would also delete.
+type contents struct {
+	activities *Activities
+	in         CheckContentsInput
+	// lists is the number of requests so far.
+	lists int
+	// unmanaged are the names of the contents that Armature does not manage, at most
+	// maxContentsCounted.
+	unmanaged []string
+	// unlisted are the collections that ARM does not list.
+	unlisted []string
+}
+
+// collection is one kind of children below a resource.
+type collection struct {
+	// segment is the last part of the type, for example subnets.
+	segment string
+	// child is what is published about the type; its Type is empty for a collection
+	// that an extension names.
+	child types.Child
+	// apiVersion is the version of the list.
+	apiVersion string
+}
+
+// look finds the contents of the resource to delete.
+func (c *contents) look(ctx context.Context) error {
+	if strings.EqualFold(c.in.ID.Type(), resource.TypeResourceGroup) {
+		return c.collection(ctx, c.in.ID, collection{
+			segment: "resources", child: types.Child{Open: true}, apiVersion: resource.ResourceGroupAPIVersion,
+		}, 0)
+	}
+	return c.below(ctx, c.in.ID, 0)
+}
+
+// collections returns the children that a DELETE of a type would also delete: those
+// that are published and can be created, and those that extensions name. Connections
+// that the other side makes are left out: what made them stays.
+func (c *contents) collections(resourceType string) []collection {
+	var all []collection
+	known := map[string]bool{}
+	for _, child := range types.Children(resourceType) {
+		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
+		known[strings.ToLower(segment)] = true
+		if child.Writable && !madeByOtherSide(segment) {
+			all = append(all, collection{segment: segment, child: child, apiVersion: c.version(child.Type)})
+		}
+	}
+	for _, segment := range c.activities.Registry.Children(resourceType) {
+		if !known[strings.ToLower(segment)] {
+			all = append(all, collection{segment: segment, child: types.Child{Open: true}, apiVersion: c.in.APIVersion})
+		}
+	}
+	return all
+}
+
+// version returns the api-version for a type of child: that of the resource if the
+// child is published in it, else the newest one of the child.
+func (c *contents) version(childType string) string {
+	if slices.Contains(types.Versions(childType), strings.ToLower(c.in.APIVersion)) {
+		return c.in.APIVersion
+	}
+	return types.Newest(childType)
+}
+
+// below looks at the children of a resource, collection by collection, and ends with the
+// first one that has something unmanaged.
+func (c *contents) below(ctx context.Context, parent resource.ID, depth int) error {
+	for _, collection := range c.collections(parent.Type()) {
+		if err := c.collection(ctx, parent, collection, depth); err != nil || len(c.unmanaged) > 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// collection looks at one kind of children. Children with fixed names exist by
+// themselves: they are not listed, but what is in them counts.
+func (c *contents) collection(ctx context.Context, parent resource.ID, of collection, depth int) error {
+	if len(of.child.Names) > 0 && !of.child.Open {
+		for _, name := range of.child.Names {
+			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || len(c.unmanaged) > 0 {
+				return err
+			}
+		}
+		return nil
+	}
+	if c.lists >= maxContentsLists {
+		c.unlisted = append(c.unlisted, of.segment)
+		return nil
+	}
+	c.lists++
+	items, err := c.activities.Client.List(ctx, parent, of.segment, of.apiVersion, maxContentsRead)
+	switch {
+	case arm.IsAbsent(err):
+		return nil
+	case isNotListable(err):
+		c.unlisted = append(c.unlisted, of.segment+" of "+parent.Short())
+		return nil
+	case err != nil:
+		return err
+	}
+	return c.items(ctx, parent, of, items, depth)
+}
+
+// items looks at the listed children of one kind.
+func (c *contents) items(ctx context.Context, parent resource.ID, of collection, items []json.RawMessage, depth int) error {
+	stated := statedItems(c.in.Stated, parent, c.in.ID, of.segment)
+	for _, item := range items {
+		name := itemName(item)
+		if existsByItself(of.child, name) {
+			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || len(c.unmanaged) > 0 {
+				return err
+			}
+			continue
+		}
+		if slices.ContainsFunc(stated, func(s string) bool { return strings.EqualFold(s, name) }) {
+			continue
+		}
+		shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
+		if err != nil {
+			return err
+		}
+		if deleting {
+			continue
+		}
+		if c.unmanaged = append(c.unmanaged, shown); len(c.unmanaged) >= maxContentsCounted {
+			return nil
+		}
+	}
+	return nil
+}
+
+// descend looks below a child that exists by itself.
+func (c *contents) descend(ctx context.Context, parent resource.ID, segment, name string, depth int) error {
+	if depth >= maxContentsDepth {
+		return nil
+	}
+	id, err := resource.ParseID(parent.String() + "/" + segment + "/" + name)
+	if err != nil {
+		return nil //nolint:nilerr // a name that no ID can have has no children
+	}
+	return c.below(ctx, id, depth+1)
+}
+
+// itemName returns the last segment of the name of a listed item.
+func itemName(item json.RawMessage) string {
+	var found struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(item, &found) != nil {
+		return ""
+	}
+	return found.Name[strings.LastIndex(found.Name, "/")+1:]
+}
+
+// isNotListable reports whether ARM refuses a list because there is no such list: the
+// method is not allowed, the request is not understood, or a 404 that is no absence.
+func isNotListable(err error) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	if !ok {
+		return false
+	}
+	switch failure.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusNotImplemented:
+		return failure.Class != arm.ClassConflict
+	}
+	return failure.Code == arm.CodeInvalidAnswer
+}
+
+// statedItems returns the names of the children that the manifest of the deleted
+// resource states in a list of its body: they were created with it and belong to it. The
+// list has the name of the collection, or that of the collection with "Profiles", as
+// agentPoolProfiles of agentPools.
+func statedItems(stated json.RawMessage, parent, deleted resource.ID, segment string) []string {
+	var body any
+	if parent != deleted || len(stated) == 0 || json.Unmarshal(stated, &body) != nil {
+		return nil
+	}
+	var names []string
+	var walk func(value any, isList bool)
+	walk = func(value any, isList bool) {
+		switch at := value.(type) {
+		case map[string]any:
+			for name, member := range at {
+				walk(member, sameList(name, segment))
+			}
+		case []any:
+			for _, item := range at {
+				object, _ := item.(map[string]any)
+				if name, ok := object["name"].(string); ok && isList {
+					names = append(names, name)
+				}
+				walk(item, false)
+			}
+		}
+	}
+	walk(body, false)
+	return names
+}
+
+// sameList reports whether a list in a body has the children of a collection.
+func sameList(property, segment string) bool {
+	return strings.EqualFold(property, segment) ||
+		strings.EqualFold(strings.TrimSuffix(strings.ToLower(property), "profiles")+"s", segment)
+}
+
+// sentence states what was found for a verdict; "" if nothing keeps the resource.
+func (c *contents) sentence() string {
+	switch {
+	case len(c.unmanaged) > 0:
+		return fmt.Sprintf("a DELETE of %s would also delete resources that Armature does not manage: %s; delete them first, or delete with --cascade",
+			c.in.ID.Short(), nameContents(c.unmanaged))
+	case len(c.unlisted) > 0:
+		return fmt.Sprintf("a DELETE of %s may also delete what ARM does not list: %s; look at it in Azure, then delete with --cascade",
+			c.in.ID.Short(), nameContents(c.unlisted))
+	}
+	return ""
+}

@@ -1,0 +1,198 @@
+package activities
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// TestEveryParentIsGuarded deletes a resource of every published type that has child
+// collections, once for each collection with an unmanaged child in it: the child must be
+// named. It then deletes one without children, which must proceed.
+func TestEveryParentIsGuarded(t *testing.T) {
+	t.Parallel()
+	parents, guarded, collections, maxLists := 0, 0, 0, 0
+	for _, parent := range types.Names(false) {
+		reachable := reachableCollections(t, parent, 0)
+		if len(reachable) == 0 {
+			continue
+		}
+		parents++
+		problems := 0
+		for _, below := range reachable {
+			w := newWorld(t)
+			at := parentID(parent)
+			w.put(at, `{"location":"westus2"}`)
+			w.put(at+"/"+below, `{"properties":{}}`)
+			got, lists := lookInto(t, w, at)
+			collections, maxLists = collections+1, max(maxLists, lists)
+			if got.Verdict.Action != resource.ActionBlock || got.Verdict.Reason != resource.ReasonContainsUnmanaged || !strings.Contains(got.Verdict.Message, "c1 (") {
+				problems++
+				t.Errorf("%s with %s: %s %s %q", parent, below, got.Verdict.Action, got.Verdict.Reason, got.Verdict.Message)
+			}
+		}
+		w := newWorld(t)
+		w.put(parentID(parent), `{"location":"westus2"}`)
+		if got, _ := lookInto(t, w, parentID(parent)); got.Verdict.Action != resource.ActionProceed {
+			problems++
+			t.Errorf("%s without children: %s %q", parent, got.Verdict.Action, got.Verdict.Message)
+		}
+		if problems == 0 {
+			guarded++
+		}
+	}
+	fmt.Printf("score deletes.guarded %d/%d types, %d collections, at most %d requests for one deletion\n", guarded, parents, collections, maxLists)
+}
+
+// lookInto runs CheckContents and counts its list requests.
+func lookInto(t *testing.T, w *world, at string) (CheckContentsResult, int) {
+	t.Helper()
+	before := len(w.sim.Requests())
+	got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, at), APIVersion: types.Newest(id(t, at).Type()), By: "ada@host"})
+	return got, len(w.sim.Requests()) - before
+}
+
+// reachableCollections returns the paths, below a parent, of a child in each collection
+// that a DELETE takes along, also in those of children with fixed names.
+func reachableCollections(t *testing.T, parent string, depth int) []string {
+	t.Helper()
+	var paths []string
+	for _, child := range types.Children(parent) {
+		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
+		switch {
+		case !child.Writable || madeByOtherSide(segment) || slices.Contains(settingsCollections, strings.ToLower(segment)):
+		case len(child.Names) > 0 && !child.Open && depth < maxContentsDepth:
+			for _, below := range reachableCollections(t, child.Type, depth+1) {
+				paths = append(paths, segment+"/"+child.Names[0]+"/"+below)
+			}
+		case child.Open:
+			paths = append(paths, segment+"/c1")
+		}
+	}
+	return paths
+}
+
+// parentID returns an ID of a type in a scope that the type allows.
+func parentID(resourceType string) string {
+	scope := groupText
+	if shape := types.Lookup(resourceType, types.Newest(resourceType)); shape.Readable&types.ResourceGroupScope == 0 && shape.Writable&types.ResourceGroupScope == 0 {
+		switch all := shape.Readable | shape.Writable; {
+		case all&types.SubscriptionScope != 0:
+			scope = groupText[:strings.Index(groupText, "/resourceGroups")]
+		case all&types.ExtensionScope == 0 && all&(types.TenantScope|types.ManagementGroupScope) != 0:
+			scope = ""
+		}
+	}
+	segments := strings.Split(resourceType, "/")
+	at := scope + "/providers/" + segments[0]
+	for i, segment := range segments[1:] {
+		at += fmt.Sprintf("/%s/p%d", segment, i)
+	}
+	return at
+}
+
+func TestContentsOfTypes(t *testing.T) {
+	t.Parallel()
+	const (
+		server  = groupText + "/providers/Microsoft.Sql/servers/s1"
+		account = groupText + "/providers/Microsoft.Storage/storageAccounts/a1"
+		network = groupText + "/providers/Microsoft.Network/virtualNetworks/n1"
+		cluster = groupText + "/providers/Microsoft.ContainerService/managedClusters/k1"
+		zone    = groupText + "/providers/Microsoft.Network/dnsZones/example.org"
+		vault   = groupText + "/providers/Microsoft.KeyVault/vaults/v1"
+	)
+	cases := map[string]struct {
+		reason, resource, stated string
+		children                 []string
+		managed                  map[string]Managed
+		fault                    *armsim.Fault
+		action                   resource.Action
+		parts                    []string
+	}{
+		"database": {
+			reason: "a database would go with its server", resource: server, children: []string{server + "/databases/db1"},
+			action: resource.ActionBlock, parts: []string{"s1/db1 (Microsoft.Sql/servers/databases)", "--cascade"},
+		},
+		"system database": {
+			reason: "every server has it", resource: server, children: []string{server + "/databases/master"}, action: resource.ActionProceed,
+		},
+		"below a service": {
+			reason: "the service exists by itself, the container does not", resource: account,
+			children: []string{account + "/blobServices/default", account + "/blobServices/default/containers/c1"},
+			action:   resource.ActionBlock, parts: []string{"containers"},
+		},
+		"the service alone": {
+			reason: "every account has it", resource: account, children: []string{account + "/blobServices/default", account + "/fileServices/default"},
+			action: resource.ActionProceed,
+		},
+		"stated subnet": {
+			reason: "what the manifest of the network states belongs to it", resource: network,
+			stated:   `{"properties":{"subnets":[{"name":"Inside","properties":{}}]}}`,
+			children: []string{network + "/subnets/inside"}, action: resource.ActionProceed,
+		},
+		"stated pool": {
+			reason: "the list in the body has another name than the collection", resource: cluster,
+			stated:   `{"properties":{"agentPoolProfiles":[{"name":"system","count":1}]}}`,
+			children: []string{cluster + "/agentPools/system"}, action: resource.ActionProceed,
+		},
+		"other subnet": {
+			reason: "only the stated one belongs to it", resource: network,
+			stated:   `{"properties":{"subnets":[{"name":"inside"}], "dhcpOptions":{"name":"outside"}}}`,
+			children: []string{network + "/subnets/inside", network + "/subnets/outside"},
+			action:   resource.ActionBlock, parts: []string{"n1/outside"},
+		},
+		"apex records": {
+			reason: "every zone has them", resource: zone, children: []string{zone + "/SOA/@", zone + "/NS/@"}, action: resource.ActionProceed,
+		},
+		"delegation": {
+			reason: "an NS record below the apex is a person's", resource: zone, children: []string{zone + "/NS/@", zone + "/NS/west"},
+			action: resource.ActionBlock, parts: []string{"west"},
+		},
+		"connection": {
+			reason: "the private endpoint stays", resource: vault, children: []string{vault + "/privateEndpointConnections/pe1"}, action: resource.ActionProceed,
+		},
+		"managed and deleted": {
+			reason: "it is deleted too", resource: server, children: []string{server + "/databases/db1"},
+			managed: map[string]Managed{server + "/databases/db1": {Deleting: true, Released: true}}, action: resource.ActionProceed,
+		},
+		"not listable": {
+			reason: "what nobody can look at may hold data", resource: vault, fault: &armsim.Fault{Status: 405, Code: "MethodNotAllowed", Type: "Microsoft.KeyVault/vaults/secrets"},
+			action: resource.ActionBlock, parts: []string{"does not list", "secrets of v1", "--cascade"},
+		},
+		"no absence": {
+			reason: "a 404 that no table has proves nothing", resource: vault, fault: &armsim.Fault{Status: 404, Code: "EndpointNotFound", Type: "Microsoft.KeyVault/vaults/secrets"},
+			action: resource.ActionBlock, parts: []string{"secrets of v1"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(tc.resource, `{"location":"westus2"}`)
+			for _, child := range tc.children {
+				w.put(child, `{"properties":{}}`)
+			}
+			for at, managed := range tc.managed {
+				w.manages(at, managed)
+			}
+			if tc.fault != nil {
+				w.sim.AddFault(*tc.fault)
+			}
+			at := id(t, tc.resource)
+			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", Stated: []byte(tc.stated)})
+			if got.Verdict.Action != tc.action {
+				t.Errorf("%s %q, want %s: %s", got.Verdict.Action, got.Verdict.Message, tc.action, tc.reason)
+			}
+			for _, part := range tc.parts {
+				if !strings.Contains(got.Verdict.Message, part) {
+					t.Errorf("%q does not contain %q: %s", got.Verdict.Message, part, tc.reason)
+				}
+			}
+		})
+	}
+}
