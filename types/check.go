@@ -160,18 +160,6 @@ func (p place) show(text string) string {
 	return strconv.Quote(text)
 }
 
-// CheckName returns the findings in the name of a resource of the type, ignoring case.
-// They are warnings.
-func (s *Shape) CheckName(name string) []Finding {
-	p, found := s.Body.Property(nameMember)
-	if !found {
-		return nil
-	}
-	c := checker{shape: s}
-	c.value(p.Type, name, place{path: resource.Path{{Name: nameMember}}})
-	return slices.DeleteFunc(c.findings, func(f Finding) bool { return f.Rule == LetterCase })
-}
-
 func (c *checker) list(n *Node, value any, at place) {
 	items, ok := value.([]any)
 	if !ok {

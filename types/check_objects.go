@@ -22,6 +22,7 @@ func (c *checker) discriminated(n *Node, object map[string]any, at place) {
 	at2 := at.below(resource.Step{Name: n.Discriminator})
 	switch {
 	case found && (isUnknown(selector) || isUnknownText(selector)):
+	case !found && len(at.path) == 0 && n.Discriminator == nameMember: // see Shape.Named
 	case !found:
 		c.warn(MissingProperty, at2, "is missing; it selects the form of %s; allowed: %s", at.text(), list(values))
 	case !isText:

@@ -206,20 +206,3 @@ func Children(name string) []Child {
 	}
 	return children
 }
-
-// PublishedNames returns the published names of a resource of the type, and reports
-// whether others are legal too.
-func (s *Shape) PublishedNames() (names []string, open bool) {
-	if strings.EqualFold(s.Body.Discriminator, "name") {
-		for _, v := range s.Body.Variants {
-			names = append(names, v.Value)
-		}
-		return names, false
-	}
-	p, found := s.Body.Property("name")
-	if !found {
-		return nil, true
-	}
-	names, open = p.Type.Values()
-	return names, open || len(names) == 0
-}

@@ -31,31 +31,3 @@ func TestUnknownText(t *testing.T) {
 		})
 	}
 }
-
-func TestCheckName(t *testing.T) {
-	cases := map[string]struct {
-		reason, shape, name string
-		want                int
-	}{
-		"good":         {"lower-case letters and digits", "Microsoft.Storage/storageAccounts", "account1", 0},
-		"upper case":   {"the published pattern has no upper case", "Microsoft.Storage/storageAccounts", "Account1", 1},
-		"too long":     {"at most 24 characters", "Microsoft.Storage/storageAccounts", "abcdefghijklmnopqrstuvwxyz", 1},
-		"the only one": {"a parent has one blob service", "Microsoft.Storage/storageAccounts/blobServices", "default", 0},
-		"other case":   {"ARM ignores the case of names", "Microsoft.Storage/storageAccounts/blobServices", "Default", 0},
-		"another name": {"a parent has one blob service", "Microsoft.Storage/storageAccounts/blobServices", "mine", 1},
-		"any name":     {"no rule is published", "Microsoft.Network/virtualNetworks/subnets", "A_b", 0},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := Lookup(tc.shape, "2023-01-01").CheckName(tc.name)
-			if len(got) != tc.want {
-				t.Errorf("%s: got %v, want %d findings", tc.reason, got, tc.want)
-			}
-			for _, f := range got {
-				if f.Fault {
-					t.Errorf("%s: %v is a fault, want a warning", tc.reason, f)
-				}
-			}
-		})
-	}
-}
