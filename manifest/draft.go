@@ -28,6 +28,8 @@ type draft struct {
 	// located is set once locate ran; the ID is zero if it failed.
 	located bool
 	desired resource.Desired
+	// validation is the manifest's own choice, "" for ValidationDefault.
+	validation Validation
 	// needs are the manifests that come first: owner, references, dependsOn.
 	needs []need
 }
@@ -68,7 +70,7 @@ func (l *loader) missing(d *draft, at position, path, message string) {
 // The fields of a manifest, and of section "reconcile".
 var (
 	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
-	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "timeout", "credential"}
+	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "timeout", "credential", "validation"}
 )
 
 // apiVersion is ARM's form: a date, for previews with a suffix.

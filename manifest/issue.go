@@ -33,7 +33,8 @@ type Issue struct {
 	// value of a property with a secret name.
 	Message  string
 	Severity Severity
-	// Rule names what the issue is about: InvalidManifest, or a rule of Options.Types.
+	// Rule names what the issue is about: InvalidManifest, or a rule of the
+	// published types.
 	Rule types.Rule
 	// Suggestion is the name or value that was probably meant, "" if there is none.
 	// Message contains it.
@@ -61,20 +62,20 @@ func (f Issue) String() string {
 		b.WriteString("warning: ")
 	}
 	b.WriteString(f.Text())
-	return printable(b.String())
+	return Printable(b.String())
 }
 
 // Text returns "path: message" without control characters.
 func (f Issue) Text() string {
 	if f.Path == "" {
-		return printable(f.Message)
+		return Printable(f.Message)
 	}
-	return printable(f.Path + ": " + f.Message)
+	return Printable(f.Path + ": " + f.Message)
 }
 
-// printable returns a text without characters that move a terminal's cursor or reverse
+// Printable returns a text without characters that move a terminal's cursor or reverse
 // its direction. Names of files and properties may contain them.
-func printable(text string) string {
+func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 			return -1

@@ -17,6 +17,10 @@ type Options struct {
 	Subscription  string
 	// Stdin is read for the path "-".
 	Stdin io.Reader
+	// Validate checks types, names, owners and bodies against the published types.
+	Validate bool
+	// Validation overrides reconcile.validation of all manifests; "" leaves it.
+	Validation Validation
 }
 
 // Set is the result of Load.
@@ -25,6 +29,18 @@ type Set struct {
 	Resources []resource.Desired
 	// Sources are the positions of the manifests, by ID.Key().
 	Sources map[string]Source
+	// Warnings are the issues that refuse nothing; none without Options.Validate.
+	Warnings Issues
+}
+
+// Report is the result of Validate.
+type Report struct {
+	// Files are the files that were read, in order.
+	Files []string
+	// Manifests is the number of manifests in them.
+	Manifests int
+	// Issues are the faults and warnings, by file and line.
+	Issues Issues
 }
 
 // Source is the position of one manifest.
@@ -41,8 +57,32 @@ var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 
 // Load reads files, folders (recursively: *.yaml, *.yml, *.json) and "-" for stdin,
 // checks everything that needs neither ARM nor a worker, and resolves every name to
-// a resource ID. Its error is of type Issues and lists all issues of all files.
+// a resource ID. Its error is of type Issues and lists all issues of all files, of
+// which at least one is a fault.
 func Load(options Options, paths ...string) (Set, error) {
+	l, ordered := load(options, paths)
+	issues := l.issues.sorted(l.order)
+	if len(issues.Of(SeverityFault)) > 0 {
+		return Set{}, issues
+	}
+	set := Set{Sources: make(map[string]Source, len(ordered)), Warnings: issues}
+	for _, d := range ordered {
+		set.Resources = append(set.Resources, d.desired)
+		set.Sources[d.desired.ID.Key()] = d.source()
+	}
+	return set, nil
+}
+
+// Validate reads manifests like Load, checks them against the published types, and
+// returns all issues.
+func Validate(options Options, paths ...string) Report {
+	options.Validate = true
+	l, _ := load(options, paths)
+	return Report{Files: l.order, Manifests: len(l.drafts), Issues: l.issues.sorted(l.order)}
+}
+
+// load reads everything, and returns the manifests in dependency order.
+func load(options Options, paths []string) (*loader, []*draft) {
 	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}}
 	l.checkOptions()
 	if len(paths) == 0 {
@@ -60,21 +100,14 @@ func Load(options Options, paths ...string) (Set, error) {
 		l.readBody(d)
 		l.readDependsOn(d)
 		l.checkNeeds(d)
+		l.validate(d)
 	}
 	l.checkInline()
 	ordered := l.sorted()
 	if len(l.drafts) == 0 && len(l.issues) == 0 {
 		l.report(Issue{File: strings.Join(paths, ", "), Message: "no manifest found; write one with type, name and body, or name another file"})
 	}
-	if len(l.issues) > 0 {
-		return Set{}, l.issues.sorted(l.order)
-	}
-	set := Set{Sources: make(map[string]Source, len(ordered))}
-	for _, d := range ordered {
-		set.Resources = append(set.Resources, d.desired)
-		set.Sources[d.desired.ID.Key()] = d.source()
-	}
-	return set, nil
+	return l, ordered
 }
 
 // loader is the state of one Load.

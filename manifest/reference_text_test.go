@@ -129,6 +129,11 @@ func referenceFields() []fieldReference {
 			bad:     []string{"reconcile: {credential: Prod EU}", "reconcile: {credential: 5}"},
 		},
 		{
+			name: "reconcile.validation", kind: "one of a few words", effect: "How findings of the published resource types count for this manifest. `default`: faults refuse it, warnings are printed. `strict`: warnings are faults. `warn`: faults are warnings. `off`: no check. `--validation` of a command overrides it. [validation.md](validation.md) lists the findings.",
+			example: "reconcile: {validation: warn}",
+			bad:     []string{"reconcile: {validation: lax}", "reconcile: {validation: false}"},
+		},
+		{
 			name: "labels", kind: "mapping of texts", effect: fmt.Sprintf("`-l key=value` selects resources by label, in the CLI and in Temporal's lists (`ReconcileLabels`). A label has at most %d bytes as key=value, all labels together %d.", maxLabelBytes, maxLabelsBytes),
 			example: "labels: {stack: prod, team: data}",
 			bad:     []string{"labels: [prod]", "labels: {rank: 5}", "labels: {'a,b': x}"},

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
@@ -20,6 +18,7 @@ type sources struct {
 	files         []string
 	resourceGroup string
 	subscription  string
+	validation    validationFlag
 }
 
 func (s *sources) add(flags *pflag.FlagSet) {
@@ -41,24 +40,30 @@ func (s *sources) check() error {
 	return nil
 }
 
-// maxIssuesShown bounds the issues that are listed: more mean that the path is wrong.
-const maxIssuesShown = 25
+// options returns how the manifests are read.
+func (s *sources) options(a *app) manifest.Options {
+	return manifest.Options{
+		ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in, Validation: manifest.Validation(s.validation),
+	}
+}
 
 // load reads the manifests. All their issues are one error.
 func (s *sources) load(a *app) (manifest.Set, error) {
-	set, err := manifest.Load(manifest.Options{ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in}, s.files...)
-	if issues, ok := errors.AsType[manifest.Issues](err); ok {
-		var lines []string
-		for _, issue := range issues[:min(maxIssuesShown, len(issues))] {
-			lines = append(lines, issue.String())
-		}
-		if more := len(issues) - len(lines); more > 0 {
-			lines = append(lines, fmt.Sprintf("… and %d more; fix these first", more))
-		}
-		return manifest.Set{}, cli.BadInput("invalid manifests, nothing was started (%s):\n  %s", cli.Count(len(issues), "issue"), strings.Join(lines, "\n  "))
-	}
+	set, err := manifest.Load(s.options(a), s.files...)
+	return set, refusal(err)
+}
+
+// loadValid reads manifests whose bodies are sent: it also checks them against the
+// published types, and prints the warnings.
+func (s *sources) loadValid(a *app) (manifest.Set, error) {
+	options := s.options(a)
+	options.Validate = true
+	set, err := manifest.Load(options, s.files...)
 	if err != nil {
-		return manifest.Set{}, cli.BadInput("invalid manifests, nothing was started: %w", err)
+		return set, refusal(err)
+	}
+	for _, line := range issueLines(set.Warnings, "`armature validate` lists all") {
+		a.note("%s", line)
 	}
 	return set, nil
 }
@@ -79,7 +84,8 @@ func (a *app) applyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply -f PATH...",
 		Short: "Create and update resources from manifests",
-		Long: `apply checks all manifests first; one issue means that nothing is started. Then
+		Long: `apply checks all manifests first, also against the published resource types; one
+fault means that nothing is started. Warnings are printed and stop nothing. Then
 each resource gets a durable workflow, or its workflow gets the new spec. It is
 safe to repeat: unchanged manifests change nothing. All workflows start at once;
 owners, references and dependsOn order what follows.
@@ -105,7 +111,7 @@ more first, and starts nothing if anything differs by now.
 			if err := how.prune.check(how.once); err != nil {
 				return err
 			}
-			set, err := from.load(a)
+			set, err := from.loadValid(a)
 			if err != nil {
 				return err
 			}
@@ -113,6 +119,7 @@ more first, and starts nothing if anything differs by now.
 		},
 	}
 	from.add(c.Flags())
+	from.addValidation(a, c)
 	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
 	how.wait.add(c, "wait until every resource is Ready")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")

@@ -49,7 +49,8 @@ path with its old and new value, and what the PUT removes), nothing, or wait for
 other resources. It sends no PUT and no DELETE, and does not touch running
 workflows. With --prune -l SELECTOR it also lists what apply --prune would delete.
 With --out FILE it writes the plan for apply --plan-file: the manifests, without any
-secret.
+secret. Like apply it first checks the manifests against the published resource
+types; ` + "`armature validate`" + ` does that alone.
 
 table omits resources that are in sync; wide lists them too. json and yaml are
 {resources, summary}: of each resource id, name, action (create, update, none,
@@ -69,7 +70,7 @@ summary the number of resources for each action.
 				if err := how.prune.check(false); err != nil {
 					return err
 				}
-				set, err := from.load(a)
+				set, err := from.loadValid(a)
 				if err != nil {
 					return err
 				}
@@ -79,6 +80,7 @@ summary the number of resources for each action.
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
 	from.add(c.Flags())
+	from.addValidation(a, c)
 	c.Flags().BoolVar(&how.prune.on, "prune", false, "also show what apply --prune would delete (needs -l)")
 	c.Flags().StringVarP(&how.prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
 	a.completeFlag(c, "selector", a.completeLabels)

@@ -129,7 +129,7 @@ func labelledAdx(t *testing.T) string {
 name: adx
 owner: ` + group + `
 labels: {stack: prod}
-body: {location: westus2, sku: {name: S2}}
+body: {location: westus2, sku: {name: S2, tier: Standard}}
 ---
 type: Microsoft.Kusto/clusters/databases@2023-08-15
 name: telemetry

@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"fleet"},
 	{"service", "starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/explain", "starter/internal/importer", "starter/internal/plan", "starter/internal/replay", "starter/internal/screen", "starter/internal/why"},
+	{"starter/internal/explain", "starter/internal/importer", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/author"},
 	{"worker", "starter"},
 }

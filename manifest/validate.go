@@ -1,0 +1,180 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// Validation is how the findings of the published types count.
+type Validation string
+
+// The ways to validate. Default distinguishes faults and warnings, Strict makes faults
+// of both, Warn makes warnings of both, Off checks nothing.
+const (
+	ValidationDefault Validation = "default"
+	ValidationStrict  Validation = "strict"
+	ValidationWarn    Validation = "warn"
+	ValidationOff     Validation = "off"
+)
+
+// Validations returns all ways to validate.
+func Validations() []Validation {
+	return []Validation{ValidationDefault, ValidationStrict, ValidationWarn, ValidationOff}
+}
+
+// The rules beside those of package types.
+const (
+	UnknownType     types.Rule = "unknown-type"
+	UnknownVersion  types.Rule = "unknown-api-version"
+	TypeNotWritable types.Rule = "type-not-writable"
+	WrongScope      types.Rule = "wrong-scope"
+	InvalidName     types.Rule = "invalid-name"
+	UnknownMarker   types.Rule = "unknown-marker"
+)
+
+// severity returns the weight of a finding.
+func (v Validation) severity(isFault bool) Severity {
+	switch {
+	case v == ValidationStrict:
+		return SeverityFault
+	case isFault && v != ValidationWarn:
+		return SeverityFault
+	}
+	return SeverityWarning
+}
+
+// validator checks one draft against the published types.
+type validator struct {
+	loader *loader
+	draft  *draft
+	how    Validation
+}
+
+// validate checks a draft if Options.Validate is set. It needs the type and reports as much
+// as it can beside the issues of Load.
+func (l *loader) validate(d *draft) {
+	how := l.options.Validation
+	if how == "" {
+		how = d.validation
+	}
+	if !l.options.Validate || how == ValidationOff || d.typ == "" {
+		return
+	}
+	v := validator{loader: l, draft: d, how: how}
+	shape := v.checkType()
+	if shape == nil {
+		return
+	}
+	v.checkWritable(shape)
+	v.checkName(shape)
+	if body := d.root.get("body"); body != nil && body.kind == kindObject && markerOf(body) == "" {
+		v.checkBody(shape, body)
+	}
+}
+
+// found is one finding of a validator.
+type found struct {
+	rule       types.Rule
+	isFault    bool
+	at         position
+	path       string
+	suggestion string
+}
+
+func (v validator) report(f found, format string, args ...any) {
+	v.loader.issues = append(v.loader.issues, Issue{
+		File: v.draft.file, Line: f.at.line, Column: f.at.column, Path: f.path, Message: fmt.Sprintf(format, args...),
+		Severity: v.how.severity(f.isFault), Rule: f.rule, Suggestion: f.suggestion,
+	})
+}
+
+// checkBody reports the findings in the body.
+func (v validator) checkBody(shape *types.Shape, body *node) {
+	start := resource.Path{{Name: "body"}}
+	stated, _ := v.stated(body, start).(map[string]any)
+	for _, name := range identityFields() {
+		delete(stated, name)
+	}
+	for _, finding := range shape.Check(stated) {
+		if finding.Rule == types.MissingProperty && v.isPartial() {
+			continue
+		}
+		at, path, value := locateFinding(v.draft, finding)
+		if finding.Rule == types.ValueNotAllowed && isArmatureValue(shape.Type, finding.Path, value) {
+			continue
+		}
+		v.report(found{rule: finding.Rule, isFault: finding.Fault, at: at, path: path, suggestion: finding.Suggestion}, "%s", finding.Message)
+	}
+}
+
+// isPartial reports whether the body may lack what the type requires, because Armature
+// never creates the resource: it only observes it, or merges the body into an existing
+// one.
+func (v validator) isPartial() bool {
+	d := v.draft.desired
+	return d.Policy == resource.PolicyObserve || d.Adopt == resource.AdoptOnly && d.Put == resource.PutMerge
+}
+
+// stated returns a node as package types checks it: a $ref without path and a $secret
+// are texts that are not known yet, any other object of markers stays as it is.
+func (v validator) stated(n *node, path resource.Path) any {
+	switch n.kind {
+	case kindList:
+		list := make([]any, len(n.items))
+		for i, item := range n.items {
+			list[i] = v.stated(item, append(path, resource.Step{Index: i, IsIndex: true}))
+		}
+		return list
+	case kindObject:
+		if marker := markerOf(n); marker == resource.SecretMarker || marker == resource.RefMarker && n.get("path") == nil {
+			return types.UnknownText{}
+		}
+		v.checkMarker(n, path)
+		object := make(map[string]any, len(n.fields))
+		for _, f := range n.fields {
+			object[f.name] = v.stated(f.value, append(path, resource.Step{Name: f.name}))
+		}
+		if markerOf(n) != "" {
+			delete(object, "path")
+		}
+		return object
+	}
+	return n.scalar()
+}
+
+// locateFinding returns the position of a finding in the file, its path as messages
+// write it, and the value there. A missing property has the position of the name of the
+// object that lacks it.
+func locateFinding(d *draft, finding types.Finding) (at position, path string, value *node) {
+	value = d.root.get("body")
+	name := d.position("body")
+	where := cursor{path: append(newPath(), resource.Step{Name: "body"})}
+	for i, step := range finding.Path {
+		var next *node
+		switch {
+		case value == nil:
+		case step.IsIndex && step.Index < len(value.items):
+			next = value.items[step.Index]
+			where, name = where.item(step.Index, next), next.position
+		default:
+			where.path = append(where.path, step)
+			if j := slices.IndexFunc(value.fields, func(f field) bool { return f.name == step.Name }); j >= 0 {
+				next, name = value.fields[j].value, value.fields[j].position
+			}
+		}
+		if next == nil {
+			for _, missing := range finding.Path[i+1:] {
+				where.path = append(where.path, missing)
+			}
+			return name, where.path.String(), nil
+		}
+		value = next
+	}
+	if finding.AtName {
+		return name, where.path.String(), value
+	}
+	return value.position, where.path.String(), value
+}

@@ -1,0 +1,48 @@
+package manifest
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/resource"
+)
+
+// armatureValue is a value that Armature's extensions add to those of a property and
+// replace before the PUT.
+type armatureValue struct{ typ, path, value string }
+
+// armatureValues returns the values of extensions/azure. A test there compares both.
+func armatureValues() []armatureValue {
+	return []armatureValue{
+		{"Microsoft.KeyVault/vaults", "properties.createMode", "createOrRecover"},
+		{"Microsoft.KeyVault/vaults", "properties.createMode", "purgeThenCreate"},
+	}
+}
+
+// isArmatureValue reports whether an extension replaces a value before it is sent.
+func isArmatureValue(typ string, path resource.Path, value *node) bool {
+	for _, v := range armatureValues() {
+		if strings.EqualFold(v.typ, typ) && strings.EqualFold(v.path, path.String()) && value != nil && strings.EqualFold(v.value, value.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkMarker reports an object whose only property is nearly a marker.
+func (v validator) checkMarker(n *node, path resource.Path) {
+	if len(n.fields) == 0 || len(n.fields) > 2 || len(n.fields) == 2 && n.get("path") == nil {
+		return
+	}
+	for _, f := range n.fields {
+		if !strings.HasPrefix(f.name, "$") {
+			continue
+		}
+		for _, marker := range []string{resource.SecretMarker, resource.RefMarker} {
+			if f.name != marker && nearest.Distance(strings.ToLower(f.name), marker) <= 1 {
+				v.report(found{rule: UnknownMarker, isFault: true, at: f.position, path: path.String(), suggestion: marker},
+					"%s is not a marker (did you mean %s?)", f.name, marker)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package report writes the issues of manifests in the formats of people, editors and
+// CI systems. It must not know how issues are found.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/cli"
+)
+
+// Format is an output format.
+type Format string
+
+// The formats: lines for people, JSON, SARIF 2.1.0 for code scanning, the annotations of
+// GitHub Actions, and JUnit's XML for test reports.
+const (
+	Table  Format = "table"
+	JSON   Format = "json"
+	SARIF  Format = "sarif"
+	GitHub Format = "github"
+	JUnit  Format = "junit"
+)
+
+// Formats returns all formats.
+func Formats() []string {
+	return []string{string(Table), string(JSON), string(SARIF), string(GitHub), string(JUnit)}
+}
+
+// Set implements pflag.Value.
+func (f *Format) Set(text string) error {
+	if !slices.Contains(Formats(), text) {
+		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, Formats()), strings.Join(Formats(), ", "))
+	}
+	*f = Format(text)
+	return nil
+}
+
+// String implements pflag.Value.
+func (f *Format) String() string { return string(*f) }
+
+// Type implements pflag.Value: the flag's type in the help.
+func (f *Format) Type() string { return "format" }
+
+// IsMachine reports whether the output must contain nothing but the document.
+func (f Format) IsMachine() bool { return f == JSON || f == SARIF || f == JUnit }
+
+// Report is what is written.
+type Report struct {
+	manifest.Report
+	// Strict means that warnings fail too.
+	Strict bool
+	// Version is the version of this program.
+	Version string
+}
+
+// Summary returns "40 manifests, 2 faults, 1 warning".
+func (r Report) Summary() string {
+	return fmt.Sprintf("%s, %s, %s", cli.Count(r.Manifests, "manifest"),
+		cli.Count(len(r.Issues.Of(manifest.SeverityFault)), "fault"), cli.Count(len(r.Issues.Of(manifest.SeverityWarning)), "warning"))
+}
+
+// Write writes a report. Control characters of files and manifests are dropped.
+func (r Report) Write(w io.Writer, format Format) error {
+	switch format {
+	case JSON:
+		return r.writeJSON(w)
+	case SARIF:
+		return r.writeSARIF(w)
+	case GitHub:
+		return r.writeGitHub(w)
+	case JUnit:
+		return r.writeJUnit(w)
+	}
+	for _, issue := range r.Issues {
+		if _, err := fmt.Fprintln(w, issue); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	return nil
+}
+
+// jsonIssue is one issue of the JSON format. Line and column count from 1.
+type jsonIssue struct {
+	File       string `json:"file,omitempty"`
+	Line       int    `json:"line,omitempty"`
+	Column     int    `json:"column,omitempty"`
+	Severity   string `json:"severity"`
+	Rule       string `json:"rule"`
+	Path       string `json:"path,omitempty"`
+	Message    string `json:"message"`
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+func (r Report) writeJSON(w io.Writer) error {
+	document := struct {
+		Manifests int         `json:"manifests"`
+		Faults    int         `json:"faults"`
+		Warnings  int         `json:"warnings"`
+		Issues    []jsonIssue `json:"issues"`
+	}{r.Manifests, len(r.Issues.Of(manifest.SeverityFault)), len(r.Issues.Of(manifest.SeverityWarning)), []jsonIssue{}}
+	for _, i := range r.Issues {
+		document.Issues = append(document.Issues, jsonIssue{
+			File: manifest.Printable(i.File), Line: i.Line, Column: i.Column, Severity: string(i.Severity), Rule: string(i.Rule),
+			Path: manifest.Printable(i.Path), Message: manifest.Printable(i.Message), Suggestion: manifest.Printable(i.Suggestion),
+		})
+	}
+	return writeIndented(w, document)
+}
+
+func writeIndented(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/types"
+)
+
+// describe returns the sentence about a rule that code scanning shows.
+func describe(rule types.Rule) string {
+	if text, found := descriptions()[rule]; found {
+		return text
+	}
+	return string(rule)
+}
+
+// descriptions has a sentence for every rule.
+func descriptions() map[types.Rule]string {
+	return map[types.Rule]string{
+		manifest.InvalidManifest:   "The manifest cannot be read or contradicts itself.",
+		manifest.UnknownType:       "The resource type is not published.",
+		manifest.UnknownVersion:    "The type is not published in this api-version.",
+		manifest.TypeNotWritable:   "The resource type cannot be written.",
+		manifest.WrongScope:        "The resource type does not exist under this kind of owner.",
+		manifest.InvalidName:       "The resource type does not take this name.",
+		manifest.UnknownMarker:     "The property resembles a marker of Armature.",
+		types.UnknownProperty:      "The type does not have this property.",
+		types.MisplacedProperty:    "The property belongs one level up or down.",
+		types.LetterCase:           "The name or value is published with other letter case.",
+		types.WrongKind:            "The value is of another kind than published.",
+		types.NumberAsText:         "A number is written as a text.",
+		types.ValueNotAllowed:      "The value is not among the published ones.",
+		types.OutOfBounds:          "The number, length or count is out of its bounds.",
+		types.PatternMismatch:      "The text does not match the published pattern.",
+		types.MissingProperty:      "A required property is missing.",
+		types.ReadOnlyProperty:     "The property is set by Azure.",
+		types.UnknownDiscriminator: "The value that selects the form of an object is not published.",
+		types.TooDeep:              "The value is nested too deep to be checked.",
+	}
+}
