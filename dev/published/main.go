@@ -3,11 +3,12 @@
 //
 //	go run ./published TABLE SOURCE
 //
-// TABLE is types (types/azure-types.bin), readonly (drift/readonly.txt), writeonly (drift/writeonly.txt) or
-// inline-children (extensions/azure/inline_children.txt). SOURCE is a folder that contains
+// TABLE is types (types/azure-types.bin), armsim (armsim/published/types.bin), readonly
+// (drift/readonly.txt), writeonly (drift/writeonly.txt) or inline-children
+// (extensions/azure/inline_children.txt). SOURCE is a folder that contains
 // index.json and the types.json files that it names, as the project bicep-types-az (MIT)
-// generates them from the REST API specifications; for types also one zstd file with a
-// node per line.
+// generates them from the REST API specifications; for types also, and for armsim only, one
+// zstd file with a node per line.
 package main
 
 import (
@@ -32,8 +33,11 @@ func run(args []string, out io.Writer) error {
 	if len(args) == 2 && args[0] == "types" {
 		return writeTypes(args[1], out)
 	}
+	if len(args) == 2 && args[0] == "armsim" {
+		return writeArmsim(args[1], out)
+	}
 	if len(args) != 2 || tables[args[0]] == nil {
-		return fmt.Errorf("usage: go run ./published types|readonly|writeonly|inline-children SOURCE")
+		return fmt.Errorf("usage: go run ./published types|armsim|readonly|writeonly|inline-children SOURCE")
 	}
 	from, err := openDescriptions(args[1])
 	if err != nil {
