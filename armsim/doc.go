@@ -3,8 +3,9 @@
 // work against it unchanged. It keeps resources in memory and starts no goroutine
 // of its own: time passes when a request arrives.
 //
-// It owns the simulated server only. It imports nothing else of this module, so
-// that a mistake of the product's ARM client cannot look like agreement.
+// It owns the simulated server only. It imports nothing else of this module but its
+// own reader of the published types (package published), so that a mistake of the
+// product's ARM client cannot look like agreement.
 //
 // # Files
 //
@@ -26,6 +27,24 @@
 // read-after-write delay) are simulated time; TimeScale is the number of simulated
 // seconds in one real second. A Retry-After is sent in real time: rounded up to
 // whole seconds, and exact in retry-after-ms where that differs.
+//
+// # Bodies
+//
+// Microsoft publishes the properties of every type in every api-version; a version that
+// is not published has the shape of the nearest earlier one. A PUT or PATCH keeps what
+// the type has: unknown properties are dropped without a word, as most providers do,
+// read-only ones keep the server's value, and names in another letter case are shown as
+// published. Types that are not published keep everything, as do changes by the control
+// API and recorded IDs.
+//
+// With Options.Validate such bodies are refused instead (400): unknown properties,
+// values of another kind or outside of a closed list, and creations that lack a required
+// property. ARM itself refuses unknown members beside "properties"
+// (InvalidRequestContent), Compute unknown properties (BadRequest), Kubernetes clusters
+// those of 2024-01-01 and later (UnmarshalError); other providers are not known to. The
+// codes and words are those of the provider where a source shows them, else ARM's; see
+// check_body_words.go. A name in another letter case, a number in a text, and read-only
+// properties are accepted.
 //
 // # Refused changes
 //

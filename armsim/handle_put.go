@@ -15,6 +15,9 @@ func (s *Simulator) handlePut(q *request) *response {
 	if resp := s.checkParents(q, "write"); resp != nil {
 		return resp
 	}
+	if resp := q.readShape(); resp != nil {
+		return resp
+	}
 	return s.write(q, body, body)
 }
 
@@ -58,13 +61,19 @@ func (s *Simulator) handlePatch(q *request) *response {
 			inline.show(body, s.inlineList(r, inline))
 		}
 	}
-	return s.write(q, mergePatch(body, patch), patch)
+	if resp := q.readShape(); resp != nil {
+		return resp
+	}
+	return s.write(q, mergePatch(body, keepPublished(q.shape, patch, r.body)), patch)
 }
 
 // write checks and stores a new body; sent is the body of the request.
 func (s *Simulator) write(q *request, body, sent object) *response {
 	t := q.target
 	r := s.find(t.id)
+	if resp := s.checkBody(q, r, sent); resp != nil {
+		return resp
+	}
 	if resp := s.checkWrite(q, r, body); resp != nil {
 		return resp
 	}

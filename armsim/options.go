@@ -56,6 +56,11 @@ type Options struct {
 	// except those that ARM always registers (Microsoft.Resources and
 	// Microsoft.Authorization).
 	RequireRegistration bool
+	// Validate refuses bodies that differ from what is published of their type: unknown
+	// properties, values of another kind or outside of a closed list, and creations
+	// without required properties. Without it such properties are dropped or stored, as
+	// most providers do.
+	Validate bool
 	// Secrets add server-made keys to the GET of a type.
 	Secrets []SecretRule
 }

@@ -1,12 +1,14 @@
 package armsim
 
 import (
+	"net/http"
 	"reflect"
 	"strings"
 )
 
-// store stores a body as the server does: without read-only and write-only fields, and
-// with the server's own fields.
+// store stores a body as the server does: without read-only and write-only fields, of a
+// PUT without fields that the published type does not have, and with the server's own
+// fields.
 func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	t := q.target
 	row := s.ruleFor(q.resourceType)
@@ -25,6 +27,9 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 		delete(body, name)
 	}
 	s.log.addSecrets(dropWriteOnly(body))
+	if q.shape != nil && q.r.Method == http.MethodPut { // a PATCH was merged into what is stored
+		body = keepPublished(q.shape, body, r.body)
+	}
 	properties(body)
 	for _, inline := range row.inline {
 		s.replaceInline(q, r, body, inline)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/armature-io/armature/armsim/published"
 )
 
 // Simulator is the state of the server and its http.Handler. It is safe for concurrent
@@ -117,9 +119,10 @@ type request struct {
 	correlationID string
 	requestID     string
 	started       time.Time
-	fault         string        // ID of the fault that fired
-	syncWriteRoot string        // root of the family in which this write is in flight
-	syncWriteTime time.Duration // simulated duration of the write
+	fault         string          // ID of the fault that fired
+	syncWriteRoot string          // root of the family in which this write is in flight
+	syncWriteTime time.Duration   // simulated duration of the write
+	shape         *published.Node // of the body of a PUT or PATCH; nil if it is not published
 }
 
 // origin returns the scheme and host that the client used.

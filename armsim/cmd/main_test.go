@@ -87,7 +87,7 @@ func TestHelp(t *testing.T) {
 	if code := run(context.Background(), []string{"-h"}, func(string) string { return "" }, &out); code != 0 {
 		t.Errorf("asking for help exits with %d, want 0", code)
 	}
-	for _, word := range []string{"simulated Azure Resource Manager", "--ca-out ca.pem", "/_sim/", "ARMSIM_CLIENT_SECRET", "-bodies", "-policy-tags"} {
+	for _, word := range []string{"simulated Azure Resource Manager", "--ca-out ca.pem", "/_sim/", "ARMSIM_CLIENT_SECRET", "-bodies", "-policy-tags", "-validate"} {
 		if !strings.Contains(out.String(), word) {
 			t.Errorf("the help does not mention %s:\n%s", word, out.String())
 		}
@@ -101,8 +101,8 @@ func TestBodiesFlag(t *testing.T) {
 	}
 	var out bytes.Buffer
 	noEnv := func(string) string { return "" }
-	set, err := parse([]string{"--bodies", file, "--throttle", "--policy-tags", "a=b,c=d"}, noEnv, &out)
-	if err != nil || len(set.simulator.Recordings) != 1 || set.simulator.Throttle.Reads.Capacity != 250 || set.simulator.Policies[0].Tags["c"] != "d" {
+	set, err := parse([]string{"--bodies", file, "--throttle", "--validate", "--policy-tags", "a=b,c=d"}, noEnv, &out)
+	if err != nil || !set.simulator.Validate || len(set.simulator.Recordings) != 1 || set.simulator.Throttle.Reads.Capacity != 250 || set.simulator.Policies[0].Tags["c"] != "d" {
 		t.Errorf("settings %+v, %v", set.simulator, err)
 	}
 	if err := os.WriteFile(file, []byte(`{}`), 0o600); err != nil {

@@ -15,6 +15,9 @@ Azure uses, throttling, provider registration, locks, and the refusals of
 providers. It keeps everything in memory. The Azure SDK and other ARM clients
 work against it unchanged.
 
+Of a published type it keeps the properties that the type has in the api-version,
+and drops others, as most of Azure does. With --validate it refuses such bodies.
+
 Serve HTTPS, with a token endpoint that accepts any application:
 
     armsim --https --ca-out ca.pem --require-auth
