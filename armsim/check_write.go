@@ -26,6 +26,9 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 		if resp := s.checkOfferedLocation(t, text(body, "location")); resp != nil {
 			return resp
 		}
+		if resp := s.checkDeleted(t, body); resp != nil {
+			return resp
+		}
 	}
 	if resp := s.applyPolicies(t, body); resp != nil {
 		return resp

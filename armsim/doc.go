@@ -123,6 +123,15 @@
 // something outside the group uses stay; the operation then ends with 409
 // ResourceGroupDeletionBlocked, and the group is Succeeded again.
 //
+// # Recovery
+//
+// A deleted vault, Cognitive Services account, API Management service or App
+// Configuration store holds its name (409 with the service's code) until a PUT
+// recovers it with everything in it, or it is purged at the provider's path of deleted
+// resources. The name of a deleted storage account is free at once; an account that is
+// created under it ends the recovery. Recover does what the portal does. Azure deletes
+// deployment scripts by itself when their retentionInterval has passed.
+//
 // # Recordings
 //
 // Options.Recordings contain Azure's recorded responses: a PUT of a recorded ID

@@ -19,6 +19,9 @@ func (s *Simulator) dispatch(q *request) *response {
 			return resp
 		}
 	}
+	if resp := s.handleDeleted(q); resp != nil {
+		return resp
+	}
 	switch q.target.kind {
 	case kindOperation:
 		return s.handleOperation(q)

@@ -89,6 +89,8 @@ func (s *Simulator) write(q *request, body, sent object) *response {
 	before := object{}
 	if r != nil {
 		before = r.body
+	} else {
+		s.takeDeleted(t)
 	}
 	r = s.store(q, r, body)
 	if row := s.ruleFor(r.typ); row.transition != nil && verb == "update" {

@@ -128,6 +128,7 @@ func (s *Simulator) isHeld(op *operation) bool {
 // request and every read of the state starts with it.
 func (s *Simulator) completeDueOperations() {
 	now := s.clock.now()
+	s.expireResources()
 	s.advanceGroupDeletions()
 	var due []*operation
 	for name, op := range s.active {

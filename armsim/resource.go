@@ -80,7 +80,11 @@ func (s *Simulator) matching(match func(key string, r *resource) bool) []*resour
 // remove deletes a resource with everything below it: children, extension resources,
 // and their operations.
 func (s *Simulator) remove(id string) {
-	for _, r := range append(s.below(id), s.find(id)) {
+	removed := append(s.below(id), s.find(id))
+	for _, r := range removed {
+		s.keepDeleted(r)
+	}
+	for _, r := range removed {
 		if r != nil {
 			s.removeOne(r)
 		}
@@ -92,6 +96,7 @@ func (s *Simulator) removeOne(r *resource) {
 	if r.op != nil && !r.op.done {
 		r.op.finish(s.clock.now(), "Canceled")
 	}
+	s.keepDeleted(r)
 	delete(s.resources, key(r.id))
 }
 

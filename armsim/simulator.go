@@ -48,6 +48,8 @@ type Simulator struct {
 	policies       []Policy
 	limits         []TypeLimit
 	log            *requestLog
+	deleted        map[string]*deletedResource // can be recovered; by lower-cased ID
+	expiring       map[string]time.Time        // when Azure deletes a resource by itself
 }
 
 // New returns a simulator without resources.
@@ -82,6 +84,7 @@ func (s *Simulator) resetState(all bool) {
 	s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
 	s.active, s.syncWrites = map[string]*operation{}, map[string]int{}
 	s.operationRules, s.policies, s.limits = slices.Clone(s.options.Operations), slices.Clone(s.options.Policies), nil
+	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
 }
