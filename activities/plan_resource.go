@@ -134,7 +134,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		return p.finish(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
 	verdict := p.preCheck(checks, PreCheckInput{
-		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied,
+		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 	}).Verdict
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.

@@ -26,6 +26,9 @@ type PreCheckInput struct {
 	Force bool `json:"force,omitempty"`
 	// Applied is set once this workflow wrote the resource or found it Ready.
 	Applied bool `json:"applied,omitempty"`
+	// Existed is set once a read of this workflow showed the resource: its absence
+	// means that it was deleted.
+	Existed bool `json:"existed,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// Changes are as in CheckOwnerInput.

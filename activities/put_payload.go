@@ -37,7 +37,7 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.addOwner(ctx, &p.request, desired)
 		request := p.request
-		request.Log = scrubLog(request.Log, values)
+		request.Log, request.Purpose = scrubLog(request.Log, values), p.purpose()
 		modified, stop := p.Registry.Modify(ctx, request, body)
 		if stop != nil {
 			stop.Message = secrets.Scrub(stop.Message, values)

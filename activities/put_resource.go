@@ -30,9 +30,11 @@ type PutResourceInput struct {
 	// Force joins no operation in flight, as --force promises.
 	Force bool `json:"force,omitempty"`
 	// Create is set when the resource is absent: the PUT has no tags of others to
-	// keep. Correction is set when no user requested the PUT: this spec was Ready
+	// keep. First is set on top when this workflow never sent a PUT and never read the
+	// resource; otherwise it was deleted since. Correction is set when no user requested the PUT: this spec was Ready
 	// before.
 	Create     bool `json:"create,omitempty"`
+	First      bool `json:"first,omitempty"`
 	Correction bool `json:"correction,omitempty"`
 	// Changes are as in CheckOwnerInput; they apply to the values of $ref.
 	Changes  []Change `json:"changes,omitempty"`

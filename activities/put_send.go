@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -19,17 +20,31 @@ func (p *put) writeHold(ctx context.Context) *resource.Verdict {
 	return p.checkBudget(p.in.Correction && !p.repeated && p.preconditionRetries == 0)
 }
 
+// purpose returns why the PUT is sent. What is not known is no first creation.
+func (p *put) purpose() extensions.Purpose {
+	switch absent := !p.request.Object.Exists(); {
+	case absent && p.in.First && p.in.Create && !p.repeated:
+		return extensions.PurposeCreation
+	case absent:
+		return extensions.PurposeRecreation
+	case p.in.Correction:
+		return extensions.PurposeCorrection
+	}
+	return extensions.PurposeUpdate
+}
+
 // send builds the payload and makes the request.
 func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	// Before the payload: a modifier may write too (a vault that is purged first).
-	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
+	if stop := p.writeHold(ctx); stop != nil {
 		return *p.stopUnsent(*stop, false), nil
 	}
 	payload, values, stop := p.payload(ctx)
 	if stop != nil {
 		return *p.stop(*stop), nil
 	}
-	if stop := p.writeHold(ctx); stop != nil {
+	// Once more: a modifier may have taken a while.
+	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
 		return *p.stopUnsent(*stop, false), nil
 	}
 	p.sending = true

@@ -145,7 +145,7 @@ func (s vaultSeed) judge(t *testing.T) {
 		w.put(vault, `{"location":"westus2"}`)
 	}
 	body := fmt.Sprintf(`{"location":"West US 2","properties":{"createMode":%q}}`, s.mode)
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, vault, body), ObservedAt: w.now(), Uncompared: true})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, vault, body), ObservedAt: w.now(), Uncompared: true, Create: !s.exists, First: !s.exists})
 	want(t, got.Verdict, s.action, got.Verdict.Reason, s.class, s.message)
 	mode := ""
 	for _, write := range w.sim.Writes() {

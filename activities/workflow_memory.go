@@ -15,8 +15,9 @@ type WorkflowMemory struct {
 	Policy     resource.Policy `json:"policy,omitempty"`
 	Paused     bool            `json:"paused,omitempty"`
 	Deleting   bool            `json:"deleting,omitempty"`
-	// Applied is as in PreCheckInput.
+	// Applied and Existed are as in PreCheckInput.
 	Applied bool `json:"applied,omitempty"`
+	Existed bool `json:"existed,omitempty"`
 	// Memory is the baseline that PostCheck returned.
 	Memory json.RawMessage `json:"memory,omitempty"`
 }

@@ -114,7 +114,9 @@ type PostReconcileCheckFunc func(
 ) (PostReconcileCheckResult, error)
 
 // ARMResourceModifier changes the body of a PUT just before it is sent. It gets a
-// private copy. Secrets are resolved in it, so it must not log it.
+// private copy. Secrets are resolved in it, so it must not log it. It runs after
+// freezes and budgets allowed the PUT. One with an effect in Azure checks PurposeOf
+// first.
 type ARMResourceModifier interface {
 	ModifyARMResource(
 		ctx context.Context,

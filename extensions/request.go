@@ -41,6 +41,8 @@ type Request struct {
 	// Force skips the owner check and the guards against operations in progress
 	// once, at a user's request.
 	Force bool
+	// Purpose is why a PUT is sent, in Modify only.
+	Purpose Purpose
 	// BlockedFor is the time for which the resource has been blocked. After hours,
 	// the guard against operations in progress mentions --force.
 	BlockedFor time.Duration

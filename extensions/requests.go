@@ -19,7 +19,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	if len(links) == 0 {
 		return payload, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxModifyTime)
+	ctx, cancel := context.WithTimeout(WithPurpose(ctx, req.Purpose), maxModifyTime)
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
 		modify := chain(links, ARMResourceModifierFunc(unmodified), c.bindModifier)

@@ -232,7 +232,7 @@ func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
 	s := r.state
 	memory := activities.WorkflowMemory{
 		Generation: s.Generation, Paused: s.Paused, Deleting: s.Delete != nil,
-		Applied: s.applied(), Memory: s.Memory,
+		Applied: s.applied(), Existed: s.existed(), Memory: s.Memory,
 	}
 	if s.Desired != nil {
 		memory.Policy = s.Desired.Policy

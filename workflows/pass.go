@@ -121,7 +121,15 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 	})
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()
+	r.noteRead(p)
 	return verdict
+}
+
+// noteRead records that the resource exists.
+func (r *reconciler) noteRead(p *pass) {
+	if p.got.Exists {
+		r.state.Seen = true
+	}
 }
 
 // preCheck decides whether a PUT is due.
@@ -130,7 +138,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Applied: r.state.applied(), Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
+		Applied: r.state.applied(), Existed: r.state.existed(), Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
 	})
 	p.turn, p.adopt = result.Turn, result.Adopt
 	p.pre = verdictOf(result.Verdict, err)

@@ -34,6 +34,7 @@ func (r *reconciler) readAfter(ctx workflow.Context, p *pass, expect activities.
 		return r.readResource(ctx, p, expect)
 	}
 	p.got, p.after = *p.after, nil
+	r.noteRead(p)
 	return p.got.Verdict
 }
 
@@ -65,8 +66,9 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,
-		Create: p.pre.Create, Correction: r.state.ReadyGeneration == p.generation,
-		Repeated: r.state.Repeated,
+		Create: p.pre.Create, First: !r.state.existed() && !r.state.PutSent,
+		Correction: r.state.ReadyGeneration == p.generation,
+		Repeated:   r.state.Repeated,
 	})
 	p.put, p.secrets = result.Sent, result.Secrets
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil

@@ -39,6 +39,8 @@ type State struct {
 	// may have been sent.
 	ReadyGeneration int64 `json:"settled,omitempty"`
 	PutSent         bool  `json:"wrote,omitempty"`
+	// Seen is set once a read showed the resource.
+	Seen bool `json:"seen,omitempty"`
 
 	// PassRequested is set when a message requests a pass; Force belongs to it.
 	PassRequested bool            `json:"wanted,omitempty"`
@@ -122,6 +124,10 @@ func (s *State) notReadyFor(now time.Time) time.Duration {
 
 // applied reports whether this workflow wrote the resource or found it Ready.
 func (s *State) applied() bool { return s.PutSent || s.ReadyGeneration > 0 }
+
+// existed reports whether a read of this workflow showed the resource: then its absence
+// means that it was deleted. States of earlier versions have no Seen.
+func (s *State) existed() bool { return s.Seen || s.ReadyGeneration > 0 || len(s.Memory) > 0 }
 
 // deleted reports whether a requested deletion is done. Without a deletion the same
 // reason may come from ARM or from an extension, and ends nothing.

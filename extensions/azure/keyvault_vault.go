@@ -29,7 +29,8 @@ const deletedVaultsAPIVersion = "2023-07-01"
 // KeyVault recovers or purges a deleted vault that still occupies the name, as
 // properties.createMode of the manifest requests: createOrRecover or
 // purgeThenCreate. A purge takes minutes, so it is started, the pass ends blocked,
-// and a later pass continues.
+// and a later pass continues. It runs for a first creation only: a vault that Armature
+// managed or saw, and that was deleted since, is never purged.
 type KeyVault struct{}
 
 // ModifyARMResource replaces the two values with ARM's.
@@ -111,6 +112,12 @@ func (v softDeletedVault) createMode(ctx context.Context, mode string, id resour
 	if protected, _ := v.body.At("properties.purgeProtectionEnabled"); protected == true {
 		until, _ := v.body.StringAt("properties.scheduledPurgeDate")
 		return "", permanent(fmt.Errorf("cannot purge the deleted KeyVault %s: purge protection is on until %s; use createMode %s or another name", id.Name(), until, createOrRecover))
+	}
+	if extensions.PurposeOf(ctx) != extensions.PurposeCreation {
+		return "", extensions.NotYet(fmt.Sprintf(
+			"KeyVault %s was deleted outside Armature, and its keys, secrets and certificates can be recovered, so it is not purged. "+
+				"To bring it back, run az keyvault recover --name %s, then armature reconcile; to give it up, run az keyvault purge --name %s", id.Name(), id.Name(), id.Name()),
+			extensions.WithReason(resource.ReasonHeld), extensions.WithRetry(resource.RetryVerySlow))
 	}
 	_, err := client.Post(ctx, v.id, "purge", deletedVaultsAPIVersion, nil)
 	failure, refused := errors.AsType[*arm.Error](err)

@@ -1,0 +1,33 @@
+package extensions
+
+import "context"
+
+// Purpose is why a PUT is sent.
+type Purpose string
+
+// The purposes. A creation is the first one: no read of this workflow ever showed the
+// resource, and it sent no PUT before. A recreation makes a resource again that was
+// deleted outside Armature. A user requests an update by a change of the manifest. No
+// user requests a correction: the same spec was Ready before.
+const (
+	PurposeUnknown    Purpose = ""
+	PurposeCreation   Purpose = "creation"
+	PurposeRecreation Purpose = "recreation"
+	PurposeUpdate     Purpose = "update"
+	PurposeCorrection Purpose = "correction"
+)
+
+type purposeKey struct{}
+
+// PurposeOf returns why the PUT is sent whose body a modifier builds, PurposeUnknown
+// at any other point. A modifier with an effect outside of the body (a purge) checks
+// it: an effect that destroys something is for PurposeCreation alone.
+func PurposeOf(ctx context.Context) Purpose {
+	purpose, _ := ctx.Value(purposeKey{}).(Purpose)
+	return purpose
+}
+
+// WithPurpose returns a context for tests of a modifier.
+func WithPurpose(ctx context.Context, purpose Purpose) context.Context {
+	return context.WithValue(ctx, purposeKey{}, purpose)
+}
