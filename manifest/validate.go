@@ -98,6 +98,9 @@ func (v validator) checkBody(shape *types.Shape, body *node) {
 	for _, name := range identityFields() {
 		delete(stated, name)
 	}
+	if n := len(v.draft.segments); n > 0 {
+		shape = shape.Named(v.draft.segments[n-1])
+	}
 	for _, finding := range shape.Check(stated) {
 		if finding.Rule == types.MissingProperty && v.isPartial() {
 			continue

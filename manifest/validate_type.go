@@ -25,7 +25,7 @@ func (v validator) checkType() *types.Shape {
 		}
 		return nil
 	}
-	if name, _ := types.Spelled(d.typ); name != d.typ && strings.EqualFold(name, d.typ) {
+	if name, _ := types.Spelled(d.typ); name != d.typ && !isSpelling(d.typ) {
 		f.rule, f.suggestion = types.LetterCase, name
 		v.report(f, "%s is published as %s", d.typ, name)
 	}
@@ -33,6 +33,12 @@ func (v validator) checkType() *types.Shape {
 		v.unknownVersion(f, shape)
 	}
 	return shape
+}
+
+// isSpelling reports whether some version of a type is published in exactly this
+// spelling: from one version to the next it may change.
+func isSpelling(name string) bool {
+	return slices.ContainsFunc(types.Versions(name), func(version string) bool { return types.Lookup(name, version).Type == name })
 }
 
 // unknownVersion reports an api-version in which the type is not published.
