@@ -23,8 +23,8 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script of a shell",
 		Long: `completion prints a script that completes commands, flags and their values, and
-the names and labels of managed resources. If Temporal does not respond within 2 s,
-names and labels are not offered.`,
+the names and labels of managed resources, and resource types, api-versions and
+properties. If Temporal does not respond within 2 s, names and labels are not offered.`,
 		Example:   "  source <(armature completion bash)",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {
@@ -36,6 +36,8 @@ names and labels are not offered.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
+				// Bash ends a word at @, which precedes the api-version of a type.
+				a.printf("COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n")
 				return c.Root().GenBashCompletionV2(a.out, true)
 			case "zsh":
 				return c.Root().GenZshCompletion(a.out)

@@ -21,10 +21,13 @@ type Terminal struct {
 
 // Commands returns the commands.
 func Commands(t Terminal) []*cobra.Command {
-	return []*cobra.Command{t.explainCommand(), t.typesCommand()}
+	return []*cobra.Command{t.explainCommand(), t.newCommand(), t.typesCommand()}
 }
 
 func (t Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+
+// note writes one sentence beside the output.
+func (t Terminal) note(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 
 // failed returns an error of a lookup with its exit code: a name that is not published
 // failed, a text that cannot be read is bad input.

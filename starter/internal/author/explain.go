@@ -33,7 +33,8 @@ readOnly, writeOnly, secret, values, otherValues, min, max, pattern and properti
   armature explain Microsoft.Storage/storageAccounts.properties.networkAcls
   armature explain 'Microsoft.Network/routeTables@2023-05-01.properties.routes[].properties'
   armature explain 'Microsoft.Resources/deploymentScripts[kind=AzureCLI].properties'`,
-		Args: oneArgument("a type, for example Microsoft.Storage/storageAccounts"),
+		ValidArgsFunction: completeQuery,
+		Args:              oneArgument("a type, for example Microsoft.Storage/storageAccounts"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			query, err := explain.Parse(args[0])
 			if err != nil {

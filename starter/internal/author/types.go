@@ -21,8 +21,9 @@ stands for any text. Without a pattern it lists all types.
 
 wide adds the newest stable and preview versions and the number of versions. json and
 yaml are a list of {type, version, versions, scopes}. Exit code 1: no type matches.`,
-		Example: "  armature types storageaccounts\n  armature types 'Microsoft.Network/*gateways'",
-		Args:    cobra.MaximumNArgs(1),
+		Example:           "  armature types storageaccounts\n  armature types 'Microsoft.Network/*gateways'",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeTypes,
 		RunE: func(_ *cobra.Command, args []string) error {
 			pattern := strings.Join(args, "")
 			entries := explain.List(pattern)

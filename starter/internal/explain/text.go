@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/types"
 )
 
 // Bounds of a page, in characters and lines. maxNameColumn is the width up to which
@@ -213,6 +214,13 @@ func detail(f Field) string {
 	}
 	return joinNotEmpty("; ", valuesText(f, " | "), boundsText(f), patternText(f), members)
 }
+
+// Kind returns the kind of a property: "text", "list of mappings".
+func Kind(p types.Property) string { return kindText(p.Type) }
+
+// Detail returns what a property accepts besides its kind, in one text: values, bounds,
+// pattern, the names of its members. It is "" if there is nothing to state.
+func Detail(p types.Property) string { return detail(fieldOf(p, 0)) }
 
 func valuesText(f Field, separator string) string {
 	text := strings.Join(f.Values, separator)

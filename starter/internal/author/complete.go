@@ -1,0 +1,50 @@
+package author
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/starter/internal/explain"
+	"github.com/spf13/cobra"
+)
+
+// The directives of a type: no files, and no blank behind it, because a version or a
+// path may follow; the order is kept, newest versions first.
+const typeDirective = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+
+// completeQuery offers what can follow in TYPE[@VERSION][.PATH].
+func completeQuery(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return offers(args, explain.CompleteQuery(typed)), typeDirective
+}
+
+// completeTypes offers types.
+func completeTypes(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return offers(args, explain.CompleteType(typed, false)), typeDirective
+}
+
+// completeCreatable offers the types that a manifest can have, with their versions.
+func completeCreatable(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if name, version, found := strings.Cut(typed, "@"); found {
+		return offers(args, explain.CompleteVersion(name, version, name+"@")), typeDirective
+	}
+	return offers(args, explain.CompleteType(typed, true)), typeDirective
+}
+
+// completeVersion offers the api-versions of the type that is the argument.
+func completeVersion(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return offers(nil, explain.CompleteVersion(args[0], typed, "")), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// offers returns completions, none behind the argument.
+func offers(args []string, found []explain.Offer) []cobra.Completion {
+	if len(args) > 0 {
+		return nil
+	}
+	completions := make([]cobra.Completion, len(found))
+	for i, offer := range found {
+		completions[i] = cobra.CompletionWithDesc(offer.Text, offer.Note)
+	}
+	return completions
+}
