@@ -15,22 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fieldReference is the page's text for one field. Defaults, allowed words and
-// refusals are not in it: they come from the parser.
-type fieldReference struct {
-	// name is the field, or "reconcile.field".
-	name string
-	kind string
-	// required is set for a field that every manifest must have.
-	required bool
-	// initial reads the default of a manifest that does not state the field.
-	initial func(d resource.Desired) string
-	effect  string
-	// example and bad are YAML of the field; each bad one is refused.
-	example string
-	bad     []string
-}
-
 // referenceBase is a manifest in which one field is replaced; vnet1 follows it.
 var referenceBase = []string{
 	"type: Microsoft.Storage/storageAccounts@2023-01-01",
@@ -52,8 +36,8 @@ func withField(text string) string {
 // defaults, allowed words, examples and refusals. `make docs` writes it.
 func TestReference(t *testing.T) {
 	var named []string
-	for _, f := range referenceFields() {
-		named = append(named, f.name)
+	for _, f := range Fields() {
+		named = append(named, f.Name)
 	}
 	parsed := slices.Clone(manifestFields)
 	for _, name := range reconcileFields {
@@ -62,7 +46,7 @@ func TestReference(t *testing.T) {
 	slices.Sort(named)
 	slices.Sort(parsed)
 	if diff := cmp.Diff(parsed, named); diff != "" {
-		t.Errorf("describe every field that is parsed in referenceFields (-parsed +documented):\n%s", diff)
+		t.Errorf("describe every field that is parsed in Fields (-parsed +documented):\n%s", diff)
 	}
 	got := referencePage(t)
 	path := filepath.Join("..", "docs", "manifest-reference.md")
@@ -123,28 +107,33 @@ func referencePage(t *testing.T) string {
 	var page strings.Builder
 	page.WriteString(referenceIntro)
 	base := loaded(t, strings.Join(referenceBase, "\n")+"\n"+referenceOther)
-	for _, f := range referenceFields() {
-		fmt.Fprintf(&page, "\n### `%s`\n\n%s\n\n| | |\n|---|---|\n| type | %s |\n", f.name, f.effect, f.kind)
+	cases := referenceCases()
+	for _, f := range Fields() {
+		c := cases[f.Name]
+		fmt.Fprintf(&page, "\n### `%s`\n\n%s\n\n| | |\n|---|---|\n| type | %s |\n", f.Name, f.Effect, f.Kind)
 		initial := ""
-		if f.kind == "one of a few words" {
-			list := allowedValues(t, f.name)
+		if f.Kind == KindChoice {
+			list := allowedValues(t, f.Name)
+			if diff := cmp.Diff(list, f.Allowed); diff != "" {
+				t.Errorf("the words of %s (-parsed +described):\n%s", f.Name, diff)
+			}
 			initial = list[0]
 			fmt.Fprintf(&page, "| allowed | `%s` |\n", strings.Join(list, "`, `"))
 		}
-		if f.initial != nil {
-			initial = f.initial(base)
+		if c.initial != nil {
+			initial = c.initial(base)
 		}
 		switch {
-		case f.required:
+		case f.Required:
 			page.WriteString("| default | none: required |\n")
 		case initial == "":
 			page.WriteString("| default | none |\n")
 		default:
 			fmt.Fprintf(&page, "| default | `%s` |\n", initial)
 		}
-		loaded(t, withField(f.example))
-		fmt.Fprintf(&page, "\n```yaml\n%s\n```\n\nRefused:\n\n| written | error |\n|---|---|\n", f.example)
-		for _, bad := range f.bad {
+		loaded(t, withField(c.example))
+		fmt.Fprintf(&page, "\n```yaml\n%s\n```\n\nRefused:\n\n| written | error |\n|---|---|\n", c.example)
+		for _, bad := range c.bad {
 			fmt.Fprintf(&page, "| %s | %s |\n", cell(bad), strings.ReplaceAll(escapePipes(refusal(t, bad)), "<", "&lt;"))
 		}
 	}

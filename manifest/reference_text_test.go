@@ -46,95 +46,86 @@ Paths have the form ` + "`a.b`, `list[*].c`, `list[name=x].c` or `tags['a.b/c']`
 ## Fields
 `
 
-// referenceFields returns all fields, in the order in which users write them.
-func referenceFields() []fieldReference {
-	return []fieldReference{
-		{
-			name: "type", kind: "text", required: true, effect: "The resource type and the api-version, in the form that Bicep uses. The api-version defines the meaning of the body; another one is a new generation.",
+// referenceCase is what the page shows of a field besides its description: refusals come
+// from the parser.
+type referenceCase struct {
+	// initial reads the default of a manifest that does not state the field.
+	initial func(d resource.Desired) string
+	// example and bad are YAML of the field; each bad one is refused.
+	example string
+	bad     []string
+}
+
+// referenceCases returns the examples of all fields by name.
+func referenceCases() map[string]referenceCase {
+	return map[string]referenceCase{
+		"type": {
 			example: "type: Microsoft.Storage/storageAccounts@2023-01-01",
 			bad:     []string{"type: Microsoft.Storage/storageAccounts", "type: storageAccounts@2023-01-01", "type: Microsoft.Storage/storageAccounts@latest", "type: Microsoft.Resources/subscriptions@2021-04-01"},
 		},
-		{
-			name: "name", kind: "text", required: true, effect: "The resource's own name, the last part of its ID. Without an owner, a name with slashes (`adx/telemetry`) contains the names of the owners.",
+		"name": {
 			example: "name: acc1",
 			bad:     []string{"name: 5", "name: ''", "name: a/b", "name: a?b", "name: '..'"},
 		},
-		{
-			name: "owner", kind: "text", effect: "The parent or scope: the name of another manifest of the same apply, a resource ID (`ID@api-version`), or `/` for the tenant. The default is the resource group of `--resource-group` and `--subscription`. The owner is checked before every PUT: a database waits until its cluster is running.",
+		"owner": {
 			example: "owner: " + group,
 			bad:     []string{"owner: nowhere", "owner: [a, b]", "owner: /subscriptions/prod/resourceGroups/rg1", "owner: acc1"},
 		},
-		{
-			name: "body", kind: "mapping", required: true, effect: fmt.Sprintf("What a PUT sends, up to %d KiB as JSON. Properties that it does not state are not compared. If another tool or user set them and a PUT would remove them, a message names them.", resource.MaxBodyBytes>>10),
+		"body": {
 			example: "body:\n  location: westus2\n  sku: {name: Standard_LRS}\n  properties:\n    networkAcls: {virtualNetworkRules: [{id: {$ref: vnet1}}]}\n  tags: {team: data}",
 			bad: []string{
 				"body: [a]", "body: {name: other}", "body: {x: {$ref: nowhere}}", "body: {properties: {adminPassword: abc}}",
 				"body: {tags: {key: {$secret: env:KEY}}}", "body: {x: 010}", "body: {x: .nan}",
 			},
 		},
-		{
-			name: "reconcile", kind: "mapping", effect: "How the resource is reconciled; each field is described below.",
+		"reconcile": {
 			example: "reconcile: {policy: manage, interval: 30m}",
 			bad:     []string{"reconcile: [manage]", "reconcile: {intervall: 1h}"},
 		},
-		{
-			name: "reconcile.policy", kind: "one of a few words", initial: func(d resource.Desired) string { return string(d.Policy) },
-			effect:  "`manage` writes and deletes. `observe` writes nothing and reports drift as `DriftDetected`. `detach-on-delete` writes, and a delete leaves the resource in Azure. `protect` writes, and refuses every delete.",
+		"reconcile.policy": {
+			initial: func(d resource.Desired) string { return string(d.Policy) },
 			example: "reconcile: {policy: protect}",
 			bad:     []string{"reconcile: {policy: mange}", "reconcile: {policy: true}"},
 		},
-		{
-			name: "reconcile.adopt", kind: "one of a few words",
-			effect:  "What happens to a resource that exists in Azure before its first apply. `always` adopts it. `as-is` adopts it and keeps its differences as the baseline, so nothing is written. `never` refuses it (reason `AlreadyExists`). `only` never creates: the resource must exist.",
+		"reconcile.adopt": {
 			example: "reconcile: {adopt: as-is}",
 			bad:     []string{"reconcile: {adopt: sometimes}", "reconcile: {adopt: true}"},
 		},
-		{
-			name: "reconcile.recreate", kind: "one of a few words",
-			effect:  "What happens after the resource was deleted outside Armature: `always` recreates it, `never` waits for the user (reason `Disappeared`).",
+		"reconcile.recreate": {
 			example: "reconcile: {recreate: never}",
 			bad:     []string{"reconcile: {recreate: maybe}"},
 		},
-		{
-			name: "reconcile.put", kind: "one of a few words",
-			effect:  "What a PUT sends. `replace`: the body, with the tags and the children that other tools or users created (a subnet that the body of its network does not state). `merge`: the last GET overlaid with the body, with If-Match if ARM supports it.",
+		"reconcile.put": {
 			example: "reconcile: {put: merge}",
 			bad:     []string{"reconcile: {put: patch}"},
 		},
-		{
-			name: "reconcile.interval", kind: "duration (`30m`, `1h30m`)", initial: func(d resource.Desired) string { return short(d.Interval) },
-			effect:  "How often a Ready resource is reconciled. `0`: only on a message; the minimum is " + short(resource.MinInterval) + ".",
+		"reconcile.interval": {
+			initial: func(d resource.Desired) string { return short(d.Interval) },
 			example: "reconcile: {interval: 30m}",
 			bad:     []string{"reconcile: {interval: 5}", "reconcile: {interval: 7d}", "reconcile: {interval: 30s}", "reconcile: {interval: -1h}"},
 		},
-		{
-			name: "reconcile.timeout", kind: "duration (`30m`, `6h`)", initial: func(d resource.Desired) string { return short(d.Timeout) },
-			effect:  "How long one long-running operation of Azure may take. After that the reason is `OperationTimeout`: Armature continues to poll the operation, and sends nothing until it ends.",
+		"reconcile.timeout": {
+			initial: func(d resource.Desired) string { return short(d.Timeout) },
 			example: "reconcile: {timeout: 2h}",
 			bad:     []string{"reconcile: {timeout: 0s}", "reconcile: {timeout: soon}"},
 		},
-		{
-			name: "reconcile.ignore", kind: "list of paths", effect: "Paths that are neither compared nor written: a PUT carries the observed value. Use it for values that another tool sets, such as the count of an autoscaler. A path with brackets needs quotes inside a list in brackets.",
+		"reconcile.ignore": {
 			example: "reconcile:\n  ignore: ['properties.agentPoolProfiles[name=a].count', \"tags['hidden/x']\"]",
 			bad:     []string{"reconcile: {ignore: properties.x}", "reconcile: {ignore: ['a..b']}", "reconcile: {ignore: [5]}"},
 		},
-		{
-			name: "reconcile.dependsOn", kind: "list of names or resource IDs", effect: "Resources that must be Ready first although the body does not name them. Like a `$ref`, each is a manifest of the same apply or a resource ID.",
+		"reconcile.dependsOn": {
 			example: "reconcile: {dependsOn: [vnet1]}",
 			bad:     []string{"reconcile: {dependsOn: vnet1}", "reconcile: {dependsOn: [nowhere]}", "reconcile: {dependsOn: [acc1]}"},
 		},
-		{
-			name: "reconcile.credential", kind: "text", effect: "The credential for every request about the resource: a name from the section `credentials` of the worker's configuration. The default is the one that the configuration assigns to its subscription, otherwise `azure.credential`.",
+		"reconcile.credential": {
 			example: "reconcile: {credential: prod-eu}",
 			bad:     []string{"reconcile: {credential: Prod EU}", "reconcile: {credential: 5}"},
 		},
-		{
-			name: "reconcile.validation", kind: "one of a few words", effect: "How findings of the published resource types count for this manifest. `default`: faults refuse it, warnings are printed. `strict`: warnings are faults. `warn`: faults are warnings. `off`: no check. `--validation` of a command overrides it. [validation.md](validation.md) lists the findings.",
+		"reconcile.validation": {
 			example: "reconcile: {validation: warn}",
 			bad:     []string{"reconcile: {validation: lax}", "reconcile: {validation: false}"},
 		},
-		{
-			name: "labels", kind: "mapping of texts", effect: fmt.Sprintf("`-l key=value` selects resources by label, in the CLI and in Temporal's lists (`ReconcileLabels`). A label has at most %d bytes as key=value, all labels together %d.", maxLabelBytes, maxLabelsBytes),
+		"labels": {
 			example: "labels: {stack: prod, team: data}",
 			bad:     []string{"labels: [prod]", "labels: {rank: 5}", "labels: {'a,b': x}"},
 		},

@@ -1,0 +1,118 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/resource"
+)
+
+// FieldKind is the kind of a field's value, as the reference names it.
+type FieldKind string
+
+// The kinds of fields.
+const (
+	KindText     FieldKind = "text"
+	KindMapping  FieldKind = "mapping"
+	KindTexts    FieldKind = "mapping of texts"
+	KindChoice   FieldKind = "one of a few words"
+	KindDuration FieldKind = "duration (`30m`, `1h30m`)"
+	KindPaths    FieldKind = "list of paths"
+	KindNames    FieldKind = "list of names or resource IDs"
+)
+
+// Field describes one field of a manifest, for the reference and for editors.
+type Field struct {
+	// Name is the field, or "reconcile.field".
+	Name     string
+	Kind     FieldKind
+	Required bool
+	// Effect is the description, in Markdown.
+	Effect string
+	// Allowed are the words of a KindChoice, the default first.
+	Allowed []string
+}
+
+// Fields returns all fields of a manifest, in the order in which users write them.
+func Fields() []Field {
+	return []Field{
+		{
+			Name: "type", Kind: KindText, Required: true,
+			Effect: "The resource type and the api-version, in the form that Bicep uses. The api-version defines the meaning of the body; another one is a new generation.",
+		},
+		{
+			Name: "name", Kind: KindText, Required: true,
+			Effect: "The resource's own name, the last part of its ID. Without an owner, a name with slashes (`adx/telemetry`) contains the names of the owners.",
+		},
+		{
+			Name: "owner", Kind: KindText,
+			Effect: "The parent or scope: the name of another manifest of the same apply, a resource ID (`ID@api-version`), or `/` for the tenant. The default is the resource group of `--resource-group` and `--subscription`. The owner is checked before every PUT: a database waits until its cluster is running.",
+		},
+		{
+			Name: "body", Kind: KindMapping, Required: true,
+			Effect: fmt.Sprintf("What a PUT sends, up to %d KiB as JSON. Properties that it does not state are not compared. If another tool or user set them and a PUT would remove them, a message names them.", resource.MaxBodyBytes>>10),
+		},
+		{
+			Name: "reconcile", Kind: KindMapping,
+			Effect: "How the resource is reconciled; each field is described below.",
+		},
+		{
+			Name: "reconcile.policy", Kind: KindChoice,
+			Effect:  "`manage` writes and deletes. `observe` writes nothing and reports drift as `DriftDetected`. `detach-on-delete` writes, and a delete leaves the resource in Azure. `protect` writes, and refuses every delete.",
+			Allowed: texts(resource.Policies()...),
+		},
+		{
+			Name: "reconcile.adopt", Kind: KindChoice,
+			Effect:  "What happens to a resource that exists in Azure before its first apply. `always` adopts it. `as-is` adopts it and keeps its differences as the baseline, so nothing is written. `never` refuses it (reason `AlreadyExists`). `only` never creates: the resource must exist.",
+			Allowed: texts(resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly),
+		},
+		{
+			Name: "reconcile.recreate", Kind: KindChoice,
+			Effect:  "What happens after the resource was deleted outside Armature: `always` recreates it, `never` waits for the user (reason `Disappeared`).",
+			Allowed: texts(resource.RecreateAlways, resource.RecreateNever),
+		},
+		{
+			Name: "reconcile.put", Kind: KindChoice,
+			Effect:  "What a PUT sends. `replace`: the body, with the tags and the children that other tools or users created (a subnet that the body of its network does not state). `merge`: the last GET overlaid with the body, with If-Match if ARM supports it.",
+			Allowed: texts(resource.PutReplace, resource.PutMerge),
+		},
+		{
+			Name: "reconcile.interval", Kind: KindDuration,
+			Effect: "How often a Ready resource is reconciled. `0`: only on a message; the minimum is " + text.Duration(resource.MinInterval) + ".",
+		},
+		{
+			Name: "reconcile.timeout", Kind: KindDuration,
+			Effect: "How long one long-running operation of Azure may take. After that the reason is `OperationTimeout`: Armature continues to poll the operation, and sends nothing until it ends.",
+		},
+		{
+			Name: "reconcile.ignore", Kind: KindPaths,
+			Effect: "Paths that are neither compared nor written: a PUT carries the observed value. Use it for values that another tool sets, such as the count of an autoscaler. A path with brackets needs quotes inside a list in brackets.",
+		},
+		{
+			Name: "reconcile.dependsOn", Kind: KindNames,
+			Effect: "Resources that must be Ready first although the body does not name them. Like a `$ref`, each is a manifest of the same apply or a resource ID.",
+		},
+		{
+			Name: "reconcile.credential", Kind: KindText,
+			Effect: "The credential for every request about the resource: a name from the section `credentials` of the worker's configuration. The default is the one that the configuration assigns to its subscription, otherwise `azure.credential`.",
+		},
+		{
+			Name: "reconcile.validation", Kind: KindChoice,
+			Effect:  "How findings of the published resource types count for this manifest. `default`: faults refuse it, warnings are printed. `strict`: warnings are faults. `warn`: faults are warnings. `off`: no check. `--validation` of a command overrides it. [validation.md](validation.md) lists the findings.",
+			Allowed: texts(Validations()...),
+		},
+		{
+			Name: "labels", Kind: KindTexts,
+			Effect: fmt.Sprintf("`-l key=value` selects resources by label, in the CLI and in Temporal's lists (`ReconcileLabels`). A label has at most %d bytes as key=value, all labels together %d.", maxLabelBytes, maxLabelsBytes),
+		},
+	}
+}
+
+// texts returns words as texts.
+func texts[W ~string](words ...W) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = string(word)
+	}
+	return list
+}
