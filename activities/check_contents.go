@@ -31,6 +31,8 @@ type CheckContentsInput struct {
 	// Cascade skips the check, as requested by By.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
+	// EndScope allows what resource.EndsScope reports.
+	EndScope bool `json:"endScope,omitempty"`
 	// Stated is the body of the manifest: children that it contains belong to the
 	// resource.
 	Stated json.RawMessage `json:"stated,omitempty"`
@@ -54,6 +56,11 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	turn, _ := a.Registry.FamilyHead(in.ID)
+	if resource.EndsScope(in.ID.Type()) {
+		if verdict := a.checkScope(requests, in); verdict != nil {
+			return CheckContentsResult{Verdict: a.report("CheckContents", *verdict), Turn: turn}, nil
+		}
+	}
 	if in.Cascade {
 		return CheckContentsResult{Verdict: resource.Proceed("contents not checked: --cascade by " + in.By), Turn: turn}, nil
 	}
@@ -70,6 +77,9 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 		return CheckContentsResult{Verdict: a.report("CheckContents", a.contentsErrorVerdict(ctx, in, err))}, nil
 	}
 	verdict := resource.Proceed("nothing else would be deleted with it")
+	if len(found.managedGroups) > 0 {
+		verdict.Message = "the resource group that its service manages is deleted with it: " + nameContents(found.managedGroups)
+	}
 	if sentence := found.sentence(); sentence != "" {
 		verdict = resource.Block(resource.ReasonContainsUnmanaged, sentence)
 	}

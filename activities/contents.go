@@ -34,6 +34,8 @@ type contents struct {
 	unmanaged []string
 	// unlisted are the collections that ARM does not list.
 	unlisted []string
+	// managedGroups are the resource groups that the service deletes with the resource.
+	managedGroups []string
 }
 
 // collection is one kind of children below a resource.
@@ -54,7 +56,10 @@ func (c *contents) look(ctx context.Context) error {
 			segment: "resources", child: types.Child{Open: true}, apiVersion: resource.ResourceGroupAPIVersion,
 		}, 0)
 	}
-	return c.below(ctx, c.in.ID, 0)
+	if err := c.below(ctx, c.in.ID, 0); err != nil || len(c.unmanaged) > 0 {
+		return err
+	}
+	return c.outside(ctx)
 }
 
 // collections returns the children that a DELETE of a type would also delete: those

@@ -12,8 +12,8 @@ func madeByOtherSide(segment string) bool {
 	return strings.EqualFold(segment, "privateEndpointConnections") || strings.EqualFold(segment, "networkSecurityPerimeterConfigurations")
 }
 
-// ownChildren are children that a service creates with the parent and that nobody can
-// keep without it; type in lower case, then their names; "*" stands for all. The sources
+// ownChildren are children that a service creates with the parent and that cannot exist
+// without it; type in lower case, then their names; "*" stands for all. The sources
 // are the pages of learn.microsoft.com that describe what a new resource contains.
 var ownChildren = map[string][]string{
 	// System database of a logical server.

@@ -1,11 +1,13 @@
 package activities
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -105,9 +107,14 @@ func TestContentsOfTypes(t *testing.T) {
 		cluster = groupText + "/providers/Microsoft.ContainerService/managedClusters/k1"
 		zone    = groupText + "/providers/Microsoft.Network/dnsZones/example.org"
 		vault   = groupText + "/providers/Microsoft.KeyVault/vaults/v1"
+		machine = groupText + "/providers/Microsoft.Compute/virtualMachines/m1"
+		disk    = groupText + "/providers/Microsoft.Compute/disks/d1"
+
+		machineBody = `{"location":"westus2","properties":{"storageProfile":{"dataDisks":[{"lun":0,"name":"d1","createOption":"Attach","deleteOption":"Delete","managedDisk":{"id":"` + disk + `"}}]}}}`
 	)
 	cases := map[string]struct {
 		reason, resource, stated string
+		body                     string
 		children                 []string
 		managed                  map[string]Managed
 		fault                    *armsim.Fault
@@ -160,6 +167,23 @@ func TestContentsOfTypes(t *testing.T) {
 			reason: "it is deleted too", resource: server, children: []string{server + "/databases/db1"},
 			managed: map[string]Managed{server + "/databases/db1": {Deleting: true, Released: true}}, action: resource.ActionProceed,
 		},
+		"disk": {
+			reason: "another tool marked the disk, and it goes with the machine", resource: machine, children: []string{disk},
+			body: machineBody, stated: `{"properties":{"hardwareProfile":{"vmSize":"Standard_B2s"}}}`,
+			action: resource.ActionBlock, parts: []string{"d1 (Microsoft.Compute/disks)"},
+		},
+		"disk of the manifest": {
+			reason: "the manifest decided that the disk goes with the machine", resource: machine, children: []string{disk},
+			body: machineBody, stated: machineBody, action: resource.ActionProceed,
+		},
+		"managed disk": {
+			reason: "the disk is deleted too", resource: machine, children: []string{disk}, body: machineBody,
+			managed: map[string]Managed{disk: {Deleting: true, Released: true}}, action: resource.ActionProceed,
+		},
+		"managed group": {
+			reason: "the group is named", resource: cluster, body: `{"location":"westus2","properties":{"nodeResourceGroup":"MC_rg_k1_westus2"}}`,
+			action: resource.ActionProceed, parts: []string{"MC_rg_k1_westus2"},
+		},
 		"not listable": {
 			reason: "what nobody can look at may hold data", resource: vault, fault: &armsim.Fault{Status: 405, Code: "MethodNotAllowed", Type: "Microsoft.KeyVault/vaults/secrets"},
 			action: resource.ActionBlock, parts: []string{"does not list", "secrets of v1", "--cascade"},
@@ -173,7 +197,7 @@ func TestContentsOfTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.put(tc.resource, `{"location":"westus2"}`)
+			w.put(tc.resource, cmp.Or(tc.body, `{"location":"westus2"}`))
 			for _, child := range tc.children {
 				w.put(child, `{"properties":{}}`)
 			}
@@ -194,5 +218,78 @@ func TestContentsOfTypes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestScopesAreGuarded deletes what ends a whole scope: neither a plain delete nor
+// --cascade does, and a subscription has to be empty.
+func TestScopesAreGuarded(t *testing.T) {
+	t.Parallel()
+	const (
+		alias        = "/providers/Microsoft.Subscription/aliases/team-a"
+		group        = "/providers/Microsoft.Management/managementGroups/platform"
+		subscription = "/subscriptions/99999999-2222-3333-4444-555555555555"
+		aliasBody    = `{"properties":{"subscriptionId":"99999999-2222-3333-4444-555555555555"}}`
+	)
+	cases := map[string]struct {
+		reason, resource  string
+		cascade, endScope bool
+		full              bool
+		action            resource.Action
+		parts             []string
+	}{
+		"alias":            {"the subscription would be canceled", alias, false, false, false, resource.ActionBlock, []string{"cancels the subscription 99999999", "--end-scope"}},
+		"alias, cascade":   {"--cascade does not name the effect", alias, true, false, false, resource.ActionBlock, []string{"--end-scope"}},
+		"alias, allowed":   {"the subscription is empty and the effect is named", alias, false, true, false, resource.ActionProceed, nil},
+		"alias, full":      {"a subscription with groups is not canceled", alias, true, true, true, resource.ActionBlock, []string{"contains resource groups: prod"}},
+		"group":            {"rights are kept there", group, true, false, false, resource.ActionBlock, []string{"deletes the management group", "--end-scope"}},
+		"group, allowed":   {"the effect is named", group, true, true, false, resource.ActionProceed, nil},
+		"other, not asked": {"other types need no such flag", groupText, true, false, false, resource.ActionProceed, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put(alias, aliasBody)
+			w.put(group, `{"properties":{}}`)
+			w.put(groupText, `{"location":"westus2"}`)
+			if tc.full {
+				w.put(subscription+"/resourceGroups/prod", `{"location":"westus2"}`)
+			}
+			at := id(t, tc.resource)
+			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: "2021-10-01", By: "ada@host", Cascade: tc.cascade, EndScope: tc.endScope})
+			if got.Verdict.Action != tc.action {
+				t.Errorf("%s %q, want %s: %s", got.Verdict.Action, got.Verdict.Message, tc.action, tc.reason)
+			}
+			for _, part := range tc.parts {
+				if !strings.Contains(got.Verdict.Message, part) {
+					t.Errorf("%q does not contain %q: %s", got.Verdict.Message, part, tc.reason)
+				}
+			}
+		})
+	}
+}
+
+// TestGuardPlanIsKept deletes the last site of a plan. Azure deletes the plan too unless
+// the request says otherwise.
+func TestGuardPlanIsKept(t *testing.T) {
+	t.Parallel()
+	const plan = groupText + "/providers/Microsoft.Web/serverfarms/plan1"
+	const site = groupText + "/providers/Microsoft.Web/sites/site1"
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(plan, `{"location":"westus2","sku":{"name":"B1"}}`)
+	w.put(site, `{"location":"westus2","properties":{"serverFarmId":"`+plan+`"}}`)
+	spec := desired(t, site, `{"location":"westus2"}`)
+	sent, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: spec})
+	if sent.Token != "" {
+		w.fresh()
+		finish(w, w.acts.PollOperation, PollOperationInput{Target: resource.Target{ID: spec.ID, APIVersion: spec.APIVersion}, Token: sent.Token, Delete: true})
+	}
+	if _, err := w.acts.Client.Get(t.Context(), id(t, site), spec.APIVersion); !arm.IsAbsent(err) {
+		t.Errorf("the site was not deleted: %v, %s", err, sent.Verdict.Message)
+	}
+	if _, err := w.acts.Client.Get(t.Context(), id(t, plan), spec.APIVersion); err != nil {
+		t.Errorf("the plan went with its site: %v", err)
 	}
 }

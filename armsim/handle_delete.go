@@ -39,6 +39,7 @@ func (s *Simulator) handleDelete(q *request) *response {
 	if resp := s.checkDeletable(q, r); resp != nil {
 		return resp
 	}
+	r.deleteQuery = q.r.URL.Query()
 	spec := s.specFor(r.typ, t.id, "delete")
 	s.startSyncWrite(q, spec)
 	s.log.addWrite(s.clock.now(), q, r, "delete", spec.Status, nil)

@@ -2,6 +2,7 @@ package armsim
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type resource struct {
 	connectionStates map[string]object // as decided by the owner, by lower-cased name
 	serial           int               // of a scale set: number of the next machine
 	model            string            // of a scale set's machine: the model at its creation
+	deleteQuery      url.Values        // the query of the accepted DELETE
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }

@@ -10,7 +10,7 @@ func computeRows() []typeRule {
 		create:      OperationSpec{Shape: ShapeAsync, Seconds: 40, RetryAfter: []float64{10, 35, 30}},
 		update:      OperationSpec{Shape: ShapeAsync, Seconds: 16},
 		delete:      OperationSpec{Shape: ShapeBoth, Seconds: 45, RetryAfter: []float64{10, 30}},
-		defaults:    machineDefaults, actions: machineActions(),
+		defaults:    machineDefaults, actions: machineActions(), onDeleted: deleteWithMachine,
 	}
 	set := typeRule{
 		typePattern: scaleSetType,

@@ -64,7 +64,7 @@ func typeRows() []typeRule {
 		delete:      OperationSpec{Shape: ShapeLocation, Seconds: 20, RetryAfter: []float64{15}},
 	}
 	return slices.Concat([]typeRule{group, endpointConnectionRow()},
-		kustoRows(), networkRows(), storageRows(), aksRows(), flexibleServerRows(), computeRows(), identityRows(),
+		kustoRows(), networkRows(), storageRows(), aksRows(), flexibleServerRows(), computeRows(), identityRows(), webRows(),
 		authorizationRows(), documentRows(), deploymentScriptRows(), otherRows(), []typeRule{{typePattern: "*", etag: true}})
 }
 

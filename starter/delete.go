@@ -14,8 +14,10 @@ import (
 // deleteOptions are the flags of a deletion.
 type deleteOptions struct {
 	cascade bool
-	yes     bool
-	wait    waitOptions
+	// endScope allows to cancel a subscription and to delete a management group.
+	endScope bool
+	yes      bool
+	wait     waitOptions
 }
 
 func (a *app) deleteCommand() *cobra.Command {
@@ -62,6 +64,7 @@ and --all need --yes.
 	from.add(c.Flags())
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVar(&how.cascade, "cascade", false, "also delete everything in the resource, managed or not")
+	c.Flags().BoolVar(&how.endScope, "end-scope", false, "allow to delete the alias of a subscription, which cancels the subscription, and management groups")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
 	how.wait.add(c, "wait until every resource is deleted")
 	return c
@@ -72,7 +75,7 @@ func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOp
 		targets: s, goal: goalDeleted, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
 		send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
-			return a.sendDelete(ctx, b, w.Record, workflows.DeleteInput{Cascade: how.cascade})
+			return a.sendDelete(ctx, b, w.Record, workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope})
 		},
 	})
 }
@@ -91,7 +94,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		return err
 	}
 	err = a.sendWaves(ctx, records, deletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, Desired: &resources[i]})
+		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope, Desired: &resources[i]})
 	})
 	if err != nil || !how.wait.on {
 		return err

@@ -152,7 +152,7 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, prune pruneO
 	case err != nil:
 		return plan.Plan{}, err
 	}
-	stale, err := prune.stale(ctx, b, set)
+	stale, _, err := prune.stale(ctx, b, set)
 	return plan.New(set.Resources, results, stale), err
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
@@ -85,7 +84,10 @@ func (p *pruneOptions) find(ctx context.Context, a *app, b *connection, set mani
 	if !p.on {
 		return nil, nil
 	}
-	stale, err := p.stale(ctx, b, set)
+	stale, kept, err := p.stale(ctx, b, set)
+	for _, r := range kept {
+		a.note("not pruned: %s; deleting it ends a subscription or management group, so it needs `armature delete ID --end-scope`", r.ID)
+	}
 	what := cli.Count(len(stale), "resource")
 	switch {
 	case err != nil:
@@ -104,19 +106,27 @@ func (p *pruneOptions) find(ctx context.Context, a *app, b *connection, set mani
 	return stale, a.ask(question{text: "Apply, and delete " + what + " in Azure?", yes: p.yes, unchanged: "nothing was started"})
 }
 
-// stale returns the managed resources with the labels and without a manifest.
-func (p *pruneOptions) stale(ctx context.Context, b *connection, set manifest.Set) ([]backend.Record, error) {
+// stale returns the managed resources with the labels and without a manifest, and those
+// of them that a prune keeps because deleting them ends a scope.
+func (p *pruneOptions) stale(ctx context.Context, b *connection, set manifest.Set) (stale, kept []backend.Record, err error) {
 	if !p.on {
-		return nil, nil
+		return nil, nil, nil
 	}
 	records, err := backend.Running(ctx, b, p.selector)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.DeleteFunc(records, func(r backend.Record) bool {
+	for _, r := range records {
 		_, hasManifest := set.Sources[r.ID.Key()]
-		return hasManifest || r.ID.IsZero() || r.Phase == workflows.PhaseDeleting
-	}), nil
+		switch {
+		case hasManifest || r.ID.IsZero() || r.Phase == workflows.PhaseDeleting:
+		case resource.EndsScope(r.ID.Type()):
+			kept = append(kept, r)
+		default:
+			stale = append(stale, r)
+		}
+	}
+	return stale, kept, nil
 }
 
 // pruneLines returns a line for each of at most maxLines resources that a prune

@@ -89,6 +89,15 @@ func TestPrune(t *testing.T) {
 			args:   append(slices.Clone(prune), "--yes"), errs: map[string]error{strings.ToLower(cluster): &backend.RefusedError{Text: "adx is being deleted"}},
 			code: cli.ExitFailed, text: []string{"refused: adx is being deleted", "nothing was pruned"},
 		},
+		"ends a scope": {
+			reason: "the alias of a subscription cancels it, so only its own command deletes it",
+			args:   append(slices.Clone(prune), "--yes"),
+			text:   []string{"not pruned: /providers/Microsoft.Subscription/aliases/team-a", "armature delete ID --end-scope", "nothing to prune"},
+			manage: func(t *testing.T, f *fakeTemporal) {
+				f.manage(t, "/providers/Microsoft.Subscription/aliases/team-a", readyStatus())
+				f.change(t, "/providers/Microsoft.Subscription/aliases/team-a", func(r *backend.Record) { r.Labels = []string{"stack=prod"} })
+			},
+		},
 		"detaches": {
 			reason: "the list marks what stays in Azure",
 			args:   prune, asks: true, answer: "n\n", code: cli.ExitFailed, text: []string{vnet + "  (policy detach-on-delete: it is kept in Azure)"}, quiet: true,

@@ -93,7 +93,7 @@ func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdi
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), a.CheckContents, activities.CheckContentsInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
-		Stated: p.desired.Body,
+		Stated: p.desired.Body, EndScope: r.state.Delete.EndScope,
 	})
 	p.turn = result.Turn
 	return verdictOf(result.Verdict, err)

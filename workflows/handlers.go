@@ -197,6 +197,7 @@ func validateProtection(desired resource.Desired) error {
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
 	changed := r.state.Delete == nil
 	in.Cascade = in.Cascade || !changed && r.state.Delete.Cascade
+	in.EndScope = in.EndScope || !changed && r.state.Delete.EndScope
 	if r.state.Desired == nil {
 		r.state.Desired, r.state.Generation = in.Desired, 1
 		r.upsertIdentity(ctx)

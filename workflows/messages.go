@@ -98,8 +98,11 @@ type PauseResult struct {
 // DeleteInput is the payload of DeleteUpdate.
 type DeleteInput struct {
 	// Cascade also deletes what is inside the resource, without asking.
-	Cascade bool   `json:"cascade,omitempty"`
-	By      string `json:"by,omitempty"`
+	Cascade bool `json:"cascade,omitempty"`
+	// EndScope allows the deletion of a resource that ends a scope with it, as
+	// resource.EndsScope reports.
+	EndScope bool   `json:"endScope,omitempty"`
+	By       string `json:"by,omitempty"`
 	// Desired is used when the run has no spec yet: a delete by manifest starts a
 	// workflow for it.
 	Desired *resource.Desired `json:"desired,omitempty"`

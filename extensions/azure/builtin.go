@@ -26,6 +26,7 @@ func BuiltIn() []extensions.Entry {
 		{Type: RoleDefinitionType, Link: RoleDefinition{}},
 		{Type: SubscriptionAliasType, Link: SubscriptionAlias{}},
 		{Type: APIManagementProductType, Link: APIManagementProduct{}},
+		{Type: WebSiteType, Link: WebSite{}},
 		{Type: "Microsoft.DBforMySQL/flexibleServers/configurations", Link: serverConfiguration{}},
 		{Type: "Microsoft.DBforPostgreSQL/flexibleServers/configurations", Link: serverConfiguration{}},
 	}, stateChecks(), fixedChildren(), classifiers(), inlineChildren(), families(), leaves(), stoppedStates())

@@ -17,7 +17,7 @@ var (
 )
 
 // SubscriptionAliasType is the ARM type of the alias that creates a subscription.
-const SubscriptionAliasType = "Microsoft.Subscription/aliases"
+const SubscriptionAliasType = resource.TypeSubscriptionAlias
 
 const cancelAPIVersion = "2021-10-01"
 
