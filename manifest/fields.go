@@ -2,8 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"strings"
 
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -78,7 +78,7 @@ func Fields() []Field {
 		},
 		{
 			Name: "reconcile.interval", Kind: KindDuration,
-			Effect: "How often a Ready resource is reconciled. `0`: only on a message; the minimum is " + text.Duration(resource.MinInterval) + ".",
+			Effect: "How often a Ready resource is reconciled. `0`: only on a message; the minimum is " + strings.TrimSuffix(resource.MinInterval.String(), "0s") + ".",
 		},
 		{
 			Name: "reconcile.timeout", Kind: KindDuration,
