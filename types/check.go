@@ -131,27 +131,66 @@ func (c *checker) value(n *Node, value any, at place) {
 
 // wrongKind records a value of another JSON kind.
 func (c *checker) wrongKind(at place, value any, want string) {
-	c.fault(WrongKind, at, "found %s, expected %s", kindText(value), want)
+	c.fault(WrongKind, at, "found %s, expected %s%s", at.found(value), want, spelling(value, want))
 }
 
-func kindText(value any) string {
-	switch value.(type) {
+// found describes a value of the wrong kind, without the value of a secret.
+func (p place) found(value any) string {
+	switch v := value.(type) {
 	case map[string]any:
 		return "a mapping"
 	case []any:
 		return "a list"
-	case string, UnknownText:
+	case UnknownText:
+		return "a text"
+	case string:
+		if shown := p.show(v); shown != hidden {
+			return "the text " + shown
+		}
 		return "a text"
 	case bool:
-		return "true or false"
+		return strconv.FormatBool(v)
 	}
-	return "a number"
+	if p.isSecret() {
+		return "a number"
+	}
+	return fmt.Sprintf("the number %v", value)
+}
+
+// spelling returns how to write a scalar that is nearly of the wanted kind, as the end
+// of a message.
+func spelling(value any, want string) string {
+	text, isText := value.(string)
+	switch value.(type) {
+	case map[string]any, []any, UnknownText:
+		return ""
+	}
+	switch lower := strings.ToLower(text); {
+	case !isText && want == "a text":
+		return "; put it in quotes"
+	case want != "true or false":
+	case lower == "true" || lower == "false":
+		return "; remove the quotes"
+	case lower == "yes" || lower == "on":
+		return "; write true"
+	case lower == "no" || lower == "off":
+		return "; write false"
+	}
+	return ""
+}
+
+// hidden stands for a secret in a message.
+const hidden = "the value"
+
+// isSecret reports whether a message must not contain the value.
+func (p place) isSecret() bool {
+	return p.secret || slices.ContainsFunc(p.path, func(s resource.Step) bool { return resource.SecretName(s.Name) })
 }
 
 // show returns a value for a message, quoted, unless it is a secret.
 func (p place) show(text string) string {
-	if p.secret || len(p.path) > 0 && resource.SecretName(p.path[len(p.path)-1].Name) {
-		return "the value"
+	if p.isSecret() || resource.ContainsCredential(text) {
+		return hidden
 	}
 	const maxShown = 60
 	if utf8.RuneCountInString(text) > maxShown {

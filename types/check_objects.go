@@ -93,10 +93,41 @@ func (c *checker) properties(m members, object map[string]any, at place) {
 	}
 }
 
-// expected returns the values of a missing property for its message.
+// expected returns what a missing property is, as the end of its message.
 func expected(n *Node) string {
-	if values, _ := n.Values(); len(values) > 0 {
+	if values, open := n.Values(); len(values) > 0 && open {
+		return "; for example " + list(values)
+	} else if len(values) > 0 {
 		return "; allowed: " + list(values)
 	}
+	switch n.Kind {
+	case Boolean:
+		return "; write true or false"
+	case Text:
+		return "; write a text"
+	case Integer:
+		return "; write a number"
+	case List:
+		return "; write a list"
+	case Object, Discriminated:
+		if names := required(n); len(names) > 0 {
+			return "; write a mapping with " + list(names)
+		}
+		return "; write a mapping"
+	}
 	return ""
+}
+
+// required returns the names of the properties that an object must state.
+func required(n *Node) []string {
+	var names []string
+	for _, p := range n.Properties {
+		if p.Has(Required) && !p.Has(ReadOnly) {
+			names = append(names, p.Name)
+		}
+	}
+	if n.Discriminator != "" && !slices.Contains(names, n.Discriminator) {
+		names = append(names, n.Discriminator)
+	}
+	return names
 }

@@ -42,7 +42,7 @@ func (c *checker) number(n *Node, value any, at place) {
 // bounds compares a value or a length with its bounds.
 func (c *checker) bounds(b *Bounds, number float64, at place, what string) {
 	shown := strconv.FormatFloat(number, 'f', -1, 64)
-	if at.secret {
+	if at.isSecret() {
 		shown = "not within its bounds"
 	}
 	switch {
