@@ -2,6 +2,7 @@ package types
 
 import (
 	_ "embed"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type index struct {
 	providers []*provider
 	// types are sorted by key.
 	types []publishedType
+	// marks and readOnly are derived from types at the first use, by key.
+	marks, readOnly sync.Map
 }
 
 // publishedType is a type with its versions in ascending order.
@@ -99,20 +102,22 @@ func Newest(name string) string {
 	if !found {
 		return ""
 	}
-	preview := ""
+	return t.newest().name
+}
+
+// newest returns the version that Newest names.
+func (t *publishedType) newest() publishedVersion {
+	preview := t.versions[len(t.versions)-1]
 	for _, v := range slices.Backward(t.versions) {
 		switch {
 		case !v.writable:
 		case !Preview(v.name):
-			return v.name
-		case preview == "":
-			preview = v.name
+			return v
+		case !preview.writable:
+			preview = v
 		}
 	}
-	if preview != "" {
-		return preview
-	}
-	return t.versions[len(t.versions)-1].name
+	return preview
 }
 
 // Preview reports whether an api-version is not a stable one.
@@ -192,12 +197,7 @@ type Child struct {
 // versions, sorted by type.
 func Children(name string) []Child {
 	var children []Child
-	prefix := strings.ToLower(name) + "/"
-	for _, t := range directory().types {
-		rest, below := strings.CutPrefix(t.key, prefix)
-		if !below || strings.Contains(rest, "/") {
-			continue
-		}
+	for t := range directory().children(name) {
 		child := Child{Type: t.name, Open: true, Writable: t.writable()}
 		if shape := t.provider.resource(t.versions[len(t.versions)-1].resource); shape != nil {
 			child.Names, child.Open = shape.PublishedNames()
@@ -205,4 +205,17 @@ func Children(name string) []Child {
 		children = append(children, child)
 	}
 	return children
+}
+
+// children visits the types that are nested directly in a type.
+func (x *index) children(name string) iter.Seq[*publishedType] {
+	prefix := strings.ToLower(name) + "/"
+	first, _ := slices.BinarySearchFunc(x.types, prefix, func(t publishedType, key string) int { return strings.Compare(t.key, key) })
+	return func(yield func(*publishedType) bool) {
+		for i := first; i < len(x.types) && strings.HasPrefix(x.types[i].key, prefix); i++ {
+			if !strings.Contains(x.types[i].key[len(prefix):], "/") && !yield(&x.types[i]) {
+				return
+			}
+		}
+	}
 }

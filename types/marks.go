@@ -1,0 +1,105 @@
+package types
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Marks are the properties of a type that are published as write-only or as secrets in
+// any of its api-versions: many marks were added to the specifications late, and a
+// property does not change its nature.
+type Marks struct {
+	WriteOnly, Sensitive *Paths
+}
+
+// MarksOf returns the marks of a type, without those below a read-only property; the
+// zero value if the type is not published. The first call for a type takes up to some
+// milliseconds, each further one a lookup.
+func MarksOf(name string) Marks {
+	all := directory()
+	return cached(all, &all.marks, name, (*publishedType).marks)
+}
+
+// ReadOnlyOf returns the properties of a type that Azure sets; nil if the type is not
+// published. The newest api-version that has a property decides, because earlier
+// specifications lack many marks, and a property that one of several variants makes
+// writable is writable.
+func ReadOnlyOf(name string) *Paths {
+	all := directory()
+	return cached(all, &all.readOnly, name, (*publishedType).readOnly)
+}
+
+// cached returns what compute derives from a type, once per type; the zero value if
+// the type is not published.
+func cached[T any](all *index, cache *sync.Map, name string, compute func(*publishedType) T) (derived T) {
+	t, found := all.find(name)
+	if !found {
+		return derived
+	}
+	if known, ok := cache.Load(t.key); ok {
+		derived, _ = known.(T)
+		return derived
+	}
+	derived = compute(t)
+	cache.Store(t.key, derived)
+	return derived
+}
+
+func (t *publishedType) marks() Marks {
+	writeOnly, sensitive := &Paths{}, &Paths{}
+	for _, shape := range t.shapes() {
+		shape.Walk(func(path []string, p Property) bool {
+			if p.Has(WriteOnly) {
+				writeOnly.add(path)
+			}
+			if p.Type.isSecret() {
+				sensitive.add(path)
+			}
+			return !p.Has(ReadOnly)
+		})
+	}
+	return Marks{WriteOnly: writeOnly.orNil(), Sensitive: sensitive.orNil()}
+}
+
+// isSecret reports whether a value, or each item of a list or map, is published as a
+// secret.
+func (n *Node) isSecret() bool {
+	return n.Sensitive || n.Item != nil && n.Item.Sensitive || n.Additional != nil && n.Additional.Sensitive
+}
+
+func (t *publishedType) readOnly() *Paths {
+	marked := map[string]bool{}
+	for _, shape := range slices.Backward(t.shapes()) {
+		here := map[string]bool{}
+		shape.Walk(func(path []string, p Property) bool {
+			key := strings.Join(path, ".")
+			before, known := here[key]
+			here[key] = p.Has(ReadOnly) && (before || !known)
+			return !p.Has(ReadOnly)
+		})
+		maps.Copy(here, marked) // the newer version decides
+		marked = here
+	}
+	paths := &Paths{}
+	for key, readOnly := range marked {
+		if readOnly {
+			paths.add(strings.Split(key, "."))
+		}
+	}
+	return paths.orNil()
+}
+
+// shapes returns the shapes of a type with different bodies, in the order of the newest
+// api-version of each.
+func (t *publishedType) shapes() []*Shape {
+	var shapes []*Shape
+	for _, version := range t.versions {
+		if shape := t.provider.resource(version.resource); shape != nil {
+			shapes = slices.DeleteFunc(shapes, func(s *Shape) bool { return s.Body == shape.Body })
+			shapes = append(shapes, shape)
+		}
+	}
+	return shapes
+}
