@@ -201,7 +201,7 @@ func (a *Activities) sinceFirst(heartbeat *heartbeater[readProgress]) time.Durat
 // mask hides secret values: by name and form, at the paths that the manifest marks
 // as secret, and wherever the body repeats the value of a $secret.
 func (a *Activities) mask(ctx context.Context, observed map[string]any, target resource.Target) map[string]any {
-	masked := a.Masker.MaskPaths(a.Masker.Mask(observed, target.Plain), target.Secret)
+	masked := a.Masker.MaskPaths(a.Masker.Mask(target.ID.Type(), observed, target.Plain), target.Secret)
 	if values, _ := a.secretValues(ctx, target.SecretRefs); len(values) > 0 {
 		masked = a.Masker.MaskValues(masked, values)
 	}

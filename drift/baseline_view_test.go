@@ -130,3 +130,23 @@ func TestRebaseline(t *testing.T) {
 		t.Error("another value is drift under any api-version")
 	}
 }
+
+// TestCompareSincePublishedAsSecret compares a value that a GET showed after the last
+// PUT and that is masked now.
+func TestCompareSincePublishedAsSecret(t *testing.T) {
+	at := func(url string) map[string]any {
+		return map[string]any{"properties": map[string]any{"destination": map[string]any{"properties": map[string]any{"endpointUrl": url}}}}
+	}
+	opts := drift.Options{Type: "Microsoft.EventGrid/eventSubscriptions", APIVersion: "2022-06-15", Key: []byte("k"), Put: true}
+	opts.Baseline = stored(t, drift.NewBaseline(at("https://a"), at("https://a"), opts))
+	masked := at("(masked) 0011223344556677")
+	if result := drift.Compare(at("https://a"), masked, opts); !result.InSync {
+		t.Errorf("a new mask is no change: %v", result.Differences)
+	}
+	if result := drift.Compare(at("https://b"), masked, opts); result.InSync {
+		t.Error("a change of the manifest was not detected")
+	}
+	if result := drift.Compare(at("https://a"), at("https://c"), opts); result.InSync {
+		t.Error("a change in Azure that is shown was not detected")
+	}
+}

@@ -73,14 +73,15 @@ func body(t *testing.T, raw []byte) map[string]any {
 func options(t *testing.T, raw []byte) drift.Options {
 	t.Helper()
 	var stated struct {
-		ID     resource.ID `json:"id"`
-		Type   string      `json:"type"`
-		Ignore []string    `json:"ignore"`
+		ID         resource.ID `json:"id"`
+		Type       string      `json:"type"`
+		APIVersion string      `json:"apiVersion"`
+		Ignore     []string    `json:"ignore"`
 	}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &stated); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return drift.Options{ID: stated.ID, Type: stated.Type, Ignore: stated.Ignore}
+	return drift.Options{ID: stated.ID, Type: stated.Type, APIVersion: stated.APIVersion, Ignore: stated.Ignore}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // The rules of differences, the values of resource.Difference.Rule.
@@ -28,13 +29,16 @@ const (
 
 // subject is the compared resource.
 type subject struct {
+	resourceType, apiVersion string
+
 	id resource.ID
 	// key of the hashes.
 	key []byte
 	// read is set when observed is the body of a GET, which names the resource.
-	read      bool
-	typeRows  []typeRow
-	writeOnly map[string]bool
+	read     bool
+	typeRows []typeRow
+	// marks are the published marks of the type.
+	marks types.Marks
 }
 
 // walker collects the differences of two bodies.
@@ -82,7 +86,7 @@ func (w *walker) compare(p cursor, ignore []resource.Path) {
 		if w.probe {
 			return
 		}
-		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, hidden: true})
+		w.found = append(w.found, difference{path: slices.Clone(p.path), desired: p.desired, rule: rule, hidden: true, masked: resource.Masked(p.observed)})
 		return
 	}
 	switch desired := p.desired.(type) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // Options of Compare and NewBaseline; the zero value works.
@@ -37,7 +38,10 @@ type Options struct {
 
 func (o Options) subject(observed map[string]any) *subject {
 	_, named := observed["id"]
-	return &subject{id: o.ID, key: o.Key, read: named, typeRows: typeRowsOf(o.Type), writeOnly: writeOnlyOf(o.Type)}
+	return &subject{
+		resourceType: o.Type, apiVersion: o.APIVersion, id: o.ID, key: o.Key, read: named,
+		typeRows: typeRowsOf(o.Type), marks: types.MarksOf(o.Type),
+	}
 }
 
 // Result is the result of Compare.

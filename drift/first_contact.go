@@ -13,6 +13,9 @@ type typeRow struct {
 	omitted string
 	// alias reports whether observed is another form of desired.
 	alias func(desired, observed string) bool
+	// writeOnly is set when the GET never returns the property although the published
+	// shape does not mark it.
+	writeOnly bool
 	// children is set when the elements of the list are resources themselves.
 	children bool
 }
@@ -23,6 +26,11 @@ var typeRows = [...]typeRow{
 	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.type", omitted: "http"},
 	// "Revision of the API": a number; the portal writes v1, the GET returns 1.
 	{resourceType: "microsoft.apimanagement/service/apis", path: "properties.apirevision", alias: withoutLetterV},
+	// The specifications have two models of the body: ServerForCreate with createMode,
+	// and Server, which the GET returns, without it.
+	{resourceType: "microsoft.dbformariadb/servers", path: "properties.createmode", writeOnly: true},
+	{resourceType: "microsoft.dbformysql/servers", path: "properties.createmode", writeOnly: true},
+	{resourceType: "microsoft.dbforpostgresql/servers", path: "properties.createmode", writeOnly: true},
 	// Agent pools are managedClusters/agentPools; the cluster returns them without IDs.
 	{resourceType: "microsoft.containerservice/managedclusters", path: "properties.agentpoolprofiles", children: true},
 }

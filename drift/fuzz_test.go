@@ -118,7 +118,7 @@ func FuzzRemoved(f *testing.F) {
 			t.Skip("no pair of bodies")
 		}
 		var leaves []site
-		for _, s := range sites(desired, observed) {
+		for _, s := range sites(nil, desired, observed) {
 			object, isMap := s.values[0].(map[string]any)
 			_, isMarker := object[resource.SecretMarker]
 			last := s.path[len(s.path)-1].Name

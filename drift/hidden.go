@@ -1,9 +1,8 @@
 package drift
 
 import (
-	_ "embed"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -21,7 +20,7 @@ const (
 // does.
 func hiddenRule(p cursor) string {
 	switch {
-	case isSecret(p):
+	case isSecret(p), isPublishedSecret(p):
 		return hiddenSecret
 	case !p.absent() || len(p.path) == 0:
 		return ""
@@ -78,15 +77,17 @@ func isSecret(p cursor) bool {
 	return !plain || p.absent() || !isShown || resource.Masked(shown)
 }
 
-// isWriteOnly reports whether the published description of the type marks the
-// property as sent but never returned.
+// isPublishedSecret reports whether the type publishes the value as a secret and the
+// GET does not show it.
+func isPublishedSecret(p cursor) bool {
+	return (p.absent() || resource.Masked(p.observed)) && p.subject.marks.Sensitive.Cover(p.path)
+}
+
+// isWriteOnly reports whether the property is sent but never returned: the published
+// shape of the type marks it, or a row of typeRows does.
 func isWriteOnly(p cursor) bool {
-	for end := len(p.path); end > 0 && len(p.subject.writeOnly) > 0; end-- {
-		if p.subject.writeOnly[pattern(p.path[:end])] {
-			return true
-		}
-	}
-	return false
+	return p.subject.marks.WriteOnly.Cover(p.path) ||
+		slices.ContainsFunc(p.subject.typeRows, func(row typeRow) bool { return row.writeOnly && row.path == pattern(p.path) })
 }
 
 // isLocationOfProxy reports whether the value is the location of a proxy resource.
@@ -97,8 +98,7 @@ func isLocationOfProxy(p cursor) bool {
 	return len(p.path) == 1 && strings.EqualFold(p.path[0].Name, "location") && p.subject.read
 }
 
-// pattern returns a path as writeonly.txt writes it: lower case, every element
-// "[]".
+// pattern returns a path as typeRows writes it: lower case, every element "[]".
 func pattern(path resource.Path) string {
 	var b strings.Builder
 	for i, step := range path {
@@ -112,32 +112,4 @@ func pattern(path resource.Path) string {
 		b.WriteString(strings.ToLower(step.Name))
 	}
 	return b.String()
-}
-
-// writeOnlyText has one line for each type: the type, then the paths of its
-// write-only properties, in lower case. docs/drift.md names its source.
-//
-//go:embed writeonly.txt
-var writeOnlyText string
-
-var writeOnlyTable = sync.OnceValue(func() map[string]string {
-	table := make(map[string]string)
-	for line := range strings.Lines(writeOnlyText) {
-		if resourceType, paths, found := strings.Cut(strings.TrimSpace(line), " "); found && resourceType != "#" {
-			table[resourceType] = paths
-		}
-	}
-	return table
-})
-
-func writeOnlyOf(resourceType string) map[string]bool {
-	paths, known := writeOnlyTable()[strings.ToLower(resourceType)]
-	if !known {
-		return nil
-	}
-	set := make(map[string]bool)
-	for path := range strings.FieldsSeq(paths) {
-		set[path] = true
-	}
-	return set
 }

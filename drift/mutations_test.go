@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // scoreMutations makes one change after a good PUT, in the observed body (drift) or
@@ -22,7 +23,7 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 		opts := comparison(p.ID, p.Type, p.APIVersion)
 		desired, observed := body(t, p.PutBody), body(t, p.GetBody)
 		opts.Baseline = drift.NewBaseline(desired, observed, afterPut(opts))
-		for _, site := range sites(desired, observed) {
+		for _, site := range sites(types.Lookup(p.Type, p.APIVersion), desired, observed) {
 			for _, m := range site.mutations() {
 				if m.invisible != "" {
 					classes.add(m.operator + " cannot be detected: " + m.invisible)
@@ -56,6 +57,8 @@ func scoreMutations(t *testing.T, pairs []recordedPair) []*score {
 
 // site is one path that desired states, with its values in both bodies.
 type site struct {
+	// shape is the published shape of the type, nil if there is none.
+	shape *types.Shape
 	path  resource.Path
 	roots [2]map[string]any // desired, observed
 	// at are the steps to the value in each of them: element numbers differ.
@@ -65,7 +68,7 @@ type site struct {
 }
 
 // sites walks both bodies side by side.
-func sites(desired, observed map[string]any) []site {
+func sites(shape *types.Shape, desired, observed map[string]any) []site {
 	var found []site
 	var walk func(s site)
 	walk = func(s site) {
@@ -91,13 +94,13 @@ func sites(desired, observed map[string]any) []site {
 			}
 		}
 	}
-	walk(site{roots: [2]map[string]any{desired, observed}, values: [2]any{desired, observed}, shown: true})
+	walk(site{shape: shape, roots: [2]map[string]any{desired, observed}, values: [2]any{desired, observed}, shown: true})
 	return found
 }
 
 func (s site) below(own, other resource.Step, desired, observed any, shown bool) site {
 	return site{
-		path: s.path.With(own), roots: s.roots, at: [2]resource.Path{s.at[0].With(own), s.at[1].With(other)},
+		shape: s.shape, path: s.path.With(own), roots: s.roots, at: [2]resource.Path{s.at[0].With(own), s.at[1].With(other)},
 		values: [2]any{desired, observed}, shown: shown && s.shown,
 	}
 }

@@ -82,6 +82,8 @@ func (s site) invisible(operator, side string) string {
 		return "a secret: a GET does not show its value"
 	case operator == "case-of-free-text" && !free && len(s.path) > 1 && strings.EqualFold(s.path[len(s.path)-2].Name, "sku"):
 		return "Azure defines the names of SKUs"
+	case operator == "case-of-free-text" && isText && s.shape != nil && s.shape.IsValue(s.path, text):
+		return "a published value of an enumeration: Azure ignores its case"
 	case operator == "case-of-free-text" && isText && caseless(text):
 		return "IDs, locations, types and GUIDs ignore case in ARM"
 	}

@@ -27,8 +27,9 @@ type difference struct {
 	rule     string
 	// text is the displayed path.
 	text string
-	// hidden is set if a GET does not show the value; the rule has the reason.
-	hidden bool
+	// hidden is set if a GET does not show the value; the rule has the reason. masked
+	// is set if it shows a mask instead.
+	hidden, masked bool
 }
 
 func (w *walker) add(p cursor, rule string) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // texts returns both sides of a cursor if a rule about the spelling of strings may
@@ -138,11 +139,21 @@ func normalMarkup(text string) string {
 }
 
 // isSameEnum reports whether both texts are the same value of an enumeration, which
-// the provider returns in its own case. The case of user-defined names and values
-// counts.
+// the provider returns in its own case: a published value of the property, or a text
+// that looks like one. The case of user-defined names and values counts.
 func isSameEnum(p cursor) bool {
-	a, b, ok := texts(p)
-	return ok && a != b && strings.EqualFold(a, b) && enumWord.MatchString(a) && !isUserText(p.path)
+	a, okA := p.desired.(string)
+	b, okB := p.observed.(string)
+	if !okA || !okB || a == b || !strings.EqualFold(a, b) {
+		return false
+	}
+	return enumWord.MatchString(a) && !p.userDefined && !isUserText(p.path) || isPublishedValue(p, a)
+}
+
+// isPublishedValue reports whether a text is a published value of the property.
+func isPublishedValue(p cursor, text string) bool {
+	shape := types.Lookup(p.subject.resourceType, p.subject.apiVersion)
+	return shape != nil && shape.IsValue(p.path, text)
 }
 
 // isSameEnumWords reports whether both texts are the same set of enumeration values

@@ -1,20 +1,18 @@
 package drift
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // Writable returns the part of an observed body that a manifest may state, and the
 // paths of masked values. The part omits what ARM's contract or the published
-// description of the type marks as read-only, nulls, empty values and masked
-// values. observed is not modified. The result is in sync with observed.
+// shape of the type marks as read-only, nulls, empty values and masked values. observed is not modified. The result is in sync with observed.
 func Writable(id resource.ID, observed map[string]any) (body map[string]any, masked []string) {
-	w := &writable{id: id, readOnly: readOnlyTable()[strings.ToLower(id.Type())]}
+	w := &writable{id: id, readOnly: types.ReadOnlyOf(id.Type())}
 	kept, _ := w.object(nil, observed).(map[string]any)
 	slices.Sort(w.masked)
 	return kept, w.masked
@@ -22,7 +20,7 @@ func Writable(id resource.ID, observed map[string]any) (body map[string]any, mas
 
 type writable struct {
 	id       resource.ID
-	readOnly map[string]bool
+	readOnly *types.Paths
 	masked   []string
 }
 
@@ -124,25 +122,5 @@ func (w *writable) isReadOnly(path resource.Path, nested bool) bool {
 	case pattern(path) == "identity.principalid", pattern(path) == "identity.tenantid":
 		return true
 	}
-	return w.readOnly[pattern(path)]
+	return w.readOnly.Contain(path)
 }
-
-// readOnlyText has one line for each type, as writeOnlyText has.
-//
-//go:embed readonly.txt
-var readOnlyText string
-
-var readOnlyTable = sync.OnceValue(func() map[string]map[string]bool {
-	table := make(map[string]map[string]bool)
-	for line := range strings.Lines(readOnlyText) {
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] == "#" {
-			continue
-		}
-		table[words[0]] = make(map[string]bool, len(words)-1)
-		for _, path := range words[1:] {
-			table[words[0]][path] = true
-		}
-	}
-	return table
-})

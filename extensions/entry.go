@@ -105,7 +105,7 @@ func (e Entry) paths() []string {
 func implementsPoint(link any) bool {
 	switch link.(type) {
 	case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier,
-		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater, LinkSource, ObservationTrimmer:
+		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater, LinkSource, InlineLister, ObservationTrimmer:
 		return true
 	}
 	return false

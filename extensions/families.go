@@ -14,7 +14,7 @@ import (
 func (r *Registry) FamilyHead(id resource.ID) (head resource.ID, ok bool) {
 	below := ""
 	for at := id; !at.IsZero(); {
-		if family := r.families[strings.ToLower(at.Type())]; family[strings.ToLower(below)] || below == "" && family != nil {
+		if family := r.childFacts(at.Type()).family; family[strings.ToLower(below)] || below == "" && family != nil {
 			head, ok = at, true
 		}
 		if !at.IsChild() {
@@ -26,13 +26,53 @@ func (r *Registry) FamilyHead(id resource.ID) (head resource.ID, ok bool) {
 	return head, ok
 }
 
-// addFamily adds children to the family of a parent type.
-func (r *Registry) addFamily(parent string, children []string) {
-	if len(children) > 0 && r.families[parent] == nil {
-		r.families[parent] = map[string]bool{}
+// childFacts are the facts about the children of a type.
+type childFacts struct {
+	// family are the children, in lower case, that change one at a time; nil for a type
+	// without a family.
+	family map[string]bool
+	lists  []inlineList
+}
+
+// childFacts collects the facts of the entries and links of a type.
+func (r *Registry) childFacts(resourceType string) *childFacts {
+	key := strings.ToLower(resourceType)
+	if known, ok := r.children.Load(key); ok {
+		facts, _ := known.(*childFacts)
+		return facts
+	}
+	facts := &childFacts{}
+	for _, entry := range r.entries {
+		if strings.EqualFold(entry.Type, resourceType) {
+			facts.addFamily(entry.Serialises)
+			facts.addLists(entry.InlineLists)
+		}
+	}
+	for _, lister := range implementing[InlineLister](r.links(resourceType)) {
+		facts.addLists(lister.InlineLists(resourceType))
+	}
+	r.children.Store(key, facts)
+	return facts
+}
+
+func (f *childFacts) addFamily(children []string) {
+	if len(children) > 0 && f.family == nil {
+		f.family = map[string]bool{}
 	}
 	for _, child := range children {
-		r.families[parent][strings.ToLower(child)] = true
+		f.family[strings.ToLower(child)] = true
+	}
+}
+
+// addLists adds lists and their children to the family: a PUT that lists the
+// children, read before a child is made and sent after it, would delete the child,
+// and not every type has an ETag.
+func (f *childFacts) addLists(lists []InlineList) {
+	for _, list := range lists {
+		if path, err := resource.ParsePath(list.Path); err == nil {
+			f.lists = append(f.lists, inlineList{path: path, keptWhenOmitted: list.KeptWhenOmitted})
+			f.addFamily(list.Types)
+		}
 	}
 }
 

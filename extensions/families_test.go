@@ -7,8 +7,19 @@ import (
 	"github.com/armature-io/armature/extensions"
 )
 
+// lister states the inline list of one type.
+type lister struct{}
+
+func (lister) InlineLists(resourceType string) []extensions.InlineList {
+	if !strings.EqualFold(resourceType, "Contoso.Things/parts") {
+		return nil
+	}
+	return []extensions.InlineList{{Path: "properties.screws", Types: []string{"screws"}}}
+}
+
 func TestFamilyHead(t *testing.T) {
 	const vnet = groupID + "/providers/Microsoft.Network/virtualNetworks/v1"
+	const parts = groupID + "/providers/contoso.things/Parts/p1"
 	const thing = groupID + "/providers/Contoso.Things/things/t1"
 	cases := map[string]struct {
 		reason, id, want string
@@ -23,9 +34,11 @@ func TestFamilyHead(t *testing.T) {
 		"Extension":  {"an extension resource of a member is not its child", vnet + "/subnets/s1/providers/Microsoft.Authorization/locks/l", ""},
 		"OwnRow":     {"an author adds a row", thing + "/kids/k", thing},
 		"OwnDeepRow": {"also for deeper children", thing + "/kids/k/toys/y", thing},
+		"Lister":     {"a link lists the children of a type", parts + "/screws/s", parts},
 		"Outermost":  {"a family inside a family is part of it", thing + "/kids/k", thing},
 	}
 	r := registry(t,
+		extensions.Entry{Type: extensions.AllTypes, Link: lister{}},
 		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", Serialises: []string{"virtualNetworkPeerings"}},
 		extensions.Entry{Type: "Microsoft.Network/virtualNetworks", InlineLists: []extensions.InlineList{{Path: "properties.subnets", Types: []string{"subnets"}}}},
 		extensions.Entry{Type: "contoso.things/THINGS", Serialises: []string{"kids", "kids/toys"}},

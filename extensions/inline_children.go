@@ -73,7 +73,7 @@ func (l inlineList) keep(payload, observed map[string]any) {
 // withoutKept removes from the paths that a PUT would drop the children that
 // childKeeper adds to it.
 func (r *Registry) withoutKept(resourceType string, drops []string) []string {
-	for _, list := range r.inlineLists[strings.ToLower(resourceType)] {
+	for _, list := range r.childFacts(resourceType).lists {
 		start := list.path.String() + "["
 		drops = slices.DeleteFunc(slices.Clone(drops), func(path string) bool {
 			return len(path) > len(start) && strings.EqualFold(path[:len(start)], start) && strings.HasSuffix(path, "]")

@@ -246,3 +246,9 @@ type RestingStater interface {
 type LinkSource interface {
 	Links(resourceType string) []any
 }
+
+// InlineLister returns the lists of a type that contain child resources, as
+// Entry.InlineLists does for one type. The registry calls it once for each type.
+type InlineLister interface {
+	InlineLists(resourceType string) []InlineList
+}

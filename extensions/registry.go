@@ -3,6 +3,7 @@ package extensions
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -10,11 +11,11 @@ import (
 // Registry finds the links of a type and runs their chains: one method per
 // step of a pass. It is safe for concurrent use and never changes.
 type Registry struct {
-	entries     []Entry
-	families    map[string]map[string]bool
-	leaves      map[string]bool
-	inlineLists map[string][]inlineList
-	hanging     *hangingCalls
+	entries []Entry
+	leaves  map[string]bool
+	// children are *childFacts by type in lower case, collected at the first use.
+	children sync.Map
+	hanging  *hangingCalls
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -27,29 +28,14 @@ func New(entries ...Entry) (*Registry, error) {
 		}
 	}
 	r := &Registry{
-		entries: slices.Clone(entries), families: map[string]map[string]bool{}, leaves: map[string]bool{},
-		inlineLists: map[string][]inlineList{}, hanging: &hangingCalls{calls: map[string]int{}},
+		entries: slices.Clone(entries), leaves: map[string]bool{}, hanging: &hangingCalls{calls: map[string]int{}},
 	}
 	for _, entry := range entries {
-		r.addFacts(entry)
+		if entry.Leaf {
+			r.leaves[strings.ToLower(entry.Type)] = true
+		}
 	}
 	return r, nil
-}
-
-// addFacts indexes the facts of an entry by its type in lower case.
-func (r *Registry) addFacts(entry Entry) {
-	key := strings.ToLower(entry.Type)
-	if entry.Leaf {
-		r.leaves[key] = true
-	}
-	r.addFamily(key, entry.Serialises)
-	for _, list := range entry.InlineLists {
-		path, _ := resource.ParsePath(list.Path) // validated
-		r.inlineLists[key] = append(r.inlineLists[key], inlineList{path: path, keptWhenOmitted: list.KeptWhenOmitted})
-		// A PUT that lists the children, read before a child is made and sent
-		// after it, would delete the child, and not every type has an ETag.
-		r.addFamily(key, list.Types)
-	}
 }
 
 // links returns the links of a type in order.
@@ -71,7 +57,7 @@ func (r *Registry) links(resourceType string) []any {
 // is the outermost.
 func (r *Registry) modifiers(resourceType string) []ARMResourceModifier {
 	modifiers := implementing[ARMResourceModifier](r.links(resourceType))
-	if lists := r.inlineLists[strings.ToLower(resourceType)]; len(lists) > 0 {
+	if lists := r.childFacts(resourceType).lists; len(lists) > 0 {
 		modifiers = slices.Insert(modifiers, 0, ARMResourceModifier(childKeeper{lists: lists}))
 	}
 	return modifiers

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // Masker replaces secret values by masks.
@@ -40,24 +41,27 @@ func isMask(value string) bool {
 }
 
 // Mask returns observed with masks for all texts with a secret property name
-// (resource.SecretProperty), under tags too, and for all texts that look like a
-// connection string, a signature or a private key (resource.ContainsCredential).
+// (resource.SecretProperty), under tags too, for all texts that look like a connection
+// string, a signature or a private key (resource.ContainsCredential), and for all texts
+// that the type publishes as secrets (types.Marks), unless they are resource IDs.
 // References to vaults are no secrets and stay.
 //
 // plain are the paths of Desired.Plain, nil for a resource that is only read: at such
 // a path a tag, and a text that only looks like a credential, stays; a property with
 // a secret name keeps a resource ID ($ref) and nothing else.
-func (m *Masker) Mask(observed map[string]any, plain []string) map[string]any {
+func (m *Masker) Mask(resourceType string, observed map[string]any, plain []string) map[string]any {
 	secret := func(text string, at position) bool {
 		switch {
 		case resource.VaultReference(text):
 			return false
+		case at.published && !isResourceID(text):
+			return true
 		case !at.secret:
 			return resource.ContainsCredential(text) && !at.matched
 		}
 		return !at.matched || !at.underTags && !isResourceID(text)
 	}
-	return m.apply(observed, secret, resource.ParsePaths(plain))
+	return m.apply(observed, secret, position{rest: resource.ParsePaths(plain), publishedRest: types.MarksOf(resourceType).Sensitive})
 }
 
 // MaskPaths returns observed with masks for all texts at and below the paths,
@@ -75,13 +79,13 @@ func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]a
 			}
 		}
 	}
-	return m.apply(observed, func(_ string, at position) bool { return at.matched }, patterns)
+	return m.apply(observed, func(_ string, at position) bool { return at.matched }, position{rest: patterns})
 }
 
 // MaskValues returns observed with masks for all texts that equal or contain one of
 // the values: the secrets of Resolver.Resolve, in ARM's responses.
 func (m *Masker) MaskValues(observed map[string]any, values []string) map[string]any {
-	return m.apply(observed, func(text string, _ position) bool { return containsValue(text, values) }, nil)
+	return m.apply(observed, func(text string, _ position) bool { return containsValue(text, values) }, position{})
 }
 
 // isResourceID reports whether a text is a resource ID, the result of a $ref without

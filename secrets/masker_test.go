@@ -41,38 +41,44 @@ func expand(m *Masker, value any) any {
 func TestMask(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
+		kind     string
 		observed string
 		plain    []string
 		want     string
 	}{
-		"Name":       {reason: "a property with a secret name", observed: `{"properties":{"primaryKey":"abc","endpoint":"x"}}`, want: `{"properties":{"primaryKey":"M(abc)","endpoint":"x"}}`},
-		"Empty":      {reason: "an empty text hides nothing", observed: `{"password":""}`, want: `{"password":""}`},
-		"NoText":     {reason: "numbers, booleans and null stay", observed: `{"password":null,"key":1.0,"token":true}`, want: `{"password":null,"key":1.0,"token":true}`},
-		"List":       {reason: "texts in a list under such a name", observed: `{"keys":["a","b"]}`, want: `{"keys":["M(a)","M(b)"]}`},
-		"KeyList":    {reason: "the keys of a storage account: only the value", observed: `{"keys":[{"keyName":"key1","value":"abc","permissions":"FULL"}]}`, want: `{"keys":[{"keyName":"key1","value":"M(abc)","permissions":"FULL"}]}`},
-		"Rights":     {reason: "permissions on keys are not keys", observed: `{"permissions":{"keys":["get"],"secrets":["list"]}}`, want: `{"permissions":{"keys":["get"],"secrets":["list"]}}`},
-		"Nested":     {reason: "a value two levels below such a name", observed: `{"secrets":{"first":{"value":"abc"}}}`, want: `{"secrets":{"first":{"value":"M(abc)"}}}`},
-		"Setting":    {reason: "a setting with a secret label", observed: `{"env":[{"name":"DB_PASSWORD","value":"abc"},{"name":"REGION","value":"x"}]}`, want: `{"env":[{"name":"DB_PASSWORD","value":"M(abc)"},{"name":"REGION","value":"x"}]}`},
-		"Vault":      {reason: "a reference to a vault is not a secret", observed: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`, want: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`},
-		"Connection": {reason: "a connection string under a harmless name", observed: `{"storage":"AccountName=a;AccountKey=abcd=="}`, want: `{"storage":"M(AccountName=a;AccountKey=abcd==)"}`},
-		"Tags":       {reason: "a foreign tag with a secret name", observed: `{"tags":{"apiKey":"abc","env":"x"}}`, want: `{"tags":{"apiKey":"M(abc)","env":"x"}}`},
-		"TagPlain":   {reason: "a tag that the manifest states in plain", observed: `{"tags":{"apiKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"tags":{"apiKey":"abc"}}`},
-		"TagCase":    {reason: "ARM's names ignore case", observed: `{"Tags":{"APIKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"Tags":{"APIKey":"abc"}}`},
-		"TagDotted":  {reason: "a tag with dots is addressed by its quoted name", observed: `{"tags":{"a.b/key":"abc"}}`, plain: []string{"tags['a.b/key']"}, want: `{"tags":{"a.b/key":"abc"}}`},
-		"PlainID":    {reason: "a reference that was resolved to a resource ID", observed: `{"key":"/subscriptions/s/resourceGroups/g"}`, plain: []string{"key"}, want: `{"key":"/subscriptions/s/resourceGroups/g"}`},
-		"PlainNoID":  {reason: "a secret in place of a reference", observed: `{"key":"abc"}`, plain: []string{"key"}, want: `{"key":"M(abc)"}`},
-		"PlainForm":  {reason: "a text that only looks like a credential, stated in plain", observed: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"x password=$PASS"}]}`, plain: []string{"l[name=a].script"}, want: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"M(x password=$PASS)"}]}`},
-		"PlainAbove": {reason: "a plain path elsewhere has no effect", observed: `{"a":{"key":"abc"}}`, plain: []string{"a.keyName", "key"}, want: `{"a":{"key":"M(abc)"}}`},
+		"Name":           {reason: "a property with a secret name", observed: `{"properties":{"primaryKey":"abc","endpoint":"x"}}`, want: `{"properties":{"primaryKey":"M(abc)","endpoint":"x"}}`},
+		"Empty":          {reason: "an empty text hides nothing", observed: `{"password":""}`, want: `{"password":""}`},
+		"NoText":         {reason: "numbers, booleans and null stay", observed: `{"password":null,"key":1.0,"token":true}`, want: `{"password":null,"key":1.0,"token":true}`},
+		"List":           {reason: "texts in a list under such a name", observed: `{"keys":["a","b"]}`, want: `{"keys":["M(a)","M(b)"]}`},
+		"KeyList":        {reason: "the keys of a storage account: only the value", observed: `{"keys":[{"keyName":"key1","value":"abc","permissions":"FULL"}]}`, want: `{"keys":[{"keyName":"key1","value":"M(abc)","permissions":"FULL"}]}`},
+		"Rights":         {reason: "permissions on keys are not keys", observed: `{"permissions":{"keys":["get"],"secrets":["list"]}}`, want: `{"permissions":{"keys":["get"],"secrets":["list"]}}`},
+		"Nested":         {reason: "a value two levels below such a name", observed: `{"secrets":{"first":{"value":"abc"}}}`, want: `{"secrets":{"first":{"value":"M(abc)"}}}`},
+		"Setting":        {reason: "a setting with a secret label", observed: `{"env":[{"name":"DB_PASSWORD","value":"abc"},{"name":"REGION","value":"x"}]}`, want: `{"env":[{"name":"DB_PASSWORD","value":"M(abc)"},{"name":"REGION","value":"x"}]}`},
+		"Vault":          {reason: "a reference to a vault is not a secret", observed: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`, want: `{"password":"@Microsoft.KeyVault(SecretUri=https://v)"}`},
+		"Connection":     {reason: "a connection string under a harmless name", observed: `{"storage":"AccountName=a;AccountKey=abcd=="}`, want: `{"storage":"M(AccountName=a;AccountKey=abcd==)"}`},
+		"Tags":           {reason: "a foreign tag with a secret name", observed: `{"tags":{"apiKey":"abc","env":"x"}}`, want: `{"tags":{"apiKey":"M(abc)","env":"x"}}`},
+		"TagPlain":       {reason: "a tag that the manifest states in plain", observed: `{"tags":{"apiKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"tags":{"apiKey":"abc"}}`},
+		"TagCase":        {reason: "ARM's names ignore case", observed: `{"Tags":{"APIKey":"abc"}}`, plain: []string{"tags.apiKey"}, want: `{"Tags":{"APIKey":"abc"}}`},
+		"TagDotted":      {reason: "a tag with dots is addressed by its quoted name", observed: `{"tags":{"a.b/key":"abc"}}`, plain: []string{"tags['a.b/key']"}, want: `{"tags":{"a.b/key":"abc"}}`},
+		"PlainID":        {reason: "a reference that was resolved to a resource ID", observed: `{"key":"/subscriptions/s/resourceGroups/g"}`, plain: []string{"key"}, want: `{"key":"/subscriptions/s/resourceGroups/g"}`},
+		"PlainNoID":      {reason: "a secret in place of a reference", observed: `{"key":"abc"}`, plain: []string{"key"}, want: `{"key":"M(abc)"}`},
+		"PlainForm":      {reason: "a text that only looks like a credential, stated in plain", observed: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"x password=$PASS"}]}`, plain: []string{"l[name=a].script"}, want: `{"l":[{"name":"a","script":"x password=$PASS"},{"name":"b","script":"M(x password=$PASS)"}]}`},
+		"Published":      {reason: "the type publishes the value as a secret", kind: "microsoft.eventgrid/EventSubscriptions", observed: `{"properties":{"destination":{"endpointType":"WebHook","properties":{"endpointUrl":"https://x?code=1"}}}}`, want: `{"properties":{"destination":{"endpointType":"WebHook","properties":{"endpointUrl":"M(https://x?code=1)"}}}}`},
+		"PublishedIn":    {reason: "every text in an object that the type publishes as a secret, also in lists", kind: "Microsoft.Datadog/monitors", observed: `{"properties":{"userInfo":{"emailAddress":"a@b","names":["c",1]}}}`, want: `{"properties":{"userInfo":{"emailAddress":"M(a@b)","names":["M(c)",1]}}}`},
+		"PublishedItem":  {reason: "a secret in the items of a list", kind: "Microsoft.ContainerInstance/containerGroups", observed: `{"properties":{"containers":[{"name":"a","properties":{"environmentVariables":[{"name":"X","secureValue":"s","value":"v"}]}}]}}`, want: `{"properties":{"containers":[{"name":"a","properties":{"environmentVariables":[{"name":"X","secureValue":"M(s)","value":"v"}]}}]}}`},
+		"PublishedID":    {reason: "a resource ID is not a secret", kind: "Microsoft.ContainerInstance/containerGroups", observed: `{"properties":{"diagnostics":{"logAnalytics":{"workspaceResourceId":"/subscriptions/s/resourceGroups/g"}}}}`, want: `{"properties":{"diagnostics":{"logAnalytics":{"workspaceResourceId":"/subscriptions/s/resourceGroups/g"}}}}`},
+		"PublishedOther": {reason: "another type does not publish it", kind: "Microsoft.Storage/storageAccounts", observed: `{"properties":{"userInfo":{"emailAddress":"a@b"},"primaryKey":"k"}}`, want: `{"properties":{"userInfo":{"emailAddress":"a@b"},"primaryKey":"M(k)"}}`},
+		"PlainAbove":     {reason: "a plain path elsewhere has no effect", observed: `{"a":{"key":"abc"}}`, plain: []string{"a.keyName", "key"}, want: `{"a":{"key":"M(abc)"}}`},
 	}
 	m := NewMasker([]byte("0123456789abcdef"))
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			observed := decode(t, m, tc.observed)
-			got := m.Mask(observed, tc.plain)
+			got := m.Mask(tc.kind, observed, tc.plain)
 			if diff := cmp.Diff(decode(t, m, tc.want), got); diff != "" {
 				t.Errorf("\n%s\n-want +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(got, m.Mask(got, tc.plain)); diff != "" {
+			if diff := cmp.Diff(got, m.Mask(tc.kind, got, tc.plain)); diff != "" {
 				t.Errorf("\n%s\nmasking twice -once +twice:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(decode(t, m, tc.observed), observed); diff != "" {
@@ -91,7 +97,7 @@ func TestMaskCopiesLittle(t *testing.T) {
 	if got := m.MaskPaths(m.MaskValues(observed, []string{"none"}), nil); !same(got, observed) {
 		t.Error("a body in which nothing is masked was copied")
 	}
-	masked := m.Mask(observed, nil)
+	masked := m.Mask("", observed, nil)
 	if same(masked, observed) || same(masked["properties"], observed["properties"]) || !same(masked["settings"], observed["settings"]) {
 		t.Error("want a copy of the body and of its properties, and the settings shared")
 	}
@@ -171,10 +177,10 @@ func TestText(t *testing.T) {
 
 func TestMaskKeepsNil(t *testing.T) {
 	m := NewMasker(nil)
-	if m.Mask(nil, nil) != nil || m.MaskPaths(nil, nil) != nil || m.MaskValues(nil, nil) != nil {
+	if m.Mask("", nil, nil) != nil || m.MaskPaths(nil, nil) != nil || m.MaskValues(nil, nil) != nil {
 		t.Error("an absent resource stays nil")
 	}
-	raw, err := json.Marshal(m.Mask(map[string]any{"a": []any{}, "b": map[string]any{}}, nil))
+	raw, err := json.Marshal(m.Mask("", map[string]any{"a": []any{}, "b": map[string]any{}}, nil))
 	if err != nil || string(raw) != `{"a":[],"b":{}}` {
 		t.Errorf("empty values became %s (%v)", raw, err)
 	}

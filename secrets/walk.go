@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // position is the state of the walk at a value: what its path implies.
@@ -22,6 +23,10 @@ type position struct {
 	matched bool
 	// rest are the remaining steps of the patterns that may match below.
 	rest []resource.Path
+	// published: the value is published as a secret, or one around it is.
+	published bool
+	// publishedRest are the remaining steps of the published secrets.
+	publishedRest *types.Paths
 }
 
 // walk masks the texts that isSecret selects. Objects and lists without one are not
@@ -32,12 +37,12 @@ type walk struct {
 }
 
 // apply returns observed with masks for the selected texts.
-func (m *Masker) apply(observed map[string]any, isSecret func(string, position) bool, patterns []resource.Path) map[string]any {
+func (m *Masker) apply(observed map[string]any, isSecret func(string, position) bool, start position) map[string]any {
 	if observed == nil {
 		return nil
 	}
 	w := &walk{masker: m, isSecret: isSecret}
-	masked, _ := w.object(observed, position{rest: patterns})
+	masked, _ := w.object(observed, start)
 	return masked
 }
 
@@ -59,7 +64,8 @@ func (w *walk) value(value any, at position) (any, bool) {
 func (w *walk) list(list []any, at position) ([]any, bool) {
 	masked, changed := list, false
 	for i, item := range list {
-		hidden, found := w.value(item, at.follow(func(step resource.Step) bool { return step.MatchesElement(i, item) }))
+		next := at.follow(resource.Step{}, func(step resource.Step) bool { return step.MatchesElement(i, item) })
+		hidden, found := w.value(item, next)
 		if !found {
 			continue
 		}
@@ -75,7 +81,7 @@ func (w *walk) object(object map[string]any, at position) (map[string]any, bool)
 	masked, changed := object, false
 	label := labelOf(object)
 	for name, value := range object {
-		next := at.follow(func(step resource.Step) bool {
+		next := at.follow(resource.Step{Name: name}, func(step resource.Step) bool {
 			return !step.Any && !step.IsIndex && step.Key == "" && strings.EqualFold(step.Name, name)
 		})
 		next.secret = !at.underRights && resource.SecretProperty(name, at.underSecret, label)
@@ -95,9 +101,11 @@ func (w *walk) object(object map[string]any, at position) (map[string]any, bool)
 }
 
 // follow returns the position one step further, with the patterns that match the step.
-func (p position) follow(matches func(resource.Step) bool) position {
+func (p position) follow(step resource.Step, matches func(resource.Step) bool) position {
 	rest, matched := resource.Advance(p.rest, matches)
 	p.rest, p.matched = rest, p.matched || matched
+	p.publishedRest = p.publishedRest.Below(step)
+	p.published = p.published || p.publishedRest.Ends()
 	return p
 }
 

@@ -162,7 +162,7 @@ func (r *Reader) get(ctx context.Context, id resource.ID, v variant) Reading {
 		body, err := resource.DecodeBody(response.Body)
 		got.Err = err
 		if err == nil {
-			got.Object.Observed = r.masker.Mask(body, nil)
+			got.Object.Observed = r.masker.Mask(id.Type(), body, nil)
 		}
 	}
 	if got.Err == nil || isRefusal(got.Err) {

@@ -1,69 +1,57 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/types"
 )
 
-func TestTables(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		want   []string
-	}{
-		"readonly": {
-			"the newest version with a path decides; no path below another one or below itself, and none that one of two shapes makes writable",
-			[]string{
-				"contoso.net/networks properties.gone properties.kind.seen properties.privateendpointconnections.[].id" +
-					" properties.privateendpointconnections.[].properties.state properties.seen.subnets.[].name" +
-					" properties.seen.subnets.[].properties.state properties.subnets.[].id properties.subnets.[].properties.state properties.view",
-				"contoso.net/networks/events properties.state",
-				"contoso.net/networks/subnets properties.state",
-			},
-		},
-		"writeonly": {
-			"any version counts",
-			[]string{
-				"contoso.net/networks properties.kind.word properties.privateendpointconnections.[].properties.password properties.secret" +
-					" properties.seen.subnets.[].properties.password properties.subnets.[].properties.password",
-				"contoso.net/networks/events properties.password",
-				"contoso.net/networks/subnets properties.password",
-			},
-		},
-		"inline-children": {
-			"one list is also a child type; endpoint connections are created by the other side, and events are read-only",
-			[]string{"Contoso.Net/networks properties.Subnets subnets"},
-		},
+func TestFolder(t *testing.T) {
+	shapes, err := readShapes("testdata")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for table, c := range cases {
-		t.Run(table, func(t *testing.T) {
-			var out strings.Builder
-			if err := run([]string{table, "testdata"}, &out); err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for line := range strings.Lines(out.String()) {
-				if !strings.HasPrefix(line, "#") {
-					got = append(got, strings.TrimSpace(line))
-				}
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
-			}
-		})
+	slices.SortFunc(shapes, func(a, b types.Shape) int {
+		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(a.Version, b.Version))
+	})
+	var got []string
+	for _, s := range shapes {
+		line := s.Type + "@" + s.Version
+		if s.Writable == 0 {
+			line += " read-only"
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"Contoso.Net/networks@2020-01-01", "Contoso.Net/networks@2022-01-01",
+		"Contoso.Net/networks/events@2022-01-01 read-only", "Contoso.Net/networks/subnets@2022-01-01",
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("the types of all files (-want +got)\n%s", diff)
+	}
+	subnets, _ := shapes[3].Body.Property("properties")
+	if p, found := subnets.Type.Property("password"); !found || p.Flags != types.WriteOnly {
+		t.Errorf("the password of a subnet is %+v", p)
+	}
+	var out strings.Builder
+	if err := run([]string{"types", "testdata"}, &out); err != nil || !strings.HasPrefix(out.String(), "ARMATURE-TYPES-") {
+		t.Errorf("the data starts with %.20q, err %v", out.String(), err)
 	}
 }
 
 func TestBrokenDescriptions(t *testing.T) {
 	cases := map[string]struct{ reason, index, types, want string }{
-		"no index":       {"there is nothing to read", "", "", "index.json"},
-		"no file":        {"the index names a missing file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "", "t.json"},
-		"not JSON":       {"the error names the file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "x", "read t.json"},
-		"no such type":   {"the type does not exist", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, `[{"$type":"ResourceType","body":{"$ref":"#/7"}}]`, `"#/7"`},
-		"index too high": {"the type does not exist", `{"resources":{"A.B/c@1":{"$ref":"t.json#/3"}}}`, `[]`, `"t.json#/3"`},
+		"no index":     {"there is nothing to read", "", "", "index.json"},
+		"no file":      {"the index names a missing file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "", "t.json"},
+		"not JSON":     {"the error names the file", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, "x", "read t.json"},
+		"no such type": {"a reference leads nowhere", `{"resources":{"A.B/c@1":{"$ref":"t.json#/0"}}}`, `[{"$type":"ResourceType","body":{"$ref":"#/7"}}]`, "does not resolve"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -75,11 +63,9 @@ func TestBrokenDescriptions(t *testing.T) {
 					}
 				}
 			}
-			for _, table := range []string{"readonly", "writeonly", "inline-children"} {
-				err := run([]string{table, folder}, &strings.Builder{})
-				if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""), c.want) {
-					t.Errorf("%s: %s got %v", c.reason, table, err)
-				}
+			err := run([]string{"types", folder}, &strings.Builder{})
+			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), folder+string(filepath.Separator), ""), c.want) {
+				t.Errorf("%s: got %v", c.reason, err)
 			}
 		})
 	}

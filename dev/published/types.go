@@ -148,11 +148,7 @@ func (b *builder) readFolder(folder string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string]bool{}
-	for _, r := range d.Resources {
-		files[r.file()] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, name := range d.files() {
 		var nodes []typeNode
 		path := filepath.Join(folder, name)
 		if err := readJSON(path, &nodes); err != nil {

@@ -29,5 +29,6 @@ func BuiltIn() []extensions.Entry {
 		{Type: WebSiteType, Link: WebSite{}},
 		{Type: "Microsoft.DBforMySQL/flexibleServers/configurations", Link: serverConfiguration{}},
 		{Type: "Microsoft.DBforPostgreSQL/flexibleServers/configurations", Link: serverConfiguration{}},
-	}, stateChecks(), fixedChildren(), classifiers(), inlineChildren(), families(), leaves(), stoppedStates())
+		{Type: extensions.AllTypes, Link: publishedLists{}},
+	}, stateChecks(), fixedChildren(), classifiers(), families(), leaves(), stoppedStates())
 }
