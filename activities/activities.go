@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/activities/lookup"
@@ -83,6 +85,22 @@ type Activities struct {
 	budget        *rate.Limiter
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
+	// ignoredETags are the types, in lower case, whose service refuses the ETags that
+	// it shows.
+	ignoredETags sync.Map
+}
+
+// ignoresETags reports whether the service of a type refuses the ETags that it shows, as
+// far as this worker has seen.
+func (a *Activities) ignoresETags(resourceType string) bool {
+	_, ignored := a.ignoredETags.Load(strings.ToLower(resourceType))
+	return ignored
+}
+
+func (a *Activities) noteIgnoredETags(resourceType string) {
+	if _, known := a.ignoredETags.LoadOrStore(strings.ToLower(resourceType), true); !known {
+		a.Log.Warn("the service refuses the ETags that it shows; PUTs of the type are sent without If-Match", "type", resourceType)
+	}
 }
 
 // New returns the activities.

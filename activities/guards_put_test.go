@@ -174,6 +174,41 @@ func TestGuardPreconditionRetry(t *testing.T) {
 	}
 }
 
+// TestIgnoredETags sends a PUT to a service that refuses the ETags that it shows: the
+// first one needs a second read, later ones of the type are sent without If-Match.
+func TestIgnoredETags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) {
+		s.handler = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(response http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("If-Match") != "" {
+					response.WriteHeader(http.StatusPreconditionFailed)
+					_, _ = response.Write([]byte(`{"error":{"code":"PreconditionFailed","message":"The condition specified using HTTP conditional header(s) is not met."}}`))
+					return
+				}
+				next.ServeHTTP(response, r)
+			})
+		}
+	})
+	for i, size := range []string{"7", "8"} {
+		w.put(thingText, `{"location":"westus2","tags":{"theirs":"1"},"properties":{"size":1}}`)
+		before := w.puts(thingText)
+		got, err := run(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","properties":{"size":`+size+`}}`), ObservedAt: w.now()})
+		must(t, err)
+		if !got.Sent || w.puts(thingText) != before+1 {
+			t.Errorf("PUT %d: %d accepted, want one: %s", i+1, w.puts(thingText)-before, got.Verdict.Message)
+		}
+		response, err := w.acts.Client.Get(t.Context(), id(t, thingText), "2023-08-15")
+		must(t, err)
+		if !strings.Contains(string(response.Body), `"theirs":"1"`) {
+			t.Errorf("PUT %d took the tags of another tool: %s", i+1, response.Body)
+		}
+	}
+	if !w.acts.ignoresETags("contoso.things/THINGS") || w.acts.ignoresETags("Contoso.Things/others") {
+		t.Error("the type is not remembered, or another one is")
+	}
+}
+
 // A resource that disappears between the read and the PUT is not recreated by the
 // merge: the next pass finds that it disappeared.
 func TestGuardDeletedDuringPut(t *testing.T) {

@@ -99,6 +99,9 @@ type put struct {
 	secrets map[string]string
 	request extensions.Request
 	etag    string
+	// unconditional is set when the PUT is sent without the ETag of the read, because
+	// ARM refused it although the resource still has it.
+	unconditional bool
 }
 
 // PutResource is step 4. The worker may be lost at any line: an attempt that

@@ -52,7 +52,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if p.mustCreate() {
 		options.IfNoneMatch = "*"
 	}
-	if p.usesObserved() || p.keptTags {
+	if (p.usesObserved() || p.keptTags) && !p.unconditional && !p.ignoresETags(p.in.Desired.ID.Type()) {
 		options.IfMatch = p.etag
 	}
 	operation, err := p.Client.Put(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
@@ -64,6 +64,9 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 			p.noteUnsent()
 		}
 		return p.failed(ctx, err, values)
+	}
+	if p.unconditional {
+		p.noteIgnoredETags(p.in.Desired.ID.Type())
 	}
 	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
@@ -86,9 +89,11 @@ const maxPreconditionRetries = 3
 
 // resend reads and merges once more after a PUT that ARM refused because the
 // resource had changed since the read: nothing was written. A resource that
-// disappeared is left to the next pass.
+// disappeared is left to the next pass. Where the resource still has the ETag that was
+// refused, the service does not honour its own ETags: the PUT is sent without one, once.
 func (p *put) resend(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
 	p.preconditionRetries++
+	refused := p.etag
 	p.request.Object.Observed, p.etag = nil, ""
 	result, err := p.reread(ctx)
 	switch {
@@ -99,6 +104,7 @@ func (p *put) resend(ctx context.Context, refusal error, values []string) (PutRe
 	case !p.request.Object.Exists():
 		return p.failed(ctx, refusal, values)
 	}
+	p.unconditional = p.etag == refused
 	return p.send(ctx)
 }
 
