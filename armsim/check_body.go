@@ -38,11 +38,16 @@ func (s *Simulator) checkBody(q *request, r *resource, sent object) *response {
 	if !s.options.Validate || q.shape == nil || s.recordings[key(q.target.id)] != nil {
 		return nil
 	}
-	c := bodyCheck{places: readPlaces(q.body), creation: r == nil && q.r.Method == http.MethodPut}
-	c.value(q.shape, sent, spot{})
-	if len(c.findings) == 0 {
+	c := bodyCheck{
+		creation:   r == nil && q.r.Method == http.MethodPut,
+		noLocation: q.target.needsLocation() && !s.ruleFor(q.resourceType).noLocation,
+	}
+	if c.value(q.shape, sent, spot{}); len(c.findings) == 0 {
 		return nil
 	}
+	// Once more, with the places: only a refusal needs them.
+	c.findings, c.places = nil, readPlaces(q.body)
+	c.value(q.shape, sent, spot{})
 	return refuseBody(q, slices.MinFunc(c.findings, func(a, b finding) int {
 		return cmp.Or(a.line-b.line, a.column-b.column)
 	}))
@@ -50,9 +55,10 @@ func (s *Simulator) checkBody(q *request, r *resource, sent object) *response {
 
 // bodyCheck collects findings.
 type bodyCheck struct {
-	places   places
-	creation bool
-	findings []finding
+	places     places
+	creation   bool
+	noLocation bool // checkLocation refuses a body without location
+	findings   []finding
 }
 
 func (c *bodyCheck) add(f finding, offset int) {
@@ -144,7 +150,8 @@ func (c *bodyCheck) object(n *published.Node, sent object, at spot) {
 	}
 	for _, node := range fields.nodes {
 		for _, field := range node.Fields {
-			if isRequired(field) && !given[field.Name] && (at.path != "" || field.Name != "location") { // checkLocation refuses that
+			refusedBefore := c.noLocation && at.path == "" && field.Name == "location"
+			if isRequired(field) && !given[field.Name] && !refusedBefore {
 				c.add(finding{kind: missingMember, spot: at.below(field.Name, fields.name)}, c.places.ends[at.path])
 			}
 		}

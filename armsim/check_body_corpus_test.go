@@ -35,11 +35,7 @@ func TestCorpusShapes(t *testing.T) {
 			t.Errorf("%s@%s is not published", q.resourceType, q.apiVersion)
 			continue
 		}
-		raw, err := json.Marshal(row.PutBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		check := bodyCheck{places: readPlaces(raw), creation: row.PutStatus == 201}
+		check := bodyCheck{creation: row.PutStatus == 201}
 		check.value(q.shape, row.PutBody, spot{})
 		for _, f := range check.findings {
 			t.Errorf("%s@%s: %s", q.resourceType, q.apiVersion, f.words())
