@@ -19,6 +19,18 @@ func armatureValues() []armatureValue {
 	}
 }
 
+// ExtraValues returns the values that a body of a type may have beside the published
+// ones, by the path of their property.
+func ExtraValues(typ string) map[string][]string {
+	values := map[string][]string{}
+	for _, v := range armatureValues() {
+		if strings.EqualFold(v.typ, typ) {
+			values[v.path] = append(values[v.path], v.value)
+		}
+	}
+	return values
+}
+
 // isArmatureValue reports whether an extension replaces a value before it is sent.
 func isArmatureValue(typ string, path resource.Path, value *node) bool {
 	for _, v := range armatureValues() {
