@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
@@ -101,15 +100,17 @@ func (v validator) checkBody(shape *types.Shape, body *node) {
 	if n := len(v.draft.segments); n > 0 {
 		shape = shape.Named(v.draft.segments[n-1])
 	}
-	for _, finding := range shape.Check(stated) {
-		if finding.Rule == types.MissingProperty && v.isPartial() {
+	findings := shape.Check(stated)
+	for _, finding := range findings {
+		if finding.Rule == types.MissingProperty && (v.isPartial() || isConsequence(finding, findings)) {
 			continue
 		}
 		at, path, value := locateFinding(v.draft, finding)
 		if finding.Rule == types.ValueNotAllowed && isArmatureValue(shape.Type, finding.Path, value) {
 			continue
 		}
-		v.report(found{rule: finding.Rule, isFault: finding.Fault, at: at, path: path, suggestion: finding.Suggestion}, "%s", finding.Message)
+		f := found{rule: finding.Rule, isFault: finding.Fault, at: at, path: path, suggestion: finding.Suggestion}
+		v.report(f, "%s%s", finding.Message, advice(shape, finding, value))
 	}
 }
 
@@ -135,7 +136,9 @@ func (v validator) stated(n *node, path resource.Path) any {
 		if marker := markerOf(n); marker == resource.SecretMarker || marker == resource.RefMarker && n.get("path") == nil {
 			return types.UnknownText{}
 		}
-		v.checkMarker(n, path)
+		if v.checkMarker(n, path) {
+			return nil
+		}
 		object := make(map[string]any, len(n.fields))
 		for _, f := range n.fields {
 			object[f.name] = v.stated(f.value, append(path, resource.Step{Name: f.name}))
@@ -146,38 +149,4 @@ func (v validator) stated(n *node, path resource.Path) any {
 		return object
 	}
 	return n.scalar()
-}
-
-// locateFinding returns the position of a finding in the file, its path as messages
-// write it, and the value there. A missing property has the position of the name of the
-// object that lacks it.
-func locateFinding(d *draft, finding types.Finding) (at position, path string, value *node) {
-	value = d.root.get("body")
-	name := d.position("body")
-	where := cursor{path: append(newPath(), resource.Step{Name: "body"})}
-	for i, step := range finding.Path {
-		var next *node
-		switch {
-		case value == nil:
-		case step.IsIndex && step.Index < len(value.items):
-			next = value.items[step.Index]
-			where, name = where.item(step.Index, next), next.position
-		default:
-			where.path = append(where.path, step)
-			if j := slices.IndexFunc(value.fields, func(f field) bool { return f.name == step.Name }); j >= 0 {
-				next, name = value.fields[j].value, value.fields[j].position
-			}
-		}
-		if next == nil {
-			for _, missing := range finding.Path[i+1:] {
-				where.path = append(where.path, missing)
-			}
-			return name, where.path.String(), nil
-		}
-		value = next
-	}
-	if finding.AtName {
-		return name, where.path.String(), value
-	}
-	return value.position, where.path.String(), value
 }

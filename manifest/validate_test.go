@@ -56,12 +56,12 @@ func TestValidatePositions(t *testing.T) {
 		"Value": {
 			reason: "a wrong value is marked at the value",
 			text:   validAccount + "  properties:\n    isHnsEnabled:   \"yes\"\n",
-			want:   []string{"m.yaml:9:21: body.properties.isHnsEnabled: found a text, expected true or false"},
+			want:   []string{`m.yaml:9:21: body.properties.isHnsEnabled: found the text "yes", expected true or false; write true`},
 		},
 		"Flow": {
 			reason: "columns count inside a line",
 			text:   validAccount + "  properties: {accessTier: Hot, isHnsEnabled: 1}\n",
-			want:   []string{"m.yaml:8:47: body.properties.isHnsEnabled: found a number, expected true or false"},
+			want:   []string{"m.yaml:8:47: body.properties.isHnsEnabled: found the number 1, expected true or false"},
 		},
 		"Missing": {
 			reason: "a missing property is marked at the name of the object that lacks it",
@@ -71,7 +71,7 @@ func TestValidatePositions(t *testing.T) {
 		"MissingAtTop": {
 			reason: "the body itself lacks a member",
 			text:   strings.Replace(validAccount, "  kind: StorageV2\n", "", 1),
-			want:   []string{"m.yaml:4:1: warning: body.kind: is missing and required; allowed: Storage, StorageV2, BlobStorage, FileStorage, BlockBlobStorage"},
+			want:   []string{"m.yaml:4:1: warning: body.kind: is missing and required; for example Storage, StorageV2, BlobStorage, FileStorage, BlockBlobStorage"},
 		},
 		"ListItem": {
 			reason: "items are named as everywhere in messages, and an item lacks what it requires",
@@ -85,7 +85,7 @@ func TestValidatePositions(t *testing.T) {
 		"Anchor": {
 			reason: "a value behind an alias is marked where it is written",
 			text:   "type: Microsoft.Storage/storageAccounts@2023-01-01\nname: acc\nowner: " + group + "\nbody:\n  location: westus2\n  kind: StorageV2\n  sku: {name: Standard_LRS}\n  tags: &x {isHnsEnabled: 'true'}\n  properties: {<<: *x}\n",
-			want:   []string{"m.yaml:8:27: body.properties.isHnsEnabled: found a text, expected true or false"},
+			want:   []string{`m.yaml:8:27: body.properties.isHnsEnabled: found the text "true", expected true or false; remove the quotes`},
 		},
 		"JSON": {
 			reason: "JSON has lines and columns too; columns count characters, not bytes",
@@ -94,14 +94,14 @@ func TestValidatePositions(t *testing.T) {
 				"\"body\": {\"location\": \"westus2\", \"kind\": \"StorageV2\", \"sku\": {\"name\": \"Standard_LRS\"},\n" +
 				"  \"tags\": {\"ä\": \"öü\"}, \"properties\" : { \"isHnsEnabled\" : \"true\",\n\t\"minimumTlsVerison\": \"TLS1_2\"}}}]",
 			want: []string{
-				"m.json:3:58: body.properties.isHnsEnabled: found a text, expected true or false",
+				`m.json:3:58: body.properties.isHnsEnabled: found the text "true", expected true or false; remove the quotes`,
 				"m.json:4:2: body.properties.minimumTlsVerison: unknown property (did you mean minimumTlsVersion?)",
 			},
 		},
 		"Control": {
 			reason: "control characters of a name are dropped",
 			text:   validAccount + "  properties: {\"a\\e[2Jb\\u202e\": 1}\n",
-			want:   []string{"m.yaml:8:16: warning: body.properties['a[2Jb']: unknown property"},
+			want:   []string{"m.yaml:8:16: warning: body.properties['a[2Jb']: unknown property; `armature explain Microsoft.Storage/storageAccounts@2023-01-01.properties` lists the known ones"},
 		},
 	})
 }
@@ -117,12 +117,12 @@ func TestValidateTypes(t *testing.T) {
 		"OldCase":   {reason: "the spelling of another version is as good", text: in("type: Microsoft.Cache/Redis@2024-11-01\nname: a\nowner: OWNER\nbody: {location: westus2, properties: {sku: {name: Basic, family: C, capacity: 0}}}\n")},
 		"Version":   {reason: "the nearest and the newest version, and what the body was checked against", text: strings.Replace(validAccount, "2023-01-01", "2023-02-01", 1), want: []string{"m.yaml:1:7: warning: type: Microsoft.Storage/storageAccounts is not published in api-version 2023-02-01; the nearest one is 2023-01-01, the newest stable one " + types.Newest("Microsoft.Storage/storageAccounts") + "; the body was checked against 2023-01-01"}},
 		"TooNew":    {reason: "a version after the newest", text: in("type: Microsoft.DataLakeStore/accounts@2030-01-01\nname: aaa\nowner: OWNER\nbody: {location: westus2}\n"), want: []string{"m.yaml:1:7: warning: type: Microsoft.DataLakeStore/accounts is not published in api-version 2030-01-01; the nearest and newest stable one is 2016-11-01; the body was checked against 2016-11-01"}},
-		"NotExact":  {reason: "findings of another version are no faults", text: strings.Replace(validAccount, "2023-01-01", "2023-02-01", 1) + "  properties: {isHnsEnabled: 1}\n", want: []string{"m.yaml:1:7: warning: type: Microsoft.Storage/storageAccounts is not published in api-version 2023-02-01; the nearest one is 2023-01-01, the newest stable one " + types.Newest("Microsoft.Storage/storageAccounts") + "; the body was checked against 2023-01-01", "m.yaml:8:30: warning: body.properties.isHnsEnabled: found a number, expected true or false"}},
+		"NotExact":  {reason: "findings of another version are no faults", text: strings.Replace(validAccount, "2023-01-01", "2023-02-01", 1) + "  properties: {isHnsEnabled: 1}\n", want: []string{"m.yaml:1:7: warning: type: Microsoft.Storage/storageAccounts is not published in api-version 2023-02-01; the nearest one is 2023-01-01, the newest stable one " + types.Newest("Microsoft.Storage/storageAccounts") + "; the body was checked against 2023-01-01", "m.yaml:8:30: warning: body.properties.isHnsEnabled: found the number 1, expected true or false"}},
 		"ReadOnly":  {reason: "a type without a PUT", text: in("type: Microsoft.AlertsManagement/smartGroups@2019-05-05-preview\nname: a\nowner: /subscriptions/11111111-2222-3333-4444-555555555555\nbody: {}\n"), want: []string{"m.yaml:1:7: warning: type: Microsoft.AlertsManagement/smartGroups cannot be written in any published api-version; to report its differences only, write reconcile: {policy: observe}"}},
 		"Observed":  {reason: "observing needs no PUT", text: in("type: Microsoft.AlertsManagement/smartGroups@2019-05-05-preview\nname: a\nowner: /subscriptions/11111111-2222-3333-4444-555555555555\nbody: {}\nreconcile: {policy: observe}\n")},
 		"Later":     {reason: "a type that later versions can write", text: in("type: Microsoft.AzureLargeInstance/azureLargeInstances@2023-07-20-preview\nname: a\nowner: OWNER\nbody: {}\n"), want: []string{"m.yaml:1:7: warning: type: Microsoft.AzureLargeInstance/azureLargeInstances cannot be written in api-version 2023-07-20-preview, but in " + types.Newest("Microsoft.AzureLargeInstance/azureLargeInstances")}},
 		"BadBody":   {reason: "a wrong kind of body is an issue of the manifest alone", text: in("type: Microsoft.Storage/storageAccounts@2023-01-01\nname: acc\nowner: OWNER\nbody: [1]\n"), want: []string{"m.yaml:4:7: body: found a list; a body is a mapping, write it like body: {location: westus2}"}},
-		"WithIssue": {reason: "an issue of the manifest hides no finding of the types", text: validAccount + "  properties: {isHnsEnabled: 1, accessTier: {$ref: nowhere}}\n", want: []string{"m.yaml:8:30: body.properties.isHnsEnabled: found a number, expected true or false", `m.yaml:8:52: body.properties.accessTier: $ref: no manifest is named "nowhere"; write a manifest's name or a resource ID`}},
+		"WithIssue": {reason: "an issue of the manifest hides no finding of the types", text: validAccount + "  properties: {isHnsEnabled: 1, accessTier: {$ref: nowhere}}\n", want: []string{"m.yaml:8:30: body.properties.isHnsEnabled: found the number 1, expected true or false", `m.yaml:8:52: body.properties.accessTier: $ref: no manifest is named "nowhere"; write a manifest's name or a resource ID`}},
 	})
 }
 
@@ -155,7 +155,7 @@ func TestValidateNames(t *testing.T) {
 		"Fixed":   {reason: "a type with one name", text: strings.Replace(service, "NAME", "defalt", 1), want: []string{`m.yaml:2:7: warning: name: "defalt" is not allowed; a resource of type Microsoft.Storage/storageAccounts/blobServices is named default`}},
 		"Case":    {reason: "names ignore case", text: strings.Replace(service, "NAME", "Default", 1)},
 		"Chain":   {reason: "the last part of a name is the resource's own", text: service[:strings.Index(service, "name")] + "name: acc/default\nbody: {}\n---\n" + validAccount},
-		"Form":    {reason: "the name selects the form of the body", text: "type: Microsoft.Web/sites/config@2023-01-01\nname: web\nowner: " + group + "/providers/Microsoft.Web/sites/s\nbody: {properties: {use32BitWorkerProcess: 'yes'}}\n", want: []string{"m.yaml:4:44: body.properties.use32BitWorkerProcess: found a text, expected true or false"}},
+		"Form":    {reason: "the name selects the form of the body", text: "type: Microsoft.Web/sites/config@2023-01-01\nname: web\nowner: " + group + "/providers/Microsoft.Web/sites/s\nbody: {properties: {use32BitWorkerProcess: 'yes'}}\n", want: []string{`m.yaml:4:44: body.properties.use32BitWorkerProcess: found the text "yes", expected true or false; write true`}},
 	})
 }
 
@@ -163,15 +163,16 @@ func TestValidateMarkers(t *testing.T) {
 	runValidate(t, map[string]validateCase{
 		"Any":      {reason: "an observed value may be anything", text: validAccount + "  properties: {isHnsEnabled: {$ref: '" + vnetID + "@2023-09-01', path: properties.x}}\n"},
 		"Texts":    {reason: "a secret and a resource ID are texts", text: validAccount + "  properties: {accessTier: {$secret: env:A}, azureFilesIdentityBasedAuthentication: {directoryServiceOptions: {$ref: '" + vnetID + "@2023-09-01'}}}\n"},
-		"NoText":   {reason: "they are not what is no text", text: validAccount + "  properties: {isHnsEnabled: {$secret: env:A}, networkAcls: {$ref: '" + vnetID + "@2023-09-01'}}\n", want: []string{"m.yaml:8:30: body.properties.isHnsEnabled: found a text, expected true or false", "m.yaml:8:61: body.properties.networkAcls: found a text, expected a mapping"}},
+		"NoText":   {reason: "they are not what is no text", text: validAccount + "  properties: {isHnsEnabled: {$secret: env:A}, networkAcls: {$ref: '" + vnetID + "@2023-09-01'}}\n", want: []string{"m.yaml:8:30: body.properties.isHnsEnabled: found a text, expected true or false; $secret is a text", "m.yaml:8:61: body.properties.networkAcls: found a text, expected a mapping; $ref without path is a resource ID: add path, or write {id: {$ref: ...}}"}},
 		"Later":    {reason: "a marker of a later version stands for anything", text: validAccount + "  properties: {isHnsEnabled: {$vault: x}}\n"},
+		"Path":     {reason: "a path beside a misspelt marker", text: validAccount + "  properties: {accessTier: {$reff: x, path: a.b}}\n", want: []string{"m.yaml:8:29: body.properties.accessTier: $reff is not a marker (did you mean $ref?)"}},
 		"Misspelt": {reason: "a marker with a typo would be sent to Azure", text: validAccount + "  properties: {accessTier: {$refs: x}, dnsEndpointType: {$Secret: env:A}}\n", want: []string{"m.yaml:8:29: body.properties.accessTier: $refs is not a marker (did you mean $ref?)", "m.yaml:8:58: body.properties.dnsEndpointType: $Secret is not a marker (did you mean $secret?)", "m.yaml:8:67: body.properties.dnsEndpointType.$Secret: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}"}},
 		"Values":   {reason: "words of Armature's own extensions", text: "type: Microsoft.KeyVault/vaults@2023-07-01\nname: vault1\nowner: " + group + "\nbody: {location: westus2, properties: {tenantId: 11111111-2222-3333-4444-555555555555, sku: {family: A, name: standard}, createMode: purgeThenCreate}}\n"},
 	})
 }
 
 func TestValidateModes(t *testing.T) {
-	const unknown, number = "body.properties.refrigerator: unknown property", "body.properties.isHnsEnabled: found a number, expected true or false"
+	const unknown, number = "body.properties.refrigerator: unknown property; `armature explain Microsoft.Storage/storageAccounts@2023-01-01.properties` lists the known ones", "body.properties.isHnsEnabled: found the number 1, expected true or false"
 	text := func(mode string) string {
 		return validAccount + "  properties:\n    isHnsEnabled: 1\n    refrigerator: 1\nreconcile: {validation: " + mode + "}\n"
 	}
@@ -224,4 +225,16 @@ func TestLoadValidates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestValidateConsequences checks that what is misspelt or misplaced is not also missing.
+func TestValidateConsequences(t *testing.T) {
+	const network = "type: Microsoft.Network/routeTables/routes@2023-09-01\nname: r\nowner: " + group + "/providers/Microsoft.Network/routeTables/t\nbody:\n"
+	runValidate(t, map[string]validateCase{
+		"Misspelt": {reason: "the misspelt property is the required one", text: network + "  properties: {nextHopTyp: Internet}\n", want: []string{"m.yaml:5:16: body.properties.nextHopTyp: unknown property (did you mean nextHopType?)"}},
+		"Down":     {reason: "it is one level down", text: strings.Replace(validAccount, "  sku: {name: Standard_LRS}", "  properties: {sku: {name: Standard_LRS}}", 1), want: []string{"m.yaml:7:16: body.properties.sku: belongs beside properties, not inside it"}},
+		"Up":       {reason: "it is one level up", text: network + "  nextHopType: Internet\n  properties: {}\n", want: []string{"m.yaml:5:3: body.nextHopType: belongs inside properties, not beside it"}},
+		"Other":    {reason: "another required one is missing still", text: strings.Replace(validAccount, "  kind: StorageV2\n  sku: {name: Standard_LRS}", "  properties: {sku: {name: Standard_LRS}}", 1), want: []string{"m.yaml:4:1: warning: body.kind: is missing and required; for example Storage, StorageV2, BlobStorage, FileStorage, BlockBlobStorage", "m.yaml:6:16: body.properties.sku: belongs beside properties, not inside it"}},
+		"List":     {reason: "the known properties of an item", text: validAccount + "  properties: {networkAcls: {defaultAction: Deny, ipRules: [{value: 10.0.0.1, bypass: None}]}}\n", want: []string{"m.yaml:8:79: warning: body.properties.networkAcls.ipRules[0].bypass: unknown property; `armature explain 'Microsoft.Storage/storageAccounts@2023-01-01.properties.networkAcls.ipRules[]'` lists the known ones"}},
+	})
 }

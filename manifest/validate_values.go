@@ -41,10 +41,10 @@ func isArmatureValue(typ string, path resource.Path, value *node) bool {
 	return false
 }
 
-// checkMarker reports an object whose only property is nearly a marker.
-func (v validator) checkMarker(n *node, path resource.Path) {
+// checkMarker reports an object whose only property, but for a path, is nearly a marker.
+func (v validator) checkMarker(n *node, path resource.Path) bool {
 	if len(n.fields) == 0 || len(n.fields) > 2 || len(n.fields) == 2 && n.get("path") == nil {
-		return
+		return false
 	}
 	for _, f := range n.fields {
 		if !strings.HasPrefix(f.name, "$") {
@@ -54,7 +54,9 @@ func (v validator) checkMarker(n *node, path resource.Path) {
 			if f.name != marker && nearest.Distance(strings.ToLower(f.name), marker) <= 1 {
 				v.report(found{rule: UnknownMarker, isFault: true, at: f.position, path: path.String(), suggestion: marker},
 					"%s is not a marker (did you mean %s?)", f.name, marker)
+				return true
 			}
 		}
 	}
+	return false
 }

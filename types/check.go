@@ -119,11 +119,11 @@ func (c *checker) value(n *Node, value any, at place) {
 	case List:
 		c.list(n, value, at)
 	case Object:
-		if object := c.object(value, at); object != nil {
+		if object := c.object(n, value, at); object != nil {
 			c.properties(members{lists: [][]Property{n.Properties}, additional: n.Additional}, object, at)
 		}
 	case Discriminated:
-		if object := c.object(value, at); object != nil {
+		if object := c.object(n, value, at); object != nil {
 			c.discriminated(n, object, at)
 		}
 	}
@@ -213,10 +213,10 @@ func (c *checker) list(n *Node, value any, at place) {
 	}
 }
 
-func (c *checker) object(value any, at place) map[string]any {
+func (c *checker) object(n *Node, value any, at place) map[string]any {
 	object, ok := value.(map[string]any)
 	if !ok {
-		c.wrongKind(at, value, "a mapping")
+		c.wrongKind(at, value, mapping(n))
 	}
 	return object
 }

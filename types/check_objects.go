@@ -110,12 +110,17 @@ func expected(n *Node) string {
 	case List:
 		return "; write a list"
 	case Object, Discriminated:
-		if names := required(n); len(names) > 0 {
-			return "; write a mapping with " + list(names)
-		}
-		return "; write a mapping"
+		return "; write " + mapping(n)
 	}
 	return ""
+}
+
+// mapping describes an object by the properties that it must have.
+func mapping(n *Node) string {
+	if names := required(n); len(names) > 0 {
+		return "a mapping with " + list(names)
+	}
+	return "a mapping"
 }
 
 // required returns the names of the properties that an object must state.

@@ -15,7 +15,7 @@ func TestUnknownText(t *testing.T) {
 	}{
 		"text":    {"a secret is a text", map[string]any{"defaultToOAuthAuthentication": true, "accessTier": UnknownText{}}, nil},
 		"boolean": {"a text is no boolean", map[string]any{"isHnsEnabled": UnknownText{}}, []string{"properties.isHnsEnabled: found a text, expected true or false"}},
-		"mapping": {"a text is no mapping", map[string]any{"networkAcls": UnknownText{}}, []string{"properties.networkAcls: found a text, expected a mapping"}},
+		"mapping": {"a text is no mapping", map[string]any{"networkAcls": UnknownText{}}, []string{"properties.networkAcls: found a text, expected a mapping with defaultAction"}},
 		"list":    {"a text is no list", map[string]any{"networkAcls": map[string]any{"defaultAction": "Deny", "ipRules": UnknownText{}}}, []string{"properties.networkAcls.ipRules: found a text, expected a list"}},
 	}
 	for name, tc := range cases {
