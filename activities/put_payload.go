@@ -30,7 +30,7 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	p.secrets = p.hashSecrets(known)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
 	if desired.Put == resource.PutMerge {
-		body = drift.Merge(body, p.request.Object.Observed)
+		body = drift.Merge(body, p.request.Object.Observed, desired.ID.Type(), desired.APIVersion)
 		drift.RemoveUnstated(body, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
 	}
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)

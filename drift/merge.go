@@ -7,14 +7,16 @@ import (
 )
 
 // Merge returns observed, which must be unmasked, overlaid with desired. Values
-// that desired does not state remain. Objects are merged by property. Lists with
-// items identified by a key are merged by item; any other list is replaced. Null
-// in desired is not stated.
-func Merge(desired, observed map[string]any) map[string]any {
+// that desired does not state remain, as far as the published shape of the type in the
+// api-version has them as writable. Objects are merged by property. Lists with items
+// identified by a key are merged by item; any other list is replaced. Null in desired
+// is not stated.
+func Merge(desired, observed map[string]any, resourceType, apiVersion string) map[string]any {
 	merged := Clone(observed)
 	if merged == nil {
 		merged = map[string]any{}
 	}
+	merged = echoes(desired, merged, resourceType, apiVersion)
 	for name, value := range merged {
 		if properties, ok := value.(map[string]any); ok && strings.EqualFold(name, "properties") {
 			maps.DeleteFunc(properties, func(name string, _ any) bool { return slices.Contains(setByARMEverywhere, strings.ToLower(name)) })

@@ -40,7 +40,7 @@ func TestMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			desired, observed, want := object(t, c.desired), object(t, c.observed), object(t, c.want)
 			before := drift.Clone(observed)
-			if diff := cmp.Diff(want, drift.Merge(desired, observed)); diff != "" {
+			if diff := cmp.Diff(want, drift.Merge(desired, observed, "Contoso.Things/things", "2023-01-01")); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			if diff := cmp.Diff(before, observed); diff != "" {

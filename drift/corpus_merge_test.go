@@ -1,0 +1,126 @@
+package drift_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// TestCorpusMerge scores Merge on recorded pairs of a manifest and what Azure showed: the
+// merged body has no finding that the manifest does not have, and the unstated
+// properties that the published shape has as writable are still in it.
+func TestCorpusMerge(t *testing.T) {
+	pairs := corpusLines[recordedPair](t, "drift.jsonl.gz")
+	valid, kept := 0, 0
+	all, unstated, readOnly, byRule := 0, 0, 0, 0
+	for _, pair := range pairs {
+		shape := types.Lookup(pair.Type, pair.APIVersion)
+		if shape == nil || !shape.Exact || len(pair.GetBody) == 0 {
+			continue
+		}
+		desired, observed := body(t, pair.PutBody), body(t, pair.GetBody)
+		before := map[string]bool{}
+		for _, f := range shape.Check(desired) {
+			before[f.String()] = true
+		}
+		merged := drift.Merge(desired, observed, pair.Type, pair.APIVersion)
+		all++
+		clean := true
+		for _, f := range shape.Check(merged) {
+			if !before[f.String()] {
+				clean = false
+				t.Logf("%s@%s: %s", pair.Type, pair.APIVersion, f)
+			}
+		}
+		if clean {
+			valid++
+		}
+		unstatedLeaves(desired, observed, nil, func(path resource.Path, value any) {
+			switch name := path[len(path)-1].Name; {
+			case !sentBack(shape, path):
+				readOnly++
+				return
+			case slices.Contains(setByServices, name):
+				byRule++
+				return
+			}
+			unstated++
+			got, present := path.Get(merged)
+			if present && strings.EqualFold(fmt.Sprint(got), fmt.Sprint(value)) {
+				kept++
+			} else {
+				t.Logf("lost: %s@%s %s: %v, observed %v", pair.Type, pair.APIVersion, path, got, value)
+			}
+		})
+	}
+	fmt.Printf("score merge.valid %d/%d\n", valid, all)
+	fmt.Printf("score merge.kept %d/%d, not sent: %d read-only, write-only, secret or unknown, %d set by services\n", kept, unstated, readOnly, byRule)
+	if float64(valid) < minMergeValid*float64(all) || kept < unstated {
+		t.Errorf("%d of %d merged bodies are valid, %d of %d properties kept", valid, all, kept, unstated)
+	}
+}
+
+// minMergeValid is the least share of merged bodies without a finding of their own.
+const minMergeValid = 0.995
+
+// setByServices are properties in the recorded traffic that no PUT sends back although
+// their shapes have them as writable.
+var setByServices = []string{"etag", "provisioningState", "peeringState", "nodeImageVersion"}
+
+// unstatedLeaves visits the leaves of observed that desired does not state. Lists that
+// desired states are its own, apart from the members of items with the same name.
+func unstatedLeaves(desired, observed any, path resource.Path, visit func(path resource.Path, value any)) {
+	switch at := observed.(type) {
+	case map[string]any:
+		stated, _ := desired.(map[string]any)
+		for name, value := range at {
+			var own any
+			for candidate := range stated {
+				if strings.EqualFold(candidate, name) {
+					own = stated[candidate]
+				}
+			}
+			unstatedLeaves(own, value, append(slices.Clip(path), resource.Step{Name: name}), visit)
+		}
+	case []any:
+		stated, isList := desired.([]any)
+		for i, item := range at {
+			next := append(slices.Clip(path), resource.Step{Index: i, IsIndex: true})
+			if !isList {
+				unstatedLeaves(nil, item, next, visit)
+				continue
+			}
+			object, _ := item.(map[string]any)
+			for _, candidate := range stated {
+				if own, ok := candidate.(map[string]any); ok && own["name"] != nil && own["name"] == object["name"] {
+					unstatedLeaves(own, item, next, visit)
+				}
+			}
+		}
+	default:
+		if desired == nil && observed != nil && observed != "" {
+			visit(path, observed)
+		}
+	}
+}
+
+// sentBack reports whether the published shape has every step of a path as writable.
+func sentBack(shape *types.Shape, path resource.Path) bool {
+	for i := range path {
+		found, free := shape.Find(path[:i+1])
+		if free {
+			return true
+		}
+		if !slices.ContainsFunc(found, func(p types.Property) bool {
+			return p.Flags&(types.ReadOnly|types.WriteOnly) == 0 && !p.Type.Sensitive
+		}) {
+			return false
+		}
+	}
+	return !types.ReadOnlyOf(shape.Type).Cover(path)
+}
