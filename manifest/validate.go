@@ -34,6 +34,12 @@ const (
 	UnknownMarker   types.Rule = "unknown-marker"
 )
 
+// Rules returns all rules of issues: those of this package and those of types.
+func Rules() []types.Rule {
+	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker}
+	return append(own, types.Rules()...)
+}
+
 // severity returns the weight of a finding.
 func (v Validation) severity(isFault bool) Severity {
 	switch {

@@ -25,6 +25,14 @@ const (
 	TooDeep              Rule = "too-deep"
 )
 
+// Rules returns all rules.
+func Rules() []Rule {
+	return []Rule{
+		UnknownProperty, MisplacedProperty, LetterCase, WrongKind, NumberAsText, ValueNotAllowed,
+		OutOfBounds, PatternMismatch, MissingProperty, ReadOnlyProperty, UnknownDiscriminator, TooDeep,
+	}
+}
+
 // Finding is one difference between a body and the published shape.
 type Finding struct {
 	Rule Rule
