@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"service", "starter/internal/cli"},
 	{"starter/internal/backend"},
 	{"starter/internal/explain", "starter/internal/importer", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
-	{"starter/internal/skeleton"},
+	{"starter/internal/schema", "starter/internal/skeleton"},
 	{"starter/internal/author"},
 	{"worker", "starter"},
 }

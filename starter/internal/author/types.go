@@ -78,6 +78,9 @@ func orDash(text string) string {
 
 // columns returns rows as aligned columns, without blanks at the ends of lines.
 func columns(rows [][]string) string {
+	if len(rows) == 0 {
+		return ""
+	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -218,6 +218,13 @@ func detail(f Field) string {
 // Kind returns the kind of a property: "text", "list of mappings".
 func Kind(p types.Property) string { return kindText(p.Type) }
 
+// Sentence describes a property in one line: "text, required: Allow | Deny".
+func Sentence(p types.Property) string {
+	f := fieldOf(p, 0)
+	f.members = nil
+	return joinNotEmpty(": ", strings.Join(append([]string{f.Kind}, flags(f)...), ", "), detail(f))
+}
+
 // Detail returns what a property accepts besides its kind, in one text: values, bounds,
 // pattern, the names of its members. It is "" if there is nothing to state.
 func Detail(p types.Property) string { return detail(fieldOf(p, 0)) }

@@ -1,0 +1,175 @@
+package author
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/schema"
+	"github.com/spf13/cobra"
+)
+
+func (t Terminal) initCommand() *cobra.Command {
+	var dryRun bool
+	c := &cobra.Command{
+		Use:   "init [FOLDER]",
+		Short: "Set up editors for a folder of manifests",
+		Long: `init makes editors check and complete the manifests of a folder (default: the current
+one). It writes the JSON Schema .armature/schema.json, maps it to the manifests in
+.vscode/settings.json, and adds a comment with the schema to the first line of YAML
+manifests that have none, for other editors with the YAML language server. Other
+settings stay as they are; settings with comments are not changed, and init prints
+what to add. Repeat init after manifests use new types or api-versions.`,
+		Example: "  armature init my-stack --dry-run\n  armature init my-stack",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			folder := "."
+			if len(args) > 0 {
+				folder = args[0]
+			}
+			return t.setUp(folder, dryRun)
+		},
+	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "list what would be written, and write nothing")
+	return c
+}
+
+// setUp writes the files for editors.
+func (t Terminal) setUp(folder string, dryRun bool) error {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return cli.BadInput("init needs a folder, and %s is none; name the folder of the manifests", folder)
+	}
+	documents, err := manifest.Documents(folder)
+	if err != nil {
+		return cli.BadInput("%w; `armature new TYPE > FILE.yaml` writes a manifest", err)
+	}
+	uses := schema.Of(documents)
+	documents, err = relative(documents, folder)
+	if err != nil {
+		return cli.Failed("%w", err)
+	}
+	if !slices.ContainsFunc(documents, func(d manifest.Document) bool { return d.Type != "" }) {
+		return cli.Failed("there is no manifest in %s; write one with `armature new TYPE > FILE.yaml`, then run init again", folder)
+	}
+	w := &setup{folder: folder, dryRun: dryRun}
+	text, err := schema.Write(uses, true)
+	if err != nil {
+		return cli.Failed("%w", err)
+	}
+	w.write(schema.File, text, cli.Count(len(uses), "type"))
+	w.settings(schema.Globs(documents))
+	w.modelines(documents)
+	t.printf("%s", columns(w.rows))
+	t.printf("%s", w.advice)
+	if w.err != nil {
+		return cli.Failed("%w", w.err)
+	}
+	if dryRun {
+		t.note("dry run: nothing was written")
+	}
+	return nil
+}
+
+// relative returns documents with the paths of their files below the folder, with
+// slashes.
+func relative(documents []manifest.Document, folder string) ([]manifest.Document, error) {
+	documents = slices.Clone(documents)
+	for i, d := range documents {
+		path, err := filepath.Rel(folder, d.File)
+		if err != nil {
+			return nil, fmt.Errorf("find %s below %s: %w", d.File, folder, err)
+		}
+		documents[i].File = filepath.ToSlash(path)
+	}
+	return documents, nil
+}
+
+// unchanged is what happens to a file that is right already.
+const unchanged = "unchanged"
+
+// settingsText describes the change of the settings.
+const settingsText = "maps the schema to the manifests"
+
+// setup writes files below a folder and lists them. After the first error it does
+// nothing.
+type setup struct {
+	folder string
+	dryRun bool
+	rows   [][]string
+	// advice is what the user has to do by hand.
+	advice string
+	err    error
+}
+
+// read returns a file, nil if there is none.
+func (s *setup) read(name string) []byte {
+	text, err := os.ReadFile(filepath.Join(s.folder, filepath.FromSlash(name)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && s.err == nil {
+		s.err = fmt.Errorf("read %s: %w", name, err)
+	}
+	return text
+}
+
+// write writes a file if its text differs, and lists what happened.
+func (s *setup) write(name string, text []byte, what string) {
+	before := s.read(name)
+	if s.err != nil {
+		return
+	}
+	verb := "updated"
+	switch {
+	case before == nil:
+		verb = "created"
+	case bytes.Equal(before, text):
+		verb = unchanged
+	}
+	if s.dryRun && verb != unchanged {
+		verb = "to be " + verb
+	}
+	s.rows = append(s.rows, []string{name, verb, what})
+	if s.dryRun || verb == unchanged {
+		return
+	}
+	path := filepath.Join(s.folder, filepath.FromSlash(name))
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if s.err = os.MkdirAll(filepath.Dir(path), 0o755); s.err == nil {
+		s.err = os.WriteFile(path, text, mode)
+	}
+}
+
+// settings maps the schema to the manifests in the editor's settings.
+func (s *setup) settings(globs []string) {
+	if len(globs) == 0 || s.err != nil {
+		return
+	}
+	merged, err := schema.MergeSettings(s.read(schema.Settings), globs)
+	if err != nil {
+		s.rows = append(s.rows, []string{schema.Settings, unchanged, err.Error()})
+		s.advice = fmt.Sprintf("\nadd this to %s:\n%s\n", schema.Settings, schema.Snippet(globs))
+		return
+	}
+	s.write(schema.Settings, merged, settingsText)
+}
+
+// modelines adds the comment with the schema to YAML manifests.
+func (s *setup) modelines(documents []manifest.Document) {
+	seen := map[string]bool{}
+	for _, d := range documents {
+		if d.Type == "" || !schema.IsYAML(d.File) || seen[d.File] || s.err != nil {
+			continue
+		}
+		seen[d.File] = true
+		if text, added := schema.AddModeline(s.read(d.File), d.File); added {
+			s.write(d.File, text, "comment with the schema")
+		}
+	}
+}

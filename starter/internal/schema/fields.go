@@ -1,0 +1,87 @@
+package schema
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
+)
+
+// Names of definitions that are not those of nodes.
+const (
+	markerName = "marker"
+	textName   = "text"
+)
+
+// Forms of texts, as the loader of manifests takes them.
+const (
+	typePattern     = `^[A-Za-z0-9-]+\.[A-Za-z0-9._-]+(/[A-Za-z0-9][A-Za-z0-9._-]*)+@[0-9]{4}-[0-9]{2}-[0-9]{2}(-[A-Za-z0-9.-]+)?$`
+	durationPattern = `^(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$`
+)
+
+// fields returns the schema of a manifest without its body. It comes from the fields
+// that the reference of manifests describes.
+func fields() object {
+	root := section()
+	properties := root["properties"].(object)
+	for _, f := range manifest.Fields() {
+		field := fieldOf(f)
+		field["description"] = f.Effect
+		parent, name := root, f.Name
+		if outer, inner, nested := strings.Cut(f.Name, "."); nested {
+			parent, name = properties[outer].(object), inner
+			parent["additionalProperties"] = false
+			if parent["properties"] == nil {
+				parent["properties"] = object{}
+			}
+		}
+		parent["properties"].(object)[name] = field
+		if f.Required {
+			required, _ := parent["required"].([]string)
+			parent["required"] = append(required, name)
+		}
+	}
+	properties["type"].(object)["pattern"] = typePattern
+	return root
+}
+
+func section() object {
+	return object{"type": "object", "properties": object{}, "additionalProperties": false}
+}
+
+// fieldOf returns the schema of one field by its kind.
+func fieldOf(f manifest.Field) object {
+	switch f.Kind {
+	case manifest.KindChoice:
+		return object{"enum": f.Allowed}
+	case manifest.KindDuration:
+		return object{"type": []string{"string", "integer"}, "pattern": durationPattern, "minimum": 0, "maximum": 0}
+	case manifest.KindPaths, manifest.KindNames:
+		return object{"type": "array", "items": object{"type": "string"}}
+	case manifest.KindTexts:
+		return object{"type": "object", "additionalProperties": object{"type": "string"}}
+	case manifest.KindMapping:
+		return object{"type": "object"}
+	}
+	return object{"type": "string"}
+}
+
+// marker returns the schema of what stands for a text in a body.
+func marker() object {
+	text := func(description string) object { return object{"type": "string", "description": description} }
+	return object{"anyOf": []any{
+		object{
+			"type": "object", "additionalProperties": false, "required": []string{resource.RefMarker},
+			"properties": object{
+				resource.RefMarker: text("The name of a manifest, or a resource ID: its resource ID, or the value at path, takes this place."),
+				"path":             text("The path of an observed value, like properties.x."),
+			},
+		},
+		object{
+			"type": "object", "additionalProperties": false, "required": []string{resource.SecretMarker},
+			"properties": object{
+				resource.SecretMarker: text("env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME: the worker reads it when it sends the PUT."),
+			},
+		},
+	}}
+}
