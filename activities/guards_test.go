@@ -195,7 +195,7 @@ func TestGuardAdoptAsIs(t *testing.T) {
 	if !first.Adopt {
 		t.Fatalf("verdict %+v", first.Verdict)
 	}
-	kept := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: observed, Put: true})
+	kept := local(w, w.acts.PostCheck, PostCheckInput{Desired: d, Observed: observed, Put: true, Adopted: true})
 	second := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: observed, Applied: true, Memory: kept.Memory})
 	want(t, second.Verdict, resource.ActionSkip, resource.ReasonInSync, "")
 	changed := json.RawMessage(`{"location":"westus2","properties":{"size":"huge"}}`)

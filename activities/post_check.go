@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
@@ -20,7 +18,9 @@ type PostCheckInput struct {
 	Observed json.RawMessage  `json:"observed,omitempty"`
 	Memory   json.RawMessage  `json:"memory,omitempty"`
 	// Put is set when this pass wrote the resource; Differences are the reasons.
+	// Adopted is set with it when nothing was written: the differences are to stay.
 	Put         bool                  `json:"put,omitempty"`
+	Adopted     bool                  `json:"adopted,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
 	// Secrets are as in PutResourceResult.
 	Secrets map[string]string `json:"secrets,omitempty"`
@@ -78,10 +78,12 @@ func (a *Activities) finishReady(ctx context.Context, in PostCheckInput, request
 		}
 	}
 	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
-	if len(found.NotTaken) > 0 {
+	switch text := found.NotTakenText(); {
+	case text == "" && in.Put && len(found.Accepted) > 0:
+		result.Verdict.Message = "Ready, except values that Azure keeps or does not show: " + found.AcceptedText()
+	case text != "":
 		result.Verdict.Reason, result.Verdict.Severity = resource.ReasonChangeNotTaken, resource.SeverityWarning
-		result.Verdict.Message = fmt.Sprintf("Ready, but Azure accepted the PUT and kept its own value of %s; it is not written again while nothing changes",
-			strings.Join(found.NotTaken, ", "))
+		result.Verdict.Message = "Ready, but Azure accepted the PUT and " + text + "; it is not written again while nothing changes"
 	}
 	if failed := a.Registry.Success(ctx, request); failed != nil {
 		result.Verdict = *failed
@@ -98,7 +100,7 @@ func (a *Activities) renewBaseline(in PostCheckInput, request extensions.Request
 	case !object.Exists() || a.Registry.InFlight(in.Desired.ID.Type(), object.ProvisioningState()):
 		return false
 	case in.Put:
-		options.Put, options.Reasons = true, in.Differences
+		options.Put, options.Adopted, options.Reasons = true, in.Adopted, in.Differences
 	case !found.InSync:
 		return false
 	}

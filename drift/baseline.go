@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // The bounds of a Baseline, which is part of the workflow's state.
@@ -54,7 +55,8 @@ type Entry struct {
 	Observed string `json:"observed,omitempty"`
 	// Secret is the keyed hash of the values behind $secret references.
 	Secret string `json:"secret,omitempty"`
-	// NotTaken is set when the path was a reason for the PUT.
+	// NotTaken is set when the path was a reason for the PUT, or when the GET after it
+	// does not show what it stated (isDropped).
 	NotTaken bool `json:"notTaken,omitempty"`
 }
 
@@ -94,6 +96,11 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 func (b *Baseline) fill(found []difference, reasons map[string]resource.Difference, opts Options) {
 	bytes := 0
 	var rest []difference
+	var shape *types.Shape
+	sent := opts.Put && !opts.Adopted
+	if sent {
+		shape = types.Lookup(opts.Type, opts.APIVersion)
+	}
 	for _, d := range found {
 		bytes += len(d.text) + 160 // the hashes and names of an Entry
 		if len(b.Differences) == MaxAccepted || bytes > maxDifferenceBytes {
@@ -106,8 +113,10 @@ func (b *Baseline) fill(found []difference, reasons map[string]resource.Differen
 		entry := d.entry(opts)
 		if _, reason := reasons[d.text]; reason && opts.Put {
 			entry.NotTaken = !d.hidden
-		} else if old, known := opts.Baseline.Differences[d.text]; known && !opts.Put {
-			entry.NotTaken = old.NotTaken && old.Desired == entry.Desired
+		} else {
+			old := opts.Baseline.Differences[d.text]
+			entry.NotTaken = old.NotTaken && old.Desired == entry.Desired ||
+				sent && d.rule == ruleAbsent && isDropped(shape, d.path, d.desired)
 		}
 		b.Differences[d.text] = entry
 	}

@@ -30,12 +30,12 @@ func TestBaseline(t *testing.T) {
 		"nothing changed": {
 			reason:  "a difference that Azure keeps after a good PUT is accepted: no further PUT",
 			desired: desired, observed: observed, apiVersion: "2024-01-01",
-			accepted: 3, notTaken: []string{"properties.sku"},
+			accepted: 3, notTaken: []string{"properties.mode", "properties.sku"},
 		},
 		"observed changed": {
 			reason:  "a change of an accepted path by another tool is drift",
 			desired: desired, observed: strings.Replace(observed, `"b"`, `"c"`, 1), apiVersion: "2024-01-01",
-			want: []string{"properties.sku"}, accepted: 2,
+			want: []string{"properties.sku"}, accepted: 2, notTaken: []string{"properties.mode"},
 		},
 		"observed appeared": {
 			reason:  "a value that appears is a change too",
@@ -45,22 +45,22 @@ func TestBaseline(t *testing.T) {
 		"desired changed": {
 			reason:  "a changed manifest is put",
 			desired: strings.Replace(desired, `"p":1`, `"p":3`, 1), observed: observed, apiVersion: "2024-01-01",
-			want: []string{"properties.rules[name=r].p"}, accepted: 2, notTaken: []string{"properties.sku"},
+			want: []string{"properties.rules[name=r].p"}, accepted: 2, notTaken: []string{"properties.mode", "properties.sku"},
 		},
 		"other api-version": {
 			reason:  "another api-version may show the same resource differently: that is not drift",
 			desired: desired, observed: observed, apiVersion: "2025-01-01",
-			accepted: 3, notTaken: []string{"properties.sku"}, rebaselined: true,
+			accepted: 3, notTaken: []string{"properties.mode", "properties.sku"}, rebaselined: true,
 		},
 		"other api-version shows less": {
 			reason:  "a value that the other api-version does not show, or shows in another form, is accepted once",
 			desired: desired, observed: `{"properties":{"sku":{"name":"b"},"rules":[]}}`, apiVersion: "2025-01-01",
-			accepted: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
+			accepted: 2, notTaken: []string{"properties.mode", "properties.sku"}, rebaselined: true,
 		},
 		"other api-version and desired changed": {
 			reason:  "a changed manifest is put under any api-version",
 			desired: strings.Replace(desired, `"p":1`, `"p":3`, 1), observed: observed, apiVersion: "2025-01-01",
-			want: []string{"properties.rules[name=r].p"}, accepted: 2, notTaken: []string{"properties.sku"}, rebaselined: true,
+			want: []string{"properties.rules[name=r].p"}, accepted: 2, notTaken: []string{"properties.mode", "properties.sku"}, rebaselined: true,
 		},
 	}
 	for name, c := range cases {
@@ -89,7 +89,11 @@ func TestBaseline(t *testing.T) {
 			if result.Rebaselined != c.rebaselined {
 				t.Errorf("%s: Rebaselined = %v", c.reason, result.Rebaselined)
 			}
-			if diff := cmp.Diff(c.notTaken, result.NotTaken); diff != "" {
+			var notTaken []string
+			for _, n := range result.NotTaken {
+				notTaken = append(notTaken, n.Path)
+			}
+			if diff := cmp.Diff(c.notTaken, notTaken); diff != "" {
 				t.Errorf("%s: not taken %s", c.reason, diff)
 			}
 		})

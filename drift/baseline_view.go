@@ -131,7 +131,7 @@ func (result *Result) accept(d difference, entry Entry) {
 	}
 	result.Accepted = append(result.Accepted, d.text)
 	if entry.NotTaken {
-		result.NotTaken = append(result.NotTaken, d.text)
+		result.NotTaken = append(result.NotTaken, NotTaken{Path: d.text, Absent: d.rule == ruleAbsent})
 	}
 }
 

@@ -55,14 +55,15 @@ func TestCorpus(t *testing.T) {
 	floors := map[string]float64{}
 	if os.Getenv("ARM_CORPUS") == "" {
 		floors = map[string]float64{
-			"cold.insync": 0.93, "cold.changes": 1, "warm.insync": 0.995, "warm.changes": 1, "mutations": 0.995,
+			"cold.insync": 0.93, "cold.changes": 1, "warm.insync": 0.995, "warm.changes": 1, "mutations": 0.995, "created.quiet": 0.99, "created.misspelt": 0.9,
 		}
 	}
 	newDifferences := tally{}
 	cold := scoreCold(t, pairs, changes, newDifferences)
 	warm := scoreWarm(t, pairs, changes)
 	operators := scoreMutations(t, pairs)
-	for _, s := range append(append(cold, warm...), operators...) {
+	created := scoreCreated(t, pairs)
+	for _, s := range slices.Concat(cold, warm, operators, created) {
 		fmt.Println(s)
 		if floor, judged := floors[s.name]; judged && s.share() < floor {
 			t.Errorf("%s: below %v", s, floor)

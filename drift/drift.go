@@ -29,8 +29,9 @@ type Options struct {
 	// secret key leave it nil: rotation is then not detected.
 	Secrets map[string]string
 	// Put is set when NewBaseline follows a PUT; Reasons are the differences that
-	// caused it.
+	// caused it. Adopted is set when no PUT was sent and the differences are to stay.
 	Put     bool
+	Adopted bool
 	Reasons []resource.Difference
 	// Now is the time of the PUT, by which repeated corrections are counted.
 	Now time.Time
@@ -55,9 +56,9 @@ type Result struct {
 	InSync bool
 	// Accepted are the paths that differ as they did after the last successful PUT.
 	Accepted []string
-	// NotTaken are the paths of Accepted that caused a PUT: changes that Azure did
-	// not apply.
-	NotTaken []string
+	// NotTaken are the paths of Accepted that a PUT was to change or to create and that
+	// Azure did not apply.
+	NotTaken []NotTaken
 	// Contested are differences that were corrected ContestedAfter times against the
 	// same foreign value: another PUT would be reverted again.
 	Contested []resource.Difference
@@ -87,6 +88,11 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 			result.More++
 		default:
 			result.Differences = append(result.Differences, shown)
+		}
+	}
+	for i, n := range result.NotTaken {
+		if path, err := resource.ParsePath(n.Path); err == nil && n.Absent {
+			result.NotTaken[i].Nearest = nearestShown(path, desired, observed)
 		}
 	}
 	result.Children = w.children[:min(len(w.children), resource.MaxDifferences)]

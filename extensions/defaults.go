@@ -94,10 +94,10 @@ func inSync(found drift.Result) PreReconcileCheckResult {
 	result := SkipReconcile("In sync: Azure matches the manifest")
 	switch {
 	case len(found.NotTaken) > 0:
-		result = SkipReconcile("Azure accepted the last PUT and kept its own value of "+summarize(found.NotTaken),
+		result = SkipReconcile("Azure accepted the last PUT and "+found.NotTakenText(),
 			WithReason(resource.ReasonChangeNotTaken), WithSeverity(resource.SeverityWarning))
 	case len(found.Accepted) > 0:
-		result = SkipReconcile("In sync, except values that Azure kept after the last PUT: " + summarize(found.Accepted))
+		result = SkipReconcile("In sync, except values that Azure kept after the last PUT: " + found.AcceptedText())
 	}
 	if len(found.Children) > 0 {
 		result.verdict.Message += "; it has children that the manifest does not list: " + summarize(found.Children)

@@ -163,7 +163,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PostCheck, activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.put || p.adopt, Differences: differences, Secrets: p.secrets, Changes: r.state.Changes,
+		Put: p.put || p.adopt, Adopted: p.adopt && !p.put, Differences: differences, Secrets: p.secrets, Changes: r.state.Changes,
 	})
 	if err == nil {
 		r.state.Kept = result.Kept

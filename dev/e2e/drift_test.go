@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestDrift(t *testing.T) {
 	worker := w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
 	for name, play := range map[string]func(*testing.T, scenarios, thing){
-		"override": playOverride, "not-taken": playNotTaken, "plan-file": playPlanFile, "protect": playProtect,
+		"override": playOverride, "not-taken": playNotTaken, "misspelt": playMisspelt, "plan-file": playPlanFile, "protect": playProtect,
 		"observe": func(t *testing.T, s scenarios, r thing) { playObserve(t, s, r, worker) },
 	} {
 		s.putGroup(name)
@@ -90,6 +91,25 @@ func playNotTaken(t *testing.T, s scenarios, r thing) {
 	plan := s.MustCLI("plan", "-f", r.name+".yaml").Out
 	if !strings.Contains(plan, "kept its own value of properties.size") {
 		t.Errorf("the plan does not show the value that Azure kept:\n%s", plan)
+	}
+}
+
+// playMisspelt creates an account with a property that its type does not have: Azure
+// accepts it and does not show it, and the condition names the right one.
+func playMisspelt(t *testing.T, s scenarios, r thing) {
+	manifest := fmt.Sprintf(`type: Microsoft.Storage/storageAccounts@2023-05-01
+name: e2emisspelt
+owner: %s/resourceGroups/%s
+body: {location: westus2, kind: StorageV2, sku: {name: Standard_LRS}, properties: {minimumTlsVerison: TLS1_2}}
+reconcile: {validation: off, interval: 1h}
+`, subscription, r.group)
+	s.MustCLI("apply", "-f", s.Write(r.name+".yaml", manifest), "--wait", "--timeout", "60s")
+	id := fmt.Sprintf("%s/resourceGroups/%s/providers/Microsoft.Storage/storageAccounts/e2emisspelt", subscription, r.group)
+	status, err := s.Status(id)
+	c := status.Condition
+	if err != nil || !c.Ready || c.Reason != resource.ReasonChangeNotTaken || c.Severity != resource.SeverityWarning ||
+		!strings.Contains(c.Message, "does not show properties.minimumTlsVerison (did you mean properties.minimumTlsVersion?)") {
+		t.Errorf("status %+v (%v), want Ready with the warning %s that names both properties", c, err, resource.ReasonChangeNotTaken)
 	}
 }
 

@@ -1,0 +1,142 @@
+package drift
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// NotTaken is a path that a PUT stated and Azure did not apply.
+type NotTaken struct {
+	Path string
+	// Absent is set if the GET does not show the property, and unset if it shows
+	// another value. Nearest is then the path that was probably meant and that the GET
+	// shows, or "".
+	Absent  bool
+	Nearest string
+}
+
+// String returns the path, with the nearest one.
+func (n NotTaken) String() string {
+	if n.Nearest == "" {
+		return n.Path
+	}
+	return fmt.Sprintf("%s (did you mean %s?)", n.Path, n.Nearest)
+}
+
+// isDropped reports whether a stated value that no GET shows after the PUT was
+// probably not taken: the shape of the type does not have the property, or it is true
+// or a list with items. Many services do not return other values that they apply:
+// defaults, SKUs, credentials. shape is nil for a type that is not published.
+func isDropped(shape *types.Shape, path resource.Path, value any) bool {
+	if isUnset(value) || value == "" {
+		return false
+	}
+	if object, isMap := value.(map[string]any); isMap {
+		for name, member := range object {
+			if isDropped(shape, path.With(resource.Step{Name: name}), member) {
+				return true
+			}
+		}
+		return false
+	}
+	if shape == nil {
+		return true
+	}
+	if found, free := shape.Find(path); len(found) == 0 && !free {
+		return true
+	}
+	_, isList := value.([]any)
+	return isList || value == true
+}
+
+// nearestShown returns the path of the property that observed shows, desired does not
+// state and a path was probably meant for: one of a similar name beside it, or one of
+// the same name one level up or down; "" if there is none.
+func nearestShown(path resource.Path, desired, observed map[string]any) string {
+	if len(path) == 0 || path[len(path)-1].Name == "" {
+		return ""
+	}
+	parent, name := path[:len(path)-1], path[len(path)-1].Name
+	beside := unstatedMembers(parent, desired, observed)
+	if match := nearest.Match(name, beside); match != "" {
+		return parent.With(resource.Step{Name: match}).String()
+	}
+	around := []resource.Path{}
+	if len(parent) > 0 {
+		around = append(around, parent[:len(parent)-1])
+	}
+	if shown, isMap := valueAt(parent, observed).(map[string]any); isMap {
+		for member := range inOrder(shown) {
+			around = append(around, parent.With(resource.Step{Name: member}))
+		}
+	}
+	for _, at := range around {
+		for _, member := range unstatedMembers(at, desired, observed) {
+			if strings.EqualFold(member, name) {
+				return at.With(resource.Step{Name: member}).String()
+			}
+		}
+	}
+	return ""
+}
+
+// unstatedMembers returns the members of an object that observed shows and desired
+// does not state.
+func unstatedMembers(path resource.Path, desired, observed map[string]any) []string {
+	shown, _ := valueAt(path, observed).(map[string]any)
+	stated, _ := valueAt(path, desired).(map[string]any)
+	var names []string
+	for name := range inOrder(shown) {
+		if _, _, found := property(stated, name); !found && !(len(path) == 0 && setByARM(name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// valueAt returns the value at a path, the whole body for an empty one.
+func valueAt(path resource.Path, body map[string]any) any {
+	if len(path) == 0 {
+		return body
+	}
+	value, _ := path.Get(body)
+	return value
+}
+
+// NotTakenText returns what Azure did with the paths of NotTaken, for a sentence that
+// begins "Azure accepted the PUT and"; "" if there are none. It names at most three
+// paths of each kind.
+func (r Result) NotTakenText() string {
+	var kept, absent []string
+	for _, n := range r.NotTaken {
+		if n.Absent {
+			absent = append(absent, n.String())
+		} else {
+			kept = append(kept, n.Path)
+		}
+	}
+	var parts []string
+	if len(kept) > 0 {
+		parts = append(parts, "kept its own value of "+firstOf(kept))
+	}
+	if len(absent) > 0 {
+		parts = append(parts, "does not show "+firstOf(absent))
+	}
+	return strings.Join(parts, ", and ")
+}
+
+// AcceptedText returns the first paths of Accepted and the number of the others.
+func (r Result) AcceptedText() string { return firstOf(r.Accepted) }
+
+// firstOf returns the first texts and the number of the others.
+func firstOf(texts []string) string {
+	const maxTexts = 3
+	if len(texts) <= maxTexts {
+		return strings.Join(texts, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(texts[:maxTexts], ", "), len(texts)-maxTexts)
+}
