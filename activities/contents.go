@@ -64,14 +64,15 @@ func (c *contents) look(ctx context.Context) error {
 
 // collections returns the children that a DELETE of a type would also delete: those
 // that are published and can be created, and those that extensions name. Connections
-// that the other side makes are left out: what made them stays.
+// that the other side makes are left out: what made them stays. So are parts of the
+// resource.
 func (c *contents) collections(resourceType string) []collection {
 	var all []collection
 	known := map[string]bool{}
 	for _, child := range types.Children(resourceType) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		known[strings.ToLower(segment)] = true
-		if child.Writable && !madeByOtherSide(segment) {
+		if child.Writable && !madeByOtherSide(segment) && !madeByParent(child.Type) {
 			all = append(all, collection{segment: segment, child: child, apiVersion: c.version(child.Type)})
 		}
 	}

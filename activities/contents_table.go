@@ -12,6 +12,13 @@ func madeByOtherSide(segment string) bool {
 	return strings.EqualFold(segment, "privateEndpointConnections") || strings.EqualFold(segment, "networkSecurityPerimeterConfigurations")
 }
 
+// madeByParent reports whether a type of child exists only as a part of its parent, which
+// makes and removes such children by itself: the machines of a scale set, made from its
+// model (learn.microsoft.com, "Orchestration modes for Virtual Machine Scale Sets").
+func madeByParent(childType string) bool {
+	return strings.EqualFold(childType, "Microsoft.Compute/virtualMachineScaleSets/virtualMachines")
+}
+
 // ownChildren are children that a service creates with the parent and that cannot exist
 // without it; type in lower case, then their names; "*" stands for all. The sources
 // are the pages of learn.microsoft.com that describe what a new resource contains.

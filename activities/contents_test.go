@@ -66,7 +66,7 @@ func reachableCollections(t *testing.T, parent string, depth int) []string {
 	for _, child := range types.Children(parent) {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		switch {
-		case !child.Writable || madeByOtherSide(segment) || slices.Contains(settingsCollections, strings.ToLower(segment)):
+		case !child.Writable || madeByOtherSide(segment) || madeByParent(child.Type) || slices.Contains(settingsCollections, strings.ToLower(segment)):
 		case len(child.Names) > 0 && !child.Open && depth < maxContentsDepth:
 			for _, below := range reachableCollections(t, child.Type, depth+1) {
 				paths = append(paths, segment+"/"+child.Names[0]+"/"+below)
@@ -108,6 +108,8 @@ func TestContentsOfTypes(t *testing.T) {
 		vault   = groupText + "/providers/Microsoft.KeyVault/vaults/v1"
 		machine = groupText + "/providers/Microsoft.Compute/virtualMachines/m1"
 		disk    = groupText + "/providers/Microsoft.Compute/disks/d1"
+
+		scaleSet = groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s1"
 
 		machineBody = `{"location":"westus2","properties":{"storageProfile":{"dataDisks":[{"lun":0,"name":"d1","createOption":"Attach","deleteOption":"Delete","managedDisk":{"id":"` + disk + `"}}]}}}`
 	)
@@ -161,6 +163,13 @@ func TestContentsOfTypes(t *testing.T) {
 		},
 		"connection": {
 			reason: "the private endpoint stays", resource: vault, children: []string{vault + "/privateEndpointConnections/pe1"}, action: resource.ActionProceed,
+		},
+		"machine of a scale set": {
+			reason: "the set made it", resource: scaleSet, children: []string{scaleSet + "/virtualMachines/0"}, action: resource.ActionProceed,
+		},
+		"extension of a scale set": {
+			reason: "a person added it", resource: scaleSet, children: []string{scaleSet + "/extensions/e1"},
+			action: resource.ActionBlock, parts: []string{"e1 (Microsoft.Compute/virtualMachineScaleSets/extensions)"},
 		},
 		"managed and deleted": {
 			reason: "it is deleted too", resource: server, children: []string{server + "/databases/db1"},
