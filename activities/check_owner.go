@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
@@ -147,11 +148,17 @@ func (a *Activities) request(desired resource.Desired) extensions.Request {
 	return request
 }
 
+// keepsOthers reports whether a PUT keeps the values that other tools set since the last
+// one: by default, for types whose published shape defines what may be sent back.
+func keepsOthers(desired resource.Desired) bool {
+	return desired.Put == "" && drift.KeepsOthers(desired.ID.Type())
+}
+
 func (a *Activities) requestWithoutBody(desired resource.Desired) extensions.Request {
 	return extensions.Request{
 		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion},
 		Resolver: a.lookup, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
-		Merge: desired.Put == resource.PutMerge,
+		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
 	}
 }
 

@@ -22,7 +22,9 @@ type PostCheckInput struct {
 	Put         bool                  `json:"put,omitempty"`
 	Adopted     bool                  `json:"adopted,omitempty"`
 	Differences []resource.Difference `json:"differences,omitempty"`
-	// Secrets are as in PutResourceResult.
+	// Secrets and Kept are as in PutResourceResult; Sent is set when it was sent.
+	Sent    bool              `json:"sent,omitempty"`
+	Kept    string            `json:"kept,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"`
 	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
@@ -101,6 +103,7 @@ func (a *Activities) renewBaseline(in PostCheckInput, request extensions.Request
 		return false
 	case in.Put:
 		options.Put, options.Adopted, options.Reasons = true, in.Adopted, in.Differences
+		options.Sent, options.Kept = in.Sent, drift.PathSet(in.Kept)
 	case !found.InSync:
 		return false
 	}

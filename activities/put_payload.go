@@ -29,8 +29,13 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 	values := slices.Sorted(maps.Values(known))
 	p.secrets = p.hashSecrets(known)
 	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
+	if p.request.KeepOthers && p.request.Object.Exists() {
+		body, p.kept = drift.Keep(body, p.request.Object.Observed, p.request.Comparison())
+	}
 	if desired.Put == resource.PutMerge {
 		body = drift.Merge(body, p.request.Object.Observed, desired.ID.Type(), desired.APIVersion)
+	}
+	if desired.Put == resource.PutMerge || p.kept != "" {
 		drift.RemoveUnstated(body, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
 	}
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)

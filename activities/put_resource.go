@@ -57,6 +57,8 @@ type PutResourceResult struct {
 	// Secrets are keyed hashes of the secrets that were sent, by reference: one may
 	// be rotated before PostCheck. Nil without a secret key.
 	Secrets map[string]string `json:"secrets,omitempty"`
+	// Kept are hashes of the paths of the values in the body that other tools set.
+	Kept string `json:"kept,omitempty"`
 	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:
 	// the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
@@ -95,6 +97,8 @@ type put struct {
 	// preconditionRetries counts the PUTs of this attempt that ARM refused because
 	// the resource had changed since the read.
 	preconditionRetries int
+	// kept are the paths of the values in the payload that other tools set.
+	kept drift.PathSet
 	// secrets are keyed hashes of the secrets in the payload, by reference.
 	secrets map[string]string
 	request extensions.Request
@@ -155,7 +159,7 @@ func (p *put) mustCreate() bool {
 // usesObserved reports whether the payload contains values that only a fresh,
 // unmasked read provides.
 func (p *put) usesObserved() bool {
-	return p.in.Desired.Put == resource.PutMerge || len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
+	return p.in.Desired.Put == resource.PutMerge || p.kept != "" || len(p.in.Desired.Ignore) > 0 || p.Registry.Modifies(p.in.Desired.ID.Type())
 }
 
 // reread reads the resource, unmasked, into the request. It returns a result when

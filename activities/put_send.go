@@ -78,7 +78,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	// No heartbeat: the result arrives at the server as soon as one would.
 	return PutResourceResult{
 		Verdict: p.report("PutResource", verdict), Sent: true, Done: operation.Done,
-		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets,
+		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets, Kept: string(p.kept),
 	}, nil
 }
 

@@ -42,6 +42,9 @@ type Baseline struct {
 	// set when they exceed the bound; added elements are then not compared.
 	Added   PathSet `json:"added,omitempty"`
 	Crowded bool    `json:"crowded,omitempty"`
+	// Unstated are hashes of the values that the service set by itself at the last
+	// PUT, with their paths. Keep leaves them to the service.
+	Unstated PathSet `json:"unstated,omitempty"`
 	// Corrections counts, by path, the PUTs that restored a value.
 	Corrections map[string]Correction `json:"fights,omitempty"`
 }
@@ -89,6 +92,10 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	baseline.Added, baseline.Crowded = newPathSet(added, maxAdded), len(added) > maxAdded
 	baseline.fill(kept, reasons, opts)
 	baseline.Corrections = corrections(kept, baseline.Body, opts)
+	baseline.Unstated = opts.Baseline.Unstated
+	if opts.Sent && opts.KeepOthers {
+		baseline.Unstated = unstatedValues(desired, observed, opts)
+	}
 	return baseline
 }
 

@@ -19,6 +19,12 @@ type Options struct {
 	// Merge is set when a PUT merges desired into observed: elements that other
 	// writers add to a list then remain.
 	Merge bool
+	// KeepOthers is set when a PUT keeps the values that other tools set (Keep).
+	KeepOthers bool
+	// Sent is set when NewBaseline follows a PUT whose body Keep made; Kept are the
+	// paths that it kept for other tools.
+	Sent bool
+	Kept PathSet
 	// Baseline of the last PUT.
 	Baseline Baseline
 	// Key keys the hashes of the baseline. Without a key, literal secrets are not

@@ -18,6 +18,9 @@ func drops(desired, observed map[string]any, opts Options) []string {
 	}
 	var paths []string
 	for _, name := range envelope {
+		if opts.KeepOthers {
+			break
+		}
 		_, value, present := property(observed, name)
 		if _, _, stated := property(desired, name); present && !stated && !isEmpty(value) {
 			paths = append(paths, name)
@@ -25,6 +28,9 @@ func drops(desired, observed map[string]any, opts Options) []string {
 	}
 	w := &walker{subject: opts.subject(observed), reportAdded: true}
 	for _, d := range w.differences(desired, observed, opts.Ignore) {
+		if opts.KeepOthers && d.path[len(d.path)-1].Name != "" {
+			continue // the key of a map is kept
+		}
 		if d.rule == ruleItemAdded && len(paths) < resource.MaxDifferences && !strings.HasPrefix(strings.ToLower(d.text), "tags") {
 			paths = append(paths, d.text)
 		}

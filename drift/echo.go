@@ -46,10 +46,11 @@ func echoObject(n *types.Node, desired, observed map[string]any, readOnly *types
 		case isStated && stated != nil:
 			observed[name] = echoValue(p.Type, stated, value, below)
 		case !found, p.Has(types.ReadOnly), p.Has(types.WriteOnly), p.Type.Sensitive,
-			below.Ends(), slices.Contains(neverEchoed, strings.ToLower(name)), resource.Masked(value):
+			below.Ends(), slices.Contains(neverEchoed, strings.ToLower(name)), isPlaceholder(value):
 			delete(observed, name)
 		default:
-			if observed[name] = echoValue(p.Type, nil, value, below); isEmpty(observed[name]) {
+			// An empty value is a value where names are free: {} of an identity's ID.
+			if observed[name] = echoValue(p.Type, nil, value, below); isEmpty(observed[name]) && p.Name != "" {
 				delete(observed, name)
 			}
 		}

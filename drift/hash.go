@@ -133,7 +133,10 @@ func (s decodedSet) has(path resource.Path) bool {
 	if len(s) == 0 {
 		return false
 	}
-	hash := hashPath(path)
+	return s.hasHash(hashPath(path))
+}
+
+func (s decodedSet) hasHash(hash pathHash) bool {
 	const size = len(hash)
 	at := sort.Search(len(s)/size, func(i int) bool { return bytes.Compare(s[i*size:(i+1)*size], hash[:]) >= 0 })
 	return at < len(s)/size && bytes.Equal(s[at*size:(at+1)*size], hash[:])

@@ -31,8 +31,9 @@ type Request struct {
 	Ignore   []string
 	// HashKey keys the hashes in Baseline; without it they have none.
 	HashKey []byte
-	// Merge means that a PUT lays desired over observed.
-	Merge bool
+	// Merge means that a PUT lays desired over observed, KeepOthers that it keeps what
+	// other tools set since the last PUT.
+	Merge, KeepOthers bool
 	// Secrets are hashes of the values behind $secret references, if their rotation
 	// counts as a difference, by reference; nil where there is none.
 	Secrets map[string]string
@@ -70,7 +71,7 @@ func (r Request) Comparison() drift.Options {
 	return drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
 		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey,
-		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge,
+		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers,
 	}
 }
 

@@ -73,8 +73,8 @@ func Fields() []Field {
 		},
 		{
 			Name: "reconcile.put", Kind: KindChoice,
-			Effect:  "What a PUT sends. `replace`: the body, with the tags and the children that other tools or users created (a subnet that the body of its network does not state). `merge`: the last GET overlaid with the body, with If-Match if ARM supports it.",
-			Allowed: texts(resource.PutReplace, resource.PutMerge),
+			Effect:  "What a PUT sends, besides the tags and the children that other tools or users created (a subnet that the body of its network does not state). `default`: the body, and the values that it does not state and that others set since the last PUT; with If-Match if ARM supports it. `merge`: the last GET overlaid with the body, which also keeps items that others add to lists. `replace`: the body alone.",
+			Allowed: texts(resource.PutDefault, resource.PutMerge, resource.PutReplace),
 		},
 		{
 			Name: "reconcile.interval", Kind: KindDuration,

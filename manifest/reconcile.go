@@ -32,7 +32,7 @@ func (l *loader) readReconcile(d *draft) {
 	readEnum(l, d, section, "policy", &d.desired.Policy, resource.Policies()...)
 	readEnum(l, d, section, "adopt", &d.desired.Adopt, resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly)
 	readEnum(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever)
-	readEnum(l, d, section, "put", &d.desired.Put, resource.PutReplace, resource.PutMerge)
+	readEnum(l, d, section, "put", &d.desired.Put, resource.PutDefault, resource.PutMerge, resource.PutReplace)
 	readEnum(l, d, section, "validation", &d.validation, Validations()...)
 	if interval := section.get("interval"); interval != nil {
 		value, ok := l.duration(d, "reconcile.interval", interval)

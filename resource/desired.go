@@ -43,9 +43,13 @@ const (
 // Put defines the body of a PUT.
 type Put string
 
-// PutReplace sends the manifest's body. PutMerge merges it into the body of the
-// last GET, so that values that the manifest does not state remain.
+// PutDefault, which is the empty text in a spec, sends the manifest's body with what
+// other tools set since the last PUT; that needs a published type, for other types it is
+// PutReplace. PutReplace sends the manifest's body alone. PutMerge merges it into the
+// body of the last GET, so that all values and list items that the manifest does not
+// state remain.
 const (
+	PutDefault Put = "default"
 	PutReplace Put = "replace"
 	PutMerge   Put = "merge"
 )

@@ -21,6 +21,8 @@ type pass struct {
 	put        bool
 	// secrets are hashes of the secrets that the PUT sent.
 	secrets map[string]string
+	// kept are hashes of the paths of other tools that the PUT kept.
+	kept string
 	// adopt is set when the differences are to stay.
 	adopt bool
 	// after is the reading at the end of an operation; nil without one.
@@ -163,7 +165,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PostCheck, activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.put || p.adopt, Adopted: p.adopt && !p.put, Differences: differences, Secrets: p.secrets, Changes: r.state.Changes,
+		Put: p.put || p.adopt, Adopted: p.adopt && !p.put, Differences: differences, Secrets: p.secrets, Sent: p.put, Kept: p.kept, Changes: r.state.Changes,
 	})
 	if err == nil {
 		r.state.Kept = result.Kept

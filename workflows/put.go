@@ -70,7 +70,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Correction: r.state.ReadyGeneration == p.generation,
 		Repeated:   r.state.Repeated,
 	})
-	p.put, p.secrets = result.Sent, result.Secrets
+	p.put, p.secrets, p.kept = result.Sent, result.Secrets, result.Kept
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
 	return result, verdictOf(result.Verdict, err)

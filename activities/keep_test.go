@@ -1,0 +1,167 @@
+package activities
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// passRunner runs the steps of passes of one resource, with the memory between them.
+type passRunner struct {
+	*world
+	spec   resource.Desired
+	memory json.RawMessage
+	puts   int
+}
+
+// pass runs one pass and returns the verdict that ended it.
+func (p *passRunner) pass() resource.Verdict {
+	p.t.Helper()
+	got := p.read()
+	pre := local(p.world, p.acts.PreCheck, PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0})
+	if pre.Verdict.Stops() {
+		return pre.Verdict
+	}
+	post := PostCheckInput{Desired: p.spec, Memory: p.memory, Observed: got.Observed, Put: pre.Adopt}
+	if pre.Verdict.Action == resource.ActionProceed && !pre.Adopt {
+		p.fresh()
+		put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
+			Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Verdict.Create, First: p.puts == 0 && pre.Verdict.Create, Correction: p.puts > 0,
+		})
+		if put.Verdict.Stops() {
+			return put.Verdict
+		}
+		p.puts++
+		if !put.Done {
+			p.fresh()
+			finish(p.world, p.acts.PollOperation, PollOperationInput{Target: p.target(), Token: put.Token})
+		}
+		post.Put, post.Sent, post.Kept, post.Differences, post.Observed = true, put.Sent, put.Kept, pre.Verdict.Differences, p.read().Observed
+	}
+	end := local(p.world, p.acts.PostCheck, post)
+	if end.Memory != nil {
+		p.memory = end.Memory
+	}
+	return end.Verdict
+}
+
+func (p *passRunner) target() resource.Target {
+	return resource.Target{ID: p.spec.ID, APIVersion: p.spec.APIVersion}
+}
+
+func (p *passRunner) read() GetResourceResult {
+	p.fresh()
+	got, _ := finish(p.world, p.acts.GetResource, GetResourceInput{Target: p.target()})
+	return got
+}
+
+// patch changes the resource as another tool does.
+func (p *passRunner) patch(body string) {
+	p.t.Helper()
+	var object map[string]any
+	must(p.t, json.Unmarshal([]byte(body), &object))
+	must(p.t, p.sim.Patch(p.spec.ID.String(), object))
+}
+
+// TestGuardSettingsOfOthers creates a resource, lets another tool set what the manifest
+// does not state, and drifts one property that it states: one PUT corrects it and takes
+// nothing of the other tool. A second drift shows that what was kept once is kept again.
+func TestGuardSettingsOfOthers(t *testing.T) {
+	t.Parallel()
+	const network = groupText + "/providers/Microsoft.Network/"
+	cases := map[string]struct {
+		reason, id, version string
+		body, theirs, drift string
+		// keeps are texts that the stored body must contain at the end.
+		keeps []string
+	}{
+		"subnet": {
+			reason: "the network team attached them", id: network + "virtualNetworks/net/subnets/s1", version: "2023-09-01",
+			body:   `{"properties":{"addressPrefix":"10.0.1.0/24","privateEndpointNetworkPolicies":"Disabled"}}`,
+			theirs: `{"properties":{"networkSecurityGroup":{"id":"` + network + `networkSecurityGroups/n"},"routeTable":{"id":"` + network + `routeTables/r"},"natGateway":{"id":"` + network + `natGateways/g"}}}`,
+			drift:  `{"properties":{"privateEndpointNetworkPolicies":"Enabled"}}`,
+			keeps:  []string{"networkSecurityGroups/n", "routeTables/r", "natGateways/g", `"privateEndpointNetworkPolicies":"Disabled"`},
+		},
+		"network interface": {
+			reason: "a load balancer's owner added the pool", id: network + "networkInterfaces/nic", version: "2023-09-01",
+			body:   `{"location":"westus2","properties":{"enableAcceleratedNetworking":true,"ipConfigurations":[{"name":"a","properties":{"privateIPAllocationMethod":"Dynamic","subnet":{"id":"` + network + `virtualNetworks/net/subnets/s1"}}}]}}`,
+			theirs: `{"properties":{"ipConfigurations":[{"name":"a","properties":{"privateIPAllocationMethod":"Dynamic","subnet":{"id":"` + network + `virtualNetworks/net/subnets/s1"},"loadBalancerBackendAddressPools":[{"id":"` + network + `loadBalancers/l/backendAddressPools/b"}]}}]}}`,
+			drift:  `{"properties":{"enableAcceleratedNetworking":false}}`,
+			keeps:  []string{"backendAddressPools/b", `"enableAcceleratedNetworking":true`},
+		},
+		"storage account": {
+			reason: "Azure Policy hardened it", id: groupText + "/providers/Microsoft.Storage/storageAccounts/acct", version: "2023-01-01",
+			body:   `{"location":"westus2","kind":"StorageV2","sku":{"name":"Standard_LRS"},"properties":{"accessTier":"Hot"}}`,
+			theirs: `{"properties":{"publicNetworkAccess":"Disabled","minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Deny","bypass":"None"}}}`,
+			drift:  `{"properties":{"accessTier":"Cool"}}`,
+			keeps:  []string{`"publicNetworkAccess":"Disabled"`, `"minimumTlsVersion":"TLS1_2"`, `"defaultAction":"Deny"`, `"accessTier":"Hot"`},
+		},
+		"web app": {
+			reason: "an operator integrated it into a network", id: groupText + "/providers/Microsoft.Web/sites/site1", version: "2023-01-01",
+			body:   `{"location":"westus2","properties":{"httpsOnly":true}}`,
+			theirs: `{"identity":{"type":"UserAssigned","userAssignedIdentities":{"` + groupText + `/providers/Microsoft.ManagedIdentity/userAssignedIdentities/u":{}}},"properties":{"virtualNetworkSubnetId":"` + network + `virtualNetworks/net/subnets/s1","siteConfig":{"alwaysOn":true}}}`,
+			drift:  `{"properties":{"httpsOnly":false}}`,
+			keeps:  []string{"subnets/s1", `"alwaysOn":true`, "userAssignedIdentities/u", `"type":"UserAssigned"`, `"httpsOnly":true`},
+		},
+		"cluster": {
+			reason: "a pool was scaled by the autoscaler and the channel set by an operator", id: groupText + "/providers/Microsoft.ContainerService/managedClusters/aks", version: "2024-02-01",
+			body:   `{"location":"westus2","identity":{"type":"SystemAssigned"},"properties":{"dnsPrefix":"aks","disableLocalAccounts":true,"agentPoolProfiles":[{"name":"system","mode":"System","vmSize":"Standard_DS2_v2","enableAutoScaling":true,"minCount":1,"maxCount":5}]}}`,
+			theirs: `{"properties":{"autoUpgradeProfile":{"upgradeChannel":"stable"}}}`,
+			drift:  `{"properties":{"disableLocalAccounts":false}}`,
+			keeps:  []string{`"upgradeChannel":"stable"`, `"disableLocalAccounts":true`},
+		},
+		"document account": {
+			reason: "an operator opened it for an office", id: groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos", version: "2023-11-15",
+			body:   `{"location":"westus2","properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"westus2"}],"enableAutomaticFailover":true}}`,
+			theirs: `{"properties":{"ipRules":[{"ipAddressOrRange":"203.0.113.7"}]}}`,
+			drift:  `{"properties":{"enableAutomaticFailover":false}}`,
+			keeps:  []string{"203.0.113.7", `"enableAutomaticFailover":true`},
+		},
+		"machine": {
+			reason: "an operator attached a disk", id: groupText + "/providers/Microsoft.Compute/virtualMachines/vm", version: "2023-03-01",
+			body:   `{"location":"westus2","properties":{"hardwareProfile":{"vmSize":"Standard_B2s"},"licenseType":"None"}}`,
+			theirs: `{"properties":{"storageProfile":{"dataDisks":[{"lun":1,"createOption":"Attach","managedDisk":{"id":"` + groupText + `/providers/Microsoft.Compute/disks/d"}}]}}}`,
+			drift:  `{"properties":{"licenseType":"Windows_Server"}}`,
+			keeps:  []string{"disks/d", `"licenseType":"None"`},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(s *setup) { s.sim.TimeScale = 1e6 })
+			w.put(groupText, `{"location":"westus2"}`)
+			w.put(network+"virtualNetworks/net", `{"location":"westus2"}`)
+			for _, used := range []string{"virtualNetworks/net/subnets/s1", "networkSecurityGroups/n", "routeTables/r", "natGateways/g"} {
+				if network+used != tc.id {
+					w.put(network+used, `{"location":"westus2","properties":{}}`)
+				}
+			}
+			p := &passRunner{world: w, spec: desired(t, tc.id, tc.body)}
+			p.spec.APIVersion = tc.version
+			if got := p.pass(); got.Stops() || p.puts != 1 {
+				t.Fatalf("creation: %d PUTs, %s %s", p.puts, got.Reason, got.Message)
+			}
+			p.patch(tc.theirs)
+			if got := p.pass(); got.Stops() || p.puts != 1 {
+				t.Fatalf("what others set is no drift: %d PUTs, %s %s", p.puts, got.Reason, got.Message)
+			}
+			for round := range 2 {
+				p.patch(tc.drift)
+				if got := p.pass(); got.Stops() || p.puts != round+2 {
+					t.Fatalf("correction %d: %d PUTs, %s %s", round+1, p.puts, got.Reason, got.Message)
+				}
+				if got := p.pass(); got.Stops() || p.puts != round+2 {
+					t.Fatalf("after correction %d: %d PUTs, %s %s", round+1, p.puts, got.Reason, got.Message)
+				}
+				stored := string(p.read().Observed)
+				for _, text := range tc.keeps {
+					if !strings.Contains(stored, text) {
+						t.Errorf("correction %d lost %s (%s): %s", round+1, text, tc.reason, stored)
+					}
+				}
+			}
+		})
+	}
+}
