@@ -118,7 +118,7 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 			break
 		}
 		group.Go(func() error {
-			if err := a.Fleet.Delete(deleting, dependent.ID, in.By); err != nil {
+			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By}); err != nil {
 				return fmt.Errorf("delete %s: %w", dependent.ID.Short(), err)
 			}
 			return nil

@@ -119,6 +119,11 @@ func TestCheckDependents(t *testing.T) {
 			if len(got.Verdict.WaitingFor) != c.waits || len(w.fleet.deleted) != c.deleted {
 				t.Errorf("%s: waits for %d, deletes %d; want %d and %d", c.reason, len(got.Verdict.WaitingFor), len(w.fleet.deleted), c.waits, c.deleted)
 			}
+			for _, cascade := range w.fleet.cascades {
+				if !cascade.Owner.Equal(id(t, clusterText)) || cascade.By != "ada@host" {
+					t.Errorf("%s: %+v, want the owner and the user of the cascade", c.reason, cascade)
+				}
+			}
 			if c.lacks != "" && strings.Contains(got.Verdict.Message, c.lacks) {
 				t.Errorf("%s: %q", c.reason, got.Verdict.Message)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
+	"go.temporal.io/sdk/activity"
 )
 
 // DeleteResourceInput is the resource to delete.
@@ -26,6 +27,9 @@ type DeleteResourceResult struct {
 	Done       bool          `json:"done,omitempty"`
 	Token      string        `json:"token,omitempty"`
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Unsent is set when ARM accepted no DELETE: none was sent, or ARM refused it. It is
+	// false where that is not certain.
+	Unsent bool `json:"unsent,omitempty"`
 }
 
 // DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is idempotent,
@@ -42,7 +46,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		stop = a.checkFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
-		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop)}, nil
+		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: isFirstAttempt(ctx)}, nil
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
@@ -96,7 +100,25 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 			verdict = a.leaveToOwner(ctx, in.Desired.ID, verdict)
 		}
 	}
-	return DeleteResourceResult{Verdict: a.report("DeleteResource", verdict)}, nil
+	return DeleteResourceResult{Verdict: a.report("DeleteResource", verdict), Unsent: a.refusedUnsent(ctx, in.Desired, err)}, nil
+}
+
+// refusedUnsent reports whether a DELETE that failed has changed nothing in Azure: ARM
+// refused the first attempt, and no extension sent anything before it.
+func (a *Activities) refusedUnsent(ctx context.Context, desired resource.Desired, err error) bool {
+	return isRefusal(err) && isFirstAttempt(ctx) && !a.Registry.Deletes(desired.ID.Type())
+}
+
+// isFirstAttempt reports whether no earlier attempt of the activity can have sent
+// anything.
+func isFirstAttempt(ctx context.Context) bool { return activity.GetInfo(ctx).Attempt == 1 }
+
+// isRefusal reports whether ARM refused a request, so that nothing came of it. After
+// any other error it may have accepted the request.
+func isRefusal(err error) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	return ok && failure.Status >= http.StatusBadRequest && failure.Status < http.StatusInternalServerError &&
+		failure.Status != http.StatusRequestTimeout
 }
 
 // refusedByUse reports whether ARM refuses a DELETE because of what the resource is
@@ -115,7 +137,7 @@ func refusedByUse(failure *arm.Error) bool {
 // notDeletableVerdict is the verdict of a type that ARM does not delete.
 func notDeletableVerdict(refusal resource.Verdict) resource.Verdict {
 	verdict := resource.Block(resource.ReasonDeletionNotSupported,
-		"ARM does not delete this resource by itself: "+refusal.Message+". It is deleted with its owner; to stop managing it and leave it in Azure, apply it with policy detach-on-delete before the delete, or cancel its workflow in Temporal")
+		"ARM does not delete this resource by itself: "+refusal.Message+". It is deleted with its owner; to stop managing it and leave it in Azure, run armature forget")
 	verdict.RequestID = refusal.RequestID
 	return verdict
 }

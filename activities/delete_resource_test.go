@@ -62,7 +62,7 @@ func TestDeleteResource(t *testing.T) {
 		},
 		"NotSupported": {
 			reason: "for a type without DELETE the message explains how to stop managing it", fault: fault(405, "MethodNotAllowed"),
-			action: resource.ActionBlock, why: resource.ReasonDeletionNotSupported, class: resource.RetryVerySlow, message: "cancel its workflow",
+			action: resource.ActionBlock, why: resource.ReasonDeletionNotSupported, class: resource.RetryVerySlow, message: "armature forget",
 		},
 		"Locked": {
 			reason: "another user locked it on purpose", fault: fault(409, "ScopeLocked"),
@@ -174,5 +174,73 @@ func TestDeleteResourceExtension(t *testing.T) {
 				t.Errorf("%s: requests (-want +got):\n%s", c.reason, diff)
 			}
 		})
+	}
+}
+
+func TestDeleteResourceUnsent(t *testing.T) {
+	t.Parallel()
+	refusal := armsim.Fault{Method: http.MethodDelete, Status: 409, Code: "ScopeLocked", Message: "locked"}
+	cases := map[string]struct {
+		reason string
+		// then follows the fault.
+		fault, then armsim.Fault
+		frozen      bool
+		deleter     bool
+		want        bool
+	}{
+		"frozen":   {reason: "nothing is sent during a freeze", frozen: true, want: true},
+		"refused":  {reason: "ARM refused the only DELETE", fault: refusal, want: true},
+		"accepted": {reason: "ARM accepted the DELETE"},
+		"lost": {
+			reason: "ARM may have accepted a DELETE whose response was lost", fault: armsim.Fault{Method: http.MethodDelete, Reset: true, Applied: true},
+		},
+		"refused later": {
+			reason: "ARM refused the second DELETE, and may have accepted the first", then: refusal,
+			fault: armsim.Fault{Method: http.MethodDelete, Reset: true, Count: 1},
+		},
+		"failed":   {reason: "a 5xx may come after the DELETE was accepted", fault: armsim.Fault{Method: http.MethodDelete, Status: 503, Code: "ServiceUnavailable"}},
+		"extended": {reason: "an extension may have written before the DELETE", fault: refusal, deleter: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := putWorld(t, func(s *setup) {
+				if c.deleter {
+					s.entries = []extensions.Entry{{Type: "Contoso.Things/things", Link: purger{how: "pass"}}}
+				}
+			})
+			w.put(thingText, thingBody)
+			if c.fault.Method != "" {
+				w.sim.AddFault(c.fault)
+			}
+			if c.then.Method != "" {
+				w.sim.AddFault(c.then)
+			}
+			spec := desired(t, thingText, thingBody)
+			if c.frozen {
+				spec.Labels, w.fleet.frozen = map[string]string{"stack": "prod"}, true
+			}
+			got, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: spec})
+			if got.Unsent != c.want {
+				t.Errorf("%s: unsent is %t after %+v", c.reason, got.Unsent, got.Verdict)
+			}
+		})
+	}
+}
+
+func TestAbortDependents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fleet.aborted = Aborted{Count: 3, Sent: []resource.ID{id(t, databaseText)}}
+	in := AbortDependentsInput{ID: id(t, clusterText), By: "ada@host"}
+	got, err := run(w, w.acts.AbortDependents, in)
+	must(t, err)
+	want(t, got.Verdict, resource.ActionProceed, "", "", "took back the deletions of 3 resources in c1", "c1/db1")
+	if diff := cmp.Diff([]Cascade{{Owner: in.ID, By: "ada@host"}}, w.fleet.taken); diff != "" {
+		t.Errorf("cascades taken back (-want +got):\n%s", diff)
+	}
+	w.fleet.err = errors.New("no Temporal")
+	if _, err := run(w, w.acts.AbortDependents, in); applicationError(t, err).Type() != errorAbort {
+		t.Errorf("got %v, want an error that Temporal retries", err)
 	}
 }

@@ -39,14 +39,31 @@ type Dependents struct {
 	More     bool
 }
 
-// Fleet looks up managed resources in Temporal, and deletes one of them.
+// Fleet looks up managed resources in Temporal, deletes one of them, and takes that back.
 type Fleet interface {
 	// Dependents lists by visibility, which may lag behind by some seconds.
 	Dependents(ctx context.Context, id resource.ID) (Dependents, error)
 	// Managed does not lag behind. It returns false where nothing manages id.
 	Managed(ctx context.Context, id resource.ID) (Managed, bool, error)
 	// Delete requests the deletion of id, with everything in it, from its workflow.
-	Delete(ctx context.Context, id resource.ID, by string) error
+	Delete(ctx context.Context, id resource.ID, cascade Cascade) error
+	// Abort takes back the deletions that a cascade requested.
+	Abort(ctx context.Context, cascade Cascade) (Aborted, error)
+}
+
+// Cascade is the deletion of an owner that requests those of its dependents.
+type Cascade struct {
+	Owner resource.ID
+	// By is the user that requested it, or takes it back.
+	By string
+}
+
+// Aborted is the result of taking a cascade back.
+type Aborted struct {
+	// Count is the number of deletions that were taken back.
+	Count int
+	// Sent are the resources for which a DELETE may have been sent already.
+	Sent []resource.ID
 }
 
 // Change is the fact that a resource changed. Its time comes from the workflow

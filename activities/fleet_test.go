@@ -19,6 +19,10 @@ type fakeFleet struct {
 	err      error
 	// deleted, woken and notified record the requests.
 	deleted []resource.ID
+	// cascades are the cascades of the deletions, taken those that were taken back,
+	// aborted the result.
+	cascades, taken []Cascade
+	aborted         Aborted
 	// slow delays deletions until it is closed.
 	slow     chan struct{}
 	woken    []Change
@@ -39,14 +43,19 @@ func (w *world) Managed(_ context.Context, id resource.ID) (Managed, bool, error
 	return managed, known, w.fleet.err
 }
 
-func (w *world) Delete(_ context.Context, id resource.ID, _ string) error {
+func (w *world) Delete(_ context.Context, id resource.ID, cascade Cascade) error {
 	if w.fleet.slow != nil {
 		<-w.fleet.slow
 	}
 	w.fleet.mu.Lock()
 	defer w.fleet.mu.Unlock()
-	w.fleet.deleted = append(w.fleet.deleted, id)
+	w.fleet.deleted, w.fleet.cascades = append(w.fleet.deleted, id), append(w.fleet.cascades, cascade)
 	return w.fleet.err
+}
+
+func (w *world) Abort(_ context.Context, cascade Cascade) (Aborted, error) {
+	w.fleet.taken = append(w.fleet.taken, cascade)
+	return w.fleet.aborted, w.fleet.err
 }
 
 func (w *world) Wake(_ context.Context, change Change) (int, error) {

@@ -132,7 +132,7 @@ func TestDeletingOwner(t *testing.T) {
 			got, err := run(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(t, databaseText, `{}`)})
 			must(t, err)
 			if c.goes == "" {
-				want(t, got.Verdict, resource.ActionBlock, resource.ReasonDeletionNotSupported, resource.RetryVerySlow, "cancel its workflow")
+				want(t, got.Verdict, resource.ActionBlock, resource.ReasonDeletionNotSupported, resource.RetryVerySlow, "armature forget")
 				return
 			}
 			name := id(t, c.goes).Short()

@@ -69,6 +69,12 @@ func (r *Registry) Modifies(resourceType string) bool {
 	return len(r.modifiers(resourceType)) > 0
 }
 
+// Deletes reports whether an extension takes part in the DELETE of the type: it may
+// send requests of its own before it.
+func (r *Registry) Deletes(resourceType string) bool {
+	return len(implementing[Deleter](r.links(resourceType))) > 0
+}
+
 // Children returns the child collections of a type that a delete takes along and
 // that must be listed before it, relative to the resource's ID, for example
 // "databases" for a Kusto cluster.

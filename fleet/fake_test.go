@@ -19,6 +19,7 @@ import (
 	"github.com/armature-io/armature/workflows"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/api/serviceerror"
 	updatepb "go.temporal.io/api/update/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -43,6 +44,8 @@ type server struct {
 	// position and updateErr are the result of an update.
 	position  activities.Position
 	updateErr error
+	// refusals are the types of the errors with which workflows refuse an update.
+	refusals map[string]string
 
 	queries   []string
 	pages     int
@@ -236,6 +239,9 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
 	}
+	if kind := s.refusals[got.workflowID]; kind != "" {
+		return refusedUpdate(in, kind), nil
+	}
 	return &workflowservice.UpdateWorkflowExecutionResponse{
 		UpdateRef: &updatepb.UpdateRef{
 			WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: got.workflowID, RunId: "r"}, UpdateId: in.GetRequest().GetMeta().GetUpdateId(),
@@ -245,6 +251,18 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 			Success: &commonpb.Payloads{Payloads: []*commonpb.Payload{encode(s.t, s.position)}},
 		}},
 	}, nil
+}
+
+// refusedUpdate returns the response to an update that a validator refused.
+func refusedUpdate(in *workflowservice.UpdateWorkflowExecutionRequest, kind string) *workflowservice.UpdateWorkflowExecutionResponse {
+	return &workflowservice.UpdateWorkflowExecutionResponse{
+		UpdateRef: &updatepb.UpdateRef{WorkflowExecution: in.GetWorkflowExecution(), UpdateId: in.GetRequest().GetMeta().GetUpdateId()},
+		Stage:     enumspb.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED,
+		Outcome: &updatepb.Outcome{Value: &updatepb.Outcome_Failure{Failure: &failurepb.Failure{
+			Message:     "refused",
+			FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{Type: kind, NonRetryable: true}},
+		}}},
+	}
 }
 
 func (s *server) ExecuteMultiOperation(_ context.Context, in *workflowservice.ExecuteMultiOperationRequest) (*workflowservice.ExecuteMultiOperationResponse, error) {

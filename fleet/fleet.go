@@ -8,7 +8,6 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
@@ -102,22 +101,6 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	managed := managedOf(info)
 	managed.ID = id
 	return managed, true, nil
-}
-
-// Delete requests the deletion of a resource from its workflow. A workflow that no longer
-// runs is no error.
-func (f *Fleet) Delete(ctx context.Context, id resource.ID, by string) error {
-	handle, err := f.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: id.WorkflowID(), UpdateName: workflows.DeleteUpdate, WaitForStage: client.WorkflowUpdateStageCompleted,
-		Args: []any{workflows.DeleteInput{Cascade: true, By: by}},
-	})
-	if err == nil {
-		err = handle.Get(ctx, nil)
-	}
-	if err != nil && !isNotFound(err) {
-		return fmt.Errorf("request the deletion of %s: %w", id, err)
-	}
-	return nil
 }
 
 // isNotFound reports whether Temporal has no such workflow, or it no longer runs.

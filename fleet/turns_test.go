@@ -67,28 +67,3 @@ func TestEndTurn(t *testing.T) {
 		t.Errorf("got %v, want the error, so that the turn is ended later", err)
 	}
 }
-
-func TestDelete(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	f := s.dial()
-	if err := f.Delete(t.Context(), parse(t, database(1)), "ada@host"); err != nil {
-		t.Errorf("deleting a resource without a workflow failed: %v", err)
-	}
-	s.add(run{id: database(1)})
-	if err := f.Delete(t.Context(), parse(t, database(1)), "ada@host"); err != nil {
-		t.Fatal(err)
-	}
-	var sent workflows.DeleteInput
-	sentUpdate := s.updates[len(s.updates)-1]
-	if err := payload.DataConverter().FromPayload(sentUpdate.args[0], &sent); err != nil {
-		t.Fatal(err)
-	}
-	if sentUpdate.name != workflows.DeleteUpdate || !sent.Cascade || sent.By != "ada@host" || sent.Desired != nil {
-		t.Errorf("update %s %+v, want a cascading deletion with its user", sentUpdate.name, sent)
-	}
-	s.updateErr = serviceerror.NewInvalidArgument("no worker")
-	if err := f.Delete(t.Context(), parse(t, database(1)), "ada@host"); err == nil || !strings.Contains(err.Error(), database(1)) {
-		t.Errorf("got %v, want the error with the resource", err)
-	}
-}

@@ -77,6 +77,9 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 		if polled := r.poll(ctx, p, operation{method: method}); polled.Stops() && polled.Reason == resource.ReasonOperationTimeout {
 			return polled
 		}
+		if r.isTakenBack() {
+			return verdict
+		}
 		if verdict = r.readResource(ctx, p, activities.ExpectAny); verdict.Stops() {
 			return verdict
 		}
@@ -105,9 +108,13 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	if verdict := r.takeTurn(ctx, p, p.turn); verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
+	if r.isTakenBack() {
+		r.endTurn(ctx, p.turn)
+		return resource.Verdict{}
+	}
 	verdict := r.deleteAndPoll(ctx, p)
 	r.endTurn(ctx, p.turn)
-	if verdict.Stops() || ctx.Err() != nil {
+	if verdict.Stops() || ctx.Err() != nil || r.state.Forget != nil {
 		return verdict
 	}
 	if got := r.readAfter(ctx, p, activities.ExpectAbsent); got.Stops() {
@@ -123,9 +130,14 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 // deleteAndPoll sends the DELETE and waits for its operation.
 func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
+	unsent := r.state.DeleteUnsent
+	r.state.DeleteUnsent = false
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
 		Desired: p.desired, Repeated: r.state.Repeated,
 	})
+	if err == nil && result.Unsent {
+		r.state.DeleteUnsent = unsent
+	}
 	verdict := verdictOf(result.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {
 		return verdict
@@ -137,8 +149,11 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	return r.poll(ctx, p, operation{"DELETE", result.Token, result.RetryAfter, activities.ExpectAbsent})
 }
 
-// finishDeletion ends the management of the resource.
+// finishDeletion ends the management of the resource, unless the deletion was taken back.
 func (r *reconciler) finishDeletion(ctx workflow.Context, reason resource.Reason, message string) {
+	if r.isTakenBack() {
+		return
+	}
 	now := workflow.Now(ctx)
 	r.state.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: reason, Message: message, ObservedGeneration: r.state.Generation,

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -24,6 +25,8 @@ func (r *reconciler) registerHandlers(ctx workflow.Context) error {
 		{PauseUpdate, "Let a running operation finish and start no further step.", r.pause, r.validatePause},
 		{ResumeUpdate, "Continue after a pause.", r.resume, r.validatePause},
 		{DeleteUpdate, "Delete the resource and end the workflow.", r.delete, r.validateDelete},
+		{AbortUpdate, "Take back a deletion that has sent nothing.", r.abort, r.validateAbort},
+		{ForgetUpdate, "End the management and the workflow; send nothing to Azure.", r.forget, r.validateForget},
 	}
 	for _, update := range updates {
 		if err := registerUpdate(ctx, update.name, update.description, update.handler, update.validator); err != nil {
@@ -58,8 +61,10 @@ func refused(kind, format string, args ...any) error {
 func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 	workflowID, name := workflow.GetInfo(ctx).WorkflowExecution.ID, in.Desired.ID.Short()
 	switch {
-	case r.state.Delete != nil:
-		return refused(RefusedDeleting, "%s is being deleted: wait until it is deleted, then apply again", r.state.Desired.ID.Short())
+	case r.state.Forget != nil:
+		return refused(RefusedDeleting, "the management of %s is ending: apply again in a moment", r.state.Desired.ID.Short())
+	case r.state.Delete != nil && !r.state.canAbort():
+		return refused(RefusedDeleting, "%s is being deleted, and Azure may have accepted the DELETE: wait until it is deleted, then apply again", r.state.Desired.ID.Short())
 	case in.Once && r.state.Desired != nil && !r.state.Once:
 		return refused(RefusedOnce, "%s is managed already, and --once would end that: apply it without --once", r.state.Desired.ID.Short())
 	case in.Desired.ID.WorkflowID() != workflowID:
@@ -76,14 +81,16 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 
 func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, error) {
 	changed := r.state.Desired == nil || !equalSpecs(*r.state.Desired, in.Desired)
+	result := ApplyResult{Changed: changed}
+	if r.state.Delete != nil {
+		result.TakenBack, result.DeletedWith = true, r.takeBack(ctx, in.By)
+	}
 	r.state.Once = in.Once
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
 		r.state.Desired = &in.Desired
 		r.state.Generation++
-		r.state.Attempts, r.state.FailedPuts = 0, 0
-		r.state.Repeated = activities.Repeated{}
-		r.state.NotReadySince, r.state.Overdue = time.Time{}, false
+		r.state.resetRetries()
 		r.upsertIdentity(ctx)
 		if r.state.Generation == 1 {
 			r.state.Phase = PhasePending
@@ -92,9 +99,12 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 				Message: "the first pass has not ended yet",
 			}, workflow.Now(ctx))
 		}
+	}
+	if changed || result.TakenBack {
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
-	return ApplyResult{Generation: r.state.Generation, Changed: changed, Paused: r.state.pauseBlocks()}, nil
+	result.Generation, result.Paused = r.state.Generation, r.state.pauseBlocks()
+	return result, nil
 }
 
 // equalSpecs reports whether two specs are equal in histories, where map keys are
@@ -133,8 +143,11 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 func (r *reconciler) validatePause(PauseInput) error { return r.validateManaged() }
 
 func (r *reconciler) validateManaged() error {
-	if r.state.Desired == nil {
+	switch {
+	case r.state.Desired == nil:
 		return refused(RefusedNotManaged, "the resource is not managed: apply a manifest first")
+	case r.state.Forget != nil:
+		return refused(RefusedNotManaged, "%s is no longer managed: apply a manifest first", r.state.Desired.ID.Short())
 	}
 	return nil
 }
@@ -168,6 +181,9 @@ func attribution(in PauseInput) string {
 
 func (r *reconciler) validateDelete(ctx workflow.Context, in DeleteInput) error {
 	if known := r.state.Desired; known != nil {
+		if err := r.validateManaged(); err != nil {
+			return err
+		}
 		// The applied policy decides. A manifest that would keep the resource must not
 		// delete it because it has not been applied yet.
 		if in.Desired != nil && in.Desired.Policy.PreventsDelete() && known.Policy != in.Desired.Policy {
@@ -196,8 +212,11 @@ func validateProtection(desired resource.Desired) error {
 
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
 	changed := r.state.Delete == nil
-	in.Cascade = in.Cascade || !changed && r.state.Delete.Cascade
-	in.EndScope = in.EndScope || !changed && r.state.Delete.EndScope
+	if changed {
+		r.state.DeleteUnsent = true
+	} else {
+		in.join(*r.state.Delete)
+	}
 	if r.state.Desired == nil {
 		r.state.Desired, r.state.Generation = in.Desired, 1
 		r.upsertIdentity(ctx)
@@ -214,6 +233,16 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	}
 	r.requestPass(ctx, DeleteUpdate, message)
 	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Detaches()}, nil
+}
+
+// join keeps what an earlier request for the same deletion asked for. A request of a
+// user outlasts the cascade of an owner.
+func (in *DeleteInput) join(earlier DeleteInput) {
+	in.Cascade, in.EndScope = in.Cascade || earlier.Cascade, in.EndScope || earlier.EndScope
+	in.APIVersion = cmp.Or(in.APIVersion, earlier.APIVersion)
+	if !in.From.IsZero() {
+		in.From = earlier.From
+	}
 }
 
 // requestPass records a message that requests a pass. Several messages share one pass.

@@ -206,6 +206,10 @@ func (r *run) register() {
 			r.script.wakes = append(r.script.wakes, in)
 			return activities.WakeDependentsResult{}, r.script.wake(in)
 		},
+		"AbortDependents": func(_ context.Context, in activities.AbortDependentsInput) (activities.AbortDependentsResult, error) {
+			r.recordCall("AbortDependents")
+			return activities.AbortDependentsResult{Verdict: resource.Proceed("took back 2")}, nil
+		},
 		"DeleteResource": func(_ context.Context, in activities.DeleteResourceInput) (activities.DeleteResourceResult, error) {
 			r.recordCall("DeleteResource")
 			return r.script.delete(in), nil

@@ -19,6 +19,8 @@ const (
 	PauseUpdate     = "pause"
 	ResumeUpdate    = "resume"
 	DeleteUpdate    = "delete"
+	AbortUpdate     = "abort"
+	ForgetUpdate    = "forget"
 	WakeSignal      = "wake"
 	StatusQuery     = "status"
 	MemoryQuery     = "memory"
@@ -28,6 +30,7 @@ const (
 // on them; the message is for the user.
 const (
 	RefusedDeleting   = "Deleting"
+	RefusedNotDeleted = "NotDeleting"
 	RefusedOnce       = "OnceOnManaged"
 	RefusedInvalid    = "InvalidDesired"
 	RefusedNotManaged = "NotManaged"
@@ -61,6 +64,10 @@ type ApplyResult struct {
 	Changed bool `json:"changed"`
 	// Paused is set when no pass starts before a resume.
 	Paused bool `json:"paused,omitempty"`
+	// TakenBack is set when the apply ended a deletion that had sent nothing.
+	TakenBack bool `json:"takenBack,omitempty"`
+	// DeletedWith is as in AbortResult.
+	DeletedWith resource.ID `json:"deletedWith,omitzero"`
 }
 
 // ReconcileInput is the payload of ReconcileUpdate, which requests a pass now.
@@ -106,6 +113,12 @@ type DeleteInput struct {
 	// Desired is used when the run has no spec yet: a delete by manifest starts a
 	// workflow for it.
 	Desired *resource.Desired `json:"desired,omitempty"`
+	// APIVersion replaces the applied api-version in the requests of the deletion, ""
+	// for none: the applied one may be wrong or retired.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// From is the owner whose deletion with Cascade requested this one, zero for a
+	// request of a user.
+	From resource.ID `json:"from,omitzero"`
 }
 
 // DeleteResult is the result of DeleteUpdate. The deletion continues in the workflow,
@@ -115,6 +128,36 @@ type DeleteResult struct {
 	Changed bool `json:"changed"`
 	// Detached is set when the policy leaves the resource in Azure.
 	Detached bool `json:"detached,omitempty"`
+}
+
+// AbortInput is the payload of AbortUpdate, which takes a deletion back that has sent
+// nothing.
+type AbortInput struct {
+	By string `json:"by,omitempty"`
+	// From restricts the update to a deletion that the deletion of this owner requested.
+	From resource.ID `json:"from,omitzero"`
+}
+
+// AbortResult is the result of AbortUpdate.
+type AbortResult struct {
+	// DeletedWith is the owner whose deletion with Cascade had requested the deletion. It
+	// requests it again unless it is taken back too.
+	DeletedWith resource.ID `json:"deletedWith,omitzero"`
+	// Paused is set when no pass starts before a resume.
+	Paused bool `json:"paused,omitempty"`
+}
+
+// ForgetInput is the payload of ForgetUpdate, which ends the management of a resource
+// and sends nothing to Azure.
+type ForgetInput struct {
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+}
+
+// ForgetResult is the result of ForgetUpdate. The run completes at once.
+type ForgetResult struct {
+	// Busy is set when a step is running: the run completes after its request.
+	Busy bool `json:"busy,omitempty"`
 }
 
 // WakeInput is the payload of WakeSignal: another resource changed.
@@ -176,6 +219,10 @@ type Status struct {
 	// Deleting is set once a deletion was requested; Deleted when it is done.
 	Deleting bool `json:"deleting,omitempty"`
 	Deleted  bool `json:"deleted,omitempty"`
+	// Abortable is set while the deletion has sent nothing and can be taken back. Cascade
+	// is set when it deletes what is inside the resource too.
+	Abortable bool `json:"abortable,omitempty"`
+	Cascade   bool `json:"cascade,omitempty"`
 	// Operation is the long-running operation in progress, "" for none.
 	Operation      string    `json:"operation,omitempty"`
 	OperationSince time.Time `json:"operationSince,omitzero"`

@@ -24,13 +24,13 @@ func TestNames(t *testing.T) {
 		}
 	}
 	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow)
-	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate,
+	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate, workflows.AbortUpdate, workflows.ForgetUpdate,
 		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate)
 	add("signal", workflows.WakeSignal, workflows.EndTurnSignal)
 	add("query", workflows.StatusQuery, workflows.MemoryQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
-	add("refusal", workflows.RefusedDeleting, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected)
+	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected)
 	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen)
 	attributes := workflows.SearchAttributes()
 	var names []string

@@ -25,6 +25,10 @@ const (
 	stateChanged = "changed"
 	// stateFree: another resource that waited for this one found it free.
 	stateFree = "free"
+	// stateKept: its deletion was taken back.
+	stateKept = "no longer being deleted"
+	// stateForgotten: its workflow ended and left it in Azure.
+	stateForgotten = "not managed"
 	// stateReleased: ARM deletes the resource only with its owner, which need not wait.
 	stateReleased = "left to the deletion of its owner"
 )

@@ -24,6 +24,9 @@ const (
 	// wakeTimeout is a little longer than the longest wait that a wake shortens: an
 	// owner with thousands of dependents may need minutes, and a later wake is useless.
 	wakeTimeout = 5 * time.Minute
+	// abortTimeout is how long the deletions of dependents are taken back, all attempts
+	// together: later they have been sent.
+	abortTimeout = 5 * time.Minute
 	// planTimeout is how long a dry run of one resource, for which a user waits, may
 	// wait for ARM.
 	planTimeout = 4 * time.Minute

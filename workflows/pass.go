@@ -65,18 +65,27 @@ func (r *reconciler) newPass() *pass {
 		desired: *r.state.Desired, force: r.state.Force,
 	}
 	r.state.Force = nil
+	if r.state.Delete != nil && r.state.Delete.APIVersion != "" {
+		p.desired.APIVersion = r.state.Delete.APIVersion
+	}
 	return p
 }
 
-// runSteps runs steps in order until one stops the pass, or a pause, a deletion or a
-// cancellation came meanwhile: a running operation finishes, no further step starts.
+// runSteps runs steps in order until one stops the pass, or a pause, a deletion, the end
+// of one, a forget or a cancellation came meanwhile: a running operation finishes, no
+// further step starts.
 func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 	deleting := r.state.Delete != nil
 	var verdict resource.Verdict
 	for i, step := range steps {
 		r.receiveWakes(ctx)
 		verdict = step.run(ctx, p)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || r.state.Forget != nil {
+			return
+		}
+		if deleting && r.state.Delete == nil {
+			r.state.Pass = p.number
+			r.announce(ctx, p)
 			return
 		}
 		r.logDecision(ctx, p, step.name, verdict)

@@ -19,9 +19,13 @@ func (r *reconciler) putResource(ctx workflow.Context, p *pass) resource.Verdict
 	if verdict := r.takeTurn(ctx, p, p.turn); verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
+	if r.state.Forget != nil {
+		r.endTurn(ctx, p.turn)
+		return resource.Verdict{}
+	}
 	verdict := r.putAndPoll(ctx, p)
 	r.endTurn(ctx, p.turn)
-	if verdict.Stops() || ctx.Err() != nil {
+	if verdict.Stops() || ctx.Err() != nil || r.state.Forget != nil {
 		return verdict
 	}
 	return r.readAfter(ctx, p, activities.ExpectPresent)
@@ -43,7 +47,7 @@ func (r *reconciler) readAfter(ctx workflow.Context, p *pass, expect activities.
 func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict {
 	result, verdict := r.sendPut(ctx, p)
 	if result.Unregistered != "" && ctx.Err() == nil {
-		if verdict = r.registerProvider(ctx, p, result.Unregistered); verdict.Stops() || ctx.Err() != nil {
+		if verdict = r.registerProvider(ctx, p, result.Unregistered); verdict.Stops() || ctx.Err() != nil || r.state.Forget != nil {
 			return verdict
 		}
 		r.logDecision(ctx, p, "RegisterProvider", verdict)
@@ -106,14 +110,16 @@ type operation struct {
 func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.Verdict {
 	r.startOperation(ctx, p, o.method)
 	var a *activities.Activities
-	polling := pollOptions(ctx, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
+	cancelable, cancel := workflow.WithCancel(ctx)
+	r.cancelPoll = cancel
+	polling := pollOptions(cancelable, "wait for the "+o.method+" of "+p.desired.ID.Short(), p.desired.Timeout)
 	result, err := execute(polling, a.PollOperation, activities.PollOperationInput{
 		Target: p.desired.Target(), Token: o.token, RetryAfter: o.retryAfter,
 		Delete: o.method == "DELETE", Expect: o.expect, Repeated: r.state.Repeated,
 	})
-	r.state.Operation, p.after = "", result.Got
+	r.state.Operation, p.after, r.cancelPoll = "", result.Got, nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
-	if ctx.Err() == nil {
+	if cancelable.Err() == nil {
 		r.logDecision(ctx, p, "PollOperation", verdict)
 	}
 	return verdict

@@ -20,8 +20,12 @@ type reconciler struct {
 	timerFired bool
 	// inPass is set while a pass runs.
 	inPass bool
+	// inDeletion is set while a deletion pass runs.
+	inDeletion bool
 	// notifying counts the WakeDependents activities that run beside the loop.
 	notifying int
+	// cancelPoll ends the wait for an operation, nil while there is none.
+	cancelPoll func()
 	// steps returns the steps of a pass; tests replace it.
 	steps func(*reconciler) []step
 	// wakes are the signals that have not been received yet.
@@ -49,6 +53,15 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	for err == nil && r.state.Desired != nil {
 		if err = ctx.Err(); err != nil {
 			break
+		}
+		if r.state.Forget != nil {
+			r.endManagement(ctx)
+			err = r.awaitIdle(ctx)
+			break
+		}
+		if r.state.Undo != nil {
+			r.finishUndo(ctx)
+			continue
 		}
 		if r.shouldContinueAsNew(ctx) {
 			err = r.continueAsNew(ctx)
@@ -91,13 +104,13 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	r.state.PassRequested, r.timerFired = false, false
 	r.inPass = true
 	r.state.dropOldChanges(workflow.Now(ctx))
-	if r.state.Delete != nil {
+	if r.inDeletion = r.state.Delete != nil; r.inDeletion {
 		r.deletePass(ctx)
 	} else {
 		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}
 	r.receiveWakes(ctx)
-	r.inPass = false
+	r.inPass, r.inDeletion = false, false
 	r.describe(ctx)
 }
 

@@ -24,6 +24,14 @@ type State struct {
 	// DeletionStarted is set by the first pass of a deletion.
 	DeletionStarted bool `json:"deleteBegun,omitempty"`
 
+	// DeleteUnsent is set from the request of a deletion until ARM may have accepted a
+	// DELETE. States of older workers lack it: their deletions cannot be taken back.
+	DeleteUnsent bool `json:"deleteUnsent,omitempty"`
+	// Undo is what is left to do after a deletion was taken back.
+	Undo *Undo `json:"undo,omitempty"`
+	// Forget ends the management.
+	Forget *ForgetInput `json:"forget,omitempty"`
+
 	// Pass counts the finished passes, Attempts those since the last Ready, FailedPuts
 	// the accepted PUTs since then after which the resource was not Ready, ReadyPasses
 	// the passes that ended Ready.
@@ -92,6 +100,7 @@ func (s *State) status() *Status {
 		NotReadySince: s.NotReadySince, Overdue: s.Overdue,
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.deleted(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
+		Abortable: s.canAbort(), Cascade: s.Delete != nil && s.Delete.Cascade,
 		Kept:        s.Kept,
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
@@ -120,6 +129,12 @@ func (s *State) notReadyFor(now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(s.NotReadySince)
+}
+
+// resetRetries forgets the failures so far, for a request of a user.
+func (s *State) resetRetries() {
+	s.Attempts, s.FailedPuts, s.Repeated = 0, 0, activities.Repeated{}
+	s.NotReadySince, s.Overdue = time.Time{}, false
 }
 
 // applied reports whether this workflow wrote the resource or found it Ready.

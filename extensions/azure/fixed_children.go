@@ -86,7 +86,7 @@ func (f fixedChild) Delete(
 	ctx context.Context, obj *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.DeleterFunc,
 ) error {
 	if !f.deletable {
-		return extensions.NotYet(fmt.Sprintf("ARM has no DELETE for %s: %s is deleted with %s. To stop managing it and leave it in Azure, cancel its workflow in Temporal",
+		return extensions.NotYet(fmt.Sprintf("ARM has no DELETE for %s: %s is deleted with %s. To stop managing it and leave it in Azure, run armature forget",
 			f.resourceType, obj.ID.Short(), obj.ID.Owner().Short()), extensions.WithReason(resource.ReasonDeletionNotSupported))
 	}
 	return next(ctx, obj, resolver, client, log)

@@ -1,0 +1,110 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/workflows"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// maxConcurrentAborts bounds the concurrent requests of one Abort.
+	maxConcurrentAborts = 8
+	// abortTimeout bounds one of them: a workflow that does not respond must not keep
+	// the deletions of the others.
+	abortTimeout = 10 * time.Second
+)
+
+// Delete requests the deletion of a resource from its workflow. A workflow that no longer
+// runs, or whose management ends, is no error.
+func (f *Fleet) Delete(ctx context.Context, id resource.ID, cascade activities.Cascade) error {
+	err := f.update(ctx, id, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: true, By: cascade.By, From: cascade.Owner})
+	if err != nil && !isNotFound(err) && refusalKind(err) != workflows.RefusedNotManaged {
+		return fmt.Errorf("request the deletion of %s: %w", id, err)
+	}
+	return nil
+}
+
+// Abort takes back the deletions that a cascade requested. It sends the update to every
+// dependent within the owner, because a list does not show what was requested a moment
+// ago; the workflows of the others refuse it without a trace.
+func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activities.Aborted, error) {
+	dependents, err := f.within(ctx, cascade.Owner)
+	if err != nil {
+		return activities.Aborted{}, err
+	}
+	var (
+		mu      sync.Mutex
+		aborted activities.Aborted
+		failed  []error
+		group   errgroup.Group
+	)
+	group.SetLimit(maxConcurrentAborts)
+	for _, id := range dependents {
+		group.Go(func() error {
+			one, cancel := context.WithTimeout(ctx, abortTimeout)
+			defer cancel()
+			err := f.update(one, id, workflows.AbortUpdate, workflows.AbortInput{By: cascade.By, From: cascade.Owner})
+			mu.Lock()
+			defer mu.Unlock()
+			switch kind := refusalKind(err); {
+			case err == nil:
+				aborted.Count++
+			case kind == workflows.RefusedDeleting:
+				aborted.Sent = append(aborted.Sent, id)
+			case kind != workflows.RefusedNotDeleted && kind != workflows.RefusedNotManaged && !isNotFound(err):
+				failed = append(failed, fmt.Errorf("take back the deletion of %s: %w", id, err))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in failed
+	return aborted, errors.Join(failed...)
+}
+
+// within returns the dependents of an owner that are in it.
+func (f *Fleet) within(ctx context.Context, owner resource.ID) ([]resource.ID, error) {
+	if err := f.lists.Wait(ctx); err != nil {
+		return nil, fmt.Errorf("list dependents of %s: %w", owner, err)
+	}
+	var found []resource.ID
+	err := f.pages(ctx, searchattr.ReconcileNeeds, []string{workflows.WaitingKey(owner)}, func(page []*workflowpb.WorkflowExecutionInfo) bool {
+		for _, info := range page {
+			if id := managedOf(info).ID; activities.Contains(owner, id) {
+				found = append(found, id)
+			}
+		}
+		return false
+	})
+	return found, err
+}
+
+// update sends an update to the workflow of a resource and waits for its result.
+func (f *Fleet) update(ctx context.Context, id resource.ID, name string, input any) error {
+	handle, err := f.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: id.WorkflowID(), UpdateName: name, WaitForStage: client.WorkflowUpdateStageCompleted, Args: []any{input},
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // the callers act on its type and wrap it
+	}
+	return handle.Get(ctx, nil) //nolint:wrapcheck // as above
+}
+
+// refusalKind returns the type of the error with which a workflow refused an update, ""
+// for any other error.
+func refusalKind(err error) string {
+	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		return application.Type()
+	}
+	return ""
+}

@@ -1,0 +1,379 @@
+package workflows_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// needed makes every deletion of a run wait for a dependent.
+func needed(activities.CheckDependentsInput) resource.Verdict {
+	return resource.Block(resource.ReasonWaitingForDependents, "a database needs it")
+}
+
+// takeBack sends the update that takes a deletion back: an apply of the same spec, or an
+// abort.
+func (r *run) takeBack(delay time.Duration, update string) *updateResult {
+	if update == workflows.ApplyUpdate {
+		return r.at(delay, update, workflows.ApplyInput{Desired: desired(), By: "ada@host"})
+	}
+	return r.at(delay, update, workflows.AbortInput{By: "ada@host"})
+}
+
+// TestUndo takes a deletion back before anything was sent, in each state in which it
+// waits.
+func TestUndo(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		script func(*script)
+	}{
+		"waits for dependents": {script: func(s *script) { s.dependents = needed }},
+		"blocked by owner": {script: func(s *script) {
+			s.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+				if in.Deleting {
+					return activities.CheckOwnerResult{Verdict: resource.Block(resource.ReasonReconciliationBlocked, "Updating")}
+				}
+				return activities.CheckOwnerResult{Verdict: resource.Proceed("")}
+			}
+		}},
+		"wrong api-version": {script: func(s *script) {
+			reads := 0
+			s.get = func(activities.GetResourceInput) activities.GetResourceResult {
+				if reads++; reads == 2 {
+					return activities.GetResourceResult{Verdict: resource.Fail("InvalidApiVersionParameter", resource.RetryVerySlow, "no such version")}
+				}
+				return present()
+			}
+		}},
+		"contains unmanaged": {script: func(s *script) {
+			s.contents = func(activities.CheckContentsInput) resource.Verdict {
+				return resource.Block(resource.ReasonContainsUnmanaged, "a vault")
+			}
+		}},
+		"waits for its turn": {script: func(s *script) {
+			s.serialised = desired().Owner
+			s.turn = func(activities.TakeTurnInput) resource.Verdict {
+				return resource.Block(resource.ReasonWaitingForSibling, "a sibling")
+			}
+		}},
+		"frozen": {reason: "the activity sent nothing", script: func(s *script) {
+			s.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+				return activities.DeleteResourceResult{Verdict: resource.Block(resource.ReasonFrozen, "frozen"), Unsent: true}
+			}
+		}},
+	}
+	for name, c := range cases {
+		for _, update := range []string{workflows.ApplyUpdate, workflows.AbortUpdate} {
+			t.Run(name+" "+update, func(t *testing.T) {
+				r := newRun(t)
+				c.script(r.script)
+				r.apply(desired())
+				r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{By: "ben@host"})
+				before := r.statusAt(time.Minute + 500*time.Millisecond)
+				got := r.takeBack(time.Minute+501*time.Millisecond, update)
+				after := r.statusAt(2 * time.Minute)
+				r.start(3 * time.Minute)
+				if !before.Deleting || !before.Abortable {
+					t.Errorf("before: deleting %t, abortable %t; want both", before.Deleting, before.Abortable)
+				}
+				if got.rejected != nil || got.err != nil {
+					t.Fatalf("%s: %v, %v", update, got.rejected, got.err)
+				}
+				if after.Deleting || after.Abortable || !after.Condition.Ready || after.Generation != 1 {
+					t.Errorf("after: %+v; want a Ready resource of generation 1 that is not being deleted: %s", after, c.reason)
+				}
+				if name == "waits for its turn" && r.count("EndTurn") != 1 {
+					t.Errorf("EndTurn ran %d times: the place in the queue stays taken", r.count("EndTurn"))
+				}
+				if c.reason == "" && r.count("DeleteResource") != 0 {
+					t.Error("a DELETE was sent")
+				}
+			})
+		}
+	}
+}
+
+// TestUndoTooLate checks that a deletion is not taken back once ARM may have accepted the
+// DELETE, and that a refused DELETE changes nothing.
+func TestUndoTooLate(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		unsent bool
+		want   string
+	}{
+		"accepted": {reason: "the resource is going", want: workflows.RefusedDeleting},
+		"refused":  {reason: "ARM refused the DELETE, for example for a lock", unsent: true},
+	}
+	for name, c := range cases {
+		for _, update := range []string{workflows.ApplyUpdate, workflows.AbortUpdate} {
+			t.Run(name+" "+update, func(t *testing.T) {
+				r := newRun(t)
+				r.script.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+					return activities.DeleteResourceResult{Verdict: resource.Fail("ScopeLocked", resource.RetryVerySlow, "locked"), Unsent: c.unsent}
+				}
+				r.apply(desired())
+				r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
+				got := r.takeBack(2*time.Minute, update)
+				after := r.statusAt(3 * time.Minute)
+				r.start(4 * time.Minute)
+				if refusal(got) != c.want || after.Deleting != (c.want != "") {
+					t.Errorf("%s: %v, deleting %t; want %q", c.reason, got.rejected, after.Deleting, c.want)
+				}
+			})
+		}
+	}
+}
+
+// TestUndoDuringAStep checks that a deletion that is taken back while a step runs sends
+// nothing: neither the rest of the pass, nor the end of the management.
+func TestUndoDuringAStep(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		script func(r *run, abort func())
+		last   string
+	}{
+		"read": {
+			reason: "the resource is absent, and stays managed", last: "GetResource",
+			script: func(r *run, abort func()) {
+				reads := 0
+				r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+					if reads++; reads == 2 {
+						abort()
+						return absent()
+					}
+					return present()
+				}
+			},
+		},
+		"owner": {
+			reason: "the owner is absent, and the resource stays managed", last: "CheckOwner",
+			script: func(r *run, abort func()) {
+				r.script.owner = func(in activities.CheckOwnerInput) activities.CheckOwnerResult {
+					if in.Deleting {
+						abort()
+					}
+					return activities.CheckOwnerResult{Verdict: resource.Proceed(""), OwnerAbsent: in.Deleting}
+				}
+			},
+		},
+		"turn": {
+			reason: "the turn was granted, and is given up", last: "EndTurn",
+			script: func(r *run, abort func()) {
+				r.script.serialised = desired().Owner
+				r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
+					abort()
+					return resource.Proceed("")
+				}
+			},
+		},
+		"operation in flight": {
+			reason: "the wait for an operation of another tool ends", last: "PollOperation",
+			script: func(r *run, abort func()) {
+				r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+					got := present()
+					got.InFlight = "Updating"
+					return got
+				}
+				r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+					abort()
+					return activities.PollOperationResult{Verdict: resource.Proceed("the wait went on")}, nil
+				}
+			},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			got := &updateResult{}
+			c.script(r, func() {
+				// The update arrives before the result of the activity.
+				r.RegisterDelayedCallback(func() {
+					r.UpdateWorkflow(workflows.AbortUpdate, "", got.callbacks(), workflows.AbortInput{By: "ada@host"})
+				}, 0)
+				time.Sleep(20 * time.Millisecond)
+			})
+			r.apply(desired())
+			r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
+			after := r.statusAt(2 * time.Minute)
+			r.start(3 * time.Minute)
+			if !got.complete || got.err != nil {
+				t.Fatalf("abort: %+v", got)
+			}
+			if after.Deleting || !after.Condition.Ready {
+				t.Errorf("%s: %+v", c.reason, after.Condition)
+			}
+			if slices.ContainsFunc(after.Decisions, func(d workflows.Decision) bool { return d.Message == "the wait went on" }) {
+				t.Errorf("%s: the poll was not canceled", c.reason)
+			}
+			if slices.ContainsFunc(r.script.wakes, func(in activities.WakeDependentsInput) bool { return in.State == "Deleted" }) {
+				t.Errorf("%s: others were notified of a deletion: %+v", c.reason, r.script.wakes)
+			}
+			deletion := r.script.calls[slices.Index(r.script.calls, "CheckDependents"):]
+			pass := deletion[:slices.Index(deletion, c.last)+1]
+			if next := deletion[len(pass)]; next != "CheckOwner" || r.count("DeleteResource") != 0 {
+				t.Errorf("%s: the deletion pass went on with %s: %v", c.reason, next, deletion)
+			}
+		})
+	}
+}
+
+// TestUndoCascade checks that the end of a cascade takes back what it requested, and notifies
+// the resources that wait.
+func TestUndoCascade(t *testing.T) {
+	r := newRun(t)
+	r.script.dependents = needed
+	r.apply(desired())
+	r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: true, By: "ben@host"})
+	r.at(time.Minute+2*time.Second, workflows.AbortUpdate, workflows.AbortInput{By: "ada@host"})
+	after := r.statusAt(2 * time.Minute)
+	r.start(3 * time.Minute)
+	if r.count("AbortDependents") != 1 {
+		t.Errorf("AbortDependents ran %d times, want once: the dependents are deleted", r.count("AbortDependents"))
+	}
+	if !after.Condition.Ready || after.Cascade {
+		t.Errorf("after: %+v, want a Ready resource", after)
+	}
+	if !slices.ContainsFunc(r.script.wakes, func(in activities.WakeDependentsInput) bool {
+		return in.State == "no longer being deleted" && len(in.Needed) == 1
+	}) {
+		t.Errorf("wakes %+v, want one that names the end of the deletion", r.script.wakes)
+	}
+}
+
+func TestUndoOfACascadedDeletion(t *testing.T) {
+	owner, other := desired().Owner, mustID(group+"/providers/Contoso.Things/things/t1")
+	byOwner, byUser := workflows.DeleteInput{Cascade: true, From: owner}, workflows.DeleteInput{}
+	cases := map[string]struct {
+		reason  string
+		deletes []workflows.DeleteInput
+		from    resource.ID
+		want    string
+		with    resource.ID
+	}{
+		"own cascade":     {reason: "the owner takes its own request back", deletes: []workflows.DeleteInput{byOwner}, from: owner, with: owner},
+		"other cascade":   {reason: "another owner did not request it", deletes: []workflows.DeleteInput{byOwner}, from: other, want: workflows.RefusedNotDeleted},
+		"request of user": {reason: "a user wants it deleted", deletes: []workflows.DeleteInput{byUser}, from: owner, want: workflows.RefusedNotDeleted},
+		"user after cascade": {
+			reason: "the request of a user outlasts the cascade", deletes: []workflows.DeleteInput{byOwner, byUser}, from: owner, want: workflows.RefusedNotDeleted,
+		},
+		"cascade after user": {
+			reason: "a cascade does not take the request over", deletes: []workflows.DeleteInput{byUser, byOwner}, from: owner, want: workflows.RefusedNotDeleted,
+		},
+		"by a user":   {reason: "the result names the owner that requests it again", deletes: []workflows.DeleteInput{byOwner}, with: owner},
+		"not deleted": {reason: "there is nothing to take back", want: workflows.RefusedNotDeleted},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.script.dependents = needed
+			r.apply(desired())
+			for i, input := range c.deletes {
+				r.at(time.Minute+time.Duration(i)*time.Millisecond, workflows.DeleteUpdate, input)
+			}
+			got := r.at(2*time.Minute, workflows.AbortUpdate, workflows.AbortInput{From: c.from})
+			r.start(3 * time.Minute)
+			if refusal(got) != c.want {
+				t.Fatalf("%s: %v, want %q", c.reason, got.rejected, c.want)
+			}
+			if result, ok := got.result.(workflows.AbortResult); c.want == "" && (!ok || !result.DeletedWith.Equal(c.with)) {
+				t.Errorf("%s: %+v", c.reason, got.result)
+			}
+		})
+	}
+}
+
+// TestUndoOfAnOlderDeletion checks that a deletion is not taken back that an older worker
+// may have sent: its state does not show it.
+func TestUndoOfAnOlderDeletion(t *testing.T) {
+	r := newRun(t)
+	spec := desired()
+	r.input.State = &workflows.State{Desired: &spec, Generation: 1, Delete: &workflows.DeleteInput{}, DeletionStarted: true}
+	r.script.dependents = needed
+	got := r.takeBack(time.Second, workflows.AbortUpdate)
+	r.start(time.Minute)
+	if refusal(got) != workflows.RefusedDeleting {
+		t.Errorf("got %v, want a refusal", got.rejected)
+	}
+}
+
+// TestUndoWhilePaused checks that a paused resource is paused again after its deletion was
+// taken back.
+func TestUndoWhilePaused(t *testing.T) {
+	r := newRun(t)
+	r.script.serialised = desired().Owner
+	r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
+		return resource.Block(resource.ReasonWaitingForSibling, "a sibling")
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.PauseUpdate, workflows.PauseInput{})
+	r.at(2*time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
+	got := r.takeBack(3*time.Minute, workflows.AbortUpdate)
+	after := r.statusAt(4 * time.Minute)
+	r.start(5 * time.Minute)
+	if result, ok := got.result.(workflows.AbortResult); !ok || !result.Paused {
+		t.Errorf("result %+v, want a pause", got.result)
+	}
+	if r.count("EndTurn") != 1 {
+		t.Error("the place in the queue stays taken: no pass gives it up")
+	}
+	if after.Phase != workflows.PhasePaused || !after.NextTry.IsZero() {
+		t.Errorf("phase %s, next try %s; want a pause", after.Phase, after.NextTry)
+	}
+}
+
+// TestDeleteWithAnotherVersion checks that a deletion uses the api-version of the request
+// and that the applied spec stays as it is.
+func TestDeleteWithAnotherVersion(t *testing.T) {
+	r := newRun(t)
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		switch {
+		case in.Target.APIVersion != "2024-01-01" && r.count("CheckDependents") > 0:
+			return activities.GetResourceResult{Verdict: resource.Fail("InvalidApiVersionParameter", resource.RetryVerySlow, "no such version")}
+		case in.Expect == activities.ExpectAbsent:
+			return absent()
+		}
+		return present()
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
+	stuck := r.statusAt(2 * time.Minute)
+	r.at(3*time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{APIVersion: "2024-01-01"})
+	r.start(time.Hour)
+	var end workflows.Status
+	if err := r.GetWorkflowResult(&end); err != nil || !end.Deleted || end.APIVersion != desired().APIVersion {
+		t.Errorf("ended as %+v, %v; want a deletion", end, err)
+	}
+	if !strings.Contains(stuck.Condition.Message, "no such version") || r.count("DeleteResource") != 1 {
+		t.Errorf("before: %q, %d DELETEs", stuck.Condition.Message, r.count("DeleteResource"))
+	}
+}
+
+// TestUndoDuringAPut checks that a deletion that is requested and taken back during the
+// operation of a PUT leaves the wait for that operation as it is.
+func TestUndoDuringAPut(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = create
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed("accepted"), Sent: true, Token: "t"}, nil
+	}
+	r.script.poll = func(activities.PollOperationInput) (activities.PollOperationResult, error) {
+		if r.count("PollOperation") > 1 {
+			return activities.PollOperationResult{Verdict: resource.Proceed("")}, nil
+		}
+		r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{})
+		r.at(0, workflows.AbortUpdate, workflows.AbortInput{})
+		time.Sleep(20 * time.Millisecond)
+		return activities.PollOperationResult{Verdict: resource.Proceed("the operation ended")}, nil
+	}
+	r.apply(desired())
+	after := r.statusAt(time.Minute)
+	r.start(2 * time.Minute)
+	if !slices.ContainsFunc(after.Decisions, func(d workflows.Decision) bool { return d.Message == "the operation ended" }) {
+		t.Errorf("decisions %+v, want the end of the operation", after.Decisions)
+	}
+}
