@@ -87,7 +87,8 @@ func (a *app) applyCommand() *cobra.Command {
 		Long: `apply checks all manifests first, also against the published resource types; one
 fault means that nothing is started. Warnings are printed and stop nothing. Then
 each resource gets a durable workflow, or its workflow gets the new spec. It is
-safe to repeat: unchanged manifests change nothing. All workflows start at once;
+safe to repeat: unchanged manifests change nothing, but an apply takes back a
+deletion for which no DELETE was sent. All workflows start at once;
 owners, references and dependsOn order what follows.
 
 With --prune -l SELECTOR it then deletes the managed resources that have the labels
@@ -180,7 +181,11 @@ func applyText(result workflows.ApplyResult) string {
 	case result.Generation == 1:
 		action = "now managed"
 	}
-	return fmt.Sprintf("%s (generation %d)", action, result.Generation) + pausedText(result.Paused)
+	text := fmt.Sprintf("%s (generation %d)", action, result.Generation) + pausedText(result.Paused)
+	if result.TakenBack {
+		text += "; " + takenBackText(result.DeletedWith)
+	}
+	return text
 }
 
 // pausedText returns a note that a request has no effect yet, "" without a pause.

@@ -16,8 +16,10 @@ type deleteOptions struct {
 	cascade bool
 	// endScope allows to cancel a subscription and to delete a management group.
 	endScope bool
-	yes      bool
-	wait     waitOptions
+	// abort takes deletions back.
+	abort bool
+	yes   bool
+	wait  waitOptions
 }
 
 func (a *app) deleteCommand() *cobra.Command {
@@ -36,13 +38,21 @@ only with -f and their manifest. A resource that contains others is not deleted
 --cascade. Resources elsewhere that refer to it are never deleted with it.
 ` + "`armature why NAME`" + ` shows what a deletion waits for.
 
+Until a DELETE was sent, apply takes a deletion back, and so does delete --abort,
+which changes nothing else; both also take back what --cascade requested and has
+not sent. forget ends only the management. With -f a deletion uses the api-version
+of the manifest, so a wrong or retired one is mended by deleting again.
+
 On a terminal it asks first. Elsewhere names, IDs and -f need no confirmation; -l
 and --all need --yes.
 
 ` + cli.ExitHelp,
-		Example: "  armature delete -f examples --wait\n  armature delete adx/telemetry\n  armature delete -l stack=old --yes",
+		Example: "  armature delete -f examples --wait\n  armature delete adx/telemetry\n  armature delete -l stack=old --yes\n  armature delete --abort adx",
 		RunE: func(c *cobra.Command, args []string) error {
 			targets.Names = args
+			if err := how.checkAbort(); err != nil {
+				return err
+			}
 			switch {
 			case len(from.files) > 0 && !targets.IsEmpty():
 				return errFilesAndTargets()
@@ -52,11 +62,17 @@ and --all need --yes.
 				if err := from.check(); err != nil {
 					return err
 				}
+				if how.abort {
+					return a.abortNamed(c.Context(), targets)
+				}
 				return a.deleteNamed(c.Context(), targets, how)
 			}
 			set, err := from.load(a)
 			if err != nil {
 				return err
+			}
+			if how.abort {
+				return a.abortManifests(c.Context(), set)
 			}
 			return a.deleteManifests(c.Context(), set.Resources, how)
 		},
@@ -65,6 +81,7 @@ and --all need --yes.
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVar(&how.cascade, "cascade", false, "also delete everything in the resource, managed or not")
 	c.Flags().BoolVar(&how.endScope, "end-scope", false, "allow to delete the alias of a subscription, which cancels the subscription, and management groups")
+	c.Flags().BoolVar(&how.abort, "abort", false, "take back deletions for which no DELETE was sent")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
 	how.wait.add(c, "wait until every resource is deleted")
 	return c
@@ -94,7 +111,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		return err
 	}
 	err = a.sendWaves(ctx, records, deletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope, Desired: &resources[i]})
+		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope, Desired: &resources[i], APIVersion: resources[i].APIVersion})
 	})
 	if err != nil || !how.wait.on {
 		return err

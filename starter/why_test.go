@@ -43,7 +43,7 @@ func operating(method string) workflows.Status {
 
 // deleting returns a status with a deletion in progress.
 func deleting(s workflows.Status) workflows.Status {
-	s.Deleting, s.Phase = true, workflows.PhaseDeleting
+	s.Deleting, s.Abortable, s.Phase = true, true, workflows.PhaseDeleting
 	return s
 }
 

@@ -43,9 +43,19 @@ var advices = map[resource.Reason]string{
 	resource.ReasonContainsUnmanaged:    "delete what it contains, or run `armature delete NAME --cascade`",
 	resource.ReasonContainsProtected:    "change the policy of the resources that the message names, or delete the others one by one",
 	resource.ReasonDriftDetected:        "copy Azure's values into the manifest, or set policy manage, and apply",
-	resource.ReasonDeletionNotSupported: "set policy detach-on-delete, apply, and delete it again",
+	resource.ReasonDeletionNotSupported: "delete its owner, or run `armature forget NAME` to leave it in Azure",
 	resource.Reason("ScopeLocked"):      "remove the lock that the message names, or keep the resource",
 	resource.ReasonFrozen:               "writes are frozen; `armature unfreeze` lifts the freeze",
+}
+
+// undoAdvice returns how to end a deletion that waits: what has sent nothing can be taken
+// back.
+func undoAdvice(name string, abortable bool) string {
+	forget := "`armature forget " + name + "` ends only its management"
+	if abortable {
+		return "`armature delete --abort " + name + "` keeps it, " + forget
+	}
+	return forget
 }
 
 // retryAdvice returns when a waiter checks its dependency again.

@@ -52,6 +52,8 @@ type Link struct {
 	// deleting: the resource is being deleted, so what it waits for must be
 	// deleted too.
 	deleting bool
+	// abortable: its deletion has sent nothing and can be taken back.
+	abortable bool
 	// blocksDeletion: it blocks the deletion of its waiter, because it is not being
 	// deleted itself.
 	blocksDeletion bool
@@ -75,7 +77,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
 		Reason: c.Reason, Message: cli.OneLine(c.Message), NextTry: v.NextAttempt(),
 		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged,
-		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged,
+		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged, abortable: v.Abortable,
 	}
 	if v.Overdue {
 		l.NotReadySince = v.NotReadySince
@@ -95,6 +97,9 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 		l.Clear = true
 	default:
 		l.Advice = adviceFor(c, v.Phase, l.Name)
+		if l.deleting && !strings.HasPrefix(l.Advice, noAction) && c.Reason != resource.ReasonDeletionNotSupported {
+			l.Advice += "; " + undoAdvice(l.Name, l.abortable)
+		}
 	}
 	return l
 }
@@ -188,6 +193,7 @@ func (l *Link) addWaiter(waiter *Link, now time.Time) {
 		if strings.HasPrefix(l.ID.Key(), waiter.ID.Key()+"/") {
 			l.Advice += ", or everything in " + waiter.Name + ": `armature delete " + waiter.Name + " --cascade`"
 		}
+		l.Advice += "; " + undoAdvice(waiter.Name, waiter.abortable)
 	case l.deleting && !waiter.deleting:
 		l.Advice = "wait until it is deleted, then apply it again"
 	case l.Clear:

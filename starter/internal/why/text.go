@@ -162,8 +162,7 @@ func cycleText(l *Link) string {
 	}
 	advice := "remove one of these references from its manifest and apply it"
 	if l.deleting {
-		// An apply to a resource that is being deleted is refused.
-		advice = "cancel the workflow of one in Temporal, which leaves it in Azure, and delete it there"
+		advice = "run `armature forget` for one, which leaves it in Azure, and delete it there"
 	}
 	return "a cycle: " + strings.Join(waits, ", ") + "; " + advice
 }
