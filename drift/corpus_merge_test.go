@@ -65,6 +65,36 @@ func TestCorpusMerge(t *testing.T) {
 	}
 }
 
+// TestCorpusRemoved scores what a manifest stated before and states no more, over the
+// recorded changes of a manifest: none of it is in the body that Keep makes, although
+// Azure still shows it.
+func TestCorpusRemoved(t *testing.T) {
+	removed, gone := 0, 0
+	for _, change := range corpusLines[recordedChange](t, "drift_changed.jsonl.gz") {
+		shape := types.Lookup(change.Type, change.APIVersion)
+		if shape == nil || !shape.Exact {
+			continue
+		}
+		before, observed, after := body(t, change.OldPut), body(t, change.OldGet), body(t, change.NewPut)
+		opts := drift.Options{Type: change.Type, APIVersion: change.APIVersion, Key: []byte("key"), KeepOthers: true, Put: true, Sent: true}
+		opts.Baseline = drift.NewBaseline(before, observed, opts)
+		payload, _ := drift.Keep(after, observed, opts)
+		drift.RemoveUnstated(payload, after, nil, opts.Baseline)
+		unstatedLeaves(after, before, nil, func(path resource.Path, value any) {
+			if _, shown := path.Get(observed); !shown || !sentBack(shape, path) {
+				return
+			}
+			removed++
+			if _, present := path.Get(payload); present {
+				t.Errorf("still sent: %s@%s %s: %v", change.Type, change.APIVersion, path, value)
+			} else {
+				gone++
+			}
+		})
+	}
+	fmt.Printf("score merge.removed %d/%d\n", gone, removed)
+}
+
 // minMergeValid is the least share of merged bodies without a finding of their own.
 const minMergeValid = 0.995
 
