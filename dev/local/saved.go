@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,28 +30,13 @@ func savedSecret(folder, name string) (secret, file string, err error) {
 	return string(content), file, nil
 }
 
-// savedResource is a resource with the body of a GET.
-type savedResource struct {
-	ID   string         `json:"id"`
-	Body map[string]any `json:"body"`
-}
-
-// saveResources writes the simulator's resources to a file. Operations in progress
-// count as complete, because their URLs end with the simulator.
+// saveResources writes the simulator's resources to a file.
 func saveResources(file string, sim *armsim.Simulator) error {
-	var resources []savedResource
-	for _, stored := range sim.Resources("*", "*") {
-		body := map[string]any(stored.Body)
-		if properties, _ := body["properties"].(map[string]any); stored.Busy && properties != nil {
-			delete(properties, "provisioningState")
-		}
-		resources = append(resources, savedResource{ID: stored.ID, Body: body})
-	}
-	encoded, err := json.Marshal(resources)
+	snapshot, err := sim.Snapshot()
 	if err != nil {
-		return fmt.Errorf("encode the simulator's resources: %w", err)
+		return fmt.Errorf("save the simulator's resources: %w", err)
 	}
-	if err := os.WriteFile(file, encoded, 0o600); err != nil {
+	if err := os.WriteFile(file, snapshot, 0o600); err != nil {
 		return fmt.Errorf("save the simulator's resources: %w", err)
 	}
 	return nil
@@ -60,21 +44,15 @@ func saveResources(file string, sim *armsim.Simulator) error {
 
 // loadResources puts the resources of an earlier demo, if any, into the simulator.
 func loadResources(file string, sim *armsim.Simulator) error {
-	encoded, err := os.ReadFile(file)
+	snapshot, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the simulator's resources: %w", err)
 	}
-	var resources []savedResource
-	if err := json.Unmarshal(encoded, &resources); err != nil {
-		return fmt.Errorf("decode the simulator's resources in %s: %w", file, err)
-	}
-	for _, r := range resources {
-		if err := sim.Put(r.ID, r.Body); err != nil {
-			return fmt.Errorf("load the simulator's resources: %w", err)
-		}
+	if err := sim.Restore(snapshot); err != nil {
+		return fmt.Errorf("load the simulator's resources from %s: %w", file, err)
 	}
 	return nil
 }

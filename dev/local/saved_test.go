@@ -15,7 +15,9 @@ const savedGroup = "/subscriptions/11111111-2222-3333-4444-555555555555/resource
 func TestSavedResources(t *testing.T) {
 	first := armsim.New(armsim.Options{})
 	cluster := savedGroup + "/providers/Microsoft.Kusto/clusters/c1"
+	identity := savedGroup + "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/u1"
 	for id, body := range map[string]map[string]any{
+		identity:                    {"location": "westus2"},
 		savedGroup:                  {"location": "westus2", "tags": map[string]any{"a": "b"}},
 		cluster:                     {"location": "westus2", "properties": map[string]any{"state": "Running"}},
 		cluster + "/databases/logs": {"location": "westus2", "properties": map[string]any{"softDeletePeriod": "P30D"}},
@@ -38,8 +40,11 @@ func TestSavedResources(t *testing.T) {
 	if err := loadResources(file, second); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(desired(first), desired(second)); diff != "" || len(desired(second)) != 3 {
+	if diff := cmp.Diff(desired(first), desired(second)); diff != "" || len(desired(second)) != 4 {
 		t.Errorf("the second simulator has other resources (-first, +second):\n%s", diff)
+	}
+	if principal := second.Resources(identity, "*")[0].Body["properties"].(map[string]any)["principalId"]; principal == nil || principal == "" {
+		t.Error("the identity lost its principal ID, which role assignments refer to")
 	}
 }
 
