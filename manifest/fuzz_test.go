@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzLoad checks that Load never panics and returns either issues or resources
-// that survive a JSON round trip. Its seeds run with every `go test`.
+// that survive a JSON round trip, and that Validate finds what Load does. Its seeds run with every `go test`.
 func FuzzLoad(f *testing.F) {
 	seeds := []string{
 		"", "-", "---\n", "&a *a", "&a {<<: *a}", "&a [*a]", "a: &a {<<: [*a, *a]}", "? ? ? a", "{[]: {}}", "!!map a", "! a: ! b", "\t", "\xff", "%YAML 9.9\n---\na", "*a",
@@ -21,7 +21,9 @@ func FuzzLoad(f *testing.F) {
 		"type: A.B/c@2020-01-01\nname: a\nowner: b\nbody: {}\n---\ntype: A.B/c/d@2020-01-01\nname: b\nowner: a\nbody: {}\n",
 		"type: Microsoft.Resources/resourceGroups@2020-01-01\nname: a/b\nbody: {}\n", "type: Microsoft.Resources/providers@2020-01-01\nname: a\nowner: /\nbody: {}\n",
 		"type: A.B/providers/c@2020-01-01\nname: x/y\nbody: {}\n", "type: Microsoft.Management/managementGroups@2020-01-01\nname: subscriptions\nbody: {}\n",
-		"type: A.B/c@2020-01-01\nname: ' '\nowner: /subscriptions\nbody: {}\n", "type: A.B/c@2020-01-01\nname: x\nowner: /providers/A.B@2020-01-01\nbody: {}\n",
+		"type: A.B/c@2020-01-01\nname: ' '\nowner: /subscriptions\nbody: {}\n",
+		validAccount + "  properties: &p {a: *p, networkAcls: [{$ref: acc}], $secret: 1}\n", validAccount + "  properties: {encryption: {keySource: {}, services: [[]]}, ~: 1}\nreconcile: {validation: strict}\n",
+		"type: Microsoft.Storage/storageAccounts@0000-00-00\nname: ''\nbody: {sku: {$ref: 1}, properties: {networkAcls: {ipRules: [1, {}, {$x: 1}]}}}\n", "type: A.B/c@2020-01-01\nname: x\nowner: /providers/A.B@2020-01-01\nbody: {}\n",
 	}
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -29,6 +31,12 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		options := Options{ResourceGroup: "g", Subscription: "11111111-2222-3333-4444-555555555555", Stdin: bytes.NewReader(data)}
 		set, err := Load(options, "-")
+		options.Stdin = bytes.NewReader(data)
+		for _, issue := range Validate(options, "-").Issues {
+			if issue.Severity == "" || issue.Rule == "" || issue.Message == "" || issue.Line < 0 || issue.Column < 0 {
+				t.Fatalf("incomplete issue %#v", issue)
+			}
+		}
 		var issues Issues
 		if err != nil {
 			if !errors.As(err, &issues) || len(issues) == 0 || err.Error() == "" || len(set.Resources) > 0 {

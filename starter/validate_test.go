@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
 
@@ -48,6 +51,10 @@ func TestValidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			w.in = strings.NewReader(tc.stdin)
+			w.connect = func(context.Context, backend.Options) (*connection, error) {
+				t.Errorf("%s: validate connects to Temporal", tc.reason)
+				return nil, errors.New("no Temporal")
+			}
 			args := []string{"validate"}
 			if tc.text != "" {
 				args = append(args, "-f", manifests(t, map[string]string{"m.yaml": tc.text}))
