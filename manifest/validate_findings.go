@@ -39,6 +39,8 @@ func advice(shape *types.Shape, f types.Finding, value *node) string {
 		return "; $ref without path is a resource ID: add path, or write {id: {$ref: ...}}"
 	case f.Rule == types.WrongKind && value != nil && markerOf(value) == resource.SecretMarker:
 		return "; $secret is a text"
+	case f.Rule == types.ReadOnlyProperty && f.Path.String() == "apiVersion":
+		return "; the api-version is the part of type after the @"
 	case f.Rule == types.UnknownProperty && f.Suggestion == "" && len(f.Path) > 1:
 		return "; `armature explain " + explained(shape, parent(f.Path)) + "` lists the known ones"
 	}
@@ -82,10 +84,7 @@ func locateFinding(d *draft, finding types.Finding) (at position, path string, v
 			}
 		}
 		if next == nil {
-			for _, missing := range finding.Path[i+1:] {
-				where.path = append(where.path, missing)
-			}
-			return name, where.path.String(), nil
+			return name, append(where.path, finding.Path[i+1:]...).String(), nil
 		}
 		value = next
 	}
