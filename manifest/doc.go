@@ -4,7 +4,9 @@
 // checks how a $secret is written and never resolves one.
 //
 // A manifest with a fault is refused before anything starts; one error carries
-// all faults of all files (Issues).
+// all faults of all files (Issues). With Options.Validate the types, names, owners and
+// bodies are also checked against package types; such an issue is a fault or a warning,
+// and Validation changes which.
 //
 // # The format
 //
@@ -14,7 +16,7 @@
 //	body:
 //	  location: westus2
 //	  properties: {softDeletePeriod: P30D}
-//	reconcile: {policy: manage, interval: 1h, timeout: 6h, ignore: [properties.x], dependsOn: [vnet1]}
+//	reconcile: {policy: manage, interval: 1h, timeout: 6h, ignore: [properties.x], dependsOn: [vnet1], validation: warn}
 //	labels: {stack: prod}
 //
 // owner is the name of a manifest of the same load, a resource ID

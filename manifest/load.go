@@ -83,7 +83,7 @@ func Validate(options Options, paths ...string) Report {
 
 // load reads everything, and returns the manifests in dependency order.
 func load(options Options, paths []string) (*loader, []*draft) {
-	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}}
+	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}, typeChecks: map[string]typeCheck{}}
 	l.checkOptions()
 	if len(paths) == 0 {
 		l.report(Issue{Message: `no manifest given; name files, folders or "-" for stdin`})
@@ -119,6 +119,8 @@ type loader struct {
 	byID    map[string]*draft
 	// byName maps the last segment of a name, lower-cased, to the drafts.
 	byName map[string][]*draft
+	// typeChecks are by type@version.
+	typeChecks map[string]typeCheck
 	// locating is the chain of owners being located, for cycles.
 	locating []*draft
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,29 +11,71 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
+// typeCheck is what is found about a type and api-version.
+type typeCheck struct {
+	// shape is the one for the body, nil for an unknown type.
+	shape    *types.Shape
+	findings []typeFinding
+}
+
+type typeFinding struct {
+	rule                types.Rule
+	message, suggestion string
+}
+
 // checkType reports an unknown type, another spelling of it and an unknown api-version.
 // It returns the shape for the body, nil for an unknown type.
 func (v validator) checkType() *types.Shape {
-	d := v.draft
-	f := found{at: d.root.get("type").position, path: "type"}
-	shape := types.Lookup(d.typ, d.version)
-	if shape == nil {
-		f.rule, f.suggestion = UnknownType, types.Nearest(d.typ)
-		if f.suggestion != "" {
-			v.report(f, "%s is not a published type (did you mean %s?); the body was not checked", d.typ, f.suggestion)
-		} else {
-			v.report(f, "%s is not a published type; the body was not checked; check the spelling, unless the type is private", d.typ)
+	check := v.loader.typeCheck(v.draft.typ, v.draft.version)
+	for _, f := range check.findings {
+		v.report(found{rule: f.rule, at: v.draft.root.get("type").position, path: "type", suggestion: f.suggestion}, "%s", f.message)
+	}
+	return check.shape
+}
+
+// typeCheck returns what is found about a type. The search for a similar name takes
+// milliseconds, and a stack has many manifests of few types.
+func (l *loader) typeCheck(typ, version string) typeCheck {
+	key := typ + "@" + version
+	check, known := l.typeChecks[key]
+	if !known {
+		check = newTypeCheck(typ, version)
+		l.typeChecks[key] = check
+	}
+	return check
+}
+
+func newTypeCheck(typ, version string) typeCheck {
+	check := typeCheck{shape: types.Lookup(typ, version)}
+	add := func(rule types.Rule, suggestion, format string, args ...any) {
+		check.findings = append(check.findings, typeFinding{rule: rule, message: fmt.Sprintf(format, args...), suggestion: suggestion})
+	}
+	if check.shape == nil {
+		provider, _, _ := strings.Cut(typ, "/")
+		switch near := types.Nearest(typ); {
+		case near != "":
+			add(UnknownType, near, "%s is not a published type (did you mean %s?); the body was not checked", typ, near)
+		case isProvider(provider):
+			add(UnknownType, "", "%s is not a published type; the body was not checked; `armature types %s` lists those of the provider", typ, provider)
+		default:
+			add(UnknownType, "", "%s is not a published type; the body was not checked; check the spelling, unless the type is private", typ)
 		}
-		return nil
+		return check
 	}
-	if name, _ := types.Spelled(d.typ); name != d.typ && !isSpelling(d.typ) {
-		f.rule, f.suggestion = types.LetterCase, name
-		v.report(f, "%s is published as %s", d.typ, name)
+	if name, _ := types.Spelled(typ); name != typ && !isSpelling(typ) {
+		add(types.LetterCase, name, "%s is published as %s", typ, name)
 	}
-	if !shape.Exact && apiVersion.MatchString(d.version) {
-		v.unknownVersion(f, shape)
+	if !check.shape.Exact && apiVersion.MatchString(version) {
+		near, text := unknownVersion(check.shape, version)
+		add(UnknownVersion, near, "%s", text)
 	}
-	return shape
+	return check
+}
+
+// isProvider reports whether types of a provider are published.
+func isProvider(name string) bool {
+	prefix := strings.ToLower(name) + "/"
+	return slices.ContainsFunc(types.Names(false), func(typ string) bool { return strings.HasPrefix(strings.ToLower(typ), prefix) })
 }
 
 // isSpelling reports whether some version of a type is published in exactly this
@@ -41,10 +84,11 @@ func isSpelling(name string) bool {
 	return slices.ContainsFunc(types.Versions(name), func(version string) bool { return types.Lookup(name, version).Type == name })
 }
 
-// unknownVersion reports an api-version in which the type is not published.
-func (v validator) unknownVersion(f found, shape *types.Shape) {
-	newest, near := types.Newest(shape.Type), nearestVersion(v.draft.version, types.Versions(shape.Type))
-	f.rule, f.suggestion = UnknownVersion, near
+// unknownVersion returns the nearest published api-version, and the message about one in
+// which the type is not published.
+func unknownVersion(shape *types.Shape, version string) (near, message string) {
+	newest := types.Newest(shape.Type)
+	near = nearestVersion(version, types.Versions(shape.Type))
 	kind := "newest stable"
 	if types.Preview(newest) {
 		kind = "newest"
@@ -53,7 +97,7 @@ func (v validator) unknownVersion(f found, shape *types.Shape) {
 	if near == newest {
 		choice = "the nearest and " + kind + " one is " + near
 	}
-	v.report(f, "%s is not published in api-version %s; %s; the body was checked against %s", shape.Type, v.draft.version, choice, shape.Version)
+	return near, fmt.Sprintf("%s is not published in api-version %s; %s; the body was checked against %s", shape.Type, version, choice, shape.Version)
 }
 
 // nearestVersion returns the version whose date is nearest, of several the one that is
