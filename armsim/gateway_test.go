@@ -1,8 +1,10 @@
 package armsim_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,4 +242,44 @@ func TestReferences(t *testing.T) {
 	}
 	h.pass(time.Minute)
 	h.want(h.do("PUT", endpoint+version, body), 201, "")
+}
+
+// TestProviderOffers checks what a provider lists: published types with their versions
+// and regions, stored types of other providers, and limits.
+func TestProviderOffers(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
+	h.want(h.do("POST", "/_sim/types", `{"type":"microsoft.kusto/clusters","apiVersions":["2023-08-15"],"locations":["West US 2"]}`), 200, "")
+	h.want(h.do("POST", "/_sim/types", `{"type":"microsoft.kusto/clusters/databases","unknown":true}`), 200, "")
+	type offer struct {
+		ResourceType           string
+		APIVersions, Locations []string
+	}
+	offers := func(namespace string) map[string]offer {
+		var body struct{ ResourceTypes []offer }
+		if err := json.Unmarshal([]byte(h.do("GET", root+"/providers/"+namespace+version, "").raw), &body); err != nil {
+			t.Fatal(err)
+		}
+		listed := map[string]offer{}
+		for _, o := range body.ResourceTypes {
+			listed[o.ResourceType] = o
+		}
+		return listed
+	}
+	storage := offers("microsoft.storage")
+	account := storage["storageAccounts"]
+	if len(account.APIVersions) < 20 || !slices.Contains(account.Locations, "West US 2") || !slices.IsSortedFunc(account.APIVersions, func(a, b string) int { return strings.Compare(b, a) }) {
+		t.Errorf("a published type: %+v", account)
+	}
+	if service, listed := storage["storageAccounts/blobServices"]; !listed || len(service.Locations) > 0 {
+		t.Errorf("a type without a location: %+v", service)
+	}
+	if things := offers("Microsoft.Example")["things"]; len(things.APIVersions) == 0 || len(things.Locations) > 0 {
+		t.Errorf("a stored type that is not published: %+v", things)
+	}
+	kusto := offers("Microsoft.Kusto")
+	if _, listed := kusto["clusters/databases"]; listed || !slices.Equal(kusto["clusters"].Locations, []string{"West US 2"}) || !slices.Equal(kusto["clusters"].APIVersions, []string{"2023-08-15"}) {
+		t.Errorf("limited types: %+v", kusto["clusters"])
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/armature-io/armature/armsim/published"
 )
 
 // registration is the state of a provider; an absent one is Registered.
@@ -77,15 +79,15 @@ func (s *Simulator) handleProvider(q *request) *response {
 	return newResponse(http.StatusOK, s.providerBody(t.subscription, t.namespace))
 }
 
-// resourceTypes returns the types of a namespace that are in the table or stored, with
-// their api-versions. Without a limit the simulator also accepts types and versions
-// that it does not list.
+// resourceTypes returns the types of a namespace with their api-versions and locations:
+// those that are published, and those that are in the table or stored. Without a limit
+// the simulator also accepts types, versions and locations that it does not list.
 func (s *Simulator) resourceTypes(namespace string) []any {
-	types := map[string]bool{}
+	offers := publishedOffers(namespace)
 	add := func(resourceType string) {
-		namespacePart, typeName, nested := strings.Cut(resourceType, "/")
-		if nested && strings.EqualFold(namespacePart, namespace) && !strings.Contains(typeName, "*") {
-			types[strings.ToLower(typeName)] = true
+		namespacePart, typeName, nested := strings.Cut(strings.ToLower(resourceType), "/")
+		if nested && strings.EqualFold(namespacePart, namespace) && !strings.Contains(typeName, "*") && offers[typeName] == nil {
+			offers[typeName] = object{"resourceType": typeName, "locations": []any{}, "apiVersions": []any{"2024-06-01-preview", "2024-01-01", "2023-08-15"}}
 		}
 	}
 	for _, row := range typeRows() {
@@ -95,17 +97,75 @@ func (s *Simulator) resourceTypes(namespace string) []any {
 		add(r.typ)
 	}
 	list := []any{}
-	for _, typeName := range slices.Sorted(maps.Keys(types)) {
-		versions := []any{"2024-06-01-preview", "2024-01-01", "2023-08-15"}
-		if l := s.typeLimit(namespace + "/" + typeName); l != nil && len(l.APIVersions) > 0 {
-			versions = versions[:0]
-			for _, version := range l.APIVersions {
-				versions = append(versions, version)
+	for _, typeName := range slices.Sorted(maps.Keys(offers)) {
+		offer := offers[typeName]
+		if l := s.typeLimit(namespace + "/" + typeName); l != nil {
+			if l.Unknown {
+				continue
 			}
+			limitTo(offer, "apiVersions", l.APIVersions)
+			limitTo(offer, "locations", l.Locations)
 		}
-		list = append(list, object{"resourceType": typeName, "apiVersions": versions})
+		list = append(list, offer)
 	}
 	return list
+}
+
+// limitTo replaces a list of an offer, unless the limit is empty.
+func limitTo(offer object, name string, limit []string) {
+	if len(limit) > 0 {
+		offer[name] = anyList(limit)
+	}
+}
+
+// publishedOffers returns the published types of a namespace by their name in lower
+// case, newest api-version first as ARM has them. A type with a location is offered in
+// all public regions.
+func publishedOffers(namespace string) map[string]object {
+	offers := map[string]object{}
+	types, err := published.Types(namespace)
+	if err != nil {
+		return offers // a test excludes damaged data
+	}
+	for key, versions := range types {
+		newest := versions[len(versions)-1]
+		names := make([]string, len(versions))
+		for i, version := range versions {
+			names[len(names)-1-i] = version.Version
+		}
+		locations := []string{}
+		if newest.Body != nil && newest.Body.Field("location") != nil {
+			locations = regions()
+		}
+		_, typeName, _ := strings.Cut(key, "/")
+		_, spelled, _ := strings.Cut(newest.Name, "/")
+		offers[typeName] = object{"resourceType": spelled, "locations": anyList(locations), "apiVersions": anyList(names)}
+	}
+	return offers
+}
+
+func anyList(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
+}
+
+// regions returns the display names of the public regions (learn.microsoft.com, List of
+// Azure regions), and "global" for types that exist in no region.
+func regions() []string {
+	return []string{
+		"global", "East US", "East US 2", "South Central US", "West US 2", "West US 3", "Australia East", "Southeast Asia",
+		"North Europe", "Sweden Central", "UK South", "West Europe", "Central US", "South Africa North", "Central India",
+		"East Asia", "Indonesia Central", "Japan East", "Japan West", "Korea Central", "Malaysia West", "New Zealand North",
+		"Canada Central", "Austria East", "Belgium Central", "France Central", "Germany West Central", "Italy North",
+		"Norway East", "Poland Central", "Spain Central", "Switzerland North", "Mexico Central", "UAE North", "Brazil South",
+		"Chile Central", "Israel Central", "Qatar Central", "North Central US", "West US", "West Central US",
+		"South Africa West", "Australia Central", "Australia Central 2", "Australia Southeast", "Korea South", "South India",
+		"West India", "Canada East", "France South", "Germany North", "Norway West", "Switzerland West", "UK West",
+		"UAE Central", "Brazil Southeast",
+	}
 }
 
 func (s *Simulator) providerBody(subscription, namespace string) object {

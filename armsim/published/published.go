@@ -174,3 +174,17 @@ func All() ([]Type, error) {
 	}
 	return all, nil
 }
+
+// Types returns the types of a provider, by type in lower case, each in ascending order
+// of its versions; nil for a provider that is not published.
+func Types(namespace string) (map[string][]Type, error) {
+	index, err := providers()
+	if err != nil {
+		return nil, err
+	}
+	p := index[strings.ToLower(namespace)]
+	if p == nil {
+		return nil, nil
+	}
+	return p.types()
+}
