@@ -51,6 +51,8 @@ type PlanResourceResult struct {
 	Drops []string `json:"drops,omitempty"`
 	// After are the resources that the same plan creates first.
 	After []resource.ID `json:"after,omitempty"`
+	// Warnings are what Azure may refuse, for people.
+	Warnings []string `json:"warnings,omitempty"`
 	// WaitingFor are the resources that block.
 	WaitingFor []resource.ID `json:"waitingFor,omitempty"`
 	RequestID  string        `json:"requestID,omitempty"`
@@ -207,6 +209,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
+	p.checkOffer(ctx, &result)
 	if result.Action == PlanCreate || result.Action == PlanUpdate {
 		result.Held = p.writeHold(ctx)
 	}

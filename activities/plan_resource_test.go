@@ -31,12 +31,12 @@ func TestPlanResource(t *testing.T) {
 	}{
 		"Create": {
 			reason: "an absent resource is created", group: true,
-			want: PlanResourceResult{Action: PlanCreate, Reason: resource.ReasonNotFound}, requests: []string{"GET rg1", "GET t1"},
+			want: PlanResourceResult{Action: PlanCreate, Reason: resource.ReasonNotFound}, requests: []string{"GET rg1", "GET t1", "GET Contoso.Things"},
 		},
 		"CreateAfterOwner": {
 			reason:   "an owner that the plan creates is no block, and what is in it does not exist",
 			together: []string{groupText}, want: PlanResourceResult{Action: PlanCreate, Reason: resource.ReasonNotFound, After: []resource.ID{id(t, groupText)}},
-			requests: []string{"GET rg1"},
+			requests: []string{"GET rg1", "GET Contoso.Things"},
 		},
 		"OwnerAbsent": {
 			reason: "an absent owner that is not in the plan blocks",
@@ -44,7 +44,7 @@ func TestPlanResource(t *testing.T) {
 		},
 		"CreateAfterReference": {
 			reason: "a value of a resource that is created first is not known, and does not block", group: true, ref: true, body: reference, together: []string{netText},
-			want: PlanResourceResult{Action: PlanCreate, After: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1", "GET t1"},
+			want: PlanResourceResult{Action: PlanCreate, After: []resource.ID{id(t, netText)}}, requests: []string{"GET rg1", "GET n1", "GET t1", "GET Contoso.Things"},
 		},
 		"ReferenceAbsent": {
 			reason: "an absent reference that is not in the plan blocks, and the resource is not read", group: true, ref: true, body: reference,

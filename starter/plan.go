@@ -50,12 +50,15 @@ other resources. It sends no PUT and no DELETE, and does not touch running
 workflows. With --prune -l SELECTOR it also lists what apply --prune would delete.
 With --out FILE it writes the plan for apply --plan-file: the manifests, without any
 secret. Like apply it first checks the manifests against the published resource
-types; ` + "`armature validate`" + ` does that alone.
+types; ` + "`armature validate`" + ` does that alone. Of what a pass would create, the
+worker also checks location and api-version with the list of the provider: a
+location that the subscription does not offer is an error, an api-version that is
+not listed a warning.
 
 table omits resources that are in sync; wide lists them too. json and yaml are
 {resources, summary}: of each resource id, name, action (create, update, none,
-delete, blocked or error), message, differences and what the PUT removes; of the
-summary the number of resources for each action.
+delete, blocked or error), message, warnings, differences and what the PUT removes;
+of the summary the number of resources for each action.
 
 ` + planExitHelp,
 		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan",

@@ -32,6 +32,7 @@ type Reader struct {
 	now      func() time.Time
 	requests singleflight.Group
 	versions *apiVersions
+	offers   *offers
 	readings *readings
 
 	mu sync.Mutex
@@ -50,7 +51,7 @@ type change struct{ at, notedAt time.Time }
 func New(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *Reader {
 	return &Reader{
 		client: client, masker: masker, maxAge: maxAge, now: now,
-		versions: newAPIVersions(client, now), readings: newReadings(maxAge, now),
+		versions: newAPIVersions(client, now), offers: newOffers(client, now), readings: newReadings(maxAge, now),
 		changes: map[string]change{}, announced: map[string]time.Time{},
 	}
 }

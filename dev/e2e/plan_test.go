@@ -50,6 +50,7 @@ func TestPlan(t *testing.T) {
 	quickPolls(w)
 	w.StartWorker(harness.WorkerOptions{Env: []string{demoPassword}})
 	folder := examplesFolder(t)
+	planLocation(w)
 	for _, c := range plan(w, 2, "-f", folder) {
 		if c.Action != "create" || c.Name != "armature-demo" && len(c.After) == 0 && !strings.Contains(c.ID, "roleAssignments") {
 			t.Errorf("before anything exists %s is %s after %v: %s", c.ID, c.Action, c.After, c.Message)
@@ -60,6 +61,26 @@ func TestPlan(t *testing.T) {
 	t.Run("in sync", func(t *testing.T) { planInSync(w.On(t), folder) })
 	t.Run("foreign change", func(t *testing.T) { planForeignChange(w.On(t), folder) })
 	t.Run("blocked", func(t *testing.T) { planBlocked(w.On(t), folder) })
+}
+
+// planLocation plans a location that the subscription does not offer.
+func planLocation(w *harness.World) {
+	manifest := func(location, version string) string {
+		return w.Write("location.yaml", fmt.Sprintf(`type: Microsoft.Resources/resourceGroups@%s
+name: elsewhere
+owner: %s
+body: {location: %s}
+`, version, subscription, location))
+	}
+	w.T.Helper()
+	for _, c := range plan(w, 1, "-f", manifest("wetseurope", "2024-03-01")) {
+		if c.Action != "error" || c.Reason != "LocationNotAvailableForResourceType" || !strings.Contains(c.Message, "did you mean westeurope?") {
+			w.T.Errorf("a misspelt location: %+v", c)
+		}
+	}
+	if result := w.CLI("plan", "-f", manifest("West Europe", "2024-03-02")); result.Code != 2 || !strings.Contains(result.Out, "warning: api-version 2024-03-02") {
+		w.T.Errorf("want a warning about the api-version: %s", result)
+	}
 }
 
 // planInSync costs one GET of each resource and at most one more of what others

@@ -64,6 +64,9 @@ func (c Change) Text(color bool) string {
 	for _, path := range c.Drops {
 		fmt.Fprintf(&b, "    %s: removed by the PUT, because the manifest does not set it\n", path)
 	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "    warning: %s\n", warning)
+	}
 	return b.String()
 }
 

@@ -1,6 +1,9 @@
 package arm
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNewestVersion(t *testing.T) {
 	const body = `{"resourceTypes":[
@@ -9,11 +12,11 @@ func TestNewestVersion(t *testing.T) {
 	for kind, want := range map[string]string{
 		"Clusters": "2023-08-15", "clusters/databases": "2024-01-01-preview", "clusters/scripts": "",
 	} {
-		if got := newestVersion([]byte(body), kind); got != want {
+		if got := decodeOffers([]byte(body))[strings.ToLower(kind)].Newest(); got != want {
 			t.Errorf("%s: got %q, want %q", kind, got, want)
 		}
 	}
-	if got := newestVersion([]byte(`[]`), "clusters"); got != "" {
+	if got := decodeOffers([]byte(`[]`))["clusters"].Newest(); got != "" {
 		t.Errorf("a response of another form returns %q", got)
 	}
 }
