@@ -190,6 +190,7 @@ func (s *Simulator) finishDelete(r *resource) {
 // finishWrite completes a write: it sets what the server adds only at the end.
 func (s *Simulator) finishWrite(r *resource) {
 	s.finishInlineChildren(r, "Succeeded")
+	s.createOwnChildren(r)
 	if r.recording != nil {
 		r.body = r.recordedBody()
 		return
