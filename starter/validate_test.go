@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -133,5 +134,38 @@ func TestPlanOutputStaysAlone(t *testing.T) {
 	}
 	if !strings.Contains(w.err.String(), "warning: ") {
 		t.Errorf("standard error lacks the warning: %s", w.err)
+	}
+}
+
+// TestManyIssues checks that a command that sends bodies lists a bounded number of
+// findings, and that validate lists all.
+func TestManyIssues(t *testing.T) {
+	const many = 30
+	cases := map[string]struct {
+		reason, key string
+		args        []string
+		lines       int
+		more        string
+	}{
+		"warnings":     {reason: "the first ones, and how to see all", key: "refrigerator%02d", args: []string{"apply"}, lines: maxIssuesShown, more: "… and 5 more; `armature validate` lists all"},
+		"faults":       {reason: "the first ones", key: "virtualNetworkRule%02d", args: []string{"apply", "--validation", "strict"}, lines: maxIssuesShown, more: "… and 5 more; fix these first"},
+		"all warnings": {reason: "validate is for reading them", key: "refrigerator%02d", args: []string{"validate"}, lines: many},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			properties := ""
+			for i := range many {
+				properties += fmt.Sprintf("    "+tc.key+": 1\n", i)
+			}
+			w := sampleWorld(t)
+			w.run(append(tc.args, "-f", manifests(t, map[string]string{"m.yaml": accountManifest("  properties:\n" + properties)}))...)
+			text := w.out.String() + w.err.String()
+			if got := strings.Count(text, "m.yaml:"); got != tc.lines {
+				t.Errorf("%s: %d findings are listed, want %d\n%s", tc.reason, got, tc.lines, text)
+			}
+			if !strings.Contains(text, tc.more) {
+				t.Errorf("%s: lacks %q:\n%s", tc.reason, tc.more, text)
+			}
+		})
 	}
 }
