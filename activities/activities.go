@@ -14,7 +14,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
-	"golang.org/x/time/rate"
 )
 
 // Dependencies are what the activities need; all are required.
@@ -27,6 +26,7 @@ type Dependencies struct {
 	Waker    Waker
 	Turns    Turns
 	Freezer  Freezer
+	Budgets  Budgets
 	Memory   MemoryReader
 	Log      *slog.Logger
 }
@@ -57,8 +57,10 @@ type Options struct {
 	// Rotation states that HashKey is secret: then the baseline contains keyed hashes
 	// of secrets too, and a rotated secret is a difference.
 	Rotation bool
-	// PutBudget bounds the PUTs per hour that correct drift; 0 for no bound.
-	PutBudget int
+	// PutBudget bounds the PUTs per hour of the fleet that correct drift, and
+	// DisappearanceBudget those that recreate what was deleted outside Armature; 0 for
+	// no bound.
+	PutBudget, DisappearanceBudget int
 	// OverdueAfter is how long a resource may be blocked or not ready before its
 	// condition is an error; default 1 h, negative for never. A resource is never
 	// overdue while it or its owner is in one of the states OverdueExempt, in any
@@ -82,7 +84,6 @@ type Activities struct {
 	lookup        *lookup.Reader
 	bodies        lookup.Bodies
 	registrations registrations
-	budget        *rate.Limiter
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
 	// ignoredETags are the types, in lower case, whose service refuses the ETags that
@@ -121,7 +122,6 @@ func New(dependencies Dependencies, options Options) *Activities {
 	return &Activities{
 		Dependencies: dependencies, options: options,
 		lookup:    lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now),
-		budget:    newBudget(options.PutBudget),
 		slotWaits: make(chan struct{}, maxSlotWaits),
 	}
 }

@@ -70,7 +70,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 	if !in.ID.IsZero() {
 		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
-	result.Findings = append(result.Findings, a.checkGuards()...)
+	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
 	result.At = a.now()
 	return result, nil
 }
@@ -203,19 +203,34 @@ func (a *Activities) checkProvider(ctx context.Context, id resource.ID) Finding 
 }
 
 // checkGuards reports what stops writes, and what the worker cannot detect.
-func (a *Activities) checkGuards() []Finding {
-	budget := Finding{Check: "put budget", State: FindingOK, Message: "no limit (put-budget 0)"}
-	if a.options.PutBudget > 0 {
-		remaining := int(max(a.budget.TokensAt(a.now()), 0))
-		budget.Message = fmt.Sprintf("%d of %d corrections remain in this hour", remaining, a.options.PutBudget)
-		if remaining == 0 {
-			budget.State, budget.Advice = FindingWarn, "check which resources drift (armature get; reason Held) before raising put-budget"
-		}
-	}
+func (a *Activities) checkGuards(ctx context.Context) []Finding {
 	mask := Finding{Check: "mask key", State: FindingOK, Message: "masks are keyed; rotated secrets are detected"}
 	if !a.options.Rotation {
 		mask.State, mask.Message = FindingWarn, "mask-key is not set: rotated secrets are not detected, and short secrets can be guessed from their masks"
 		mask.Advice = "set mask-key in the worker's config, the same for all workers"
 	}
-	return []Finding{budget, mask}
+	return []Finding{
+		a.checkBudget(ctx, "put budget", PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
+		a.checkBudget(ctx, "disappearance budget", DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
+			"check who deleted resources (armature get; reason Held); armature reconcile --recreate approves what is to be recreated"),
+		mask,
+	}
+}
+
+// checkBudget reports what remains of a budget of the fleet.
+func (a *Activities) checkBudget(ctx context.Context, check, budget string, limit int, what, advice string) Finding {
+	finding := Finding{Check: check, State: FindingOK, Message: fmt.Sprintf("no limit (%s-budget 0)", budget)}
+	if limit <= 0 {
+		return finding
+	}
+	spent, err := a.Budgets.Spent(ctx, budget)
+	if err != nil {
+		return Finding{Check: check, State: FindingFault, Message: err.Error(), Advice: "nothing is written that a budget limits until Temporal answers"}
+	}
+	remaining := max(limit-spent, 0)
+	finding.Message = fmt.Sprintf("%d of %d %s remain in this hour", remaining, limit, what)
+	if remaining == 0 {
+		finding.State, finding.Advice = FindingWarn, advice
+	}
+	return finding
 }

@@ -2,7 +2,9 @@ package activities
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -32,6 +34,42 @@ type fakeFleet struct {
 	// freeze applies to resources with the label stack=prod while frozen is set.
 	freeze Freeze
 	frozen bool
+	// budgets counts the PUTs that the budgets granted, by budget and token; spent are
+	// their times. It works like the workflow of the budgets.
+	budgets map[string]bool
+	spent   map[string][]time.Time
+	asked   []Expense
+	// budgetErr is the error of the budgets.
+	budgetErr error
+}
+
+// Spend grants a PUT within the limit of an hour.
+func (w *world) Spend(_ context.Context, expense Expense) (Grant, error) {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	if w.fleet.budgetErr != nil {
+		return Grant{}, w.fleet.budgetErr
+	}
+	if w.fleet.budgets == nil {
+		w.fleet.budgets, w.fleet.spent = map[string]bool{}, map[string][]time.Time{}
+	}
+	w.fleet.asked = append(w.fleet.asked, expense)
+	token := expense.Budget + " " + expense.ID.Key() + " " + expense.Token
+	spent := slices.DeleteFunc(w.fleet.spent[expense.Budget], func(at time.Time) bool { return w.now().Sub(at) >= time.Hour })
+	switch {
+	case w.fleet.budgets[token]:
+	case len(spent) >= expense.Limit:
+		return Grant{Spent: len(spent), RetryAfter: time.Hour - w.now().Sub(spent[0])}, nil
+	default:
+		spent = append(spent, w.now())
+		w.fleet.budgets[token] = true
+	}
+	w.fleet.spent[expense.Budget] = spent
+	return Grant{Granted: true, Spent: len(spent)}, nil
+}
+
+func (w *world) Spent(_ context.Context, budget string) (int, error) {
+	return len(w.fleet.spent[budget]), w.fleet.budgetErr
 }
 
 func (w *world) Dependents(context.Context, resource.ID) (Dependents, error) {

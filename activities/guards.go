@@ -3,10 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
@@ -46,39 +43,15 @@ func (a *Activities) checkFreeze(ctx context.Context, desired resource.Desired) 
 	return new(resource.Block(resource.ReasonFrozen, message+": reads continue, nothing is written; to lift it, run "+command))
 }
 
-// newBudget returns the limiter of one worker's corrections: perHour of them at
-// once, and as many in each hour.
-func newBudget(perHour int) *rate.Limiter {
-	if perHour <= 0 {
-		return rate.NewLimiter(rate.Inf, 0)
-	}
-	return rate.NewLimiter(rate.Limit(float64(perHour)/time.Hour.Seconds()), perHour)
-}
-
-// checkBudget returns the verdict that stops a correction beyond this worker's
-// budget, nil within it. A correction is a PUT that no user requested: the spec was
-// Ready before. So a release that finds differences everywhere cannot rewrite all
-// resources.
-func (a *Activities) checkBudget(correction bool) *resource.Verdict {
-	if !correction || a.budget.AllowN(a.now(), 1) {
-		return nil
-	}
-	verdict := resource.Block(resource.ReasonHeld, fmt.Sprintf(
-		"put-budget exhausted: this worker corrected %d resources within an hour, so this PUT waits. Check whether the differences are real. "+
-			"The PUT is sent once the budget allows it; armature apply of a changed manifest does not wait", a.options.PutBudget))
-	verdict.RetryAfter = time.Duration(float64(time.Hour) / float64(a.options.PutBudget))
-	return &verdict
-}
-
 // checkAdoption applies the manifest's adopt to a resource that exists and was
 // never applied by this workflow, and recreate to one that disappeared. The second
 // result makes the differences the baseline.
-func checkAdoption(verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
+func (a *Activities) checkAdoption(verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
 	desired := in.Desired
 	switch {
 	case verdict.Stops():
-	case !exists && in.Applied:
-		return disappearedVerdict(verdict, desired), false
+	case !exists && in.disappeared():
+		return a.disappearedVerdict(verdict, in), false
 	case !exists && desired.Adopt == resource.AdoptOnly:
 		stop := resource.Block(resource.ReasonNotFound, desired.ID.Short()+" does not exist in Azure, and adopt: only creates nothing")
 		stop.Class = resource.RetryVerySlow
@@ -96,36 +69,11 @@ func checkAdoption(verdict resource.Verdict, in PreCheckInput, exists bool) (res
 	return verdict, false
 }
 
-// allowsRecreate reports whether a manifest lets a resource that disappeared be
-// created again.
-func allowsRecreate(desired resource.Desired) bool {
-	return desired.Adopt != resource.AdoptOnly && !strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever))
-}
-
-// disappearedSinceRead is the verdict of a PUT that would recreate a resource which
-// existed when the pass read it: the next pass reports why it is not recreated.
-func disappearedSinceRead(desired resource.Desired) resource.Verdict {
-	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" disappeared since this pass read it, and the manifest does not allow recreating it")
-}
-
 // createdSinceRead is the verdict of a PUT that would change a resource which was
 // created since the pass read it: the next pass adopts it as the manifest allows.
 func createdSinceRead(desired resource.Desired) resource.Verdict {
 	verdict := resource.Block(resource.ReasonAlreadyExists, fmt.Sprintf(
 		"another tool or user created %s since this pass read it (adopt: %s); nothing is changed", desired.ID.Short(), desired.Adopt))
 	verdict.Class = resource.RetrySlow
-	return verdict
-}
-
-// disappearedVerdict names the reason of a create that no user requested.
-func disappearedVerdict(verdict resource.Verdict, desired resource.Desired) resource.Verdict {
-	if strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever)) {
-		stop := resource.Block(resource.ReasonDisappeared, desired.ID.Short()+
-			" was deleted outside Armature and is not recreated (recreate: never); run armature delete for it, or set recreate: always")
-		stop.Class = resource.RetryVerySlow
-		return stop
-	}
-	verdict.Reason = resource.ReasonDisappeared
-	verdict.Message = "deleted outside Armature; it is recreated"
 	return verdict
 }

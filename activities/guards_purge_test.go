@@ -70,7 +70,7 @@ func TestGuardBudgetBeforeModifiers(t *testing.T) {
 	w.put(thingText, thingBody)
 	for _, tag := range []string{"a", "b"} {
 		d := desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`)
-		put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Correction: true})
+		put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Correction: true, Token: tag})
 		if tag == "b" {
 			want(t, put.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func TestGuardPutBudget(t *testing.T) {
 	w := newWorld(t, func(s *setup) { s.options.PutBudget = 2 })
 	w.put(thingText, thingBody)
 	correct := func(tag string, correction bool) PutResourceResult {
-		in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`), ObservedAt: w.now(), Correction: correction}
+		in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"`+tag+`"}}`), ObservedAt: w.now(), Correction: correction, Token: tag}
 		result, _ := finish(w, w.acts.PutResource, in)
 		return result
 	}
@@ -122,15 +123,15 @@ func TestGuardPutBudget(t *testing.T) {
 	}
 	got := correct("c", true)
 	want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetrySlow, "corrected 2 resources")
-	if got.Verdict.RetryAfter != 30*time.Minute || got.Sent || got.Unknown {
-		t.Errorf("result %+v, want nothing sent and a try in 30 min", got)
+	if got.Verdict.RetryAfter != time.Hour || got.Sent || got.Unknown {
+		t.Errorf("result %+v, want nothing sent and a try in an hour", got)
 	}
 	if got := correct("d", false); !got.Sent {
 		t.Errorf("a new spec was stopped: %+v", got.Verdict)
 	}
-	w.advance(31 * time.Minute)
+	w.advance(61 * time.Minute)
 	if got := correct("e", true); !got.Sent {
-		t.Errorf("after half an hour one more is allowed: %+v", got.Verdict)
+		t.Errorf("after an hour one more is allowed: %+v", got.Verdict)
 	}
 }
 
@@ -170,7 +171,7 @@ func TestGuardAdoptAndRecreate(t *testing.T) {
 			w := newWorld(t)
 			d := desired(t, thingText, differs)
 			d.Adopt, d.Recreate = c.adopt, c.recreate
-			in := PreCheckInput{Desired: d, Applied: c.applied}
+			in := PreCheckInput{Desired: d, Applied: c.applied, Existed: c.applied}
 			if c.observed != "" {
 				in.Observed = json.RawMessage(c.observed)
 			}
@@ -298,10 +299,10 @@ func stopAt(path string) map[string]any {
 func (w *world) wholePass(d resource.Desired, correction bool) resource.Verdict {
 	w.t.Helper()
 	read, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: resource.Target{ID: d.ID, APIVersion: d.APIVersion}})
-	checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed, Applied: true})
+	checked := local(w, w.acts.PreCheck, PreCheckInput{Desired: d, Observed: read.Observed, Applied: true, Existed: true})
 	if checked.Verdict.Action != resource.ActionProceed {
 		return checked.Verdict
 	}
-	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: checked.Verdict.Create, Correction: correction})
+	put, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: d, ObservedAt: w.now(), Create: checked.Verdict.Create, Existed: true, Correction: correction, Token: fmt.Sprint(len(w.sim.Writes()))})
 	return put.Verdict
 }

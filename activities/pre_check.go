@@ -29,6 +29,8 @@ type PreCheckInput struct {
 	// Existed is set once a read of this workflow showed the resource: its absence
 	// means that it was deleted.
 	Existed bool `json:"existed,omitempty"`
+	// Approved is set when a user approved the recreation (reconcile --recreate).
+	Approved bool `json:"approved,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// Changes are as in CheckOwnerInput.
@@ -63,7 +65,7 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 		return PreCheckResult{Verdict: *stop}
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
-	verdict, adopt := checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
+	verdict, adopt := a.checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}

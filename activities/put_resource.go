@@ -31,11 +31,16 @@ type PutResourceInput struct {
 	Force bool `json:"force,omitempty"`
 	// Create is set when the resource is absent: the PUT has no tags of others to
 	// keep. First is set on top when this workflow never sent a PUT and never read the
-	// resource; otherwise it was deleted since. Correction is set when no user requested the PUT: this spec was Ready
+	// resource, Existed when it did read it: then it was deleted since. Correction is set when no user requested the PUT: this spec was Ready
 	// before.
 	Create     bool `json:"create,omitempty"`
 	First      bool `json:"first,omitempty"`
+	Existed    bool `json:"existed,omitempty"`
 	Correction bool `json:"correction,omitempty"`
+	// Approved is as in PreCheckInput. Token is the same in all passes that try to make
+	// one write, and another one after ARM accepted it.
+	Approved bool   `json:"approved,omitempty"`
+	Token    string `json:"token,omitempty"`
 	// Changes are as in CheckOwnerInput; they apply to the values of $ref.
 	Changes  []Change `json:"changes,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
@@ -168,7 +173,7 @@ func (p *put) usesObserved() bool {
 func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	switch {
-	case arm.IsAbsent(err) && !p.in.Create && !allowsRecreate(p.in.Desired):
+	case arm.IsAbsent(err) && !p.in.Create && !p.allowsRecreate(p.in.Desired, p.in.Approved):
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case arm.IsAbsent(err) && p.repeated:
 		return nil, p.awaitAbsence()

@@ -17,7 +17,7 @@ func (p *put) writeHold(ctx context.Context) *resource.Verdict {
 	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
 		return stop
 	}
-	return p.checkBudget(p.in.Correction && !p.repeated && p.preconditionRetries == 0)
+	return p.checkBudgets(ctx)
 }
 
 // purpose returns why the PUT is sent. What is not known is no first creation.

@@ -165,7 +165,7 @@ func judgeRoleByName(t *testing.T) {
 	w.put(groupText, `{"location":"westus2"}`)
 	assignment := idOfType("Microsoft.Authorization/roleAssignments")
 	body := `{"properties":{"roleDefinitionId":"storage blob data reader","principalId":"0f8fad5b-d9cb-469f-a165-70867728950e"}}`
-	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, assignment, body), ObservedAt: w.now()})
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, assignment, body), ObservedAt: w.now(), Create: true, First: true})
 	properties, _ := w.lastPut()["properties"].(map[string]any)
 	if properties["roleDefinitionId"] != roleID {
 		t.Errorf("sent %v: %+v", properties, got.Verdict)

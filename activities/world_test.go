@@ -108,7 +108,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	registry, err := extensions.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
-		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Memory: w,
+		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Budgets: w, Memory: w,
 		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: client}),
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),

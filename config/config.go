@@ -24,9 +24,11 @@ type Config struct {
 	RereadWindow time.Duration `mapstructure:"reread-window"`
 	// StopTimeout is the time for running activities to finish at shutdown.
 	StopTimeout time.Duration `mapstructure:"stop-timeout"`
-	// PutBudget is the maximum of PUTs per hour with which this worker corrects drift;
-	// 0 is unlimited.
-	PutBudget int `mapstructure:"put-budget"`
+	// PutBudget is the maximum of PUTs per hour with which the workers of the task queue
+	// correct drift, DisappearanceBudget with which they recreate what was deleted
+	// outside Armature; 0 is unlimited.
+	PutBudget           int `mapstructure:"put-budget"`
+	DisappearanceBudget int `mapstructure:"disappearance-budget"`
 	// WorkflowCache is the number of idle workflows that the process keeps in memory. A
 	// pass of any other begins with a replay of its history.
 	WorkflowCache int `mapstructure:"workflow-cache"`

@@ -38,6 +38,7 @@ func (c Config) problems() problems {
 	}
 	p.require(c.RereadWindow > 0 && c.RereadWindow <= 10*time.Minute, "reread-window", "must be more than 0s and at most 10m, not %s", c.RereadWindow)
 	p.require(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "must be more than 0s and at most 1h, not %s", c.StopTimeout)
+	p.require(c.DisappearanceBudget >= 0, "disappearance-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.DisappearanceBudget)
 	p.require(c.PutBudget >= 0, "put-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.PutBudget)
 	p.require(c.WorkflowCache >= 1, "workflow-cache", "must be at least 1 resource, not %d", c.WorkflowCache)
 	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)

@@ -30,6 +30,9 @@ type Entry struct {
 	// Stopped are the states in which a PUT would start a stopped resource or be
 	// refused. The default pre-check does not send one then.
 	Stopped []StoppedState
+	// Recreation states whether a deleted resource is recreated. The last entry of
+	// a type that states it counts.
+	Recreation Recreation
 	// Evidence records where the facts were observed. The registry ignores it.
 	Evidence string
 }
@@ -59,7 +62,7 @@ type StoppedState struct {
 
 // aboutOneType reports whether the entry states a fact that AllTypes cannot have.
 func (e Entry) aboutOneType() bool {
-	return e.Leaf || len(e.Serialises) > 0 || len(e.InlineLists) > 0
+	return e.Leaf || len(e.Serialises) > 0 || len(e.InlineLists) > 0 || e.Recreation.Default != ""
 }
 
 // validate returns an error for an entry that would never take effect or that
@@ -71,7 +74,7 @@ func (e Entry) validate(index int) error {
 	case e.Type != AllTypes && !strings.Contains(e.Type, "/"):
 		return fmt.Errorf("register extension %T: %q is not a resource type such as Microsoft.Kusto/clusters", e.Link, e.Type)
 	case e.Type == AllTypes && e.aboutOneType():
-		return fmt.Errorf("register extension %T: Leaf, Serialises and InlineLists are facts about one type, not about all", e.Link)
+		return fmt.Errorf("register extension %T: Leaf, Serialises, InlineLists and Recreation are facts about one type, not about all", e.Link)
 	}
 	for _, text := range e.paths() {
 		if _, err := resource.ParsePath(text); err != nil {

@@ -14,8 +14,9 @@ type Registry struct {
 	entries []Entry
 	leaves  map[string]bool
 	// children are *childFacts by type in lower case, collected at the first use.
-	children sync.Map
-	hanging  *hangingCalls
+	children    sync.Map
+	recreations map[string]Recreation
+	hanging     *hangingCalls
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
@@ -28,11 +29,14 @@ func New(entries ...Entry) (*Registry, error) {
 		}
 	}
 	r := &Registry{
-		entries: slices.Clone(entries), leaves: map[string]bool{}, hanging: &hangingCalls{calls: map[string]int{}},
+		entries: slices.Clone(entries), leaves: map[string]bool{}, recreations: map[string]Recreation{}, hanging: &hangingCalls{calls: map[string]int{}},
 	}
 	for _, entry := range entries {
 		if entry.Leaf {
 			r.leaves[strings.ToLower(entry.Type)] = true
+		}
+		if entry.Recreation.Default != "" {
+			r.recreations[strings.ToLower(entry.Type)] = entry.Recreation
 		}
 	}
 	return r, nil

@@ -41,8 +41,9 @@ type server struct {
 	// broken are the errors of signals and descriptions by workflow.
 	broken  map[string]error
 	listErr error
-	// position and updateErr are the result of an update.
+	// position, or result if it is not nil, and updateErr are the result of an update.
 	position  activities.Position
+	result    any
 	updateErr error
 	// refusals are the types of the errors with which workflows refuse an update.
 	refusals map[string]string
@@ -64,6 +65,7 @@ type signal struct {
 // update is a received update; start is the workflow that the request starts, if any.
 type update struct {
 	workflowID, name, start, taskQueue string
+	priority                           int32
 	args                               []*commonpb.Payload
 }
 
@@ -236,6 +238,10 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 	if s.updateErr != nil {
 		return nil, s.updateErr
 	}
+	var result any = s.position
+	if s.result != nil {
+		result = s.result
+	}
 	if got.start == "" && s.running[got.workflowID] == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + got.workflowID)
 	}
@@ -248,7 +254,7 @@ func (s *server) update(in *workflowservice.UpdateWorkflowExecutionRequest, got 
 		},
 		Stage: enumspb.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED,
 		Outcome: &updatepb.Outcome{Value: &updatepb.Outcome_Success{
-			Success: &commonpb.Payloads{Payloads: []*commonpb.Payload{encode(s.t, s.position)}},
+			Success: &commonpb.Payloads{Payloads: []*commonpb.Payload{encode(s.t, result)}},
 		}},
 	}, nil
 }
@@ -270,7 +276,7 @@ func (s *server) ExecuteMultiOperation(_ context.Context, in *workflowservice.Ex
 	if policy := start.GetWorkflowIdConflictPolicy(); policy != enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING {
 		return nil, serviceerror.NewInvalidArgument("conflict policy " + policy.String())
 	}
-	response, err := s.update(request, update{start: start.GetWorkflowType().GetName(), taskQueue: start.GetTaskQueue().GetName()})
+	response, err := s.update(request, update{start: start.GetWorkflowType().GetName(), taskQueue: start.GetTaskQueue().GetName(), priority: start.GetPriority().GetPriorityKey()})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ var (
 	_ activities.Turns = (*Fleet)(nil)
 
 	_ activities.Freezer      = (*Fleet)(nil)
+	_ activities.Budgets      = (*Fleet)(nil)
 	_ activities.MemoryReader = (*Fleet)(nil)
 )
 
@@ -58,6 +59,7 @@ type Fleet struct {
 	options    Options
 	lists      *rate.Limiter
 	freezes    freezes
+	budgets    budgets
 	wakes      batcher[activities.Change, int]
 	dependents batcher[resource.ID, activities.Dependents]
 	targets    batcher[target, bool]
@@ -78,6 +80,7 @@ func New(temporal Temporal, options Options) *Fleet {
 		options.PageSize = 250
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: rate.NewLimiter(rate.Limit(options.ListsPerSecond), 2)}
+	f.budgets.turn = make(chan struct{}, 1)
 	f.wakes = batcher[activities.Change, int]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.wakeAll}
 	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.dependentsOf}
 	f.targets = batcher[target, bool]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}

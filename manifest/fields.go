@@ -68,7 +68,7 @@ func Fields() []Field {
 		},
 		{
 			Name: "reconcile.recreate", Kind: KindChoice,
-			Effect:  "What happens after the resource was deleted outside Armature: `always` recreates it, `never` waits for the user (reason `Disappeared`).",
+			Effect:  "What happens after the resource was deleted outside Armature: `always` recreates it, `never` waits for the user (reason `Disappeared`). Without it the type decides: what held data, an identity, rights, credentials or money, or expires by itself, is not recreated. At most `disappearance-budget` resources are recreated in an hour (reason `Held`).",
 			Allowed: texts(resource.RecreateAlways, resource.RecreateNever),
 		},
 		{

@@ -32,6 +32,10 @@ func (l *loader) readReconcile(d *draft) {
 	readEnum(l, d, section, "policy", &d.desired.Policy, resource.Policies()...)
 	readEnum(l, d, section, "adopt", &d.desired.Adopt, resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly)
 	readEnum(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever)
+	// The default depends on the type, so always is stated like never.
+	if value := section.get("recreate"); value != nil && value.kind == kindText && value.text == string(resource.RecreateAlways) {
+		d.desired.Recreate = resource.RecreateAlways
+	}
 	readEnum(l, d, section, "put", &d.desired.Put, resource.PutDefault, resource.PutMerge, resource.PutReplace)
 	readEnum(l, d, section, "validation", &d.validation, Validations()...)
 	if interval := section.get("interval"); interval != nil {

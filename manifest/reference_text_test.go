@@ -92,6 +92,7 @@ func referenceCases() map[string]referenceCase {
 			bad:     []string{"reconcile: {adopt: sometimes}", "reconcile: {adopt: true}"},
 		},
 		"reconcile.recreate": {
+			initial: func(d resource.Desired) string { return string(d.Recreate) }, // the type decides
 			example: "reconcile: {recreate: never}",
 			bad:     []string{"reconcile: {recreate: maybe}"},
 		},

@@ -34,7 +34,8 @@ const (
 // Recreate defines how to handle a resource that was deleted outside Armature.
 type Recreate string
 
-// The ways to handle a disappearance.
+// The ways to handle a disappearance. Without one the type decides
+// (extensions.Registry.Recreation).
 const (
 	RecreateAlways Recreate = "always"
 	RecreateNever  Recreate = "never"
@@ -107,7 +108,8 @@ type Desired struct {
 	// DependsOn are further resources that must exist first.
 	DependsOn []Reference `json:"dependsOn,omitempty"`
 	Policy    Policy      `json:"policy"`
-	// Adopt, Recreate and Put default to always, always and replace.
+	// Adopt and Put default to always and replace. Recreate "" means that the type
+	// decides.
 	Adopt    Adopt    `json:"adopt,omitempty"`
 	Recreate Recreate `json:"recreate,omitempty"`
 	Put      Put      `json:"put,omitempty"`

@@ -84,11 +84,11 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Registry: registry,
 			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir, Vault: azure.client}),
 			Masker:   secrets.NewMasker(maskKey),
-			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Memory: resources,
+			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources,
 			Log: log,
 		}, activities.Options{
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: metrics.countVerdict,
-			PutBudget:    settings.PutBudget,
+			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders,
 		}),

@@ -27,11 +27,17 @@ func (a *app) reconcileCommand() *cobra.Command {
 		Short: "Start a pass now instead of at the next try",
 		Long: `reconcile starts a pass now. --force skips, in that pass only, the owner check and
 the guard against operations in flight; the workflow's history records who did it
-and why. With --force or --drop-baseline, -l and --all ask first (--yes answers; it
-is needed without a terminal).
+and why. With --force, --drop-baseline or --recreate, -l and --all ask first (--yes
+answers; it is needed without a terminal).
+
+--recreate approves to create again what was deleted outside Armature: a type that is
+not recreated by itself (reason Disappeared), or a resource that the
+disappearance-budget holds (reason Held). Owners are created before what is in them.
+The approval counts until a read shows the resource. Restore first what Azure can
+restore: armature why names the command.
 
 ` + cli.ExitHelp,
-		Example: "  armature reconcile adx --wait\n  armature reconcile -l stack=prod\n  armature reconcile adx/telemetry --force --reason \"the cluster hangs in Updating, INC-42\"",
+		Example: "  armature reconcile adx --wait\n  armature reconcile -l stack=prod\n  armature reconcile --recreate -l stack=prod --wait\n  armature reconcile adx/telemetry --force --reason \"the cluster hangs in Updating, INC-42\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			if how.Force && how.Reason == "" {
 				return cli.BadInput("--force needs --reason: the history records it with your name")
@@ -43,6 +49,7 @@ is needed without a terminal).
 	}
 	c.Flags().BoolVar(&how.Force, "force", false, "skip owner check and in-flight guard once (needs --reason)")
 	c.Flags().BoolVar(&how.DropBaseline, "drop-baseline", false, "write again what Azure keeps different from the manifest")
+	c.Flags().BoolVar(&how.Recreate, "recreate", false, "approve to create again what was deleted outside Armature")
 	c.Flags().StringVar(&how.Reason, "reason", "", "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
@@ -52,11 +59,14 @@ is needed without a terminal).
 
 // question returns what is asked before many resources lose a guard at once.
 func (how reconcileOptions) question(s backend.Selection, records []backend.Record) question {
-	q := question{lines: idLines(records), yes: how.yes || !s.IsQuery() || !how.Force && !how.DropBaseline, required: true, unchanged: "nothing was sent"}
+	q := question{lines: idLines(records), yes: how.yes || !s.IsQuery() || !how.Force && !how.DropBaseline && !how.Recreate, required: true, unchanged: "nothing was sent"}
 	what := cli.Count(len(records), "resource")
-	if how.Force {
+	switch {
+	case how.Force:
 		q.action, q.text = "--force with "+s.Flags()+" skips the guards of "+what, "Skip owner check and in-flight guard of "+what+"?"
-	} else {
+	case how.Recreate:
+		q.action, q.text = "--recreate with "+s.Flags()+" creates again what was deleted of "+what, "Create again what was deleted of "+what+"?"
+	default:
 		q.action, q.text = "--drop-baseline with "+s.Flags()+" overwrites what Azure keeps in "+what, "Overwrite what Azure keeps in "+what+"?"
 	}
 	return q

@@ -136,6 +136,10 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		r.state.Memory, r.state.Kept = nil, nil
 		message += "; baseline dropped"
 	}
+	if in.Recreate {
+		r.state.RecreateApproved = true
+		message += "; recreation approved"
+	}
 	r.requestPass(ctx, ReconcileUpdate, message)
 	return ReconcileResult{Pass: number, Paused: r.state.pauseBlocks()}, nil
 }

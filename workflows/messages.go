@@ -76,9 +76,12 @@ type ReconcileInput struct {
 	Force bool `json:"force,omitempty"`
 	// DropBaseline drops the baseline, so that each difference is a reason for a PUT
 	// again.
-	DropBaseline bool   `json:"dropBaseline,omitempty"`
-	Reason       string `json:"reason,omitempty"`
-	By           string `json:"by,omitempty"`
+	DropBaseline bool `json:"dropBaseline,omitempty"`
+	// Recreate approves to create the resource again if it was deleted outside
+	// Armature. Neither the type nor a budget holds it then.
+	Recreate bool   `json:"recreate,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	By       string `json:"by,omitempty"`
 }
 
 // ReconcileResult is the result of ReconcileUpdate.

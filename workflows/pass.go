@@ -136,10 +136,10 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 	return verdict
 }
 
-// noteRead records that the resource exists.
+// noteRead records that the resource exists. An approval to recreate it is then used up.
 func (r *reconciler) noteRead(p *pass) {
 	if p.got.Exists {
-		r.state.Seen = true
+		r.state.Seen, r.state.RecreateApproved = true, false
 	}
 }
 
@@ -149,7 +149,8 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.PreCheck, activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Applied: r.state.applied(), Existed: r.state.existed(), Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
+		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
+		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
 	})
 	p.turn, p.adopt = result.Turn, result.Adopt
 	p.pre = verdictOf(result.Verdict, err)

@@ -71,6 +71,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,
 		Create: p.pre.Create, First: !r.state.existed() && !r.state.PutSent,
+		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
 		Correction: r.state.ReadyGeneration == p.generation,
 		Repeated:   r.state.Repeated,
 	})

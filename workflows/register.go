@@ -24,6 +24,7 @@ func functions() map[string]any {
 	return map[string]any{
 		ReconcileResourceWorkflow: ReconcileResource,
 		HoldFreezeWorkflow:        HoldFreeze,
+		HoldBudgetsWorkflow:       HoldBudgets,
 		SerializeSiblingsWorkflow: SerializeSiblings,
 		PlanResourceWorkflow:      PlanResource,
 		ImportResourceWorkflow:    ImportResource,

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -49,6 +50,9 @@ type State struct {
 	PutSent         bool  `json:"wrote,omitempty"`
 	// Seen is set once a read showed the resource.
 	Seen bool `json:"seen,omitempty"`
+	// RecreateApproved is set by a user's approval to recreate the resource, until a read
+	// shows it.
+	RecreateApproved bool `json:"recreateApproved,omitempty"`
 
 	// PassRequested is set when a message requests a pass; Force belongs to it.
 	PassRequested bool            `json:"wanted,omitempty"`
@@ -143,6 +147,12 @@ func (s *State) applied() bool { return s.PutSent || s.ReadyGeneration > 0 }
 // existed reports whether a read of this workflow showed the resource: then its absence
 // means that it was deleted. States of earlier versions have no Seen.
 func (s *State) existed() bool { return s.Seen || s.ReadyGeneration > 0 || len(s.Memory) > 0 }
+
+// writeToken returns the name of the write that is due: the same one in all passes until
+// ARM accepted a PUT or the resource was Ready.
+func (s *State) writeToken() string {
+	return fmt.Sprintf("%d.%d.%d", s.Generation, s.ReadyPasses, s.FailedPuts)
+}
 
 // deleted reports whether a requested deletion is done. Without a deletion the same
 // reason may come from ARM or from an extension, and ends nothing.

@@ -1,0 +1,83 @@
+package activities
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// disappeared reports whether the absence of the resource means that it was deleted. A
+// resource that the manifest does not adopt was never managed: the manifest creates its
+// own one.
+func (in PreCheckInput) disappeared() bool {
+	return in.Existed && (in.Applied || in.Desired.Adopt != resource.AdoptNever)
+}
+
+// recreation returns whether a resource that was deleted outside Armature is made again:
+// the manifest decides, else the type does. adopt: only creates nothing.
+func (a *Activities) recreation(desired resource.Desired) extensions.Recreation {
+	found := a.Registry.Recreation(desired.ID.Type())
+	switch {
+	case desired.Adopt == resource.AdoptOnly:
+		found.Default = resource.RecreateNever
+	case strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever)):
+		found.Default = resource.RecreateNever
+	case strings.EqualFold(string(desired.Recreate), string(resource.RecreateAlways)):
+		found.Default = resource.RecreateAlways
+	}
+	return found
+}
+
+// allowsRecreate reports whether a resource that was deleted outside Armature may be
+// made again.
+func (a *Activities) allowsRecreate(desired resource.Desired, approved bool) bool {
+	if desired.Adopt == resource.AdoptOnly {
+		return false
+	}
+	return approved || a.recreation(desired).Default == resource.RecreateAlways
+}
+
+// disappearedVerdict names the reason of a create that no user requested, or stops it.
+// An observed resource is only reported.
+func (a *Activities) disappearedVerdict(verdict resource.Verdict, in PreCheckInput) resource.Verdict {
+	desired := in.Desired
+	if desired.Policy != resource.PolicyObserve && !a.allowsRecreate(desired, in.Approved) {
+		stop := resource.Block(resource.ReasonDisappeared, disappearedText(desired, a.recreation(desired)))
+		stop.Class = resource.RetryVerySlow
+		return stop
+	}
+	verdict.Reason = resource.ReasonDisappeared
+	verdict.Message = "deleted outside Armature; it is recreated"
+	if in.Approved {
+		verdict.Message += ", as a user approved"
+	}
+	return verdict
+}
+
+// disappearedText says why a resource is not recreated, how to bring it back, and how to
+// accept the loss.
+func disappearedText(desired resource.Desired, recreation extensions.Recreation) string {
+	name := desired.ID.Short()
+	text := name + " was deleted outside Armature and is not recreated"
+	switch {
+	case desired.Adopt == resource.AdoptOnly:
+		return text + fmt.Sprintf(" (adopt: only). If it was made again by its own tool, armature reconcile %s finds it; armature forget %s stops managing it", name, name)
+	case desired.Recreate == resource.RecreateNever:
+		text += " (recreate: never)"
+	default:
+		text += fmt.Sprintf(", because it %s (recreate: never is the default of %s)", recreation.Loss, desired.ID.Type())
+	}
+	if recreation.Restore != "" {
+		restore := strings.NewReplacer("VAULT", desired.Owner.Name(), "NAME", desired.ID.Name()).Replace(recreation.Restore)
+		text += fmt.Sprintf(". To bring it back, %s, then run armature reconcile %s", restore, name)
+	}
+	return text + fmt.Sprintf(". To accept the loss, run armature reconcile --recreate %s for a new one, or armature forget %s to stop managing it", name, name)
+}
+
+// disappearedSinceRead is the verdict of a PUT that would recreate a resource which
+// existed when the pass read it: the next pass reports why it is not recreated.
+func disappearedSinceRead(desired resource.Desired) resource.Verdict {
+	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" disappeared since this pass read it, and it is not recreated by itself; the next pass reports why")
+}
