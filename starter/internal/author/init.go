@@ -22,8 +22,8 @@ func (t Terminal) initCommand() *cobra.Command {
 		Short: "Set up editors for a folder of manifests",
 		Long: `init makes editors check and complete the manifests of a folder (default: the current
 one). It writes the JSON Schema .armature/schema.json, maps it to the manifests in
-.vscode/settings.json, and adds a comment with the schema to the first line of YAML
-manifests that have none, for other editors with the YAML language server. Other
+.vscode/settings.json, and adds a comment with the schema to the YAML manifests that
+have none, for other editors with the YAML language server. Other
 settings stay as they are; settings with comments are not changed, and init prints
 what to add. Repeat init after manifests use new types or api-versions.`,
 		Example: "  armature init my-stack --dry-run\n  armature init my-stack",
@@ -168,8 +168,8 @@ func (s *setup) modelines(documents []manifest.Document) {
 			continue
 		}
 		seen[d.File] = true
-		if text, added := schema.AddModeline(s.read(d.File), d.File); added {
-			s.write(d.File, text, "comment with the schema")
+		if text, added := schema.AddModelines(s.read(d.File), d.File); added > 0 {
+			s.write(d.File, text, cli.Count(added, "comment")+" with the schema")
 		}
 	}
 }

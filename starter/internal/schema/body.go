@@ -32,6 +32,15 @@ func (g *generator) define(n *types.Node, write func() object) object {
 	return reference(name)
 }
 
+// titled gives a mapping its published name, which editors show in messages, and
+// returns it.
+func (g *generator) titled(schema object, n *types.Node) object {
+	if g.descriptions && n.Name != "" {
+		schema["title"] = n.Name
+	}
+	return schema
+}
+
 // body returns the schema of a body.
 func (g *generator) body(shape *types.Shape) object {
 	body := *shape.Body
@@ -94,7 +103,7 @@ func (g *generator) value(n *types.Node) object {
 	case types.List:
 		return bounded(object{"type": "array", "items": g.value(n.Item)}, n.Bounds, "minItems", "maxItems")
 	case types.Object, types.Discriminated:
-		return g.define(n, func() object { return g.mapping(n) })
+		return g.define(n, func() object { return g.titled(g.mapping(n), n) })
 	}
 	return object{}
 }
@@ -154,7 +163,7 @@ func (g *generator) mapping(n *types.Node) object {
 	}
 	return g.forms(n, func(v types.Variant) object {
 		key := *v.Type // another mapping than the form alone: it has the properties of all forms
-		return g.define(&key, func() object { return g.form(n, v) })
+		return g.define(&key, func() object { return g.titled(g.form(n, v), v.Type) })
 	})
 }
 

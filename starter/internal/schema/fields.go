@@ -26,7 +26,7 @@ func fields() object {
 	properties := root["properties"].(object)
 	for _, f := range manifest.Fields() {
 		field := fieldOf(f)
-		field["description"] = f.Effect
+		field["description"], field["markdownDescription"] = f.Effect, f.Effect
 		parent, name := root, f.Name
 		if outer, inner, nested := strings.Cut(f.Name, "."); nested {
 			parent, name = properties[outer].(object), inner
@@ -55,7 +55,8 @@ func fieldOf(f manifest.Field) object {
 	case manifest.KindChoice:
 		return object{"enum": f.Allowed}
 	case manifest.KindDuration:
-		return object{"type": []string{"string", "integer"}, "pattern": durationPattern, "minimum": 0, "maximum": 0}
+		const advice = "write a duration like 30m or 1h30m"
+		return object{"anyOf": []any{object{"type": "string", "pattern": durationPattern, "errorMessage": advice}, object{"const": 0, "errorMessage": advice}}}
 	case manifest.KindPaths, manifest.KindNames:
 		return object{"type": "array", "items": object{"type": "string"}}
 	case manifest.KindTexts:
@@ -71,14 +72,14 @@ func marker() object {
 	text := func(description string) object { return object{"type": "string", "description": description} }
 	return object{"anyOf": []any{
 		object{
-			"type": "object", "additionalProperties": false, "required": []string{resource.RefMarker},
+			"title": resource.RefMarker, "type": "object", "additionalProperties": false, "required": []string{resource.RefMarker},
 			"properties": object{
 				resource.RefMarker: text("The name of a manifest, or a resource ID: its resource ID, or the value at path, takes this place."),
 				"path":             text("The path of an observed value, like properties.x."),
 			},
 		},
 		object{
-			"type": "object", "additionalProperties": false, "required": []string{resource.SecretMarker},
+			"title": resource.SecretMarker, "type": "object", "additionalProperties": false, "required": []string{resource.SecretMarker},
 			"properties": object{
 				resource.SecretMarker: text("env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME: the worker reads it when it sends the PUT."),
 			},

@@ -58,7 +58,7 @@ func Write(uses []Use, descriptions bool) ([]byte, error) {
 		root["allOf"] = cases
 	}
 	root["$schema"] = "http://json-schema.org/draft-07/schema#"
-	root["title"] = "Armature manifest"
+	root["description"] = "A manifest of Armature: one Azure resource."
 	root["definitions"] = g.definitions
 	g.definitions[markerName] = marker()
 	g.definitions[textName] = object{"anyOf": []any{object{"type": "string"}, reference(markerName)}}
@@ -72,17 +72,20 @@ func Write(uses []Use, descriptions bool) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// typeField returns the schema of the field type: editors offer the types in use and
-// the newest version of every other type; every other text in its form is legal too.
+// typeField returns the schema of the field type. Editors offer the types in use and the
+// newest version of every other type as snippets: servers list all values of an enum in
+// messages and descriptions.
 func typeField(field object, uses []Use) object {
 	offers := map[string]bool{}
 	for _, use := range slices.Concat(uses, All()) {
 		offers[use.Type+"@"+use.Version] = true
 	}
-	pattern := field["pattern"]
-	delete(field, "pattern")
-	delete(field, "type")
-	field["anyOf"] = []any{object{"enum": sorted(offers)}, object{"type": "string", "pattern": pattern}}
+	var snippets []any
+	for _, offer := range sorted(offers) {
+		snippets = append(snippets, object{"label": offer, "body": offer})
+	}
+	field["defaultSnippets"] = snippets
+	field["errorMessage"] = "write a type with its api-version, like Microsoft.Kusto/clusters@2023-08-15"
 	return field
 }
 

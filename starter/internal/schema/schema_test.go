@@ -107,17 +107,17 @@ func TestBody(t *testing.T) {
 		path   []string
 		want   string
 	}{
-		"condition":    {"the type with its version", []string{"allOf", "0", "if", "properties", "type", "enum"}, `["` + accounts + `@2023-01-01"]`},
-		"required":     {"without name and type, which the manifest states", append(body, "required"), `["kind","location","sku"]`},
-		"unknown":      {"other properties are not allowed", append(body, "properties", "properties", "additionalProperties"), `false`},
-		"repeated":     {"what the manifest states", append(body, "patternProperties"), `{"^(id|name|type)$":{"type":"string"}}`},
-		"closed enum":  {"the values, or a marker", append(body, "properties", "properties", "properties", "networkAcls", "properties", "defaultAction", "anyOf"), `[{"enum":["Allow","Deny"]},{"$ref":"#/definitions/marker"}]`},
-		"open enum":    {"other texts too", append(body, "properties", "properties", "properties", "minimumTlsVersion", "anyOf"), `[{"enum":["TLS1_0","TLS1_1","TLS1_2"]},{"type":"string"},{"$ref":"#/definitions/marker"}]`},
-		"boolean":      {"no marker: it is a text", append(body, "properties", "properties", "properties", "isHnsEnabled", "type"), `"boolean"`},
-		"map":          {"any key", append(body, "properties", "tags", "additionalProperties"), `{"$ref":"#/definitions/text"}`},
-		"description":  {"kind, flags and values", append(body, "properties", "properties", "properties", "networkAcls", "properties", "defaultAction", "description"), `"text, required: Allow | Deny"`},
-		"marker":       {"$ref with a path", []string{"definitions", "marker", "anyOf", "0", "required"}, `["$ref"]`},
-		"other values": {"types that are not in use are legal", []string{"properties", "type", "anyOf", "0", "enum", "0"}, `"` + All()[0].Type + "@" + All()[0].Version + `"`},
+		"condition":   {"the type with its version", []string{"allOf", "0", "if", "properties", "type", "enum"}, `["` + accounts + `@2023-01-01"]`},
+		"required":    {"without name and type, which the manifest states", append(body, "required"), `["kind","location","sku"]`},
+		"unknown":     {"other properties are not allowed", append(body, "properties", "properties", "additionalProperties"), `false`},
+		"repeated":    {"what the manifest states", append(body, "patternProperties"), `{"^(id|name|type)$":{"type":"string"}}`},
+		"closed enum": {"the values, or a marker", append(body, "properties", "properties", "properties", "networkAcls", "properties", "defaultAction", "anyOf"), `[{"enum":["Allow","Deny"]},{"$ref":"#/definitions/marker"}]`},
+		"open enum":   {"other texts too", append(body, "properties", "properties", "properties", "minimumTlsVersion", "anyOf"), `[{"enum":["TLS1_0","TLS1_1","TLS1_2"]},{"type":"string"},{"$ref":"#/definitions/marker"}]`},
+		"boolean":     {"no marker: it is a text", append(body, "properties", "properties", "properties", "isHnsEnabled", "type"), `"boolean"`},
+		"map":         {"any key", append(body, "properties", "tags", "additionalProperties"), `{"$ref":"#/definitions/text"}`},
+		"description": {"kind, flags and values", append(body, "properties", "properties", "properties", "networkAcls", "properties", "defaultAction", "description"), `"text, required: Allow | Deny"`},
+		"marker":      {"$ref with a path", []string{"definitions", "marker", "anyOf", "0", "required"}, `["$ref"]`},
+		"other types": {"types that are not in use are offered", []string{"properties", "type", "defaultSnippets", "0", "body"}, `"` + All()[0].Type + "@" + All()[0].Version + `"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := json.Marshal(at(t, schema, tc.path...))

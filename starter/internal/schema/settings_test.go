@@ -60,25 +60,28 @@ func TestMergeSettings(t *testing.T) {
 	}
 }
 
-func TestAddModeline(t *testing.T) {
+func TestAddModelines(t *testing.T) {
 	const line = "# yaml-language-server: $schema="
-	cases := map[string]struct{ reason, before, file, want string }{
-		"top":      {"beside the folder of the schema", "type: x\n", "a.yaml", line + ".armature/schema.json\ntype: x\n"},
-		"below":    {"relative to the file", "type: x\n", "net/eu/a.yaml", line + "../../.armature/schema.json\ntype: x\n"},
-		"windows":  {"the line ends of the file", "type: x\r\n", "a.yaml", line + ".armature/schema.json\r\ntype: x\r\n"},
-		"mark":     {"behind the byte order mark", "\xef\xbb\xbftype: x\n", "a.yaml", "\xef\xbb\xbf" + line + ".armature/schema.json\ntype: x\n"},
-		"has one":  {"another schema is the user's choice", "# a\n" + line + "other.json\ntype: x\n", "a.yaml", ""},
-		"no blank": {"as servers read it", "#yaml-language-server:$schema=other.json\n", "a.yaml", ""},
+	const top = line + ".armature/schema.json\n"
+	cases := map[string]struct {
+		reason, before, file, want string
+		added                      int
+	}{
+		"one":        {"beside the folder of the schema", "type: x\n", "a.yaml", top + "type: x\n", 1},
+		"below":      {"relative to the file", "type: x\n", "net/eu/a.yaml", line + "../../.armature/schema.json\ntype: x\n", 1},
+		"several":    {"servers read it for each document", "type: x\n---\ntype: y\n--- # z\ntype: z\n", "a.yaml", top + "type: x\n---\n" + top + "type: y\n--- # z\n" + top + "type: z\n", 3},
+		"others":     {"what is no manifest stays", "on: push\n---\ntype: y\n", "a.yaml", "on: push\n---\n" + top + "type: y\n", 1},
+		"at a start": {"behind the mark of the document", "# about\n---\ntype: x\n", "a.yaml", "# about\n---\n" + top + "type: x\n", 1},
+		"windows":    {"the line ends of the file", "type: x\r\n---\r\ntype: y\r\n", "a.yaml", strings.ReplaceAll(top+"type: x\n---\n"+top+"type: y\n", "\n", "\r\n"), 2},
+		"mark":       {"behind the byte order mark", "\xef\xbb\xbftype: x\n", "a.yaml", "\xef\xbb\xbf" + top + "type: x\n", 1},
+		"has one":    {"another schema is the user's choice", "# a\n" + line + "other.json\ntype: x\n", "a.yaml", "# a\n" + line + "other.json\ntype: x\n", 0},
+		"has some":   {"only where it is missing", top + "type: x\n---\ntype: y\n", "a.yaml", top + "type: x\n---\n" + top + "type: y\n", 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, added := AddModeline([]byte(tc.before), tc.file)
-			want := tc.want
-			if want == "" {
-				want = tc.before
-			}
-			if string(got) != want || added != (tc.want != "") {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, want)
+			got, added := AddModelines([]byte(tc.before), tc.file)
+			if diff := cmp.Diff(tc.want, string(got)); diff != "" || added != tc.added {
+				t.Errorf("%s: %d added, want %d (-want +got):\n%s", tc.reason, added, tc.added, diff)
 			}
 		})
 	}
