@@ -53,6 +53,22 @@ test: build ## run all tests of both modules; needs only Go, make and git
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
 	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test -count=1 -timeout 15m ./webui
 
+# The last server for Node.js 20, with its version.
+YAML_LANGUAGE_SERVER_VERSION := 1.25.0
+YAML_LANGUAGE_SERVER := $(CURDIR)/dev/.editor/$(YAML_LANGUAGE_SERVER_VERSION)/node_modules/.bin/yaml-language-server
+
+.PHONY: test-editor
+test-editor: $(YAML_LANGUAGE_SERVER) ## test schemas in the YAML language server of editors; installs it and Node.js if missing
+	cd dev && YAML_LANGUAGE_SERVER='$(YAML_LANGUAGE_SERVER)' $(GO) test -count=1 -timeout 10m -v ./editor
+
+$(YAML_LANGUAGE_SERVER):
+	@command -v npm >/dev/null || { \
+		echo "the test of editors needs Node.js: installing it"; \
+		sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null; \
+	}
+	npm install --silent --no-audit --no-fund --prefix dev/.editor/$(YAML_LANGUAGE_SERVER_VERSION) yaml-language-server@$(YAML_LANGUAGE_SERVER_VERSION)
+
 .PHONY: test-postgres
 test-postgres: postgresql ## run the compose file's services on PostgreSQL, without Docker; installs it if missing, needs root or sudo
 	cd dev && sudo=""; [ "$$(id -u)" = 0 ] || sudo="sudo -E HOME=/root PATH=$$PATH"; \
@@ -88,7 +104,7 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 .PHONY: check
-check: lint layers workflowcheck replay test test-webui test-postgres race ## everything that CI runs
+check: lint layers workflowcheck replay test test-editor test-webui test-postgres race ## everything that CI runs
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules
@@ -142,4 +158,4 @@ fmt: ## format the code
 
 .PHONY: clean
 clean: ## remove build results and the demo's data
-	rm -rf bin dev/bin dev/.demo
+	rm -rf bin dev/bin dev/.demo dev/.editor
