@@ -143,6 +143,7 @@ func TestValidateScopes(t *testing.T) {
 		"TenantChild":     {reason: "a child of a management group has the scope of that", text: at("Microsoft.Management/managementGroups/subscriptions@2023-04-01", "11111111-2222-3333-4444-555555555555", "/providers/Microsoft.Management/managementGroups/m")},
 		"Extension":       {reason: "an extension on a resource", text: at("Microsoft.Authorization/roleAssignments@2022-04-01", "r", vnetID+"@2023-09-01")},
 		"ExtensionOnAll":  {reason: "an extension on a subscription", text: at("Microsoft.Authorization/locks@2020-05-01", "l", subscription)},
+		"OnlyExtension":   {reason: "the scope of an extension may be a group", text: at("Microsoft.Chaos/targets@2025-01-01", "Microsoft-StorageAccount", group)},
 		"GroupItself":     {reason: "a group is in a subscription", text: at("Microsoft.Resources/resourceGroups@2024-03-01", "g", subscription)},
 	})
 }
@@ -226,6 +227,21 @@ func TestLoadValidates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestValidatePartial checks which manifests may lack what the type requires.
+func TestValidatePartial(t *testing.T) {
+	text := func(reconcile string) string {
+		return strings.Replace(validAccount, "  kind: StorageV2\n", "", 1) + "reconcile: {" + reconcile + "}\n"
+	}
+	missing := []string{"m.yaml:4:1: warning: body.kind: is missing and required; for example Storage, StorageV2, BlobStorage, FileStorage, BlockBlobStorage"}
+	runValidate(t, map[string]validateCase{
+		"Observe":      {reason: "nothing is written", text: text("policy: observe")},
+		"MergeOnly":    {reason: "what exists has the property", text: text("adopt: only, put: merge")},
+		"MergeCreates": {reason: "a merge may create", text: text("put: merge"), want: missing},
+		"OnlyReplaces": {reason: "a PUT without it would be sent", text: text("adopt: only"), want: missing},
+		"Manage":       {reason: "the default creates", text: text("policy: manage"), want: missing},
+	})
 }
 
 // TestValidateConsequences checks that what is misspelt or misplaced is not also missing.
