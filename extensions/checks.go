@@ -184,6 +184,9 @@ func sanitize(verdict resource.Verdict) resource.Verdict {
 	if reason := string(verdict.Reason); len(reason) > maxReasonBytes || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsSpace) {
 		verdict.Reason = resource.ReasonFailed
 	}
+	if verdict.Actor = strings.ToValidUTF8(verdict.Actor, "?"); len(verdict.Actor) > maxReasonBytes {
+		verdict.Actor = strings.ToValidUTF8(verdict.Actor[:maxReasonBytes], "")
+	}
 	switch verdict.Severity {
 	case resource.SeverityNone, resource.SeverityInfo, resource.SeverityWarning, resource.SeverityError:
 	default:

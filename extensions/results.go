@@ -82,6 +82,12 @@ func WithRetry(class resource.RetryClass) Option {
 	return func(v *resource.Verdict) { v.Class = class }
 }
 
+// WithActor names who has to act before the check can pass, for example "the owner of
+// the target": a wait ends with that instead of a timeout.
+func WithActor(actor string) Option {
+	return func(v *resource.Verdict) { v.Actor = actor }
+}
+
 // WithWaitingFor adds resources; a change of one of them ends the block. An owner
 // check waits for the owner without it.
 func WithWaitingFor(ids ...resource.ID) Option {

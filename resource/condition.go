@@ -8,6 +8,9 @@ type Condition struct {
 	Severity Severity `json:"severity,omitempty"`
 	Reason   Reason   `json:"reason"`
 	Message  string   `json:"message,omitempty"`
+	// Actor has to act before a resource that is not Ready can become Ready, "" where
+	// time may be enough.
+	Actor string `json:"actor,omitempty"`
 	// ObservedGeneration is the generation of the spec that the condition
 	// describes.
 	ObservedGeneration int64 `json:"observedGeneration"`

@@ -53,6 +53,8 @@ type ReasonInfo struct {
 	// RetryClass is the class of a verdict that does not carry its own; "" for a
 	// reason that no verdict waits on.
 	RetryClass RetryClass
+	// Actor has to act before a resource leaves the state; "" where time ends it.
+	Actor string
 	// Meaning is one sentence for docs/troubleshooting.md.
 	Meaning string
 }
@@ -60,44 +62,44 @@ type ReasonInfo struct {
 // Reasons returns all reasons of Armature itself.
 func Reasons() []ReasonInfo {
 	return []ReasonInfo{
-		{ReasonSucceeded, "", "Ready: Azure matches the manifest."},
-		{ReasonReconciling, "", "ARM accepted a PUT and is working on it, or the first pass is in progress."},
-		{ReasonDeleting, RetrySlow, "A deletion is in progress."},
-		{ReasonDeleted, "", "Azure no longer has the resource; its workflow has ended."},
-		{ReasonDetached, "", "Armature stopped managing the resource and left it in Azure."},
-		{ReasonPaused, "", "The resource is paused; no step starts."},
-		{ReasonInSync, "", "A pre-check found no difference to write; no PUT was sent."},
-		{ReasonNotFound, RetrySlow, "The resource does not exist in Azure."},
-		{ReasonDrift, "", "A pre-check found differences; a PUT follows."},
-		{ReasonWaitingForOwner, RetryFast, "The owner does not exist in Azure."},
-		{ReasonReferenceNotFound, RetryFast, "A resource named by `$ref` or `dependsOn` does not exist in Azure."},
-		{ReasonReferenceNotReady, RetryFast, "A resource named by `$ref` or `dependsOn` is not ready, or lacks the requested value."},
-		{ReasonSecretNotFound, RetryFast, "The worker has no such secret or may not read it."},
-		{ReasonReconciliationBlocked, RetrySlow, "A check blocks the request, for example because the owner is being updated."},
-		{ReasonPostReconciliationFailure, RetrySlow, "The resource exists in Azure and is not ready there."},
-		{ReasonCheckFailed, RetrySlow, "A check returned an error, timed out or could not read what it needs."},
-		{ReasonOperationInProgress, RetrySlow, "Another operation on the resource is in progress in Azure."},
-		{ReasonOperationTimeout, RetrySlow, "The long-running operation exceeded `reconcile.timeout`."},
-		{ReasonOperationFailed, RetrySlow, "The long-running operation failed or was canceled, and Azure gave no code."},
-		{ReasonChangeNotTaken, RetryVerySlow, "Ready, with a warning: Azure accepted the PUT and kept its own value."},
-		{ReasonDriftDetected, RetryVerySlow, "Azure differs from the manifest, and the policy is `observe`."},
-		{ReasonContested, RetryVerySlow, "Another writer keeps changing a value that Armature restored."},
-		{ReasonThrottled, RetrySlow, "A request budget of the subscription or provider is exhausted."},
-		{ReasonArmUnreachable, RetrySlow, "Azure does not respond, or responds with 5xx repeatedly."},
-		{ReasonContainsUnmanaged, RetrySlow, "The DELETE would also delete resources that Armature does not manage."},
-		{ReasonContainsProtected, RetryVerySlow, "A cascade would also delete a resource whose policy forbids it."},
-		{ReasonProtected, RetryVerySlow, "The policy of the manifest does not allow the write."},
-		{ReasonWaitingForDependents, RetrySlow, "Managed resources that need this one must be deleted first."},
-		{ReasonWaitingForOwnerDelete, RetrySlow, "Azure deletes the resource only together with its owner, which is being deleted."},
-		{ReasonWaitingForSibling, RetrySlow, "Azure allows one change at a time in the owner; another resource has the turn."},
-		{ReasonFrozen, RetrySlow, "A freeze stops writes; reads continue."},
-		{ReasonHeld, RetrySlow, "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature."},
-		{ReasonStopped, RetryVerySlow, "The resource is stopped and differs from the manifest; a PUT could start it."},
-		{ReasonDisappeared, RetrySlow, "The resource was deleted outside Armature."},
-		{ReasonAlreadyExists, RetrySlow, "The resource exists, and the manifest does not allow its adoption."},
-		{ReasonDeletionNotSupported, RetryVerySlow, "Azure has no DELETE for this type."},
-		{ReasonFailed, RetrySlow, "A failure that no other reason fits; see the message."},
-		{ReasonUnknownError, RetrySlow, "Azure refused a request and gave no code."},
+		{ReasonSucceeded, "", "", "Ready: Azure matches the manifest."},
+		{ReasonReconciling, "", "", "ARM accepted a PUT and is working on it, or the first pass is in progress."},
+		{ReasonDeleting, RetrySlow, "", "A deletion is in progress."},
+		{ReasonDeleted, "", "", "Azure no longer has the resource; its workflow has ended."},
+		{ReasonDetached, "", "", "Armature stopped managing the resource and left it in Azure."},
+		{ReasonPaused, "", "the user who paused it", "The resource is paused; no step starts."},
+		{ReasonInSync, "", "", "A pre-check found no difference to write; no PUT was sent."},
+		{ReasonNotFound, RetrySlow, "the team that creates it, or the owner of the manifest", "The resource does not exist in Azure."},
+		{ReasonDrift, "", "", "A pre-check found differences; a PUT follows."},
+		{ReasonWaitingForOwner, RetryFast, "", "The owner does not exist in Azure."},
+		{ReasonReferenceNotFound, RetryFast, "", "A resource named by `$ref` or `dependsOn` does not exist in Azure."},
+		{ReasonReferenceNotReady, RetryFast, "", "A resource named by `$ref` or `dependsOn` is not ready, or lacks the requested value."},
+		{ReasonSecretNotFound, RetryFast, "the operator of the worker", "The worker has no such secret or may not read it."},
+		{ReasonReconciliationBlocked, RetrySlow, "", "A check blocks the request, for example because the owner is being updated."},
+		{ReasonPostReconciliationFailure, RetrySlow, "", "The resource exists in Azure and is not ready there."},
+		{ReasonCheckFailed, RetrySlow, "", "A check returned an error, timed out or could not read what it needs."},
+		{ReasonOperationInProgress, RetrySlow, "", "Another operation on the resource is in progress in Azure."},
+		{ReasonOperationTimeout, RetrySlow, "", "The long-running operation exceeded `reconcile.timeout`."},
+		{ReasonOperationFailed, RetrySlow, "", "The long-running operation failed or was canceled, and Azure gave no code."},
+		{ReasonChangeNotTaken, RetryVerySlow, "", "Ready, with a warning: Azure accepted the PUT and kept its own value."},
+		{ReasonDriftDetected, RetryVerySlow, "the owner of the manifest", "Azure differs from the manifest, and the policy is `observe`."},
+		{ReasonContested, RetryVerySlow, "you and the other writer", "Another writer keeps changing a value that Armature restored."},
+		{ReasonThrottled, RetrySlow, "", "A request budget of the subscription or provider is exhausted."},
+		{ReasonArmUnreachable, RetrySlow, "", "Azure does not respond, or responds with 5xx repeatedly."},
+		{ReasonContainsUnmanaged, RetrySlow, "you", "The DELETE would also delete resources that Armature does not manage."},
+		{ReasonContainsProtected, RetryVerySlow, "the owner of the manifest that keeps it", "A cascade would also delete a resource whose policy forbids it."},
+		{ReasonProtected, RetryVerySlow, "the owner of the manifest", "The policy of the manifest does not allow the write."},
+		{ReasonWaitingForDependents, RetrySlow, "", "Managed resources that need this one must be deleted first."},
+		{ReasonWaitingForOwnerDelete, RetrySlow, "", "Azure deletes the resource only together with its owner, which is being deleted."},
+		{ReasonWaitingForSibling, RetrySlow, "", "Azure allows one change at a time in the owner; another resource has the turn."},
+		{ReasonFrozen, RetrySlow, "the user who froze it", "A freeze stops writes; reads continue."},
+		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature."},
+		{ReasonStopped, RetryVerySlow, "the user who stopped it, or the owner of the manifest", "The resource is stopped and differs from the manifest; a PUT could start it."},
+		{ReasonDisappeared, RetrySlow, "the owner of the manifest", "The resource was deleted outside Armature."},
+		{ReasonAlreadyExists, RetrySlow, "the owner of the manifest", "The resource exists, and the manifest does not allow its adoption."},
+		{ReasonDeletionNotSupported, RetryVerySlow, "you", "Azure has no DELETE for this type."},
+		{ReasonFailed, RetrySlow, "", "A failure that no other reason fits; see the message."},
+		{ReasonUnknownError, RetrySlow, "", "Azure refused a request and gave no code."},
 	}
 }
 
@@ -110,4 +112,15 @@ func (r Reason) Class() RetryClass {
 		}
 	}
 	return RetrySlow
+}
+
+// Actor returns who has to act before a resource leaves a state with the reason, ""
+// where time ends it, and for the code of an ARM error.
+func (r Reason) Actor() string {
+	for _, info := range Reasons() {
+		if info.Reason == r {
+			return info.Actor
+		}
+	}
+	return ""
 }

@@ -43,7 +43,7 @@ func TestReferenceOfReasons(t *testing.T) {
 
 func reasonTable() string {
 	var table strings.Builder
-	table.WriteString("\n| reason | meaning | retried |\n|---|---|---|\n")
+	table.WriteString("\n| reason | meaning | retried | ended by |\n|---|---|---|---|\n")
 	for _, info := range Reasons() {
 		class := string(info.RetryClass)
 		switch {
@@ -52,7 +52,14 @@ func reasonTable() string {
 		case info.Reason == ReasonAlreadyExists:
 			class = string(RetryNone) // the class of its verdicts
 		}
-		fmt.Fprintf(&table, "| [`%s`](#%s) | %s | %s |\n", info.Reason, strings.ToLower(string(info.Reason)), info.Meaning, class)
+		ended := info.Actor
+		switch {
+		case ended == "" && info.RetryClass == "":
+			ended = "-"
+		case ended == "":
+			ended = "time"
+		}
+		fmt.Fprintf(&table, "| [`%s`](#%s) | %s | %s | %s |\n", info.Reason, strings.ToLower(string(info.Reason)), info.Meaning, class, ended)
 	}
 	return table.String() + "\n"
 }

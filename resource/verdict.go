@@ -72,6 +72,9 @@ type Verdict struct {
 	// RetryWithin is the maximum delay before the next try, 0 for the delay of the
 	// class: a verdict from a cached reading is repeated when the reading expires.
 	RetryWithin time.Duration `json:"retryWithin,omitempty"`
+	// Actor has to act before the verdict can change; "" leaves the decision to the
+	// reason and the class. Time does not end a state with an actor.
+	Actor string `json:"actor,omitempty"`
 	// Overdue is set if the resource has not been Ready for longer than the
 	// worker's overdue-after: the condition's severity is Error, retries continue.
 	Overdue bool `json:"overdue,omitempty"`

@@ -91,6 +91,8 @@ safe to repeat: unchanged manifests change nothing, but an apply takes back a
 deletion for which no DELETE was sent. All workflows start at once;
 owners, references and dependsOn order what follows.
 
+--wait ends as wait does: with exit code 1, also when only a person helps.
+
 With --prune -l SELECTOR it then deletes the managed resources that have the labels
 of the selector and no manifest. All manifests must have these labels.
 
@@ -156,7 +158,7 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 	err := a.sendAll(ctx, records, maxParallelStarts, func(ctx context.Context, i int) (string, error) {
 		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
 		err := b.UpdateWithStart(ctx, resources[i], backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
-		expected[i].minGeneration = results[i].Generation
+		expected[i].minGeneration, expected[i].changed = results[i].Generation, results[i].Changed
 		return applyText(results[i]), err
 	})
 	if err != nil {

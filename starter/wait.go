@@ -46,10 +46,13 @@ func (a *app) waitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "wait [NAME|ID]... | -l SELECTOR | -f PATH...",
 		Short: "Wait until resources are Ready or deleted",
-		Long: `wait watches resources and ends when all are Ready (or deleted), when one of them
-cannot get there without you, or after --timeout. Without names it watches every
-managed resource. A terminal shows a tree of the resources; elsewhere each change
-is a line.
+		Long: `wait watches resources and ends when all are Ready (or deleted), when time helps
+none of the others, or after --timeout. Time does not help a resource that needs a
+person (a missing secret, an approval, refused content, a pause, a freeze), or that
+waits only for such a resource; wait then ends with exit code 1 and names who must
+act. A state that is retried within minutes is tried once more first. Without names
+it watches every managed resource. A terminal shows a tree of the resources;
+elsewhere each change is a line.
 
 ` + cli.ExitHelp,
 		Example: "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted\n  armature wait -l stack=prod",
@@ -125,6 +128,9 @@ func (a *app) wait(ctx context.Context, b *connection, list []awaited, g goal, t
 		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return !o.IsSettled() }) {
 			return a.concludeWait(outcomes, g, a.now().Sub(begun))
 		}
+		if setBlockers(ctx, b, list, outcomes, g, a.now()) {
+			return a.concludeWait(outcomes, g, a.now().Sub(begun))
+		}
 		select {
 		case <-ctx.Done():
 			return interrupted(backend.ErrInterrupted)
@@ -139,6 +145,7 @@ func (a *app) wait(ctx context.Context, b *connection, list []awaited, g goal, t
 // reach the goal.
 func (a *app) concludeWait(outcomes []outcome, g goal, took time.Duration) error {
 	var missing []string
+	useless := ", and waiting longer does not help"
 	for _, o := range outcomes {
 		if o.Done {
 			continue
@@ -153,8 +160,11 @@ func (a *app) concludeWait(outcomes []outcome, g goal, took time.Duration) error
 		a.printf("%s after %s\n", reached(outcomes, g), cli.Span(took))
 		return nil
 	}
-	return cli.Failed("%d of %s not %s after %s; `armature describe NAME` shows more:\n  %s",
-		len(missing), cli.Count(len(outcomes), "resource"), g.adjective(), cli.Span(took), strings.Join(missing, "\n  "))
+	if slices.ContainsFunc(outcomes, func(o outcome) bool { return !o.IsSettled() }) {
+		useless = ""
+	}
+	return cli.Failed("%d of %s not %s after %s%s; `armature describe NAME` shows more:\n  %s",
+		len(missing), cli.Count(len(outcomes), "resource"), g.adjective(), cli.Span(took), useless, strings.Join(missing, "\n  "))
 }
 
 // interrupted returns the error for Ctrl-C in a wait.

@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/outlook"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 )
@@ -35,6 +36,8 @@ type awaited struct {
 	// minGeneration and minPass are the lowest that count; 0 = any.
 	minGeneration int64
 	minPass       int64
+	// changed is set when the request of the command changed the spec.
+	changed bool
 }
 
 // awaitAll returns records for a wait, in any generation.
@@ -50,6 +53,32 @@ func awaitAll(records []backend.Record) []awaited {
 type outcome struct {
 	screen.Progress
 	polls int
+	// firstPass is the last pass that had ended when the wait began.
+	firstPass int64
+}
+
+// outlook returns the outcome of one resource for the question whether waiting helps.
+func (o outcome) outlook(w awaited) outlook.Awaited {
+	pass, generation := o.View.Pass, o.View.Condition.ObservedGeneration
+	return outlook.Awaited{
+		View: o.View, Done: o.Done, Blocker: o.Blocker,
+		Tried:     pass > o.firstPass || w.changed || w.minPass > 0,
+		Requested: pass < w.minPass || generation < w.minGeneration,
+	}
+}
+
+// setBlockers sets who has to act if no time helps what is not done, and reports
+// whether that is so.
+func setBlockers(ctx context.Context, b *connection, list []awaited, outcomes []outcome, g goal, now time.Time) bool {
+	all := make([]outlook.Awaited, len(outcomes))
+	for i, o := range outcomes {
+		all[i] = o.outlook(list[i])
+	}
+	blockers, stuck := outlook.New(b, all, g == goalDeleted, now).Blockers(ctx)
+	for i, blocker := range blockers {
+		outcomes[i].Blocker = blocker
+	}
+	return stuck
 }
 
 // Bounds of polling. A poll of one resource costs a call, and a second one to the
@@ -82,7 +111,14 @@ func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome
 		if err != nil {
 			return err
 		}
-		outcomes[i] = outcome{Progress: compare(list[i], v, g), polls: outcomes[i].polls + 1}
+		before := outcomes[i]
+		if before.polls == 0 {
+			before.firstPass = v.Pass
+		}
+		outcomes[i] = outcome{Progress: compare(list[i], v, g), polls: before.polls + 1, firstPass: before.firstPass}
+		if g == goalDeleted && before.View.Deleting && !v.Deleting && !v.Unmanaged && !v.Stale {
+			outcomes[i].Blocker = "its deletion was taken back"
+		}
 		return nil
 	})
 	if cli.ExitCode(err) == cli.ExitUnreachable {
@@ -96,7 +132,9 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 	p := screen.Progress{View: v}
 	if g == goalDeleted {
 		p.Done = v.Unmanaged && (v.Ended == "" || v.Deleted)
-		if v.Unmanaged && !p.Done {
+		if v.IsDetached() && !p.Done {
+			p.Blocker = "it is no longer managed (`armature forget`) and was not deleted"
+		} else if v.Unmanaged && !p.Done {
 			p.Blocker = "its workflow ended (" + v.Ended + ") and did not delete it"
 		}
 		return p
@@ -110,6 +148,8 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 		p.Done = true
 	case v.Unmanaged && v.Ended == "":
 		p.Blocker = "it is not managed; apply it first"
+	case v.IsDetached():
+		p.Blocker = "it is no longer managed; apply it again"
 	case v.Unmanaged:
 		p.Blocker = "its workflow ended: " + v.Ended
 	case v.Deleting:

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -92,6 +93,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 	s.Repeated.Times++
 	s.Condition.Set(resource.Condition{
 		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,
+		Actor: actorOf(verdict, class),
 	}, now)
 	wait, counts := s.retryDelay(verdict, class, newBlocker)
 	if counts {
@@ -123,6 +125,16 @@ func severityOf(verdict resource.Verdict, class resource.RetryClass, overdue boo
 		return resource.SeverityWarning
 	}
 	return verdict.Severity
+}
+
+// actorOf returns who has to act before the verdict can change, "" where time may be
+// enough: a very slow retry means that Azure needs another request, or another state.
+func actorOf(verdict resource.Verdict, class resource.RetryClass) string {
+	actor := cmp.Or(verdict.Actor, verdict.Reason.Actor())
+	if actor == "" && (class == resource.RetryNone || class == resource.RetryVerySlow) {
+		return "you"
+	}
+	return actor
 }
 
 // phaseOf returns the phase after a verdict that ended a pass early.

@@ -41,13 +41,14 @@ func (PrivateEndpoint) PostReconcileCheck(
 		}
 		open, refused = append(open, c), refused || c.refused()
 	}
+	approver := extensions.WithActor("the owner of the target of the connection")
 	switch {
 	case len(open) == 0:
 		return next(ctx, obj, owner, resolver, client, log)
 	case refused:
-		return extensions.PostReconcileCheckResultFailure(approvalMessage(open), extensions.WithSeverity(resource.SeverityError)), nil
+		return extensions.PostReconcileCheckResultFailure(approvalMessage(open), approver, extensions.WithSeverity(resource.SeverityError)), nil
 	}
-	return extensions.PostReconcileCheckResultFailure(approvalMessage(open)), nil
+	return extensions.PostReconcileCheckResultFailure(approvalMessage(open), approver), nil
 }
 
 // connection is one of a private endpoint's.

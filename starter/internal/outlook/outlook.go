@@ -1,0 +1,212 @@
+// Package outlook decides whether waiting can still help: it finds the resources that
+// stay as they are until a person acts, and those that wait only for such ones. It reads
+// views and knows neither flags nor screens.
+package outlook
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/workflows"
+)
+
+const (
+	// maxLookups bounds the resources outside of a wait that are read for one outlook.
+	maxLookups = 32
+	// soonRetry is how near a next try has to be to be waited for: the longest wait of
+	// the class Slow, with its jitter.
+	soonRetry = 4 * time.Minute
+)
+
+// Awaited is one resource of a wait.
+type Awaited struct {
+	View backend.View
+	// Done is set when it reached the goal.
+	Done bool
+	// Blocker is why it will not reach the goal, "" if it may.
+	Blocker string
+	// Tried is set once a pass ended since the wait began, or since the change that it
+	// waits for. Requested is set while a requested pass has not ended.
+	Tried, Requested bool
+}
+
+// Outlook is the view on the resources of one wait.
+type Outlook struct {
+	reader   backend.Reader
+	deleting bool
+	now      time.Time
+	list     []Awaited
+	byKey    map[string]int
+	// others are the views of resources outside of the wait, nil for one that may change
+	// by itself. reads bounds the requests for them.
+	others map[string]*backend.View
+	reads  int
+	// reasons has what a person has to do by key, "" for a resource that time may help.
+	reasons map[string]string
+}
+
+// New returns the outlook of resources that wait to be Ready, or deleted.
+func New(reader backend.Reader, list []Awaited, deleting bool, now time.Time) *Outlook {
+	o := &Outlook{reader: reader, deleting: deleting, now: now, list: list, byKey: map[string]int{}, others: map[string]*backend.View{}}
+	for i, awaited := range list {
+		o.byKey[awaited.View.ID.Key()] = i
+	}
+	return o
+}
+
+// Blockers returns for each resource that is not done who has to act, and true, if time
+// helps none of them.
+func (o *Outlook) Blockers(ctx context.Context) ([]string, bool) {
+	// The first round reads nothing: it ends most waits that continue.
+	for _, limit := range []int{0, maxLookups} {
+		o.reads, o.reasons = limit, map[string]string{}
+		blockers := make([]string, len(o.list))
+		for i, awaited := range o.list {
+			if awaited.Done {
+				continue
+			}
+			if blockers[i] = o.awaited(ctx, awaited); blockers[i] == "" {
+				return nil, false
+			}
+		}
+		if limit > 0 {
+			return blockers, true
+		}
+	}
+	return nil, false
+}
+
+// awaited returns who has to act for one resource of the wait, "" if time may help.
+func (o *Outlook) awaited(ctx context.Context, a Awaited) string {
+	v := a.View
+	next := v.NextAttempt()
+	retriesSoon := !next.IsZero() && next.Sub(o.now) < soonRetry
+	switch {
+	case a.Done:
+		return ""
+	case a.Blocker != "":
+		return a.Blocker
+	case o.deleting && !v.Deleting:
+		return "" // its deletion may still be requested
+	case a.Requested, !a.Tried && retriesSoon:
+		return ""
+	}
+	return o.view(ctx, v)
+}
+
+// view returns who has to act before the state of a resource can change, "" if time may
+// be enough. A resource that is visited again belongs to a cycle: nothing in it ends the
+// wait of the others.
+func (o *Outlook) view(ctx context.Context, v backend.View) string {
+	key := v.ID.Key()
+	if reason, known := o.reasons[key]; known {
+		return reason
+	}
+	o.reasons[key] = "they wait for each other"
+	reason := o.decide(ctx, v)
+	o.reasons[key] = reason
+	return reason
+}
+
+func (o *Outlook) decide(ctx context.Context, v backend.View) string {
+	switch c := v.Condition; {
+	case v.Stale || v.Unmanaged || v.Operation != "":
+		return ""
+	case v.Deleting && v.Phase != workflows.PhaseDeleting:
+		return "" // the condition is older than the deletion
+	case v.Paused && !v.Deleting:
+		return "it is paused; run `armature resume`"
+	case c.Ready || c.ObservedGeneration < v.Generation:
+		return ""
+	case ActorOf(v) != "":
+		return ActorOf(v) + " must act"
+	case c.Reason == resource.ReasonWaitingForSibling:
+		return ""
+	}
+	return o.waiting(ctx, v)
+}
+
+// ActorOf returns who has to act before a resource can leave its state, "" where time
+// may be enough.
+func ActorOf(v backend.View) string {
+	c := v.Condition
+	switch {
+	case c.Actor != "":
+		return c.Actor
+	case c.Reason.Actor() != "":
+		return c.Reason.Actor()
+	case v.Phase == workflows.PhaseFailed, c.Severity == resource.SeverityError && !v.Overdue:
+		return "you"
+	}
+	return ""
+}
+
+// waiting returns who has to act for a resource that waits only for others that time does
+// not help.
+func (o *Outlook) waiting(ctx context.Context, v backend.View) string {
+	reason := ""
+	for _, id := range v.WaitingFor {
+		next := o.target(ctx, v, id)
+		if next == "" {
+			return ""
+		}
+		if reason == "" {
+			reason = "it waits for " + id.Short() + ": " + next
+		}
+	}
+	return reason
+}
+
+// target returns who has to act for a resource that another one waits for.
+func (o *Outlook) target(ctx context.Context, waiter backend.View, id resource.ID) string {
+	if i, ok := o.byKey[id.Key()]; ok {
+		if target := o.list[i]; !o.blocksDeletion(waiter, target.View) {
+			return o.awaited(ctx, target)
+		}
+		return notDeleted(id)
+	}
+	if _, known := o.others[id.Key()]; !known && o.reads == 0 {
+		return "unread"
+	}
+	v := o.other(ctx, id)
+	switch {
+	case v == nil:
+		return ""
+	case o.blocksDeletion(waiter, *v):
+		return notDeleted(id)
+	}
+	return o.view(ctx, *v)
+}
+
+func notDeleted(id resource.ID) string {
+	return "it is not being deleted; run `armature delete " + id.Short() + "`"
+}
+
+// blocksDeletion reports whether a target must be deleted before its waiter and is not
+// being deleted: a cascade requests that only for what is in the waiter.
+func (o *Outlook) blocksDeletion(waiter, target backend.View) bool {
+	return waiter.Deleting && waiter.Condition.Reason == resource.ReasonWaitingForDependents &&
+		!target.Deleting && !target.Unmanaged && !target.Stale &&
+		(!waiter.Cascade || !strings.HasPrefix(target.ID.Key(), waiter.ID.Key()+"/"))
+}
+
+// other returns the view of a resource outside of the wait, nil if it may change by
+// itself, or is one too many.
+func (o *Outlook) other(ctx context.Context, id resource.ID) *backend.View {
+	if v, known := o.others[id.Key()]; known {
+		return v
+	}
+	o.others[id.Key()] = nil
+	if o.reads--; o.reads < 0 {
+		return nil
+	}
+	viewer := &backend.Viewer{Reader: o.reader}
+	v, err := viewer.Refresh(ctx, backend.RecordOf(id))
+	if err == nil && !v.Unmanaged && !v.Stale {
+		o.others[id.Key()] = &v
+	}
+	return o.others[id.Key()]
+}
