@@ -35,21 +35,28 @@ func (PrivateEndpoint) PostReconcileCheck(
 ) (extensions.PostReconcileCheckResult, error) {
 	var open []connection
 	refused := false
+	var approver []extensions.Option
 	for _, c := range connections(obj) {
 		if c.status == "" || equalFoldAny(c.status, "Approved") {
 			continue
 		}
 		open, refused = append(open, c), refused || c.refused()
+		// Azure approves an automatic connection by itself.
+		if c.manual || c.refused() {
+			approver = []extensions.Option{extensions.WithActor("the owner of the target of the connection")}
+		}
 	}
-	approver := extensions.WithActor("the owner of the target of the connection")
 	switch {
 	case len(open) == 0:
 		return next(ctx, obj, owner, resolver, client, log)
 	case refused:
-		return extensions.PostReconcileCheckResultFailure(approvalMessage(open), approver, extensions.WithSeverity(resource.SeverityError)), nil
+		return extensions.PostReconcileCheckResultFailure(approvalMessage(open), append(approver, extensions.WithSeverity(resource.SeverityError))...), nil
 	}
-	return extensions.PostReconcileCheckResultFailure(approvalMessage(open), approver), nil
+	return extensions.PostReconcileCheckResultFailure(approvalMessage(open), approver...), nil
 }
+
+// manualConnections is the list of the connections that a person has to approve.
+const manualConnections = "manualPrivateLinkServiceConnections"
 
 // connection is one of a private endpoint's.
 type connection struct {
@@ -57,17 +64,18 @@ type connection struct {
 	status string // Pending, Approved, Rejected or Disconnected
 	reason string // what the approver wrote
 	target string // ID of what it connects to
+	manual bool   // requested from the owner of the target
 }
 
 // connections returns the connections of an endpoint, the manual ones first.
 func connections(obj *resource.Object) []connection {
 	var out []connection
-	for _, list := range []string{"manualPrivateLinkServiceConnections", "privateLinkServiceConnections"} {
+	for _, list := range []string{manualConnections, "privateLinkServiceConnections"} {
 		value, _ := obj.At("properties." + list)
 		items, _ := value.([]any)
 		for i := range items {
 			at := fmt.Sprintf("properties.%s[%d].", list, i)
-			var c connection
+			c := connection{manual: list == manualConnections}
 			if c.name, _ = obj.StringAt(at + "id"); c.name == "" {
 				c.name, _ = obj.StringAt(at + "name")
 			}

@@ -42,7 +42,11 @@ func TestPrivateEndpointAutomatic(t *testing.T) {
 	a.SetApproval(10 * time.Minute)
 	a.put(endpointID, endpoint("privateLinkServiceConnections"))
 	a.pass(5 * time.Minute)
-	a.want("not yet", a.postCheck(endpointID), resource.ActionFailure, "requires approval")
+	waits := a.postCheck(endpointID)
+	a.want("not yet", waits, resource.ActionFailure, "requires approval")
+	if waits.Actor != "" {
+		t.Errorf("%s must act, but Azure approves it", waits.Actor)
+	}
 	a.pass(5 * time.Minute)
 	a.want("approved", a.postCheck(endpointID), resource.ActionSuccess, "")
 }
@@ -54,6 +58,9 @@ func TestPrivateEndpointManual(t *testing.T) {
 	a.made(endpointID, endpoint("manualPrivateLinkServiceConnections"))
 	waits := a.postCheck(endpointID)
 	a.want("pending", waits, resource.ActionFailure, `the owner of "s1" (Microsoft.Storage/storageAccounts) must approve it`)
+	if waits.Actor != "the owner of the target of the connection" {
+		t.Errorf("%q must act, want the owner of the target", waits.Actor)
+	}
 	if waits.Severity != resource.SeverityWarning || waits.Class != resource.RetrySlow {
 		t.Errorf("a pending connection is %s, retried %s; want a warning that is retried soon", waits.Severity, waits.Class)
 	}

@@ -41,9 +41,10 @@ type Outlook struct {
 	list     []Awaited
 	byKey    map[string]int
 	// others are the views of resources outside of the wait, nil for one that may change
-	// by itself. reads bounds the requests for them.
-	others map[string]*backend.View
-	reads  int
+	// by itself. They are read while reading is set, and reads bounds the requests.
+	others  map[string]*backend.View
+	reading bool
+	reads   int
 	// reasons has what a person has to do by key, "" for a resource that time may help.
 	reasons map[string]string
 }
@@ -61,8 +62,9 @@ func New(reader backend.Reader, list []Awaited, deleting bool, now time.Time) *O
 // helps none of them.
 func (o *Outlook) Blockers(ctx context.Context) ([]string, bool) {
 	// The first round reads nothing: it ends most waits that continue.
-	for _, limit := range []int{0, maxLookups} {
-		o.reads, o.reasons = limit, map[string]string{}
+	o.reads = maxLookups
+	for _, o.reading = range []bool{false, true} {
+		o.reasons = map[string]string{}
 		blockers := make([]string, len(o.list))
 		for i, awaited := range o.list {
 			if awaited.Done {
@@ -72,7 +74,7 @@ func (o *Outlook) Blockers(ctx context.Context) ([]string, bool) {
 				return nil, false
 			}
 		}
-		if limit > 0 {
+		if o.reading {
 			return blockers, true
 		}
 	}
@@ -91,10 +93,21 @@ func (o *Outlook) awaited(ctx context.Context, a Awaited) string {
 		return a.Blocker
 	case o.deleting && !v.Deleting:
 		return "" // its deletion may still be requested
-	case a.Requested, !a.Tried && retriesSoon:
+	case a.Requested, !a.Tried && retriesSoon && !o.waitsWithin(v):
 		return ""
 	}
 	return o.view(ctx, v)
+}
+
+// waitsWithin reports whether a resource waits only for resources of this wait: their
+// tries count, not its own.
+func (o *Outlook) waitsWithin(v backend.View) bool {
+	for _, id := range v.WaitingFor {
+		if _, ok := o.byKey[id.Key()]; !ok {
+			return false
+		}
+	}
+	return len(v.WaitingFor) > 0
 }
 
 // view returns who has to act before the state of a resource can change, "" if time may
@@ -168,8 +181,8 @@ func (o *Outlook) target(ctx context.Context, waiter backend.View, id resource.I
 		}
 		return notDeleted(id)
 	}
-	if _, known := o.others[id.Key()]; !known && o.reads == 0 {
-		return "unread"
+	if !o.reading {
+		return "not read yet"
 	}
 	v := o.other(ctx, id)
 	switch {
