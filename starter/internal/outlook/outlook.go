@@ -111,14 +111,14 @@ func (o *Outlook) waitsWithin(v backend.View) bool {
 }
 
 // view returns who has to act before the state of a resource can change, "" if time may
-// be enough. A resource that is visited again belongs to a cycle: nothing in it ends the
-// wait of the others.
+// be enough. It is enough for a cycle as far as is known here: two deletions wait for each
+// other until one of them is left to the other.
 func (o *Outlook) view(ctx context.Context, v backend.View) string {
 	key := v.ID.Key()
 	if reason, known := o.reasons[key]; known {
 		return reason
 	}
-	o.reasons[key] = "they wait for each other"
+	o.reasons[key] = ""
 	reason := o.decide(ctx, v)
 	o.reasons[key] = reason
 	return reason
