@@ -29,11 +29,20 @@ func TestUndo(t *testing.T) {
 	}
 	w.MustCLI("wait", "--all", "--timeout", "60s")
 	w.MustCLI("freeze", "-l", "stack=kept", "--reason", "test")
+	frozen := func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonFrozen }
+	frozenDeletion := func(status workflows.Status) bool { return status.Phase == workflows.PhaseDeleting && frozen(status) }
+	// The worker reads the freezes every two seconds.
+	w.Until(30*time.Second, "the worker to read the freeze", func() (bool, string) {
+		w.Sim.Patch(kept[0].id(), map[string]any{"properties": map[string]any{"size": "large"}})
+		w.MustCLI("reconcile", kept[0].id())
+		status, err := w.Status(kept[0].id())
+		return err == nil && frozen(status), status.Condition.Message
+	})
+	w.Sim.Patch(kept[0].id(), map[string]any{"properties": map[string]any{"size": "small"}})
 
 	w.MustCLI("delete", owner, "--cascade", "--yes")
-	frozen := func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonFrozen }
 	for _, r := range kept {
-		w.UntilStatus(60*time.Second, r.id(), "is frozen while it is being deleted", frozen)
+		w.UntilStatus(60*time.Second, r.id(), "is frozen while it is being deleted", frozenDeletion)
 	}
 	w.Until(60*time.Second, "the deletion of the thing that is not frozen", func() (bool, string) {
 		status, err := w.Status(sent.id())
@@ -53,14 +62,14 @@ func TestUndo(t *testing.T) {
 	}
 
 	w.MustCLI("delete", kept[0].id(), "--yes")
-	w.UntilStatus(60*time.Second, kept[0].id(), "is frozen again", frozen)
+	w.UntilStatus(60*time.Second, kept[0].id(), "is frozen again", frozenDeletion)
 	applied := w.MustCLI("apply", "-f", w.Write("again.yaml", kept[0].manifest("small")+"labels: {stack: kept}\n"), "--wait", "--timeout", "60s")
 	if !strings.Contains(applied.String(), "deletion taken back") {
 		t.Errorf("the apply does not report what it did:\n%s", applied)
 	}
 
 	w.MustCLI("delete", kept[1].id(), "--yes")
-	w.UntilStatus(60*time.Second, kept[1].id(), "is stuck", frozen)
+	w.UntilStatus(60*time.Second, kept[1].id(), "is stuck", frozenDeletion)
 	w.MustCLI("forget", kept[1].id(), "--reason", "test")
 	w.MustCLI("forget", owner)
 	for _, id := range []string{kept[1].id(), owner} {
