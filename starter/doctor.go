@@ -26,11 +26,13 @@ func (a *app) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [ID]",
 		Short: "Check Temporal, workers, credentials and Azure connectivity",
-		Long: `doctor checks the Temporal server, its namespace and search attributes, and the
-workers. One worker then checks each of its credentials, the connection to Azure
-Resource Manager, and its clock. With the ID of a resource, which need not exist
-yet, it also checks whether the credential may read, write and delete it and
-whether its provider is registered. It writes nothing.
+		Long: `doctor checks the Temporal server, its namespace and search attributes, the
+workers, and the api-versions of the managed resources: which of them are not
+published any more, or older than two years while a newer one is published. One
+worker then checks each of its credentials, the connection to Azure Resource
+Manager, and its clock. With the ID of a resource, which need not exist yet, it also
+checks whether the credential may read, write and delete it and whether its provider
+is registered. It writes nothing.
 
 The exit code is 0 when every check passes or only warns, 1 when a check fails, 3
 when Temporal is unreachable.`,
@@ -62,6 +64,7 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 	}
 	findings := b.Findings(ctx)
 	if countFailed(findings) == 0 {
+		findings = append(findings, a.versionFindings(ctx, b)...)
 		findings = append(findings, a.workerFindings(ctx, b, in)...)
 	}
 	if output.IsMachine() {
