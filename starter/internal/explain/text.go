@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/types"
 )
 
@@ -59,6 +58,9 @@ func (p Page) Text(l Layout) string {
 		w.head("", fmt.Sprintf("each form has further properties; add [%s=%s] to the path", p.Field.Discriminator, p.Field.Forms[0]))
 	}
 	w.properties(p)
+	if p.Path == "" && slices.ContainsFunc(p.Field.Properties, func(f Field) bool { return f.Name == "properties" }) {
+		w.next("armature explain " + p.Type + ".properties")
+	}
 	return w.b.String()
 }
 
@@ -77,6 +79,14 @@ func (w *writer) head(word, text string) {
 			word = ""
 		}
 		w.line(fmt.Sprintf("%-*s%s", headColumn, word, line))
+	}
+}
+
+// next writes the command that shows more, unless it needs more than a line.
+func (w *writer) next(command string) {
+	if text := "Next: " + command; w.layout.Width <= 0 || len(text) <= w.layout.Width {
+		w.line("")
+		w.line(text)
 	}
 }
 
@@ -176,7 +186,7 @@ func (w *writer) properties(p Page) {
 		lines := wrap(detail(f), w.layout.Width-indent)
 		if !w.layout.Wide && len(lines) > maxDetailLines {
 			lines = lines[:maxDetailLines]
-			lines[maxDetailLines-1] = strings.TrimSuffix(cli.Cut(lines[maxDetailLines-1], max(10, w.layout.Width-indent-4)), ",") + " ..."
+			lines[maxDetailLines-1] = shortened(lines[maxDetailLines-1], w.layout.Width-indent)
 		}
 		w.line(left + lines[0])
 		for _, line := range lines[1:] {
@@ -264,29 +274,4 @@ func patternText(f Field) string {
 		return ""
 	}
 	return "matches " + f.Pattern
-}
-
-func joinNotEmpty(separator string, texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
-}
-
-// wrap splits a text at blanks into lines of a width; one line if the width is 0 or
-// less. A word that is longer than a line is split.
-func wrap(text string, width int) []string {
-	if width <= 0 {
-		return []string{text}
-	}
-	width = max(width, 16)
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		for len(word) > width {
-			lines, word = append(lines, word[:width]), word[width:]
-		}
-		line = joinNotEmpty(" ", line, word)
-	}
-	return append(lines, line)
 }

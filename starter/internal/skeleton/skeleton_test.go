@@ -46,6 +46,14 @@ func TestSkeletons(t *testing.T) {
 			findings++
 			t.Errorf("%s: %s\n%s", name, f, text)
 		}
+		report := manifest.Validate(manifest.Options{Stdin: strings.NewReader(text), Validation: manifest.ValidationStrict}, "-")
+		if report.Manifests != 1 {
+			t.Errorf("%s: %d manifests were validated", name, report.Manifests)
+		}
+		for _, issue := range report.Issues {
+			findings++
+			t.Errorf("%s: armature validate --validation strict: %s\n%s", name, issue, text)
+		}
 		if scope := scopeBelow(desired.ID); shape.Writable&scope == 0 {
 			t.Errorf("%s: the owner %s is in scope %d, the type is in %d", name, desired.Owner, scope, shape.Writable)
 		}

@@ -1,0 +1,45 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+)
+
+// joinNotEmpty joins the texts that are not empty.
+func joinNotEmpty(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
+
+// wrap splits a text at blanks into lines of a width; one line if the width is 0 or
+// less. A word that is longer than a line is split.
+func wrap(text string, width int) []string {
+	if width <= 0 {
+		return []string{text}
+	}
+	width = max(width, 16)
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		for len(word) > width {
+			lines, word = append(lines, word[:width]), word[width:]
+		}
+		line = joinNotEmpty(" ", line, word)
+	}
+	return append(lines, line)
+}
+
+// shortened returns a line that ends with "..." within a width, cut between words.
+func shortened(line string, width int) string {
+	const end = " ..."
+	for len(line)+len(end) > width {
+		i := strings.LastIndexByte(line, ' ')
+		if i < 0 { // one long word
+			i = max(width-len(end), 1)
+		}
+		line = line[:i]
+	}
+	return strings.TrimRight(line, " ,|;") + end
+}
