@@ -164,6 +164,25 @@ func TestAllPages(t *testing.T) {
 	t.Logf("%d pages, %d lines", pages, lines)
 }
 
+func TestShortened(t *testing.T) {
+	cases := map[string]struct {
+		reason, line, want string
+		width              int
+	}{
+		"fits":      {"the end fits behind it", "a, b,", "a, b ...", 20},
+		"words":     {"cut between words", "first, second, third", "first, second ...", 20},
+		"long word": {"cut inside", "abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnop ...", 20},
+		"narrow":    {"never narrower than a short text", "abcdefghijklmnopqrstuvwxyz", "abcdefghijkl ...", 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := shortened(tc.line, tc.width); got != tc.want {
+				t.Errorf("got %q, want %q: %s", got, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
 // TestTree checks that a tree ends, also where a mapping contains itself.
 func TestTree(t *testing.T) {
 	got, err := Tree(Query{Type: accounts})

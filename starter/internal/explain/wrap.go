@@ -10,13 +10,16 @@ func joinNotEmpty(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 
+// minTextWidth is the width below which texts are not wrapped.
+const minTextWidth = 16
+
 // wrap splits a text at blanks into lines of a width; one line if the width is 0 or
 // less. A word that is longer than a line is split.
 func wrap(text string, width int) []string {
 	if width <= 0 {
 		return []string{text}
 	}
-	width = max(width, 16)
+	width = max(width, minTextWidth)
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -34,10 +37,11 @@ func wrap(text string, width int) []string {
 // shortened returns a line that ends with "..." within a width, cut between words.
 func shortened(line string, width int) string {
 	const end = " ..."
+	width = max(width, minTextWidth)
 	for len(line)+len(end) > width {
 		i := strings.LastIndexByte(line, ' ')
 		if i < 0 { // one long word
-			i = max(width-len(end), 1)
+			i = width - len(end)
 		}
 		line = line[:i]
 	}
