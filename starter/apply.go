@@ -6,8 +6,10 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -72,7 +74,7 @@ func (s *sources) loadValid(a *app) (manifest.Set, error) {
 type applyOptions struct {
 	once  bool
 	wait  waitOptions
-	prune pruneOptions
+	prune prune.Options
 }
 
 func (a *app) applyCommand() *cobra.Command {
@@ -111,7 +113,7 @@ more first, and starts nothing if anything differs by now.
 			if len(from.files) == 0 {
 				return cli.BadInput("apply needs -f PATH (a file, a folder, or - for stdin)")
 			}
-			if err := how.prune.check(how.once); err != nil {
+			if err := how.prune.Check(how.once); err != nil {
 				return err
 			}
 			set, err := from.loadValid(a)
@@ -126,20 +128,20 @@ more first, and starts nothing if anything differs by now.
 	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
 	how.wait.add(c, "wait until every resource is Ready")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
-	how.prune.add(c.Flags())
+	how.prune.Add(c.Flags())
 	a.completeFlag(c, "selector", a.completeLabels)
 	return c
 }
 
 func (a *app) apply(ctx context.Context, set manifest.Set, how applyOptions) error {
-	if err := how.prune.checkLabels(set); err != nil {
+	if err := how.prune.CheckLabels(set); err != nil {
 		return err
 	}
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
 	}
-	stale, err := how.prune.find(ctx, a, b, set)
+	stale, err := a.findStale(ctx, b, &how.prune, set)
 	if err != nil {
 		return err
 	}
@@ -154,23 +156,23 @@ const maxParallelStarts = 16
 func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {
 	results := make([]workflows.ApplyResult, len(resources))
 	records := recordsOf(resources)
-	expected := awaitAll(records)
+	expected := await.All(records)
 	err := a.sendAll(ctx, records, maxParallelStarts, func(ctx context.Context, i int) (string, error) {
 		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
 		err := b.UpdateWithStart(ctx, resources[i], backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
-		expected[i].minGeneration, expected[i].changed = results[i].Generation, results[i].Changed
+		expected[i].MinGeneration, expected[i].Changed = results[i].Generation, results[i].Changed
 		return applyText(results[i]), err
 	})
 	if err != nil {
-		return how.prune.skipped(stale, err)
+		return how.prune.Skipped(stale, err)
 	}
 	if err := a.prune(ctx, b, stale); err != nil || !how.wait.on {
 		return err
 	}
-	if err := a.wait(ctx, b, expected, goalReady, how.wait.timeout); err != nil || len(stale) == 0 {
+	if err := a.wait(ctx, b, expected, await.Ready, how.wait.timeout); err != nil || len(stale) == 0 {
 		return err
 	}
-	return a.wait(ctx, b, awaitAll(stale), goalDeleted, how.wait.timeout)
+	return a.wait(ctx, b, await.All(stale), await.Deleted, how.wait.timeout)
 }
 
 // applyText returns the result of an apply. Generation 1 is the first

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -89,9 +91,9 @@ and --all need --yes.
 
 func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOptions) error {
 	return a.sendSelected(ctx, request{
-		targets: s, goal: goalDeleted, wait: how.wait,
+		targets: s, goal: await.Deleted, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
-		send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
+		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
 			return a.sendDelete(ctx, b, w.Record, workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope})
 		},
 	})
@@ -110,13 +112,13 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 	if err != nil {
 		return err
 	}
-	err = a.sendWaves(ctx, records, deletionOrder(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
+	err = a.sendWaves(ctx, records, prune.Order(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope, Desired: &resources[i], APIVersion: resources[i].APIVersion})
 	})
 	if err != nil || !how.wait.on {
 		return err
 	}
-	return a.wait(ctx, b, awaitAll(records), goalDeleted, how.wait.timeout)
+	return a.wait(ctx, b, await.All(records), await.Deleted, how.wait.timeout)
 }
 
 // sendDelete sends one DeleteUpdate and returns the result as text. With the spec of a
@@ -152,32 +154,4 @@ func (a *app) confirmDelete(records []backend.Record, how deleteOptions, s backe
 		q.text = "Delete " + what + " in Azure with everything in it and what needs it?"
 	}
 	return a.ask(q)
-}
-
-// deletionOrder returns the positions of records in waves: first the records that no
-// other one needs, then those that only these need, and so on. Records that need each
-// other in a cycle come last, together.
-func deletionOrder(records []backend.Record) [][]int {
-	var waves [][]int
-	for remaining := positions(records); len(remaining) > 0; {
-		needed := map[string]bool{}
-		for _, i := range remaining {
-			for _, key := range records[i].NeedKeys() {
-				needed[key] = needed[key] || key != records[i].Key()
-			}
-		}
-		var wave, later []int
-		for _, i := range remaining {
-			if needed[records[i].Key()] {
-				later = append(later, i)
-			} else {
-				wave = append(wave, i)
-			}
-		}
-		if len(wave) == 0 {
-			wave, later = remaining, nil
-		}
-		waves, remaining = append(waves, wave), later
-	}
-	return waves
 }

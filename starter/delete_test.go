@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -101,7 +102,7 @@ func TestDeleteWait(t *testing.T) {
 	polls := 0
 	after := w.after
 	w.after = func(d time.Duration) <-chan time.Time {
-		if d == pollInterval {
+		if d == await.PollInterval {
 			if polls++; polls == 2 {
 				w.temporal.end("Completed", workflows.Status{ID: mustID(t, cluster), Deleted: true, Phase: workflows.PhaseDeleting})
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/apiversions"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/spf13/cobra"
@@ -145,4 +146,16 @@ func countFailed(findings []activities.Finding) int {
 		}
 	}
 	return n
+}
+
+// versionFindings returns the findings about the api-versions of all managed resources.
+func (a *app) versionFindings(ctx context.Context, b *connection) []activities.Finding {
+	records, err := b.List(ctx, backend.AllWorkflowsQuery())
+	if err != nil {
+		return []activities.Finding{{
+			Check: apiversions.Check, State: activities.FindingWarn, Message: "the managed resources cannot be listed: " + err.Error(),
+			Advice: "try again; if the error persists, check the Temporal server",
+		}}
+	}
+	return apiversions.Findings(records, a.now())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
+	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,7 +32,7 @@ const maxParallelDryRuns = 16
 
 // planOptions are the flags of a plan.
 type planOptions struct {
-	prune  pruneOptions
+	prune  prune.Options
 	output cli.Format
 	file   string
 }
@@ -70,7 +71,7 @@ of the summary the number of resources for each action.
 				case len(from.files) == 0:
 					return cli.BadInput("plan needs -f PATH (a file, a folder, or - for stdin)")
 				}
-				if err := how.prune.check(false); err != nil {
+				if err := how.prune.Check(false); err != nil {
 					return err
 				}
 				set, err := from.loadValid(a)
@@ -84,8 +85,8 @@ of the summary the number of resources for each action.
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
 	from.add(c.Flags())
 	from.addValidation(a, c)
-	c.Flags().BoolVar(&how.prune.on, "prune", false, "also show what apply --prune would delete (needs -l)")
-	c.Flags().StringVarP(&how.prune.selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
+	c.Flags().BoolVar(&how.prune.On, "prune", false, "also show what apply --prune would delete (needs -l)")
+	c.Flags().StringVarP(&how.prune.Selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
 	a.completeFlag(c, "selector", a.completeLabels)
 	cli.AddFormat(c, &how.output)
 	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file")
@@ -104,7 +105,7 @@ func withPlanExitCode(err error) error {
 }
 
 func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error {
-	if err := how.prune.checkLabels(set); err != nil {
+	if err := how.prune.CheckLabels(set); err != nil {
 		return err
 	}
 	b, err := a.connection(ctx)
@@ -138,7 +139,7 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 }
 
 // makePlan plans the manifests, and what a prune would delete.
-func makePlan(ctx context.Context, b *connection, set manifest.Set, prune pruneOptions) (plan.Plan, error) {
+func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prune.Options) (plan.Plan, error) {
 	results := make([]activities.PlanResourceResult, len(set.Resources))
 	run := backend.NewRunID(workflows.PlanIDPrefix)
 	err := backend.ForEach(ctx, len(results), maxParallelDryRuns, func(ctx context.Context, i int) error {
@@ -155,7 +156,7 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, prune pruneO
 	case err != nil:
 		return plan.Plan{}, err
 	}
-	stale, _, err := prune.stale(ctx, b, set)
+	stale, _, err := pruning.Stale(ctx, b, set)
 	return plan.New(set.Resources, results, stale), err
 }
 
@@ -209,7 +210,7 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 
 // countStale plans once more, prints what differs from the file, and counts it.
 func (a *app) countStale(ctx context.Context, b *connection, file plan.File) (int, error) {
-	now, err := makePlan(ctx, b, file.Set(), pruneOptions{})
+	now, err := makePlan(ctx, b, file.Set(), prune.Options{})
 	if err != nil {
 		return 0, err
 	}

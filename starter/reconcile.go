@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -74,12 +75,12 @@ func (how reconcileOptions) question(s backend.Selection, records []backend.Reco
 
 func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileOptions) error {
 	return a.sendSelected(ctx, request{
-		targets: s, goal: goalReady, wait: how.wait,
+		targets: s, goal: await.Ready, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.ask(how.question(s, records)) },
-		send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
+		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
 			var result workflows.ReconcileResult
 			err := b.Update(ctx, w.WorkflowID, backend.Message{Name: workflows.ReconcileUpdate, Input: how.ReconcileInput, Result: &result})
-			w.minPass = result.Pass
+			w.MinPass = result.Pass
 			return fmt.Sprintf("reconciling (pass %d)", result.Pass) + pausedText(result.Paused), err
 		},
 	})

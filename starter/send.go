@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -132,9 +133,9 @@ type request struct {
 	// confirm may refuse the records before anything is sent; nil accepts all.
 	confirm func(records []backend.Record) error
 	// send sends the message to one resource and returns the result as text.
-	send func(ctx context.Context, b *connection, w *awaited) (string, error)
+	send func(ctx context.Context, b *connection, w *await.Resource) (string, error)
 	// goal is what the command then waits for.
-	goal goal
+	goal await.Goal
 	wait waitOptions
 }
 
@@ -161,7 +162,7 @@ func (a *app) sendSelected(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	expected := awaitAll(records)
+	expected := await.All(records)
 	err = a.sendAll(ctx, records, backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		text, err := r.send(ctx, b, &expected[i])
 		if errors.Is(err, backend.ErrNotManaged) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -22,7 +23,7 @@ func (how deleteOptions) checkAbort() error {
 
 // abortNamed takes the deletions of a selection back.
 func (a *app) abortNamed(ctx context.Context, s backend.Selection) error {
-	return a.sendSelected(ctx, request{targets: s, send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
+	return a.sendSelected(ctx, request{targets: s, send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
 		return a.sendAbort(ctx, b, w.WorkflowID)
 	}})
 }
@@ -92,7 +93,7 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 						action: "forget " + targets.Flags() + " ends the management of " + what, unchanged: "nothing was sent",
 					})
 				},
-				send: func(ctx context.Context, b *connection, w *awaited) (string, error) {
+				send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
 					var result workflows.ForgetResult
 					err := b.Update(ctx, w.WorkflowID, backend.Message{Name: workflows.ForgetUpdate, Input: input, Result: &result})
 					if result.Busy {

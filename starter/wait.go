@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
@@ -57,11 +58,11 @@ elsewhere each change is a line.
 ` + cli.ExitHelp,
 		Example: "  armature wait -f examples --timeout 20m\n  armature wait adx --for deleted\n  armature wait -l stack=prod",
 		RunE: func(c *cobra.Command, args []string) error {
-			g := goal(target)
+			g := await.Goal(target)
 			targets.Names = args
 			switch {
-			case g != goalReady && g != goalDeleted:
-				return cli.CheckOneOf("for", target, []string{string(goalReady), string(goalDeleted)})
+			case g != await.Ready && g != await.Deleted:
+				return cli.CheckOneOf("for", target, []string{string(await.Ready), string(await.Deleted)})
 			case len(from.files) > 0 && !targets.IsEmpty():
 				return errFilesAndTargets()
 			}
@@ -80,13 +81,13 @@ elsewhere each change is a line.
 	}
 	from.add(c.Flags())
 	a.addSelection(c, &targets, "every managed resource (the default)")
-	c.Flags().StringVar(&target, "for", string(goalReady), "what to wait for: ready, deleted")
-	a.completeFlag(c, "for", fixed(string(goalReady), string(goalDeleted)))
+	c.Flags().StringVar(&target, "for", string(await.Ready), "what to wait for: ready, deleted")
+	a.completeFlag(c, "for", fixed(string(await.Ready), string(await.Deleted)))
 	addTimeout(c, &timeout, "how long to wait")
 	return c
 }
 
-func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backend.Selection, g goal, timeout time.Duration) error {
+func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backend.Selection, g await.Goal, timeout time.Duration) error {
 	b, err := a.connection(ctx)
 	if err != nil {
 		return err
@@ -96,16 +97,16 @@ func (a *app) waitFor(ctx context.Context, resources []resource.Desired, s backe
 		if records, err = backend.Targets(ctx, b, s); err != nil {
 			return err
 		}
-		if len(records) == 0 && s.Selector != "" && g == goalReady {
+		if len(records) == 0 && s.Selector != "" && g == await.Ready {
 			return s.NoMatch()
 		}
 	}
-	return a.wait(ctx, b, awaitAll(records), g, timeout)
+	return a.wait(ctx, b, await.All(records), g, timeout)
 }
 
 // wait polls the resources until all are settled. It only reads, so it may be
 // interrupted at any time.
-func (a *app) wait(ctx context.Context, b *connection, list []awaited, g goal, timeout time.Duration) error {
+func (a *app) wait(ctx context.Context, b *connection, list []await.Resource, g await.Goal, timeout time.Duration) error {
 	if len(list) == 0 {
 		a.note("no resources are managed, so there is nothing to wait for")
 		return nil
@@ -115,20 +116,20 @@ func (a *app) wait(ctx context.Context, b *connection, list []awaited, g goal, t
 		deadline = a.after(timeout)
 	}
 	begun := a.now()
-	outcomes := make([]outcome, len(list))
+	outcomes := make([]await.Outcome, len(list))
 	for i, w := range list {
 		outcomes[i].View = backend.View{Status: w.Status(), Stale: true, Record: w.Record}
 	}
 	progress := progress{app: a, goal: g, last: map[int]string{}}
 	for {
-		if err := poll(ctx, b, list, outcomes, g); err != nil {
+		if err := await.Poll(ctx, b, list, outcomes, g); err != nil {
 			return interrupted(err)
 		}
 		progress.show(outcomes)
-		if !slices.ContainsFunc(outcomes, func(o outcome) bool { return !o.IsSettled() }) {
+		if !slices.ContainsFunc(outcomes, func(o await.Outcome) bool { return !o.IsSettled() }) {
 			return a.concludeWait(outcomes, g, a.now().Sub(begun))
 		}
-		if setBlockers(ctx, b, list, outcomes, g, a.now()) {
+		if await.SetBlockers(ctx, b, list, outcomes, g, a.now()) {
 			return a.concludeWait(outcomes, g, a.now().Sub(begun))
 		}
 		select {
@@ -136,14 +137,14 @@ func (a *app) wait(ctx context.Context, b *connection, list []awaited, g goal, t
 			return interrupted(backend.ErrInterrupted)
 		case <-deadline:
 			return a.concludeWait(outcomes, g, timeout)
-		case <-a.after(pollInterval):
+		case <-a.after(await.PollInterval):
 		}
 	}
 }
 
 // concludeWait ends a wait: with one sentence, or with the resources that did not
 // reach the goal.
-func (a *app) concludeWait(outcomes []outcome, g goal, took time.Duration) error {
+func (a *app) concludeWait(outcomes []await.Outcome, g await.Goal, took time.Duration) error {
 	var missing []string
 	useless := ", and waiting longer does not help"
 	for _, o := range outcomes {
@@ -157,14 +158,14 @@ func (a *app) concludeWait(outcomes []outcome, g goal, took time.Duration) error
 		missing = append(missing, line)
 	}
 	if len(missing) == 0 {
-		a.printf("%s after %s\n", reached(outcomes, g), cli.Span(took))
+		a.printf("%s after %s\n", await.Reached(outcomes, g), cli.Span(took))
 		return nil
 	}
-	if slices.ContainsFunc(outcomes, func(o outcome) bool { return !o.IsSettled() }) {
+	if slices.ContainsFunc(outcomes, func(o await.Outcome) bool { return !o.IsSettled() }) {
 		useless = ""
 	}
 	return cli.Failed("%d of %s not %s after %s%s; `armature describe NAME` shows more:\n  %s",
-		len(missing), cli.Count(len(outcomes), "resource"), g.adjective(), cli.Span(took), useless, strings.Join(missing, "\n  "))
+		len(missing), cli.Count(len(outcomes), "resource"), g.Adjective(), cli.Span(took), useless, strings.Join(missing, "\n  "))
 }
 
 // interrupted returns the error for Ctrl-C in a wait.
@@ -178,13 +179,13 @@ func interrupted(err error) error {
 // progress shows a wait: a tree on a terminal, elsewhere one line for each change.
 type progress struct {
 	app  *app
-	goal goal
+	goal await.Goal
 	// last has the key of the last line by position.
 	last  map[int]string
 	block screen.Block
 }
 
-func (p *progress) show(outcomes []outcome) {
+func (p *progress) show(outcomes []await.Outcome) {
 	if p.app.terminal {
 		p.draw(outcomes)
 		return
@@ -199,14 +200,14 @@ func (p *progress) show(outcomes []outcome) {
 		switch {
 		case o.Pending != "":
 			state = o.View.PhaseName() + "  " + o.Pending
-		case o.Done && p.goal == goalDeleted && !o.View.Deleted:
+		case o.Done && p.goal == await.Deleted && !o.View.Deleted:
 			state = o.View.PhaseName() // the condition is older than the deletion
 		}
 		p.app.printf("%s  %s  %s\n", p.app.now().Format(time.TimeOnly), cli.KindAndName(o.View.ID), state)
 	}
 }
 
-func (p *progress) draw(outcomes []outcome) {
+func (p *progress) draw(outcomes []await.Outcome) {
 	list, done := make([]screen.Progress, len(outcomes)), 0
 	for i, o := range outcomes {
 		list[i] = o.Progress
@@ -216,5 +217,5 @@ func (p *progress) draw(outcomes []outcome) {
 	}
 	width, height := p.app.size()
 	lines := p.app.painter().Tree(list, width, height)
-	p.block.Draw(p.app.out, append(lines, fmt.Sprintf("%d of %d %s", done, len(outcomes), p.goal.adjective())))
+	p.block.Draw(p.app.out, append(lines, fmt.Sprintf("%d of %d %s", done, len(outcomes), p.goal.Adjective())))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
@@ -16,34 +17,34 @@ func TestCompare(t *testing.T) {
 	ready := resource.Condition{Ready: true, ObservedGeneration: 2}
 	cases := map[string]struct {
 		reason  string
-		awaited awaited
+		awaited await.Resource
 		view    backend.View
-		goal    goal
+		goal    await.Goal
 		done    bool
 		blocker string
 	}{
-		"ready":             {reason: "condition of the current generation", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady, done: true},
-		"old condition":     {reason: "a newer spec is not applied yet", view: backend.View{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: goalReady},
-		"applied later":     {reason: "the result of apply is newer than the status", awaited: awaited{minGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: goalReady},
-		"pass not run":      {reason: "reconcile --wait means that pass", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: goalReady},
-		"stale ready":       {reason: "search attributes are enough for a plain wait", view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady, done: true},
-		"stale after apply": {reason: "search attributes know no generation", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: goalReady},
-		"failed":            {reason: "it is not retried by itself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady, blocker: "`armature reconcile`"},
-		"paused":            {reason: "no pass starts until resume", awaited: awaited{minPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: goalReady, blocker: "paused"},
-		"paused and ready":  {reason: "the goal is reached", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: goalReady, done: true},
-		"failed before":     {reason: "the failure is of an older spec", awaited: awaited{minGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: goalReady},
-		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: goalReady, blocker: "being deleted"},
-		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Unmanaged: true, Ended: "Completed"}, goal: goalReady, done: true},
-		"terminated":        {reason: "it is no longer managed", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: goalReady, blocker: "Terminated"},
-		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: goalReady, blocker: "not managed"},
-		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Unmanaged: true, Ended: "Completed"}, goal: goalDeleted, done: true},
-		"not managed":       {reason: "there is nothing to delete", view: backend.View{Unmanaged: true}, goal: goalDeleted, done: true},
-		"ended otherwise":   {reason: "a terminated workflow did not delete", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: goalDeleted, blocker: "did not delete"},
-		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: goalDeleted},
+		"ready":             {reason: "condition of the current generation", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: await.Ready, done: true},
+		"old condition":     {reason: "a newer spec is not applied yet", view: backend.View{Status: workflows.Status{Generation: 3, Condition: ready}}, goal: await.Ready},
+		"applied later":     {reason: "the result of apply is newer than the status", awaited: await.Resource{MinGeneration: 3}, view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}}, goal: await.Ready},
+		"pass not run":      {reason: "reconcile --wait means that pass", awaited: await.Resource{MinPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Condition: ready}}, goal: await.Ready},
+		"stale ready":       {reason: "search attributes are enough for a plain wait", view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: await.Ready, done: true},
+		"stale after apply": {reason: "search attributes know no generation", awaited: await.Resource{MinGeneration: 1}, view: backend.View{Status: workflows.Status{Condition: ready}, Stale: true}, goal: await.Ready},
+		"failed":            {reason: "it is not retried by itself", view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: await.Ready, blocker: "`armature reconcile`"},
+		"paused":            {reason: "no pass starts until resume", awaited: await.Resource{MinPass: 5}, view: backend.View{Status: workflows.Status{Generation: 2, Pass: 4, Paused: true, Condition: ready}}, goal: await.Ready, blocker: "paused"},
+		"paused and ready":  {reason: "the goal is reached", view: backend.View{Status: workflows.Status{Generation: 2, Paused: true, Condition: ready}}, goal: await.Ready, done: true},
+		"failed before":     {reason: "the failure is of an older spec", awaited: await.Resource{MinGeneration: 1}, view: backend.View{Status: workflows.Status{Phase: workflows.PhaseFailed}}, goal: await.Ready},
+		"deleting":          {reason: "it will not become Ready", view: backend.View{Status: workflows.Status{Deleting: true, Condition: ready}}, goal: await.Ready, blocker: "being deleted"},
+		"once":              {reason: "a run of --once that ended Ready", view: backend.View{Status: workflows.Status{Generation: 2, Condition: ready}, Unmanaged: true, Ended: "Completed"}, goal: await.Ready, done: true},
+		"terminated":        {reason: "it is no longer managed", view: backend.View{Unmanaged: true, Stale: true, Ended: "Terminated"}, goal: await.Ready, blocker: "Terminated"},
+		"never applied":     {reason: "there is nothing to wait for", view: backend.View{Unmanaged: true}, goal: await.Ready, blocker: "not managed"},
+		"deleted":           {reason: "the workflow ended with the deletion", view: backend.View{Status: workflows.Status{Deleted: true}, Unmanaged: true, Ended: "Completed"}, goal: await.Deleted, done: true},
+		"not managed":       {reason: "there is nothing to delete", view: backend.View{Unmanaged: true}, goal: await.Deleted, done: true},
+		"ended otherwise":   {reason: "a terminated workflow did not delete", view: backend.View{Unmanaged: true, Ended: "Terminated"}, goal: await.Deleted, blocker: "did not delete"},
+		"going":             {reason: "Azure still has it", view: backend.View{Status: workflows.Status{Deleting: true}}, goal: await.Deleted},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := compare(tc.awaited, tc.view, tc.goal)
+			got := await.Compare(tc.awaited, tc.view, tc.goal)
 			if got.Done != tc.done || !strings.Contains(got.Blocker, tc.blocker) || (tc.blocker == "") != (got.Blocker == "") {
 				t.Errorf("%s: done %v, blocker %q; want %v, %q", tc.reason, got.Done, got.Blocker, tc.done, tc.blocker)
 			}
@@ -203,7 +204,7 @@ func TestWaitQueriesOnlyAfterEvents(t *testing.T) {
 // resource whose next pass it waits for.
 func TestWaitPendingPass(t *testing.T) {
 	v := backend.View{Status: workflows.Status{Generation: 3, Condition: resource.Condition{Ready: true, ObservedGeneration: 2}}}
-	if got := compare(awaited{}, v, goalReady); got.Done || got.Pending == "" {
+	if got := await.Compare(await.Resource{}, v, await.Ready); got.Done || got.Pending == "" {
 		t.Errorf("outcome is %+v, want a pending pass", got)
 	}
 }

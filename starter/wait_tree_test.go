@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -71,7 +72,7 @@ func TestWaitTreeHeight(t *testing.T) {
 // resources at a time, and reaches all: each is Ready at its second poll.
 func TestWaitPollsAreBounded(t *testing.T) {
 	w := newWorld()
-	for i := range 3 * maxPolled {
+	for i := range 3 * await.MaxPolled {
 		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i),
 			waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster), readyStatus())
 	}
@@ -79,11 +80,11 @@ func TestWaitPollsAreBounded(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 	w = newWorld()
-	for i := range 3 * maxPolled {
+	for i := range 3 * await.MaxPolled {
 		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i), waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
 	}
 	w.run("wait", "--timeout", "4s")
-	if n := w.temporal.asked; n > 7*maxPolled {
-		t.Errorf("%d queries in 4 seconds, want at most %d", n, 7*maxPolled)
+	if n := w.temporal.asked; n > 7*await.MaxPolled {
+		t.Errorf("%d queries in 4 seconds, want at most %d", n, 7*await.MaxPolled)
 	}
 }

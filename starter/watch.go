@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
@@ -86,7 +87,7 @@ func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch
 		case err != nil || f.final:
 			return err
 		}
-		pause := max(pollInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
+		pause := max(await.PollInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
 		select {
 		case <-ctx.Done():
 			return nil

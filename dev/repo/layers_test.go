@@ -32,9 +32,9 @@ var layers = [][]string{
 	{"fleet"},
 	{"service", "starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/explain", "starter/internal/importer", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
+	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/schema", "starter/internal/skeleton"},
-	{"starter/internal/author"},
+	{"starter/internal/author", "starter/internal/await", "starter/internal/prune"},
 	{"worker", "starter"},
 }
 

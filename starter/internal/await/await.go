@@ -1,4 +1,6 @@
-package main
+// Package await follows resources until they are Ready or deleted, or until only a
+// person helps. It decides; it must not print.
+package await
 
 import (
 	"context"
@@ -14,84 +16,84 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// goal is what a wait waits for.
-type goal string
+// Goal is what a wait waits for.
+type Goal string
 
 const (
-	goalReady   goal = "ready"
-	goalDeleted goal = "deleted"
+	Ready   Goal = "ready"
+	Deleted Goal = "deleted"
 )
 
-// adjective returns the goal in a sentence.
-func (g goal) adjective() string {
-	if g == goalReady {
+// Adjective returns the Goal in a sentence.
+func (g Goal) Adjective() string {
+	if g == Ready {
 		return "Ready"
 	}
 	return "deleted"
 }
 
-// awaited is one resource of a wait.
-type awaited struct {
+// Resource is one resource of a wait.
+type Resource struct {
 	backend.Record
-	// minGeneration and minPass are the lowest that count; 0 = any.
-	minGeneration int64
-	minPass       int64
-	// changed is set when the request of the command changed the spec.
-	changed bool
+	// MinGeneration and MinPass are the lowest that count; 0 = any.
+	MinGeneration int64
+	MinPass       int64
+	// Changed is set when the request of the command changed the spec.
+	Changed bool
 }
 
-// awaitAll returns records for a wait, in any generation.
-func awaitAll(records []backend.Record) []awaited {
-	list := make([]awaited, len(records))
+// All returns records for a wait, in any generation.
+func All(records []backend.Record) []Resource {
+	list := make([]Resource, len(records))
 	for i, r := range records {
-		list[i] = awaited{Record: r}
+		list[i] = Resource{Record: r}
 	}
 	return list
 }
 
-// outcome is the state of one resource of a wait.
-type outcome struct {
+// Outcome is the state of one resource of a wait.
+type Outcome struct {
 	screen.Progress
 	polls int
 	// firstPass is the last pass that had ended when the wait began.
 	firstPass int64
 }
 
-// outlook returns the outcome of one resource for the question whether waiting helps.
-func (o outcome) outlook(w awaited) outlook.Awaited {
+// outlook returns the Outcome of one resource for the question whether waiting helps.
+func (o Outcome) outlook(w Resource) outlook.Awaited {
 	pass, generation := o.View.Pass, o.View.Condition.ObservedGeneration
 	return outlook.Awaited{
 		View: o.View, Done: o.Done, Blocker: o.Blocker,
-		Tried:     pass > o.firstPass || w.changed || w.minPass > 0,
-		Requested: pass < w.minPass || generation < w.minGeneration,
+		Tried:     pass > o.firstPass || w.Changed || w.MinPass > 0,
+		Requested: pass < w.MinPass || generation < w.MinGeneration,
 	}
 }
 
-// setBlockers sets who has to act if no time helps what is not done, and reports
+// SetBlockers sets who has to act if no time helps what is not done, and reports
 // whether that is so.
-func setBlockers(ctx context.Context, b *connection, list []awaited, outcomes []outcome, g goal, now time.Time) bool {
+func SetBlockers(ctx context.Context, b backend.Reader, list []Resource, outcomes []Outcome, g Goal, now time.Time) bool {
 	all := make([]outlook.Awaited, len(outcomes))
 	for i, o := range outcomes {
 		all[i] = o.outlook(list[i])
 	}
-	blockers, stuck := outlook.New(b, all, g == goalDeleted, now).Blockers(ctx)
+	blockers, stuck := outlook.New(b, all, g == Deleted, now).Blockers(ctx)
 	for i, blocker := range blockers {
 		outcomes[i].Blocker = blocker
 	}
 	return stuck
 }
 
-// Bounds of polling. A poll of one resource costs a call, and a second one to the
+// Bounds of polling. A Poll of one resource costs a call, and a second one to the
 // worker if something happened. A stack of a thousand must not keep Temporal busy.
 const (
-	pollInterval = time.Second
-	// maxPolled bounds the resources of each poll except the first.
-	maxPolled = 100
+	PollInterval = time.Second
+	// MaxPolled bounds the resources of each Poll except the first.
+	MaxPolled = 100
 )
 
-// poll refreshes what is not settled yet, the least polled resources first. While
+// Poll refreshes what is not settled yet, the least polled resources first. While
 // Temporal is unreachable the wait continues with the last states.
-func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome, g goal) error {
+func Poll(ctx context.Context, b backend.Reader, list []Resource, outcomes []Outcome, g Goal) error {
 	viewer := &backend.Viewer{Reader: b}
 	var due []int
 	first := true
@@ -103,7 +105,7 @@ func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome
 	}
 	slices.SortStableFunc(due, func(i, j int) int { return outcomes[i].polls - outcomes[j].polls })
 	if !first {
-		due = due[:min(maxPolled, len(due))]
+		due = due[:min(MaxPolled, len(due))]
 	}
 	err := backend.ForEach(ctx, len(due), backend.MaxParallel, func(ctx context.Context, at int) error {
 		i := due[at]
@@ -115,8 +117,8 @@ func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome
 		if before.polls == 0 {
 			before.firstPass = v.Pass
 		}
-		outcomes[i] = outcome{Progress: compare(list[i], v, g), polls: before.polls + 1, firstPass: before.firstPass}
-		if g == goalDeleted && before.View.Deleting && !v.Deleting && !v.Unmanaged && !v.Stale {
+		outcomes[i] = Outcome{Progress: Compare(list[i], v, g), polls: before.polls + 1, firstPass: before.firstPass}
+		if g == Deleted && before.View.Deleting && !v.Deleting && !v.Unmanaged && !v.Stale {
 			outcomes[i].Blocker = "its deletion was taken back"
 		}
 		return nil
@@ -127,10 +129,10 @@ func poll(ctx context.Context, b *connection, list []awaited, outcomes []outcome
 	return err
 }
 
-// compare compares a view with the goal.
-func compare(w awaited, v backend.View, g goal) screen.Progress {
+// Compare compares a view with the Goal.
+func Compare(w Resource, v backend.View, g Goal) screen.Progress {
 	p := screen.Progress{View: v}
-	if g == goalDeleted {
+	if g == Deleted {
 		p.Done = v.Unmanaged && (v.Ended == "" || v.Deleted)
 		if v.IsDetached() && !p.Done {
 			p.Blocker = "it is no longer managed (`armature forget`) and was not deleted"
@@ -140,10 +142,10 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 		return p
 	}
 	c := v.Condition
-	current := c.ObservedGeneration >= max(v.Generation, w.minGeneration) && v.Pass >= w.minPass
+	current := c.ObservedGeneration >= max(v.Generation, w.MinGeneration) && v.Pass >= w.MinPass
 	switch {
 	case v.Stale && !v.Unmanaged:
-		p.Done = c.Ready && w.minGeneration == 0 && w.minPass == 0
+		p.Done = c.Ready && w.MinGeneration == 0 && w.MinPass == 0
 	case c.Ready && current && !v.Deleting:
 		p.Done = true
 	case v.Unmanaged && v.Ended == "":
@@ -166,17 +168,17 @@ func compare(w awaited, v backend.View, g goal) screen.Progress {
 	return p
 }
 
-// reached returns the result of a wait that reached its goal: "2 resources Ready",
+// Reached returns the result of a wait that Reached its Goal: "2 resources Ready",
 // "1 resource deleted, 1 resource no longer managed (still in Azure)".
-func reached(outcomes []outcome, g goal) string {
-	if g != goalDeleted {
-		return cli.Count(len(outcomes), "resource") + " " + g.adjective()
+func Reached(outcomes []Outcome, g Goal) string {
+	if g != Deleted {
+		return cli.Count(len(outcomes), "resource") + " " + g.Adjective()
 	}
 	var parts []string
-	for _, result := range []string{"deleted", absentResult, unmanagedResult, detachedResult} {
+	for _, result := range []string{"deleted", AbsentResult, UnmanagedResult, DetachedResult} {
 		n := 0
 		for _, o := range outcomes {
-			if deletionResult(o.View) == result {
+			if DeletionResult(o.View) == result {
 				n++
 			}
 		}
@@ -189,25 +191,25 @@ func reached(outcomes []outcome, g goal) string {
 
 // Results of a wait for a deletion that are not a deletion.
 const (
-	absentResult    = "absent (no DELETE was sent)"
-	unmanagedResult = "not managed"
-	detachedResult  = "no longer managed (still in Azure)"
+	AbsentResult    = "absent (no DELETE was sent)"
+	UnmanagedResult = "not managed"
+	DetachedResult  = "no longer managed (still in Azure)"
 )
 
-// deletionResult returns how a deletion ended. No DELETE was sent for an absent resource,
+// DeletionResult returns how a deletion ended. No DELETE was sent for an absent resource,
 // or for one with an absent owner. The decisions prove that only if they still include
 // the request for the deletion.
-func deletionResult(v backend.View) string {
+func DeletionResult(v backend.View) string {
 	logged := func(step string) bool {
 		return slices.ContainsFunc(v.Decisions, func(d workflows.Decision) bool { return d.Step == step })
 	}
 	switch {
 	case v.IsDetached():
-		return detachedResult
+		return DetachedResult
 	case v.Ended == "":
-		return unmanagedResult
+		return UnmanagedResult
 	case logged(workflows.DeleteUpdate) && !logged("DeleteResource"):
-		return absentResult
+		return AbsentResult
 	}
 	return "deleted"
 }

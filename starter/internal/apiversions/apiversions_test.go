@@ -1,4 +1,4 @@
-package main
+package apiversions
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-func TestFindingsOfVersions(t *testing.T) {
+func TestFindings(t *testing.T) {
 	record := func(kind, version string) backend.Record {
 		id, err := resource.ParseID("/subscriptions/s/resourceGroups/g/providers/" + kind + "/x")
 		if err != nil {
@@ -43,7 +43,7 @@ func TestFindingsOfVersions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := findingsOfVersions(c.records, now)
+			got := Findings(c.records, now)
 			if len(got) != len(c.want) {
 				t.Fatalf("%s: %+v", c.reason, got)
 			}

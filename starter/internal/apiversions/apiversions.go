@@ -1,7 +1,7 @@
-package main
+// Package apiversions finds managed api-versions that are gone or old.
+package apiversions
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,25 +17,13 @@ import (
 // maxVersionYears is the age of an api-version from which doctor warns.
 const maxVersionYears = 2
 
-// versionsCheck is the name of the check.
-const versionsCheck = "api-versions"
+// Check is the name of the check.
+const Check = "api-versions"
 
-// versionFindings returns the findings about the api-versions of all managed resources.
-func (a *app) versionFindings(ctx context.Context, b *connection) []activities.Finding {
-	records, err := b.List(ctx, backend.AllWorkflowsQuery())
-	if err != nil {
-		return []activities.Finding{{
-			Check: versionsCheck, State: activities.FindingWarn, Message: "the managed resources cannot be listed: " + err.Error(),
-			Advice: "try again; if the error persists, check the Temporal server",
-		}}
-	}
-	return findingsOfVersions(records, a.now())
-}
-
-// findingsOfVersions returns a warning for each type with resources under an api-version
+// Findings returns a warning for each type with resources under an api-version
 // that is not published any more, or that is old while a newer stable one is published;
 // one finding without a warning if there is none.
-func findingsOfVersions(records []backend.Record, now time.Time) []activities.Finding {
+func Findings(records []backend.Record, now time.Time) []activities.Finding {
 	used := map[string]map[string]int{}
 	for _, r := range records {
 		if r.ID.IsZero() || r.APIVersion == "" {
@@ -54,27 +42,27 @@ func findingsOfVersions(records []backend.Record, now time.Time) []activities.Fi
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		var parts []string
 		for _, version := range slices.Sorted(maps.Keys(used[name])) {
-			if state := versionState(name, version, now); state != "" {
-				parts = append(parts, fmt.Sprintf("%s (%s) %s", version, cli.Count(used[name][version], "resource"), state))
+			if found := state(name, version, now); found != "" {
+				parts = append(parts, fmt.Sprintf("%s (%s) %s", version, cli.Count(used[name][version], "resource"), found))
 			}
 		}
 		if len(parts) > 0 {
 			findings = append(findings, activities.Finding{
-				Check: versionsCheck, State: activities.FindingWarn, Message: name + ": " + strings.Join(parts, ", "),
+				Check: Check, State: activities.FindingWarn, Message: name + ": " + strings.Join(parts, ", "),
 				Advice: fmt.Sprintf("the newest stable api-version is %s: set it in the manifests and run `armature plan`, which shows what it changes", types.Newest(name)),
 			})
 		}
 	}
 	if len(findings) == 0 {
 		message := fmt.Sprintf("those of %s are published and less than %d years old, or the newest", cli.Count(len(used), "managed type"), maxVersionYears)
-		return []activities.Finding{{Check: versionsCheck, State: activities.FindingOK, Message: message}}
+		return []activities.Finding{{Check: Check, State: activities.FindingOK, Message: message}}
 	}
 	return findings
 }
 
-// versionState returns what is wrong with an api-version of a type, "" if nothing is or
+// state returns what is wrong with an api-version of a type, "" if nothing is or
 // if no newer stable one is published.
-func versionState(name, version string, now time.Time) string {
+func state(name, version string, now time.Time) string {
 	newest := types.Newest(name)
 	if types.Preview(newest) || version >= newest {
 		return ""
