@@ -131,12 +131,7 @@ func TestForgetDuringAStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
 			got := &updateResult{}
-			c.script(r, func() {
-				r.RegisterDelayedCallback(func() {
-					r.UpdateWorkflow(workflows.ForgetUpdate, "", got.callbacks(), workflows.ForgetInput{By: "ada@host"})
-				}, 0)
-				time.Sleep(20 * time.Millisecond)
-			})
+			c.script(r, func() { got = r.duringActivity(workflows.ForgetUpdate, workflows.ForgetInput{By: "ada@host"}) })
 			r.apply(desired())
 			r.start(0)
 			var end workflows.Status
@@ -181,10 +176,6 @@ func TestForgetOfACascade(t *testing.T) {
 // pass for it.
 func TestForgetRefusesTheRest(t *testing.T) {
 	r := newRun(t)
-	r.script.wake = func(activities.WakeDependentsInput) error {
-		time.Sleep(50 * time.Millisecond) // the run waits for its last notification
-		return nil
-	}
 	r.apply(desired())
 	r.at(time.Minute, workflows.ForgetUpdate, workflows.ForgetInput{})
 	late := map[string]*updateResult{

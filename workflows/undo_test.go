@@ -25,6 +25,23 @@ func (r *run) takeBack(delay time.Duration, update string) *updateResult {
 	return r.at(delay, update, workflows.AbortInput{By: "ada@host"})
 }
 
+// duringActivity sends an update from an activity and returns its result: the workflow
+// handles it before the result of the activity.
+func (r *run) duringActivity(update string, input any) *updateResult {
+	got, done := &updateResult{}, make(chan struct{})
+	callbacks := got.callbacks()
+	reject, complete := callbacks.OnReject, callbacks.OnComplete
+	callbacks.OnReject = func(err error) { reject(err); close(done) }
+	callbacks.OnComplete = func(result any, err error) { complete(result, err); close(done) }
+	r.RegisterDelayedCallback(func() { r.UpdateWorkflow(update, "", callbacks, input) }, 0)
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		r.t.Errorf("the workflow did not handle %s", update)
+	}
+	return got
+}
+
 // TestUndo takes a deletion back before anything was sent, in each state in which it
 // waits.
 func TestUndo(t *testing.T) {
@@ -189,19 +206,13 @@ func TestUndoDuringAStep(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
-			got := &updateResult{}
-			c.script(r, func() {
-				// The update arrives before the result of the activity.
-				r.RegisterDelayedCallback(func() {
-					r.UpdateWorkflow(workflows.AbortUpdate, "", got.callbacks(), workflows.AbortInput{By: "ada@host"})
-				}, 0)
-				time.Sleep(20 * time.Millisecond)
-			})
+			var got *updateResult
+			c.script(r, func() { got = r.duringActivity(workflows.AbortUpdate, workflows.AbortInput{By: "ada@host"}) })
 			r.apply(desired())
 			r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{})
 			after := r.statusAt(2 * time.Minute)
 			r.start(3 * time.Minute)
-			if !got.complete || got.err != nil {
+			if got == nil || got.err != nil || got.rejected != nil {
 				t.Fatalf("abort: %+v", got)
 			}
 			if after.Deleting || !after.Condition.Ready {
@@ -332,7 +343,7 @@ func TestDeleteWithAnotherVersion(t *testing.T) {
 	r := newRun(t)
 	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 		switch {
-		case in.Target.APIVersion != "2024-01-01" && r.count("CheckDependents") > 0:
+		case in.APIVersion != "2024-01-01" && r.count("CheckDependents") > 0:
 			return activities.GetResourceResult{Verdict: resource.Fail("InvalidApiVersionParameter", resource.RetryVerySlow, "no such version")}
 		case in.Expect == activities.ExpectAbsent:
 			return absent()
@@ -365,9 +376,8 @@ func TestUndoDuringAPut(t *testing.T) {
 		if r.count("PollOperation") > 1 {
 			return activities.PollOperationResult{Verdict: resource.Proceed("")}, nil
 		}
-		r.at(0, workflows.DeleteUpdate, workflows.DeleteInput{})
-		r.at(0, workflows.AbortUpdate, workflows.AbortInput{})
-		time.Sleep(20 * time.Millisecond)
+		r.duringActivity(workflows.DeleteUpdate, workflows.DeleteInput{})
+		r.duringActivity(workflows.AbortUpdate, workflows.AbortInput{})
 		return activities.PollOperationResult{Verdict: resource.Proceed("the operation ended")}, nil
 	}
 	r.apply(desired())

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,13 +33,17 @@ func TestUndo(t *testing.T) {
 	frozen := func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonFrozen }
 	frozenDeletion := func(status workflows.Status) bool { return status.Phase == workflows.PhaseDeleting && frozen(status) }
 	// The worker reads the freezes every two seconds.
+	s.putGroup("probes")
+	probes := 0
 	w.Until(30*time.Second, "the worker to read the freeze", func() (bool, string) {
-		w.Sim.Patch(kept[0].id(), map[string]any{"properties": map[string]any{"size": "large"}})
-		w.MustCLI("reconcile", kept[0].id())
-		status, err := w.Status(kept[0].id())
-		return err == nil && frozen(status), status.Condition.Message
+		probe := thing{group: "probes", name: fmt.Sprintf("probe%d", probes), interval: "1h"}
+		probes++
+		w.MustCLI("apply", "-f", w.Write("probe.yaml", probe.manifest("small")+"labels: {stack: kept}\n"))
+		status := w.UntilStatus(30*time.Second, probe.id(), "is Ready or frozen", func(status workflows.Status) bool {
+			return status.Condition.Ready || frozen(status)
+		})
+		return frozen(status), status.Condition.Message
 	})
-	w.Sim.Patch(kept[0].id(), map[string]any{"properties": map[string]any{"size": "small"}})
 
 	w.MustCLI("delete", owner, "--cascade", "--yes")
 	for _, r := range kept {
