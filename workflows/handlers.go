@@ -33,7 +33,7 @@ func (r *reconciler) registerHandlers(ctx workflow.Context) error {
 			return err
 		}
 	}
-	if err := workflow.SetQueryHandler(ctx, StatusQuery, func() (*Status, error) { return r.state.status(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, StatusQuery, r.status); err != nil {
 		return fmt.Errorf("set query handler %s: %w", StatusQuery, err)
 	}
 	if err := workflow.SetQueryHandler(ctx, MemoryQuery, r.recollect); err != nil {
@@ -247,6 +247,13 @@ func (in *DeleteInput) join(earlier DeleteInput) {
 	if !in.From.IsZero() {
 		in.From = earlier.From
 	}
+}
+
+// status returns the result of StatusQuery.
+func (r *reconciler) status() (*Status, error) {
+	status := r.state.status()
+	status.InPass = (r.inPass || r.state.PassRequested) && !r.state.pauseBlocks()
+	return status, nil
 }
 
 // requestPass records a message that requests a pass. Several messages share one pass.

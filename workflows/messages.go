@@ -205,6 +205,8 @@ type Status struct {
 	Condition  resource.Condition `json:"condition"`
 	// Pass is the number of the last finished pass.
 	Pass int64 `json:"pass"`
+	// InPass is set while a pass runs, or a message has requested one.
+	InPass bool `json:"inPass,omitempty"`
 	// Attempts counts the passes since the resource was last Ready.
 	Attempts int `json:"attempts,omitempty"`
 	// WaitingFor are the resources that block, since WaitingSince: a change of one may end

@@ -19,6 +19,9 @@ const (
 	// soonRetry is how near a next try has to be to be waited for: the longest wait of
 	// the class Slow, with its jitter.
 	soonRetry = 4 * time.Minute
+	// minLasting is how long such a state has to last: people and other tools often act
+	// right after an apply.
+	minLasting = 30 * time.Second
 )
 
 // Awaited is one resource of a wait.
@@ -84,8 +87,6 @@ func (o *Outlook) Blockers(ctx context.Context) ([]string, bool) {
 // awaited returns who has to act for one resource of the wait, "" if time may help.
 func (o *Outlook) awaited(ctx context.Context, a Awaited) string {
 	v := a.View
-	next := v.NextAttempt()
-	retriesSoon := !next.IsZero() && next.Sub(o.now) < soonRetry
 	switch {
 	case a.Done:
 		return ""
@@ -93,10 +94,16 @@ func (o *Outlook) awaited(ctx context.Context, a Awaited) string {
 		return a.Blocker
 	case o.deleting && !v.Deleting:
 		return "" // its deletion may still be requested
-	case a.Requested, !a.Tried && retriesSoon && !o.waitsWithin(v):
+	case a.Requested, !a.Tried && o.retriesSoon(v) && !o.waitsWithin(v):
 		return ""
 	}
 	return o.view(ctx, v)
+}
+
+// retriesSoon reports whether the next try is near.
+func (o *Outlook) retriesSoon(v backend.View) bool {
+	next := v.NextAttempt()
+	return !next.IsZero() && next.Sub(o.now) < soonRetry
 }
 
 // waitsWithin reports whether a resource waits only for resources of this wait: their
@@ -126,13 +133,15 @@ func (o *Outlook) view(ctx context.Context, v backend.View) string {
 
 func (o *Outlook) decide(ctx context.Context, v backend.View) string {
 	switch c := v.Condition; {
-	case v.Stale || v.Unmanaged || v.Operation != "":
+	case v.Stale || v.Unmanaged || v.InPass || v.Operation != "":
 		return ""
 	case v.Deleting && v.Phase != workflows.PhaseDeleting:
 		return "" // the condition is older than the deletion
 	case v.Paused && !v.Deleting:
 		return "it is paused; run `armature resume`"
 	case c.Ready || c.ObservedGeneration < v.Generation:
+		return ""
+	case ActorOf(v) != "" && o.retriesSoon(v) && o.now.Sub(c.LastTransitionTime) < minLasting:
 		return ""
 	case ActorOf(v) != "":
 		return ActorOf(v) + " must act"

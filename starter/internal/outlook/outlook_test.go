@@ -108,6 +108,15 @@ func TestBlockers(t *testing.T) {
 			reason: "the next try is beyond patience", want: "the operator",
 			list: []Awaited{with(state(t, "a", secret), func(a *Awaited) { a.Tried, a.View.NextTry = false, noon().Add(time.Hour) })},
 		},
+		"new": {reason: "people often act right after an apply", list: []Awaited{with(state(t, "a", secret), func(a *Awaited) {
+			a.View.Condition.LastTransitionTime = noon().Add(-20 * time.Second)
+		})}},
+		"new and final": {reason: "no try follows soon", want: "the operator", list: []Awaited{with(state(t, "a", secret), func(a *Awaited) {
+			a.View.Condition.LastTransitionTime, a.View.NextTry = noon().Add(-20*time.Second), time.Time{}
+		})}},
+		"in a pass": {reason: "its result is not known", list: []Awaited{with(state(t, "a", secret), func(a *Awaited) {
+			a.View.InPass, a.View.NextTry = true, time.Time{}
+		})}},
 		"requested pass": {reason: "it has not ended", list: []Awaited{with(state(t, "a", secret), func(a *Awaited) { a.Requested = true })}},
 		"newer spec":     {reason: "its pass has not ended", list: []Awaited{with(state(t, "a", secret), func(a *Awaited) { a.View.Generation = 2 })}},
 		"no worker":      {reason: "the state is not known", list: []Awaited{with(state(t, "a", secret), func(a *Awaited) { a.View.Stale = true })}},
