@@ -24,7 +24,9 @@ func (a *app) completionCommand() *cobra.Command {
 		Short: "Print the completion script of a shell",
 		Long: `completion prints a script that completes commands, flags and their values, and
 the names and labels of managed resources, and resource types, api-versions and
-properties. If Temporal does not respond within 2 s, names and labels are not offered.`,
+properties. If Temporal does not respond within 2 s, names and labels are not offered.
+The script of Bash switches off Bash's completion of host names after an @ (shopt -u
+hostcomplete), because an @ precedes the api-version of a type.`,
 		Example:   "  source <(armature completion bash)",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(c *cobra.Command, args []string) error {
@@ -36,8 +38,9 @@ properties. If Temporal does not respond within 2 s, names and labels are not of
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
-				// Bash ends a word at @, which precedes the api-version of a type.
-				a.printf("COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n")
+				// Bash ends a word at @, which precedes the api-version of a type, to
+				// complete host names.
+				a.printf("shopt -u hostcomplete\n")
 				return c.Root().GenBashCompletionV2(a.out, true)
 			case "zsh":
 				return c.Root().GenZshCompletion(a.out)

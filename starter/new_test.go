@@ -86,3 +86,11 @@ func TestCompletionOfTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestCompletionInBash checks that Bash passes TYPE@VERSION as one word.
+func TestCompletionInBash(t *testing.T) {
+	w := offlineWorld(t)
+	if w.run("completion", "bash"); !strings.HasPrefix(w.out.String(), "shopt -u hostcomplete\n") {
+		t.Errorf("the script begins with %.80s", w.out)
+	}
+}
