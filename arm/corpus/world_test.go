@@ -75,6 +75,10 @@ func (emptyFleet) Managed(context.Context, resource.ID) (activities.Managed, boo
 
 func (emptyFleet) Delete(context.Context, resource.ID, string) error { return nil }
 
+func (emptyFleet) Abort(context.Context, activities.Cascade) (activities.Aborted, error) {
+	return activities.Aborted{}, nil
+}
+
 func (w *world) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
