@@ -6,6 +6,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
 )
 
 // TestActor checks that a condition names who must act before it can change, and no one
@@ -38,5 +39,32 @@ func TestActor(t *testing.T) {
 				t.Errorf("%q must act, want %q: %s", status.Condition.Actor, c.want, c.reason)
 			}
 		})
+	}
+}
+
+// TestStatusInPass checks that a status shows that its condition is about to change.
+func TestStatusInPass(t *testing.T) {
+	r := newRun(t)
+	var during workflows.Status
+	r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+		done := make(chan struct{})
+		r.RegisterDelayedCallback(func() {
+			defer close(done)
+			value, err := r.QueryWorkflow(workflows.StatusQuery)
+			if err == nil {
+				err = value.Get(&during)
+			}
+			if err != nil {
+				t.Errorf("query status: %v", err)
+			}
+		}, 0)
+		<-done
+		return present()
+	}
+	r.apply(desired())
+	after := r.statusAt(time.Minute)
+	r.start(2 * time.Minute)
+	if !during.InPass || after.InPass {
+		t.Errorf("in a pass: %t during it, %t after it", during.InPass, after.InPass)
 	}
 }
