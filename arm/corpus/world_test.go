@@ -73,7 +73,7 @@ func (emptyFleet) Managed(context.Context, resource.ID) (activities.Managed, boo
 	return activities.Managed{}, false, nil
 }
 
-func (emptyFleet) Delete(context.Context, resource.ID, string) error { return nil }
+func (emptyFleet) Delete(context.Context, resource.ID, activities.Cascade) error { return nil }
 
 func (emptyFleet) Abort(context.Context, activities.Cascade) (activities.Aborted, error) {
 	return activities.Aborted{}, nil
