@@ -91,7 +91,7 @@ func unstatedMembers(path resource.Path, desired, observed map[string]any) []str
 	stated, _ := valueAt(path, desired).(map[string]any)
 	var names []string
 	for name := range inOrder(shown) {
-		if _, _, found := property(stated, name); !found && !(len(path) == 0 && setByARM(name)) {
+		if _, _, found := property(stated, name); !found && (len(path) > 0 || !setByARM(name)) {
 			names = append(names, name)
 		}
 	}
