@@ -19,6 +19,7 @@ import (
 // Goal is what a wait waits for.
 type Goal string
 
+// The goals.
 const (
 	Ready   Goal = "ready"
 	Deleted Goal = "deleted"
