@@ -75,8 +75,8 @@ func moveDown(s site) (func(), string, bool) {
 		delete(s.object, s.name)
 		into[s.name] = value
 		blind := ""
-		switch {
-		case s.node == nil:
+		switch s.node {
+		case nil:
 			blind = "any"
 		default:
 			if p, found := s.node.Property(beside); found && (p.Type.Kind == types.Any || p.Type.Additional != nil) {
