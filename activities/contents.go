@@ -84,7 +84,7 @@ func (c *contents) collections(resourceType string) []collection {
 	return all
 }
 
-// version returns the api-version for a type of child: that of the resource if the
+// version returns the api-version for a type of child: the version of the resource if the
 // child is published in it, else the newest one of the child.
 func (c *contents) version(childType string) string {
 	if slices.Contains(types.Versions(childType), strings.ToLower(c.in.APIVersion)) {
@@ -200,7 +200,7 @@ func isNotListable(err error) bool {
 
 // statedItems returns the names of the children that the manifest of the deleted
 // resource states in a list of its body: they were created with it and belong to it. The
-// list has the name of the collection, or that of the collection with "Profiles", as
+// list has the name of the collection, or the name of the collection with "Profiles", as
 // agentPoolProfiles of agentPools.
 func statedItems(stated json.RawMessage, parent, deleted resource.ID, segment string) []string {
 	var body any

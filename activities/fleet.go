@@ -51,7 +51,7 @@ type Fleet interface {
 	Abort(ctx context.Context, cascade Cascade) (Aborted, error)
 }
 
-// Cascade is the deletion of an owner that requests those of its dependents.
+// Cascade is the deletion of an owner that requests the deletions of its dependents.
 type Cascade struct {
 	Owner resource.ID
 	// By is the user that requested it, or takes it back.

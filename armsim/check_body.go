@@ -172,13 +172,13 @@ func (c *bodyCheck) variant(n *published.Node, sent object, at spot) {
 	}
 }
 
-// isRequired reports whether a client must send a property. The URL contains those of
+// isRequired reports whether a client must send a property. The URL contains the members of
 // the deployment.
 func isRequired(field *published.Property) bool {
 	return field.Flags&published.Required != 0 && field.Flags&(published.ReadOnly|published.DeployTime) == 0
 }
 
-// isEnvelopeMember reports whether ARM accepts a top-level member of any type: those of
+// isEnvelopeMember reports whether ARM accepts a top-level member of any type: the members of
 // GenericResource in the reference of "Resources - Create Or Update By Id", and those
 // that ARM's own responses contain.
 func isEnvelopeMember(name string) bool {

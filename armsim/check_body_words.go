@@ -116,7 +116,7 @@ func requiredJSON(n *published.Node) string {
 }
 
 // dotnetType returns the name of a type as a .NET provider has it. The names of its
-// enumerations are not published; they resemble those of the properties.
+// enumerations are not published; they resemble the codes of the properties.
 func dotnetType(f finding) string {
 	switch f.want.Kind {
 	case published.Integer:

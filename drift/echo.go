@@ -19,7 +19,7 @@ var neverEchoed = []string{
 // echoes returns the part of observed that a merged PUT may send back: what the
 // published shape of the type has as writable. It leaves out what Azure sets, what a GET
 // does not show whole (write-only properties, secrets), properties that the shape does
-// not have, and those of a form that desired does not select. All of observed is
+// not have, and members of a form that desired does not select. All of observed is
 // returned if the type is not published. observed is changed.
 func echoes(desired, observed map[string]any, resourceType, apiVersion string) map[string]any {
 	shape := types.Lookup(resourceType, apiVersion)
@@ -90,7 +90,7 @@ func echoValue(n *types.Node, desired, observed any, readOnly *types.Paths) any 
 }
 
 // formOf returns the properties that an object may have, and the kind of those with any
-// name. The discriminator of the manifest, else that of Azure, selects the form.
+// name. The discriminator of the manifest, else the one in Azure, selects the form.
 func formOf(n *types.Node, desired, observed map[string]any) (lists [][]types.Property, additional *types.Node) {
 	switch n.Kind {
 	case types.Object:

@@ -21,7 +21,7 @@ const (
 	// maxBudgetErrorAge is the same for a failed request, so that the requests that wait
 	// behind it do not fail one after the other.
 	maxBudgetErrorAge = 2 * time.Second
-	// budgetPriority puts the workflow tasks of the budgets before those of resources,
+	// budgetPriority puts the workflow tasks of the budgets before the tasks of resources,
 	// which have the default priority 3.
 	budgetPriority = 1
 )

@@ -24,7 +24,7 @@ func Validations() []Validation {
 	return []Validation{ValidationDefault, ValidationStrict, ValidationWarn, ValidationOff}
 }
 
-// The rules beside those of package types.
+// The rules beside the ones of package types.
 const (
 	UnknownType     types.Rule = "unknown-type"
 	UnknownVersion  types.Rule = "unknown-api-version"
@@ -34,7 +34,7 @@ const (
 	UnknownMarker   types.Rule = "unknown-marker"
 )
 
-// Rules returns all rules of issues: those of this package and those of types.
+// Rules returns all rules of issues, of this package and of types.
 func Rules() []types.Rule {
 	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker}
 	return append(own, types.Rules()...)

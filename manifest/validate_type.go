@@ -186,7 +186,7 @@ func scopeNames(set types.Scope) string {
 	return strings.Join(names, " or ")
 }
 
-// scopeOf returns the scope in which a resource is: that of the outermost resource above
+// scopeOf returns the scope in which a resource is: the scope of the outermost resource above
 // it, because children have the scope of their parents. It returns false for an ID that
 // is not known.
 func scopeOf(id resource.ID) (types.Scope, string, bool) {

@@ -7,7 +7,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// armatureValue is a value that Armature's extensions add to those of a property and
+// armatureValue is a value that Armature's extensions add to the values of a property and
 // replace before the PUT.
 type armatureValue struct{ typ, path, value string }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// members are the properties that an object may have: those of its shape, or those of
+// members are the properties that an object may have: the properties of its shape, or of
 // a variant and of all variants.
 type members struct {
 	lists      [][]Property
@@ -51,7 +51,7 @@ func (m members) writable(object map[string]any) []string {
 }
 
 // unknown records a property that the shape does not have. It is a fault if its name is
-// nearly that of a known property that the object does not state, or that of a property
+// nearly that of a known property that the object does not state, or the name of a property
 // one level up or down.
 func (c *checker) unknown(m members, object map[string]any, name string, at place) {
 	f := Finding{Rule: UnknownProperty, Path: at.below(resource.Step{Name: name}).path, AtName: true}

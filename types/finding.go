@@ -39,7 +39,7 @@ type Finding struct {
 	// Fault is true for what Azure does not take; the others are warnings: Azure may
 	// take the body, or the published shape may be incomplete.
 	Fault bool
-	// Path is the path of the value or property; for MissingProperty that of the
+	// Path is the path of the value or property; for MissingProperty the path of the
 	// property that is missing.
 	Path resource.Path
 	// AtName is true if the finding is about the name of the property, not its value.

@@ -79,7 +79,7 @@ type Node struct {
 	Name string
 	// Sensitive marks a text or an object as a secret.
 	Sensitive bool
-	// Properties are those of an Object, and those that all variants of a
+	// Properties are the members of an Object, and those that all variants of a
 	// Discriminated have, by name.
 	Properties []Property
 	// Additional is the kind of the values under keys that Properties does not

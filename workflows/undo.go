@@ -11,7 +11,7 @@ import (
 // Undo is what is left to do after a deletion was taken back.
 type Undo struct {
 	By string `json:"by,omitempty"`
-	// Cascade is set when the deletion requested those of its dependents.
+	// Cascade is set when the deletion requested the deletions of its dependents.
 	Cascade bool `json:"cascade,omitempty"`
 }
 

@@ -103,7 +103,7 @@ type typeNode struct {
 // builder turns the nodes of a source into shapes.
 type builder struct {
 	shapes []types.Shape
-	// actions are those of a type@version in lower case.
+	// actions are the actions of a type@version in lower case.
 	actions map[string][]types.Action
 	// interned are the nodes by their content, so that equal ones are one.
 	interned map[string]*types.Node

@@ -75,7 +75,7 @@ type Field struct {
 	// Discriminator is the property whose value selects one of Forms.
 	Discriminator string   `json:"discriminator,omitempty"`
 	Forms         []string `json:"forms,omitempty"`
-	// Properties are those of a mapping, and of the items of a list of mappings:
+	// Properties are the members of a mapping, and of the items of a list of mappings:
 	// required ones first, read-only ones last. Deeper ones are left out.
 	Properties []Field `json:"properties,omitempty"`
 	// members are the names of the properties where Properties are left out.

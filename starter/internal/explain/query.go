@@ -146,7 +146,7 @@ func didYouMean(name string) string {
 }
 
 // Suggestions returns the published types that an unknown name may stand for: the
-// nearest spelling, else types of the same last segment, those of the same provider
+// nearest spelling, else types of the same last segment, of the same provider
 // first.
 func Suggestions(name string) []string {
 	if near := types.Nearest(name); near != "" {

@@ -130,7 +130,7 @@ func bounded(schema object, b *types.Bounds, least, most string) object {
 	return schema
 }
 
-// foreign matches what Go's expressions have and those of editors (ECMAScript) lack.
+// foreign matches what Go's expressions have and the expressions of editors (ECMAScript) lack.
 var foreign = regexp.MustCompile(`\(\?[a-zA-Z-]*[:)]|\(\?P<|\\[AzQEC]|\\[pP][A-Z]|\[\[:`)
 
 // portable reports whether a pattern means the same to the checks of manifests and to

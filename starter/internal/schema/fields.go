@@ -7,7 +7,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// Names of definitions that are not those of nodes.
+// Names of definitions that do not belong to nodes.
 const (
 	markerName = "marker"
 	textName   = "text"

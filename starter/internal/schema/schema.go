@@ -44,7 +44,7 @@ func All() []Use {
 }
 
 // Write returns the schema of manifests: the bodies of the types in use are checked, and
-// those of other types are not. With descriptions, each property has one.
+// the bodies of other types are not. With descriptions, each property has one.
 func Write(uses []Use, descriptions bool) ([]byte, error) {
 	g := &generator{descriptions: descriptions, names: map[*types.Node]string{}, definitions: object{}}
 	root := fields()
