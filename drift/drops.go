@@ -18,11 +18,8 @@ func drops(desired, observed map[string]any, opts Options) []string {
 	}
 	var paths []string
 	for _, name := range envelope {
-		if opts.KeepOthers {
-			break
-		}
 		_, value, present := property(observed, name)
-		if _, _, stated := property(desired, name); present && !stated && !isEmpty(value) {
+		if _, _, stated := property(desired, name); present && !stated && !isEmpty(value) && !opts.KeepOthers {
 			paths = append(paths, name)
 		}
 	}

@@ -34,7 +34,7 @@ func Keep(desired, observed map[string]any, opts Options) (payload map[string]an
 	whole := Clone(others)
 	k.members(desired, others, nil)
 	if shape := types.Lookup(opts.Type, opts.APIVersion); shape != nil {
-		complete(shape.Body, others, whole)
+		complete(shape.Body, desired, others, whole)
 	}
 	payload = Clone(desired)
 	if payload == nil {
@@ -149,9 +149,11 @@ func (k *keeper) unstatedValue(value any, path resource.Path) bool {
 	return true
 }
 
-// complete adds back to the mappings of others, which lost some members, those that the
-// shape requires: a service refuses a part of an object.
-func complete(n *types.Node, others, whole map[string]any) {
+// complete adds back to the mappings of others that desired does not state, and that lost
+// some members, the members that the shape requires: a service refuses a part of an
+// object. What desired states is complete as it is: the tier of the last SKU does not
+// belong to a new one.
+func complete(n *types.Node, desired, others, whole map[string]any) {
 	lists, additional := formOf(n, whole, whole)
 	for name, value := range others {
 		p, found := propertyIn(lists, name)
@@ -161,8 +163,13 @@ func complete(n *types.Node, others, whole map[string]any) {
 		inner, isMap := value.(map[string]any)
 		outer, _ := whole[name].(map[string]any)
 		if found && isMap && outer != nil {
-			complete(p.Type, inner, outer)
+			_, stated, _ := property(desired, name)
+			own, _ := stated.(map[string]any)
+			complete(p.Type, own, inner, outer)
 		}
+	}
+	if len(desired) > 0 {
+		return
 	}
 	for _, list := range lists {
 		for _, p := range list {

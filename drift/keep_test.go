@@ -53,6 +53,12 @@ func TestKeep(t *testing.T) {
 			desired: `{"properties":{}}`, now: `{"properties":{"networkAcls":{"defaultAction":"Allow","bypass":"None"}}}`,
 			want: `{"properties":{"networkAcls":{"defaultAction":"Allow","bypass":"None"}}}`,
 		},
+		"required beside what is stated": {
+			reason: "the manifest states the object, and the service had set the rest", resourceType: storage, version: "2023-01-01",
+			first: `{"properties":{"networkAcls":{"bypass":"None"}}}`, after: `{"properties":{"networkAcls":{"defaultAction":"Allow","bypass":"None"}}}`,
+			desired: `{"properties":{"networkAcls":{"bypass":"Logging"}}}`, now: `{"properties":{"networkAcls":{"defaultAction":"Allow","bypass":"None"}}}`,
+			want: `{"properties":{"networkAcls":{"bypass":"Logging"}}}`,
+		},
 		"items of a stated list": {
 			reason: "the list is the manifest's; its items keep what the manifest does not state", resourceType: "Microsoft.Network/networkInterfaces", version: "2023-09-01",
 			first: `{"properties":{"ipConfigurations":[{"name":"a","properties":{"primary":true}}]}}`, after: `{"properties":{"ipConfigurations":[{"name":"a","properties":{"primary":true}}]}}`,
@@ -116,5 +122,20 @@ func TestKeepTwice(t *testing.T) {
 		}
 		after.Baseline, after.Kept = opts.Baseline, kept
 		opts.Baseline = drift.NewBaseline(desired, payload, after)
+	}
+}
+
+// TestAddedItemIsDrift shows that an item that another tool adds to a list of the manifest
+// after a PUT is a difference, which a plan shows before the next PUT removes it.
+func TestAddedItemIsDrift(t *testing.T) {
+	opts := drift.Options{Type: "Microsoft.Network/networkInterfaces", APIVersion: "2023-09-01", Key: []byte("key"), KeepOthers: true}
+	desired := object(t, `{"properties":{"ipConfigurations":[{"name":"a","properties":{"primary":true}}]}}`)
+	after := opts
+	after.Put, after.Sent = true, true
+	opts.Baseline = drift.NewBaseline(desired, desired, after)
+	now := object(t, `{"properties":{"ipConfigurations":[{"name":"a","properties":{"primary":true,"subnet":{"id":"/s"}}},{"name":"b","properties":{}}]}}`)
+	result := drift.Compare(desired, now, opts)
+	if len(result.Differences) != 1 || result.Differences[0].Path != "properties.ipConfigurations[name=b]" {
+		t.Errorf("differences %+v, want the added item alone", result.Differences)
 	}
 }
