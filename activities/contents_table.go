@@ -20,7 +20,7 @@ func madeByParent(childType string) bool {
 }
 
 // ownChildren are children that a service creates with the parent and that cannot exist
-// without it; type in lower case, then their names; "*" stands for all. The sources
+// without it; type in lower case, then their names. The sources
 // are the pages of learn.microsoft.com that describe what a new resource contains.
 var ownChildren = map[string][]string{
 	// System database of a logical server.

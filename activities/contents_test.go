@@ -217,15 +217,21 @@ func TestContentsOfTypes(t *testing.T) {
 			}
 			at := id(t, tc.resource)
 			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", Stated: []byte(tc.stated)})
-			if got.Verdict.Action != tc.action {
-				t.Errorf("%s %q, want %s: %s", got.Verdict.Action, got.Verdict.Message, tc.action, tc.reason)
-			}
-			for _, part := range tc.parts {
-				if !strings.Contains(got.Verdict.Message, part) {
-					t.Errorf("%q does not contain %q: %s", got.Verdict.Message, part, tc.reason)
-				}
-			}
+			wantContents(t, got.Verdict, tc.action, tc.reason, tc.parts)
 		})
+	}
+}
+
+// wantContents compares a verdict with an action and parts of its message.
+func wantContents(t *testing.T, got resource.Verdict, action resource.Action, reason string, parts []string) {
+	t.Helper()
+	if got.Action != action {
+		t.Errorf("%s %q, want %s: %s", got.Action, got.Message, action, reason)
+	}
+	for _, part := range parts {
+		if !strings.Contains(got.Message, part) {
+			t.Errorf("%q does not contain %q: %s", got.Message, part, reason)
+		}
 	}
 }
 
@@ -266,14 +272,7 @@ func TestScopesAreGuarded(t *testing.T) {
 			}
 			at := id(t, tc.resource)
 			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: "2021-10-01", By: "ada@host", Cascade: tc.cascade, EndScope: tc.endScope})
-			if got.Verdict.Action != tc.action {
-				t.Errorf("%s %q, want %s: %s", got.Verdict.Action, got.Verdict.Message, tc.action, tc.reason)
-			}
-			for _, part := range tc.parts {
-				if !strings.Contains(got.Verdict.Message, part) {
-					t.Errorf("%q does not contain %q: %s", got.Verdict.Message, part, tc.reason)
-				}
-			}
+			wantContents(t, got.Verdict, tc.action, tc.reason, tc.parts)
 		})
 	}
 }
