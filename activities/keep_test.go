@@ -14,37 +14,63 @@ type passRunner struct {
 	spec   resource.Desired
 	memory json.RawMessage
 	puts   int
+	// accepted is the PUT that no post-check has compared yet.
+	accepted *AcceptedPut
 }
 
 // pass runs one pass and returns the verdict that ended it.
 func (p *passRunner) pass() resource.Verdict {
 	p.t.Helper()
 	got := p.read()
-	pre := local(p.world, p.acts.PreCheck, PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0})
+	if got.Verdict.Stops() {
+		return got.Verdict
+	}
+	in := PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0}
+	if p.accepted != nil {
+		in.AcceptedAt = p.accepted.At
+	}
+	pre := local(p.world, p.acts.PreCheck, in)
 	if pre.Verdict.Stops() {
 		return pre.Verdict
 	}
 	post := PostCheckInput{Desired: p.spec, Memory: p.memory, Observed: got.Observed, Put: pre.Adopt}
 	if pre.Verdict.Action == resource.ActionProceed && !pre.Adopt {
-		p.fresh()
-		put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
-			Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Verdict.Create, First: p.puts == 0 && pre.Verdict.Create, Correction: p.puts > 0,
-		})
-		if put.Verdict.Stops() {
-			return put.Verdict
+		if stop := p.write(pre.Verdict, got); stop != nil {
+			return *stop
 		}
-		p.puts++
-		if !put.Done {
-			p.fresh()
-			finish(p.world, p.acts.PollOperation, PollOperationInput{Target: p.target(), Token: put.Token})
+		after := p.read()
+		if after.Verdict.Stops() {
+			return after.Verdict
 		}
-		post.Put, post.Sent, post.Kept, post.Differences, post.Observed = true, put.Sent, put.Kept, pre.Verdict.Differences, p.read().Observed
+		pre.Verify, post.Observed = true, after.Observed
+	}
+	if pre.Verify {
+		post.Put, post.Sent, post.Kept, post.Differences = true, true, p.accepted.Kept, p.accepted.Differences
 	}
 	end := local(p.world, p.acts.PostCheck, post)
 	if end.Memory != nil {
-		p.memory = end.Memory
+		p.memory, p.accepted = end.Memory, nil
 	}
 	return end.Verdict
+}
+
+// write sends the PUT and waits for its operation.
+func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resource.Verdict {
+	p.t.Helper()
+	p.fresh()
+	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
+		Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: p.puts == 0 && pre.Create, Correction: p.puts > 0,
+	})
+	if put.Verdict.Stops() {
+		return &put.Verdict
+	}
+	p.puts++
+	p.accepted = &AcceptedPut{At: p.now(), Kept: put.Kept, Differences: pre.Differences}
+	if !put.Done {
+		p.fresh()
+		finish(p.world, p.acts.PollOperation, PollOperationInput{Target: p.target(), Token: put.Token})
+	}
+	return nil
 }
 
 func (p *passRunner) target() resource.Target {

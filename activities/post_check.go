@@ -17,7 +17,8 @@ type PostCheckInput struct {
 	Desired  resource.Desired `json:"desired"`
 	Observed json.RawMessage  `json:"observed,omitempty"`
 	Memory   json.RawMessage  `json:"memory,omitempty"`
-	// Put is set when this pass wrote the resource; Differences are the reasons.
+	// Put is set when this pass wrote the resource, or verifies an AcceptedPut;
+	// Differences are the reasons.
 	// Adopted is set with it when nothing was written: the differences are to stay.
 	Put         bool                  `json:"put,omitempty"`
 	Adopted     bool                  `json:"adopted,omitempty"`
@@ -41,8 +42,8 @@ type PostCheckResult struct {
 }
 
 // PostCheck is step 5, a local activity: it decides whether the resource is Ready.
-// After a successful PUT it adds the differences that stayed to the baseline, so
-// that later passes do not correct them.
+// After a PUT it adds the differences that stayed to the baseline, so that later passes
+// do not correct them, whether or not the resource is Ready.
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
@@ -61,27 +62,32 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		request.Secrets = hashes
 	}
 	result := PostCheckResult{Verdict: a.Registry.PostCheck(ctx, request)}
+	found := a.remember(in, request, &result)
 	if !result.Verdict.Stops() {
-		a.finishReady(ctx, in, request, &result)
+		a.finishReady(ctx, request, found, in.Put, &result)
 	}
 	a.report("PostCheck", result.Verdict)
 	return result, nil
 }
 
-// finishReady renews the baseline, reports what Azure did not accept, and runs the
-// success handlers.
-func (a *Activities) finishReady(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) {
+// remember renews the baseline, and returns the comparison with it.
+func (a *Activities) remember(in PostCheckInput, request extensions.Request, result *PostCheckResult) drift.Result {
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
-	if a.renewBaseline(in, request, found, &options) {
+	if a.renewBaseline(in, request, found, result.Verdict.Stops(), &options) {
 		if encoded, err := json.Marshal(options.Baseline); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)
 		}
 	}
 	result.Kept = found.Accepted[:min(len(found.Accepted), resource.MaxDifferences)]
+	return found
+}
+
+// finishReady reports what Azure did not accept, and runs the success handlers.
+func (a *Activities) finishReady(ctx context.Context, request extensions.Request, found drift.Result, put bool, result *PostCheckResult) {
 	switch text := found.NotTakenText(); {
-	case text == "" && in.Put && len(found.Accepted) > 0:
+	case text == "" && put && len(found.Accepted) > 0:
 		result.Verdict.Message = "Ready, except values that Azure keeps or does not show: " + found.AcceptedText()
 	case text != "":
 		result.Verdict.Reason, result.Verdict.Severity = resource.ReasonChangeNotTaken, resource.SeverityWarning
@@ -95,11 +101,13 @@ func (a *Activities) finishReady(ctx context.Context, in PostCheckInput, request
 // renewBaseline puts a new baseline into options after a PUT, and where the
 // resource is in sync: at first contact, after an edit that matches what exists, or
 // under another api-version. It reports whether it did. A difference that an
-// extension skipped is not part of the baseline, nor is a state in between.
-func (a *Activities) renewBaseline(in PostCheckInput, request extensions.Request, found drift.Result, options *drift.Options) bool {
+// extension skipped is not part of the baseline, nor is a state in between, nor what a
+// PUT left behind that failed in Azure: that one is sent again.
+func (a *Activities) renewBaseline(in PostCheckInput, request extensions.Request, found drift.Result, notReady bool, options *drift.Options) bool {
 	object := request.Object
+	state := object.ProvisioningState()
 	switch {
-	case !object.Exists() || a.Registry.InFlight(in.Desired.ID.Type(), object.ProvisioningState()):
+	case !object.Exists() || a.Registry.InFlight(in.Desired.ID.Type(), state) || notReady && resource.Broken(state):
 		return false
 	case in.Put:
 		options.Put, options.Adopted, options.Reasons = true, in.Adopted, in.Differences

@@ -33,6 +33,8 @@ type PreCheckInput struct {
 	Approved bool `json:"approved,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
+	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.
+	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
 	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
 }
@@ -42,6 +44,8 @@ type PreCheckResult struct {
 	Verdict resource.Verdict `json:"verdict"`
 	// Adopt makes PostCheck add the differences to the baseline: they stay.
 	Adopt bool `json:"adopt,omitempty"`
+	// Verify makes PostCheck compare the result of the AcceptedPut.
+	Verify bool `json:"verify,omitempty"`
 	// Turn is the parent in whose queue a PUT waits, zero where ARM accepts parallel
 	// changes of siblings.
 	Turn resource.ID `json:"turn,omitzero"`
@@ -66,11 +70,12 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
 	verdict, adopt := a.checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
+	verdict, verify := a.verifyAccepted(verdict, in, request.Object)
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
-	return PreCheckResult{Verdict: reportDrift(verdict, in.Desired), Turn: turn, Adopt: adopt}
+	return PreCheckResult{Verdict: reportDrift(verdict, in.Desired), Turn: turn, Adopt: adopt, Verify: verify && !adopt}
 }
 
 // requestWithOwner returns what the extension points know after the GET, including

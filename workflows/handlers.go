@@ -88,8 +88,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	r.state.Once = in.Once
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
-		r.state.Desired = &in.Desired
-		r.state.Generation++
+		r.state.replaceSpec(in.Desired)
 		r.state.resetRetries()
 		r.upsertIdentity(ctx)
 		if r.state.Generation == 1 {
@@ -133,7 +132,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message = "forced by " + in.By + ": " + in.Reason
 	}
 	if in.DropBaseline {
-		r.state.Memory, r.state.Kept = nil, nil
+		r.state.Memory, r.state.Kept, r.state.Accepted = nil, nil, nil
 		message += "; baseline dropped"
 	}
 	if in.Recreate {

@@ -42,7 +42,9 @@ type script struct {
 	// overdueAfter is the limit in results of CheckDependents.
 	overdueAfter time.Duration
 	adopt        bool
-	wakes        []activities.WakeDependentsInput
+	// verify is what PreCheck returns for an accepted PUT.
+	verify func(activities.PreCheckInput) bool
+	wakes  []activities.WakeDependentsInput
 	// wake is the result of WakeDependents, turns are the inputs of TakeTurn and EndTurn.
 	wake   func(activities.WakeDependentsInput) error
 	turns  []activities.Turn
@@ -67,6 +69,7 @@ func newScript() *script {
 		post: func(activities.PostCheckInput) activities.PostCheckResult {
 			return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
 		},
+		verify:     func(activities.PreCheckInput) bool { return false },
 		contents:   func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
 		dependents: func(activities.CheckDependentsInput) resource.Verdict { return resource.Proceed("") },
 		turn:       func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
@@ -164,7 +167,7 @@ func (r *run) register() {
 		},
 		"PreCheck": func(_ context.Context, in activities.PreCheckInput) (activities.PreCheckResult, error) {
 			r.recordCall("PreCheck")
-			return activities.PreCheckResult{Verdict: r.script.pre(in), Turn: r.script.serialised, Adopt: r.script.adopt}, nil
+			return activities.PreCheckResult{Verdict: r.script.pre(in), Turn: r.script.serialised, Adopt: r.script.adopt, Verify: r.script.verify(in)}, nil
 		},
 		"PutResource": func(_ context.Context, in activities.PutResourceInput) (activities.PutResourceResult, error) {
 			r.recordCall("PutResource")

@@ -19,10 +19,9 @@ type pass struct {
 	got        activities.GetResourceResult
 	pre        resource.Verdict
 	put        bool
-	// secrets are hashes of the secrets that the PUT sent.
-	secrets map[string]string
-	// kept are hashes of the paths of other tools that the PUT kept.
-	kept string
+	// written is the PUT whose result the post-check compares: of this pass, or of an
+	// earlier one that ended before its post-check.
+	written *activities.AcceptedPut
 	// adopt is set when the differences are to stay.
 	adopt bool
 	// after is the reading at the end of an operation; nil without one.
@@ -146,13 +145,24 @@ func (r *reconciler) noteRead(p *pass) {
 // preCheck decides whether a PUT is due.
 func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
+	accepted := r.state.acceptedPut(p.generation)
+	if accepted != nil && p.got.InFlight != "" {
+		accepted.At = workflow.Now(ctx)
+	}
 	checking := checkOptions(ctx, fmt.Sprintf("compare %s, pass %d", p.desired.ID.Short(), p.number))
-	result, err := executeLocal(checking, a.PreCheck, activities.PreCheckInput{
+	in := activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
 		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
-	})
+	}
+	if accepted != nil {
+		in.AcceptedAt = accepted.At
+	}
+	result, err := executeLocal(checking, a.PreCheck, in)
 	p.turn, p.adopt = result.Turn, result.Adopt
+	if result.Verify {
+		p.written = accepted
+	}
 	p.pre = verdictOf(result.Verdict, err)
 	return p.pre
 }
@@ -168,20 +178,21 @@ func (r *reconciler) blockedFor(ctx workflow.Context) time.Duration {
 // postCheck decides whether the resource is Ready, also when no PUT was due.
 func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
-	differences := p.pre.Differences
-	if p.adopt {
-		differences = nil // no change was requested that Azure could have dropped
+	in := activities.PostCheckInput{
+		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
+		Put: p.adopt, Adopted: p.adopt, Changes: r.state.Changes,
+	}
+	if written := p.written; written != nil {
+		in.Put, in.Adopted, in.Sent = true, false, true
+		in.Differences, in.Secrets, in.Kept = written.Differences, written.Secrets, written.Kept
 	}
 	checking := checkOptions(ctx, fmt.Sprintf("readiness of %s, pass %d", p.desired.ID.Short(), p.number))
-	result, err := executeLocal(checking, a.PostCheck, activities.PostCheckInput{
-		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.put || p.adopt, Adopted: p.adopt && !p.put, Differences: differences, Secrets: p.secrets, Sent: p.put, Kept: p.kept, Changes: r.state.Changes,
-	})
+	result, err := executeLocal(checking, a.PostCheck, in)
 	if err == nil {
 		r.state.Kept = result.Kept
 	}
 	if result.Memory != nil {
-		r.state.Memory = result.Memory
+		r.state.Memory, r.state.Accepted = result.Memory, nil
 	}
 	return verdictOf(result.Verdict, err)
 }

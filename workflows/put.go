@@ -75,10 +75,21 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Correction: r.state.ReadyGeneration == p.generation,
 		Repeated:   r.state.Repeated,
 	})
-	p.put, p.secrets, p.kept = result.Sent, result.Secrets, result.Kept
+	verdict := verdictOf(result.Verdict, err)
+	p.put = result.Sent
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
-	return result, verdictOf(result.Verdict, err)
+	if result.Sent || r.state.PutUnknown {
+		r.state.Accepted = nil
+	}
+	if result.Sent && !verdict.Stops() {
+		p.written = &activities.AcceptedPut{
+			Generation: p.generation, At: workflow.Now(ctx),
+			Differences: p.pre.Differences, Secrets: result.Secrets, Kept: result.Kept,
+		}
+		r.state.Accepted = p.written
+	}
+	return result, verdict
 }
 
 // registerProvider registers the provider namespace that the PUT was refused for. It is
@@ -120,10 +131,22 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	})
 	r.state.Operation, p.after, r.cancelPoll = "", result.Got, nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
+	r.noteOperationEnd(ctx, err == nil && verdict.Stops())
 	if cancelable.Err() == nil {
 		r.logDecision(ctx, p, "PollOperation", verdict)
 	}
 	return verdict
+}
+
+// noteOperationEnd records that the wait for an operation ended: a PUT that failed in its
+// operation is not verified by a later pass.
+func (r *reconciler) noteOperationEnd(ctx workflow.Context, failed bool) {
+	switch accepted := r.state.Accepted; {
+	case failed:
+		r.state.Accepted = nil
+	case accepted != nil:
+		accepted.At = workflow.Now(ctx)
+	}
 }
 
 // startOperation records that a long-running operation is in progress.

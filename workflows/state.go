@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -60,6 +61,8 @@ type State struct {
 	// PutUnknown is set while it is unknown whether ARM accepted the last PUT: the next
 	// one reads first.
 	PutUnknown bool `json:"putUnknown,omitempty"`
+	// Accepted is the PUT that ARM accepted and that no post-check has compared yet.
+	Accepted *activities.AcceptedPut `json:"accepted,omitempty"`
 	// Changes are the changes of other resources that the run was notified of, oldest
 	// first: readings from before them are too old.
 	Changes []activities.Change `json:"changes,omitempty"`
@@ -147,6 +150,28 @@ func (s *State) applied() bool { return s.PutSent || s.ReadyGeneration > 0 }
 // existed reports whether a read of this workflow showed the resource: then its absence
 // means that it was deleted. States of earlier versions have no Seen.
 func (s *State) existed() bool { return s.Seen || s.ReadyGeneration > 0 || len(s.Memory) > 0 }
+
+// acceptedPut returns the PUT of a generation that ARM accepted and that no post-check
+// has compared yet, nil where there is none.
+func (s *State) acceptedPut(generation int64) *activities.AcceptedPut {
+	if s.Accepted == nil || s.Accepted.Generation != generation {
+		return nil
+	}
+	return s.Accepted
+}
+
+// replaceSpec stores the next spec. An accepted PUT of the same body still waits for its
+// post-check; one of another body does not.
+func (s *State) replaceSpec(next resource.Desired) {
+	if last := s.Desired; s.Accepted != nil && (!bytes.Equal(last.Body, next.Body) || last.APIVersion != next.APIVersion) {
+		s.Accepted = nil
+	}
+	s.Desired = &next
+	s.Generation++
+	if s.Accepted != nil {
+		s.Accepted.Generation = s.Generation
+	}
+}
 
 // writeToken returns the name of the write that is due: the same one in all passes until
 // ARM accepted a PUT or the resource was Ready.
