@@ -2,6 +2,7 @@ package armsim
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 			return resp
 		}
 	}
-	if resp := s.checkConditions(q.r, r); resp != nil {
+	if resp := s.checkConditions(q, r); resp != nil {
 		return resp
 	}
 	if resp := s.checkLocation(t, r, body); resp != nil {
@@ -44,6 +45,9 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	if state := text(body, "properties.provisioningState"); state != "" && (r == nil || !strings.EqualFold(state, r.state())) {
 		return armError(http.StatusBadRequest, "BadRequest",
 			"The property 'provisioningState' is read-only: it must be absent or equal the current value.")
+	}
+	if resp := checkSecrets(q.resourceType, body); resp != nil {
+		return resp
 	}
 	row := s.ruleFor(q.resourceType)
 	if r != nil {
@@ -76,8 +80,11 @@ func (s *Simulator) checkBusy(q *request, r *resource) *response {
 }
 
 // checkConditions evaluates If-Match and If-None-Match of a write (412).
-func (s *Simulator) checkConditions(r *http.Request, stored *resource) *response {
-	match, noneMatch := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
+func (s *Simulator) checkConditions(q *request, stored *resource) *response {
+	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
+	if match != "" && match != "*" && s.refusesETags(q.resourceType) {
+		return errPrecondition()
+	}
 	if match != "" && (stored == nil || match != "*" && !sameETag(match, s.etagOf(stored))) {
 		return errPrecondition()
 	}
@@ -85,6 +92,11 @@ func (s *Simulator) checkConditions(r *http.Request, stored *resource) *response
 		return errPrecondition()
 	}
 	return nil
+}
+
+// refusesETags reports whether a type refuses the ETags that it shows.
+func (s *Simulator) refusesETags(resourceType string) bool {
+	return slices.ContainsFunc(s.options.RefusedETags, func(pattern string) bool { return globMatch(pattern, resourceType) })
 }
 
 func sameETag(a, b string) bool { return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/") }

@@ -123,6 +123,14 @@
 // something outside the group uses stay; the operation then ends with 409
 // ResourceGroupDeletionBlocked, and the group is Succeeded again.
 //
+// # Secrets
+//
+// A GET shows no text with the name of a password or secret, nothing that is published
+// as write-only, and no secret of the table in type_secrets.go; some types show asterisks
+// in its place. The server keeps them, and the type's action lists them. A PUT that omits
+// them removes them, as it removes every other member that it omits, except those of
+// the table in type_omitted.go; some types refuse it.
+//
 // # Recovery
 //
 // A deleted vault, Cognitive Services account, API Management service or App

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// handleAction serves POSTs to a resource: listKeys and the actions of the type's row.
-// Others are unknown.
+// handleAction serves POSTs to a resource: the actions that list secrets, listKeys and
+// the actions of the type's row. Others are unknown.
 func (s *Simulator) handleAction(q *request) *response {
 	if resp := s.checkParents(q, "action"); resp != nil {
 		return resp
@@ -14,6 +14,9 @@ func (s *Simulator) handleAction(q *request) *response {
 	r := s.find(q.target.id)
 	if s.visible(r) == nil {
 		return errNotFound(q.target)
+	}
+	if resp := s.listSecrets(r, q.target.action); resp != nil {
+		return resp
 	}
 	switch action := strings.ToLower(q.target.action); action {
 	case "listkeys":

@@ -22,7 +22,7 @@ func (s *Simulator) handleDelete(q *request) *response {
 		}
 		return newResponse(http.StatusNoContent, nil)
 	}
-	if resp := s.checkConditions(q.r, r); resp != nil {
+	if resp := s.checkConditions(q, r); resp != nil {
 		return resp
 	}
 	if op := r.op; op != nil && !op.done {

@@ -63,6 +63,9 @@ type Options struct {
 	Validate bool
 	// Secrets add server-made keys to the GET of a type.
 	Secrets []SecretRule
+	// RefusedETags are globs over types that show an ETag and refuse it in If-Match
+	// (412). No provider documents that it does.
+	RefusedETags []string
 }
 
 const (

@@ -27,6 +27,7 @@ type resource struct {
 	serial           int               // of a scale set: number of the next machine
 	model            string            // of a scale set's machine: the model at its creation
 	deleteQuery      url.Values        // the query of the accepted DELETE
+	apiVersion       string            // of the last PUT or PATCH
 }
 
 func (r *resource) state() string { return text(r.body, "properties.provisioningState") }
@@ -110,6 +111,7 @@ func (s *Simulator) renderBody(r *resource, stored object) object {
 		return r.renderRecorded(stored)
 	}
 	body := cloneObject(stored)
+	s.hideWriteOnly(r, body)
 	body["id"], body["name"], body["type"] = r.id, r.name, r.typ
 	row := s.ruleFor(r.typ)
 	if row.etag {

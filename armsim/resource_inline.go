@@ -124,7 +124,7 @@ func (s *Simulator) storeInline(child *resource, content object, rule inlineRule
 	if rule.flat {
 		content = object{"properties": content}
 	}
-	s.log.addSecrets(dropWriteOnly(content))
+	s.logSecrets(child.typ, content)
 	if row := s.ruleFor(child.typ); row.defaults != nil {
 		row.defaults(child, content)
 	}

@@ -12,19 +12,28 @@ import (
 // readShape sets the published shape of the request's body. A shape that depends on the
 // resource's name is the one for that name.
 func (q *request) readShape() *response {
-	t, err := published.Lookup(q.resourceType, q.apiVersion)
-	switch {
-	case err != nil:
+	shape, err := shapeOf(q.resourceType, q.apiVersion, q.target.name())
+	if err != nil {
 		return armError(http.StatusInternalServerError, "InternalServerError", "%v", err)
-	case t == nil:
-	case t.Body.Kind == published.Variants && t.Body.Discriminator == "name":
-		if variant := t.Body.Variant(q.target.name()); variant != nil {
-			q.shape = &published.Node{Kind: published.Object, Name: variant.Name, Fields: slices.Concat(t.Body.Fields, variant.Fields)}
-		}
-	default:
-		q.shape = t.Body
 	}
+	q.shape = shape
 	return nil
+}
+
+// shapeOf returns the published shape of a resource; nil if there is none.
+func shapeOf(resourceType, apiVersion, name string) (*published.Node, error) {
+	t, err := published.Lookup(resourceType, apiVersion)
+	switch {
+	case err != nil || t == nil:
+		return nil, err
+	case t.Body.Kind != published.Variants || t.Body.Discriminator != "name":
+		return t.Body, nil
+	}
+	variant := t.Body.Variant(name)
+	if variant == nil {
+		return nil, nil
+	}
+	return &published.Node{Kind: published.Object, Name: variant.Name, Fields: slices.Concat(t.Body.Fields, variant.Fields)}, nil
 }
 
 // keepPublished returns the part of a sent body that the server keeps. Most providers

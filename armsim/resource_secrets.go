@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/armature-io/armature/armsim/published"
 )
 
 // SecretRule names server-made properties that GETs of a type return.
@@ -13,38 +15,71 @@ type SecretRule struct {
 	Properties []string `json:"properties"`
 }
 
-// dropWriteOnly removes every string whose property name ends with the word password or
-// secret, at any depth except under tags: such fields are accepted and never returned.
-// It returns the values.
-func dropWriteOnly(o object) []string {
-	var dropped []string
-	for name, value := range o {
-		if name == "tags" {
-			continue
+// hideWriteOnly removes from a body what a GET does not show: every text whose property
+// name ends with the word password or secret, at any depth except under tags, the
+// properties that are published as write-only in the api-version of the last write, and
+// the secrets of the table (secretRows). The server keeps all of them.
+func (s *Simulator) hideWriteOnly(r *resource, body object) {
+	if shape, err := shapeOf(r.typ, r.apiVersion, r.name); err == nil && shape != nil {
+		hidePublished(shape, body)
+	}
+	for _, row := range secretRows() {
+		if globMatch(row.typePattern, r.typ) {
+			row.hide(body)
 		}
-		if word := lastWord(name); word == "password" || word == "secret" {
-			if s, ok := value.(string); ok {
-				dropped = append(dropped, s)
-				delete(o, name)
-				continue
+	}
+	dropNamed(body)
+}
+
+// dropNamed removes the texts with the name of a password or secret, and returns them.
+func dropNamed(value any) []string {
+	var dropped []string
+	switch v := value.(type) {
+	case object:
+		for name, member := range v {
+			text, isText := member.(string)
+			switch word := lastWord(name); {
+			case name == "tags":
+			case isText && (word == "password" || word == "secret") && text != placeholder:
+				dropped = append(dropped, text)
+				delete(v, name)
+			default:
+				dropped = append(dropped, dropNamed(member)...)
 			}
 		}
-		dropped = append(dropped, dropWriteOnlyFrom(value)...)
+	case []any:
+		for _, item := range v {
+			dropped = append(dropped, dropNamed(item)...)
+		}
 	}
 	return dropped
 }
 
-func dropWriteOnlyFrom(value any) []string {
-	var dropped []string
+// hidePublished removes the properties that are published as write-only.
+func hidePublished(n *published.Node, value any) {
 	switch v := value.(type) {
 	case object:
-		return dropWriteOnly(v)
+		fields, known := fieldsOf(n, v)
+		if !known {
+			return
+		}
+		for name, member := range v {
+			switch field := fields.find(name); {
+			case field != nil && field.Flags&published.WriteOnly != 0:
+				delete(v, name)
+			case field != nil:
+				hidePublished(field.Type, member)
+			case fields.additional != nil:
+				hidePublished(fields.additional, member)
+			}
+		}
 	case []any:
 		for _, item := range v {
-			dropped = append(dropped, dropWriteOnlyFrom(item)...)
+			if n.Kind == published.List {
+				hidePublished(n.Item, item)
+			}
 		}
 	}
-	return dropped
 }
 
 // lastWord returns the last word of a property name in camelCase, snake_case or

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// store stores a body as the server does: without read-only and write-only fields, of a
-// PUT without fields that the published type does not have, and with the server's own
-// fields.
+// store stores a body as the server does: without read-only fields, of a PUT without
+// fields that the published type does not have, with what the service keeps although the
+// body omits it, and with the server's own fields.
 func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	t := q.target
 	row := s.ruleFor(q.resourceType)
@@ -26,9 +26,13 @@ func (s *Simulator) store(q *request, r *resource, sent object) *resource {
 	for _, name := range []string{"id", "name", "type", "etag", "systemData"} {
 		delete(body, name)
 	}
-	s.log.addSecrets(dropWriteOnly(body))
+	s.logSecrets(r.typ, body)
 	if q.shape != nil && q.r.Method == http.MethodPut { // a PATCH was merged into what is stored
 		body = keepPublished(q.shape, body, r.body)
+	}
+	keepOmitted(q.resourceType, body, r.body)
+	if q.apiVersion != "" {
+		r.apiVersion = q.apiVersion
 	}
 	properties(body)
 	for _, inline := range row.inline {

@@ -20,6 +20,7 @@ type savedResource struct {
 	ConnectionStates map[string]object `json:"connectionStates,omitempty"`
 	Serial           int               `json:"serial,omitempty"`
 	Model            string            `json:"model,omitempty"`
+	APIVersion       string            `json:"apiVersion,omitempty"`
 }
 
 // Snapshot returns all resources for [Simulator.Restore], with what derives from their
@@ -41,7 +42,7 @@ func (s *Simulator) Snapshot() ([]byte, error) {
 		}
 		saved = append(saved, savedResource{
 			ID: r.id, Type: r.typ, Name: r.name, GUID: r.guid, Body: body, Version: r.version, Generation: r.generation,
-			LastPut: r.lastPut, Created: r.created, ConnectionStates: r.connectionStates, Serial: r.serial, Model: r.model,
+			LastPut: r.lastPut, Created: r.created, ConnectionStates: r.connectionStates, Serial: r.serial, Model: r.model, APIVersion: r.apiVersion,
 		})
 	}
 	encoded, err := json.Marshal(saved)
@@ -66,7 +67,7 @@ func (s *Simulator) Restore(snapshot []byte) error {
 		}
 		s.resources[key(r.ID)] = &resource{
 			id: r.ID, typ: r.Type, name: r.Name, guid: r.GUID, body: r.Body, version: r.Version, generation: r.Generation,
-			lastPut: r.LastPut, created: r.Created, connectionStates: r.ConnectionStates, serial: r.Serial, model: r.Model,
+			lastPut: r.LastPut, created: r.Created, connectionStates: r.ConnectionStates, serial: r.Serial, model: r.Model, apiVersion: r.APIVersion,
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func typeRows() []typeRule {
 	}
 	return slices.Concat([]typeRule{group, endpointConnectionRow()},
 		kustoRows(), networkRows(), storageRows(), aksRows(), flexibleServerRows(), computeRows(), identityRows(), webRows(),
-		authorizationRows(), documentRows(), deploymentScriptRows(), otherRows(), []typeRule{{typePattern: "*", etag: true}})
+		authorizationRows(), documentRows(), sqlRows(), deploymentScriptRows(), otherRows(), []typeRule{{typePattern: "*", etag: true}})
 }
 
 func (s *Simulator) ruleFor(resourceType string) *typeRule {
