@@ -62,6 +62,9 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 		request.References = a.readReferences(ctx, in)
 	}
 	verdict := a.Registry.CheckOwner(ctx, request)
+	if !verdict.Stops() && !in.Deleting {
+		verdict = a.waitForOwnerOperation(ctx, verdict, request)
+	}
 	if text := defaultedVersions(in, request); text != "" {
 		verdict.Message = strings.TrimPrefix(verdict.Message+"; "+text, "; ")
 	}

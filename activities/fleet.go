@@ -16,6 +16,8 @@ type Managed struct {
 	// Idle is set while its workflow runs no passes soon: it is Ready, paused, or
 	// Failed.
 	Idle bool
+	// Operating is set while its workflow waits for the operation of a PUT.
+	Operating bool
 	// Deleting is set while the resource is being deleted. Released is set on top
 	// when ARM deletes it only with its owner: it does not block the owner.
 	Deleting bool

@@ -13,8 +13,9 @@ import (
 )
 
 // defaultOwnerChecker ends the chain of owner checkers. It blocks when the owner
-// is absent or, where it is the parent in ARM, changing. A resource group refuses
-// only while it is deleted; a scope of an extension resource refuses nothing.
+// is absent or, where it is the parent in ARM, changing, stopped, or in another state
+// in which its type refuses changes. A resource group refuses only while it is deleted;
+// a scope of an extension resource refuses nothing.
 type defaultOwnerChecker struct {
 	registry *Registry
 	id       resource.ID
@@ -31,9 +32,12 @@ func (d defaultOwnerChecker) check(_ context.Context, owner *resource.Object, _ 
 	case !owner.Exists():
 		return BlockReconcile(ownerText(owner.ID)+" does not exist in Azure",
 			WithReason(resource.ReasonWaitingForOwner)), nil
-	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"),
-		d.id.IsChild() && d.id.Owner().Equal(owner.ID) && d.registry.InFlight(owner.ID.Type(), state):
+	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"):
 		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state)), nil
+	case d.id.IsChild() && d.id.Owner().Equal(owner.ID):
+		if refusal := d.registry.refusesChildren(owner); refusal != "" {
+			return BlockReconcile(refusal), nil
+		}
 	}
 	return proceedWith(ownerText(owner.ID) + " allows changes"), nil
 }

@@ -12,7 +12,8 @@ const AllTypes = "*"
 
 // Entry puts a link, facts about a type, or both into the registry.
 type Entry struct {
-	// Type is the ARM type in any case, or AllTypes for a link or for Stopped.
+	// Type is the ARM type in any case, or AllTypes for a link, Stopped or
+	// BlocksChildren.
 	Type string
 	// Link implements one or more of the points. It may be nil in an entry that
 	// only states facts.
@@ -30,6 +31,9 @@ type Entry struct {
 	// Stopped are the states in which a PUT would start a stopped resource or be
 	// refused. The default pre-check does not send one then.
 	Stopped []StoppedState
+	// BlocksChildren are the states of a resource in which ARM refuses changes of its
+	// children. The default owner check blocks them then, and in the states of Stopped.
+	BlocksChildren []BlockingState
 	// Recreation states whether a deleted resource is recreated. The last entry of
 	// a type that states it counts.
 	Recreation Recreation
@@ -81,7 +85,7 @@ func (e Entry) validate(index int) error {
 			return fmt.Errorf("register facts of %s: %w", e.Type, err)
 		}
 	}
-	if e.Link == nil && (e.aboutOneType() || len(e.Stopped) > 0) {
+	if e.Link == nil && (e.aboutOneType() || len(e.Stopped) > 0 || len(e.BlocksChildren) > 0) {
 		return nil
 	}
 	if err := checkFacts(e.Link); err != nil {
@@ -100,6 +104,9 @@ func (e Entry) paths() []string {
 		paths = append(paths, list.Path)
 	}
 	for _, state := range e.Stopped {
+		paths = append(paths, state.Path)
+	}
+	for _, state := range e.BlocksChildren {
 		paths = append(paths, state.Path)
 	}
 	return paths

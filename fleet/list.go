@@ -59,6 +59,7 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
 		Ready:    phase == string(workflows.PhaseReady),
 		Idle:     slices.Contains([]workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseFailed}, workflows.Phase(phase)),
+		Operating: phase == string(workflows.PhaseOperating),
 		Deleting: phase == string(workflows.PhaseDeleting),
 		Released: reason == string(resource.ReasonWaitingForOwnerDelete),
 		Refused:  reason == string(resource.ReasonDeletionNotSupported),
