@@ -82,7 +82,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 // itself waits for the deletion of its owner; without one the verdict explains how
 // to stop managing it.
 func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heartbeat *heartbeater[readProgress], err error) (DeleteResourceResult, error) {
-	request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated}
+	request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated, write: true}
 	progress := heartbeat.progress()
 	progress.TransientErrors++
 	verdict := a.failureVerdict(ctx, request, err, &progress.lastAnswer)

@@ -2,42 +2,58 @@ package activities
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 )
 
-// Repeated is the reason with which the passes before ended, so that retries of a
-// persistent denial slow down. The zero value is the first pass.
+// Repeated is how the passes before ended, so that retries of what will not be lifted
+// by itself slow down. The zero value is the first pass.
 type Repeated struct {
 	Reason resource.Reason `json:"reason,omitempty"`
-	// Times is the number of passes in a row that ended with Reason.
+	// RefusalDigest is that of resource.Verdict.
+	RefusalDigest string `json:"refusalDigest,omitempty"`
+	// Times is the number of passes in a row that ended with both.
 	Times int `json:"times,omitempty"`
 }
 
-// maxFastDenials is how often the same denial is retried at the pace of its class:
+// maxFastRefusals is how often the same refusal is retried at the pace of its class:
 // the slow class has reached its longest wait by then.
-const maxFastDenials = 10
+const maxFastRefusals = 10
 
-// slowDown moves a repeated denial to the next slower class, because a person has
-// to lift it.
+// slowDown makes the retries of the same refusal very slow, because waiting has not
+// changed it.
 func (r Repeated) slowDown(verdict resource.Verdict, failure *arm.Error) resource.Verdict {
-	if !failure.Denial || r.Times < maxFastDenials || r.Reason != verdict.Reason {
+	same := r.Reason == verdict.Reason && (failure.Denial || verdict.RefusalDigest != "" && r.RefusalDigest == verdict.RefusalDigest)
+	if !same || r.Times < maxFastRefusals || verdict.Class != resource.RetryFast && verdict.Class != resource.RetrySlow {
 		return verdict
 	}
-	switch verdict.Class {
-	case resource.RetryFast:
-		verdict.Class = resource.RetrySlow
-	case resource.RetrySlow:
-		verdict.Class = resource.RetryVerySlow
-	default:
-		return verdict
-	}
+	verdict.Class = resource.RetryVerySlow
 	verdict.Message += fmt.Sprintf(" (%d times in a row: retries are less frequent now; armature reconcile retries at once)", r.Times+1)
 	return verdict
+}
+
+// digitsAndIDs matches what varies between two responses with the same content: numbers
+// and hexadecimal IDs.
+var digitsAndIDs = regexp.MustCompile(`(?i)[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9]+`)
+
+// refusalDigest returns the digest of an error for resource.Verdict.RefusalDigest. Throttling,
+// an operation in progress and, for reads, a service that fails end by themselves: their
+// digest is "".
+func refusalDigest(failure *arm.Error, write bool) string {
+	if failure.Class == arm.ClassThrottled || failure.NamesOperation() || failure.Transient() && !write {
+		return ""
+	}
+	text := strings.Join(failure.Codes(), "/") + "\n" + digitsAndIDs.ReplaceAllString(failure.Message, "#")
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
 }
 
 // lastAnswer keeps ARM's last error in the heartbeats of an activity: a request
@@ -54,6 +70,8 @@ type failedRequest struct {
 	repeated   Repeated
 	// values are the secrets that the verdict must not show.
 	values []string
+	// write is set for a request that changes something.
+	write bool
 }
 
 // failureVerdict returns the verdict of a failed request. Where the error is no
@@ -62,6 +80,7 @@ func (a *Activities) failureVerdict(ctx context.Context, request failedRequest, 
 	verdict := a.errorVerdict(ctx, request.id, request.apiVersion, err)
 	verdict.Message = secrets.Scrub(verdict.Message, request.values)
 	if failure, ok := errors.AsType[*arm.Error](err); ok {
+		verdict.RefusalDigest = refusalDigest(failure, request.write)
 		verdict = request.repeated.slowDown(verdict, failure)
 		last.Answer = &verdict
 	} else if last.Answer != nil {

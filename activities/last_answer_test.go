@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,15 +21,15 @@ func TestDenialsSlowDown(t *testing.T) {
 		class  resource.RetryClass
 	}{
 		"First":   {"rights take minutes to spread", answers(403, "AuthorizationFailed"), Repeated{}, resource.RetrySlow},
-		"Ninth":   {"still within that time", answers(403, "AuthorizationFailed"), Repeated{"AuthorizationFailed", 9}, resource.RetrySlow},
-		"Tenth":   {"now a person has to act", answers(403, "AuthorizationFailed"), Repeated{"AuthorizationFailed", 10}, resource.RetryVerySlow},
-		"Policy":  {"a policy too", answers(403, "RequestDisallowedByPolicy"), Repeated{"RequestDisallowedByPolicy", 25}, resource.RetryVerySlow},
-		"Quota":   {"and a quota", answers(409, "CoresQuotaExceeded"), Repeated{"CoresQuotaExceeded", 10}, resource.RetryVerySlow},
-		"Another": {"another denial is a first one", answers(403, "AuthorizationFailed"), Repeated{"RequestDisallowedByPolicy", 10}, resource.RetrySlow},
+		"Ninth":   {"still within that time", answers(403, "AuthorizationFailed"), Repeated{Reason: "AuthorizationFailed", Times: 9}, resource.RetrySlow},
+		"Tenth":   {"now a person has to act", answers(403, "AuthorizationFailed"), Repeated{Reason: "AuthorizationFailed", Times: 10}, resource.RetryVerySlow},
+		"Policy":  {"a policy too", answers(403, "RequestDisallowedByPolicy"), Repeated{Reason: "RequestDisallowedByPolicy", Times: 25}, resource.RetryVerySlow},
+		"Quota":   {"and a quota", answers(409, "CoresQuotaExceeded"), Repeated{Reason: "CoresQuotaExceeded", Times: 10}, resource.RetryVerySlow},
+		"Another": {"another denial is a first one", answers(403, "AuthorizationFailed"), Repeated{Reason: "RequestDisallowedByPolicy", Times: 10}, resource.RetrySlow},
 		"NoDenial": {
-			"a reference may come at any time", answers(400, "InvalidResourceReference"), Repeated{"InvalidResourceReference", 50}, resource.RetrySlow,
+			"a reference may come at any time", answers(400, "InvalidResourceReference"), Repeated{Reason: "InvalidResourceReference", Times: 50}, resource.RetrySlow,
 		},
-		"Conflict": {"a conflict is no denial", answers(409, "AnotherOperationInProgress"), Repeated{"AnotherOperationInProgress", 50}, resource.RetrySlow},
+		"Conflict": {"a conflict is no denial", answers(409, "AnotherOperationInProgress"), Repeated{Reason: "AnotherOperationInProgress", Times: 50}, resource.RetrySlow},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,3 +73,43 @@ func TestNoDeadlineHidesAnError(t *testing.T) {
 }
 
 func answers(status int, code string) armsim.Fault { return armsim.Fault{Status: status, Code: code} }
+
+// The same refusal ten times in a row becomes very slow whatever its class, except
+// throttling, a conflict that names an operation, and a service that cannot be read.
+func TestRefusalsSlowDown(t *testing.T) {
+	t.Parallel()
+	const quota = "Operation could not be completed as it results in exceeding approved standardDSv3Family Cores quota. Current usage: %d."
+	cases := map[string]struct {
+		reason string
+		fault  armsim.Fault
+		class  resource.RetryClass
+		actor  string
+	}{
+		"Quota":     {"a person has to raise it", armsim.Fault{Status: 409, Code: "OperationNotAllowed", Message: quota}, resource.RetryVerySlow, "the owner of the subscription"},
+		"Reference": {"nine tries did not bring it", armsim.Fault{Status: 400, Code: "InvalidResourceReference", Message: "Resource x is missing (%d)."}, resource.RetryVerySlow, ""},
+		"Operation": {"it ends by itself", armsim.Fault{Status: 409, Code: "AnotherOperationInProgress", Message: "Operation %d is in progress."}, resource.RetrySlow, ""},
+		"Throttled": {"the budget refills", armsim.Fault{Status: 429, Code: "TooManyRequests", Message: "Wait %d s.", Headers: map[string]string{"Retry-After": "17"}}, resource.RetrySlow, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, put := putWorld(t)
+			var got PutResourceResult
+			for pass := range 11 {
+				fault := c.fault
+				fault.Method, fault.Count, fault.Message = http.MethodPut, 1, fmt.Sprintf(c.fault.Message, pass)
+				w.sim.AddFault(fault)
+				var err error
+				got, err = run(w, w.acts.PutResource, put)
+				must(t, err)
+				if pass < 10 && got.Verdict.Class != resource.RetrySlow {
+					t.Fatalf("%s: class %s in pass %d", c.reason, got.Verdict.Class, pass)
+				}
+				put.Repeated = Repeated{Reason: got.Verdict.Reason, RefusalDigest: got.Verdict.RefusalDigest, Times: put.Repeated.Times + 1}
+			}
+			if got.Verdict.Class != c.class || got.Verdict.Actor != c.actor {
+				t.Errorf("%s: got class %s and actor %q, want %s and %q: %s", c.reason, got.Verdict.Class, got.Verdict.Actor, c.class, c.actor, got.Verdict.Message)
+			}
+		})
+	}
+}

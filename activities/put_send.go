@@ -120,7 +120,7 @@ func (p *put) noteUnsent() {
 // response is a verdict, without the values that were sent.
 func (p *put) failed(ctx context.Context, err error, values []string) (PutResourceResult, error) {
 	clean := scrubError("put", p.in.Desired.ID, err, values)
-	request := failedRequest{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, repeated: p.in.Repeated, values: values}
+	request := failedRequest{id: p.in.Desired.ID, apiVersion: p.in.Desired.APIVersion, repeated: p.in.Repeated, values: values, write: true}
 	progress := p.heartbeat.progress()
 	progress.TransientErrors++
 	verdict := p.failureVerdict(ctx, request, clean, &progress.lastAnswer)

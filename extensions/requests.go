@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/drift"
@@ -73,11 +74,39 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 		details, _ = defaultClassify(ctx, failure, apiVersion, log)
 		details.Message += fmt.Sprintf(" (its classifier failed: %v)", err)
 	}
-	message := details.Message
+	message, actor := details.Message, ""
+	if advice, known := refusalAdvice()[failure.Refusal()]; known {
+		actor = advice.actor
+		if message == failure.Message {
+			message = strings.TrimRight(message, ". ") + ". " + advice.text
+		}
+	}
 	if failure.RequestID != "" {
 		message += fmt.Sprintf(" (ARM request ID %s)", failure.RequestID)
 	}
-	return withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
+	verdict := withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
+	verdict.Actor = actor
+	return verdict
+}
+
+// advice is who has to act before ARM accepts a request, and a sentence about what.
+type advice struct{ actor, text string }
+
+// refusalAdvice returns the advice for each kind of refusal. A classifier's own advice
+// replaces the text.
+func refusalAdvice() map[arm.Refusal]advice {
+	return map[arm.Refusal]advice{
+		arm.RefusalQuota: {"the owner of the subscription",
+			"The owner of the subscription has to raise this quota, or to delete something that uses it"},
+		arm.RefusalPolicy: {"the owner of the policy",
+			"The manifest has to comply with the policy, or the owner of the policy has to change it or to grant an exemption"},
+		arm.RefusalImmutable: {"the owner of the manifest",
+			"Azure sets this only when it creates the resource: state the present value, or delete the resource and create it again"},
+		arm.RefusalSoftDeleted: {"the owner of the deleted resource",
+			"A deleted resource that can still be recovered holds the name: recover it, purge it, or choose another name"},
+		arm.RefusalNameTaken: {"the owner of the manifest",
+			"Another resource has this name, perhaps in another subscription: choose another name"},
+	}
 }
 
 func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {

@@ -75,6 +75,10 @@ type Verdict struct {
 	// Actor has to act before the verdict can change; "" leaves the decision to the
 	// reason and the class. Time does not end a state with an actor.
 	Actor string `json:"actor,omitempty"`
+	// RefusalDigest is a digest of ARM's code and message, without what varies between two
+	// responses: refusals with the same digest repeat one another. It is "" where ARM
+	// refused nothing, or something that ends by itself.
+	RefusalDigest string `json:"refusalDigest,omitempty"`
 	// Overdue is set if the resource has not been Ready for longer than the
 	// worker's overdue-after: the condition's severity is Error, retries continue.
 	Overdue bool `json:"overdue,omitempty"`

@@ -87,8 +87,8 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		s.WaitingSince = now
 	}
 	s.WaitingFor = verdict.WaitingFor
-	if s.Repeated.Reason != verdict.Reason {
-		s.Repeated = activities.Repeated{Reason: verdict.Reason}
+	if s.Repeated.Reason != verdict.Reason || s.Repeated.RefusalDigest != verdict.RefusalDigest {
+		s.Repeated = activities.Repeated{Reason: verdict.Reason, RefusalDigest: verdict.RefusalDigest}
 	}
 	s.Repeated.Times++
 	s.Condition.Set(resource.Condition{

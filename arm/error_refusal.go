@@ -1,0 +1,90 @@
+package arm
+
+import "strings"
+
+// Refusal is the kind of an error that lasts until a person does something outside of
+// the request.
+type Refusal string
+
+// The kinds of refusal.
+const (
+	RefusalQuota       Refusal = "quota"
+	RefusalPolicy      Refusal = "policy"
+	RefusalImmutable   Refusal = "immutable property"
+	RefusalSoftDeleted Refusal = "soft-deleted name"
+	RefusalNameTaken   Refusal = "name taken"
+)
+
+// refusalRow are the fragments, in lower case, by which codes and messages name a kind.
+// Codes are compared without separators.
+type refusalRow struct {
+	refusal         Refusal
+	codes, messages []string
+	source          string
+}
+
+// refusalRows are searched in order: a soft-deleted name is also a name that is taken.
+func refusalRows() []refusalRow {
+	return []refusalRow{
+		{RefusalSoftDeleted, []string{"softdelete", "flagmustbesetforrestore"}, []string{"soft-deleted", "soft deleted", "softdeleted", "deleted but recoverable state"}, srcSoft},
+		{RefusalPolicy, []string{"bypolicy", "policyviolation"}, []string{"disallowed by policy"}, srcPolicy},
+		{RefusalQuota, []string{"quota", "limitreached", "limitexceeded"}, []string{"exceeding approved", "quota limit", "quota has been", "exceeds the quota", "exceed quota"}, srcErrors},
+		{
+			RefusalImmutable, []string{"cannotbeupdated", "cannotbechanged", "immutable", "changenotallowed", "updatenotallowed"},
+			[]string{"cannot be changed", "can't be changed", "cannot be updated", "cannot be modified", "can't be modified", "is immutable", "are immutable", "changing property"},
+			srcReported,
+		},
+		{RefusalNameTaken, []string{"alreadytaken", "nameunavailable", "namenotavailable", "namealreadyexists", "nameinuse"}, []string{"is already taken", "name is not available"}, srcErrors},
+	}
+}
+
+// Refusal returns the kind of the error, "" where neither codes nor messages name one,
+// and for throttling, a failed service, and an operation in progress.
+func (e *Error) Refusal() Refusal {
+	if e.Class == ClassThrottled || e.Transient() || e.NamesOperation() {
+		return ""
+	}
+	codes := strings.ToLower(strings.Join(e.Codes(), " "))
+	messages := e.messages()
+	for _, row := range refusalRows() {
+		// A message that mentions a state is about now, not about for ever.
+		named := containsAny(messages, row.messages) && (row.refusal != RefusalImmutable || !errorTable.mentionsState(e))
+		if named || containsAny(codes, row.codes) {
+			return row.refusal
+		}
+	}
+	return ""
+}
+
+// operationWords are parts of codes and messages, in lower case, that name an operation
+// in progress or a writer that came first.
+func operationWords() []string {
+	return []string{
+		"anotheroperation", "another operation", "inprogress", "in progress", "is being", "beingdeleted", "busy", "concurren",
+		"ongoing operation", "pending operation", "operation is running", "etag", "precondition", "preempted", "try again", "retry",
+	}
+}
+
+// NamesOperation reports whether a conflict names an operation in progress, which ends by
+// itself. Other conflicts are states of the resource.
+func (e *Error) NamesOperation() bool {
+	return e.Class == ClassConflict && containsAny(strings.ToLower(strings.Join(e.Codes(), " "))+"\n"+e.messages(), operationWords())
+}
+
+// messages returns the message and those of the details, in lower case.
+func (e *Error) messages() string {
+	texts := []string{e.Message}
+	for _, detail := range e.Details {
+		texts = append(texts, detail.Message)
+	}
+	return strings.ToLower(strings.Join(texts, "\n"))
+}
+
+func containsAny(text string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
