@@ -16,6 +16,8 @@ const noAction = "no action needed"
 func adviceFor(c resource.Condition, phase workflows.Phase, name string) string {
 	advice, known := advices[c.Reason]
 	switch {
+	case c.Reason == resource.ReasonHeld:
+		advice = heldAdvice(c.Message)
 	case known:
 	case c.Severity == resource.SeverityError || phase == workflows.PhaseFailed:
 		advice = "follow the message, then apply or run `armature reconcile NAME`"
@@ -26,6 +28,17 @@ func adviceFor(c resource.Condition, phase workflows.Phase, name string) string 
 		advice = "Armature retries automatically; `armature reconcile NAME` retries now"
 	}
 	return strings.ReplaceAll(advice, "NAME", name)
+}
+
+// heldAdvice returns the advice for a write that is held, by what holds it.
+func heldAdvice(message string) string {
+	switch {
+	case strings.Contains(message, "disappearance-budget"):
+		return "check whether these deletions are meant; the rest follows as the budget allows, `armature reconcile --recreate NAME` (or -l SELECTOR) recreates now, `armature freeze` stops all"
+	case strings.Contains(message, "put-budget"):
+		return "check whether these differences are real; the rest follows as the budget allows, `armature reconcile NAME` (or -l SELECTOR) corrects now, `armature freeze` stops all"
+	}
+	return "follow the message: time alone does not release the write"
 }
 
 // advices has the advice for reasons that need no further context.
@@ -46,7 +59,6 @@ var advices = map[resource.Reason]string{
 	resource.ReasonDeletionNotSupported: "delete its owner, or run `armature forget NAME` to leave it in Azure",
 	resource.Reason("ScopeLocked"):      "remove the lock that the message names, or keep the resource",
 	resource.ReasonDisappeared:          "restore it first if Azure can, as the message says; `armature reconcile --recreate NAME` (or -l SELECTOR) creates a new one, `armature forget NAME` accepts the loss",
-	resource.ReasonHeld:                 "check whether these deletions or differences are meant; the rest follows as the budget allows, `armature reconcile --recreate NAME` (or -l SELECTOR) recreates now, `armature freeze` stops all",
 	resource.ReasonFrozen:               "writes are frozen; `armature unfreeze` lifts the freeze",
 }
 
@@ -62,9 +74,9 @@ func undoAdvice(name string, abortable bool) string {
 
 // retryAdvice returns when a waiter checks its dependency again.
 func retryAdvice(waiter *Link, now time.Time) string {
-	when := "automatically"
-	if !waiter.NextTry.IsZero() {
-		when = cli.In(waiter.NextTry, now)
+	if waiter.NextTry.IsZero() {
+		return waiter.Name + " does not retry by itself; `armature reconcile " + waiter.Name + "` retries now"
 	}
+	when := cli.In(waiter.NextTry, now)
 	return waiter.Name + " retries " + when + "; `armature reconcile " + waiter.Name + "` retries now"
 }
