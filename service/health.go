@@ -11,11 +11,14 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// How often Temporal and ARM are checked, and how long one check may take.
+// How often Temporal and ARM are checked, and how long one check may take. ARM is checked
+// less often while it is reachable, because its requests carry no token, and the passes
+// notice an outage themselves.
 const (
-	downInterval = 2 * time.Second
-	upInterval   = 5 * time.Second
-	checkTimeout = 5 * time.Second
+	downInterval  = 2 * time.Second
+	upInterval    = 5 * time.Second
+	armUpInterval = 30 * time.Second
+	checkTimeout  = 5 * time.Second
 )
 
 // health is the reachability of the worker's servers. It logs each change once.
@@ -30,7 +33,9 @@ type health struct {
 // server is a server that the worker needs.
 type server struct {
 	name, address, reason string
-	reach                 func(ctx context.Context) error
+	// up is the time between two checks while the server is reachable.
+	up    time.Duration
+	reach func(ctx context.Context) error
 	// err is the result of the last check; checked is false before the first.
 	err     error
 	checked bool
@@ -38,11 +43,11 @@ type server struct {
 
 func newHealth(log *slog.Logger, hostPort string, temporal client.Client, arm *azure) *health {
 	return &health{log: log, servers: []*server{
-		{name: "temporal", address: hostPort, reason: "TemporalUnreachable", reach: func(ctx context.Context) error {
+		{name: "temporal", address: hostPort, reason: "TemporalUnreachable", up: upInterval, reach: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
 		}},
-		{name: "arm", address: arm.endpoint(), reason: "ArmUnreachable", reach: arm.reach},
+		{name: "arm", address: arm.endpoint(), reason: "ArmUnreachable", up: armUpInterval, reach: arm.reach},
 	}}
 }
 
@@ -55,7 +60,7 @@ func (h *health) watch(ctx context.Context) {
 			for sleep(ctx, interval) {
 				interval = downInterval
 				if h.check(ctx, s) {
-					interval = upInterval
+					interval = s.up
 				}
 			}
 		})
