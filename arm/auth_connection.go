@@ -18,7 +18,8 @@ const CredentialDefaultName = "default"
 const CodeCredentialNotUsable = "CredentialNotUsable"
 
 // Connection is an additional way of a Client to ARM: another credential, tenant or
-// cloud. It shares Throttle, Version and Observer with the Client.
+// cloud. It shares Version and Observer with the Client, and
+// Throttle unless it has its own.
 type Connection struct {
 	// Options of the connection; Connections are ignored.
 	Options
@@ -58,8 +59,11 @@ func newConnections(options Options) (*connections, error) {
 		connection := options.Connections[name]
 		own := connection.Options
 		own.Connections = nil
-		own.Version, own.ApplicationID, own.PollInterval = options.Version, options.ApplicationID, options.PollInterval
-		own.Throttle, own.Observer, own.Clock = options.Throttle, options.Observer, options.Clock
+		own.Version, own.ApplicationID, own.UserAgentSuffix, own.PollInterval = options.Version, options.ApplicationID, options.UserAgentSuffix, options.PollInterval
+		own.Observer, own.Clock = options.Observer, options.Clock
+		if own.Throttle == nil {
+			own.Throttle = options.Throttle
+		}
 		client, err := NewClient(own)
 		if err != nil {
 			return nil, fmt.Errorf("credential %s: %w", name, err)

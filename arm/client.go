@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -38,8 +39,9 @@ type Options struct {
 	Transport policy.Transporter
 	// Version of the product, in the User-Agent; "" is v0.0.0.
 	Version string
-	// ApplicationID precedes the User-Agent, at most 24 characters.
-	ApplicationID string
+	// ApplicationID precedes the User-Agent, at most 24 characters; UserAgentSuffix ends
+	// it.
+	ApplicationID, UserAgentSuffix string
 	// PollInterval replaces the wait between two polls where the service names
 	// none: 60 s for Location (ARM's contract), else 15 s.
 	PollInterval time.Duration
@@ -161,11 +163,26 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer},
 		PerCallPolicies:                 []policy.Policy{runtime.NewRequestIDPolicy(), headerPolicy{}},
 	}
+	if options.UserAgentSuffix != "" {
+		client.PerRetryPolicies = append(client.PerRetryPolicies, userAgentPolicy{options.UserAgentSuffix})
+	}
 	if options.Throttle != nil {
-		client.PerRetryPolicies = []policy.Policy{options.Throttle}
+		client.PerRetryPolicies = append(client.PerRetryPolicies, options.Throttle)
 	}
 	return armruntime.NewPipeline("armature", version, credential, runtime.PipelineOptions{},
 		&armpolicy.ClientOptions{ClientOptions: client, DisableRPRegistration: true, AuxiliaryTenants: options.AuxiliaryTenants})
+}
+
+// userAgentPolicy appends a text to the User-Agent that azcore sets.
+type userAgentPolicy struct{ suffix string }
+
+// Do appends the text and calls the next policy.
+func (p userAgentPolicy) Do(request *policy.Request) (*http.Response, error) {
+	header := request.Raw().Header
+	if agent := header.Get("User-Agent"); !strings.HasSuffix(agent, p.suffix) {
+		header.Set("User-Agent", strings.TrimSpace(agent+" "+p.suffix))
+	}
+	return request.Next()
 }
 
 type correlationKey struct{}

@@ -24,13 +24,17 @@ const maxThrottleWait = 2 * time.Second
 type ThrottleOptions struct {
 	// Clock returns the current time; nil means time.Now.
 	Clock func() time.Time
+	// Share is the part of each budget of a subscription that the requests may use,
+	// above 0 and at most 1; 0 is all of it. The rest is left to other clients of the
+	// same principal.
+	Share float64
 }
 
-// Throttle keeps the requests of one credential within ARM's budgets. ARM counts
-// them per subscription and verb (reads, writes, deletes), and each provider
+// Throttle keeps requests within ARM's budgets. ARM counts them per principal,
+// subscription, region of ARM and verb (reads, writes, deletes), and each provider
 // counts them again; a Throttle has one bucket for either, adjusted by what the
 // responses report as remaining. Independent workers thereby share a budget: each
-// slows down as it shrinks.
+// slows down as it shrinks. The region is the one that sent the last response.
 //
 // A request waits for at most 2 s. One that would wait longer is not sent and
 // fails with an *Error of ClassThrottled and code Throttled, with a staggered
@@ -38,24 +42,48 @@ type ThrottleOptions struct {
 //
 // It is safe for concurrent use.
 type Throttle struct {
-	now clock
+	now   clock
+	share float64
 
 	mu      sync.Mutex
 	buckets map[string]*bucket
+	// regions are the regions of ARM that sent the last responses, by principal.
+	regions map[string]string
 }
 
 // NewThrottle returns a Throttle for Options.Throttle.
 func NewThrottle(options ThrottleOptions) *Throttle {
-	t := &Throttle{now: options.Clock, buckets: map[string]*bucket{}}
+	t := &Throttle{now: options.Clock, share: options.Share, buckets: map[string]*bucket{}, regions: map[string]string{}}
 	if t.now == nil {
 		t.now = time.Now
+	}
+	if t.share <= 0 || t.share > 1 {
+		t.share = 1
 	}
 	return t
 }
 
+// For returns the policy for the requests of one principal, named by any text that
+// differs from those of others.
+func (t *Throttle) For(principal string) policy.Policy { return principalThrottle{t, principal} }
+
+// principalThrottle is a Throttle for one principal.
+type principalThrottle struct {
+	throttle  *Throttle
+	principal string
+}
+
+// Do sends one request as Throttle.Do does.
+func (p principalThrottle) Do(request *policy.Request) (*http.Response, error) {
+	return p.throttle.do(request, p.principal)
+}
+
 // Do sends one request once the budgets allow it and adjusts them by its response.
-func (t *Throttle) Do(request *policy.Request) (*http.Response, error) {
+func (t *Throttle) Do(request *policy.Request) (*http.Response, error) { return t.do(request, "") }
+
+func (t *Throttle) do(request *policy.Request, principal string) (*http.Response, error) {
 	s := scopeOf(request.Raw())
+	s.principal = principal
 	if err := t.wait(request.Raw().Context(), s); err != nil {
 		return nil, err
 	}
@@ -105,12 +133,13 @@ func (t *Throttle) reserve(s scope) (time.Duration, error) {
 // bucketsFor returns the buckets of the subscription and of the provider, and
 // creates missing ones. The caller holds the lock.
 func (t *Throttle) bucketsFor(s scope) (subscription, provider *bucket) {
-	key := s.subscription + " " + s.verb
+	prefix := s.principal + "\n" + t.regions[s.principal] + "\n" + s.subscription
+	key := prefix + " " + s.verb
 	if subscription = t.buckets[key]; subscription == nil {
-		subscription = newSubscriptionBucket(s.verb)
+		subscription = newSubscriptionBucket(s.verb, t.share)
 		t.buckets[key] = subscription
 	}
-	key = s.subscription + " " + s.provider + " " + s.verb
+	key = prefix + " " + s.provider + " " + s.verb
 	if provider = t.buckets[key]; provider == nil {
 		provider = newProviderBucket()
 		t.buckets[key] = provider
@@ -135,6 +164,9 @@ func (t *Throttle) update(s scope, response *http.Response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
+	if region := regionOf(response.Header); region != "" {
+		t.regions[s.principal] = region
+	}
 	subscription, provider := t.bucketsFor(s)
 	switch {
 	case refusal != nil && isSubscriptionBudget(refusal):
@@ -169,6 +201,7 @@ func IsSelfThrottled(err error) bool {
 
 // scope identifies the budgets that count a request.
 type scope struct {
+	principal    string
 	subscription string
 	provider     string
 	verb         string
@@ -197,6 +230,16 @@ func scopeOf(request *http.Request) scope {
 		}
 	}
 	return s
+}
+
+// regionOf returns the region of ARM that sent a response, in lower case, "" where the
+// response does not name it: it is the first part of x-ms-routing-request-id.
+func regionOf(header http.Header) string {
+	region, _, found := strings.Cut(header.Get("X-Ms-Routing-Request-Id"), ":")
+	if !found {
+		return ""
+	}
+	return strings.ToLower(region)
 }
 
 // verbOf returns ARM's operation type of a method.

@@ -41,22 +41,24 @@ const (
 // bucket paces the requests of one budget.
 type bucket struct {
 	limiter *rate.Limiter
-	// refill is the budget's tokens per second, capacity its size. Both are 0 for
-	// a budget of unknown size.
-	refill, capacity float64
+	// refill is the tokens per second of the part of the budget that may be used,
+	// capacity its size, reserved the tokens that are left to others. All are 0 for a
+	// budget of unknown size.
+	refill, capacity, reserved float64
 	// blockedUntil is the end of the wait that the last 429 demanded.
 	blockedUntil time.Time
 	// lastRetry is the time that the last unsent request was given.
 	lastRetry time.Time
 }
 
-// newSubscriptionBucket returns the bucket of a subscription, which is assumed
-// to be full.
-func newSubscriptionBucket(verb string) *bucket {
-	b := &bucket{refill: writesPerSecond, capacity: writesCapacity}
+// newSubscriptionBucket returns the bucket of a share of a subscription's budget, which
+// is assumed to be full.
+func newSubscriptionBucket(verb string, share float64) *bucket {
+	refill, capacity := float64(writesPerSecond), float64(writesCapacity)
 	if verb == "reads" {
-		b.refill, b.capacity = readsPerSecond, readsCapacity
+		refill, capacity = readsPerSecond, readsCapacity
 	}
+	b := &bucket{refill: refill * share, capacity: capacity * share, reserved: capacity * (1 - share)}
 	b.limiter = rate.NewLimiter(rate.Limit(b.refill+b.capacity*(1-scarceShare)/surplusSeconds), maxBurst)
 	return b
 }
@@ -115,7 +117,7 @@ func (b *bucket) stagger(now time.Time) time.Duration {
 
 // adjust sets the rate for the tokens that a response reports as remaining.
 func (b *bucket) adjust(now time.Time, remaining float64) {
-	b.limiter.SetLimitAt(now, b.rateFor(remaining))
+	b.limiter.SetLimitAt(now, b.rateFor(max(remaining-b.reserved, 0)))
 }
 
 // block stops the bucket after a 429; wait is 0 where the response names none.

@@ -285,12 +285,12 @@ func TestScopeOf(t *testing.T) {
 		reason, method, path string
 		want                 scope
 	}{
-		"Resource":  {"its provider", "PUT", "/subscriptions/S1/resourceGroups/g/providers/Contoso.Things/things/t", scope{"s1", "contoso.things", "writes"}},
-		"Extension": {"the provider of the extension counts", "DELETE", "/subscriptions/s1/resourceGroups/g/providers/A.B/c/d/providers/Contoso.Locks/locks/l", scope{"s1", "contoso.locks", "deletes"}},
-		"Group":     {"ARM itself", "HEAD", "/subscriptions/s1/resourceGroups/g", scope{"s1", "microsoft.resources", "reads"}},
-		"Operation": {"a poll is a read of its provider", "GET", "/subscriptions/s1/providers/Contoso.Things/locations/l/operations/1", scope{"s1", "contoso.things", "reads"}},
-		"Tenant":    {"no subscription", "POST", "/providers/Microsoft.Management/managementGroups/m", scope{"", "microsoft.management", "writes"}},
-		"Cut":       {"a path that ends too soon", "GET", "/subscriptions", scope{"", "microsoft.resources", "reads"}},
+		"Resource":  {"its provider", "PUT", "/subscriptions/S1/resourceGroups/g/providers/Contoso.Things/things/t", scope{"", "s1", "contoso.things", "writes"}},
+		"Extension": {"the provider of the extension counts", "DELETE", "/subscriptions/s1/resourceGroups/g/providers/A.B/c/d/providers/Contoso.Locks/locks/l", scope{"", "s1", "contoso.locks", "deletes"}},
+		"Group":     {"ARM itself", "HEAD", "/subscriptions/s1/resourceGroups/g", scope{"", "s1", "microsoft.resources", "reads"}},
+		"Operation": {"a poll is a read of its provider", "GET", "/subscriptions/s1/providers/Contoso.Things/locations/l/operations/1", scope{"", "s1", "contoso.things", "reads"}},
+		"Tenant":    {"no subscription", "POST", "/providers/Microsoft.Management/managementGroups/m", scope{"", "", "microsoft.management", "writes"}},
+		"Cut":       {"a path that ends too soon", "GET", "/subscriptions", scope{"", "", "microsoft.resources", "reads"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestBudgetHeaders(t *testing.T) {
 // recovers.
 func TestBuckets(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	b := newSubscriptionBucket("writes")
+	b := newSubscriptionBucket("writes", 1)
 	last := 1e9
 	for _, left := range []float64{199, 100, 50, 25, 5, 0} {
 		b.adjust(now, left)
@@ -382,5 +382,57 @@ func TestRetryAfterInMessages(t *testing.T) {
 		if got := retryAfterIn(message); got != want {
 			t.Errorf("%q: got %s, want %s", message, got, want)
 		}
+	}
+}
+
+// TestThrottleKeys checks that the budgets of principals, and those of the regions of ARM,
+// are counted apart.
+func TestThrottleKeys(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		second  string
+		region  string
+		allowed bool
+	}{
+		"same principal":    {"one budget", "p1", "", false},
+		"another principal": {"ARM has a bucket for each principal", "p2", "", true},
+		"another region":    {"and for each of its own regions", "p1", "northeurope", true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			throttle := NewThrottle(ThrottleOptions{Clock: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }})
+			answer := func(principal string, header http.Header) {
+				request := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:1"+thingID(otherSubscription, 1), http.NoBody)
+				s := scopeOf(request)
+				s.principal = principal
+				throttle.update(s, &http.Response{StatusCode: http.StatusTooManyRequests, Header: header, Body: http.NoBody, Request: request})
+			}
+			answer("p1", http.Header{"Retry-After": {"60"}, "X-Ms-Routing-Request-Id": {"WESTEUROPE:20261120T120000Z:1"}})
+			if c.region != "" {
+				throttle.regions["p1"] = c.region
+			}
+			request := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:1"+thingID(otherSubscription, 2), http.NoBody)
+			s := scopeOf(request)
+			s.principal = c.second
+			if _, err := throttle.reserve(s); (err == nil) != c.allowed {
+				t.Errorf("%s: got %v, want allowed %t", c.reason, err, c.allowed)
+			}
+		})
+	}
+}
+
+// TestThrottleShare checks that a share leaves the rest of a budget to others.
+func TestThrottleShare(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	whole, fifth := newSubscriptionBucket("reads", 1), newSubscriptionBucket("reads", 0.2)
+	for _, remaining := range []float64{250, 240, 220, 210} {
+		whole.adjust(now, remaining)
+		fifth.adjust(now, remaining)
+		if got, most := float64(fifth.limiter.Limit()), float64(whole.limiter.Limit())*0.2; got > most+0.5 {
+			t.Errorf("with %v tokens left the share allows %.1f requests a second, want at most %.1f", remaining, got, most)
+		}
+	}
+	if fifth.adjust(now, 200); fifth.limiter.Limit() > minRate {
+		t.Errorf("the share is used up, and it allows %v requests a second", fifth.limiter.Limit())
 	}
 }

@@ -63,6 +63,10 @@ type Azure struct {
 	// RegisterProviders registers missing resource providers in subscriptions; when off,
 	// the resource's status has the command to run.
 	RegisterProviders bool `mapstructure:"register-providers"`
+	// BudgetShare is the part of each subscription's request budget that may be used.
+	BudgetShare float64 `mapstructure:"budget-share"`
+	// UserAgentSuffix ends the User-Agent of requests to ARM.
+	UserAgentSuffix string `mapstructure:"user-agent-suffix"`
 	// Credential is one of the Credential constants.
 	Credential string
 	Identity   `mapstructure:",squash"`

@@ -41,6 +41,8 @@ func keys() []key {
 		{"azure.send-certificate-chain", "false", "send the certificate with each token request (subject name and issuer authentication)"},
 		{"azure.token-file", "", "federated token of workload-identity; else AZURE_FEDERATED_TOKEN_FILE"},
 		{"azure.auxiliary-tenants", "", "tenants, separated by commas, whose tokens accompany each request; at most three"},
+		{"azure.budget-share", "1", "part of each subscription's request budget that this worker may use, above 0 and at most 1; the rest is left to other clients of the same principal"},
+		{"azure.user-agent-suffix", "", "text at the end of the User-Agent of requests to ARM, to find them in Azure's logs; at most 64 characters"},
 		{"secrets.env-prefix", envPrefix + "SECRET_", "prefix of the variables that $secret env: may read; empty allows none"},
 		{"secrets.dir", "", "folder that $secret file: may read; empty allows none"},
 		{"rules.path", "", "rule file, or folder of rule files (*.yaml), for checks without Go; empty is none"},

@@ -90,6 +90,8 @@ func decodeProblems(err error) problems {
 			reason = "must be true or false"
 		case strings.Contains(reason, "'int'"):
 			reason = "must be a whole number"
+		case strings.Contains(reason, "'float64'"):
+			reason = "must be a number"
 		}
 		found.add(key, "%s", reason)
 	}

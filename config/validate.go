@@ -17,6 +17,7 @@ import (
 var (
 	guidPattern      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	envNamePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	userAgentPattern = regexp.MustCompile(`^[A-Za-z0-9./_() -]{0,64}$`)
 	queueNamePattern = regexp.MustCompile(`^[^\s[:cntrl:]]{1,255}$`)
 )
 
@@ -40,6 +41,9 @@ func (c Config) problems() problems {
 	p.require(c.StopTimeout > 0 && c.StopTimeout <= time.Hour, "stop-timeout", "must be more than 0s and at most 1h, not %s", c.StopTimeout)
 	p.require(c.DisappearanceBudget >= 0, "disappearance-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.DisappearanceBudget)
 	p.require(c.PutBudget >= 0, "put-budget", "must be a number of PUTs per hour, or 0 for unlimited, not %d", c.PutBudget)
+	p.require(c.Azure.BudgetShare > 0 && c.Azure.BudgetShare <= 1, "azure.budget-share", "must be a number above 0 and at most 1, not %v", c.Azure.BudgetShare)
+	p.require(userAgentPattern.MatchString(c.Azure.UserAgentSuffix), "azure.user-agent-suffix",
+		"must have at most 64 letters, digits, spaces and the characters ./_-(), not %q", c.Azure.UserAgentSuffix)
 	p.require(c.WorkflowCache >= 1, "workflow-cache", "must be at least 1 resource, not %d", c.WorkflowCache)
 	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)

@@ -32,19 +32,20 @@ type azure struct {
 // newAzure builds the ARM client with all its connections, without a request.
 func newAzure(settings config.Config, version string, observe func(arm.Request)) (*azure, error) {
 	credentials := map[string]azcore.TokenCredential{}
-	options, err := connection(credentials, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
+	throttle := arm.NewThrottle(arm.ThrottleOptions{Share: settings.Azure.BudgetShare})
+	options, err := connection(credentials, throttle, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
 	problems := []error{err}
 	options.Connections = map[string]arm.Connection{}
 	for _, name := range slices.Sorted(maps.Keys(settings.Credentials)) {
 		credential := settings.Credentials[name]
-		named, err := connection(credentials, "credentials."+name+".", credential.Kind, credential.Identity, credential.EffectiveCloud(settings.Azure))
+		named, err := connection(credentials, throttle, "credentials."+name+".", credential.Kind, credential.Identity, credential.EffectiveCloud(settings.Azure))
 		problems = append(problems, err)
 		options.Connections[name] = arm.Connection{Options: named, Subscriptions: credential.Subscriptions}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	options.Version, options.Observer, options.Throttle = version, observe, arm.NewThrottle(arm.ThrottleOptions{})
+	options.Version, options.Observer, options.UserAgentSuffix = version, observe, settings.Azure.UserAgentSuffix
 	client, err := arm.NewClient(options)
 	if err != nil {
 		return nil, err
@@ -53,10 +54,10 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 }
 
 // connection returns the cloud, transport and credential of one connection. Equal
-// identities share one credential, and with it its tokens. The prefix is the
+// identities share one credential, and with it its tokens and budgets. The prefix is the
 // configuration key of the connection, for errors.
 func connection(
-	credentials map[string]azcore.TokenCredential, prefix, kind string, identity config.Identity, settings config.CloudSettings,
+	credentials map[string]azcore.TokenCredential, throttle *arm.Throttle, prefix, kind string, identity config.Identity, settings config.CloudSettings,
 ) (arm.Options, error) {
 	cloudOptions := arm.CloudOptions{
 		Name: settings.Cloud, Endpoint: settings.Endpoint, Audience: settings.Audience,
@@ -89,7 +90,7 @@ func connection(
 	}
 	return arm.Options{
 		Cloud: configuration, Credential: credential, Transport: transport, AuxiliaryTenants: identity.AuxiliaryTenants,
-		VaultSuffix: arm.VaultSuffix(cloudOptions), Description: describeCredential(kind, identity),
+		VaultSuffix: arm.VaultSuffix(cloudOptions), Description: describeCredential(kind, identity), Throttle: throttle.For(key),
 	}, nil
 }
 
