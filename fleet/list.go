@@ -57,12 +57,12 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 	decode(attributes[searchattr.ReconcileReason], &reason)
 	managed := activities.Managed{
 		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
-		Ready:    phase == string(workflows.PhaseReady),
-		Idle:     slices.Contains([]workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseFailed}, workflows.Phase(phase)),
+		Ready:     phase == string(workflows.PhaseReady),
+		Idle:      slices.Contains([]workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseFailed}, workflows.Phase(phase)),
 		Operating: phase == string(workflows.PhaseOperating),
-		Deleting: phase == string(workflows.PhaseDeleting),
-		Released: reason == string(resource.ReasonWaitingForOwnerDelete),
-		Refused:  reason == string(resource.ReasonDeletionNotSupported),
+		Deleting:  phase == string(workflows.PhaseDeleting),
+		Released:  reason == string(resource.ReasonWaitingForOwnerDelete),
+		Refused:   reason == string(resource.ReasonDeletionNotSupported),
 		Gone: phase == string(workflows.PhaseDeleting) &&
 			(reason == string(resource.ReasonDeleted) || reason == string(resource.ReasonDetached)),
 	}
