@@ -65,6 +65,7 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		"DELETE /faults/{id}":       s.controlRemoveFault,
 		"POST /faults/{id}/release": s.controlRemoveFault,
 		"GET /operations":           view(func(url.Values) any { return s.Operations() }),
+		"POST /answers":             command(s.AnswerType),
 		"POST /operations":          command(s.AddOperationRule),
 		"DELETE /operations":        trigger(s.resetOperationRules),
 		"POST /holds":               command(s.Hold),

@@ -54,6 +54,9 @@ func (s *Simulator) errAbsent(t target) *response {
 	if t.kind == kindGroup {
 		return errGroupNotFound(t.group)
 	}
+	if shape := s.answerFor(t.resourceType()).Absent; shape != "" {
+		return absentInShape(shape, t)
+	}
 	absent := s.ruleFor(t.resourceType()).absent
 	if absent.code == "" {
 		return errNotFound(t)

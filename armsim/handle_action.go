@@ -11,6 +11,9 @@ func (s *Simulator) handleAction(q *request) *response {
 	if resp := s.checkParents(q, "action"); resp != nil {
 		return resp
 	}
+	if resp := s.readByAction(q); resp != nil {
+		return resp
+	}
 	r := s.find(q.target.id)
 	if s.visible(r) == nil {
 		return errNotFound(q.target)

@@ -9,8 +9,8 @@ import (
 func (s *Simulator) handleGet(q *request) *response {
 	t := q.target
 	r := s.find(t.id)
-	if q.r.Method == http.MethodGet && s.ruleFor(q.resourceType).noGet {
-		return errNoGet()
+	if refused := s.refuseRead(q); refused != nil {
+		return refused
 	}
 	if resp := s.checkParents(q, "read"); resp != nil {
 		return resp
@@ -50,12 +50,15 @@ func (s *Simulator) handleList(q *request) *response {
 	if resp := s.checkParents(q, "read"); resp != nil {
 		return resp
 	}
+	if status := s.answerFor(q.resourceType).ListStatus; status != 0 && t.kind == kindCollection {
+		return newResponse(status, object{"Message": "The requested resource does not support http method 'GET'."})
+	}
 	if strings.EqualFold(q.resourceType, "Microsoft.Authorization/permissions") {
 		return s.permissionsList(q)
 	}
 	var found []*resource
 	for _, r := range s.listedResources(q) {
-		if s.visible(r) != nil {
+		if s.visible(r) != nil && !s.ruleFor(r.typ).isReadByAction(r.name) {
 			found = append(found, r)
 		}
 	}

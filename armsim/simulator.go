@@ -47,6 +47,7 @@ type Simulator struct {
 	recordings     map[string][]Recording // by lower-cased ID
 	policies       []Policy
 	limits         []TypeLimit
+	answers        []AnswerRule
 	log            *requestLog
 	deleted        map[string]*deletedResource // can be recovered; by lower-cased ID
 	expiring       map[string]time.Time        // when Azure deletes a resource by itself
@@ -84,6 +85,7 @@ func (s *Simulator) resetState(all bool) {
 	s.resources, s.operations, s.operationOrder = map[string]*resource{}, map[string]*operation{}, nil
 	s.active, s.syncWrites = map[string]*operation{}, map[string]int{}
 	s.operationRules, s.policies, s.limits = slices.Clone(s.options.Operations), slices.Clone(s.options.Policies), nil
+	s.answers = nil
 	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}

@@ -7,7 +7,7 @@ import "net/http"
 func otherRows() []typeRule {
 	var rows []typeRule
 	for _, pattern := range []string{ // created and deleted with their parent
-		"microsoft.documentdb/*/throughputsettings", "microsoft.sql/servers/*/transparentdataencryption", "microsoft.web/sites/config",
+		"microsoft.documentdb/*/throughputsettings", "microsoft.sql/servers/*/transparentdataencryption",
 		"microsoft.sql/servers/connectionpolicies", "*/advancedthreatprotectionsettings", "microsoft.sql/servers/securityalertpolicies",
 		"microsoft.eventhub/namespaces/networkrulesets", "microsoft.servicebus/namespaces/networkrulesets",
 	} {

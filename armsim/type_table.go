@@ -9,19 +9,22 @@ import (
 type typeRule struct {
 	typePattern            string // glob over the lower-cased type
 	create, update, delete OperationSpec
-	etag                   bool   // body and header carry an ETag
-	noLocation             bool   // a top-level resource may omit the location
-	noState                bool   // no provisioningState is returned
-	titleTypes             bool   // the server capitalizes type segments
-	displayLocation        bool   // "westus2" becomes "West US 2"
-	fullName               bool   // name is "parent/child"
-	deleteReturnsBody      bool   // DELETE returns the deleted resource
-	noDelete               bool   // DELETE is 405
-	noGet                  bool   // GET is 405; HEAD and the list are allowed
-	blockedByChildren      bool   // DELETE is refused while it has children
-	inherited              bool   // a list at a scope includes what is above and below
-	operationsPath         string // segment of Azure-AsyncOperation URLs
-	operationBodyName      string // the first response names this operation instead of containing the resource
+	etag                   bool     // body and header carry an ETag
+	noLocation             bool     // a top-level resource may omit the location
+	noState                bool     // no provisioningState is returned
+	titleTypes             bool     // the server capitalizes type segments
+	displayLocation        bool     // "westus2" becomes "West US 2"
+	fullName               bool     // name is "parent/child"
+	deleteReturnsBody      bool     // DELETE returns the deleted resource
+	noDelete               bool     // DELETE is 405
+	noGet                  bool     // GET is 405; HEAD and the list are allowed
+	readAction             string   // the POST that returns the resource, in lower case; GET and HEAD are 405
+	readNames              []string // the names without GET; none for all
+	readOfOwner            bool     // readAction is one of the owner, followed by the name
+	blockedByChildren      bool     // DELETE is refused while it has children
+	inherited              bool     // a list at a scope includes what is above and below
+	operationsPath         string   // segment of Azure-AsyncOperation URLs
+	operationBodyName      string   // the first response names this operation instead of containing the resource
 	inline                 []inlineRule
 	actions                map[string]action // POSTs by lower-cased name
 	absent                 absence

@@ -2,11 +2,26 @@ package armsim
 
 import "strings"
 
-// webRows returns the row of sites. The DELETE of the last site of a plan deletes the
-// plan too, unless the request says deleteEmptyServerFarm=false (learn.microsoft.com,
-// Web Apps - Delete).
+// webRows returns the rows of sites and their settings. The DELETE of the last site of a
+// plan deletes the plan too, unless the request says deleteEmptyServerFarm=false
+// (learn.microsoft.com, Web Apps - Delete). Settings with secrets have no GET and no
+// DELETE: an action returns them (learn.microsoft.com, Web Apps - List Application
+// Settings; Static Sites - List Static Site App Settings; Azure/azure-powershell#4247).
 func webRows() []typeRule {
-	return []typeRule{{typePattern: "microsoft.web/sites", etag: true, onDeleted: deleteEmptyPlan}}
+	secret := []string{
+		"appsettings", "authsettings", "azurestorageaccounts", "backup", "connectionstrings", "metadata", "publishingcredentials", "pushsettings",
+	}
+	settings := func(pattern string) typeRule {
+		return typeRule{typePattern: pattern, noDelete: true, noState: true, readAction: "list", readNames: secret}
+	}
+	static := typeRule{
+		typePattern: "microsoft.web/staticsites/config", noDelete: true, noState: true,
+		readAction: "list", readNames: []string{"appsettings", "functionappsettings"}, readOfOwner: true,
+	}
+	return []typeRule{
+		{typePattern: "microsoft.web/sites", etag: true, onDeleted: deleteEmptyPlan},
+		settings("microsoft.web/sites/config"), settings("microsoft.web/sites/slots/config"), static,
+	}
 }
 
 func deleteEmptyPlan(s *Simulator, site *resource) {

@@ -1,0 +1,72 @@
+package armsim_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/armsim"
+)
+
+// TestAbsentShapes checks that an absent resource is 404 in every shape, that only ARM's
+// own shape has a code that proves it, and that a rule takes GET, HEAD and list away.
+func TestAbsentShapes(t *testing.T) {
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	for _, shape := range armsim.AbsentShapes() {
+		h.AnswerType(armsim.AnswerRule{Type: "Microsoft.Example/things", Absent: shape})
+		got := h.do("GET", plain+version, "")
+		if got.status != http.StatusNotFound {
+			t.Errorf("%s: got %d", shape, got.status)
+		}
+		if proves := strings.Contains(got.raw, "ResourceNotFound"); proves != (shape == armsim.AbsentResource) {
+			t.Errorf("%s: got %s", shape, got.raw)
+		}
+	}
+	h.want(h.do("PUT", plain+version, `{"location":"westus2"}`), 201, "")
+	h.AnswerType(armsim.AnswerRule{Type: "Microsoft.Example/things", NoGet: true, NoHead: true, ListStatus: 405})
+	collection := plain[:strings.LastIndex(plain, "/")]
+	for request, want := range map[[2]string]int{{"GET", plain}: 405, {"HEAD", plain}: 405, {"GET", collection}: 405} {
+		if got := h.do(request[0], request[1]+version, ""); got.status != want {
+			t.Errorf("%v: got %d, want %d", request, got.status, want)
+		}
+	}
+}
+
+// TestSettingsAreReadByAction checks that settings with secrets have no GET, HEAD or
+// place in a list, exist with their site, and are returned by their action.
+func TestSettingsAreReadByAction(t *testing.T) {
+	const site = group + "/providers/Microsoft.Web/sites/s1"
+	const static = group + "/providers/Microsoft.Web/staticSites/w1"
+	const web = "?api-version=2024-04-01"
+	h := newHarness(t, armsim.Options{})
+	h.makeGroup()
+	h.want(h.do("PUT", site+web, `{"location":"westus2"}`), 201, "")
+	h.want(h.do("PUT", static+web, `{"location":"westus2"}`), 201, "")
+	cases := map[string]struct{ put, read string }{
+		"Site":   {site + "/config/appsettings", site + "/config/appsettings/list"},
+		"Static": {static + "/config/appsettings", static + "/listAppSettings"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := h.do("POST", tc.read+web, "")
+			h.want(before, 200, "")
+			h.wantAt(before, "properties", map[string]any{})
+			put := h.do("PUT", tc.put+web, `{"properties":{"A":"1"}}`)
+			if put.status >= 300 {
+				t.Fatalf("got %d: %s", put.status, put.raw)
+			}
+			h.wantAt(h.do("POST", tc.read+web, ""), "properties.A", "1")
+			for _, method := range []string{"GET", "HEAD", "DELETE"} {
+				if got := h.do(method, tc.put+web, ""); got.status != http.StatusMethodNotAllowed {
+					t.Errorf("%s: got %d: %s", method, got.status, got.raw)
+				}
+			}
+			if got := h.do("GET", tc.put[:strings.LastIndex(tc.put, "/")]+web, ""); strings.Contains(got.raw, "appsettings") {
+				t.Errorf("the list shows them: %s", got.raw)
+			}
+		})
+	}
+	h.want(h.do("PUT", site+"/config/web"+web, `{"properties":{"use32BitWorkerProcess":false}}`), 201, "")
+	h.want(h.do("GET", site+"/config/web"+web, ""), 200, "")
+}
