@@ -182,6 +182,14 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetryVerySlow, "the owner cannot be read: "+unknown.Error()))
 	case isForbidden(got.Err):
 		request.OwnerNote = "not readable, not checked"
+	case arm.DoubtOf(got.Err) == arm.DoubtRepeatable && in.Deleting:
+		request.OwnerNote = "it seems not to exist"
+	case arm.DoubtOf(got.Err) == arm.DoubtRepeatable:
+		// Its own workflow creates it and then wakes this one.
+		verdict := resource.Block(resource.ReasonWaitingForOwner, fmt.Sprintf("Owner %q (%s) seems not to exist in Azure: %v",
+			in.Desired.Owner.Short(), in.Desired.Owner.Type(), got.Err))
+		verdict.WaitingFor = []resource.ID{in.Desired.Owner}
+		return &verdict
 	case got.Err != nil:
 		verdict := a.errorVerdict(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, got.Err)
 		verdict.Message = "the owner " + in.Desired.Owner.Short() + " cannot be read: " + verdict.Message
@@ -229,6 +237,9 @@ func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []e
 		reads.Go(func() {
 			got := a.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
 			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
+			if arm.DoubtOf(got.Err) == arm.DoubtRepeatable {
+				resolved[i].Err = nil // not found, as far as ARM shows
+			}
 			if i >= len(in.Desired.References) && resolved[i].Resolution.Ready {
 				resolved[i] = a.requireReady(ctx, resolved[i])
 			}

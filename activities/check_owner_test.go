@@ -62,12 +62,12 @@ func TestCheckOwner(t *testing.T) {
 				w.sim.AddFault(armsim.Fault{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription could not be found."})
 			},
 			action: resource.ActionError, why: "SubscriptionNotFound", class: resource.RetryVerySlow,
-			message: []string{"the owner c1 cannot be read", "could not be found"}, requests: []string{"GET c1"},
+			message: []string{"the owner c1 cannot be read", "could not be found"}, requests: []string{"GET c1", "GET rg1"},
 		},
 		"HTML": {
 			reason: "a 404 of a gateway does not mean that the owner is absent",
 			given:  func(w *world) { w.sim.AddFault(armsim.Fault{Status: 404, Body: []byte(`"<html>not here</html>"`)}) },
-			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow, requests: []string{"GET c1"},
+			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow, requests: []string{"GET c1", "GET rg1"},
 		},
 		"Unauthorized": {
 			reason: "a refused token is an error with a message",

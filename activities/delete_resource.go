@@ -30,6 +30,9 @@ type DeleteResourceResult struct {
 	// Unsent is set when ARM accepted no DELETE: none was sent, or ARM refused it. It is
 	// false where that is not certain.
 	Unsent bool `json:"unsent,omitempty"`
+	// Accepted is set when ARM accepted the DELETE of a resource that existed: a 204 or
+	// 404 proves nothing.
+	Accepted bool `json:"accepted,omitempty"`
 }
 
 // DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is idempotent,
@@ -75,6 +78,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	verdict.RequestID = operation.RequestID
 	return DeleteResourceResult{
 		Verdict: a.report("DeleteResource", verdict), Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter,
+		Accepted: operation.Status == http.StatusOK || operation.Status == http.StatusAccepted,
 	}, nil
 }
 

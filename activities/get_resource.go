@@ -34,6 +34,12 @@ type GetResourceInput struct {
 	resource.Target
 	Expect   Expectation `json:"expect,omitempty"`
 	Repeated Repeated    `json:"repeated,omitzero"`
+	// Deleted is set after a DELETE of this workflow that ended well: a 404 that leaves
+	// the existence open is an absence then.
+	Deleted bool `json:"deleted,omitempty"`
+	// PutAt is when ARM accepted a PUT after which a read showed the resource: an absence
+	// soon after it needs another proof. Zero without one.
+	PutAt time.Time `json:"putAt,omitzero"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -61,10 +67,13 @@ type readProgress struct {
 	TransientErrors int `json:"faults,omitempty"`
 	// Since is when the response first contradicted the expectation.
 	Since time.Time `json:"since,omitzero"`
+	// Doubt is the response that may mean an absence.
+	Doubt doubt `json:"doubt,omitzero"`
 }
 
 // GetResource is step 2: it returns the resource as ARM shows it, masked. Only a
-// response with a code for absence means that the resource is absent.
+// proof (arm.IsAbsent), or the same response again over RereadWindow where ARM can give
+// none, means that the resource is absent.
 func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetResourceResult, error) {
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
@@ -75,7 +84,15 @@ func (a *Activities) GetResource(ctx context.Context, in GetResourceInput) (GetR
 // getResource is GetResource as part of an activity.
 func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress]) (GetResourceResult, error) {
 	result, masked, err := a.readOnce(ctx, in.Target)
+	if err == nil && !result.Exists {
+		err = a.confirmAbsence(ctx, in, result)
+	}
+	if err != nil && arm.DoubtOf(err) != "" {
+		result, err = a.judgeDoubt(in, heartbeat, err)
+	}
 	switch {
+	case isNotYet(err):
+		return GetResourceResult{}, err
 	case err != nil:
 		return a.getFailed(ctx, in, heartbeat, err)
 	case result.Verdict.Stops():
@@ -101,6 +118,9 @@ func (a *Activities) readOnce(ctx context.Context, target resource.Target) (GetR
 	}
 	result := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: started, Leaf: a.Registry.Leaf(target.ID.Type())}
 	var masked map[string]any
+	if err != nil {
+		result.Verdict = absenceVerdict(target.ID, err)
+	}
 	if err == nil {
 		if masked, err = a.observe(ctx, target, response, &result); err != nil {
 			return GetResourceResult{Verdict: resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())}, nil, nil

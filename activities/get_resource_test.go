@@ -38,7 +38,7 @@ func TestGetResource(t *testing.T) {
 		"NoGroup":     {reason: "without its group the resource is absent too", fault: failure(404, "ResourceGroupNotFound"), action: resource.ActionProceed},
 		"NoSubscription": {
 			reason: "the state of the resource is unknown: it is neither created nor reported as deleted", fault: failure(404, "SubscriptionNotFound"),
-			action: resource.ActionError, why: "SubscriptionNotFound", class: resource.RetryVerySlow, part: "What ARM says.",
+			requests: 2, action: resource.ActionError, why: "SubscriptionNotFound", class: resource.RetryVerySlow, part: "What ARM says.",
 		},
 		"NoType": {
 			reason: "the type does not exist in the api-version: the manifest has to change", fault: failure(404, "InvalidResourceType"),
@@ -50,11 +50,11 @@ func TestGetResource(t *testing.T) {
 		},
 		"HTML": {
 			reason: "a 404 of a gateway does not mean absent", fault: armsim.Fault{Status: 404, Body: json.RawMessage(`"<html>"`)},
-			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow,
+			requests: 2, action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow,
 		},
 		"NoBody": {
 			reason: "a 404 without a body does not mean absent", fault: armsim.Fault{Status: 404, Body: json.RawMessage(`""`)},
-			action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow,
+			requests: 2, action: resource.ActionError, why: resource.ReasonUnknownError, class: resource.RetrySlow,
 		},
 		"Unauthorized": {
 			reason: "a wrong credential", fault: failure(401, "InvalidAuthenticationToken"),

@@ -50,6 +50,8 @@ func (a *Activities) checkAdoption(verdict resource.Verdict, in PreCheckInput, e
 	desired := in.Desired
 	switch {
 	case verdict.Stops():
+	case !exists && in.unshown(a.now()):
+		return unshownVerdict(in, a.now()), false
 	case !exists && in.disappeared():
 		return a.disappearedVerdict(verdict, in), false
 	case !exists && desired.Adopt == resource.AdoptOnly:

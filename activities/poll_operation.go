@@ -165,10 +165,11 @@ func (p *poll) pollURL(ctx context.Context) (PollOperationResult, error) {
 // pollResource uses the resource's state as the state of the operation.
 func (p *poll) pollResource(ctx context.Context) (PollOperationResult, error) {
 	response, err := p.Client.Get(ctx, p.in.ID, p.in.APIVersion)
+	absent := arm.IsAbsent(err) || mayBeAbsent(err) // ARM accepted the request
 	switch {
-	case arm.IsAbsent(err) && p.in.Delete:
+	case absent && p.in.Delete:
 		return p.finish(resource.Verdict{Action: resource.ActionSuccess})
-	case arm.IsAbsent(err):
+	case absent:
 		return p.absent()
 	case err != nil:
 		return p.pollFailed(ctx, err)

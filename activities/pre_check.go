@@ -31,6 +31,8 @@ type PreCheckInput struct {
 	Existed bool `json:"existed,omitempty"`
 	// Approved is set when a user approved the recreation (reconcile --recreate).
 	Approved bool `json:"approved,omitempty"`
+	// PutAt is when ARM accepted a PUT that no read has shown yet, zero without one.
+	PutAt time.Time `json:"putAt,omitzero"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.

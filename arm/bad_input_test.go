@@ -103,7 +103,7 @@ func TestBadInputRedirects(t *testing.T) {
 func TestBadInputBodies(t *testing.T) {
 	huge := `{"a":"` + strings.Repeat("x", maxResponseBytes) + `"}`
 	for name, body := range map[string]string{"TooLarge": huge, "HTML": `<html>`, "Half": `{"a":`, "Two": `{}{}`, "Array": `[]`} {
-		server := newScript(t, reply{200, nil, body}, reply{200, nil, body}, reply{201, nil, body}, reply{404, nil, body}, step1(t, pollAsyncURL), reply{200, nil, body})
+		server := newScript(t, reply{200, nil, body}, reply{200, nil, body}, reply{201, nil, body}, reply{404, nil, body}, reply{404, nil, body}, step1(t, pollAsyncURL), reply{200, nil, body})
 		client, id := server.client(t, nil), parseID(t, clusterID)
 		_, readErr := client.Get(testContext(t), id, apiVersion)
 		_, listErr := client.List(testContext(t), id, "databases", apiVersion, 10)

@@ -103,6 +103,7 @@ type Client struct {
 	host              *url.URL
 	pollInterval      time.Duration
 	now               clock
+	offers            *offerCache
 }
 
 // NewClient returns a client; it sends nothing.
@@ -133,7 +134,7 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure key vaults: %w", err)
 	}
-	client := &Client{description: options.Description, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now}
+	client := &Client{description: options.Description, endpoint: endpoint, pipeline: pipeline, vaults: secrets, host: host, pollInterval: options.PollInterval, now: now, offers: &offerCache{}}
 	if options.Connections != nil {
 		client.connections, err = newConnections(options)
 	}

@@ -73,6 +73,14 @@ type Error struct {
 	// role assignment, a policy, a quota): the more often it repeats, the slower
 	// the retries.
 	Denial bool `json:"denial,omitempty"`
+	// Doubt is what the response to a GET leaves open about the existence of the
+	// resource, "" where it leaves nothing open.
+	Doubt Doubt `json:"doubt,omitempty"`
+	// Proof is how an absence was proven, "" where its code proves it.
+	Proof string `json:"proof,omitempty"`
+	// NameHeld is set where a deleted resource keeps the name: it can be restored or
+	// purged.
+	NameHeld bool `json:"nameHeld,omitempty"`
 }
 
 // Detail is one entry of error.details, of an innerError chain, or of

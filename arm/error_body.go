@@ -51,7 +51,12 @@ func parseError(payload []byte) *Error {
 		return &Error{}
 	}
 	top := body
-	if inner, ok := field(body, "error").(map[string]any); ok && len(inner) > 0 {
+	for depth := range maxErrorDepth {
+		inner := innerError(top)
+		hasCode := textField(top, "code") != "" // beside an envelope it is a copy
+		if inner == nil || hasCode && (depth > 0 || !isEnvelope(top)) {
+			break
+		}
 		top = inner
 	}
 	e := &Error{
@@ -69,6 +74,29 @@ func parseError(payload []byte) *Error {
 	e.addEmbeddedCode(textField(top, "message"))
 	e.namePolicies()
 	return e
+}
+
+// innerError returns the error that an envelope contains: error, OData's form of it, or
+// the first one of errors; nil without one.
+func innerError(node map[string]any) map[string]any {
+	for _, name := range []string{"error", "odata.error"} {
+		if inner, ok := field(node, name).(map[string]any); ok && len(inner) > 0 {
+			return inner
+		}
+	}
+	if list, _ := field(node, "errors").([]any); len(list) > 0 {
+		if inner, _ := list[0].(map[string]any); textField(inner, "code") != "" {
+			return inner
+		}
+	}
+	return nil
+}
+
+// isEnvelope reports whether an error is in the member that ARM's contract names, whose
+// codes count more than copies beside it.
+func isEnvelope(node map[string]any) bool {
+	_, ok := field(node, "error").(map[string]any)
+	return ok
 }
 
 // namePolicies adds the policy assignments that refused the request to the
@@ -165,6 +193,9 @@ func textField(node map[string]any, name string) string {
 		return strings.TrimSpace(value)
 	case json.Number:
 		return value.String()
+	case map[string]any: // OData: {"lang":"en-US","value":"..."}
+		text, _ := field(value, "value").(string)
+		return strings.TrimSpace(text)
 	}
 	return ""
 }

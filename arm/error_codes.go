@@ -24,6 +24,7 @@ var codeRows = []Row{
 	{Code: "ParentResourceNotFound", Class: ClassAbsent, Reason: "its parent does not exist", Source: srcErrors},
 	{Code: "NotFound", Class: ClassAbsent, Reason: "used by providers that respond themselves", Source: srcRecorded},
 	{Code: "RoleAssignmentNotFound", Class: ClassAbsent, Reason: "used by the Authorization provider", Source: srcReported},
+	{Code: "SubscriptionAliasNotFound", Class: ClassAbsent, Reason: "the alias does not exist; no list of the tenant could prove it", Source: srcRecorded},
 
 	// Envelopes: their nested codes are more specific.
 	{Code: "UserError", Generic: true, Vague: true, Class: ClassSlow, Reason: "an envelope around any error of a request", Source: srcRecorded},
@@ -80,7 +81,7 @@ var codeRows = []Row{
 	{Code: "SubscriptionNotRegistered", Class: ClassSlow, Reason: "the provider is not registered yet", Source: srcASO},
 	{Code: "NoRegisteredProviderFound", Class: ClassSlow, Reason: "the provider is not registered yet, or not for this version", Source: srcASO},
 	{Code: "InvalidSubscriptionRegistrationState", Class: ClassSlow, Denial: true, Reason: "the subscription is not active", Source: srcASO},
-	{Code: "SubscriptionNotFound", Class: ClassVerySlow, Reason: "a wrong or hidden subscription: it proves nothing about the resource", Source: srcASO},
+	{Code: codeSubscriptionNotFound, Class: ClassVerySlow, Reason: "a wrong or hidden subscription: it proves nothing about the resource", Source: srcASO},
 	{Code: "ReadOnlyDisabledSubscription", Class: ClassVerySlow, Reason: "the subscription is disabled: it is read-only", Source: srcStates},
 	{Code: "SubscriptionDisabled", Class: ClassVerySlow, Reason: "the subscription is disabled", Source: srcStates},
 

@@ -13,48 +13,64 @@ import (
 // maxListed bounds the list that is searched for a resource.
 const maxListed = 50_000
 
-// checkExistence determines whether a resource exists when its GET leaves that
-// open, and returns refusal where it cannot be determined.
-//
-// Some types have no GET (405): HEAD or the owner's list shows the existence. Some
-// providers respond 404 with a code of their own, which may mean anything: only the
-// owner's list proves an absence then. Recorded: API management's products/apis and
-// products/groups (405); codes such as SubscriptionAliasNotFound.
+// checkExistence determines whether a resource exists when its GET leaves that open:
+// a type without GET (405), or a 404 that proves nothing by itself. Where it cannot be
+// determined it returns the refusal with its Doubt.
 func (c *Client) checkExistence(ctx context.Context, id resource.ID, apiVersion string, refusal *Error) (Response, error) {
-	if refusal.Status != http.StatusMethodNotAllowed {
-		return c.findInList(ctx, id, apiVersion, refusal)
+	if refusal.Status == http.StatusMethodNotAllowed {
+		return c.readWithoutGet(ctx, id, apiVersion, refusal)
 	}
-	c, err := c.For(ctx, id)
-	if err != nil {
-		return Response{}, err
+	return Response{}, c.proveAbsence(ctx, id, apiVersion, refusal, c.inOwnersList(ctx, id, apiVersion))
+}
+
+// readWithoutGet reads a resource whose type has no GET: by the action that returns it,
+// else its existence by HEAD or by the list of its owner. Recorded: API management's
+// products/apis and products/groups. App settings have an action.
+func (c *Client) readWithoutGet(ctx context.Context, id resource.ID, apiVersion string, refusal *Error) (Response, error) {
+	response, tried, err := c.readByAction(ctx, id, apiVersion)
+	if tried {
+		return response, err
 	}
-	target, err := c.url(id, "", apiVersion)
-	if err != nil {
-		return Response{}, err
-	}
-	trip := &roundTrip{call: CallGet, typ: id.Type()}
-	head, _, err := c.do(ctx, trip, http.MethodHead, target, nil, nil)
+	head, err := c.head(ctx, id, apiVersion)
 	switch {
 	case err != nil:
 		return Response{}, err
 	case success(head.StatusCode):
 		return c.existenceOnly(head, id), nil
 	}
-	if e := newError(http.MethodHead, head.StatusCode, head.Header, nil, c.now); isTransient(e) {
-		return Response{}, e
+	item, found, err := c.findInList(ctx, id, apiVersion)
+	switch {
+	case err != nil:
+		return Response{}, err
+	case found == listed:
+		return Response{Status: http.StatusOK, Body: item, RequestID: refusal.RequestID, ExistenceOnly: true}, nil
+	case head.StatusCode == http.StatusNotFound:
+		// A HEAD has no code: its 404 may mean the subscription or the type.
+		refusal = newError(http.MethodHead, head.StatusCode, head.Header, nil, c.now)
+	case found != notListed || namesAreFixed(id, apiVersion):
+		return Response{}, refusal.inDoubt(id, DoubtOpen, "its type has no GET, and neither HEAD nor a list shows it")
 	}
-	response, err := c.findInList(ctx, id, apiVersion, refusal)
-	if !errors.Is(err, refusal) || head.StatusCode != http.StatusNotFound {
-		return response, err
+	return Response{}, c.proveAbsence(ctx, id, apiVersion, refusal, func() (listing, error) { return found, nil })
+}
+
+// head sends a HEAD. Throttling and failures of the service are errors.
+func (c *Client) head(ctx context.Context, id resource.ID, apiVersion string) (*http.Response, error) {
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	// A HEAD has no code: its 404 may mean the subscription or the type. It counts
-	// when the owner exists.
-	if id.IsChild() {
-		if _, err := c.readCollection(ctx, id.Owner(), "", id.Owner().Type(), apiVersion); err == nil {
-			return Response{}, absentError(refusal, head.Header.Get(headerRequestID))
-		}
+	target, err := c.url(id, "", apiVersion)
+	if err != nil {
+		return nil, err
 	}
-	return Response{}, refusal
+	response, _, err := c.do(ctx, &roundTrip{call: CallGet, typ: id.Type()}, http.MethodHead, target, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if e := newError(http.MethodHead, response.StatusCode, response.Header, nil, c.now); isTransient(e) {
+		return nil, e
+	}
+	return response, nil
 }
 
 // existenceOnly returns what is known of a resource that has no GET.
@@ -65,37 +81,51 @@ func (c *Client) existenceOnly(head *http.Response, id resource.ID) Response {
 	return response
 }
 
-// findInList looks for a resource in the list of its owner. It returns refusal
-// where the list cannot be read.
-func (c *Client) findInList(ctx context.Context, id resource.ID, apiVersion string, refusal *Error) (Response, error) {
+// listing is what the list of an owner says about a resource.
+type listing int
+
+// The results. listMissing is a list that does not exist (404, 405); listRefused is one
+// that cannot be read, or that is longer than maxListed.
+const (
+	listMissing listing = iota
+	listRefused
+	listed
+	notListed
+)
+
+// findInList looks for a resource in the list of its owner. Its error is transient: a
+// later try may succeed.
+func (c *Client) findInList(ctx context.Context, id resource.ID, apiVersion string) (json.RawMessage, listing, error) {
 	owner := id.Owner()
 	if owner.IsZero() || id.IsContainer() {
-		return Response{}, refusal
+		return nil, listMissing, nil
 	}
 	below := strings.Trim(id.String()[len(owner.String()):], "/")
-	collection := below[:max(strings.LastIndex(below, "/"), 0)]
-	items, err := c.List(ctx, owner, collection, apiVersion, maxListed)
-	listError, isResponse := errors.AsType[*Error](err)
-	switch {
-	case IsAbsent(err):
-		return Response{}, absentError(refusal, refusal.RequestID)
-	case err != nil && (refusal.Status == http.StatusNotFound || isResponse && !isTransient(listError)):
-		return Response{}, refusal
-	case err != nil:
-		return Response{}, err // a later try may succeed
+	items, err := c.find(ctx, owner, below[:max(strings.LastIndex(below, "/"), 0)], apiVersion, "", maxListed)
+	return searchList(items, err, id)
+}
+
+// searchList looks for a resource in the items of a list, or in the error of reading it.
+func searchList(items []json.RawMessage, err error, id resource.ID) (json.RawMessage, listing, error) {
+	if err != nil {
+		e, isResponse := errors.AsType[*Error](err)
+		switch {
+		case !isResponse || isTransient(e):
+			return nil, listRefused, err
+		case e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed:
+			return nil, listMissing, nil
+		}
+		return nil, listRefused, nil
 	}
 	for _, item := range items {
 		if isItem(item, id) {
-			if refusal.Status == http.StatusNotFound {
-				return Response{}, refusal // its own GET contradicts the list
-			}
-			return Response{Status: http.StatusOK, Body: item, RequestID: refusal.RequestID, ExistenceOnly: true}, nil
+			return item, listed, nil
 		}
 	}
 	if len(items) >= maxListed {
-		return Response{}, refusal
+		return nil, listRefused, nil
 	}
-	return Response{}, absentError(refusal, refusal.RequestID)
+	return nil, notListed, nil
 }
 
 // isTransient reports whether the error is likely to clear soon.
@@ -110,21 +140,4 @@ func isItem(item json.RawMessage, id resource.ID) bool {
 	}](item)
 	return strings.EqualFold(view.ID, id.String()) || strings.EqualFold(view.Name, id.Name()) ||
 		strings.HasSuffix(strings.ToLower(view.Name), "/"+strings.ToLower(id.Name()))
-}
-
-// absentError returns the proof of an absence, with what ARM reported first.
-func absentError(refusal *Error, requestID string) *Error {
-	e := *refusal
-	e.Status, e.Class, e.Denial, e.RequestID = http.StatusNotFound, ClassAbsent, false, requestID
-	return &e
-}
-
-// existenceUnclear reports whether the error of a GET leaves open whether the
-// resource exists: no GET at all, or a 404 with a code outside the table. A 404
-// without a code comes from something in between, and proves nothing.
-func (e *Error) existenceUnclear() bool {
-	if e.Status == http.StatusMethodNotAllowed {
-		return true
-	}
-	return e.Status == http.StatusNotFound && e.Class != ClassAbsent && e.Code != "" && e.Row().Code == ""
 }

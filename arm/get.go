@@ -37,17 +37,22 @@ type Response struct {
 }
 
 // Get reads a resource. An absent one is an *Error of ClassAbsent (IsAbsent).
-// Where the GET leaves open whether it exists, Get also tries HEAD and the list of
-// the owner.
+// Where the GET leaves open whether it exists, Get looks for a proof (checkExistence);
+// without one DoubtOf returns what the error leaves open.
 func (c *Client) Get(ctx context.Context, id resource.ID, apiVersion string) (Response, error) {
-	response, err := c.readCollection(ctx, id, "", id.Type(), apiVersion)
-	if refusal, ok := errors.AsType[*Error](err); ok && refusal.existenceUnclear() {
-		response, err = c.checkExistence(ctx, id, apiVersion, refusal)
-	}
+	response, err := c.get(ctx, id, apiVersion)
 	if err != nil {
 		return Response{}, fmt.Errorf("get %s: %w", id, err)
 	}
 	return response, nil
+}
+
+func (c *Client) get(ctx context.Context, id resource.ID, apiVersion string) (Response, error) {
+	response, err := c.readCollection(ctx, id, "", id.Type(), apiVersion)
+	if refusal, ok := errors.AsType[*Error](err); ok && refusal.leavesExistenceOpen(id) {
+		return c.checkExistence(ctx, id, apiVersion, refusal)
+	}
+	return response, err
 }
 
 // readCollection GETs a resource, or a collection below it, with its connection.
@@ -185,16 +190,21 @@ func (c *Client) url(id resource.ID, collection, apiVersion string) (string, err
 	if id.IsZero() {
 		return "", errors.New("empty resource ID")
 	}
-	if !apiVersionPattern.MatchString(apiVersion) {
-		return "", fmt.Errorf("invalid api-version %q", apiVersion)
-	}
-	path := strings.TrimPrefix(id.String(), "/")
+	path := id.String()
 	if collection != "" {
 		path += "/" + collection
 	}
+	return c.path(path, apiVersion)
+}
+
+// path returns the URL of a path, which begins with a slash.
+func (c *Client) path(path, apiVersion string) (string, error) {
+	if !apiVersionPattern.MatchString(apiVersion) {
+		return "", fmt.Errorf("invalid api-version %q", apiVersion)
+	}
 	var b strings.Builder
 	b.WriteString(c.endpoint)
-	for _, segment := range strings.Split(path, "/") {
+	for _, segment := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
 		if err := resource.CheckSegment(segment); err != nil {
 			return "", err
 		}

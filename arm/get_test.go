@@ -36,21 +36,6 @@ func TestGet(t *testing.T) {
 			reply:  reply{404, nil, `{"error":{"code":"ResourceNotFound","message":"gone"}}`},
 			err:    &Error{Status: 404, Code: "ResourceNotFound", Message: "gone", RequestID: "request-1", Class: ClassAbsent},
 		},
-		"WrongSubscription": {
-			reason: "a 404 about the subscription proves nothing about the resource",
-			reply:  reply{404, nil, `{"error":{"code":"SubscriptionNotFound","message":"no"}}`},
-			err:    &Error{Status: 404, Code: "SubscriptionNotFound", Message: "no", RequestID: "request-1", Class: ClassVerySlow},
-		},
-		"ProxyPage": {
-			reason: "a 404 page of a proxy does not prove absence",
-			reply:  reply{404, map[string]string{"Content-Type": "text/html"}, `<html>not found</html>`},
-			err:    &Error{Status: 404, Message: "the response is text/html, not JSON", RequestID: "request-1", Class: ClassSlow},
-		},
-		"Empty404": {
-			reason: "a 404 without a body has no code",
-			reply:  reply{404, nil, ``},
-			err:    &Error{Status: 404, Message: "the response has no body", RequestID: "request-1", Class: ClassSlow},
-		},
 		"HTML200": {
 			reason: "a page with status 200 (a captive proxy) is not a resource",
 			reply:  reply{200, map[string]string{"Content-Type": "text/html"}, `<html>sign in</html>`},

@@ -43,9 +43,14 @@ func (c *Client) find(ctx context.Context, id resource.ID, collection, apiVersio
 	if filter != "" {
 		target += "&%24filter=" + url.PathEscape(filter)
 	}
+	return c.pages(ctx, id.Type(), target, limit)
+}
+
+// pages reads the items of a list from its first URL on.
+func (c *Client) pages(ctx context.Context, typ, target string, limit int) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	for range maxPages {
-		page, next, err := c.page(ctx, id.Type(), target)
+		page, next, err := c.page(ctx, typ, target)
 		if err != nil {
 			return nil, err
 		}

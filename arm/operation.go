@@ -81,7 +81,13 @@ func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string) 
 	operation, err := c.write(ctx, CallDelete, writeRequest{
 		method: http.MethodDelete, id: id, apiVersion: apiVersion, header: options.header(), query: options.Query,
 	})
-	if e, ok := errors.AsType[*Error](err); ok && e.Class == ClassAbsent {
+	e, ok := errors.AsType[*Error](err)
+	if ok && e.Status == http.StatusNotFound && e.leavesExistenceOpen(id) {
+		if _, read := c.get(ctx, id, apiVersion); IsAbsent(read) {
+			e = e.absent("a GET after the DELETE proves it")
+		}
+	}
+	if ok && e.Class == ClassAbsent {
 		response := Response{Status: e.Status, RequestID: e.RequestID}
 		return Operation{Response: response, Done: true, Outcome: OutcomeSucceeded}, nil
 	}

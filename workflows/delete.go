@@ -143,6 +143,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 		return verdict
 	}
 	r.logDecision(ctx, p, "DeleteResource", verdict)
+	p.deleted = result.Accepted
 	if result.Done {
 		return verdict
 	}

@@ -24,6 +24,8 @@ type pass struct {
 	written *activities.AcceptedPut
 	// adopt is set when the differences are to stay.
 	adopt bool
+	// deleted is set once a DELETE of this pass ended well.
+	deleted bool
 	// after is the reading at the end of an operation; nil without one.
 	after *activities.GetResourceResult
 	// read is set once the resource was read in this pass.
@@ -128,6 +130,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 	var err error
 	p.got, err = execute(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), a.GetResource, activities.GetResourceInput{
 		Target: p.desired.Target(), Expect: expect, Repeated: r.state.Repeated,
+		Deleted: p.deleted, PutAt: r.state.putAt(r.state.Delete == nil),
 	})
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()
@@ -139,6 +142,7 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 func (r *reconciler) noteRead(p *pass) {
 	if p.got.Exists {
 		r.state.Seen, r.state.RecreateApproved = true, false
+		r.state.PutShown = true
 	}
 }
 
@@ -153,6 +157,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	in := activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
+		PutAt: r.state.putAt(false),
 		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
 	}
 	if accepted != nil {

@@ -57,10 +57,17 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 		return verdict
 	}
 	r.logDecision(ctx, p, "PutResource", verdict)
+	if result.Sent {
+		r.state.PutAt, r.state.PutShown = workflow.Now(ctx), false
+	}
 	if result.Done {
 		return verdict
 	}
-	return r.poll(ctx, p, operation{"PUT", result.Token, result.RetryAfter, activities.ExpectPresent})
+	verdict = r.poll(ctx, p, operation{"PUT", result.Token, result.RetryAfter, activities.ExpectPresent})
+	if verdict.Stops() && verdict.Reason != resource.ReasonOperationTimeout && ctx.Err() == nil {
+		r.state.PutAt = time.Time{} // it failed: nothing is to appear
+	}
+	return verdict
 }
 
 func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {

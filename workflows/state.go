@@ -51,6 +51,10 @@ type State struct {
 	PutSent         bool  `json:"wrote,omitempty"`
 	// Seen is set once a read showed the resource.
 	Seen bool `json:"seen,omitempty"`
+	// PutAt is when ARM accepted the last PUT, zero where it failed; PutShown is set once
+	// a read has shown the resource since.
+	PutAt    time.Time `json:"putAt,omitzero"`
+	PutShown bool      `json:"putShown,omitempty"`
 	// RecreateApproved is set by a user's approval to recreate the resource, until a read
 	// shows it.
 	RecreateApproved bool `json:"recreateApproved,omitempty"`
@@ -163,14 +167,23 @@ func (s *State) acceptedPut(generation int64) *activities.AcceptedPut {
 // replaceSpec stores the next spec. An accepted PUT of the same body still waits for its
 // post-check; one of another body does not.
 func (s *State) replaceSpec(next resource.Desired) {
-	if last := s.Desired; s.Accepted != nil && (!bytes.Equal(last.Body, next.Body) || last.APIVersion != next.APIVersion) {
-		s.Accepted = nil
+	if last := s.Desired; last != nil && (!bytes.Equal(last.Body, next.Body) || last.APIVersion != next.APIVersion) {
+		s.Accepted, s.PutAt = nil, time.Time{}
 	}
 	s.Desired = &next
 	s.Generation++
 	if s.Accepted != nil {
 		s.Accepted.Generation = s.Generation
 	}
+}
+
+// putAt returns when ARM accepted the last PUT if a read has, or has not, shown the
+// resource since; else zero.
+func (s *State) putAt(shown bool) time.Time {
+	if s.PutShown != shown {
+		return time.Time{}
+	}
+	return s.PutAt
 }
 
 // writeToken returns the name of the write that is due: the same one in all passes until

@@ -1,0 +1,123 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/temporal"
+)
+
+// settleTime is how long after an accepted PUT a 404 is no disappearance: ARM's reads may
+// lag, and some services show a resource only when its creation is done (recorded: 131
+// such responses).
+const settleTime = 15 * time.Minute
+
+// doubt is a response that may mean an absence, as an attempt records it for the next.
+type doubt struct {
+	// Response is the status and the codes.
+	Response string    `json:"response,omitempty"`
+	Since    time.Time `json:"since,omitzero"`
+}
+
+// judgeDoubt returns an absent resource where a response that leaves the existence open
+// counts: after a DELETE that ended well, where a PUT is expected to show, and when ARM
+// repeats it over RereadWindow. Otherwise its error is the doubt, or makes Temporal read
+// again.
+func (a *Activities) judgeDoubt(in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
+	failure, _ := errors.AsType[*arm.Error](doubtful)
+	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: a.now(), Leaf: a.Registry.Leaf(in.ID.Type())}
+	switch {
+	case in.Deleted && failure.RequestID != "":
+		absent.Verdict.Message = in.ID.Short() + " is absent: the GET after its DELETE finds nothing"
+		return absent, nil
+	case in.Expect == ExpectPresent && mayBeAbsent(doubtful):
+		return absent, nil // awaitExpected reads again
+	case failure.Doubt != arm.DoubtRepeatable:
+		return GetResourceResult{}, doubtful
+	}
+	progress, now := heartbeat.progress(), a.now()
+	response := fmt.Sprintf("%d %s", failure.Status, strings.Join(failure.Codes(), "/"))
+	if progress.Doubt.Response != response {
+		progress.Doubt = doubt{Response: response, Since: now}
+		heartbeat.send(progress)
+	}
+	if now.Sub(progress.Doubt.Since) < a.options.RereadWindow {
+		return GetResourceResult{}, notYet(fmt.Sprintf("ARM responds %s, which counts as absent when it comes again for %s",
+			strings.TrimSpace(response), text.Duration(a.options.RereadWindow)), max(a.options.RereadInterval, a.options.RereadWindow/4))
+	}
+	absent.Verdict = resource.Proceed(fmt.Sprintf("%s (%s) is absent: ARM responded %s for %s, and its owner is readable%s",
+		in.ID.Short(), in.ID.Type(), strings.TrimSpace(response), text.Duration(now.Sub(progress.Doubt.Since)), nameHeldText(failure)))
+	return absent, nil
+}
+
+// mayBeAbsent reports whether ARM itself responded with a 404 that leaves the existence
+// open, below an owner that is readable: where ARM has accepted a PUT or DELETE, that is no
+// failure.
+func mayBeAbsent(err error) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	return ok && (failure.Doubt == arm.DoubtRepeatable || failure.Doubt == arm.DoubtBusy) && failure.RequestID != ""
+}
+
+// confirmAbsence asks for another proof of an absence soon after an accepted PUT, of a
+// resource that a read has shown since: a list, or the same response over RereadWindow.
+func (a *Activities) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
+	if in.PutAt.IsZero() || in.Expect != ExpectAny || a.now().Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
+		return nil
+	}
+	requests, cancel := requestContext(ctx)
+	defer cancel()
+	absence := &arm.Error{Status: http.StatusNotFound, Class: arm.ClassAbsent}
+	err := a.Client.ConfirmAbsence(requests, in.ID, in.APIVersion, absence)
+	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Doubt != "" {
+		failure.Doubt = arm.DoubtRepeatable // its code proved the absence
+	}
+	return err
+}
+
+// absenceVerdict says what is missing where its code alone does not: how the absence was
+// proven, and whether a deleted resource keeps the name.
+func absenceVerdict(id resource.ID, absence error) resource.Verdict {
+	failure, ok := errors.AsType[*arm.Error](absence)
+	if !ok || failure.Proof == "" && !failure.NameHeld {
+		return resource.Proceed("")
+	}
+	verdict := resource.Proceed(fmt.Sprintf("%s (%s) is absent: %s%s", id.Short(), id.Type(), failure.Proof, nameHeldText(failure)))
+	verdict.RequestID = failure.RequestID
+	return verdict
+}
+
+// nameHeldText says that a deleted resource keeps the name, "" where none does.
+func nameHeldText(failure *arm.Error) string {
+	if !failure.NameHeld {
+		return ""
+	}
+	return "; a soft-deleted resource keeps the name: restore or purge it before a new one is created"
+}
+
+// isNotYet reports whether an error makes Temporal run the activity again.
+func isNotYet(err error) bool {
+	later, ok := errors.AsType[*temporal.ApplicationError](err)
+	return ok && later.Type() == ErrorNotYet
+}
+
+// unshown reports whether ARM accepted a PUT a while ago that no read has shown yet: then
+// the absence of the resource is no reason for another one.
+func (in PreCheckInput) unshown(now time.Time) bool {
+	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < settleTime && !in.Force && !in.Approved
+}
+
+// unshownVerdict waits for a resource whose PUT ARM accepted.
+func unshownVerdict(in PreCheckInput, now time.Time) resource.Verdict {
+	verdict := resource.Block(resource.ReasonReconciling, fmt.Sprintf(
+		"ARM accepted a PUT of %s %s ago and does not show it yet; it is read again, and written again from %s after the PUT on; armature reconcile --force writes it now",
+		in.Desired.ID.Short(), text.Duration(now.Sub(in.PutAt).Round(time.Second)), text.Duration(settleTime)))
+	verdict.Class = resource.RetrySlow
+	return verdict
+}
