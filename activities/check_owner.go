@@ -43,6 +43,9 @@ type CheckOwnerResult struct {
 	// the worker's setting, negative for never, also while the owner is in an
 	// exempt state.
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
+	// Rereads is set by workers whose PreCheck stops the PUTs of a Refusal: only then a
+	// pass follows a verdict with severity Error by itself.
+	Rereads bool `json:"rereads,omitempty"`
 }
 
 // CheckOwner is step 1, a local activity: it checks that owner and references let
@@ -56,7 +59,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	request := a.requestWithoutBody(in.Desired)
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: a.report("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter}, nil
+		return CheckOwnerResult{Verdict: a.report("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter, Rereads: true}, nil
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
@@ -80,6 +83,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 		Freed:        a.freed(ctx, in.Held, request, verdict),
 		OwnerAbsent:  request.Owner != nil && !request.Owner.Exists(),
 		OverdueAfter: a.overdueAfter(request.Owner),
+		Rereads:      true,
 	}, nil
 }
 
@@ -258,7 +262,7 @@ func (a *Activities) requireReady(ctx context.Context, found extensions.Resolved
 	case err != nil:
 		found.Err = err
 	case known:
-		found.Resolution.Ready = managed.Ready
+		found.Resolution.Ready, found.Managed = managed.Ready, true
 	}
 	return found
 }

@@ -37,6 +37,8 @@ type PreCheckInput struct {
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.
 	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
+	// Refusal stops the PUT that it names, nil where none does.
+	Refusal *Refusal `json:"refusal,omitempty"`
 	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
 }
@@ -77,7 +79,8 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
-	return PreCheckResult{Verdict: reportDrift(verdict, in.Desired), Turn: turn, Adopt: adopt, Verify: verify && !adopt}
+	verdict = a.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
+	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}
 }
 
 // requestWithOwner returns what the extension points know after the GET, including

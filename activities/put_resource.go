@@ -64,6 +64,8 @@ type PutResourceResult struct {
 	Secrets map[string]string `json:"secrets,omitempty"`
 	// Kept are hashes of the paths of the values in the body that other tools set.
 	Kept string `json:"kept,omitempty"`
+	// Content is a keyed hash of what was refused, or may still fail (Refusal.Sent).
+	Content string `json:"content,omitempty"`
 	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:
 	// the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
@@ -261,7 +263,11 @@ func (p *put) done(message string) *PutResourceResult {
 
 // stop returns the result with a verdict that stops the pass.
 func (p *put) stop(verdict resource.Verdict) *PutResourceResult {
-	return &PutResourceResult{Verdict: p.report("PutResource", verdict)}
+	result := &PutResourceResult{Verdict: p.report("PutResource", verdict)}
+	if verdict.Class == resource.RetryNone && p.request.Object != nil {
+		result.Content = p.content()
+	}
+	return result
 }
 
 // stopUnsent is stop for an attempt that sends no PUT.

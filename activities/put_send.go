@@ -76,10 +76,14 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
 	}
 	// No heartbeat: the result arrives at the server as soon as one would.
-	return PutResourceResult{
+	result := PutResourceResult{
 		Verdict: p.report("PutResource", verdict), Sent: true, Done: operation.Done,
 		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets, Kept: string(p.kept),
-	}, nil
+	}
+	if !result.Done || verdict.Stops() {
+		result.Content = p.content()
+	}
+	return result, nil
 }
 
 // maxPreconditionRetries bounds the PUTs that one attempt sends again because

@@ -16,7 +16,7 @@ import (
 // that over one that is not ready.
 func checkReferences(verdict resource.Verdict, references []ResolvedReference) resource.Verdict {
 	var absent, unready []resource.ID
-	var failed *ResolvedReference
+	var failed, waits *ResolvedReference
 	for i, reference := range references {
 		switch {
 		case isForbidden(reference.Err):
@@ -28,6 +28,9 @@ func checkReferences(verdict resource.Verdict, references []ResolvedReference) r
 			absent = append(absent, reference.Reference.ID)
 		case !reference.Resolution.Ready:
 			unready = append(unready, reference.Reference.ID)
+			if waits == nil {
+				waits = &references[i]
+			}
 		}
 	}
 	switch {
@@ -37,9 +40,17 @@ func checkReferences(verdict resource.Verdict, references []ResolvedReference) r
 		return withARMError(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("The referenced resource %s could not be read: %v", failed.Reference.ID, failed.Err)), failed.Err)
 	case len(unready) > 0:
-		return blockFor(resource.ReasonReferenceNotReady, "is not ready", unready, unready)
+		return blockFor(resource.ReasonReferenceNotReady, "is not ready: "+waits.unreadyText(), unready, unready)
 	}
 	return verdict
+}
+
+// unreadyText says which condition of a reference is not met.
+func (r ResolvedReference) unreadyText() string {
+	if r.Managed {
+		return "its Ready condition in Armature is not true"
+	}
+	return fmt.Sprintf("its provisioning state is %q", r.Resolution.Object.ProvisioningState())
 }
 
 func blockFor(reason resource.Reason, what string, ids, waitingFor []resource.ID) resource.Verdict {

@@ -55,6 +55,9 @@ type ResolvedReference struct {
 	Reference  resource.Reference
 	Resolution Resolution
 	Err        error
+	// Managed is set when Resolution.Ready is the Ready condition of the resource's own
+	// workflow, not its provisioning state.
+	Managed bool
 }
 
 func (r Request) log() *slog.Logger {

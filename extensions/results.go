@@ -56,8 +56,8 @@ func (r PostReconcileCheckResult) Message() string { return r.verdict.Message }
 // Option changes severity, reason or retry class of a result.
 type Option func(*resource.Verdict)
 
-// WithSeverity replaces Warning. SeverityError stops the retries until a user
-// acts, unless WithRetry follows.
+// WithSeverity replaces Warning. SeverityError stops the PUTs until a user acts, unless
+// WithRetry follows: the checks are made again once per interval.
 func WithSeverity(severity resource.Severity) Option {
 	return func(v *resource.Verdict) {
 		v.Severity = severity
@@ -160,7 +160,7 @@ type ReadyConditionImpactingError struct {
 }
 
 // NewReadyConditionImpactingError returns an error with a severity and a reason.
-// SeverityError stops the retries until a user acts.
+// SeverityError stops the PUTs until a user acts.
 func NewReadyConditionImpactingError(err error, severity resource.Severity, reason resource.Reason) error {
 	return &ReadyConditionImpactingError{Cause: err, Severity: severity, Reason: reason}
 }

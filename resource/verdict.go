@@ -16,8 +16,8 @@ const (
 	ActionFailure Action = "Failure"
 )
 
-// Severity of a condition that is not Ready: Error stops the retries until an
-// operator acts, Warning is retried, Info is normal progress.
+// Severity of a condition that is not Ready: Error stops the PUTs until an operator
+// acts, Warning is retried, Info is normal progress.
 type Severity string
 
 // The severities; SeverityNone is the severity of Ready=True.
@@ -32,8 +32,8 @@ const (
 type RetryClass string
 
 // The classes: Fast 1 s to 30 s, Slow 1 s to 3 min, VerySlow the interval (at least
-// 1 h), None until the spec changes, reconcile or resume. Package workflows defines
-// the durations.
+// 1 h), None the interval for reads, and no PUT until the spec changes, reconcile or
+// resume. Package workflows defines the durations.
 const (
 	RetryFast     RetryClass = "Fast"
 	RetrySlow     RetryClass = "Slow"

@@ -50,7 +50,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s, now := r.state, workflow.Now(ctx)
 	s.Attempts, s.FailedPuts, s.WaitingFor, s.Repeated = 0, 0, nil, activities.Repeated{}
 	s.NotReadySince, s.Overdue = time.Time{}, false
-	s.PutUnknown = false
+	s.PutUnknown, s.Refusal = false, nil
 	s.ReadyPasses++
 	s.ReadyGeneration = p.generation
 	reason, message := resource.ReasonSucceeded, "in sync"
@@ -96,6 +96,10 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 		Actor: actorOf(verdict, class),
 	}, now)
 	wait, counts := s.retryDelay(verdict, class, newBlocker)
+	if class == resource.RetryNone && p.rereads {
+		s.noteRefusal(p, verdict)
+		wait = s.reread()
+	}
 	if counts {
 		s.Attempts++
 	}

@@ -34,6 +34,11 @@ type pass struct {
 	turn resource.ID
 	// overdueAfter is the limit of CheckOwnerResult; 0 until the worker reported it.
 	overdueAfter time.Duration
+	// rereads is as in CheckOwnerResult, content as in PutResourceResult.
+	rereads bool
+	content string
+	// checked is set once the post-check ran.
+	checked bool
 }
 
 // forced reports whether a user asked to skip the guards in this pass.
@@ -66,6 +71,9 @@ func (r *reconciler) newPass() *pass {
 		desired: *r.state.Desired, force: r.state.Force,
 	}
 	r.state.Force = nil
+	if r.state.Asked {
+		r.state.Asked, r.state.Refusal = false, nil
+	}
 	if r.state.Delete != nil && r.state.Delete.APIVersion != "" {
 		p.desired.APIVersion = r.state.Delete.APIVersion
 	}
@@ -109,7 +117,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
 		Desired: p.desired, Force: p.forced(), Held: r.state.BlockedBy, Changes: r.state.Changes,
 	})
-	p.overdueAfter = result.OverdueAfter
+	p.overdueAfter, p.rereads = result.OverdueAfter, result.Rereads
 	verdict := verdictOf(result.Verdict, err)
 	switch {
 	case !verdict.Stops():
@@ -158,7 +166,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
 		PutAt: r.state.putAt(false),
-		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Changes: r.state.Changes,
+		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -183,6 +191,7 @@ func (r *reconciler) blockedFor(ctx workflow.Context) time.Duration {
 // postCheck decides whether the resource is Ready, also when no PUT was due.
 func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
+	p.checked = true
 	in := activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Put: p.adopt, Adopted: p.adopt, Changes: r.state.Changes,

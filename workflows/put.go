@@ -83,7 +83,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Repeated:   r.state.Repeated,
 	})
 	verdict := verdictOf(result.Verdict, err)
-	p.put = result.Sent
+	p.put, p.content = result.Sent, result.Content
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
 	if result.Sent || r.state.PutUnknown {

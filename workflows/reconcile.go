@@ -50,6 +50,9 @@ func newReconciler(input ReconcileResourceInput) *reconciler {
 // missing only when the first message was refused.
 func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	err := r.start(ctx)
+	if err == nil {
+		r.resumeFailed(ctx)
+	}
 	for err == nil && r.state.Desired != nil {
 		if err = ctx.Err(); err != nil {
 			break

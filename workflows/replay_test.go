@@ -74,7 +74,7 @@ func TestReplayScenarios(t *testing.T) {
 	recorded := histories(t)
 	for _, scenario := range []string{
 		"create", "in-sync", "drift", "owner-blocked", "pre-check-blocked", "post-check-failure", "long-operation",
-		"throttled", "failed", "fatal", "paused", "deleted", "continue-as-new", "continued", "budgets",
+		"throttled", "failed", "fatal", "paused", "deleted", "continue-as-new", "continued", "budgets", "reread", "failed-before",
 	} {
 		if recorded[scenario] == nil {
 			t.Errorf("no history of the scenario %s", scenario)

@@ -62,6 +62,10 @@ type State struct {
 	// PassRequested is set when a message requests a pass; Force belongs to it.
 	PassRequested bool            `json:"wanted,omitempty"`
 	Force         *ReconcileInput `json:"force,omitempty"`
+	// Refusal stops the PUTs of the spec after a verdict with severity Error, nil
+	// without one. Asked is set when a user requested the next pass, which drops it.
+	Refusal *activities.Refusal `json:"refusal,omitempty"`
+	Asked   bool                `json:"asked,omitempty"`
 	// PutUnknown is set while it is unknown whether ARM accepted the last PUT: the next
 	// one reads first.
 	PutUnknown bool `json:"putUnknown,omitempty"`

@@ -206,8 +206,8 @@ func playFatal(t *testing.T, s scenarios, r thing) {
 	}, nil)
 	s.apply(r, "small")
 	status := s.UntilPhase(20*time.Second, r.id(), workflows.PhaseFailed)
-	if !status.NextTry.IsZero() || status.Condition.Severity != resource.SeverityError {
-		t.Errorf("next try %v, severity %s; want none and Error", status.NextTry, status.Condition.Severity)
+	if wait := time.Until(status.NextTry); wait < 40*time.Minute || wait > time.Hour || status.Condition.Severity != resource.SeverityError {
+		t.Errorf("next reading in %s, severity %s; want it within the interval, and Error", wait, status.Condition.Severity)
 	}
 	s.Sim.Call(http.MethodDelete, "/faults/"+r.name, nil, nil)
 	s.MustCLI("reconcile", r.id(), "--wait", "--timeout", "30s")

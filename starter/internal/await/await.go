@@ -162,7 +162,7 @@ func Compare(w Resource, v backend.View, g Goal) screen.Progress {
 	case c.Reason == resource.ReasonDriftDetected && current:
 		p.Blocker = "policy observe reports drift and changes nothing"
 	case v.Phase == workflows.PhaseFailed && current:
-		p.Blocker = "it is not retried until you change it or run `armature reconcile`"
+		p.Blocker = "it is read again, but not written, until you change it or run `armature reconcile`"
 	case c.Ready:
 		p.Pending = "its next pass has not ended yet"
 	}
