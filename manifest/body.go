@@ -29,8 +29,10 @@ type cursor struct {
 // field returns the cursor of a property of an object at p.
 func (p cursor) field(object *node, name string) cursor {
 	next := cursor{
-		path:   append(p.path, resource.Step{Name: name}),
-		secret: !p.rights && resource.SecretProperty(name, p.under, label(object)),
+		path: append(p.path, resource.Step{Name: name}),
+		secret: !p.rights && resource.SecretProperty(name, resource.Surroundings{
+			Under: p.under, Label: label(object), Parent: p.path.LastName(), Has: object.has,
+		}),
 		rights: p.rights || resource.RightsName(name),
 		under:  p.under || resource.SecretName(name),
 		public: p.public,

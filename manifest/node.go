@@ -3,6 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -47,6 +49,11 @@ type field struct {
 	position
 	name  string
 	value *node
+}
+
+// has reports whether an object has a property, ignoring case.
+func (n *node) has(name string) bool {
+	return n != nil && slices.ContainsFunc(n.fields, func(f field) bool { return strings.EqualFold(f.name, name) })
 }
 
 // get returns the value of a property, nil if it is absent.

@@ -138,6 +138,17 @@ func (p Path) String() string {
 	return b.String()
 }
 
+// LastName returns the last property of the path, "" where it has none: elements of a list
+// have the name of the list.
+func (p Path) LastName() string {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i].Name != "" {
+			return p[i].Name
+		}
+	}
+	return ""
+}
+
 // With returns the path extended by one step; p is not modified.
 func (p Path) With(step Step) Path {
 	return append(p[:len(p):len(p)], step)

@@ -11,6 +11,8 @@ import (
 
 // position is the state of the walk at a value: what its path implies.
 type position struct {
+	// name is the property that contains this value, or the list that it is an item of.
+	name string
 	// secret: the name of this property is secret.
 	secret bool
 	// underSecret: the name of an enclosing property is secret.
@@ -79,12 +81,16 @@ func (w *walk) list(list []any, at position) ([]any, bool) {
 
 func (w *walk) object(object map[string]any, at position) (map[string]any, bool) {
 	masked, changed := object, false
-	label := labelOf(object)
+	around := resource.Surroundings{Under: at.underSecret, Label: labelOf(object), Parent: at.name, Has: func(member string) bool {
+		_, found := resource.Step{Name: member}.Get(object)
+		return found
+	}}
 	for name, value := range object {
 		next := at.follow(resource.Step{Name: name}, func(step resource.Step) bool {
 			return !step.Any && !step.IsIndex && step.Key == "" && strings.EqualFold(step.Name, name)
 		})
-		next.secret = !at.underRights && resource.SecretProperty(name, at.underSecret, label)
+		next.secret = !at.underRights && resource.SecretProperty(name, around)
+		next.name = name
 		next.underRights = at.underRights || resource.RightsName(name)
 		next.underSecret = at.underSecret || resource.SecretName(name)
 		next.underTags = at.underTags || strings.EqualFold(name, "tags")
