@@ -20,6 +20,9 @@ type SecretRule struct {
 // properties that are published as write-only in the api-version of the last write, and
 // the secrets of the table (secretRows). The server keeps all of them.
 func (s *Simulator) hideWriteOnly(r *resource, body object) {
+	if s.ruleFor(r.typ).isReadByAction(r.name) {
+		return // the action is for its secrets
+	}
 	if shape, err := shapeOf(r.typ, r.apiVersion, r.name); err == nil && shape != nil {
 		hidePublished(shape, body)
 	}
