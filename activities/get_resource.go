@@ -47,6 +47,9 @@ type GetResourceResult struct {
 	// Verdict stops the pass when the read was refused.
 	Verdict resource.Verdict `json:"verdict"`
 	Exists  bool             `json:"exists"`
+	// ExistenceOnly is set where the type has no GET and Observed may be no more than ID
+	// and name.
+	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 	// Observed is one JSON object, nil when absent.
 	Observed json.RawMessage `json:"observed,omitempty"`
 	// State lists the provisioning state and the other states of the resource
@@ -150,7 +153,7 @@ func (a *Activities) observe(ctx context.Context, target resource.Target, respon
 		a.bodies.Put(result.Observed, masked)
 	}
 	object := resource.Object{Observed: masked}
-	result.Exists = true
+	result.Exists, result.ExistenceOnly = true, response.ExistenceOnly
 	result.State, result.OverdueExempt = strings.Join(states(&object), ", "), a.overdueExempt(&object)
 	if state := object.ProvisioningState(); a.Registry.InFlight(target.ID.Type(), state) {
 		result.InFlight = state

@@ -25,7 +25,7 @@ func (p *passRunner) pass() resource.Verdict {
 	if got.Verdict.Stops() {
 		return got.Verdict
 	}
-	in := PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0}
+	in := PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0, ExistenceOnly: got.ExistenceOnly}
 	if p.accepted != nil {
 		in.AcceptedAt = p.accepted.At
 	}
@@ -33,7 +33,7 @@ func (p *passRunner) pass() resource.Verdict {
 	if pre.Verdict.Stops() {
 		return pre.Verdict
 	}
-	post := PostCheckInput{Desired: p.spec, Memory: p.memory, Observed: got.Observed, Put: pre.Adopt}
+	post := PostCheckInput{Desired: p.spec, Memory: p.memory, Observed: got.Observed, Put: pre.Adopt, Adopted: pre.Adopt}
 	if pre.Verdict.Action == resource.ActionProceed && !pre.Adopt {
 		if stop := p.write(pre.Verdict, got); stop != nil {
 			return *stop

@@ -33,6 +33,8 @@ type PreCheckInput struct {
 	Approved bool `json:"approved,omitempty"`
 	// PutAt is when ARM accepted a PUT that no read has shown yet, zero without one.
 	PutAt time.Time `json:"putAt,omitzero"`
+	// ExistenceOnly is as in GetResourceResult.
+	ExistenceOnly bool `json:"existenceOnly,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.
@@ -74,6 +76,12 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	}
 	request.Force, request.BlockedFor = in.Force, in.BlockedFor
 	verdict, adopt := a.checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
+	if in.comparesNothing(verdict) {
+		verdict, adopt = resource.Verdict{
+			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
+			Message: "Azure shows only that it exists: nothing is compared, and the next change of the manifest is written",
+		}, true
+	}
 	verdict, verify := a.verifyAccepted(verdict, in, request.Object)
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
@@ -81,6 +89,14 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
 	verdict = a.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
 	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}
+}
+
+// comparesNothing reports whether a PUT would be sent for differences from a body that
+// Azure does not show, before any PUT of this manifest: first contact with a type without
+// GET.
+func (in PreCheckInput) comparesNothing(verdict resource.Verdict) bool {
+	return in.ExistenceOnly && len(in.Memory) == 0 && in.AcceptedAt.IsZero() && !in.Force &&
+		verdict.Action == resource.ActionProceed && !verdict.Create
 }
 
 // requestWithOwner returns what the extension points know after the GET, including

@@ -165,7 +165,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	in := activities.PreCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
-		PutAt: r.state.putAt(false),
+		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
 		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
 	}
 	if accepted != nil {
