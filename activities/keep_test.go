@@ -16,6 +16,8 @@ type passRunner struct {
 	puts   int
 	// accepted is the PUT that no post-check has compared yet.
 	accepted *AcceptedPut
+	// results are the results of the PUTs.
+	results []PutResourceResult
 }
 
 // pass runs one pass and returns the verdict that ended it.
@@ -61,6 +63,10 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
 		Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: p.puts == 0 && pre.Create, Correction: p.puts > 0,
 	})
+	p.results = append(p.results, put)
+	if put.Memory != nil {
+		p.memory = put.Memory
+	}
 	if put.Verdict.Stops() {
 		return &put.Verdict
 	}
@@ -100,6 +106,10 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 	cases := map[string]struct {
 		reason, id, version string
 		body, theirs, drift string
+		// also are patches of other resources by another tool, next is the body of the
+		// manifest from the second correction on.
+		also map[string]string
+		next string
 		// keeps are texts that the stored body must contain at the end.
 		keeps []string
 	}{
@@ -132,11 +142,12 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 			keeps:  []string{"subnets/s1", `"alwaysOn":true`, "userAssignedIdentities/u", `"type":"UserAssigned"`, `"httpsOnly":true`},
 		},
 		"cluster": {
-			reason: "a pool was scaled by the autoscaler and the channel set by an operator", id: groupText + "/providers/Microsoft.ContainerService/managedClusters/aks", version: "2024-02-01",
+			reason: "the autoscaler scaled a pool, and an operator set the channel", id: groupText + "/providers/Microsoft.ContainerService/managedClusters/aks", version: "2024-02-01",
 			body:   `{"location":"westus2","identity":{"type":"SystemAssigned"},"properties":{"dnsPrefix":"aks","disableLocalAccounts":true,"agentPoolProfiles":[{"name":"system","mode":"System","vmSize":"Standard_DS2_v2","enableAutoScaling":true,"minCount":1,"maxCount":5}]}}`,
 			theirs: `{"properties":{"autoUpgradeProfile":{"upgradeChannel":"stable"}}}`,
+			also:   map[string]string{groupText + "/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/system": `{"properties":{"count":4}}`},
 			drift:  `{"properties":{"disableLocalAccounts":false}}`,
-			keeps:  []string{`"upgradeChannel":"stable"`, `"disableLocalAccounts":true`},
+			keeps:  []string{`"upgradeChannel":"stable"`, `"count":4`, `"disableLocalAccounts":true`},
 		},
 		"document account": {
 			reason: "an operator opened it for an office", id: groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos", version: "2023-11-15",
@@ -144,6 +155,21 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 			theirs: `{"properties":{"ipRules":[{"ipAddressOrRange":"203.0.113.7"}]}}`,
 			drift:  `{"properties":{"enableAutomaticFailover":false}}`,
 			keeps:  []string{"203.0.113.7", `"enableAutomaticFailover":true`},
+		},
+		"container app": {
+			reason: "a pipeline set a secret, which no GET shows", id: appText, version: "2024-03-01",
+			body:   strings.Replace(appBody, "%s", "", 1),
+			theirs: `{"properties":{"configuration":{"secrets":[{"name":"db","value":"` + otherSecret + `"}]}}}`,
+			drift:  appDrift,
+			keeps:  []string{`"name":"db"`, `"external":true`, otherSecret},
+		},
+		"SQL database": {
+			reason: "the size of the last SKU is the service's default", id: groupText + "/providers/Microsoft.Sql/servers/sql/databases/db", version: "2021-11-01",
+			body:   `{"location":"westus2","sku":{"name":"S0"},"properties":{"readScale":"Disabled"}}`,
+			next:   `{"location":"westus2","sku":{"name":"Basic"},"properties":{"readScale":"Disabled"}}`,
+			theirs: `{"properties":{"autoPauseDelay":60}}`,
+			drift:  `{"properties":{"readScale":"Enabled"}}`,
+			keeps:  []string{`"autoPauseDelay":60`, `"readScale":"Disabled"`},
 		},
 		"machine": {
 			reason: "an operator attached a disk", id: groupText + "/providers/Microsoft.Compute/virtualMachines/vm", version: "2023-03-01",
@@ -159,6 +185,7 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.sim.TimeScale = 1e6 })
 			w.put(groupText, `{"location":"westus2"}`)
 			w.put(network+"virtualNetworks/net", `{"location":"westus2"}`)
+			w.put(groupText+"/providers/Microsoft.Sql/servers/sql", `{"location":"westus2"}`)
 			for _, used := range []string{"virtualNetworks/net/subnets/s1", "networkSecurityGroups/n", "routeTables/r", "natGateways/g"} {
 				if network+used != tc.id {
 					w.put(network+used, `{"location":"westus2","properties":{}}`)
@@ -170,18 +197,24 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 				t.Fatalf("creation: %d PUTs, %s %s", p.puts, got.Reason, got.Message)
 			}
 			p.patch(tc.theirs)
+			for other, patch := range tc.also {
+				(&passRunner{world: w, spec: resource.Desired{ID: id(t, other)}}).patch(patch)
+			}
 			if got := p.pass(); got.Stops() || p.puts != 1 {
 				t.Fatalf("what others set is no drift: %d PUTs, %s %s", p.puts, got.Reason, got.Message)
 			}
 			for round := range 2 {
 				p.patch(tc.drift)
+				if tc.next != "" && round > 0 {
+					p.spec.Body = json.RawMessage(tc.next)
+				}
 				if got := p.pass(); got.Stops() || p.puts != round+2 {
 					t.Fatalf("correction %d: %d PUTs, %s %s", round+1, p.puts, got.Reason, got.Message)
 				}
 				if got := p.pass(); got.Stops() || p.puts != round+2 {
 					t.Fatalf("after correction %d: %d PUTs, %s %s", round+1, p.puts, got.Reason, got.Message)
 				}
-				stored := string(p.read().Observed)
+				stored := w.storedBody(tc.id)
 				for _, text := range tc.keeps {
 					if !strings.Contains(stored, text) {
 						t.Errorf("correction %d lost %s (%s): %s", round+1, text, tc.reason, stored)

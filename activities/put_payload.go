@@ -20,7 +20,7 @@ import (
 // into the resource must not read a secret of the worker. It returns the secret
 // values too, so that they can be scrubbed from ARM's messages, and keeps hashes to
 // detect a rotation.
-func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict) {
+func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.Verdict) {
 	desired := p.in.Desired
 	body, known, err := p.Secrets.Resolve(ctx, p.request.Object.Desired)
 	if err != nil {
@@ -53,14 +53,19 @@ func (p *put) payload(ctx context.Context) ([]byte, []string, *resource.Verdict)
 		drift.RemoveUnstated(modified, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
 		body = modified
 	}
+	return body, values, p.unstatedLeaves(body)
+}
+
+// encodePayload returns a body as it is sent.
+func encodePayload(body map[string]any) ([]byte, *resource.Verdict) {
 	if lookup.ContainsMask(body) {
-		return nil, nil, invalidPayload("the payload contains a masked value and is not sent; remove the value from the manifest or from the extension that added it")
+		return nil, invalidPayload("the payload contains a masked value and is not sent; remove the value from the manifest or from the extension that added it")
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return nil, nil, invalidPayload("the payload cannot be encoded as JSON; check the extensions of the type")
+		return nil, invalidPayload("the payload cannot be encoded as JSON; check the extensions of the type")
 	}
-	return raw, values, nil
+	return raw, nil
 }
 
 // secretVerdict blocks for a secret that may still be created. One outside the

@@ -66,6 +66,8 @@ type PutResourceResult struct {
 	Kept string `json:"kept,omitempty"`
 	// Content is a keyed hash of what was refused, or may still fail (Refusal.Sent).
 	Content string `json:"content,omitempty"`
+	// Memory replaces the memory, when set: it contains what ARM refused.
+	Memory json.RawMessage `json:"memory,omitempty"`
 	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:
 	// the next PutResource needs Reset.
 	Unknown bool `json:"unknown,omitempty"`
@@ -110,6 +112,15 @@ type put struct {
 	secrets map[string]string
 	request extensions.Request
 	etag    string
+	// unstated are the values in the payload that the manifest does not state, stated the
+	// paths of those that it does. withoutRefused is set when the PUT is sent without
+	// those that ARM refused; memory is the memory with them.
+	unstated       []drift.Leaf
+	stated         []resource.Path
+	withoutRefused bool
+	memory         json.RawMessage
+	// patch is set when the payload is sent as a PATCH.
+	patch bool
 	// unconditional is set when the PUT is sent without the ETag of the read, because
 	// ARM refused it although the resource still has it.
 	unconditional bool
@@ -263,7 +274,7 @@ func (p *put) done(message string) *PutResourceResult {
 
 // stop returns the result with a verdict that stops the pass.
 func (p *put) stop(verdict resource.Verdict) *PutResourceResult {
-	result := &PutResourceResult{Verdict: p.report("PutResource", verdict)}
+	result := &PutResourceResult{Verdict: p.report("PutResource", verdict), Memory: p.memory}
 	if verdict.Class == resource.RetryNone && p.request.Object != nil {
 		result.Content = p.content()
 	}

@@ -39,9 +39,13 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if stop := p.writeHold(ctx); stop != nil {
 		return *p.stopUnsent(*stop, false), nil
 	}
-	payload, values, stop := p.payload(ctx)
-	if stop != nil {
-		return *p.stop(*stop), nil
+	payload, values, result, err := p.prepare(ctx)
+	switch {
+	case err != nil:
+		p.noteUnsent()
+		return p.failed(ctx, err, values)
+	case result != nil:
+		return *result, nil
 	}
 	// Once more: a modifier may have taken a while.
 	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
@@ -55,13 +59,24 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if (p.usesObserved() || p.keptTags) && !p.unconditional && !p.ignoresETags(p.in.Desired.ID.Type()) {
 		options.IfMatch = p.etag
 	}
-	operation, err := p.Client.Put(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
+	write := p.Client.Put
+	if p.patch {
+		write = p.Client.Patch
+	}
+	operation, err := write(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
 	if options.IfMatch != "" && hasStatus(err, http.StatusPreconditionFailed) && p.preconditionRetries < maxPreconditionRetries {
 		return p.resend(ctx, err, values)
 	}
 	if err != nil {
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 			p.noteUnsent()
+		}
+		again, stop := p.learnRefusal(err, p.refusalText(ctx, err, values))
+		switch {
+		case again:
+			return p.send(ctx)
+		case stop != nil:
+			return *p.stop(*stop), nil
 		}
 		return p.failed(ctx, err, values)
 	}
@@ -76,14 +91,38 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		verdict.Message = "ARM accepted the PUT, which ended as " + operation.Outcome + ": " + verdict.Message
 	}
 	// No heartbeat: the result arrives at the server as soon as one would.
-	result := PutResourceResult{
+	accepted := PutResourceResult{
 		Verdict: p.report("PutResource", verdict), Sent: true, Done: operation.Done,
-		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets, Kept: string(p.kept),
+		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets, Kept: string(p.kept), Memory: p.memory,
 	}
-	if !result.Done || verdict.Stops() {
-		result.Content = p.content()
+	if !accepted.Done || verdict.Stops() {
+		accepted.Content = p.content()
 	}
-	return result, nil
+	return accepted, nil
+}
+
+// prepare returns the payload as it is sent, with the secret values in it, or the result
+// of a PUT that must not be sent. The error is one of the transport.
+func (p *put) prepare(ctx context.Context) (payload []byte, values []string, result *PutResourceResult, err error) {
+	p.patch = false
+	body, values, stop := p.payload(ctx)
+	if stop == nil {
+		var completed []string
+		completed, stop, err = p.completeSecrets(ctx, body)
+		values = append(values, completed...)
+	}
+	if stop == nil && err == nil {
+		payload, stop = encodePayload(body)
+	}
+	if stop != nil {
+		result = p.stop(*stop)
+	}
+	return payload, values, result, err
+}
+
+// refusalText returns the message of a refusal, without secrets.
+func (p *put) refusalText(ctx context.Context, err error, values []string) string {
+	return p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, err, values)).Message
 }
 
 // maxPreconditionRetries bounds the PUTs that one attempt sends again because

@@ -72,6 +72,7 @@ const (
 	CallGet    Call = "get"
 	CallList   Call = "list"
 	CallPut    Call = "put"
+	CallPatch  Call = "patch"
 	CallDelete Call = "delete"
 	CallPost   Call = "post"
 	CallPoll   Call = "poll"

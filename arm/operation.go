@@ -73,6 +73,20 @@ func (c *Client) Put(ctx context.Context, id resource.ID, apiVersion string, bod
 	return operation, nil
 }
 
+// Patch writes the members of a body (JSON merge patch) and leaves the others; the type
+// must support it. Errors are those of Put.
+func (c *Client) Patch(ctx context.Context, id resource.ID, apiVersion string, body []byte, options PutOptions) (Operation, error) {
+	header := http.Header{}
+	if options.IfMatch != "" {
+		header.Set("If-Match", options.IfMatch)
+	}
+	operation, err := c.write(ctx, CallPatch, writeRequest{method: http.MethodPatch, id: id, apiVersion: apiVersion, body: body, header: header})
+	if err != nil {
+		return Operation{}, fmt.Errorf("patch %s: %w", id, err)
+	}
+	return operation, nil
+}
+
 // Delete deletes a resource. An absent one is no error: Done, with status 404 or
 // 204. A 404 with another meaning (a subscription or a type that is not found) is
 // an *Error and does not finish the delete.

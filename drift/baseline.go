@@ -45,6 +45,8 @@ type Baseline struct {
 	// Unstated are hashes of the values that the service set by itself at the last
 	// PUT, with their paths. Keep leaves them to the service.
 	Unstated PathSet `json:"unstated,omitempty"`
+	// Refused are values of other tools that Azure refused in a PUT; nil for none.
+	Refused *Refused `json:"refused,omitempty"`
 	// Corrections counts, by path, the PUTs that restored a value.
 	Corrections map[string]Correction `json:"fights,omitempty"`
 }
@@ -92,6 +94,9 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	baseline.Added, baseline.Crowded = newPathSet(added, maxAdded), len(added) > maxAdded
 	baseline.fill(kept, reasons, opts)
 	baseline.Corrections = corrections(kept, baseline.Body, opts)
+	if before := opts.Baseline.Refused; before != nil && before.Body == baseline.Body {
+		baseline.Refused = before
+	}
 	baseline.Unstated = opts.Baseline.Unstated
 	if opts.Sent && opts.KeepOthers {
 		baseline.Unstated = unstatedValues(desired, observed, opts)

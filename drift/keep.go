@@ -50,6 +50,11 @@ func Keep(desired, observed map[string]any, opts Options) (payload map[string]an
 func unstatedValues(desired, observed map[string]any, opts Options) PathSet {
 	k := keeper{hash: hasher{opts.Key}, kept: map[pathHash]int{}, own: map[pathHash]int{}, before: opts.Kept.decoded()}
 	k.members(desired, othersOf(desired, observed, opts), nil)
+	for _, path := range maskedSecrets(desired, observed, opts) {
+		if !k.before.has(path) {
+			k.own[placeholderHash(path)] = len(path)
+		}
+	}
 	return newPathSet(k.own, maxUnstated)
 }
 

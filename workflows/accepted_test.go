@@ -161,3 +161,23 @@ func TestAcceptedPutAfterALongOperation(t *testing.T) {
 		t.Errorf("after an operation of five hours the PUT counts as %s old, want some minutes", age)
 	}
 }
+
+// TestRefusedPutIsRemembered checks that the memory that a refused PUT returns is the one
+// of the next pass.
+func TestRefusedPutIsRemembered(t *testing.T) {
+	r := newRun(t)
+	r.script.pre = func(activities.PreCheckInput) resource.Verdict {
+		return resource.Verdict{Action: resource.ActionProceed, Differences: []resource.Difference{{Path: "properties.size"}}}
+	}
+	var memories []string
+	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
+		memories = append(memories, string(in.Memory))
+		return activities.PutResourceResult{Verdict: resource.Block(resource.ReasonHeld, "refused"), Memory: json.RawMessage(`{"refused":{}}`)}, nil
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{By: "ada@host"})
+	r.start(2 * time.Minute)
+	if len(memories) < 2 || memories[0] != "" || memories[1] != `{"refused":{}}` {
+		t.Errorf("the PUTs received the memories %q", memories)
+	}
+}

@@ -86,6 +86,9 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 	p.put, p.content = result.Sent, result.Content
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
 	r.state.PutUnknown = result.Unknown || err != nil
+	if result.Memory != nil {
+		r.state.Memory = result.Memory
+	}
 	if result.Sent || r.state.PutUnknown {
 		r.state.Accepted = nil
 	}

@@ -1,0 +1,299 @@
+package drift
+
+import (
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// OpenSecret is a secret of an object in a payload that neither the manifest states nor
+// the GET shows: a PUT of the payload may remove it.
+type OpenSecret struct {
+	Path resource.Path
+	// Evident is set where the resource shows that the secret exists: by a placeholder,
+	// or by an item of a list that has no other value in its place.
+	Evident bool
+	masked  bool
+	holder  map[string]any
+	name    string
+}
+
+// OpenSecrets returns the secrets that a payload lacks, by what is published about the
+// type (types.Marks). A secret of another tool that the GET does show is added to the
+// payload, and has its Value. observed must be unmasked.
+func OpenSecrets(payload, desired, observed map[string]any, opts Options) []OpenSecret {
+	shape := types.Lookup(opts.Type, opts.APIVersion)
+	if shape == nil || observed == nil {
+		return nil
+	}
+	f := &secretFinder{marks: types.MarksOf(opts.Type), unstated: opts.Baseline.Unstated.decoded()}
+	if f.marks.Sensitive == nil && f.marks.WriteOnly == nil {
+		return nil
+	}
+	f.object(shape.Body, holder{payload: payload, desired: desired, observed: observed})
+	return f.found
+}
+
+type secretFinder struct {
+	marks types.Marks
+	// unstated are the hashes of what the service had set by itself.
+	unstated decodedSet
+	found    []OpenSecret
+}
+
+// holder is one object in the three bodies; desired and observed may be nil.
+type holder struct {
+	payload, desired, observed map[string]any
+	path                       resource.Path
+	// item is set for an item of a list.
+	item bool
+}
+
+func (f *secretFinder) object(n *types.Node, at holder) {
+	lists, additional := formOf(n, at.payload, at.observed)
+	for _, list := range lists {
+		for _, p := range list {
+			if p.Has(types.ReadOnly) {
+				continue
+			}
+			if below := at.path.With(resource.Step{Name: p.Name}); f.isSecret(p, below) {
+				f.secret(lists, p, at)
+				continue
+			}
+			if name, value, present := property(at.payload, p.Name); present {
+				f.value(p.Type, value, at.at(name))
+			}
+		}
+	}
+	if additional == nil {
+		return
+	}
+	for name := range inOrder(at.payload) {
+		if _, known := propertyIn(lists, name); !known {
+			f.value(additional, at.payload[name], at.at(name))
+		}
+	}
+}
+
+// at returns the values of a member in desired and observed, with its path.
+func (h holder) at(name string) sides {
+	_, desired, _ := property(h.desired, name)
+	_, observed, _ := property(h.observed, name)
+	return sides{desired: desired, observed: observed, path: h.path.With(resource.Step{Name: name})}
+}
+
+// sides is one value in desired and observed.
+type sides struct {
+	desired, observed any
+	path              resource.Path
+}
+
+func (f *secretFinder) value(n *types.Node, payload any, at sides) {
+	switch value := payload.(type) {
+	case map[string]any:
+		if isMarker(value) {
+			return
+		}
+		desired, _ := at.desired.(map[string]any)
+		observed, _ := at.observed.(map[string]any)
+		f.object(n, holder{payload: value, desired: desired, observed: observed, path: at.path})
+	case []any:
+		if n.Item != nil && allObjects(value) {
+			f.items(n.Item, value, at)
+		}
+	}
+}
+
+// items pairs the items of a payload's list with those of desired and observed.
+func (f *secretFinder) items(n *types.Node, payload []any, at sides) {
+	desired, _ := at.desired.([]any)
+	observed, _ := at.observed.([]any)
+	pairs := func(others []any) matching {
+		probe := &walker{subject: &subject{}}
+		return matchItems(payload, others, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
+	}
+	ours, theirs := pairs(desired), pairs(observed)
+	for i, item := range payload {
+		object, _ := item.(map[string]any)
+		h := holder{payload: object, path: at.path.With(theirs.step(i, item)), item: true}
+		if j := ours.observed[i]; j >= 0 {
+			h.desired, _ = desired[j].(map[string]any)
+		}
+		if j := theirs.observed[i]; j >= 0 {
+			h.observed, _ = observed[j].(map[string]any)
+		}
+		f.object(n, h)
+	}
+}
+
+// isSecret reports whether a property is a text that a GET does not show whole.
+func (f *secretFinder) isSecret(p types.Property, path resource.Path) bool {
+	return p.Type.Kind == types.Text && (p.Type.Sensitive || p.Has(types.WriteOnly) || f.marks.Sensitive.Contain(path) || f.marks.WriteOnly.Contain(path))
+}
+
+// secret notes a secret that the payload lacks.
+func (f *secretFinder) secret(lists [][]types.Property, p types.Property, at holder) {
+	own, sent, _ := property(at.payload, p.Name)
+	_, stated, _ := property(at.desired, p.Name)
+	if stated != nil || sent != nil && !isHidden(sent) || at.observed == nil {
+		return
+	}
+	if own == "" {
+		own = p.Name
+	}
+	path := at.path.With(resource.Step{Name: own})
+	_, shown, _ := property(at.observed, p.Name)
+	text, _ := shown.(string)
+	open := OpenSecret{Path: path, masked: isHidden(shown), holder: at.payload, name: own}
+	delete(at.payload, own)
+	switch {
+	case open.masked:
+		open.Evident = !f.unstated.hasHash(placeholderHash(path))
+	case text != "":
+		at.payload[own] = text
+	case at.item && !carriesValue(lists, p.Name, at.observed):
+		open.Evident = len(at.desired) < 2 || p.Has(types.Required)
+	}
+	f.found = append(f.found, open)
+}
+
+// isHidden reports whether a text stands for a secret, or has a part that does.
+func isHidden(value any) bool {
+	text, isText := value.(string)
+	return isText && (isPlaceholder(text) || resource.Masked(text) || strings.Contains(text, "***"))
+}
+
+// maskedSecrets returns the paths of the secrets that observed shows as placeholders and
+// desired does not state.
+func maskedSecrets(desired, observed map[string]any, opts Options) []resource.Path {
+	var paths []resource.Path
+	for _, open := range OpenSecrets(Clone(observed), desired, observed, opts) {
+		if open.masked {
+			paths = append(paths, open.Path)
+		}
+	}
+	return paths
+}
+
+// With returns the set with more paths.
+func (s PathSet) With(paths ...resource.Path) PathSet {
+	depths := map[pathHash]int{}
+	for known := s.decoded(); len(known) >= len(pathHash{}); known = known[len(pathHash{}):] {
+		depths[pathHash(known[:len(pathHash{})])] = 0
+	}
+	for _, path := range paths {
+		depths[hashPath(path)] = len(path)
+	}
+	return newPathSet(depths, maxUnstated)
+}
+
+// carriesValue reports whether an object shows another member that has the value of the
+// secret: a plain value, or a reference or an identity with which the service reads it.
+func carriesValue(lists [][]types.Property, secret string, observed map[string]any) bool {
+	for _, list := range lists {
+		for _, p := range list {
+			name := strings.ToLower(p.Name)
+			_, value, _ := property(observed, p.Name)
+			if strings.EqualFold(name, secret) || isEmpty(value) {
+				continue
+			}
+			for _, word := range [...]string{strings.ToLower(secret), "identity", "reference", "vault"} {
+				if strings.Contains(name, word) {
+					return true
+				}
+			}
+			if name == "value" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// placeholderHash is the hash of a placeholder at a path in Baseline.Unstated.
+func placeholderHash(path resource.Path) pathHash {
+	return hashPath(path.With(resource.Step{Name: "= secret"}))
+}
+
+// Complete sets the secret to the text at a path of an answer, in the form of types.Walk,
+// and reports whether it did. In lists of the answer the item counts that agrees with the
+// object in the payload, if it is the only one.
+func (o OpenSecret) Complete(answer map[string]any, at []string) bool {
+	candidates := []any{answer}
+	listed := false
+	for _, step := range at[:len(at)-1] {
+		var next []any
+		for _, candidate := range candidates {
+			switch value := candidate.(type) {
+			case []any:
+				next, listed = append(next, value...), true
+			case map[string]any:
+				if _, member, present := property(value, step); present {
+					next = append(next, member)
+				}
+			}
+		}
+		candidates = next
+	}
+	found := ""
+	for _, candidate := range candidates {
+		object, _ := candidate.(map[string]any)
+		_, value, _ := property(object, o.name)
+		text, _ := value.(string)
+		if object == nil || listed && !o.agrees(object) {
+			continue
+		}
+		if found != "" && text != found {
+			return false
+		}
+		found = text
+	}
+	if found == "" || isHidden(found) {
+		return false
+	}
+	o.holder[o.name] = found
+	return true
+}
+
+// agrees reports whether an item of an answer has the same texts as the object in the
+// payload, as far as both have them, and at least one.
+func (o OpenSecret) agrees(item map[string]any) bool {
+	common := 0
+	for name, value := range item {
+		theirs, isText := value.(string)
+		_, own, present := property(o.holder, name)
+		ours, _ := own.(string)
+		if !isText || !present || ours == "" || strings.EqualFold(name, o.name) {
+			continue
+		}
+		if !strings.EqualFold(theirs, ours) {
+			return false
+		}
+		common++
+	}
+	return common > 0
+}
+
+// Value returns the secret in the payload, "" while it is open.
+func (o OpenSecret) Value() string {
+	text, _ := o.holder[o.name].(string)
+	return text
+}
+
+// Matches reports whether the secret is at a path in the form of types.Walk.
+func (o OpenSecret) Matches(secret []string) bool {
+	if len(secret) != len(o.Path) {
+		return false
+	}
+	for i, step := range o.Path {
+		name := strings.ToLower(step.Name)
+		if step.Name == "" {
+			name = "[]"
+		}
+		if secret[i] != name && secret[i] != "*" {
+			return false
+		}
+	}
+	return true
+}

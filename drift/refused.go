@@ -1,0 +1,127 @@
+package drift
+
+import (
+	"fmt"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// Refused are values that the manifest does not state and that Azure refused in a PUT. It
+// counts for one body: another one may make the value legal.
+type Refused struct {
+	// Body is the hash of the manifest's body, Leaves are hashes of paths and values.
+	Body   string  `json:"body"`
+	Leaves PathSet `json:"leaves"`
+}
+
+// maxRefused bounds Refused.
+const maxRefused = 50
+
+// Leaf is a value of a payload that the manifest does not state: a scalar, an empty
+// mapping or a whole list.
+type Leaf struct {
+	Path  resource.Path
+	Value any
+	// Own is set where the service had set the value by itself at the last PUT; Refused
+	// where Azure refused it beside the same body of the manifest.
+	Own, Refused bool
+	hash         pathHash
+}
+
+// Leaves returns the values of a payload that desired does not state, and the paths of
+// the scalars that it does.
+func Leaves(payload, desired map[string]any, opts Options) (unstated []Leaf, stated []resource.Path) {
+	c := leafCollector{hash: hasher{opts.Key}, own: opts.Baseline.Unstated.decoded()}
+	if refused := opts.Baseline.Refused; refused != nil && refused.Body == c.hash.cursor(root(desired)) {
+		c.refused = refused.Leaves.decoded()
+	}
+	c.members(payload, desired, nil)
+	return c.unstated, c.stated
+}
+
+type leafCollector struct {
+	hash         hasher
+	own, refused decodedSet
+	unstated     []Leaf
+	stated       []resource.Path
+}
+
+func (c *leafCollector) members(payload, desired map[string]any, path resource.Path) {
+	for name := range inOrder(payload) {
+		_, stated, isStated := property(desired, name)
+		c.value(payload[name], stated, isStated, path.With(resource.Step{Name: name}))
+	}
+}
+
+func (c *leafCollector) value(payload, desired any, stated bool, path resource.Path) {
+	members, isMap := payload.(map[string]any)
+	own, ownMap := desired.(map[string]any)
+	items, isList := payload.([]any)
+	switch {
+	case isMap && len(members) > 0 && (!stated || ownMap && !isMarker(own)):
+		c.members(members, own, path)
+	case !stated:
+		leaf := Leaf{Path: path, Value: payload, hash: hashPath(path.With(resource.Step{Name: "=" + c.hash.sum(payload)}))}
+		leaf.Own, leaf.Refused = c.own.hasHash(leaf.hash), c.refused.hasHash(leaf.hash)
+		c.unstated = append(c.unstated, leaf)
+	case isList && len(items) > 0 && allObjects(items):
+		ownItems, _ := desired.([]any)
+		matched := matching{key: identifyingKey(ownItems, items)}
+		paired := map[int]any{}
+		if matched.key != "" {
+			for i, at := range matchByKey(ownItems, items, matched.key) {
+				paired[at] = ownItems[i]
+			}
+		}
+		for at, item := range items {
+			if _, found := paired[at]; found || matched.key == "" {
+				c.value(item, paired[at], true, path.With(matched.step(at, item)))
+			}
+		}
+	default:
+		c.stated = append(c.stated, path)
+	}
+}
+
+// WithRefused returns the baseline with values that Azure refused beside the body of the
+// manifest. It forgets those of another body.
+func (b Baseline) WithRefused(desired map[string]any, leaves []Leaf, opts Options) Baseline {
+	body := hasher{opts.Key}.cursor(root(desired))
+	depths := map[pathHash]int{}
+	if b.Refused != nil && b.Refused.Body == body {
+		for known := b.Refused.Leaves.decoded(); len(known) >= len(pathHash{}); known = known[len(pathHash{}):] {
+			depths[pathHash(known[:len(pathHash{})])] = 1
+		}
+	}
+	for _, leaf := range leaves {
+		depths[leaf.hash] = 0
+	}
+	b.Refused = &Refused{Body: body, Leaves: newPathSet(depths, maxRefused)}
+	return b
+}
+
+// Remove removes a value from a payload, and the mappings around it that are empty then.
+func (l Leaf) Remove(payload map[string]any) {
+	for at := l.Path; len(at) > 0; at = at[:len(at)-1] {
+		last := at[len(at)-1]
+		parent, _ := at[:len(at)-1].Get(payload)
+		object, isMap := parent.(map[string]any)
+		name, _, present := property(object, last.Name)
+		if !isMap || !present {
+			return
+		}
+		delete(object, name)
+		if len(object) > 0 {
+			return
+		}
+	}
+}
+
+// Text returns the value as a text, "" for lists and mappings.
+func (l Leaf) Text() string {
+	switch l.Value.(type) {
+	case map[string]any, []any, nil:
+		return ""
+	}
+	return fmt.Sprint(l.Value)
+}
