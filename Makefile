@@ -42,12 +42,12 @@ dev-build:
 		cd dev && $(GO) build -ldflags '$(LDFLAGS)' -o bin/local ./local
 
 # The commands of README and docs build too, while tests use both cores: building first
-# fills the cache.
+# fills the cache. Tests of dev/ wait more than they compute: four run side by side.
 .PHONY: test
 test: build ## run all tests of both modules; needs only Go, make and git
 	$(GO) test ./...
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test -timeout 20m ./...
+	cd dev && $(GO) test -timeout 20m -parallel 4 ./...
 
 .PHONY: test-webui
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
