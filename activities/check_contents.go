@@ -50,7 +50,7 @@ type CheckContentsResult struct {
 // not manage: everything in a resource group, and the published children of a type.
 // Managed resources that are being deleted with their owner do not block.
 func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (CheckContentsResult, error) {
-	ctx = arm.WithCredential(ctx, in.Credential)
+	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
 	requests, cancel := requestContext(ctx)

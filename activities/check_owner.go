@@ -52,7 +52,7 @@ type CheckOwnerResult struct {
 // the pass continue. It makes no request to the resource itself, and reads the
 // others through the cache within lookup.Timeout.
 func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckOwnerResult, error) {
-	ctx = arm.WithCredential(ctx, in.Desired.Credential)
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	a.noteChanges(in.Changes)

@@ -54,7 +54,7 @@ type ImportResourceResult struct {
 // ImportResource reads a resource and returns the content of its manifest. It never
 // writes.
 func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput) (ImportResourceResult, error) {
-	ctx = arm.WithCredential(ctx, in.Credential)
+	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
 	requests, cancel := requestContext(ctx)

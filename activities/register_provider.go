@@ -60,7 +60,7 @@ type registration struct {
 // reads the state first, so that few workers request it, and a repeated request
 // changes nothing.
 func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderInput) (RegisterProviderResult, error) {
-	ctx = arm.WithCredential(ctx, in.Credential)
+	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
 	if in.Namespace == "" {

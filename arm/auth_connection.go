@@ -26,6 +26,12 @@ type Connection struct {
 	// Subscriptions are the GUIDs that the connection is restricted to, none for
 	// all: it serves no other, and these where no credential is named.
 	Subscriptions []string
+	// MayRead are further GUIDs that a restricted connection may read from, for
+	// references.
+	MayRead []string
+	// Strict refuses every other connection for resources in Subscriptions, the
+	// client's own included.
+	Strict bool
 }
 
 type credentialKey struct{}
@@ -48,13 +54,18 @@ type connections struct {
 	byName map[string]*Client
 	// bySubscription has the names of restricted connections; keys are lower case.
 	bySubscription map[string]string
-	// subscriptions of each restricted connection, in lower case.
-	subscriptions map[string][]string
+	// subscriptions of each restricted connection, in lower case, and the further ones
+	// that it may read.
+	subscriptions, mayRead map[string][]string
+	strict                 map[string]bool
 }
 
 // newConnections creates the additional connections with the options that they share.
 func newConnections(options Options) (*connections, error) {
-	all := &connections{byName: map[string]*Client{}, bySubscription: map[string]string{}, subscriptions: map[string][]string{}}
+	all := &connections{
+		byName: map[string]*Client{}, bySubscription: map[string]string{},
+		subscriptions: map[string][]string{}, mayRead: map[string][]string{}, strict: map[string]bool{},
+	}
 	for _, name := range slices.Sorted(maps.Keys(options.Connections)) {
 		connection := options.Connections[name]
 		own := connection.Options
@@ -69,7 +80,10 @@ func newConnections(options Options) (*connections, error) {
 			return nil, fmt.Errorf("credential %s: %w", name, err)
 		}
 		client.name = name
-		all.byName[name] = client
+		all.byName[name], all.strict[name] = client, connection.Strict
+		for _, subscription := range connection.MayRead {
+			all.mayRead[name] = append(all.mayRead[name], strings.ToLower(subscription))
+		}
 		for _, subscription := range connection.Subscriptions {
 			key := strings.ToLower(subscription)
 			if other, taken := all.bySubscription[key]; taken {
@@ -82,27 +96,59 @@ func newConnections(options Options) (*connections, error) {
 	return all, nil
 }
 
-// For returns the connection for a resource: the one that the context names, else
-// the one that is restricted to its subscription, else the client's own. An unknown
-// name, and one that is restricted to other subscriptions, is an *Error with
-// CodeCredentialNotUsable.
+// For returns the connection for reading a resource on behalf of the resource of the
+// context (WithSubject; without one the resource itself): the one that the context names,
+// else the one that is restricted to the subscription of that resource, else the client's
+// own. An unknown name, one that is restricted to other subscriptions, and one that a
+// strict connection excludes are an *Error with CodeCredentialNotUsable.
 func (c *Client) For(ctx context.Context, id resource.ID) (*Client, error) {
+	return c.forRequest(ctx, id, true)
+}
+
+// forRequest is For; a request that is no read does not get a connection that may only
+// read there.
+func (c *Client) forRequest(ctx context.Context, id resource.ID, read bool) (*Client, error) {
 	if c.connections == nil {
 		return c, nil // selected before
 	}
-	name, subscription := CredentialName(ctx), strings.ToLower(id.Subscription())
-	if name == "" {
-		name = c.connections.bySubscription[subscription]
-	}
+	name, subscription := c.ConnectionName(ctx, id), strings.ToLower(id.Subscription())
 	connection, err := c.connection(name)
 	if err != nil {
 		return nil, err
 	}
-	if allowed := c.connections.subscriptions[name]; len(allowed) > 0 && !slices.Contains(allowed, subscription) {
-		return nil, notUsable("credential %s is restricted to the subscriptions %s, which do not contain %s; set another one in reconcile.credential, or add the subscription in the worker's config",
-			name, strings.Join(allowed, ", "), id.Short())
+	all := c.connections
+	subject := strings.ToLower(subjectOf(ctx, id).Subscription())
+	if tied := all.bySubscription[subject]; tied != "" && tied != name && all.strict[tied] {
+		return nil, notUsable("the subscription of %s is tied to the credential %s alone (tied: strict); leave reconcile.credential out", subjectOf(ctx, id).Short(), tied)
 	}
-	return connection, nil
+	allowed := all.subscriptions[name]
+	if len(allowed) == 0 || slices.Contains(allowed, subscription) || read && slices.Contains(all.mayRead[name], subscription) {
+		return connection, nil
+	}
+	return nil, notUsable("credential %s is restricted to the subscriptions %s, which do not contain %s; set another one in reconcile.credential, or add the subscription to subscriptions or may-read in the worker's config",
+		name, strings.Join(allowed, ", "), id.Short())
+}
+
+// ConnectionName returns the name of the connection that For selects, before it checks
+// whether it may be used: a key for caches of what was read.
+func (c *Client) ConnectionName(ctx context.Context, id resource.ID) string {
+	name := CredentialName(ctx)
+	if name == "" && c.connections != nil {
+		name = c.connections.bySubscription[strings.ToLower(subjectOf(ctx, id).Subscription())]
+	}
+	if name == "" {
+		return CredentialDefaultName
+	}
+	return name
+}
+
+// subjectOf returns the resource that a request is sent for, id where the context has
+// none.
+func subjectOf(ctx context.Context, id resource.ID) resource.ID {
+	if subject, ok := ctx.Value(subjectKey{}).(resource.ID); ok && !subject.IsZero() {
+		return subject
+	}
+	return id
 }
 
 // connection returns the connection of a name.

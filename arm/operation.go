@@ -135,7 +135,7 @@ type writeRequest struct {
 // write sends a request and returns the operation that it starts. Once ARM accepted
 // the request, a lost or oversized body is no error: an error would repeat the write.
 func (c *Client) write(ctx context.Context, call Call, w writeRequest) (Operation, error) {
-	c, err := c.For(ctx, w.id)
+	c, err := c.forRequest(ctx, w.id, false)
 	if err != nil {
 		return Operation{}, err
 	}

@@ -1,6 +1,7 @@
 package arm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/armature-io/armature/resource"
 )
 
 // Poll is the result of one poll.
@@ -38,14 +41,14 @@ type Poll struct {
 // not 2xx, and a token of an unknown form, is no error but Unreadable; Err is then
 // the response of a refused operation URL or of a failed Location.
 func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
-	resume, poller, err := c.decodeToken(token)
+	resume, poller, err := c.decodeToken(ctx, token)
 	if err != nil {
 		return Poll{}, fmt.Errorf("poll operation: %w", err)
 	}
 	if poller == nil {
 		return c.unreadablePoll(Poll{}), nil
 	}
-	trip := &roundTrip{call: CallPoll, typ: resume.Type}
+	trip := &roundTrip{call: CallPoll, typ: resume.Type, subscription: strings.ToLower(subjectOf(ctx, resource.ID{}).Subscription())}
 	_, err = poller.Poll(withRoundTrip(ctx, trip))
 	if trip.refused || !trip.sent && ctx.Err() == nil && !isUnsent(err) {
 		return c.unreadablePoll(Poll{}), nil
@@ -177,8 +180,9 @@ func encodeToken(poller *runtime.Poller[json.RawMessage], resume resumeToken) (s
 
 // decodeToken returns no poller for a text that is no token of this version of the
 // client. It drops errors, which contain the token's text, except for a credential
-// that is no longer configured.
-func (c *Client) decodeToken(token string) (resumeToken, *runtime.Poller[json.RawMessage], error) {
+// that is no longer configured or may not be used for the context's resource: tokens
+// come from histories, and whoever can write one must not choose the credential.
+func (c *Client) decodeToken(ctx context.Context, token string) (resumeToken, *runtime.Poller[json.RawMessage], error) {
 	var resume resumeToken
 	if json.Unmarshal([]byte(token), &resume) != nil {
 		return resume, nil, nil
@@ -186,6 +190,11 @@ func (c *Client) decodeToken(token string) (resumeToken, *runtime.Poller[json.Ra
 	connection, err := c.connection(resume.Credential)
 	if err != nil {
 		return resume, nil, err
+	}
+	if subject := subjectOf(ctx, resource.ID{}); !subject.IsZero() {
+		if _, err := c.forRequest(WithCredential(ctx, cmp.Or(resume.Credential, CredentialDefaultName)), subject, true); err != nil {
+			return resume, nil, err
+		}
 	}
 	poller, err := runtime.NewPollerFromResumeToken[json.RawMessage](resume.Poller, connection.pipeline, nil)
 	if err != nil {

@@ -23,8 +23,9 @@ const maxResponseBytes = 8 << 20
 
 // Errors of guardedTransport.
 var (
-	errForeignHost = errors.New("the URL is not on the endpoint's host, so no token is sent there")
-	errTooLarge    = errors.New("the response is larger than 8 MB")
+	errForeignHost         = errors.New("the URL is not on the endpoint's host, so no token is sent there")
+	errForeignSubscription = errors.New("the URL of the operation is in another subscription than its resource, so it is not requested")
+	errTooLarge            = errors.New("the response is larger than 8 MB")
 )
 
 // TransportOptions configures the HTTP client for ARM and the token endpoint.
@@ -129,6 +130,8 @@ func withoutRedirects(client *http.Client) *http.Client {
 type roundTrip struct {
 	call Call
 	typ  string
+	// subscription is the only one that the URL may name, in lower case; "" for any.
+	subscription string
 	// response is the last response, nil before the first.
 	response *http.Response
 	// sent is set once a request left, refused once one was stopped.
@@ -160,6 +163,10 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 	if !sameHost(request.URL, g.endpoint) {
 		trip.refused = true
 		return nil, errForeignHost
+	}
+	if named := scopeOf(request).subscription; trip.subscription != "" && named != "" && named != trip.subscription {
+		trip.refused = true
+		return nil, errForeignSubscription
 	}
 	trip.sent, trip.response = true, nil
 	start := g.now()

@@ -45,8 +45,8 @@ func VaultSuffix(options CloudOptions) string {
 
 type subjectKey struct{}
 
-// WithSubject sets the resource that secrets are read for: its ID selects the
-// connection, as for its own requests.
+// WithSubject sets the resource on behalf of which others are read, and secrets: its ID
+// selects the connection, as for its own requests.
 func WithSubject(ctx context.Context, id resource.ID) context.Context {
 	return context.WithValue(ctx, subjectKey{}, id)
 }

@@ -82,7 +82,14 @@ type Credential struct {
 	// Subscriptions are the GUIDs that it is restricted to: it serves no other, and
 	// these where a manifest names no credential. Empty is unrestricted.
 	Subscriptions []string
+	// MayRead are further GUIDs from which it may read, for references.
+	MayRead []string `mapstructure:"may-read"`
+	// Tied is TiedStrict where no other credential serves Subscriptions, else "".
+	Tied string
 }
+
+// TiedStrict is the value of Credential.Tied that refuses every other credential.
+const TiedStrict = "strict"
 
 // CloudSettings are the addresses of ARM and its tokens.
 type CloudSettings struct {

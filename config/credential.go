@@ -25,6 +25,8 @@ func credentialKeys() []key {
 	return []key{
 		{"kind", "", "default, workload-identity, managed-identity, client-secret, client-certificate, azure-cli, or none (loopback only); required"},
 		{"subscriptions", "", "list of the subscriptions that it is restricted to: it serves no other, and these where a manifest names no credential; without it, it serves every manifest that names it"},
+		{"may-read", "", "list of further subscriptions from which resources in subscriptions may read, for $ref and owners; none without it"},
+		{"tied", "", "strict: manifests of resources in subscriptions may name no other credential, not even default; empty allows it"},
 		{"tenant-id", "", "its tenant; required for client-secret and client-certificate"},
 		{"client-id", "", "its application, required for client-secret and client-certificate; or client ID or resource ID of a user-assigned managed identity"},
 		{"client-secret", "", "reference to its secret: env:NAME or file:PATH"},
@@ -105,6 +107,11 @@ func (c Config) credentials(p *problems) {
 			p.require(credential.CloudSettings == CloudSettings{}, prefix+"cloud", "required with the other addresses; without any of them the worker's own apply")
 		}
 		credential.Identity.check(p, prefix, prefix+"kind", credential.Kind, credential.EffectiveCloud(c.Azure))
+		p.require(credential.Tied == "" || credential.Tied == TiedStrict, prefix+"tied", "must be strict or empty, not %q", credential.Tied)
+		p.require(len(credential.Subscriptions) > 0 || credential.Tied == "" && len(credential.MayRead) == 0, prefix+"subscriptions", "required with may-read and tied")
+		for _, subscription := range credential.MayRead {
+			p.require(guidPattern.MatchString(subscription), prefix+"may-read", "must be GUIDs, not %q", subscription)
+		}
 		for _, subscription := range credential.Subscriptions {
 			p.require(guidPattern.MatchString(subscription), prefix+"subscriptions", "must be GUIDs, not %q", subscription)
 			other, taken := owners[strings.ToLower(subscription)]

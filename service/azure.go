@@ -40,7 +40,9 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 		credential := settings.Credentials[name]
 		named, err := connection(credentials, throttle, "credentials."+name+".", credential.Kind, credential.Identity, credential.EffectiveCloud(settings.Azure))
 		problems = append(problems, err)
-		options.Connections[name] = arm.Connection{Options: named, Subscriptions: credential.Subscriptions}
+		options.Connections[name] = arm.Connection{
+			Options: named, Subscriptions: credential.Subscriptions, MayRead: credential.MayRead, Strict: credential.Tied == config.TiedStrict,
+		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func (r *Reader) APIVersion(ctx context.Context, id resource.ID) (string, error)
 	if version, ok := v.get(key); ok {
 		return version, nil
 	}
-	done := v.requests.DoChan(key+" "+arm.CredentialName(ctx), func() (any, error) {
+	done := v.requests.DoChan(key+" "+v.client.ConnectionName(ctx, id), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 		defer cancel()
 		return v.request(ctx, key, subscription, id)

@@ -67,7 +67,7 @@ func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, no
 			return Reading{Err: err, at: r.now()}
 		}
 	}
-	v := variant{apiVersion: apiVersion, credential: arm.CredentialName(ctx)}
+	v := variant{apiVersion: apiVersion, credential: r.client.ConnectionName(ctx, id)}
 	key := id.Key() + "?" + v.apiVersion + "?" + v.credential
 	notBefore = r.lastChange(id, notBefore)
 	if got, ok := r.readings.get(id, v, notBefore); ok {
@@ -195,13 +195,13 @@ func (r *Reader) Resolve(ctx context.Context, reference resource.Reference) (ext
 // Cache takes over what a step of this worker just read of a resource that a check
 // has read before: its children need no GET. Other resources are not cached.
 func (r *Reader) Cache(ctx context.Context, id resource.ID, apiVersion string, observed map[string]any, at time.Time) {
-	r.readings.refresh(id, variant{apiVersion, arm.CredentialName(ctx)}, observed, at)
+	r.readings.refresh(id, variant{apiVersion, r.client.ConnectionName(ctx, id)}, observed, at)
 }
 
 // Drop invalidates all readings of a resource that was just written, including a
 // read in flight: its children would wait on a state from before the write.
 func (r *Reader) Drop(ctx context.Context, id resource.ID, apiVersion string) {
-	r.readings.invalidate(id, variant{apiVersion, arm.CredentialName(ctx)})
+	r.readings.invalidate(id, variant{apiVersion, r.client.ConnectionName(ctx, id)})
 }
 
 // UntilExpiry returns the time until the oldest reading of some resources expires,
