@@ -91,7 +91,7 @@ and --all need --yes.
 
 func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOptions) error {
 	return a.sendSelected(ctx, request{
-		targets: s, goal: await.Deleted, wait: how.wait,
+		targets: s, ends: true, goal: await.Deleted, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
 		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
 			return a.sendDelete(ctx, b, w.Record, workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope})

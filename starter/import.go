@@ -13,6 +13,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/importer"
 	"github.com/armature-io/armature/workflows"
@@ -161,7 +162,7 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 			var err error
 			inputs[i].Credential = how.credential
 			results[i], err = b.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), inputs[i])
-			return withName(cli.KindAndName(inputs[i].ID), err)
+			return batch.WithName(cli.KindAndName(inputs[i].ID), err)
 		})
 		switch {
 		case errors.Is(err, backend.ErrInterrupted):

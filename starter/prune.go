@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
@@ -46,7 +45,7 @@ func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record) 
 	}
 	return a.sendWaves(ctx, stale, prune.Order(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{})
-		if errors.Is(err, backend.ErrNotManaged) {
+		if backend.IsNotManaged(err) {
 			return "no longer managed", nil
 		}
 		return text, err

@@ -36,11 +36,7 @@ func (a *app) abortManifests(ctx context.Context, set manifest.Set) error {
 	}
 	records := recordsOf(set.Resources)
 	return a.sendAll(ctx, records, backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		text, err := a.sendAbort(ctx, b, records[i].WorkflowID)
-		if errors.Is(err, backend.ErrNotManaged) {
-			return text, &backend.RefusedError{Kind: workflows.RefusedNotManaged, Text: "it is not managed; `armature apply` manages it again"}
-		}
-		return text, err
+		return a.sendAbort(ctx, b, records[i].WorkflowID)
 	})
 }
 
@@ -50,6 +46,9 @@ func (a *app) sendAbort(ctx context.Context, b *connection, workflowID string) (
 	err := b.Update(ctx, workflowID, backend.Message{Name: workflows.AbortUpdate, Input: workflows.AbortInput{By: a.by}, Result: &result})
 	if refusal, ok := errors.AsType[*backend.RefusedError](err); ok && refusal.Kind == workflows.RefusedNotDeleted {
 		return "is not being deleted", nil
+	}
+	if backend.IsNotManaged(err) {
+		return "", &backend.RefusedError{Text: "it is not managed; `armature apply` manages it again"}
 	}
 	return takenBackText(result.DeletedWith) + pausedText(result.Paused), err
 }
@@ -85,7 +84,7 @@ With -l or --all it asks first (--yes answers; it is needed without a terminal).
 			input.By = a.by
 			targets.Names = args
 			return a.sendSelected(c.Context(), request{
-				targets: targets,
+				targets: targets, ends: true,
 				confirm: func(records []backend.Record) error {
 					what := cli.Count(len(records), "resource")
 					return a.ask(question{

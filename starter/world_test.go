@@ -68,6 +68,8 @@ type fakeTemporal struct {
 	described string
 	events    int64
 	eventful  bool
+	// ended are the last statuses of workflows that end after they were listed.
+	ended map[string]workflows.Status
 }
 
 func (f *fakeTemporal) Update(_ context.Context, workflowID string, m backend.Message) error {
@@ -118,6 +120,10 @@ func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Rec
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.records {
+		if final, ok := f.ended[workflowID]; ok && r.WorkflowID == workflowID {
+			r.Running, r.Ended, r.Final = false, "Completed", &final
+			return r, nil
+		}
 		if r.WorkflowID == workflowID {
 			r.Stuck += f.described
 			r.Events = f.events

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -32,7 +33,17 @@ type NoWorkerError struct {
 	Waited time.Duration
 	// Sent is set when a message was sent that a worker may still receive.
 	Sent bool
+	// OtherQueue is set when the workflow has another task queue than the command: the
+	// error says nothing about the workers of other workflows.
+	OtherQueue bool
 }
+
+// ServerError is an error of the Temporal server that every other call would have too:
+// it is unavailable, or it refuses the namespace.
+type ServerError struct{ Err error }
+
+func (e *ServerError) Error() string { return e.Err.Error() }
+func (e *ServerError) Unwrap() error { return e.Err }
 
 func (e *NoWorkerError) Error() string {
 	sentence := fmt.Sprintf("no worker responds on task queue %s; start a worker or set its queue with --task-queue, then try again", e.TaskQueue)
@@ -67,21 +78,28 @@ func (c *Client) translate(ctx context.Context, err error) error {
 	case refused:
 		return &RefusedError{Kind: application.Type(), Text: application.Message()}
 	case is[*serviceerror.NamespaceNotFound](err):
-		return cli.BadInput("find namespace %s: it does not exist on this server; set TEMPORAL_NAMESPACE or create it", c.namespace)
+		return &ServerError{cli.BadInput("find namespace %s: it does not exist on this server; set TEMPORAL_NAMESPACE or create it", c.namespace)}
 	case is[*serviceerror.NotFound](err):
 		return ErrNotManaged
 	case down:
-		return cli.Unreachable("reach Temporal: %s; try again when the server is available", unavailable.Message)
+		return &ServerError{cli.Unreachable("reach Temporal: %s; try again when the server is available", unavailable.Message)}
 	case isUnanswered(err):
 		return &NoWorkerError{TaskQueue: c.taskQueue}
 	case isDenied:
-		return cli.Failed("use namespace %s: permission denied by Temporal%s; ask for access or check TEMPORAL_API_KEY", c.namespace, detail(denied.Message))
+		return &ServerError{cli.Failed("use namespace %s: permission denied by Temporal%s; ask for access or check TEMPORAL_API_KEY", c.namespace, detail(denied.Message))}
 	case isInvalid && strings.Contains(strings.ToLower(invalid.Message), "search attribute"):
 		// The server has no error code for an unknown search attribute: "Namespace
 		// default has no mapping defined for search attribute ArmType".
-		return cli.Failed("use namespace %s: %s; run `armature setup` and try again within a minute", c.namespace, invalid.Message)
+		return &ServerError{cli.Failed("use namespace %s: %s; run `armature setup` and try again within a minute", c.namespace, invalid.Message)}
 	}
 	return err
+}
+
+// IsNotManaged reports whether an update found no workflow, or one whose management is
+// ending.
+func IsNotManaged(err error) bool {
+	refusal, ok := errors.AsType[*RefusedError](err)
+	return errors.Is(err, ErrNotManaged) || ok && refusal.Kind == workflows.RefusedNotManaged
 }
 
 // isUnanswered reports whether the server accepted a call and no worker completed
@@ -136,7 +154,7 @@ func ExplainNoWorker(ctx context.Context, reader Reader, r Record, noWorker *NoW
 	case err == nil && fresh.Stuck != "":
 		return cli.Unreachable("%s", fresh.StuckText(cmp.Or(fresh.TaskQueue, noWorker.TaskQueue)))
 	case r.TaskQueue != "" && r.TaskQueue != noWorker.TaskQueue:
-		return &NoWorkerError{TaskQueue: r.TaskQueue, Sent: noWorker.Sent}
+		return &NoWorkerError{TaskQueue: r.TaskQueue, Sent: noWorker.Sent, OtherQueue: true}
 	}
 	return noWorker
 }

@@ -98,6 +98,11 @@ func (r Record) NeedKeys() []string {
 	return slices.Compact(keys)
 }
 
+// IsDeleted reports whether the workflow ended because it deleted the resource.
+func (r Record) IsDeleted() bool {
+	return !r.Running && r.Final != nil && r.Final.Deleted && r.Final.Condition.Reason != resource.ReasonDetached
+}
+
 // unchanged reports whether a running workflow has no new events since an earlier
 // record.
 func (r Record) unchanged(before Record) bool {
