@@ -9,7 +9,6 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
@@ -35,8 +34,8 @@ func (f *Fleet) Delete(ctx context.Context, id resource.ID, cascade activities.C
 	return nil
 }
 
-// Abort takes back the deletions that a cascade requested. It sends the update to every
-// dependent within the owner, because a list does not show what was requested a moment
+// Abort takes back the deletions that a cascade requested. It sends the update to
+// everything managed within the owner, because a list does not show what was requested a moment
 // ago; the workflows of the others refuse it without a trace.
 func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activities.Aborted, error) {
 	dependents, err := f.within(ctx, cascade.Owner)
@@ -72,13 +71,13 @@ func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activiti
 	return aborted, errors.Join(failed...)
 }
 
-// within returns the dependents of an owner that are in it.
+// within returns the managed resources that are in an owner.
 func (f *Fleet) within(ctx context.Context, owner resource.ID) ([]resource.ID, error) {
 	if err := f.lists.Wait(ctx); err != nil {
-		return nil, fmt.Errorf("list dependents of %s: %w", owner, err)
+		return nil, fmt.Errorf("list what is in %s: %w", owner, err)
 	}
 	var found []resource.ID
-	err := f.pages(ctx, searchattr.ReconcileNeeds, []string{workflows.WaitingKey(owner)}, func(page []*workflowpb.WorkflowExecutionInfo) bool {
+	err := f.pages(ctx, belowQuery([]resource.ID{owner}), func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
 			if id := managedOf(info).ID; activities.Contains(owner, id) {
 				found = append(found, id)

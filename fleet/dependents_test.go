@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,7 +10,7 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.temporal.io/api/serviceerror"
 )
 
@@ -40,11 +41,12 @@ func TestDependents(t *testing.T) {
 	waiting := run{id: database(1), needs: needs, phase: workflows.PhaseDeleting, reason: resource.ReasonWaitingForOwnerDelete}
 	cases := map[string]struct {
 		reason  string
+		of      string // the cluster if empty
 		runs    []run
 		listed  []string
 		holding int
 	}{
-		"None":  {reason: "no resource needs it", runs: []run{{id: database(1)}}, listed: []string{}},
+		"None":  {reason: "no resource needs it", runs: []run{{id: farText}}, listed: []string{}},
 		"Child": {reason: "a resource that needs it blocks its deletion", runs: []run{{id: database(1), needs: needs}}, listed: []string{"d0001"}, holding: 1},
 		"Deleting": {
 			reason: "a dependent blocks until its own deletion has ended", runs: []run{{id: database(1), needs: needs, phase: workflows.PhaseDeleting, reason: "Deleting"}},
@@ -69,6 +71,36 @@ func TestDependents(t *testing.T) {
 			reason: "without a deletion, Deleted is an error code of ARM", listed: []string{"d0001"}, holding: 1,
 			runs: []run{{id: database(1), needs: needs, phase: workflows.PhaseNotReady, reason: resource.ReasonDeleted}},
 		},
+		"BelowUnmanaged": {
+			reason: "the database is unmanaged, and what is in it would be deleted with the cluster",
+			runs:   []run{{id: database(1) + "/scripts/s", needs: []string{database(1)}}}, listed: []string{"s"}, holding: 1,
+		},
+		"BelowUnmanagedKept": {
+			reason: "a cascade must see what is to stay in Azure", listed: []string{"s detach-on-delete"}, holding: 1,
+			runs: []run{{id: database(1) + "/scripts/s", needs: []string{database(1)}, policy: resource.PolicyDetachOnDelete}},
+		},
+		"BelowUnmanagedInGroup": {
+			reason: "a resource group holds everything in it", of: groupText,
+			runs: []run{{id: database(1), needs: []string{clusterText}}}, listed: []string{"d0001"}, holding: 1,
+		},
+		"BelowManaged": {
+			reason: "the database holds back what is in it, and is named alone", listed: []string{"d0001"}, holding: 1,
+			runs: []run{{id: database(1) + "/scripts/s", needs: []string{database(1)}}, {id: database(1), needs: []string{clusterText}}},
+		},
+		"BelowEachOther": {
+			reason: "the upper one of two below an unmanaged child is named", listed: []string{"p"}, holding: 1,
+			runs: []run{{id: database(1) + "/scripts/p/parts/q"}, {id: database(1) + "/scripts/p"}},
+		},
+		"LongName": {
+			reason: "the ID of its workflow is cut and hashed",
+			runs:   []run{{id: database(1) + "/scripts/" + strings.Repeat("s", 120), needs: []string{database(1)}}}, listed: []string{strings.Repeat("s", 120)}, holding: 1,
+		},
+		"OtherName": {
+			reason: "a longer name is another resource", runs: []run{{id: clusterText + "2/databases/d/scripts/s", needs: []string{clusterText + "2/databases/d"}}}, listed: []string{},
+		},
+		"Twice": {
+			reason: "both lists show a child, which counts once", runs: []run{{id: database(1), needs: []string{clusterText, groupText}}}, listed: []string{"d0001"}, holding: 1,
+		},
 		"Itself": {reason: "a resource does not depend on itself", runs: []run{{id: clusterText, needs: needs}}, listed: []string{}},
 		"Order": {
 			reason:  "dependents that refuse a cascade come first, then those that block, then the released",
@@ -82,11 +114,11 @@ func TestDependents(t *testing.T) {
 			t.Parallel()
 			s := newServer(t)
 			s.add(c.runs...)
-			found, err := s.dial().Dependents(t.Context(), parse(t, clusterText))
+			found, err := s.dial().Dependents(t.Context(), parse(t, cmp.Or(c.of, clusterText)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.listed, summaries(found)); diff != "" || found.Blocking != c.holding || found.More {
+			if diff := gocmp.Diff(c.listed, summaries(found)); diff != "" || found.Blocking != c.holding || found.More {
 				t.Errorf("%s: %d block it (more %t), want %d; listed (-want +got):\n%s", c.reason, found.Blocking, found.More, c.holding, diff)
 			}
 		})
@@ -114,7 +146,7 @@ func TestDependentsConfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"d0002 deleting released"}, summaries(found)); diff != "" || found.Blocking != 0 {
+	if diff := gocmp.Diff([]string{"d0002 deleting released"}, summaries(found)); diff != "" || found.Blocking != 0 {
 		t.Errorf("%d block it, want none (-want +got):\n%s", found.Blocking, diff)
 	}
 }
@@ -146,9 +178,9 @@ func TestDependentsWithoutMemo(t *testing.T) {
 func TestDependentsBounds(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ runs, listed, holding, pages, described int }{
-		"confirmed": {runs: 10, listed: 10, holding: 10, pages: 1, described: 10},
-		"counted":   {runs: 150, listed: 150, holding: 150, pages: 1},
-		"pages":     {runs: 1500, listed: 1000, holding: 1500, pages: 6},
+		"confirmed": {runs: 10, listed: 10, holding: 10, pages: 2, described: 10},
+		"counted":   {runs: 150, listed: 150, holding: 150, pages: 2},
+		"pages":     {runs: 1500, listed: 1000, holding: 1500, pages: 12},
 		"too many":  {runs: 6500, listed: 1000, holding: 5000, pages: 20},
 	}
 	for name, c := range cases {
@@ -235,8 +267,8 @@ func TestDependentsBatched(t *testing.T) {
 		}
 	}
 	all.Wait()
-	if s.pages != 1 || strings.Count(s.queries[0], "', '") != 2 {
-		t.Errorf("%d lists, the first query is %s; want one with three keys", s.pages, s.queries[0])
+	if s.pages != 2 || strings.Count(s.queries[0], "', '") != 2 || strings.Count(s.queries[1], "STARTS_WITH") != 3 {
+		t.Errorf("%d lists, the queries are %s; want one with three keys and one with three beginnings", s.pages, s.queries)
 	}
 }
 

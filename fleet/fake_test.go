@@ -155,8 +155,29 @@ func (s *server) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRe
 	return &workflowservice.GetSystemInfoResponse{}, nil
 }
 
-// fleetQuery matches the only form of query that the fleet sends.
-var fleetQuery = regexp.MustCompile(`^(\w+) IN \('([\w-]{22}(?:', '[\w-]{22})*)'\) AND ExecutionStatus = 'Running'$`)
+// fleetQuery and belowForm match the only forms of query that the fleet sends.
+var (
+	fleetQuery = regexp.MustCompile(`^(\w+) IN \('([\w-]{22}(?:', '[\w-]{22})*)'\) AND ExecutionStatus = 'Running'$`)
+	belowForm  = regexp.MustCompile(`^WorkflowType = 'ReconcileResource' AND ExecutionStatus = 'Running' AND \((WorkflowId STARTS_WITH '[^']*'(?: OR WorkflowId STARTS_WITH '[^']*')*)\)$`)
+	belowTerm  = regexp.MustCompile(`'([^']*)'`)
+)
+
+// matches returns whether a workflow matches a query; nil if the form is unknown.
+func matches(query string) func(info *workflowpb.WorkflowExecutionInfo) bool {
+	if parts := fleetQuery.FindStringSubmatch(query); parts != nil {
+		keys := strings.Split(parts[2], "', '")
+		return func(info *workflowpb.WorkflowExecutionInfo) bool {
+			return slices.ContainsFunc(keysIn(info, parts[1]), func(key string) bool { return slices.Contains(keys, key) })
+		}
+	}
+	if parts := belowForm.FindStringSubmatch(query); parts != nil {
+		terms := belowTerm.FindAllStringSubmatch(parts[1], -1)
+		return func(info *workflowpb.WorkflowExecutionInfo) bool {
+			return slices.ContainsFunc(terms, func(term []string) bool { return strings.HasPrefix(info.GetExecution().GetWorkflowId(), term[1]) })
+		}
+	}
+	return nil
+}
 
 func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	s.mu.Lock()
@@ -168,14 +189,13 @@ func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.L
 	if s.listErr != nil {
 		return nil, s.listErr
 	}
-	parts := fleetQuery.FindStringSubmatch(in.GetQuery())
-	if parts == nil {
+	match := matches(in.GetQuery())
+	if match == nil {
 		return nil, serviceerror.NewInvalidArgument("unexpected query: " + in.GetQuery())
 	}
-	keys := strings.Split(parts[2], "', '")
 	var found []*workflowpb.WorkflowExecutionInfo
 	for _, info := range s.listed {
-		if slices.ContainsFunc(keysIn(info, parts[1]), func(key string) bool { return slices.Contains(keys, key) }) {
+		if match(info) {
 			found = append(found, info)
 		}
 	}

@@ -16,26 +16,42 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// pages calls visit for the running workflows with one of the keys in an attribute, page
-// by page, until it reports that it has enough. The caller has waited for the slot of the
-// first page.
-func (f *Fleet) pages(ctx context.Context, attribute string, keys []string, visit func([]*workflowpb.WorkflowExecutionInfo) (enough bool)) error {
-	// Without ExecutionStatus a list also returns runs that continued as new.
-	query := attribute + " IN ('" + strings.Join(keys, "', '") + "') AND ExecutionStatus = 'Running'"
+// keysQuery lists the running workflows with one of the keys in an attribute. Without
+// ExecutionStatus a list also returns runs that continued as new.
+func keysQuery(attribute string, keys []string) string {
+	return attribute + " IN ('" + strings.Join(keys, "', '") + "') AND ExecutionStatus = 'Running'"
+}
+
+// belowQuery lists the running workflows of the resources below some others, by the
+// beginning of their workflow IDs. Every namespace has the attribute WorkflowId, and the
+// stores on SQLite, PostgreSQL, MySQL and Elasticsearch have STARTS_WITH (server v1.32.1).
+func belowQuery(ids []resource.ID) string {
+	terms := make([]string, len(ids))
+	for i, id := range ids {
+		terms[i] = "WorkflowId STARTS_WITH '" + strings.ReplaceAll(id.WorkflowIDPrefix(), "'", "''") + "'"
+	}
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	return "WorkflowType = '" + workflows.ReconcileResourceWorkflow + "' AND ExecutionStatus = 'Running' AND (" + strings.Join(terms, " OR ") + ")"
+}
+
+// pages calls visit for the workflows of a query, page by page, until it reports that it
+// has enough. The caller has waited for the slot of the first page.
+func (f *Fleet) pages(ctx context.Context, query string, visit func([]*workflowpb.WorkflowExecutionInfo) (enough bool)) error {
 	var token []byte
 	for {
 		page, err := f.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: f.options.Namespace, Query: query, PageSize: f.options.PageSize, NextPageToken: token,
 		})
 		if err != nil {
-			return fmt.Errorf("list %s: %w", attribute, err)
+			return fmt.Errorf("list workflows: %w", err)
 		}
 		token = page.GetNextPageToken()
 		if visit(page.GetExecutions()) || len(token) == 0 {
 			return nil
 		}
 		if err := f.lists.Wait(ctx); err != nil {
-			return fmt.Errorf("list %s: %w", attribute, err)
+			return fmt.Errorf("list workflows: %w", err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 	// Not cancelled together: one signal that fails must not prevent the others.
 	var signals errgroup.Group
 	signals.SetLimit(maxSignals)
-	err := f.pages(ctx, searchattr.ReconcileWaitingFor, keys, func(page []*workflowpb.WorkflowExecutionInfo) bool {
+	err := f.pages(ctx, keysQuery(searchattr.ReconcileWaitingFor, keys), func(page []*workflowpb.WorkflowExecutionInfo) bool {
 		for _, info := range page {
 			for _, i := range changed(info, at) {
 				signals.Go(func() error {

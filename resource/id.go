@@ -181,6 +181,13 @@ func (id ID) WorkflowID() string {
 	return key[:workflowIDPrefixBytes] + "~" + hex.EncodeToString(sum[:16])
 }
 
+// WorkflowIDPrefix returns the text with which the workflow IDs of all resources below
+// this one begin. Where it is cut, those of other resources begin with it too.
+func (id ID) WorkflowIDPrefix() string {
+	prefix := printable(id.Key()) + "/"
+	return prefix[:min(len(prefix), workflowIDPrefixBytes)]
+}
+
 // printable percent-encodes every byte that is not printable ASCII, because the SDK
 // sends workflow IDs in a gRPC header. An ID contains no %, so different IDs remain
 // different.

@@ -207,6 +207,18 @@ func Children(name string) []Child {
 	return children
 }
 
+// IsParent reports whether types are nested in a type, at any depth. A type that is not
+// published may be one.
+func IsParent(name string) bool {
+	all := directory()
+	if _, published := all.find(name); !published {
+		return true
+	}
+	prefix := strings.ToLower(name) + "/"
+	at, _ := slices.BinarySearchFunc(all.types, prefix, func(t publishedType, key string) int { return strings.Compare(t.key, key) })
+	return at < len(all.types) && strings.HasPrefix(all.types[at].key, prefix)
+}
+
 // children visits the types that are nested directly in a type.
 func (x *index) children(name string) iter.Seq[*publishedType] {
 	prefix := strings.ToLower(name) + "/"

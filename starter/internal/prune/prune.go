@@ -149,6 +149,9 @@ func Order(records []backend.Record) [][]int {
 			for _, key := range records[i].NeedKeys() {
 				needed[key] = needed[key] || key != records[i].Key()
 			}
+			for above := records[i].ID.Owner(); !above.IsZero(); above = above.Owner() {
+				needed[workflows.WaitingKey(above)] = true
+			}
 		}
 		var wave, later []int
 		for _, i := range remaining {
