@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,17 +170,28 @@ func (a *Activities) requestWithoutBody(desired resource.Desired) extensions.Req
 	}
 }
 
+// ownerToRead returns the owner to read with its api-version, the zero reference for
+// none. The manifest states the version of the direct owner only.
+func (a *Activities) ownerToRead(desired resource.Desired) resource.Reference {
+	id := a.Registry.OwnerToRead(desired.ID)
+	if id.Equal(desired.Owner) {
+		return resource.Reference{ID: id, APIVersion: desired.OwnerAPIVersion}
+	}
+	return resource.Reference{ID: id, APIVersion: cmp.Or(resource.ContainerAPIVersion(id), desired.OwnerAPIVersion)}
+}
+
 // readOwner reads the owner into the request where a check needs it. A 403 is
 // noted in the request; any other refusal is the verdict.
 func (a *Activities) readOwner(ctx context.Context, request *extensions.Request, in CheckOwnerInput) *resource.Verdict {
-	if !a.Registry.NeedsOwner(in.Desired.ID) || in.Force {
+	owner := a.ownerToRead(in.Desired)
+	if owner.ID.IsZero() || in.Force {
 		return nil
 	}
 	var notBefore time.Time
 	if in.Deleting {
 		notBefore = a.now()
 	}
-	got := a.lookup.Read(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, notBefore)
+	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, notBefore)
 	unknown, isUnknown := errors.AsType[*lookup.UnknownVersionError](got.Err)
 	switch {
 	case isUnknown:
@@ -195,8 +207,8 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		verdict.WaitingFor = []resource.ID{in.Desired.Owner}
 		return &verdict
 	case got.Err != nil:
-		verdict := a.errorVerdict(ctx, in.Desired.Owner, in.Desired.OwnerAPIVersion, got.Err)
-		verdict.Message = "the owner " + in.Desired.Owner.Short() + " cannot be read: " + verdict.Message
+		verdict := a.errorVerdict(ctx, owner.ID, owner.APIVersion, got.Err)
+		verdict.Message = "the owner " + owner.ID.Short() + " cannot be read: " + verdict.Message
 		if verdict.Class == resource.RetryNone {
 			verdict.Class, verdict.Severity = resource.RetryVerySlow, resource.SeverityWarning
 		}
@@ -270,10 +282,11 @@ func (a *Activities) requireReady(ctx context.Context, found extensions.Resolved
 // addOwner adds the owner for the later checks of a pass: the reading of
 // CheckOwner, unless it has expired.
 func (a *Activities) addOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
-	if !a.Registry.NeedsOwner(desired.ID) {
+	owner := a.ownerToRead(desired)
+	if owner.ID.IsZero() {
 		return
 	}
-	got := a.lookup.Read(ctx, desired.Owner, desired.OwnerAPIVersion, time.Time{})
+	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, time.Time{})
 	if got.Err != nil {
 		request.OwnerNote = "not readable, not checked"
 		return

@@ -157,7 +157,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 		return *stop, false
 	}
 	if owner := request.Owner; owner != nil && !owner.Exists() {
-		request.Owner = p.reread(ctx, resource.Reference{ID: in.Desired.Owner, APIVersion: in.Desired.OwnerAPIVersion}, owner)
+		request.Owner = p.reread(ctx, p.ownerToRead(in.Desired), owner)
 	}
 	if owner := request.Owner; owner != nil && !owner.Exists() && p.isPlanned(owner.ID) {
 		p.after = append(p.after, owner.ID)

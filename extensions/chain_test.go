@@ -194,17 +194,25 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestNeedsOwner(t *testing.T) {
-	cases := map[string]bool{
-		"/subscriptions/00000000-0000-0000-0000-000000000001": false,
-		groupID: false, storageID: true, databaseID: true, roleID: true,
-		"/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Authorization/roleAssignments/r":  false,
-		"/providers/Microsoft.Management/managementGroups/m":                                                       false,
-		"/providers/Microsoft.Management/managementGroups/m/providers/Microsoft.Authorization/policyAssignments/p": false,
+func TestOwnerToRead(t *testing.T) {
+	const subscription = "/subscriptions/00000000-0000-0000-0000-000000000001"
+	vault := groupID + "/providers/Microsoft.RecoveryServices/vaults/v"
+	cases := map[string]string{
+		subscription: "",
+		groupID:      "", storageID: groupID, databaseID: mustID(t, databaseID).Owner().String(), roleID: mustID(t, roleID).Owner().String(),
+		subscription + "/providers/Microsoft.Authorization/roleAssignments/r":                                      "",
+		"/providers/Microsoft.Management/managementGroups/m":                                                       "",
+		"/providers/Microsoft.Management/managementGroups/m/providers/Microsoft.Authorization/policyAssignments/p": "",
+		subscription + "/providers/Microsoft.HybridCompute/locations/westus2/publishers/p":                         "",
+		subscription + "/providers/Contoso.Things/locations/westus2/things/t":                                      "",
+		groupID + "/providers/Microsoft.Security/locations/westus2/jitNetworkAccessPolicies/j":                     groupID,
+		vault + "/backupFabrics/Azure/protectionContainers/c":                                                      vault,
+		groupID + "/providers/Contoso.Things/things/t/parts/p":                                                     groupID + "/providers/Contoso.Things/things/t",
+		groupID + "/providers/Microsoft.ContainerRegistry/registries/r/packages/p/archives/a":                      groupID + "/providers/Microsoft.ContainerRegistry/registries/r",
 	}
 	for id, want := range cases {
-		if got := registry(t).NeedsOwner(mustID(t, id)); got != want {
-			t.Errorf("%s: got %v, want %v", id, got, want)
+		if got := registry(t).OwnerToRead(mustID(t, id)).String(); got != want {
+			t.Errorf("%s: reads %q, want %q", id, got, want)
 		}
 	}
 }

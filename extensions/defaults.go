@@ -34,7 +34,7 @@ func (d defaultOwnerChecker) check(_ context.Context, owner *resource.Object, _ 
 			WithReason(resource.ReasonWaitingForOwner)), nil
 	case strings.EqualFold(owner.ID.Type(), resource.TypeResourceGroup) && strings.EqualFold(state, "Deleting"):
 		return BlockReconcile(fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state)), nil
-	case d.id.IsChild() && d.id.Owner().Equal(owner.ID):
+	case d.id.IsChild() && d.registry.OwnerToRead(d.id).Equal(owner.ID):
 		if refusal := d.registry.refusesChildren(owner); refusal != "" {
 			return BlockReconcile(refusal), nil
 		}

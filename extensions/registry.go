@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // Registry finds the links of a type and runs their chains: one method per
@@ -107,13 +108,18 @@ func (r *Registry) InFlight(resourceType, state string) bool {
 	return true
 }
 
-// NeedsOwner reports whether the owner must be read before CheckOwner. That is
-// never so at a root, nor for a subscription, management group or tenant, which
-// have no state that could refuse anything.
-func (r *Registry) NeedsOwner(id resource.ID) bool {
+// OwnerToRead returns the resource that must be read before CheckOwner: the owner, or
+// what is above it where the owner is only a part of the path, as in
+// .../providers/Microsoft.Quota/locations/westus2. It returns the zero ID at a root, and
+// where that is a subscription, management group or tenant, which have no state that
+// could refuse anything.
+func (r *Registry) OwnerToRead(id resource.ID) resource.ID {
 	owner := id.Owner()
-	if owner.IsZero() {
-		return false
+	for !owner.IsZero() && !owner.IsContainer() && types.IsPath(owner.Type()) {
+		owner = owner.Owner()
 	}
-	return !owner.IsContainer() || strings.EqualFold(owner.Type(), resource.TypeResourceGroup)
+	if owner.IsContainer() && !strings.EqualFold(owner.Type(), resource.TypeResourceGroup) {
+		return resource.ID{}
+	}
+	return owner
 }

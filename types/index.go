@@ -211,12 +211,28 @@ func Children(name string) []Child {
 // published may be one.
 func IsParent(name string) bool {
 	all := directory()
-	if _, published := all.find(name); !published {
+	_, published := all.find(name)
+	return !published || all.hasDescendants(name)
+}
+
+// IsPath reports whether a type is only a part of the paths of other types, without a
+// resource that a GET could show: a location, and a type that is not published, or
+// without a GET in any scope, while types that are nested in it are published.
+func IsPath(name string) bool {
+	if name = strings.ToLower(name); strings.HasSuffix(name, "/locations") {
 		return true
 	}
+	if shape := Lookup(name, Newest(name)); shape != nil {
+		return shape.Readable == 0 && IsParent(name)
+	}
+	return directory().hasDescendants(name)
+}
+
+// hasDescendants reports whether types are nested in a type, at any depth.
+func (x *index) hasDescendants(name string) bool {
 	prefix := strings.ToLower(name) + "/"
-	at, _ := slices.BinarySearchFunc(all.types, prefix, func(t publishedType, key string) int { return strings.Compare(t.key, key) })
-	return at < len(all.types) && strings.HasPrefix(all.types[at].key, prefix)
+	at, _ := slices.BinarySearchFunc(x.types, prefix, func(t publishedType, key string) int { return strings.Compare(t.key, key) })
+	return at < len(x.types) && strings.HasPrefix(x.types[at].key, prefix)
 }
 
 // children visits the types that are nested directly in a type.
