@@ -20,7 +20,7 @@ func TestPolicies(t *testing.T) {
 	w.StartWorker(harness.WorkerOptions{})
 	s := scenarios{w}
 	for name, play := range map[string]func(*testing.T, scenarios, thing){
-		"once": playOnce, "once-fatal": playOnceFatal, "detach": playDetach, "ignore": playIgnore, "cascade": playCascade, "dependents": playDependents,
+		"once": playOnce, "once-fatal": playOnceFatal, "detach": playDetach, "ignore": playIgnore, "cascade": playCascade, "dependents": playDependents, "below-unmanaged": playBelowUnmanaged,
 	} {
 		s.putGroup(name)
 		t.Run(name, func(t *testing.T) {
@@ -154,6 +154,25 @@ func playDependents(t *testing.T, s scenarios, r thing) {
 	if left := stored(s.World, owner+"*"); len(left) != 0 {
 		t.Errorf("the deletion left %+v", left)
 	}
+}
+
+// playBelowUnmanaged deletes a thing with an unmanaged part, in which there is a managed
+// piece: the piece names only the part as its owner, and still holds back the deletion.
+func playBelowUnmanaged(t *testing.T, s scenarios, r thing) {
+	s.applyMore(r, "small", "timeout: 1h", "--wait", "--timeout", "30s")
+	part := r.id() + "/parts/p'1"
+	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": part, "body": map[string]any{"properties": map[string]any{}}}, nil)
+	piece := part + "/pieces/x"
+	s.MustCLI("apply", "-f", s.Write("piece.yaml", "type: Microsoft.Example/things/parts/pieces@2024-01-01\nname: x\nowner: \""+part+"\"\nbody: {properties: {size: small}}\n"), "--wait", "--timeout", "30s")
+	s.MustCLI("delete", r.id(), "--yes")
+	status := s.UntilStatus(20*time.Second, r.id(), "waits for the piece", func(status workflows.Status) bool {
+		return status.Condition.Reason == resource.ReasonWaitingForDependents
+	})
+	if len(status.WaitingFor) != 1 || !strings.EqualFold(status.WaitingFor[0].String(), piece) || s.Sim.Count(http.MethodDelete, r.id()) != 0 {
+		t.Errorf("status %+v after %d DELETEs, want a deletion that waits for the piece", status, s.Sim.Count(http.MethodDelete, r.id()))
+	}
+	s.MustCLI("delete", piece, "--yes", "--wait", "--timeout", "30s")
+	s.MustCLI("wait", r.id(), "--for", "deleted", "--timeout", "60s")
 }
 
 // refusePut makes every PUT of the thing fail permanently.
