@@ -26,7 +26,7 @@ func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Des
 	}
 	raw, err := json.Marshal(map[string]any{
 		"action": result.Action, "apiVersion": desired.APIVersion, "exists": observed != nil, "generation": result.Generation,
-		"differences": result.Differences, "more": result.More, "drops": result.Drops,
+		"differences": result.Differences, "more": result.More, "drops": result.Drops, "moreDrops": result.MoreDrops,
 		"observed": project(body, observed, ignore),
 	})
 	if err != nil {

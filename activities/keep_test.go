@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -18,6 +19,8 @@ type passRunner struct {
 	accepted *AcceptedPut
 	// results are the results of the PUTs.
 	results []PutResourceResult
+	// approved is set when a user requested the passes.
+	approved bool
 }
 
 // pass runs one pass and returns the verdict that ended it.
@@ -27,7 +30,7 @@ func (p *passRunner) pass() resource.Verdict {
 	if got.Verdict.Stops() {
 		return got.Verdict
 	}
-	in := PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0, ExistenceOnly: got.ExistenceOnly}
+	in := PreCheckInput{Desired: p.spec, Observed: got.Observed, Memory: p.memory, Applied: p.puts > 0, Existed: p.puts > 0, ExistenceOnly: got.ExistenceOnly, HoldDrops: p.holdsDrops()}
 	if p.accepted != nil {
 		in.AcceptedAt = p.accepted.At
 	}
@@ -61,7 +64,7 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	p.t.Helper()
 	p.fresh()
 	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
-		Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: p.puts == 0 && pre.Create, Correction: p.puts > 0,
+		Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: p.puts == 0 && pre.Create, Correction: p.puts > 0, HoldDrops: p.holdsDrops(),
 	})
 	p.results = append(p.results, put)
 	if put.Memory != nil {
@@ -79,6 +82,9 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	return nil
 }
 
+// holdsDrops is as State.holdsDrops of package workflows.
+func (p *passRunner) holdsDrops() bool { return p.puts > 0 && !p.approved }
+
 func (p *passRunner) target() resource.Target {
 	return resource.Target{ID: p.spec.ID, APIVersion: p.spec.APIVersion}
 }
@@ -94,6 +100,7 @@ func (p *passRunner) patch(body string) {
 	p.t.Helper()
 	var object map[string]any
 	must(p.t, json.Unmarshal([]byte(body), &object))
+	p.advance(time.Second) // operations end
 	must(p.t, p.sim.Patch(p.spec.ID.String(), object))
 }
 
@@ -177,6 +184,27 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 			theirs: `{"properties":{"storageProfile":{"dataDisks":[{"lun":1,"createOption":"Attach","managedDisk":{"id":"` + groupText + `/providers/Microsoft.Compute/disks/d"}}]}}}`,
 			drift:  `{"properties":{"licenseType":"Windows_Server"}}`,
 			keeps:  []string{"disks/d", `"licenseType":"None"`},
+		},
+		"machine with disks of its own": {
+			reason: "an operator attached a second disk", id: groupText + "/providers/Microsoft.Compute/virtualMachines/vm", version: "2023-03-01",
+			body:   `{"location":"westus2","properties":{"hardwareProfile":{"vmSize":"Standard_B2s"},"licenseType":"None","storageProfile":{"dataDisks":[{"lun":0,"createOption":"Empty","diskSizeGB":8}]}}}`,
+			theirs: `{"properties":{"storageProfile":{"dataDisks":[{"lun":0,"createOption":"Empty","diskSizeGB":8},{"lun":1,"createOption":"Attach","managedDisk":{"id":"` + groupText + `/providers/Microsoft.Compute/disks/d"}}]}}}`,
+			drift:  `{"properties":{"licenseType":"Windows_Server"}}`,
+			keeps:  []string{"disks/d", `"diskSizeGB":8`, `"licenseType":"None"`},
+		},
+		"vault": {
+			reason: "an application added its access policy", id: groupText + "/providers/Microsoft.KeyVault/vaults/v", version: "2023-02-01",
+			body:   `{"location":"westus2","properties":{"tenantId":"11111111-1111-1111-1111-111111111111","sku":{"family":"A","name":"standard"},"enabledForDeployment":true,"accessPolicies":[{"tenantId":"11111111-1111-1111-1111-111111111111","objectId":"22222222-2222-2222-2222-222222222222","permissions":{"keys":["get"]}}]}}`,
+			theirs: `{"properties":{"accessPolicies":[{"tenantId":"11111111-1111-1111-1111-111111111111","objectId":"33333333-3333-3333-3333-333333333333","permissions":{"secrets":["get"]}},{"tenantId":"11111111-1111-1111-1111-111111111111","objectId":"22222222-2222-2222-2222-222222222222","permissions":{"keys":["get"]}}]}}`,
+			drift:  `{"properties":{"enabledForDeployment":false}}`,
+			keeps:  []string{"33333333", "22222222", `"enabledForDeployment":true`},
+		},
+		"gateway": {
+			reason: "an ingress controller added a listener", id: network + "applicationGateways/gw", version: "2023-09-01",
+			body:   `{"location":"westus2","properties":{"enableHttp2":true,"httpListeners":[{"name":"own","properties":{"protocol":"Http"}}]}}`,
+			theirs: `{"tags":{"managed-by-k8s-ingress":"1.5.3"},"properties":{"httpListeners":[{"name":"k8s","properties":{"protocol":"Https"}},{"name":"own","properties":{"protocol":"Http"}}]}}`,
+			drift:  `{"properties":{"enableHttp2":false}}`,
+			keeps:  []string{`"name":"k8s"`, `"name":"own"`, `"enableHttp2":true`, "managed-by-k8s-ingress"},
 		},
 	}
 	for name, tc := range cases {

@@ -47,8 +47,9 @@ type PlanResourceResult struct {
 	// Differences and More are as in resource.Verdict.
 	Differences []resource.Difference `json:"differences,omitempty"`
 	More        int                   `json:"more,omitempty"`
-	// Drops are the paths that others set and the PUT removes.
-	Drops []string `json:"drops,omitempty"`
+	// Drops and MoreDrops are as in resource.Verdict.
+	Drops     []string `json:"drops,omitempty"`
+	MoreDrops int      `json:"moreDrops,omitempty"`
 	// After are the resources that the same plan creates first.
 	After []resource.ID `json:"after,omitempty"`
 	// Warnings are what Azure may refuse, for people.
@@ -206,7 +207,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 	result := PlanResourceResult{
 		Action: planAction(verdict), Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Text(),
 		APIVersion: p.in.Desired.APIVersion, Managed: p.managed, Generation: p.memory.Generation,
-		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops,
+		Differences: verdict.Differences, More: verdict.More, Drops: verdict.Drops, MoreDrops: verdict.MoreDrops,
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)

@@ -35,6 +35,9 @@ type PreCheckInput struct {
 	PutAt time.Time `json:"putAt,omitzero"`
 	// ExistenceOnly is as in GetResourceResult.
 	ExistenceOnly bool `json:"existenceOnly,omitempty"`
+	// HoldDrops is set for a correction that no user requested: what it would remove of
+	// others is named first, and the PUT waits for the user.
+	HoldDrops bool `json:"holdDrops,omitempty"`
 	// BlockedFor is how long an operation in flight has blocked already.
 	BlockedFor time.Duration `json:"blockedFor,omitempty"`
 	// AcceptedAt is the time of an AcceptedPut of this spec, zero without one.
@@ -74,7 +77,7 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}
 	}
-	request.Force, request.BlockedFor = in.Force, in.BlockedFor
+	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldDrops
 	verdict, adopt := a.checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
 		verdict, adopt = resource.Verdict{

@@ -28,16 +28,7 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 	}
 	values := slices.Sorted(maps.Values(known))
 	p.secrets = p.hashSecrets(known)
-	body = drift.Payload(body, p.request.Object.Observed, desired.Ignore)
-	if p.request.KeepOthers && p.request.Object.Exists() {
-		body, p.kept = drift.Keep(body, p.request.Object.Observed, p.request.Comparison())
-	}
-	if desired.Put == resource.PutMerge {
-		body = drift.Merge(body, p.request.Object.Observed, desired.ID.Type(), desired.APIVersion)
-	}
-	if desired.Put == resource.PutMerge || p.kept != "" {
-		drift.RemoveUnstated(body, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
-	}
+	body, p.kept = drift.Body(body, p.request.Object.Observed, p.request.Comparison())
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.addOwner(ctx, &p.request, desired)
@@ -50,7 +41,7 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 		}
 		// A modifier that keeps what Azure shows must not keep what the manifest
 		// stated before and no longer states.
-		drift.RemoveUnstated(modified, p.request.Object.Desired, desired.Ignore, p.request.Baseline)
+		drift.RemoveUnstated(modified, p.request.Object.Desired, p.request.Comparison())
 		body = modified
 	}
 	return body, values, p.unstatedLeaves(body)

@@ -37,10 +37,11 @@ type PutResourceInput struct {
 	First      bool `json:"first,omitempty"`
 	Existed    bool `json:"existed,omitempty"`
 	Correction bool `json:"correction,omitempty"`
-	// Approved is as in PreCheckInput. Token is the same in all passes that try to make
+	// Approved and HoldDrops are as in PreCheckInput. Token is the same in all passes that try to make
 	// one write, and another one after ARM accepted it.
-	Approved bool   `json:"approved,omitempty"`
-	Token    string `json:"token,omitempty"`
+	Approved  bool   `json:"approved,omitempty"`
+	HoldDrops bool   `json:"holdDrops,omitempty"`
+	Token     string `json:"token,omitempty"`
 	// Changes are as in CheckOwnerInput; they apply to the values of $ref.
 	Changes  []Change `json:"changes,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
@@ -146,6 +147,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
 	}
+	p.request.HoldDrops = in.HoldDrops && !in.Force
 	if p.needsRead() {
 		switch result, err := p.reread(requests); {
 		case err != nil:
@@ -245,7 +247,7 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 		return p.done("the operation ended meanwhile: " + state)
 	}
 	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
-		return p.checkStopped()
+		return p.checkWritable()
 	}
 	compared := p.request
 	object := *p.request.Object
@@ -253,19 +255,22 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	compared.Object = &object
 	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
 	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
-		return p.checkStopped()
+		return p.checkWritable()
 	}
 	return p.done("in sync meanwhile: no PUT")
 }
 
-// checkStopped returns the result when the resource was stopped since the pass read
-// it and a PUT is due; nil when it may be sent.
-func (p *put) checkStopped() *PutResourceResult {
-	verdict, stopped := p.Registry.Stopped(p.request.Object)
-	if !stopped || p.in.Force {
-		return nil
+// checkWritable returns the result when a PUT is due that must not be sent: the resource
+// was stopped since the pass read it, or a correction would remove what others set since.
+// It returns nil when the PUT may be sent.
+func (p *put) checkWritable() *PutResourceResult {
+	if verdict, stopped := p.Registry.Stopped(p.request.Object); stopped && !p.in.Force {
+		return p.stopUnsent(verdict, p.maySent)
 	}
-	return p.stopUnsent(verdict, p.maySent)
+	if held := p.Registry.HeldDrops(p.request); held != nil {
+		return p.stopUnsent(*held, p.maySent)
+	}
+	return nil
 }
 
 func (p *put) done(message string) *PutResourceResult {

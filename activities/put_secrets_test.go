@@ -109,6 +109,7 @@ func TestGuardSecretsOfOthers(t *testing.T) {
 			for round := range 2 {
 				p.patch(tc.drift)
 				before := w.puts(tc.id)
+				p.approved = tc.lost
 				got := p.pass()
 				if tc.method == "" {
 					want(t, got, resource.ActionBlock, resource.ReasonHeld, resource.RetryVerySlow, "SecretOfOthers", "$secret", "put: replace", tc.message)

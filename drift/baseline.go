@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -29,6 +31,9 @@ const (
 type Baseline struct {
 	// APIVersion is the version of both bodies.
 	APIVersion string `json:"apiVersion,omitempty"`
+	// Rules is the version of the rules that recorded it: what earlier ones did not
+	// compare has no entry.
+	Rules int `json:"rules,omitempty"`
 	// Body is the hash of the last applied body.
 	Body string `json:"body,omitempty"`
 	// Differences that remained, by path in resource.Path syntax.
@@ -42,6 +47,8 @@ type Baseline struct {
 	// set when they exceed the bound; added elements are then not compared.
 	Added   PathSet `json:"added,omitempty"`
 	Crowded bool    `json:"crowded,omitempty"`
+	// Sent is set if what is in Added was there after a PUT whose body did not contain it.
+	Sent bool `json:"sent,omitempty"`
 	// Unstated are hashes of the values that the service set by itself at the last
 	// PUT, with their paths. Keep leaves them to the service.
 	Unstated PathSet `json:"unstated,omitempty"`
@@ -50,6 +57,10 @@ type Baseline struct {
 	// Corrections counts, by path, the PUTs that restored a value.
 	Corrections map[string]Correction `json:"fights,omitempty"`
 }
+
+// rulesWithNull is the first version of Baseline.Rules with entries of values that the
+// manifest states as null.
+const rulesWithNull = 1
 
 // Entry holds the keyed hashes of both sides of one path. While neither changes,
 // the difference is accepted as Azure's choice.
@@ -70,7 +81,7 @@ type Entry struct {
 // comparison that found the resource in sync.
 func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	h := hasher{opts.Key}
-	baseline := Baseline{APIVersion: opts.APIVersion, Body: h.cursor(root(desired))}
+	baseline := Baseline{APIVersion: opts.APIVersion, Rules: rulesWithNull, Body: h.cursor(root(desired))}
 	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body {
 		// Keep the baseline of the PUT: differences may disappear and return.
 		return opts.Baseline.withSecrets(desired, opts)
@@ -98,11 +109,17 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 		baseline.Refused = before
 	}
 	baseline.Unstated = opts.Baseline.Unstated
-	if opts.Sent && opts.KeepOthers {
+	if opts.Sent {
 		baseline.Unstated = unstatedValues(desired, observed, opts)
 	}
+	known := opts.Baseline.Added.decoded()
+	baseline.Sent = opts.Sent || opts.Baseline.sent() && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })
 	return baseline
 }
+
+// sent reports whether the items of others in the baseline were there after a PUT.
+// Baselines of earlier versions show it by their unstated values.
+func (b Baseline) sent() bool { return b.Sent || b.Unstated != "" }
 
 // fill keeps the first differences by path and the others as one hash.
 func (b *Baseline) fill(found []difference, reasons map[string]resource.Difference, opts Options) {

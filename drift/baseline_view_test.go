@@ -28,7 +28,7 @@ func TestCompareWithBaseline(t *testing.T) {
 		"member added":          {"added members of objects are not differences", "", `"other":1 => "other":1,"more":2`, nil},
 		"tag of others":         {"nor are tags of other tools", "", `"theirs":"t" => "theirs":"u","new":"n"`, nil},
 		"leaf removed":          {"a leaf removed from the manifest is still in Azure", `"mode":"a", => `, "", []string{"properties.mode removed"}},
-		"nulled":                {"null states nothing", `"mode":"a" => "mode":null`, "", []string{"properties.mode removed"}},
+		"nulled":                {"null states that there is no value", `"mode":"a" => "mode":null`, "", []string{"properties.mode null"}},
 		"secret removed":        {"the baseline has the secret although no GET shows it", `"password":"p", => `, "", []string{"properties.password removed"}},
 		"secret changed":        {"a new secret is put", `"password":"p" => "password":"q"`, "", []string{"properties.password secret"}},
 		"secret shown":          {"the value that a GET shows is not compared", "", `"mode":"A" => "mode":"A","password":"****"`, nil},

@@ -25,6 +25,7 @@ const (
 	ruleRemoved     = "removed"
 	ruleMasked      = "masked"
 	ruleRotated     = "rotated"
+	ruleNull        = "null"
 )
 
 // subject is the compared resource.
@@ -39,6 +40,8 @@ type subject struct {
 	typeRows []typeRow
 	// marks are the published marks of the type.
 	marks types.Marks
+	// sharing are the lists in which a PUT keeps the items of other writers.
+	sharing sharing
 }
 
 // walker collects the differences of two bodies.
@@ -90,6 +93,8 @@ func (w *walker) compare(p cursor, ignore []resource.Path) {
 		return
 	}
 	switch desired := p.desired.(type) {
+	case nil:
+		w.compareNull(p)
 	case map[string]any:
 		w.compareMap(p, desired, ignore)
 	case []any:
@@ -115,6 +120,18 @@ func (w *walker) compareScalar(p cursor) {
 	case !reflect.DeepEqual(p.desired, p.observed):
 		w.add(p, ruleValue)
 	}
+}
+
+// compareNull reports a value where desired is null: it is to be absent. Services fill in
+// values by themselves, so that without a baseline only a reference to another resource
+// counts.
+func (w *walker) compareNull(p cursor) {
+	certain := isReference(p.observed)
+	if w.probe && !certain {
+		return
+	}
+	w.add(p, ruleNull)
+	w.found[len(w.found)-1].uncertain = !certain
 }
 
 func (w *walker) compareMap(p cursor, desired map[string]any, ignore []resource.Path) {

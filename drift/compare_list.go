@@ -10,12 +10,16 @@ import (
 
 func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	observed, isList := p.observed.([]any)
+	list, shared := w.subject.sharing.at(p.path)
 	switch {
 	case p.absent():
 		w.add(p, ruleAbsent)
 		return
 	case !isList:
 		w.add(p, ruleShape)
+		return
+	case len(desired) == 0 && shared:
+		w.compareAdded(p, w.matchItems(p, desired, observed), observed, ignore)
 		return
 	case len(desired) == 0:
 		// An empty observed list was equal by a rule.
@@ -26,8 +30,11 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 		w.compareOrdered(p, desired, observed, ignore)
 		return
 	}
-	matched := matchItems(desired, observed, func(a, b any) bool { return w.equalItems(p, a, b) })
+	matched := w.matchItems(p, desired, observed)
 	for i, item := range desired {
+		if shared && w.stated != nil && keyText(item, list.key) != "" {
+			w.stated[hashPath(p.path.With(list.step(item)))] = len(p.path) + 1
+		}
 		at := matched.observed[i]
 		rest, ignored := resource.Advance(ignore, func(s resource.Step) bool {
 			return s.MatchesElement(i, item) || at >= 0 && s.Key != "" && s.MatchesElement(at, observed[at])
@@ -48,6 +55,13 @@ func (w *walker) compareList(p cursor, desired []any, ignore []resource.Path) {
 	if matched.key == "" && len(ignore) == 0 {
 		w.compareWhole(p)
 	}
+}
+
+// matchItems pairs the items of a list. A shared list has a key also where the items of
+// desired have no name; their paths have indexes all the same.
+func (w *walker) matchItems(p cursor, desired, observed []any) matching {
+	key := w.subject.sharing.key(p.path, desired, observed)
+	return matchItems(key, desired, observed, func(a, b any) bool { return w.equalItems(p, a, b) })
 }
 
 // compareWhole compares a list of elements without a key as a whole with the last
@@ -89,9 +103,10 @@ func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore
 	for _, at := range matched.observed {
 		taken[at] = true
 	}
+	list, shared := w.subject.sharing.at(p.path)
 	extra := 0
 	for i, item := range observed {
-		if taken[i] {
+		if taken[i] || shared && w.keepsItem(p, list, item, matched.key) {
 			continue
 		}
 		extra++
@@ -101,7 +116,7 @@ func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore
 		step := matched.step(i, item)
 		if step.IsIndex {
 			// Elements without a key have no identity; their number counts.
-			step = resource.Step{Name: fmt.Sprintf("+%d", extra)}
+			step = addedStep(extra)
 		}
 		next := p.at(step, nil, item, true)
 		switch {
@@ -116,6 +131,14 @@ func (w *walker) compareAdded(p cursor, matched matching, observed []any, ignore
 			w.add(next, ruleItemAdded)
 		}
 	}
+}
+
+// addedStep returns the step of an item without a key that desired does not have.
+func addedStep(number int) resource.Step { return resource.Step{Name: fmt.Sprintf("+%d", number)} }
+
+// keepsItem reports whether an item of a shared list belongs to another writer.
+func (w *walker) keepsItem(p cursor, list sharedList, item any, key string) bool {
+	return key != "" && list.keeps(item) && (w.applied == nil || !list.wasStated(w.applied.paths, p.path, item, key))
 }
 
 // isChild reports whether an element is a resource itself that ARM also shows in

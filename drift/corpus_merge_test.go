@@ -80,7 +80,7 @@ func TestCorpusRemoved(t *testing.T) {
 		opts := drift.Options{Type: change.Type, APIVersion: change.APIVersion, Key: []byte("key"), KeepOthers: true, Put: true, Sent: true}
 		opts.Baseline = drift.NewBaseline(before, observed, opts)
 		payload, _ := drift.Keep(after, observed, opts)
-		drift.RemoveUnstated(payload, after, nil, opts.Baseline)
+		drift.RemoveUnstated(payload, after, opts)
 		unstatedLeaves(after, before, nil, func(path resource.Path, value any) {
 			if _, shown := path.Get(observed); !shown || !sentBack(shape, path) {
 				return
@@ -111,10 +111,15 @@ func unstatedLeaves(desired, observed any, path resource.Path, visit func(path r
 		stated, _ := desired.(map[string]any)
 		for name, value := range at {
 			var own any
+			absent := false
 			for candidate := range stated {
 				if strings.EqualFold(candidate, name) {
 					own = stated[candidate]
+					absent = own == nil // null states that there is none
 				}
+			}
+			if absent {
+				continue
 			}
 			unstatedLeaves(own, value, append(slices.Clip(path), resource.Step{Name: name}), visit)
 		}

@@ -50,5 +50,11 @@ func cursorAt(path resource.Path, value any) cursor {
 	return p
 }
 
+// in returns the cursor of a value of a resource.
+func (p cursor) in(s *subject) cursor {
+	p.subject = s
+	return p
+}
+
 // absent reports whether observed has nothing here, or null.
 func (p cursor) absent() bool { return !p.present || p.observed == nil }

@@ -45,10 +45,14 @@ type Options struct {
 
 func (o Options) subject(observed map[string]any) *subject {
 	_, named := observed["id"]
-	return &subject{
+	s := &subject{
 		resourceType: o.Type, apiVersion: o.APIVersion, id: o.ID, key: o.Key, read: named,
 		typeRows: typeRowsOf(o.Type), marks: types.MarksOf(o.Type),
 	}
+	if o.KeepOthers || o.Merge {
+		s.sharing = sharingOf(o.Type, observed)
+	}
+	return s
 }
 
 // Result is the result of Compare.
@@ -74,9 +78,8 @@ type Result struct {
 	// Rebaselined is set when only the api-version changed since the last PUT and
 	// the differences that it shows were accepted; the caller stores a new baseline.
 	Rebaselined bool
-	// Drops are the paths that other writers set and a PUT would remove: members of
-	// the envelope, user-defined keys, list items. Tags are kept and not listed.
-	Drops []string
+	// Drops are what other writers set and a PUT would remove, if there is a difference.
+	Drops Drops
 }
 
 // Compare returns where observed differs from desired. It modifies neither.
@@ -104,7 +107,7 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 	result.Children = w.children[:min(len(w.children), resource.MaxDifferences)]
 	result.InSync = len(result.Differences)+len(result.Contested) == 0
 	if len(result.Differences) > 0 {
-		result.Drops = drops(desired, observed, opts)
+		result.Drops = DropsOf(desired, observed, opts)
 	}
 	return result
 }

@@ -1,77 +1,263 @@
 package drift
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
-// envelope are the top-level members that a PUT replaces as a whole. Tags are not
-// among them: they are kept (KeepTags).
-var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
-
-// drops returns the paths that a PUT of desired would remove from observed although
-// no manifest requests it.
-func drops(desired, observed map[string]any, opts Options) []string {
-	if opts.Merge {
-		return nil
-	}
-	var paths []string
-	for _, name := range envelope {
-		_, value, present := property(observed, name)
-		if _, _, stated := property(desired, name); present && !stated && !isEmpty(value) && !opts.KeepOthers {
-			paths = append(paths, name)
-		}
-	}
-	w := &walker{subject: opts.subject(observed), reportAdded: true}
-	for _, d := range w.differences(desired, observed, opts.Ignore) {
-		if opts.KeepOthers && d.path[len(d.path)-1].Name != "" {
-			continue // the key of a map is kept
-		}
-		if d.rule == ruleItemAdded && len(paths) < resource.MaxDifferences && !strings.HasPrefix(strings.ToLower(d.text), "tags") {
-			paths = append(paths, d.text)
-		}
-	}
-	return paths
+// Drops are the paths of what a PUT takes away from a resource although no manifest
+// requests it: at most resource.MaxDifferences, and the number of the others. Tags are
+// kept and not among them.
+type Drops struct {
+	Paths []string
+	More  int
 }
 
-// KeepTags adds to a payload the tags of observed that Armature did not set,
-// because a PUT without them would remove them. It reports whether it added any.
-// observed must be unmasked. Tag names ignore case in ARM.
-func KeepTags(payload, desired, observed map[string]any, baseline Baseline) bool {
-	name, value, _ := property(observed, "tags")
-	theirs, isMap := value.(map[string]any)
-	if !isMap || len(theirs) == 0 {
-		return false
+// envelope are the top-level members that a PUT replaces as a whole. For types without a
+// published shape nothing else is known to be writable.
+var envelope = [...]string{"identity", "sku", "plan", "zones", "managedBy", "extendedLocation"}
+
+// DropsOf returns what a PUT of desired takes away from observed: values and list items
+// that desired does not state, that its body does not contain, and that are not there by
+// themselves. What the last PUT did not state and left alone, the next one does too.
+func DropsOf(desired, observed map[string]any, opts Options) Drops {
+	if observed == nil {
+		return Drops{}
 	}
-	stated := map[string]bool{}
-	if _, value, found := property(desired, "tags"); found {
-		ours, isMap := value.(map[string]any)
-		if value != nil && (!isMap || len(ours) == 0) {
-			return false // the manifest states that there are none
+	body, _ := Body(desired, observed, opts)
+	f := dropFinder{
+		subject: opts.subject(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
+		unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),
+		survived: opts.Baseline.sent(), inline: types.InlineLists(opts.Type),
+	}
+	f.subject.sharing = sharingOf(opts.Type, observed)
+	shown := writableOf(desired, observed, opts)
+	rest := map[string]any{}
+	if name, properties, found := property(shown, "properties"); found {
+		delete(shown, name) // last: the others are few
+		rest[name] = properties
+	}
+	f.members(desired, body, shown, nil)
+	f.members(desired, body, rest, nil)
+	return f.drops
+}
+
+// writableOf returns the part of observed that a PUT may state, in the form that observed
+// has.
+func writableOf(desired, observed map[string]any, opts Options) map[string]any {
+	return withoutFixed(desired, echoes(nil, Clone(observed), opts.Type, opts.APIVersion), opts)
+}
+
+// dropFinder walks through what observed shows beside desired and the body of the PUT.
+type dropFinder struct {
+	subject *subject
+	view    *baselineView
+	// published is set if the shape of the type is known.
+	published bool
+	inline    []types.InlineList
+	unstated  decodedSet
+	hash      hasher
+	ignore    []resource.Path
+	// survived is set if the items of others in the baseline were there after a PUT.
+	survived bool
+	drops    Drops
+}
+
+func (f *dropFinder) add(path resource.Path) {
+	if len(f.drops.Paths) == resource.MaxDifferences {
+		f.drops.More++
+		return
+	}
+	f.drops.Paths = append(f.drops.Paths, path.String())
+}
+
+func (f *dropFinder) members(desired, body, shown map[string]any, path resource.Path) {
+	for name := range inOrder(shown) {
+		below := path.With(resource.Step{Name: name})
+		_, stated, isStated := property(desired, name)
+		_, sent, isSent := property(body, name)
+		switch {
+		case len(path) == 0 && strings.EqualFold(name, "tags"), isIgnored(below, f.ignore):
+		case isStated && stated == nil: // a difference, as every value of desired
+		case isStated, isSent:
+			f.both(stated, sent, shown[name], below)
+		default:
+			f.missing(shown[name], below)
 		}
-		for tag := range ours {
-			stated[strings.ToLower(tag)] = true
+	}
+}
+
+// both compares a value that the body contains too.
+func (f *dropFinder) both(desired, body, shown any, path resource.Path) {
+	switch at := shown.(type) {
+	case map[string]any:
+		own, _ := desired.(map[string]any)
+		if sent, ok := body.(map[string]any); ok {
+			f.members(own, sent, at, path)
+		}
+	case []any:
+		own, isList := desired.([]any)
+		if sent, ok := body.([]any); ok && isList {
+			f.items(own, sent, at, path)
 		}
 	}
-	if own, _, found := property(payload, "tags"); found {
-		name = own
+}
+
+// missing adds a value that the body does not contain, without the parts that are there
+// by themselves.
+func (f *dropFinder) missing(shown any, path resource.Path) {
+	if isEmpty(shown) || !f.published && !f.isKnown(path) {
+		return
 	}
-	before := baseline.Applied.decoded()
-	tags, isMap := payload[name].(map[string]any)
-	if !isMap {
-		tags = map[string]any{}
+	foreign, all := f.foreign(shown, path)
+	members, isMap := shown.(map[string]any)
+	switch {
+	case !foreign:
+	case all || !isMap:
+		f.add(path)
+	default:
+		for name := range inOrder(members) {
+			f.missing(members[name], path.With(resource.Step{Name: name}))
+		}
 	}
-	added := false
-	for tag, text := range theirs {
-		path := resource.Path{{Name: "tags"}, {Name: tag}}
-		if stated[strings.ToLower(tag)] || before.has(path) {
+}
+
+// isKnown reports whether an unpublished property is one that a body may state: a member
+// of the envelope, or a key that users choose.
+func (f *dropFinder) isKnown(path resource.Path) bool {
+	last := path[len(path)-1].Name
+	if slices.ContainsFunc(envelope[:], func(name string) bool { return strings.EqualFold(path[0].Name, name) }) {
+		return true
+	}
+	return isFullID(last) || isUserDefined(path[:len(path)-1])
+}
+
+// foreign reports whether any or all of the leaves of a value differ from what the
+// service had set by itself at the last PUT. What the manifest stated then is not
+// foreign: its removal is requested.
+func (f *dropFinder) foreign(value any, path resource.Path) (some, all bool) {
+	members, isMap := value.(map[string]any)
+	if !isMap || len(members) == 0 {
+		requested := f.view.applied != nil && f.view.applied.stated(path)
+		is := !requested && !f.unstated.hasHash(f.hash.leaf(value, path))
+		return is, is
+	}
+	all = true
+	for name, member := range members {
+		part, whole := f.foreign(member, path.With(resource.Step{Name: name}))
+		some, all = some || part, all && whole
+	}
+	return some, all
+}
+
+// items adds the items of a list that the body does not contain.
+func (f *dropFinder) items(desired, body, shown []any, path resource.Path) {
+	if !allObjects(desired) || !allObjects(shown) {
+		f.scalars(desired, shown, path)
+		return
+	}
+	probe := &walker{subject: f.subject}
+	matched := probe.matchItems(cursorAt(path, desired).in(f.subject), desired, shown)
+	sent := map[string]bool{}
+	for _, item := range body {
+		sent[normalKey(matched.key, keyText(item, matched.key))] = matched.key != ""
+	}
+	taken := map[int]bool{}
+	for i, at := range matched.observed {
+		if at < 0 {
 			continue
 		}
-		tags[tag], added = cloneValue(text), true
+		taken[at] = true
+		if i < len(body) {
+			f.both(desired[i], body[i], shown[at], path.With(matched.step(i, desired[i])))
+		}
 	}
-	if added {
-		payload[name] = tags
+	extra := 0
+	for i, item := range shown {
+		if taken[i] {
+			continue
+		}
+		extra++
+		below := path.With(matched.step(i, item))
+		if f.isChild(path, item) || sent[normalKey(matched.key, keyText(item, matched.key))] || f.stays(below, path, extra, item) {
+			continue
+		}
+		f.add(below)
 	}
-	return added
+}
+
+// isChild reports whether an item is a child resource, which a PUT keeps.
+func (f *dropFinder) isChild(list resource.Path, item any) bool {
+	return keyOf(item, "name") != "" && slices.ContainsFunc(f.inline, func(l types.InlineList) bool {
+		return strings.EqualFold(strings.Join(l.Path, "."), list.String())
+	})
+}
+
+// stays reports whether an item is none that a PUT takes from another tool: its removal
+// is requested, or it was there after the last PUT, whose body did not contain it.
+func (f *dropFinder) stays(path, list resource.Path, extra int, item any) bool {
+	if isIgnored(path, f.ignore) {
+		return true
+	}
+	applied := f.view.applied
+	if applied == nil {
+		return false
+	}
+	keyed := !path[len(path)-1].IsIndex
+	if row, shared := f.subject.sharing.at(list); keyed && applied.stated(path) || shared && applied.stated(list.With(row.step(item))) {
+		return true
+	}
+	recorded := path
+	if !keyed {
+		recorded = list.With(addedStep(extra))
+	}
+	if entry, known := f.view.entries[hashPath(recorded)]; known && entry.Observed == ruleItemAdded {
+		return true
+	}
+	return f.survived && applied.added(recorded)
+}
+
+// scalars adds the elements that a list has beyond those of desired. A longer list that
+// Azure kept after the last PUT is its choice.
+func (f *dropFinder) scalars(desired, shown []any, path resource.Path) {
+	whole := difference{path: path, text: path.String(), desired: desired, observed: shown, present: true, rule: ruleListLength}
+	if entry, known := f.view.entries[hashPath(path)]; len(shown) <= len(desired) || known && f.view.matches(entry, whole) {
+		return
+	}
+	probe := &walker{subject: f.subject}
+	p := cursorAt(path, desired).in(f.subject)
+	for i, at := range shown {
+		if !slices.ContainsFunc(desired, func(own any) bool { return probe.equalItems(p, own, at) }) {
+			f.add(path.With(resource.Step{Index: i, IsIndex: true}))
+		}
+	}
+}
+
+// withoutFixed removes from what may be sent back the members that ARM sets, and the lists
+// of child resources that desired does not state: those are kept as children (extensions).
+func withoutFixed(desired, others map[string]any, opts Options) map[string]any {
+	for name := range others {
+		if setByARM(name) {
+			delete(others, name)
+		}
+	}
+	for _, list := range types.InlineLists(opts.Type) {
+		parent, stated := others, desired
+		for _, step := range list.Path[:len(list.Path)-1] {
+			_, value, _ := property(parent, step)
+			parent, _ = value.(map[string]any)
+			_, value, _ = property(stated, step)
+			stated, _ = value.(map[string]any)
+		}
+		last := list.Path[len(list.Path)-1]
+		if name, _, present := property(parent, last); present {
+			if _, _, isStated := property(stated, last); !isStated {
+				delete(parent, name)
+			}
+		}
+	}
+	return others
 }

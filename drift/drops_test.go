@@ -1,6 +1,7 @@
 package drift_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 func TestKeepTags(t *testing.T) {
 	cases := map[string]struct{ reason, desired, before, observed, want string }{
 		"none stated":     {"a manifest without tags removes none", `{}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
-		"null":            {"null is not stated", `{"tags":null}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{"a":"1"}}`},
+		"null":            {"null removes all tags", `{"tags":null}`, ``, `{"tags":{"a":"1"}}`, `{"tags":null}`},
 		"stated":          {"names of tags ignore case", `{"tags":{"A":"2"}}`, ``, `{"Tags":{"a":"1","b":"3"}}`, `{"tags":{"A":"2","b":"3"}}`},
 		"stated before":   {"a tag removed from the manifest is removed", `{"tags":{"b":"1"}}`, `{"tags":{"a":"1","b":"1"}}`, `{"tags":{"A":"1","b":"1","c":"1"}}`, `{"tags":{"b":"1","c":"1"}}`},
 		"emptied":         {"tags: {} removes all tags", `{"tags":{}}`, ``, `{"tags":{"a":"1"}}`, `{"tags":{}}`},
@@ -72,10 +73,99 @@ func TestDrops(t *testing.T) {
 	observed := body(t, []byte(`{"id":"/x","sku":{"name":"S"},"identity":{"type":"SystemAssigned"},"zones":[],"etag":"e",
 		"properties":{"a":2,"b":3,"labels":{"own":"1","theirs":"2"},"rules":[{"name":"own"},{"name":"theirs"}]},"tags":{"own":"1","theirs":"2"}}`))
 	want := []string{"identity", "sku", "properties.labels.theirs", "properties.rules[name=theirs]"}
-	if diff := cmp.Diff(want, drift.Compare(desired, observed, drift.Options{}).Drops); diff != "" {
+	if diff := cmp.Diff(want, drift.Compare(desired, observed, drift.Options{}).Drops.Paths); diff != "" {
 		t.Errorf("a PUT drops values of others, except tags and values that only the server sets (-want +got)\n%s", diff)
 	}
-	if drops := drift.Compare(desired, desired, drift.Options{}).Drops; drops != nil {
+	if drops := drift.Compare(desired, desired, drift.Options{}).Drops; drops.Paths != nil {
 		t.Errorf("without a PUT nothing is dropped: %v", drops)
+	}
+}
+
+// TestDropsOf shows what the PUT of each mode takes away. before is what Azure showed
+// after the last PUT, "" for a resource that Armature did not write yet.
+func TestDropsOf(t *testing.T) {
+	const storage, document = "Microsoft.Storage/storageAccounts", "Microsoft.DocumentDB/databaseAccounts"
+	cases := map[string]struct {
+		reason, resourceType, version, desired, before, now string
+		merge, replace, adopted                             bool
+		want                                                []string
+	}{
+		"kept": {
+			reason: "the default keeps values", resourceType: storage, version: "2023-01-01",
+			desired: `{"properties":{"accessTier":"Hot"}}`, now: `{"identity":{"type":"SystemAssigned"},"properties":{"accessTier":"Cool","minimumTlsVersion":"TLS1_2"}}`,
+		},
+		"replace, adopted": {
+			reason: "what the service had set is not known", resourceType: storage, version: "2023-01-01", replace: true,
+			desired: `{"properties":{"accessTier":"Hot","networkAcls":{"bypass":"None"}}}`,
+			now:     `{"tags":{"a":"1"},"identity":{"type":"SystemAssigned","principalId":"p"},"properties":{"accessTier":"Cool","creationTime":"t","minimumTlsVersion":"TLS1_2","networkAcls":{"bypass":"None","defaultAction":"Deny"}}}`,
+			want:    []string{"identity", "properties.minimumTlsVersion", "properties.networkAcls.defaultAction"},
+		},
+		"replace, defaults of the service": {
+			reason: "they are there again after the PUT", resourceType: storage, version: "2023-01-01", replace: true,
+			desired: `{"properties":{"accessTier":"Hot"}}`, before: `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0","allowBlobPublicAccess":true}}`,
+			now:  `{"properties":{"accessTier":"Cool","minimumTlsVersion":"TLS1_2","allowBlobPublicAccess":true}}`,
+			want: []string{"properties.minimumTlsVersion"},
+		},
+		"items, adopted": {
+			reason: "an adopted resource may have items of others", resourceType: document, version: "2023-11-15",
+			desired: `{"properties":{"enableFreeTier":true,"ipRules":[{"ipAddressOrRange":"192.0.2.1"}],"locations":[{"locationName":"a"}],"disableLocalAuth":true}}`,
+			now:     `{"properties":{"enableFreeTier":false,"ipRules":[{"ipAddressOrRange":"203.0.113.7"},{"ipAddressOrRange":"192.0.2.1"}],"locations":[{"locationName":"a"},{"locationName":"b"}]}}`,
+			want:    []string{"properties.ipRules[0]", "properties.locations[locationName=b]"},
+		},
+		"items, in sync at first contact": {
+			reason: "no PUT showed that the service adds them itself", resourceType: document, version: "2023-11-15", adopted: true,
+			desired: `{"properties":{"enableFreeTier":true,"locations":[{"locationName":"a"}]}}`, before: `{"properties":{"enableFreeTier":true,"locations":[{"locationName":"a"},{"locationName":"b"}]}}`,
+			now:  `{"properties":{"enableFreeTier":false,"locations":[{"locationName":"a"},{"locationName":"b"}]}}`,
+			want: []string{"properties.locations[locationName=b]"},
+		},
+		"items of the service": {
+			reason: "they were there after a PUT without them", resourceType: document, version: "2023-11-15",
+			desired: `{"properties":{"enableFreeTier":true,"locations":[{"locationName":"a"}]}}`, before: `{"properties":{"enableFreeTier":true,"locations":[{"locationName":"a"},{"locationName":"b"}]}}`,
+			now:  `{"properties":{"enableFreeTier":false,"locations":[{"locationName":"a"},{"locationName":"b"},{"locationName":"c"}]}}`,
+			want: []string{"properties.locations[locationName=c]"},
+		},
+		"items, merge": {
+			reason: "items without a key are replaced in this mode, too", resourceType: document, version: "2023-11-15", merge: true,
+			desired: `{"properties":{"locations":[{"locationName":"a"}],"ipRules":[{"ipAddressOrRange":"192.0.2.1"}]}}`,
+			now:     `{"properties":{"locations":[{"locationName":"a"},{"locationName":"b"}],"ipRules":[{"ipAddressOrRange":"192.0.2.1"},{"ipAddressOrRange":"203.0.113.7"}]}}`,
+			want:    []string{"properties.ipRules[1]"},
+		},
+		"texts": {
+			reason: "a longer list has items of others; a changed one has another value", resourceType: "Microsoft.Network/virtualNetworks", version: "2023-09-01",
+			desired: `{"properties":{"addressSpace":{"addressPrefixes":["10.0.0.0/16"]},"dhcpOptions":{"dnsServers":["10.0.0.4"]}}}`,
+			now:     `{"properties":{"addressSpace":{"addressPrefixes":["10.1.0.0/16","10.0.0.0/16"]},"dhcpOptions":{"dnsServers":["10.0.0.5"]}}}`,
+			want:    []string{"properties.addressSpace.addressPrefixes[0]"},
+		},
+		"children": {
+			reason: "subnets are kept as children", resourceType: "Microsoft.Network/virtualNetworks", version: "2023-09-01",
+			desired: `{"properties":{"subnets":[{"name":"a"}],"enableDdosProtection":true}}`, now: `{"properties":{"subnets":[{"name":"a"},{"name":"b"}],"enableDdosProtection":false}}`,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			opts := drift.Options{Type: c.resourceType, APIVersion: c.version, Key: []byte("key"), KeepOthers: !c.merge && !c.replace, Merge: c.merge}
+			desired := body(t, []byte(c.desired))
+			if c.before != "" {
+				after := opts
+				after.Put, after.Sent = !c.adopted, !c.adopted
+				opts.Baseline = stored(t, drift.NewBaseline(desired, body(t, []byte(c.before)), after))
+			}
+			if diff := cmp.Diff(c.want, drift.DropsOf(desired, body(t, []byte(c.now)), opts).Paths); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestDropsAreBounded shows that the rest of many drops is a number.
+func TestDropsAreBounded(t *testing.T) {
+	labels := map[string]any{}
+	for i := range 30 {
+		labels[fmt.Sprintf("l%02d", i)] = "x"
+	}
+	observed := map[string]any{"properties": map[string]any{"labels": labels}}
+	drops := drift.DropsOf(body(t, []byte(`{"properties":{"labels":{"own":"1"}}}`)), observed, drift.Options{})
+	if len(drops.Paths) != resource.MaxDifferences || drops.More != 30-resource.MaxDifferences {
+		t.Errorf("%d paths and %d more", len(drops.Paths), drops.More)
 	}
 }

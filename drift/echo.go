@@ -42,15 +42,17 @@ func echoObject(n *types.Node, desired, observed map[string]any, readOnly *types
 		}
 		_, stated, isStated := property(desired, name)
 		switch {
-		case isStated && stated != nil && !found: // the manifest's own value replaces it
-		case isStated && stated != nil:
+		case isStated && stated == nil: // the manifest states that there is none
+			delete(observed, name)
+		case isStated && !found: // the manifest's own value replaces it
+		case isStated:
 			observed[name] = echoValue(p.Type, stated, value, below)
 		case !found, p.Has(types.ReadOnly), p.Has(types.WriteOnly), p.Type.Sensitive,
 			below.Ends(), slices.Contains(neverEchoed, strings.ToLower(name)), isPlaceholder(value):
 			delete(observed, name)
 		default:
 			// An empty value is a value where names are free: {} of an identity's ID.
-			if observed[name] = echoValue(p.Type, nil, value, below); isEmpty(observed[name]) && p.Name != "" {
+			if observed[name] = echoValue(p.Type, nil, value, below); isEmpty(observed[name]) && p.Name != "" && !p.Has(types.Required) {
 				delete(observed, name)
 			}
 		}

@@ -32,6 +32,15 @@ func (h hasher) sum(value any) string {
 	return hex.EncodeToString(mac.Sum(nil)[:hashBytes])
 }
 
+// leaf returns the hash of a path with its value. A GET may show a secret in several
+// masks, so only its presence counts.
+func (h hasher) leaf(value any, path resource.Path) pathHash {
+	if resource.Masked(value) || resource.SecretName(path[len(path)-1].Name) {
+		return hashPath(path.With(resource.Step{Name: "= secret"}))
+	}
+	return hashPath(path.With(resource.Step{Name: "=" + h.sum(value)}))
+}
+
 // secrets returns the keyed hash of the values behind the $secret references of a
 // value; "" if there are none, if one could not be read, or without a key.
 func (h hasher) secrets(value any, opts Options) string {

@@ -23,14 +23,15 @@ func KeepsOthers(resourceType string) bool {
 // PUT of Armature. What the service had set by itself at that PUT (Options.Baseline) is
 // left to the service, so that a new SKU does not meet the size of the old one. Without a
 // baseline of unstated values, as for an adopted resource, all of them are kept. Items of
-// a list that desired states are desired's alone; items with the same key keep the values
-// that desired does not state. Only what the published shape has as writable is kept.
+// a list that desired states are desired's alone, unless other writers are known to add
+// some (sharedLists); items with the same key keep the values that desired does not
+// state. Only what the published shape has as writable is kept.
 //
 // observed must be unmasked, and neither is changed. kept are the paths of the values that
 // were kept, for Options.Kept of NewBaseline.
 func Keep(desired, observed map[string]any, opts Options) (payload map[string]any, kept PathSet) {
 	others := othersOf(desired, observed, opts)
-	k := keeper{unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, kept: map[pathHash]int{}}
+	k := newKeeper(observed, opts)
 	whole := Clone(others)
 	k.members(desired, others, nil)
 	if shape := types.Lookup(opts.Type, opts.APIVersion); shape != nil {
@@ -48,7 +49,8 @@ func Keep(desired, observed map[string]any, opts Options) (payload map[string]an
 // with their paths, but for those that the last PUT kept for another tool: what the
 // service set by itself.
 func unstatedValues(desired, observed map[string]any, opts Options) PathSet {
-	k := keeper{hash: hasher{opts.Key}, kept: map[pathHash]int{}, own: map[pathHash]int{}, before: opts.Kept.decoded()}
+	k := newKeeper(observed, opts)
+	k.unstated, k.own, k.before = nil, map[pathHash]int{}, opts.Kept.decoded()
 	k.members(desired, othersOf(desired, observed, opts), nil)
 	for _, path := range maskedSecrets(desired, observed, opts) {
 		if !k.before.has(path) {
@@ -58,43 +60,30 @@ func unstatedValues(desired, observed map[string]any, opts Options) PathSet {
 	return newPathSet(k.own, maxUnstated)
 }
 
-// othersOf returns what a PUT may send back of observed, without the lists of child
-// resources that desired does not state: those are kept as children (extensions).
+// othersOf returns what a PUT of desired may send back of observed.
 func othersOf(desired, observed map[string]any, opts Options) map[string]any {
-	others := echoes(desired, Clone(observed), opts.Type, opts.APIVersion)
-	for name := range others {
-		if setByARM(name) {
-			delete(others, name)
-		}
-	}
-	for _, list := range types.InlineLists(opts.Type) {
-		parent, stated := others, desired
-		for _, step := range list.Path[:len(list.Path)-1] {
-			_, value, _ := property(parent, step)
-			parent, _ = value.(map[string]any)
-			_, value, _ = property(stated, step)
-			stated, _ = value.(map[string]any)
-		}
-		last := list.Path[len(list.Path)-1]
-		if name, _, present := property(parent, last); present {
-			if _, _, isStated := property(stated, last); !isStated {
-				delete(parent, name)
-			}
-		}
-	}
-	return others
+	return withoutFixed(desired, echoes(desired, Clone(observed), opts.Type, opts.APIVersion), opts)
 }
 
 // keeper walks through the values that desired does not state. A value is a leaf: a
 // scalar, an empty mapping, or a whole list.
 type keeper struct {
-	// unstated are the hashes of what the service had set by itself.
-	unstated decodedSet
-	hash     hasher
+	// unstated are the hashes of what the service had set by itself, applied the paths
+	// that the last applied body stated.
+	unstated, applied decodedSet
+	hash              hasher
+	sharing           sharing
 	// kept collects the paths of the other values; own, if it is not nil, the hashes of
 	// those that are not among the paths before.
 	kept, own map[pathHash]int
 	before    decodedSet
+}
+
+func newKeeper(observed map[string]any, opts Options) *keeper {
+	return &keeper{
+		unstated: opts.Baseline.Unstated.decoded(), applied: opts.Baseline.Applied.decoded(),
+		hash: hasher{opts.Key}, sharing: sharingOf(opts.Type, observed), kept: map[pathHash]int{},
+	}
 }
 
 // members removes from others what is not kept.
@@ -103,7 +92,7 @@ func (k *keeper) members(desired, others map[string]any, path resource.Path) {
 		below := path.With(resource.Step{Name: name})
 		_, stated, isStated := property(desired, name)
 		if isStated {
-			k.stated(stated, others[name], below)
+			others[name] = k.stated(stated, others[name], below)
 			continue
 		}
 		if !k.unstatedValue(others[name], below) {
@@ -112,25 +101,60 @@ func (k *keeper) members(desired, others map[string]any, path resource.Path) {
 	}
 }
 
-// stated descends into a value that desired states, to what it does not state inside.
-func (k *keeper) stated(desired, others any, path resource.Path) {
+// stated returns what is kept inside a value that desired states.
+func (k *keeper) stated(desired, others any, path resource.Path) any {
 	switch at := others.(type) {
 	case map[string]any:
 		if own, ok := desired.(map[string]any); ok {
 			k.members(own, at, path)
 		}
 	case []any:
-		own, _ := desired.([]any)
-		key := identifyingKey(own, at)
-		if key == "" {
-			return
-		}
-		for i, j := range matchByKey(own, at, key) {
-			if j >= 0 {
-				k.stated(own[i], at[j], path.With(resource.Step{Key: key, Value: keyOf(at[j], key)}))
-			}
+		if own, ok := desired.([]any); ok {
+			return k.items(own, at, path)
 		}
 	}
+	return others
+}
+
+// keptItems are the parts of a list that are added to a list that desired states.
+type keptItems struct {
+	// members are added to the item of desired with the same index.
+	members map[int]map[string]any
+	// foreign are items of other writers.
+	foreign []any
+}
+
+// items returns what is kept of a list that desired states: what its items do not state,
+// and the items that other writers added to a shared list.
+func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
+	result := keptItems{members: map[int]map[string]any{}}
+	key := k.sharing.key(path, desired, others)
+	if key == "" {
+		return result
+	}
+	taken := map[int]bool{}
+	for i, j := range matchByKey(desired, others, key) {
+		if j < 0 {
+			continue
+		}
+		taken[j] = true
+		object, _ := others[j].(map[string]any)
+		k.stated(desired[i], object, path.With(resource.Step{Key: key, Value: keyText(object, key)}))
+		result.members[i] = object
+	}
+	list, shared := k.sharing.at(path)
+	if !shared {
+		return result
+	}
+	for j, item := range others {
+		below := path.With(list.step(item))
+		if taken[j] || !list.keeps(item) || list.wasStated(k.applied, path, item, key) {
+			continue
+		}
+		result.foreign = append(result.foreign, item)
+		k.kept[hashPath(below)] = len(below)
+	}
+	return result
 }
 
 // unstatedValue reports whether anything of a value is kept.
@@ -140,10 +164,7 @@ func (k *keeper) unstatedValue(value any, path resource.Path) bool {
 		return len(members) > 0
 	}
 	at := hashPath(path)
-	leaf := hashPath(append(path, resource.Step{Name: "=" + k.hash.sum(value)}))
-	if resource.Masked(value) || resource.SecretName(path[len(path)-1].Name) {
-		leaf = hashPath(append(path, resource.Step{Name: "= secret"}))
-	}
+	leaf := k.hash.leaf(value, path)
 	if k.own != nil && !k.before.has(path) {
 		k.own[leaf] = len(path)
 	}
@@ -199,7 +220,7 @@ func addUnstated(payload, others map[string]any) {
 			if object, ok := stated.(map[string]any); ok && !isMarker(object) {
 				addUnstated(object, at)
 			}
-		case []any:
+		case keptItems:
 			if items, ok := stated.([]any); ok {
 				payload[own] = addToItems(items, at)
 			}
@@ -207,23 +228,15 @@ func addUnstated(payload, others map[string]any) {
 	}
 }
 
-// addToItems adds to the items of a list the members that they do not state and that the
-// items with the same key have.
-func addToItems(items, others []any) []any {
-	key := identifyingKey(items, others)
-	if key == "" {
-		return items
-	}
-	for i, at := range matchByKey(items, others, key) {
-		object, ok := items[i].(map[string]any)
-		if at < 0 || !ok {
-			continue
-		}
-		if more, ok := others[at].(map[string]any); ok {
+// addToItems adds to the items of a list the members that they do not state, and the
+// items of other writers.
+func addToItems(items []any, kept keptItems) []any {
+	for i, more := range kept.members {
+		if object, ok := items[i].(map[string]any); ok {
 			addUnstated(object, more)
 		}
 	}
-	return items
+	return append(items, kept.foreign...)
 }
 
 // isPlaceholder reports whether a text stands for a secret that a service does not show:

@@ -25,11 +25,12 @@ func (m matching) step(i int, item any) resource.Step {
 	return resource.Step{Key: m.key, Value: value}
 }
 
-// matchItems pairs the elements of two lists of objects: by a key that identifies
-// all of them on both sides, else each desired element with an equal observed one
-// and the rest by order. Other writers added the observed elements that remain.
-func matchItems(desired, observed []any, equal func(desired, observed any) bool) matching {
-	if key := identifyingKey(desired, observed); key != "" {
+// matchItems pairs the elements of two lists of objects: by the key that identifies
+// all of them on both sides, if there is one, else each desired element with an equal
+// observed one and the rest by order. Other writers added the observed elements that
+// remain.
+func matchItems(key string, desired, observed []any, equal func(desired, observed any) bool) matching {
+	if key != "" {
 		return matching{key: key, observed: matchByKey(desired, observed, key)}
 	}
 	return matching{observed: matchByValue(desired, observed, equal)}
@@ -38,14 +39,14 @@ func matchItems(desired, observed []any, equal func(desired, observed any) bool)
 func matchByKey(desired, observed []any, key string) []int {
 	indexes := make(map[string]int, len(observed))
 	for i, item := range observed {
-		value := normalKey(key, keyOf(item, key))
+		value := normalKey(key, keyText(item, key))
 		if _, taken := indexes[value]; !taken {
 			indexes[value] = i
 		}
 	}
 	matched := make([]int, len(desired))
 	for i, item := range desired {
-		at, ok := indexes[normalKey(key, keyOf(item, key))]
+		at, ok := indexes[normalKey(key, keyText(item, key))]
 		if !ok {
 			at = -1
 		}

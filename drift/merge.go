@@ -4,13 +4,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/armature-io/armature/resource"
 )
 
 // Merge returns observed, which must be unmasked, overlaid with desired. Values
 // that desired does not state remain, as far as the published shape of the type in the
 // api-version has them as writable. Objects are merged by property. Lists with items
-// identified by a key are merged by item; any other list is replaced. Null in desired
-// is not stated.
+// identified by a key are merged by item; any other list is replaced.
 func Merge(desired, observed map[string]any, resourceType, apiVersion string) map[string]any {
 	merged := Clone(observed)
 	if merged == nil {
@@ -25,41 +26,51 @@ func Merge(desired, observed map[string]any, resourceType, apiVersion string) ma
 			delete(merged, name)
 		}
 	}
-	overlay(merged, desired)
+	m := merger{sharing: sharingOf(resourceType, observed)}
+	m.overlay(merged, desired, nil)
 	return merged
 }
 
-func overlay(onto, desired map[string]any) {
+// merger lays values over others.
+type merger struct{ sharing sharing }
+
+func (m merger) overlay(onto, desired map[string]any, path resource.Path) {
 	for name, value := range desired {
-		if value != nil {
-			onto[name] = overlayValue(onto[name], value)
+		below := path.With(resource.Step{Name: name})
+		base, found := onto[name]
+		if !found && !isUserDefined(path) {
+			var own string
+			own, base, _ = property(onto, name)
+			delete(onto, own)
 		}
+		onto[name] = m.value(base, value, below)
 	}
 }
 
-func overlayValue(onto, desired any) any {
+func (m merger) value(onto, desired any, path resource.Path) any {
 	switch value := desired.(type) {
 	case map[string]any:
 		if base, ok := onto.(map[string]any); ok {
-			overlay(base, value)
+			m.overlay(base, value, path)
 			return base
 		}
 	case []any:
 		if base, ok := onto.([]any); ok {
-			if key := identifyingKey(value, base); key != "" {
-				return mergeKeyed(base, value, key)
+			if key := m.sharing.key(path, value, base); key != "" {
+				return m.items(base, value, key, path)
 			}
 		}
 	}
 	return cloneValue(desired)
 }
 
-// mergeKeyed merges the items with equal keys and appends the others.
-func mergeKeyed(base, desired []any, key string) []any {
+// items merges the items with equal keys and appends the others.
+func (m merger) items(base, desired []any, key string, path resource.Path) []any {
 	merged := append([]any(nil), base...)
 	for i, at := range matchByKey(desired, base, key) {
 		if at >= 0 {
-			merged[at] = overlayValue(merged[at], desired[i])
+			below := path.With(resource.Step{Key: key, Value: keyText(merged[at], key)})
+			merged[at] = m.value(merged[at], desired[i], below)
 		} else {
 			merged = append(merged, cloneValue(desired[i]))
 		}

@@ -33,7 +33,7 @@ func TestMerge(t *testing.T) {
 			desired: `{"properties":{"zones":["1"],"rules":[{"p":1}],"none":[]}}`, observed: `{"properties":{"zones":["1","2"],"rules":[{"p":2},{"p":3}],"none":[{"name":"x"}]}}`,
 			want: `{"properties":{"zones":["1"],"rules":[{"p":1}],"none":[]}}`,
 		},
-		"null":   {reason: "null is not stated", desired: `{"properties":{"x":null}}`, observed: `{"properties":{"x":1}}`, want: `{"properties":{"x":1}}`},
+		"null":   {reason: "null removes the value", desired: `{"properties":{"x":null}}`, observed: `{"properties":{"X":1}}`, want: `{"properties":{"x":null}}`},
 		"absent": {reason: "a create carries the desired body", desired: `{"location":"x"}`, observed: `null`, want: `{"location":"x"}`},
 	}
 	for name, c := range cases {

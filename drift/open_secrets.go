@@ -111,7 +111,7 @@ func (f *secretFinder) items(n *types.Node, payload []any, at sides) {
 	observed, _ := at.observed.([]any)
 	pairs := func(others []any) matching {
 		probe := &walker{subject: &subject{}}
-		return matchItems(payload, others, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
+		return matchItems(identifyingKey(payload, others), payload, others, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
 	}
 	ours, theirs := pairs(desired), pairs(observed)
 	for i, item := range payload {

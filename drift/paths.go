@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -28,6 +29,11 @@ func hasUserDefinedKeys(name string) bool {
 		}
 	}
 	return false
+}
+
+// isUserDefined reports whether users choose the keys and values at or below a path.
+func isUserDefined(path resource.Path) bool {
+	return slices.ContainsFunc(path, func(s resource.Step) bool { return hasUserDefinedKeys(s.Name) })
 }
 
 // isUserText reports whether the value at a path is a name or text that users

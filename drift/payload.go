@@ -46,6 +46,26 @@ func Payload(desired, observed map[string]any, ignore []string) map[string]any {
 	return payload
 }
 
+// Body returns the body of a PUT of desired, which has no references and secrets any more,
+// to a resource that Azure shows as observed, unmasked: with the ignored paths, and with
+// what the mode (Options.KeepOthers, Options.Merge) keeps, without what the last applied
+// body stated and desired states no more. kept is as in Keep.
+func Body(desired, observed map[string]any, opts Options) (body map[string]any, kept PathSet) {
+	body = Payload(desired, observed, opts.Ignore)
+	if observed == nil || !opts.KeepOthers && !opts.Merge {
+		return body, ""
+	}
+	own := body
+	body, kept = Keep(own, observed, opts)
+	if opts.Merge {
+		body = Merge(own, observed, opts.Type, opts.APIVersion)
+	}
+	if opts.Merge || kept != "" {
+		RemoveUnstated(body, desired, opts)
+	}
+	return body, kept
+}
+
 func carry(desired, observed any, path resource.Path) any {
 	switch at := desired.(type) {
 	case map[string]any:
@@ -96,7 +116,7 @@ func carryElements(desired, observed []any, path resource.Path) {
 		return
 	}
 	probe := &walker{subject: &subject{}}
-	matched := matchItems(desired, observed, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
+	matched := matchItems(identifyingKey(desired, observed), desired, observed, func(a, b any) bool { return probe.equalItems(cursor{subject: probe.subject}, a, b) })
 	for i, item := range desired {
 		at := matched.observed[i]
 		if at < 0 || !path[0].MatchesElement(i, item) {

@@ -72,8 +72,21 @@ func isIdentity(p cursor) bool {
 	return len(p.path) == 1 && setByARM(p.path[0].Name)
 }
 
-// isUnstated reports whether desired is null, which leaves the value to Azure.
-func isUnstated(p cursor) bool { return p.desired == nil && len(p.path) > 0 }
+// isUnstated reports whether desired is an element of a list without a value, which
+// leaves it to Azure. A property that is null is stated: it is to be absent.
+func isUnstated(p cursor) bool {
+	return p.desired == nil && len(p.path) > 0 && p.path[len(p.path)-1].Name == ""
+}
+
+// isReference reports whether a value refers to another resource.
+func isReference(value any) bool {
+	text, isText := value.(string)
+	if object, isMap := value.(map[string]any); isMap {
+		_, id, _ := property(object, "id")
+		text, isText = id.(string)
+	}
+	return isText && isFullID(text)
+}
 
 func isMarker(value any) bool {
 	object, ok := value.(map[string]any)
@@ -87,7 +100,7 @@ func isEmptyOnBothSides(p cursor) bool {
 	if len(p.path) == 0 {
 		return false
 	}
-	return isUnset(p.desired) && (!p.present || isEmpty(p.observed))
+	return isUnset(p.desired) && (!p.present || isEmpty(p.observed) || p.desired == nil && p.observed == "")
 }
 
 func isUnset(value any) bool {

@@ -30,6 +30,8 @@ type difference struct {
 	// hidden is set if a GET does not show the value; the rule has the reason. masked
 	// is set if it shows a mask instead.
 	hidden, masked bool
+	// uncertain is set if the difference counts only beside a baseline.
+	uncertain bool
 }
 
 func (w *walker) add(p cursor, rule string) {

@@ -5,8 +5,10 @@ import "github.com/armature-io/armature/resource"
 // RemoveUnstated removes from a merged payload what the last applied body stated
 // and desired no longer states; merged from observed, it would stay forever. Values
 // of other writers and ignored paths remain.
-func RemoveUnstated(payload, desired map[string]any, ignore []string, baseline Baseline) {
-	t := unstatedRemover{applied: baseline.Applied.decoded(), ignore: resource.ParsePaths(ignore)}
+func RemoveUnstated(payload, desired map[string]any, opts Options) {
+	t := unstatedRemover{
+		applied: opts.Baseline.Applied.decoded(), ignore: resource.ParsePaths(opts.Ignore), sharing: sharingOf(opts.Type, payload),
+	}
 	if len(t.applied) > 0 {
 		t.members(payload, desired, nil)
 	}
@@ -15,6 +17,7 @@ func RemoveUnstated(payload, desired map[string]any, ignore []string, baseline B
 type unstatedRemover struct {
 	applied decodedSet
 	ignore  []resource.Path
+	sharing sharing
 }
 
 func (t unstatedRemover) members(payload, desired map[string]any, path resource.Path) {
@@ -58,9 +61,9 @@ func (t unstatedRemover) value(payload, stated any, path resource.Path) any {
 // items filters a list with items identified by a key; any other list is taken
 // from desired.
 func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any {
-	key := identifyingKey(desired, payload)
+	key := t.sharing.key(path, desired, payload)
 	if desired == nil {
-		key = identifyingKey(payload, payload)
+		key = t.sharing.key(path, payload, payload)
 	}
 	if key == "" {
 		if desired == nil {
@@ -74,7 +77,7 @@ func (t unstatedRemover) items(payload, desired []any, path resource.Path) []any
 	}
 	kept := make([]any, 0, len(payload))
 	for at, item := range payload {
-		below := path.With(resource.Step{Key: key, Value: keyOf(item, key)})
+		below := path.With(resource.Step{Key: key, Value: keyText(item, key)})
 		stated, found := own[at]
 		if !found && t.applied.has(below) {
 			continue

@@ -71,7 +71,7 @@ func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ R
 		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
 	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
-	found.Drops = d.registry.withoutKept(obj.ID.Type(), found.Drops)
+	found.Drops.Paths = d.registry.withoutKept(obj.ID.Type(), found.Drops.Paths)
 	if d.request.Force {
 		found.Differences, found.Contested = append(found.Differences, found.Contested...), nil
 	}
@@ -84,6 +84,9 @@ func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ R
 	case len(found.Differences) > 0:
 		if state, value, stopped := d.registry.stoppedState(obj); stopped && !d.request.Force {
 			return blockStopped(found, state, value), nil
+		}
+		if d.request.HoldDrops && !d.request.Force && len(found.Drops.Paths) > 0 {
+			return holding(found, obj.ID), nil
 		}
 		return differing(found), nil
 	case len(found.Contested) > 0:
@@ -129,12 +132,16 @@ func contested(found drift.Result, obj *resource.Object) PreReconcileCheckResult
 }
 
 // summarize returns the first paths and the number of the others.
-func summarize(paths []string) string {
+func summarize(paths []string) string { return summarizeOf(paths, len(paths)) }
+
+// summarizeOf is summarize for paths of a larger number.
+func summarizeOf(paths []string, number int) string {
 	const maxPaths = 3
-	if len(paths) <= maxPaths {
-		return strings.Join(paths, ", ")
+	shown := paths[:min(len(paths), maxPaths)]
+	if number <= len(shown) {
+		return strings.Join(shown, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxPaths], ", "), len(paths)-maxPaths)
+	return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), number-len(shown))
 }
 
 // differing returns a proceed with the differences.
@@ -147,12 +154,12 @@ func differing(found drift.Result) PreReconcileCheckResult {
 	if others := len(found.Differences) - 1 + found.More; others > 0 {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
-	if len(found.Drops) > 0 {
-		message += "; the PUT removes what the manifest does not set: " + summarize(found.Drops)
+	if len(found.Drops.Paths) > 0 {
+		message += "; the PUT removes what the manifest does not set: " + dropsText(found.Drops)
 	}
 	result := proceedWith(message)
 	result.compared = true
-	result.verdict.Drops = found.Drops
+	result.verdict.Drops, result.verdict.MoreDrops = found.Drops.Paths, found.Drops.More
 	result.verdict.Reason = resource.ReasonDrift
 	result.verdict.Differences, result.verdict.More = found.Differences, found.More
 	return result

@@ -34,6 +34,8 @@ type Request struct {
 	// Merge means that a PUT lays desired over observed, KeepOthers that it keeps what
 	// other tools set since the last PUT.
 	Merge, KeepOthers bool
+	// HoldDrops is set for a correction: no user requested what the PUT removes.
+	HoldDrops bool
 	// Secrets are hashes of the values behind $secret references, if their rotation
 	// counts as a difference, by reference; nil where there is none.
 	Secrets map[string]string

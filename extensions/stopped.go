@@ -44,7 +44,8 @@ func blockStopped(found drift.Result, state StoppedState, value string) PreRecon
 		"it was stopped outside Armature (%s is %q); no PUT is sent, because a PUT would start it or be refused. Pending change: %s. "+
 			"Start it %s and run armature reconcile; or set %s in the manifest, if the type supports it; armature reconcile --force sends the PUT once",
 		state.Path, value, result.verdict.Message, state.Start, state.Path))
-	verdict.Differences, verdict.More, verdict.Drops = result.verdict.Differences, result.verdict.More, result.verdict.Drops
+	verdict.Differences, verdict.More = result.verdict.Differences, result.verdict.More
+	verdict.Drops, verdict.MoreDrops = result.verdict.Drops, result.verdict.MoreDrops
 	result.verdict = verdict
 	return result
 }

@@ -93,7 +93,7 @@ func Reasons() []ReasonInfo {
 		{ReasonWaitingForOwnerDelete, RetrySlow, "", "Azure deletes the resource only together with its owner, which is being deleted."},
 		{ReasonWaitingForSibling, RetrySlow, "", "Azure allows one change at a time in the owner; another resource has the turn."},
 		{ReasonFrozen, RetrySlow, "the user who froze it", "A freeze stops writes; reads continue."},
-		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature."},
+		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature. Or a correction would remove what the manifest does not state."},
 		{ReasonStopped, RetryVerySlow, "the user who stopped it, or the owner of the manifest", "The resource is stopped and differs from the manifest; a PUT could start it."},
 		{ReasonDisappeared, RetrySlow, "the owner of the manifest", "The resource was deleted outside Armature."},
 		{ReasonAlreadyExists, RetrySlow, "the owner of the manifest", "The resource exists, and the manifest does not allow its adoption."},

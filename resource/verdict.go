@@ -60,9 +60,10 @@ type Verdict struct {
 	Differences []Difference `json:"differences,omitempty"`
 	// More counts the differences beyond the bound.
 	More int `json:"more,omitempty"`
-	// Drops are paths that other writers set and the PUT removes, at most about
-	// MaxDifferences.
-	Drops []string `json:"drops,omitempty"`
+	// Drops are paths that other writers set and the PUT removes, at most
+	// MaxDifferences; MoreDrops counts those beyond the bound.
+	Drops     []string `json:"drops,omitempty"`
+	MoreDrops int      `json:"moreDrops,omitempty"`
 	// WaitingFor are the resources that can lift a Block when they change.
 	WaitingFor []ID `json:"waitingFor,omitempty"`
 	// RequestID is ARM's x-ms-request-id of the decisive response.

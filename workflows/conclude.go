@@ -34,6 +34,7 @@ func (r *reconciler) logDecision(ctx workflow.Context, p *pass, step string, ver
 // the pass, and notifies dependents.
 func (r *reconciler) conclude(ctx workflow.Context, p *pass, verdict resource.Verdict) {
 	r.state.Pass = p.number
+	r.state.HeldDrops = verdict.Stops() && verdict.Reason == resource.ReasonHeld && len(verdict.Drops) > 0
 	if r.state.deleted() {
 		return
 	}
@@ -50,7 +51,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s, now := r.state, workflow.Now(ctx)
 	s.Attempts, s.FailedPuts, s.WaitingFor, s.Repeated = 0, 0, nil, activities.Repeated{}
 	s.NotReadySince, s.Overdue = time.Time{}, false
-	s.PutUnknown, s.Refusal = false, nil
+	s.PutUnknown, s.DropsApproved, s.Refusal = false, false, nil
 	s.ReadyPasses++
 	s.ReadyGeneration = p.generation
 	reason, message := resource.ReasonSucceeded, "in sync"

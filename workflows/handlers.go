@@ -99,7 +99,8 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 			}, workflow.Now(ctx))
 		}
 	}
-	if changed || result.TakenBack {
+	approved := r.state.approveDrops()
+	if changed || result.TakenBack || approved {
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
 	result.Generation, result.Paused = r.state.Generation, r.state.pauseBlocks()
@@ -138,6 +139,9 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 	if in.Recreate {
 		r.state.RecreateApproved = true
 		message += "; recreation approved"
+	}
+	if r.state.approveDrops() {
+		message += "; removals approved"
 	}
 	r.requestPass(ctx, ReconcileUpdate, message)
 	return ReconcileResult{Pass: number, Paused: r.state.pauseBlocks()}, nil

@@ -166,7 +166,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
 		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
-		Force: p.forced(), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
+		Force: p.forced(), HoldDrops: r.state.holdsDrops(p), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At

@@ -79,12 +79,13 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Force:      p.forced(), Changes: r.state.Changes,
 		Create: p.pre.Create, First: !r.state.existed() && !r.state.PutSent,
 		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
-		Correction: r.state.ReadyGeneration == p.generation,
-		Repeated:   r.state.Repeated,
+		Correction: r.state.isCorrection(p), HoldDrops: r.state.holdsDrops(p),
+		Repeated: r.state.Repeated,
 	})
 	verdict := verdictOf(result.Verdict, err)
 	p.put, p.content = result.Sent, result.Content
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
+	r.state.DropsApproved = r.state.DropsApproved && !result.Sent
 	r.state.PutUnknown = result.Unknown || err != nil
 	if result.Memory != nil {
 		r.state.Memory = result.Memory

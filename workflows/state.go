@@ -59,6 +59,11 @@ type State struct {
 	// shows it.
 	RecreateApproved bool `json:"recreateApproved,omitempty"`
 
+	// HeldDrops is set while a correction waits because it would remove what others set,
+	// DropsApproved by the next request of a user, until the PUT was sent or none is due.
+	HeldDrops     bool `json:"heldDrops,omitempty"`
+	DropsApproved bool `json:"dropsApproved,omitempty"`
+
 	// PassRequested is set when a message requests a pass; Force belongs to it.
 	PassRequested bool            `json:"wanted,omitempty"`
 	Force         *ReconcileInput `json:"force,omitempty"`
@@ -188,6 +193,20 @@ func (s *State) putAt(shown bool) time.Time {
 		return time.Time{}
 	}
 	return s.PutAt
+}
+
+// isCorrection reports whether no user requested the PUT of a pass: this spec was Ready
+// before.
+func (s *State) isCorrection(p *pass) bool { return s.ReadyGeneration == p.generation }
+
+// holdsDrops reports whether a PUT of the pass must not remove what others set.
+func (s *State) holdsDrops(p *pass) bool { return s.isCorrection(p) && !s.DropsApproved }
+
+// approveDrops approves the removals that the last pass named, and reports whether there
+// are any.
+func (s *State) approveDrops() bool {
+	s.DropsApproved = s.DropsApproved || s.HeldDrops
+	return s.HeldDrops
 }
 
 // writeToken returns the name of the write that is due: the same one in all passes until

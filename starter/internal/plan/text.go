@@ -64,6 +64,9 @@ func (c Change) Text(color bool) string {
 	for _, path := range c.Drops {
 		fmt.Fprintf(&b, "    %s: removed by the PUT, because the manifest does not set it\n", path)
 	}
+	if c.MoreDrops > 0 {
+		fmt.Fprintf(&b, "    and %s\n", cli.Count(c.MoreDrops, "more removal"))
+	}
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(&b, "    warning: %s\n", warning)
 	}

@@ -1,0 +1,153 @@
+package drift
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// sharedList is a list to which other controllers are known to add items, also when a
+// manifest states it. A PUT keeps their items, and they are no difference.
+type sharedList struct {
+	resourceType string
+	// path as pattern writes it.
+	path string
+	// key identifies the items where the manifest's have no name or ID.
+	key string
+	// tag is the tag by which the controller marks the resource, "" if it leaves none.
+	tag string
+	// item is a part of the key of each item that the controller adds, in lower case;
+	// "" if other items are kept too.
+	item string
+	// source is the page, at learn.microsoft.com/azure if it has no host, that names the
+	// controller.
+	source string
+}
+
+// The pages that name the other writers.
+const (
+	attachedDisks   = "virtual-machines/linux/attach-disk-portal, aks/azure-disk-csi: users and the CSI driver attach disks to running machines"
+	vaultPolicies   = "key-vault/general/assign-access-policy; templates/microsoft.keyvault/vaults/accesspolicies: the name add merges into the list"
+	backendMembers  = "load-balancer/backend-pool-management: a pool is joined in the IP configuration of the member"
+	gatewayBackends = "templates/microsoft.network/networkinterfaces: the IP configuration of a member names its pools"
+	ingress         = "application-gateway/ingress-controller-overview: it updates the gateway continuously, and marks it with the tag"
+	dataScanner     = "defender-for-cloud/defender-for-storage-malware-scan: the scanner adds an access rule for itself"
+)
+
+// ingressTag is set by the Application Gateway ingress controller.
+const ingressTag = "managed-by-k8s-ingress"
+
+// sharedLists are the lists with known other writers.
+var sharedLists = [...]sharedList{
+	{resourceType: "microsoft.compute/virtualmachines", path: "properties.storageprofile.datadisks", key: "lun", source: attachedDisks},
+	{resourceType: "microsoft.compute/virtualmachinescalesets/virtualmachines", path: "properties.storageprofile.datadisks", key: "lun", source: attachedDisks},
+	{resourceType: "microsoft.keyvault/vaults", path: "properties.accesspolicies", key: "objectId", source: vaultPolicies},
+	{resourceType: "microsoft.network/networkinterfaces", path: "properties.ipconfigurations.[].properties.loadbalancerbackendaddresspools", key: "id", source: backendMembers},
+	{resourceType: "microsoft.network/networkinterfaces", path: "properties.ipconfigurations.[].properties.loadbalancerinboundnatrules", key: "id", source: backendMembers},
+	{resourceType: "microsoft.network/networkinterfaces", path: "properties.ipconfigurations.[].properties.applicationgatewaybackendaddresspools", key: "id", source: gatewayBackends},
+	{resourceType: "microsoft.compute/virtualmachinescalesets", path: "properties.virtualmachineprofile.networkprofile.networkinterfaceconfigurations.[].properties.ipconfigurations.[].properties.loadbalancerbackendaddresspools", key: "id", source: backendMembers},
+	{resourceType: "microsoft.storage/storageaccounts", path: "properties.networkacls.resourceaccessrules", key: "resourceId", item: "/providers/microsoft.security/datascanners/", source: dataScanner},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.backendaddresspools", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.backendhttpsettingscollection", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.frontendports", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.httplisteners", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.probes", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.redirectconfigurations", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.requestroutingrules", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.sslcertificates", key: "name", tag: ingressTag, source: ingress},
+	{resourceType: "microsoft.network/applicationgateways", path: "properties.urlpathmaps", key: "name", tag: ingressTag, source: ingress},
+}
+
+// sharing are the shared lists of one resource.
+type sharing []sharedList
+
+// sharingOf returns the shared lists of a resource as Azure shows it.
+func sharingOf(resourceType string, observed map[string]any) sharing {
+	var lists sharing
+	for _, list := range sharedLists {
+		if strings.EqualFold(list.resourceType, resourceType) && list.isMarked(observed) {
+			lists = append(lists, list)
+		}
+	}
+	return lists
+}
+
+// isMarked reports whether the resource has the tag of the controller.
+func (l sharedList) isMarked(observed map[string]any) bool {
+	if l.tag == "" {
+		return true
+	}
+	_, value, _ := property(observed, "tags")
+	tags, _ := value.(map[string]any)
+	_, _, marked := property(tags, l.tag)
+	return marked
+}
+
+// at returns the row of the list at a path.
+func (s sharing) at(path resource.Path) (sharedList, bool) {
+	if len(s) == 0 {
+		return sharedList{}, false
+	}
+	i := slices.IndexFunc(s, func(l sharedList) bool { return l.path == pattern(path) })
+	if i < 0 {
+		return sharedList{}, false
+	}
+	return s[i], true
+}
+
+// keeps reports whether the list keeps an item that the manifest does not state.
+func (l sharedList) keeps(item any) bool {
+	value := keyText(item, l.key)
+	return value != "" && strings.Contains(strings.ToLower(value), l.item)
+}
+
+// wasStated reports whether the last applied body stated an item, by the key of the list
+// or by the one that identified its items then.
+func (l sharedList) wasStated(applied decodedSet, list resource.Path, item any, key string) bool {
+	return applied.has(list.With(l.step(item))) || applied.has(list.With(resource.Step{Key: key, Value: keyText(item, key)}))
+}
+
+// step returns the path step of an item.
+func (l sharedList) step(item any) resource.Step {
+	return resource.Step{Key: l.key, Value: keyText(item, l.key)}
+}
+
+// key returns the property that identifies the items of a list, "" if there is none: what
+// identifyingKey finds, else the key of a shared list.
+func (s sharing) key(path resource.Path, desired, observed []any) string {
+	if key := identifyingKey(desired, observed); key != "" {
+		return key
+	}
+	list, shared := s.at(path)
+	if !shared || !identifiedBy(list.key, desired) || !identifiedBy(list.key, observed) {
+		return ""
+	}
+	return list.key
+}
+
+// identifiedBy reports whether all items have different values of a key, which may be
+// numbers.
+func identifiedBy(key string, items []any) bool {
+	seen := make(map[string]bool, len(items))
+	for _, item := range items {
+		value := normalKey(key, keyText(item, key))
+		if value == "" || seen[value] {
+			return false
+		}
+		seen[value] = true
+	}
+	return true
+}
+
+// keyText returns the identifying text or number of an item, or "".
+func keyText(item any, key string) string {
+	if text := keyOf(item, key); text != "" {
+		return text
+	}
+	object, _ := item.(map[string]any)
+	value, _ := resource.Step{Name: key}.Get(object)
+	number, _ := value.(json.Number)
+	return number.String()
+}
