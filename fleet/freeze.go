@@ -10,7 +10,6 @@ import (
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
-	enumspb "go.temporal.io/api/enums/v1"
 )
 
 const (
@@ -55,8 +54,8 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activitie
 	return activities.Freeze{}, false, nil
 }
 
-// readFreezes reads the memo of the workflow that keeps the freezes. Without a running
-// workflow nothing is frozen; a memo that does not decode is an error.
+// readFreezes reads the memo of the workflow that keeps the freezes. Without a workflow,
+// and after one that completed, nothing is frozen; a memo that does not decode is an error.
 func (f *Fleet) readFreezes(ctx context.Context) ([]workflows.Freeze, error) {
 	described, err := f.temporal.DescribeWorkflowExecution(ctx, workflows.FreezeWorkflowID, "")
 	if isNotFound(err) {
@@ -66,7 +65,7 @@ func (f *Fleet) readFreezes(ctx context.Context) ([]workflows.Freeze, error) {
 		return nil, fmt.Errorf("describe the workflow of freezes: %w", err)
 	}
 	info := described.GetWorkflowExecutionInfo()
-	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if !workflows.FreezesLast(info.GetStatus()) {
 		return nil, nil
 	}
 	var list []workflows.Freeze

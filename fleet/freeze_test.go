@@ -57,6 +57,9 @@ func TestFrozen(t *testing.T) {
 		"Selected":   {"the selector matches labels", running, []workflows.Freeze{{Selector: "stack=prod"}}, true, false},
 		"Second":     {"every freeze counts", running, []workflows.Freeze{{Selector: "stack=dev"}, {Selector: "stack=prod"}}, true, true},
 		"Unreadable": {"a selector of a later version applies to all", running, []workflows.Freeze{{Selector: "stack ~~ prod"}}, true, true},
+		"Terminated": {"a terminated run must not lift a freeze", enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, []workflows.Freeze{{By: "ada"}}, true, true},
+		"TimedOut":   {"nor one that timed out", enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT, []workflows.Freeze{{By: "ada"}}, true, true},
+		"Failed":     {"nor one that failed", enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, []workflows.Freeze{{By: "ada"}}, true, true},
 		"Ended":      {"a run that has ended has no freezes", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, []workflows.Freeze{{}}, false, false},
 	}
 	for name, c := range cases {

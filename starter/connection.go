@@ -19,8 +19,9 @@ type messenger interface {
 
 // freezer sets and reads freezes.
 type freezer interface {
-	Freeze(ctx context.Context, m backend.Message) error
-	Freezes(ctx context.Context) ([]workflows.Freeze, error)
+	Freeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error)
+	Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error)
+	Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error)
 }
 
 // dryRunner runs workflows on a worker that change nothing.

@@ -107,16 +107,20 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
 	}
-	freezes, err := b.Freezes(ctx)
+	freezes, interrupted, err := b.Freezes(ctx)
 	if err == nil && len(freezes) > 0 {
 		var scopes []string
 		for _, f := range freezes {
 			scopes = append(scopes, scopeText(f)+" by "+f.By)
 		}
-		findings = append(findings, activities.Finding{
+		finding := activities.Finding{
 			Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(scopes, ", "),
 			Advice: "`armature unfreeze` lifts the freeze",
-		})
+		}
+		if interrupted {
+			finding.Message += "; the workflow that keeps the freeze was terminated or failed, and the freeze is in force all the same"
+		}
+		findings = append(findings, finding)
 	}
 	return findings
 }

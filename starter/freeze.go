@@ -27,10 +27,7 @@ the freeze.
 		Example: "  armature freeze --reason 'release 1.4 sees drift everywhere'\n  armature freeze -l stack=prod",
 		Args:    cli.NoArgs("choose the resources with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeFreeze(c.Context(), in, func(ctx context.Context, b *connection, m backend.Message) error {
-				m.Name = workflows.FreezeUpdate
-				return b.Freeze(ctx, m)
-			}, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+selectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
+			return a.changeFreeze(c.Context(), in, freezer.Freeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+selectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
 		},
 	}
 	c.Flags().StringVar(&in.Reason, "reason", "", "why, for everyone who meets the freeze")
@@ -48,10 +45,7 @@ func (a *app) unfreezeCommand() *cobra.Command {
 		Example: "  armature unfreeze\n  armature unfreeze -l stack=prod",
 		Args:    cli.NoArgs("choose the freeze with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeFreeze(c.Context(), in, func(ctx context.Context, b *connection, m backend.Message) error {
-				m.Name = workflows.UnfreezeUpdate
-				return b.Update(ctx, workflows.FreezeWorkflowID, m)
-			}, "no longer frozen", "was not frozen")
+			return a.changeFreeze(c.Context(), in, freezer.Unfreeze, "no longer frozen", "was not frozen")
 		},
 	}
 	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "the selector of the freeze; without it the freeze of everything")
@@ -60,7 +54,10 @@ func (a *app) unfreezeCommand() *cobra.Command {
 }
 
 // changeFreeze sends one update and prints the result and the other freezes.
-func (a *app) changeFreeze(ctx context.Context, in workflows.Freeze, send func(context.Context, *connection, backend.Message) error, changed, unchanged string) error {
+func (a *app) changeFreeze(
+	ctx context.Context, in workflows.Freeze,
+	send func(freezer, context.Context, workflows.Freeze) (workflows.FreezeResult, error), changed, unchanged string,
+) error {
 	if _, err := backend.ParseSelector(in.Selector); err != nil {
 		return err
 	}
@@ -69,8 +66,7 @@ func (a *app) changeFreeze(ctx context.Context, in workflows.Freeze, send func(c
 	if err != nil {
 		return err
 	}
-	var result workflows.FreezeResult
-	err = send(ctx, b, backend.Message{Input: in, Result: &result})
+	result, err := send(b, ctx, in)
 	if err != nil && !errors.Is(err, backend.ErrNotManaged) { // no freeze exists
 		return err
 	}
@@ -94,7 +90,7 @@ func (a *app) completeFreezes(c *cobra.Command, _ []string, _ string) ([]cobra.C
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	freezes, _ := b.Freezes(ctx)
+	freezes, _, _ := b.Freezes(ctx)
 	var offers []cobra.Completion
 	for _, freeze := range freezes {
 		if freeze.Selector != "" {

@@ -10,15 +10,19 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-func (f *fakeTemporal) Freeze(_ context.Context, m backend.Message) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.started = append(f.started, m.Name)
-	f.inputs = append(f.inputs, m.Input)
-	return f.answer(workflows.FreezeWorkflowID, m)
+func (f *fakeTemporal) Freeze(_ context.Context, freeze workflows.Freeze) (result workflows.FreezeResult, err error) {
+	err = f.Update(context.Background(), workflows.FreezeWorkflowID, backend.Message{Name: workflows.FreezeUpdate, Input: freeze, Result: &result})
+	return result, err
 }
 
-func (f *fakeTemporal) Freezes(context.Context) ([]workflows.Freeze, error) { return f.freezes, nil }
+func (f *fakeTemporal) Unfreeze(_ context.Context, freeze workflows.Freeze) (result workflows.FreezeResult, err error) {
+	err = f.Update(context.Background(), workflows.FreezeWorkflowID, backend.Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result})
+	return result, err
+}
+
+func (f *fakeTemporal) Freezes(context.Context) ([]workflows.Freeze, bool, error) {
+	return f.freezes, f.interrupted, nil
+}
 
 func TestFreeze(t *testing.T) {
 	cases := map[string]struct {

@@ -76,7 +76,7 @@ func (a *app) getFrame(ctx context.Context, b *connection, targets *watched, pha
 			return !slices.ContainsFunc(phase, func(p string) bool { return strings.EqualFold(p, v.PhaseName()) })
 		})
 	}
-	freezes, freezesErr := b.Freezes(ctx)
+	freezes, _, freezesErr := b.Freezes(ctx)
 	render := func(a *app) error {
 		a.noteStale(views)
 		a.noteFreezes(freezes, freezesErr)

@@ -61,6 +61,8 @@ type fakeTemporal struct {
 	asked   int
 	listErr error
 	freezes []workflows.Freeze
+	// interrupted is set for freezes of a run that was terminated.
+	interrupted bool
 	// selected are the results of lists with a label; all when empty.
 	selected []string
 	// described is the Stuck of every record that is read alone, events the length

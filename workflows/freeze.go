@@ -7,12 +7,13 @@ import (
 
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
 )
 
 // HoldFreezeWorkflow keeps the freezes of the fleet. Its one run, FreezeWorkflowID,
 // exists while there are any. Its memo lists them, so that workers and users read them
-// without a worker.
+// without a worker. A run that was interrupted (FreezesLast) leaves them in force.
 const (
 	HoldFreezeWorkflow = "HoldFreeze"
 	FreezeWorkflowID   = "armature:freeze"
@@ -80,6 +81,17 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 		}
 	}
 	return awaitHandlers(ctx)
+}
+
+// FreezesLast reports whether the freezes in the memo of the last run are in force: while
+// it runs, and after it ended in any other way than by the end of the last freeze. A
+// terminated run must not lift a freeze.
+func FreezesLast(status enumspb.WorkflowExecutionStatus) bool {
+	switch status {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		return false
+	}
+	return true
 }
 
 // selectorText returns how a summary names a selector.

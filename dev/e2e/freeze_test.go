@@ -51,3 +51,47 @@ func TestFreeze(t *testing.T) {
 	})
 	s.MustCLI("wait", r.id(), "--for", "deleted", "--timeout", "30s")
 }
+
+// TestFreezeFailsClosed checks that a freeze is in force while no worker runs, and after its
+// workflow was terminated, until unfreeze.
+func TestFreezeFailsClosed(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{})
+	s := scenarios{w}
+	s.putGroup("closed")
+	r := thing{group: "closed", name: "closed", interval: "1h"}
+	if frozen := s.MustCLI("freeze", "--reason", "INC-43").Out; !strings.Contains(frozen, "frozen") {
+		t.Fatalf("freeze without a worker printed %q", frozen)
+	}
+	w.StartWorker(harness.WorkerOptions{})
+	s.apply(r, "small")
+	isFrozen := func(status workflows.Status) bool { return status.Condition.Reason == resource.ReasonFrozen }
+	s.UntilStatus(30*time.Second, r.id(), "a freeze that was set without a worker holds it", isFrozen)
+	if err := s.Client.TerminateWorkflow(t.Context(), workflows.FreezeWorkflowID, "", "e2e"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second) // longer than a worker uses its last reading
+	before, err := s.Status(r.id())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.MustCLI("reconcile", r.id())
+	s.UntilStatus(30*time.Second, r.id(), "the terminated freeze holds it", func(status workflows.Status) bool {
+		return status.Pass > before.Pass && isFrozen(status)
+	})
+	if shown := s.CLI("doctor"); !strings.Contains(shown.Out+shown.Err, "was terminated or failed") {
+		t.Errorf("doctor does not name the terminated freeze:\n%s", shown)
+	}
+	s.MustCLI("freeze", "-l", "stack=other")
+	if shown := s.MustCLI("get"); !strings.Contains(shown.Err, "INC-43") || !strings.Contains(shown.Err, "stack=other") {
+		t.Errorf("a second freeze replaced the first one:\n%s", shown.Err)
+	}
+	if puts := s.Sim.Count(http.MethodPut, r.id()); puts != 0 {
+		t.Errorf("%d PUTs while everything is frozen", puts)
+	}
+	s.MustCLI("unfreeze")
+	s.Until(20*time.Second, "the PUT is sent after unfreeze", func() (bool, string) {
+		s.MustCLI("reconcile", r.id())
+		return s.Sim.Count(http.MethodPut, r.id()) == 1, "no PUT yet"
+	})
+}

@@ -2,6 +2,8 @@ package backend
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -11,33 +13,98 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// Freeze sends a FreezeUpdate and starts the freeze workflow if none runs.
-func (c *Client) Freeze(ctx context.Context, m Message) error {
-	return c.updateWithStart(ctx, m, client.StartWorkflowOptions{
-		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "freezes in force",
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-	}, workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+// Freeze adds a freeze. Without a running freeze workflow it starts one with the freeze in
+// its memo, so that it is in force also while no worker runs; freezes of a run that was
+// interrupted stay. With one it sends a FreezeUpdate.
+func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error) {
+	var result workflows.FreezeResult
+	m := Message{Name: workflows.FreezeUpdate, Input: freeze, Result: &result}
+	last, err := c.lastFreezes(ctx)
+	if err != nil {
+		return result, err
+	}
+	if !last.running {
+		known := slices.ContainsFunc(last.freezes, func(f workflows.Freeze) bool { return f.Selector == freeze.Selector })
+		if !known {
+			freeze.Since = time.Now().UTC()
+			last.freezes = append(last.freezes, freeze)
+		}
+		started, err := c.startFreezes(ctx, last.freezes)
+		if err != nil || started {
+			return workflows.FreezeResult{Changed: !known, Frozen: last.freezes}, err
+		}
+	}
+	err = c.Update(ctx, workflows.FreezeWorkflowID, m)
+	return result, err
 }
 
-// Freezes returns the freezes in force. It needs no worker.
-func (c *Client) Freezes(ctx context.Context) ([]workflows.Freeze, error) {
+// Unfreeze lifts the freeze with the same selector. The error is ErrNotManaged where
+// nothing is frozen.
+func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error) {
+	var result workflows.FreezeResult
+	m := Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result}
+	last, err := c.lastFreezes(ctx)
+	if err == nil && !last.running && len(last.freezes) > 0 {
+		_, err = c.startFreezes(ctx, last.freezes)
+	}
+	if err != nil {
+		return result, err
+	}
+	err = c.Update(ctx, workflows.FreezeWorkflowID, m)
+	return result, err
+}
+
+// startFreezes starts the freeze workflow with freezes, and reports false if one runs
+// meanwhile.
+func (c *Client) startFreezes(ctx context.Context, freezes []workflows.Freeze) (bool, error) {
+	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
+	defer cancel()
+	_, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
+		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "freezes in force",
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		Memo: map[string]any{workflows.MemoFrozen: freezes},
+	}, workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{Frozen: freezes})
+	if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, c.translateRead(ctx, err)
+	}
+	return true, nil
+}
+
+// lastFreezes are the freezes in the memo of the last run that leaves any in force.
+type lastFreezes struct {
+	freezes []workflows.Freeze
+	// running is set while the run goes on; otherwise it was interrupted.
+	running bool
+}
+
+// Freezes returns the freezes in force, and whether the workflow that keeps them was
+// interrupted: they last all the same. It needs no worker.
+func (c *Client) Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error) {
+	last, err := c.lastFreezes(ctx)
+	return last.freezes, len(last.freezes) > 0 && !last.running, err
+}
+
+func (c *Client) lastFreezes(ctx context.Context) (lastFreezes, error) {
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	response, err := c.client.DescribeWorkflowExecution(deadline, workflows.FreezeWorkflowID, "")
 	if is[*serviceerror.NotFound](err) {
-		return nil, nil
+		return lastFreezes{}, nil
 	}
 	if err != nil {
-		return nil, c.translateRead(ctx, err)
+		return lastFreezes{}, c.translateRead(ctx, err)
 	}
 	info := response.GetWorkflowExecutionInfo()
+	last := lastFreezes{running: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}
 	memo := info.GetMemo().GetFields()[workflows.MemoFrozen]
-	if memo == nil || info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return nil, nil
+	if memo == nil || !workflows.FreezesLast(info.GetStatus()) {
+		return last, nil
 	}
-	var freezes []workflows.Freeze
-	if err := payload.DataConverter().FromPayload(memo, &freezes); err != nil {
-		return nil, cli.Failed("read the freezes: %w; is this armature older than the worker?", err)
+	if err := payload.DataConverter().FromPayload(memo, &last.freezes); err != nil {
+		return last, cli.Failed("read the freezes: %w; is this armature older than the worker?", err)
 	}
-	return freezes, nil
+	return last, nil
 }
