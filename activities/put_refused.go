@@ -168,10 +168,11 @@ func (n *refusalNames) name(steps []string) {
 	}
 	match := -1
 	for i, path := range n.paths {
-		if !hasSuffix(path, steps) && !(i < len(n.leaves) && len(steps) > len(path) && len(path) > 1 && slices.Equal(steps[:len(path)], path)) {
+		isLeaf := i < len(n.leaves)
+		if !hasSuffix(path, steps) && (!isLeaf || !isBelow(steps, path)) {
 			continue
 		}
-		if match >= 0 || i >= len(n.leaves) {
+		if match >= 0 || !isLeaf {
 			return
 		}
 		match = i
@@ -213,6 +214,12 @@ func appendName(names []string, name string) []string {
 
 func hasSuffix(path, steps []string) bool {
 	return len(steps) <= len(path) && slices.Equal(path[len(path)-len(steps):], steps)
+}
+
+// isBelow reports whether steps lead into the value at a path, for example into an item of
+// a list.
+func isBelow(steps, path []string) bool {
+	return len(steps) > len(path) && len(path) > 1 && slices.Equal(steps[:len(path)], path)
 }
 
 // quoted reports whether a part of a text is in quotation marks.

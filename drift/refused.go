@@ -18,7 +18,7 @@ type Refused struct {
 const maxRefused = 50
 
 // Leaf is a value of a payload that the manifest does not state: a scalar, an empty
-// mapping or a whole list.
+// mapping, a whole list, or an item of a list that the manifest states.
 type Leaf struct {
 	Path  resource.Path
 	Value any
@@ -61,9 +61,7 @@ func (c *leafCollector) value(payload, desired any, stated bool, path resource.P
 	case isMap && len(members) > 0 && (!stated || ownMap && !isMarker(own)):
 		c.members(members, own, path)
 	case !stated:
-		leaf := Leaf{Path: path, Value: payload, hash: hashPath(path.With(resource.Step{Name: "=" + c.hash.sum(payload)}))}
-		leaf.Own, leaf.Refused = c.own.hasHash(leaf.hash), c.refused.hasHash(leaf.hash)
-		c.unstated = append(c.unstated, leaf)
+		c.leaf(payload, path)
 	case isList && len(items) > 0 && allObjects(items):
 		ownItems, _ := desired.([]any)
 		matched := matching{key: identifyingKey(ownItems, items)}
@@ -74,13 +72,23 @@ func (c *leafCollector) value(payload, desired any, stated bool, path resource.P
 			}
 		}
 		for at, item := range items {
+			below := path.With(matched.step(at, item))
 			if _, found := paired[at]; found || matched.key == "" {
-				c.value(item, paired[at], true, path.With(matched.step(at, item)))
+				c.value(item, paired[at], true, below)
+				continue
 			}
+			c.leaf(item, below)
 		}
 	default:
 		c.stated = append(c.stated, path)
 	}
+}
+
+// leaf adds a value that desired does not state.
+func (c *leafCollector) leaf(value any, path resource.Path) {
+	leaf := Leaf{Path: path, Value: value, hash: hashPath(path.With(resource.Step{Name: "=" + c.hash.sum(value)}))}
+	leaf.Own, leaf.Refused = c.own.hasHash(leaf.hash), c.refused.hasHash(leaf.hash)
+	c.unstated = append(c.unstated, leaf)
 }
 
 // WithRefused returns the baseline with values that Azure refused beside the body of the
@@ -100,7 +108,8 @@ func (b Baseline) WithRefused(desired map[string]any, leaves []Leaf, opts Option
 	return b
 }
 
-// Remove removes a value from a payload, and the mappings around it that are empty then.
+// Remove removes a member of a mapping from a payload, and the mappings around it that are
+// empty then.
 func (l Leaf) Remove(payload map[string]any) {
 	for at := l.Path; len(at) > 0; at = at[:len(at)-1] {
 		last := at[len(at)-1]

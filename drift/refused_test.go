@@ -15,7 +15,7 @@ func TestLeaves(t *testing.T) {
 	after := opts
 	after.Put, after.Sent = true, true
 	opts.Baseline = drift.NewBaseline(object(t, `{"properties":{"accessTier":"Hot"}}`), object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0"}}`), after)
-	payload := object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0","rules":[{"name":"a","x":1,"y":2}],"secret":"s",
+	payload := object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0","rules":[{"name":"a","x":1,"y":2},{"name":"b"}],"secret":"s",
 		"networkAcls":{"bypass":"None","ipRules":[{"value":"1"}]},"empty":{}}}`)
 	list := func(opts drift.Options) (texts []string) {
 		leaves, _ := drift.Leaves(payload, desired, opts)
@@ -27,7 +27,7 @@ func TestLeaves(t *testing.T) {
 	want := []string{
 		"properties.empty own=false refused=false", "properties.minimumTlsVersion own=true refused=false",
 		"properties.networkAcls.bypass own=false refused=false", "properties.networkAcls.ipRules own=false refused=false",
-		"properties.rules[name=a].y own=false refused=false",
+		"properties.rules[name=a].y own=false refused=false", "properties.rules[name=b] own=false refused=false",
 	}
 	if diff := cmp.Diff(want, list(opts)); diff != "" {
 		t.Errorf("leaves (-want +got)\n%s", diff)
@@ -55,7 +55,7 @@ func TestLeaves(t *testing.T) {
 	for _, leaf := range leaves[2:4] {
 		leaf.Remove(payload)
 	}
-	if diff := cmp.Diff(object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0","rules":[{"name":"a","x":1,"y":2}],"secret":"s","empty":{}}}`), payload); diff != "" {
+	if diff := cmp.Diff(object(t, `{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_0","rules":[{"name":"a","x":1,"y":2},{"name":"b"}],"secret":"s","empty":{}}}`), payload); diff != "" {
 		t.Errorf("after the removal (-want +got)\n%s", diff)
 	}
 }
