@@ -24,11 +24,15 @@ func (a *Activities) fingerprint(result PlanResourceResult, desired resource.Des
 			ignore = append(ignore, path)
 		}
 	}
-	raw, err := json.Marshal(map[string]any{
+	decision := map[string]any{
 		"action": result.Action, "apiVersion": desired.APIVersion, "exists": observed != nil, "generation": result.Generation,
-		"differences": result.Differences, "more": result.More, "drops": result.Drops, "moreDrops": result.MoreDrops,
+		"differences": result.Differences, "more": result.More, "drops": result.Drops,
 		"observed": project(body, observed, ignore),
-	})
+	}
+	if result.MoreDrops > 0 {
+		decision["moreDrops"] = result.MoreDrops
+	}
+	raw, err := json.Marshal(decision)
 	if err != nil {
 		return "", fmt.Errorf("encode the plan of %s: %w", desired.ID, err)
 	}

@@ -273,3 +273,31 @@ func TestGuardSettingsOfOthers(t *testing.T) {
 		})
 	}
 }
+
+// TestGuardOneShots corrects a database that was copied from another one: the PUT does not
+// ask for a copy again.
+func TestGuardOneShots(t *testing.T) {
+	t.Parallel()
+	const server = groupText + "/providers/Microsoft.Sql/servers/s"
+	for _, put := range []resource.Put{"", resource.PutMerge, resource.PutReplace} {
+		w := newWorld(t, func(s *setup) { s.sim.TimeScale = 1e6 })
+		w.put(groupText, `{"location":"westus2"}`)
+		w.put(server, `{"location":"westus2"}`)
+		p := &passRunner{world: w, spec: desired(t, server+"/databases/d",
+			`{"location":"westus2","properties":{"createMode":"Copy","sourceDatabaseId":"`+server+`/databases/old","readScale":"Enabled"}}`)}
+		p.spec.APIVersion, p.spec.Put = "2021-11-01", put
+		if got := p.pass(); got.Stops() || p.puts != 1 || !strings.Contains(jsonOf(w.lastPut()), "sourceDatabaseId") {
+			t.Fatalf("put %q: creation: %d PUTs of %s, %s %s", put, p.puts, jsonOf(w.lastPut()), got.Reason, got.Message)
+		}
+		p.patch(`{"properties":{"readScale":"Disabled","createMode":"Default"}}`)
+		if got := p.pass(); got.Stops() || p.puts != 2 {
+			t.Fatalf("put %q: correction: %d PUTs, %s %s", put, p.puts, got.Reason, got.Message)
+		}
+		if sent := jsonOf(w.lastPut()); strings.Contains(sent, "createMode") || strings.Contains(sent, "sourceDatabaseId") || !strings.Contains(sent, `"readScale":"Enabled"`) {
+			t.Errorf("put %q: the correction sends %s", put, sent)
+		}
+		if got := p.pass(); got.Stops() || p.puts != 2 {
+			t.Errorf("put %q: after it: %d PUTs, %s %s", put, p.puts, got.Reason, got.Message)
+		}
+	}
+}

@@ -69,6 +69,7 @@ func (v *baselineView) newDifferences(found []difference, result *Result) []diff
 			result.Rebaselined = result.Rebaselined || v.apiVersionChanged
 		case v.apiVersionChanged && (v.sameBody() || known && entry.Desired == d.entry(v.opts).Desired) && d.rule != ruleValue:
 			result.Rebaselined = true
+		case v.isSettled(d, known):
 		case d.rule == ruleNull && !known && v.applied != nil && v.baseline.Rules < rulesWithNull && v.sameBody():
 			// The worker that recorded the baseline did not compare it.
 		case d.masked && !known && v.baseline.Rest == "" && v.sameBody():
@@ -112,7 +113,7 @@ func (v *baselineView) matches(entry Entry, d difference) bool {
 // withRule sets the rule of a difference at a hidden path: rotated or absent if the
 // baseline shows which.
 func (v *baselineView) withRule(d difference, entry Entry, known bool) difference {
-	if !d.hidden {
+	if !d.hidden || d.rule == hiddenOneShot {
 		return d
 	}
 	now := d.entry(v.opts)
@@ -157,10 +158,10 @@ func (v *baselineView) removedHidden(desired map[string]any, found []difference)
 	for _, d := range found {
 		reported[d.text] = true
 	}
-	ignored := resource.ParsePaths(v.opts.Ignore)
+	ignored, creation := resource.ParsePaths(v.opts.Ignore), oneShotsOf(v.opts.Type, v.opts.APIVersion)
 	for _, text := range texts {
 		path, err := resource.ParsePath(text)
-		if err != nil || reported[text] || isIgnored(path, ignored) {
+		if err != nil || reported[text] || isIgnored(path, ignored) || isOneShot(cursor{path: path, subject: creation}) {
 			continue
 		}
 		if value, stated := path.Get(desired); !stated || isUnset(value) {

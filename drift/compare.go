@@ -40,6 +40,8 @@ type subject struct {
 	typeRows []typeRow
 	// marks are the published marks of the type.
 	marks types.Marks
+	// oneShot are the published properties that only a creation uses.
+	oneShot *types.Paths
 	// sharing are the lists in which a PUT keeps the items of other writers.
 	sharing sharing
 }
@@ -81,6 +83,10 @@ func (w *walker) compare(p cursor, ignore []resource.Path) {
 		return
 	}
 	w.noteStated(p)
+	if isOneShot(p) {
+		w.compareOneShot(p)
+		return
+	}
 	if equal(p) {
 		w.compareRemoved(p)
 		return

@@ -30,7 +30,7 @@ func (w *walker) compareUnstated(p cursor, desired, observed map[string]any, ign
 		next := p.at(resource.Step{Name: name}, nil, observed[name], true)
 		_, ignored := resource.Advance(ignore, func(s resource.Step) bool { return s.Name != "" && strings.EqualFold(s.Name, name) })
 		switch {
-		case ignored || isIdentity(next):
+		case ignored || isIdentity(next) || isOneShot(next):
 		case w.applied != nil && w.applied.stated(next.path):
 			w.add(next, ruleRemoved)
 		case w.reportAdded && (p.userDefined || isFullID(name)):

@@ -47,7 +47,7 @@ func (o Options) subject(observed map[string]any) *subject {
 	_, named := observed["id"]
 	s := &subject{
 		resourceType: o.Type, apiVersion: o.APIVersion, id: o.ID, key: o.Key, read: named,
-		typeRows: typeRowsOf(o.Type), marks: types.MarksOf(o.Type),
+		typeRows: typeRowsOf(o.Type), marks: types.MarksOf(o.Type), oneShot: types.OneShotOf(o.Type, o.APIVersion),
 	}
 	if o.KeepOthers || o.Merge {
 		s.sharing = sharingOf(o.Type, observed)

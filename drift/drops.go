@@ -27,7 +27,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	if observed == nil {
 		return Drops{}
 	}
-	body, _ := Body(desired, observed, opts)
+	body, _ := Body(desired, desired, observed, opts)
 	f := dropFinder{
 		subject: opts.subject(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
 		unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),

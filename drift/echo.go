@@ -27,6 +27,7 @@ func echoes(desired, observed map[string]any, resourceType, apiVersion string) m
 		return observed
 	}
 	echoObject(shape.Body, desired, observed, types.ReadOnlyOf(resourceType))
+	oneShotsOf(resourceType, apiVersion).withoutOneShots(desired, observed, nil)
 	return observed
 }
 

@@ -18,6 +18,8 @@ type typeRow struct {
 	writeOnly bool
 	// children is set when the elements of the list are resources themselves.
 	children bool
+	// oneShot is set when only a creation uses the property (one_shot.go).
+	oneShot bool
 }
 
 // typeRows are the known facts about types.
@@ -31,6 +33,14 @@ var typeRows = [...]typeRow{
 	{resourceType: "microsoft.dbformariadb/servers", path: "properties.createmode", writeOnly: true},
 	{resourceType: "microsoft.dbformysql/servers", path: "properties.createmode", writeOnly: true},
 	{resourceType: "microsoft.dbforpostgresql/servers", path: "properties.createmode", writeOnly: true},
+	// "The name of the sample schema to apply when creating this database".
+	{resourceType: "microsoft.sql/servers/databases", path: "properties.samplename", oneShot: true},
+	// Required "if createMode is RestoreExternalBackup": the backups to restore.
+	{resourceType: "microsoft.sql/managedinstances/databases", path: "properties.storagecontaineruri", oneShot: true},
+	{resourceType: "microsoft.sql/managedinstances/databases", path: "properties.storagecontainersastoken", oneShot: true},
+	{resourceType: "microsoft.sql/managedinstances/databases", path: "properties.storagecontaineridentity", oneShot: true},
+	{resourceType: "microsoft.sql/managedinstances/databases", path: "properties.lastbackupname", oneShot: true},
+	{resourceType: "microsoft.sql/managedinstances/databases", path: "properties.autocompleterestore", oneShot: true},
 	// Agent pools are managedClusters/agentPools; the cluster returns them without IDs.
 	{resourceType: "microsoft.containerservice/managedclusters", path: "properties.agentpoolprofiles", children: true},
 }

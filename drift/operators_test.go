@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // mutation is one change of one side.
@@ -78,6 +79,8 @@ func (s site) invisible(operator, side string) string {
 	name, free := lastNameOf(s.path), underUserKeyedMap(s.path)
 	text, isText := s.values[0].(string)
 	switch {
+	case s.shape != nil && (side == "observed" || operator == "key-removed-from-manifest") && types.OneShotOf(s.shape.Type, s.shape.Version).Cover(s.path):
+		return "a creation's: how a resource was made is compared when the manifest changes it"
 	case side == "observed" && isText && !free && resource.SecretName(name):
 		return "a secret: a GET does not show its value"
 	case operator == "case-of-free-text" && !free && len(s.path) > 1 && strings.EqualFold(s.path[len(s.path)-2].Name, "sku"):

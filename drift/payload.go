@@ -46,13 +46,18 @@ func Payload(desired, observed map[string]any, ignore []string) map[string]any {
 	return payload
 }
 
-// Body returns the body of a PUT of desired, which has no references and secrets any more,
-// to a resource that Azure shows as observed, unmasked: with the ignored paths, and with
-// what the mode (Options.KeepOthers, Options.Merge) keeps, without what the last applied
-// body stated and desired states no more. kept is as in Keep.
-func Body(desired, observed map[string]any, opts Options) (body map[string]any, kept PathSet) {
-	body = Payload(desired, observed, opts.Ignore)
-	if observed == nil || !opts.KeepOthers && !opts.Merge {
+// Body returns the body of a PUT to a resource that Azure shows as observed, unmasked:
+// resolved, which is desired with the values of its secrets, the ignored paths, and what
+// the mode (Options.KeepOthers, Options.Merge) keeps. It has nothing that only a creation
+// uses, and nothing that the last applied body stated and desired states no more. kept is
+// as in Keep.
+func Body(resolved, desired, observed map[string]any, opts Options) (body map[string]any, kept PathSet) {
+	body = Payload(resolved, observed, opts.Ignore)
+	if observed == nil {
+		return body, ""
+	}
+	removeOneShots(body, desired, observed, opts)
+	if !opts.KeepOthers && !opts.Merge {
 		return body, ""
 	}
 	own := body

@@ -94,7 +94,7 @@ func TestSharedLists(t *testing.T) {
 				opts.Baseline = stored(t, drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.before)), after))
 			}
 			desired, now := body(t, []byte(c.desired)), body(t, []byte(c.now))
-			sent, _ := drift.Body(desired, now, opts)
+			sent, _ := drift.Body(desired, desired, now, opts)
 			if diff := cmp.Diff(body(t, []byte(c.want)), sent); diff != "" {
 				t.Errorf("%s: body (-want +got)\n%s", c.reason, diff)
 			}

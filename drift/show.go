@@ -30,6 +30,8 @@ type difference struct {
 	// hidden is set if a GET does not show the value; the rule has the reason. masked
 	// is set if it shows a mask instead.
 	hidden, masked bool
+	// settled is set on a value that only a creation uses if observed shows it.
+	settled bool
 	// uncertain is set if the difference counts only beside a baseline.
 	uncertain bool
 }

@@ -27,8 +27,8 @@ type index struct {
 	providers []*provider
 	// types are sorted by key.
 	types []publishedType
-	// marks and readOnly are derived from types at the first use, by key.
-	marks, readOnly sync.Map
+	// marks, readOnly and oneShot are derived from types at the first use, by key.
+	marks, readOnly, oneShot sync.Map
 }
 
 // publishedType is a type with its versions in ascending order.
