@@ -89,6 +89,8 @@ type Activities struct {
 	// ignoredETags are the types, in lower case, whose service refuses the ETags that
 	// it shows.
 	ignoredETags sync.Map
+	// patchOnly are the types, in lower case, that have no PUT.
+	patchOnly sync.Map
 }
 
 // ignoresETags reports whether the service of a type refuses the ETags that it shows, as

@@ -167,6 +167,7 @@ func (a *Activities) requestWithoutBody(desired resource.Desired) extensions.Req
 		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion},
 		Resolver: a.lookup, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
+		StatedOnly: desired.Put == resource.PutPatch,
 	}
 }
 

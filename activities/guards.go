@@ -54,6 +54,10 @@ func (a *Activities) checkAdoption(verdict resource.Verdict, in PreCheckInput, e
 		return unshownVerdict(in, a.now()), false
 	case !exists && in.disappeared():
 		return a.disappearedVerdict(verdict, in), false
+	case !exists && desired.Put == resource.PutPatch:
+		stop := resource.Block(resource.ReasonNotFound, desired.ID.Short()+" does not exist in Azure, and put: patch only changes what exists")
+		stop.Class = resource.RetryVerySlow
+		return stop, false
 	case !exists && desired.Adopt == resource.AdoptOnly:
 		stop := resource.Block(resource.ReasonNotFound, desired.ID.Short()+" does not exist in Azure, and adopt: only creates nothing")
 		stop.Class = resource.RetryVerySlow

@@ -138,6 +138,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	}
 	verdict := p.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
+		ExistenceOnly: got.ExistenceOnly,
 	}).Verdict
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
@@ -155,6 +156,10 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 	in := CheckOwnerInput{Desired: p.in.Desired}
 	request := p.requestWithoutBody(in.Desired)
 	if stop := p.readOwner(ctx, &request, in); stop != nil {
+		if stop.Reason == resource.ReasonWaitingForOwner && p.isPlanned(in.Desired.Owner) {
+			p.after = append(p.after, in.Desired.Owner)
+			return resource.Proceed(""), true
+		}
 		return *stop, false
 	}
 	if owner := request.Owner; owner != nil && !owner.Exists() {

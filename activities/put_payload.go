@@ -28,6 +28,9 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 	}
 	values := slices.Sorted(maps.Values(known))
 	p.secrets = p.hashSecrets(known)
+	if p.patches() {
+		return p.patchBody(body), values, nil
+	}
 	body, p.kept = drift.Body(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Comparison())
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	if p.Registry.Modifies(desired.ID.Type()) {

@@ -59,11 +59,14 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if (p.usesObserved() || p.keptTags) && !p.unconditional && !p.ignoresETags(p.in.Desired.ID.Type()) {
 		options.IfMatch = p.etag
 	}
-	write := p.Client.Put
+	write, method := p.Client.Put, http.MethodPut
 	if p.patch {
-		write = p.Client.Patch
+		write, method = p.Client.Patch, http.MethodPatch
 	}
 	operation, err := write(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
+	if p.hasNoPut(err) {
+		return p.send(ctx)
+	}
 	if options.IfMatch != "" && hasStatus(err, http.StatusPreconditionFailed) && p.preconditionRetries < maxPreconditionRetries {
 		return p.resend(ctx, err, values)
 	}
@@ -84,7 +87,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		p.noteIgnoredETags(p.in.Desired.ID.Type())
 	}
 	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
-	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the PUT with status %d", operation.Status))
+	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the %s with status %d", method, operation.Status))
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
 		verdict = p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, operation.Err, values))
@@ -104,9 +107,9 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 // prepare returns the payload as it is sent, with the secret values in it, or the result
 // of a PUT that must not be sent. The error is one of the transport.
 func (p *put) prepare(ctx context.Context) (payload []byte, values []string, result *PutResourceResult, err error) {
-	p.patch = false
+	p.patch = p.patches()
 	body, values, stop := p.payload(ctx)
-	if stop == nil {
+	if stop == nil && !p.patch {
 		var completed []string
 		completed, stop, err = p.completeSecrets(ctx, body)
 		values = append(values, completed...)

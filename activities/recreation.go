@@ -20,7 +20,7 @@ func (in PreCheckInput) disappeared() bool {
 func (a *Activities) recreation(desired resource.Desired) extensions.Recreation {
 	found := a.Registry.Recreation(desired.ID.Type())
 	switch {
-	case desired.Adopt == resource.AdoptOnly:
+	case desired.Adopt == resource.AdoptOnly, desired.Put == resource.PutPatch:
 		found.Default = resource.RecreateNever
 	case strings.EqualFold(string(desired.Recreate), string(resource.RecreateNever)):
 		found.Default = resource.RecreateNever
@@ -33,7 +33,7 @@ func (a *Activities) recreation(desired resource.Desired) extensions.Recreation 
 // allowsRecreate reports whether a resource that was deleted outside Armature may be
 // made again.
 func (a *Activities) allowsRecreate(desired resource.Desired, approved bool) bool {
-	if desired.Adopt == resource.AdoptOnly {
+	if desired.Adopt == resource.AdoptOnly || desired.Put == resource.PutPatch {
 		return false
 	}
 	return approved || a.recreation(desired).Default == resource.RecreateAlways
@@ -62,6 +62,8 @@ func disappearedText(desired resource.Desired, recreation extensions.Recreation)
 	name := desired.ID.Short()
 	text := name + " was deleted outside Armature and is not recreated"
 	switch {
+	case desired.Put == resource.PutPatch:
+		return text + fmt.Sprintf(" (put: patch). If its owner made it again, armature reconcile %s finds it; armature forget %s stops managing it", name, name)
 	case desired.Adopt == resource.AdoptOnly:
 		return text + fmt.Sprintf(" (adopt: only). If it was made again by its own tool, armature reconcile %s finds it; armature forget %s stops managing it", name, name)
 	case desired.Recreate == resource.RecreateNever:

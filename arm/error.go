@@ -158,7 +158,7 @@ func isUnsent(err error) bool {
 func (e *Error) classify(method string) {
 	row := e.Row()
 	e.Class, e.Denial = row.Class, row.Denial
-	if e.Class == ClassAbsent && method == http.MethodPut {
+	if e.Class == ClassAbsent && (method == http.MethodPut || method == http.MethodPatch) {
 		e.Class = ClassSlow
 	}
 }

@@ -34,7 +34,7 @@ type PutOptions struct {
 	IfNoneMatch string
 }
 
-// Operation is an accepted PUT or DELETE. Three forms:
+// Operation is an accepted PUT, PATCH or DELETE. Three forms:
 //
 //   - Done: finished, see Outcome.
 //   - Token set: in progress; Poll it after RetryAfter.
@@ -180,9 +180,10 @@ func (c *Client) newOperation(resp *http.Response, payload []byte, w writeReques
 	kind, url := pollTarget(resp, w.method)
 	// The contract: 200 or 201 to a PUT with a terminal state is the end, even
 	// with a header; recorded reads confirm Succeeded.
-	succeeded := w.method == http.MethodPut && resp.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
+	writes := w.method == http.MethodPut || w.method == http.MethodPatch
+	succeeded := writes && resp.StatusCode != http.StatusAccepted && strings.EqualFold(op.State, OutcomeSucceeded)
 	switch {
-	case kind == pollNothing && w.method != http.MethodPut:
+	case kind == pollNothing && !writes:
 		op.Done, op.Outcome = true, OutcomeSucceeded // the body is the state before the request
 		return op
 	case succeeded, kind == pollNothing:

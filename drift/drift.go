@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -21,6 +23,9 @@ type Options struct {
 	Merge bool
 	// KeepOthers is set when a PUT keeps the values that other tools set (Keep).
 	KeepOthers bool
+	// StatedOnly is set when what desired no longer states is left as it is, except
+	// for tags where desired states any.
+	StatedOnly bool
 	// Sent is set when NewBaseline follows a PUT whose body Keep made; Kept are the
 	// paths that it kept for other tools.
 	Sent bool
@@ -88,6 +93,12 @@ func Compare(desired, observed map[string]any, opts Options) Result {
 	view := opts.Baseline.view(desired, opts)
 	w := &walker{subject: opts.subject(observed), applied: view.applied}
 	found := view.removedHidden(desired, w.differences(desired, observed, opts.Ignore))
+	if opts.StatedOnly {
+		_, _, tags := property(desired, "tags") // they are written as a whole
+		found = slices.DeleteFunc(found, func(d difference) bool {
+			return d.rule == ruleRemoved && (!tags || len(d.path) == 0 || !strings.EqualFold(d.path[0].Name, "tags"))
+		})
+	}
 	for _, d := range view.newDifferences(found, &result) {
 		shown := d.show()
 		switch {

@@ -27,6 +27,9 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	if observed == nil {
 		return Drops{}
 	}
+	if opts.StatedOnly { // a PATCH takes away items of the lists that it states, nothing else
+		opts.KeepOthers, opts.Baseline.Unstated = true, ""
+	}
 	body, _ := Body(desired, desired, observed, opts)
 	f := dropFinder{
 		subject: opts.subject(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),

@@ -34,6 +34,8 @@ type Request struct {
 	// Merge means that a PUT lays desired over observed, KeepOthers that it keeps what
 	// other tools set since the last PUT.
 	Merge, KeepOthers bool
+	// StatedOnly means that a PATCH leaves what desired does not state.
+	StatedOnly bool
 	// HoldDrops is set for a correction: no user requested what the PUT removes.
 	HoldDrops bool
 	// Secrets are hashes of the values behind $secret references, if their rotation
@@ -76,7 +78,7 @@ func (r Request) Comparison() drift.Options {
 	return drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
 		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey,
-		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers,
+		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers, StatedOnly: r.StatedOnly,
 	}
 }
 

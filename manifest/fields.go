@@ -73,8 +73,8 @@ func Fields() []Field {
 		},
 		{
 			Name: "reconcile.put", Kind: KindChoice,
-			Effect:  "What a PUT sends, besides the tags and the children that other tools or users created (a subnet that the body of its network does not state). `default`: the body, and the values that it does not state and that others set since the last PUT; with If-Match if ARM supports it. `merge`: the last GET overlaid with the body, which also keeps items that others add to lists. `replace`: the body alone. What a PUT removes of others is named in the plan, and a correction that removes something is `Held`.",
-			Allowed: texts(resource.PutDefault, resource.PutMerge, resource.PutReplace),
+			Effect:  "What a PUT sends, besides the tags and the children that other tools or users created (a subnet that the body of its network does not state). `default`: the body, and the values that it does not state and that others set since the last PUT; with If-Match if ARM supports it. `merge`: the last GET overlaid with the body, which also keeps items that others add to lists. `replace`: the body alone. `patch`: a PATCH with the body alone, for a resource that exists and belongs to others: it is never created, and without a stated `policy` a delete leaves it in Azure. What a PUT removes of others is named in the plan, and a correction that removes something is `Held`.",
+			Allowed: texts(resource.PutDefault, resource.PutMerge, resource.PutReplace, resource.PutPatch),
 		},
 		{
 			Name: "reconcile.interval", Kind: KindDuration,

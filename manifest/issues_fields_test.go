@@ -63,7 +63,7 @@ func TestFieldIssues(t *testing.T) {
 			yaml:   account + "body: {}\nreconcile:\n  adopt: newer\n  recreate: [never]\n  put: 1\n",
 			want: `m.yaml:6:10: reconcile.adopt: unknown value "newer"; allowed: always, as-is, never, only` + "\n" +
 				"m.yaml:7:13: reconcile.recreate: found a list; allowed: always, never\n" +
-				"m.yaml:8:8: reconcile.put: found a number; allowed: default, merge, replace",
+				"m.yaml:8:8: reconcile.put: found a number; allowed: default, merge, replace, patch",
 		},
 		"NoType": {
 			reason: "the type is required",

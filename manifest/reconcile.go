@@ -36,7 +36,11 @@ func (l *loader) readReconcile(d *draft) {
 	if value := section.get("recreate"); value != nil && value.kind == kindText && value.text == string(resource.RecreateAlways) {
 		d.desired.Recreate = resource.RecreateAlways
 	}
-	readEnum(l, d, section, "put", &d.desired.Put, resource.PutDefault, resource.PutMerge, resource.PutReplace)
+	readEnum(l, d, section, "put", &d.desired.Put, resource.PutDefault, resource.PutMerge, resource.PutReplace, resource.PutPatch)
+	// What is only patched was made by others: a delete leaves it.
+	if d.desired.Put == resource.PutPatch && section.get("policy") == nil {
+		d.desired.Policy = resource.PolicyDetachOnDelete
+	}
 	readEnum(l, d, section, "validation", &d.validation, Validations()...)
 	if interval := section.get("interval"); interval != nil {
 		value, ok := l.duration(d, "reconcile.interval", interval)

@@ -98,7 +98,7 @@ func referenceCases() map[string]referenceCase {
 		},
 		"reconcile.put": {
 			example: "reconcile: {put: merge}",
-			bad:     []string{"reconcile: {put: patch}"},
+			bad:     []string{"reconcile: {put: post}"},
 		},
 		"reconcile.interval": {
 			initial: func(d resource.Desired) string { return short(d.Interval) },

@@ -122,10 +122,10 @@ func (v validator) checkBody(shape *types.Shape, body *node) {
 
 // isPartial reports whether the body may lack what the type requires, because Armature
 // never creates the resource: it only observes it, or merges the body into an existing
-// one.
+// one, or patches that.
 func (v validator) isPartial() bool {
 	d := v.draft.desired
-	return d.Policy == resource.PolicyObserve || d.Adopt == resource.AdoptOnly && d.Put == resource.PutMerge
+	return d.Policy == resource.PolicyObserve || d.Put == resource.PutPatch || d.Adopt == resource.AdoptOnly && d.Put == resource.PutMerge
 }
 
 // stated returns a node as package types checks it: a $ref without path and a $secret

@@ -48,11 +48,13 @@ type Put string
 // other tools set since the last PUT; that needs a published type, for other types it is
 // PutReplace. PutReplace sends the manifest's body alone. PutMerge merges it into the
 // body of the last GET, so that all values and list items that the manifest does not
-// state remain.
+// state remain. PutPatch sends a PATCH with the manifest's body alone, for a resource that
+// exists: what the body does not state belongs to others.
 const (
 	PutDefault Put = "default"
 	PutReplace Put = "replace"
 	PutMerge   Put = "merge"
+	PutPatch   Put = "patch"
 )
 
 // Policies returns all policies.

@@ -113,7 +113,7 @@ func badFields() map[string]badInput {
 		"policy unknown":       reconcile("a typo", "{policy: mange}"),
 		"policy in capitals":   reconcile("values are case-sensitive", "{policy: Manage}"),
 		"adopt a boolean":      reconcile("the wrong kind", "{adopt: true}"),
-		"put unknown":          reconcile("PATCH is not built", "{put: patch}"),
+		"put unknown":          reconcile("no such word", "{put: post}"),
 		"interval no unit":     reconcile("5 would be 5 ns", "{interval: 5}"),
 		"interval in days":     reconcile("days are not a unit", "{interval: 7d}"),
 		"interval too short":   reconcile("a pass a second would eat the budget", "{interval: 1s}"),

@@ -1,0 +1,74 @@
+package activities
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/resource"
+)
+
+// patches reports whether the write is a PATCH: the manifest asks for it, or the type has
+// no PUT for a resource that exists.
+func (p *put) patches() bool {
+	if p.in.Desired.Put == resource.PutPatch {
+		return true
+	}
+	_, only := p.patchOnly.Load(strings.ToLower(p.in.Desired.ID.Type()))
+	return only && p.request.Object.Exists()
+}
+
+// hasNoPut reports whether ARM refused a PUT because the type has none, of a resource
+// that exists: a PATCH is sent instead, from now on.
+func (p *put) hasNoPut(err error) bool {
+	if !hasStatus(err, http.StatusMethodNotAllowed) || p.patches() || !p.request.Object.Exists() {
+		return false
+	}
+	p.patchOnly.Store(strings.ToLower(p.in.Desired.ID.Type()), true)
+	p.Log.Warn("the service has no PUT of the type; it is changed by PATCH", "type", p.in.Desired.ID.Type())
+	return true
+}
+
+// patchBody returns the body of a PATCH: the stated part, without what is ignored. A PATCH
+// replaces tags as a whole, so those of others go with the stated ones.
+func (p *put) patchBody(stated map[string]any) map[string]any {
+	body := drift.Clone(stated)
+	withoutIgnored(body, p.in.Desired.Ignore)
+	if _, tags := findMember(body, "tags"); tags {
+		p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
+	}
+	return body
+}
+
+// withoutIgnored removes ignored paths of properties from the body of a PATCH: what it
+// does not state stays as it is.
+func withoutIgnored(body map[string]any, ignore []string) {
+	for _, path := range resource.ParsePaths(ignore) {
+		at := body
+		for i, step := range path {
+			name, found := findMember(at, step.Name)
+			if !found {
+				break
+			}
+			if i == len(path)-1 {
+				delete(at, name)
+				break
+			}
+			next, isObject := at[name].(map[string]any)
+			if !isObject {
+				break
+			}
+			at = next
+		}
+	}
+}
+
+// findMember returns the spelling of a member, ignoring case.
+func findMember(object map[string]any, name string) (string, bool) {
+	for member := range object {
+		if name != "" && strings.EqualFold(member, name) {
+			return member, true
+		}
+	}
+	return "", false
+}
