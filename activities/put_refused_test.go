@@ -148,3 +148,29 @@ func TestNamedLeaves(t *testing.T) {
 		})
 	}
 }
+
+// TestGuardRefusedSize moves a database to a larger tier, with the size that only that tier
+// has: the correction of the tier is refused with the size, which the manifest does not
+// state.
+func TestGuardRefusedSize(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *setup) { s.sim.TimeScale = 1e6 })
+	const server = groupText + "/providers/Microsoft.Sql/servers/sql"
+	w.put(server, `{"location":"westus2"}`)
+	p := &passRunner{world: w, spec: desired(t, server+"/databases/db", `{"location":"westus2","sku":{"name":"Basic"}}`)}
+	p.spec.APIVersion = "2021-11-01"
+	if got := p.pass(); got.Stops() {
+		t.Fatalf("creation: %s %s", got.Reason, got.Message)
+	}
+	p.patch(`{"sku":{"name":"S0"},"properties":{"maxSizeBytes":268435456000}}`)
+	for range 2 {
+		want(t, p.pass(), resource.ActionBlock, resource.ReasonHeld, resource.RetryVerySlow, "properties.maxSizeBytes")
+	}
+	if n := w.sent(http.MethodPut); n != 2 {
+		t.Errorf("%d PUTs, want the creation and one that is refused", n)
+	}
+	p.spec.Body = []byte(`{"location":"westus2","sku":{"name":"Basic"},"properties":{"maxSizeBytes":2147483648}}`)
+	if got := p.pass(); got.Stops() {
+		t.Errorf("with the size in the manifest: %s %s", got.Reason, got.Message)
+	}
+}
