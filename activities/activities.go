@@ -49,6 +49,8 @@ type Options struct {
 	// MaxSlotWait is the longest wait between two polls that keeps its worker slot;
 	// default 5 s, negative for none.
 	MaxSlotWait time.Duration
+	// TurnTimeout is how long the queue of a parent may take to answer; default 20 s.
+	TurnTimeout time.Duration
 	// Pause waits in a worker slot, and returns false where the wait was
 	// interrupted; default a timer.
 	Pause func(ctx context.Context, delay time.Duration) bool
@@ -113,6 +115,7 @@ func New(dependencies Dependencies, options Options) *Activities {
 	setDefault(&options.ReadInterval, 15*time.Second)
 	setDefault(&options.AbsentWindow, 10*time.Minute)
 	setDefault(&options.OwnerMaxAge, 30*time.Second)
+	setDefault(&options.TurnTimeout, 20*time.Second)
 	options.MaxSlotWait = cmp.Or(options.MaxSlotWait, maxSlotWait)
 	options.OverdueAfter = cmp.Or(options.OverdueAfter, time.Hour)
 	if options.Pause == nil {

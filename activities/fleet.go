@@ -29,6 +29,9 @@ type Managed struct {
 	Gone    bool
 	// RunID is the current run.
 	RunID string
+	// Sleeping is set while the run has no task and no activity but a notification of
+	// others: no pass is running. Only Fleet.Managed sets it.
+	Sleeping bool
 }
 
 // Dependents are the managed resources that need another one.

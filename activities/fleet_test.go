@@ -31,6 +31,8 @@ type fakeFleet struct {
 	notified []resource.ID
 	position Position
 	ended    []Turn
+	// silent makes the queue of turns not answer.
+	silent bool
 	// freeze applies to resources with the label stack=prod while frozen is set.
 	freeze Freeze
 	frozen bool
@@ -108,7 +110,13 @@ func (w *world) WakeDeleting(_ context.Context, _ Change, needed []resource.ID) 
 	return len(needed), w.fleet.err
 }
 
-func (w *world) Take(context.Context, Turn) (Position, error) { return w.fleet.position, w.fleet.err }
+func (w *world) Take(ctx context.Context, _ Turn) (Position, error) {
+	if w.fleet.silent {
+		<-ctx.Done()
+		return Position{}, ctx.Err()
+	}
+	return w.fleet.position, w.fleet.err
+}
 
 func (w *world) End(_ context.Context, turn Turn) error {
 	w.fleet.ended = append(w.fleet.ended, turn)

@@ -40,6 +40,8 @@ type GetResourceInput struct {
 	// PutAt is when ARM accepted a PUT after which a read showed the resource: an absence
 	// soon after it needs another proof. Zero without one.
 	PutAt time.Time `json:"putAt,omitzero"`
+	// WithoutBody leaves Observed out: a deletion does not compare.
+	WithoutBody bool `json:"withoutBody,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -106,6 +108,10 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 		return GetResourceResult{}, err
 	}
 	a.cacheReading(ctx, in.Target, result, masked)
+	if in.WithoutBody {
+		a.bodies.Drop(result.Observed)
+		result.Observed = nil
+	}
 	return result, nil
 }
 

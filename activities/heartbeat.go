@@ -46,6 +46,8 @@ func (h *heartbeater[T]) run() {
 		select {
 		case <-h.done:
 			return
+		case <-h.ctx.Done():
+			return
 		case <-timer.C:
 			timer.Reset(heartbeatInterval)
 		}

@@ -52,8 +52,13 @@ const queueInterval = time.Minute
 // when it gets it.
 func (a *Activities) TakeTurn(ctx context.Context, in TakeTurnInput) (TakeTurnResult, error) {
 	defer startHeartbeat[struct{}](ctx).stop()
-	position, err := a.Turns.Take(ctx, in.Turn)
-	if err != nil {
+	asking, cancel := context.WithTimeout(ctx, a.options.TurnTimeout)
+	defer cancel()
+	position, err := a.Turns.Take(asking, in.Turn)
+	switch {
+	case err != nil && (asking.Err() != nil && ctx.Err() == nil || attemptNumber(ctx) >= maxTransientErrors):
+		return TakeTurnResult{Verdict: a.report("TakeTurn", unansweredTurn(in.Turn, err))}, nil
+	case err != nil:
 		return TakeTurnResult{}, turnError("take", in.Turn, err)
 	}
 	if position.Granted {
@@ -77,15 +82,26 @@ func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResul
 	return EndTurnResult{}, nil
 }
 
-// CheckTurn reports whether the run that has a turn still runs: a run that was
-// terminated returns nothing.
+// unansweredTurn is the verdict of a request for a turn that the queue did not answer. The
+// request may still be granted later: CheckTurn takes back a turn that is not used.
+func unansweredTurn(turn Turn, err error) resource.Verdict {
+	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
+		"the queue for changes in %s does not answer, so nothing was sent: %s. Check it with armature doctor; workflow siblings:%s keeps it",
+		turn.Parent.Short(), secrets.Scrub(err.Error(), nil), turn.Parent.WorkflowID()))
+	verdict.RetryAfter = queueInterval
+	return verdict
+}
+
+// CheckTurn reports whether a turn is used: its run still runs, and is in a pass. A run
+// that was terminated returns nothing, and one whose request was granted after it had
+// given up does not know that it has the turn.
 func (a *Activities) CheckTurn(ctx context.Context, in CheckTurnInput) (CheckTurnResult, error) {
 	defer startHeartbeat[struct{}](ctx).stop()
 	managed, known, err := a.Fleet.Managed(ctx, in.Turn.ID)
 	if err != nil {
 		return CheckTurnResult{}, turnError("check", in.Turn, err)
 	}
-	return CheckTurnResult{Held: known && managed.RunID == in.Turn.RunID}, nil
+	return CheckTurnResult{Held: known && managed.RunID == in.Turn.RunID && !managed.Sleeping}, nil
 }
 
 func turnError(verb string, turn Turn, err error) error {

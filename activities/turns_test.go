@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -69,6 +70,26 @@ func TestTurnsErrorsAreRetried(t *testing.T) {
 	}
 }
 
+// TestTurnQueueDoesNotAnswer checks that a queue that does not answer, and a Temporal that
+// keeps failing, end in words: the members of a stuck queue do not hang with it.
+func TestTurnQueueDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	in := TakeTurnInput{Turn: Turn{Parent: id(t, clusterText), ID: id(t, databaseText), RunID: "run 1"}}
+	silent := newWorld(t, func(s *setup) { s.options.TurnTimeout = 50 * time.Millisecond })
+	silent.fleet.silent = true
+	got, err := run(silent, silent.acts.TakeTurn, in)
+	must(t, err)
+	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow,
+		"the queue for changes in c1 does not answer", "nothing was sent", "siblings:"+in.Turn.Parent.WorkflowID())
+	failing := newWorld(t)
+	failing.fleet.err = errors.New("shard unavailable")
+	got, failures := finish(failing, failing.acts.TakeTurn, in)
+	want(t, got.Verdict, resource.ActionError, resource.ReasonCheckFailed, resource.RetrySlow, "shard unavailable")
+	if len(failures) != maxTransientErrors-1 {
+		t.Errorf("%d attempts before the verdict, want %d", len(failures), maxTransientErrors-1)
+	}
+}
+
 func TestCheckTurn(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -78,6 +99,8 @@ func TestCheckTurn(t *testing.T) {
 		"Running":   {&Managed{RunID: "run 1"}, true},
 		"Ended":     {nil, false},
 		"ColdStart": {&Managed{RunID: "run 2"}, false},
+		// Its request was granted after it had given up: it does not know.
+		"Sleeping": {&Managed{RunID: "run 1", Sleeping: true}, false},
 	}
 	for name, c := range cases {
 		w := newWorld(t)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -60,9 +62,9 @@ type Fleet struct {
 	lists      *rate.Limiter
 	freezes    freezes
 	budgets    budgets
-	wakes      batcher[activities.Change, int]
+	wakes      batcher[activities.Change, woken]
 	dependents batcher[resource.ID, activities.Dependents]
-	targets    batcher[target, bool]
+	targets    batcher[target, woken]
 }
 
 // maxBatch bounds the calls of one batch: a list query names a key for each of them.
@@ -81,9 +83,9 @@ func New(temporal Temporal, options Options) *Fleet {
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: rate.NewLimiter(rate.Limit(options.ListsPerSecond), 2)}
 	f.budgets.turn = make(chan struct{}, 1)
-	f.wakes = batcher[activities.Change, int]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.wakeAll}
+	f.wakes = batcher[activities.Change, woken]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.wakeAll}
 	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.dependentsOf}
-	f.targets = batcher[target, bool]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}
+	f.targets = batcher[target, woken]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}
 	return f
 }
 
@@ -102,9 +104,21 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 		return activities.Managed{}, false, nil
 	}
 	managed := managedOf(info)
-	managed.ID = id
+	managed.ID, managed.Sleeping = id, sleeps(described)
 	return managed, true, nil
 }
+
+// sleeps reports whether a run waits for a timer or a message: between the steps of a
+// pass it has a workflow task.
+func sleeps(described *workflowservice.DescribeWorkflowExecutionResponse) bool {
+	return described.GetPendingWorkflowTask() == nil &&
+		!slices.ContainsFunc(described.GetPendingActivities(), func(pending *workflowpb.PendingActivityInfo) bool {
+			return pending.GetActivityType().GetName() != notification
+		})
+}
+
+// notification is the activity that runs beside the passes.
+const notification = "WakeDependents"
 
 // isNotFound reports whether Temporal has no such workflow, or it no longer runs.
 func isNotFound(err error) bool {

@@ -8,9 +8,10 @@ import (
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
-	workflowpb "go.temporal.io/api/workflow/v1"
-
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 )
 
 func turn(t *testing.T) activities.Turn {
@@ -44,6 +45,28 @@ func TestTakeTurn(t *testing.T) {
 	s.updateErr = serviceerror.NewInvalidArgument("no worker")
 	if _, err := s.dial().Take(t.Context(), turn(t)); err == nil || !strings.Contains(err.Error(), "take turn in "+clusterText) {
 		t.Errorf("got %v, want the error with the parent", err)
+	}
+}
+
+// TestSleeping checks which runs use a turn that they have: a run in a pass has a task or
+// an activity other than a notification.
+func TestSleeping(t *testing.T) {
+	t.Parallel()
+	activity := func(name string) []*workflowpb.PendingActivityInfo {
+		return []*workflowpb.PendingActivityInfo{{ActivityType: &commonpb.ActivityType{Name: name}}}
+	}
+	for name, c := range map[string]struct {
+		described *workflowservice.DescribeWorkflowExecutionResponse
+		want      bool
+	}{
+		"sleeps":   {&workflowservice.DescribeWorkflowExecutionResponse{}, true},
+		"task":     {&workflowservice.DescribeWorkflowExecutionResponse{PendingWorkflowTask: &workflowpb.PendingWorkflowTaskInfo{}}, false},
+		"writes":   {&workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: activity("PutResource")}, false},
+		"notifies": {&workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: activity("WakeDependents")}, true},
+	} {
+		if got := sleeps(c.described); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
 	}
 }
 

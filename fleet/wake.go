@@ -22,11 +22,19 @@ const maxSignals = 16
 // wakes share one list. A workflow that waits for several changed resources gets a signal
 // for each, otherwise it might use a reading from before a change.
 func (f *Fleet) Wake(ctx context.Context, change activities.Change) (int, error) {
-	return f.wakes.do(ctx, change)
+	woken, err := f.wakes.do(ctx, change)
+	return woken.count, errors.Join(err, woken.err)
+}
+
+// woken is the result of one change of a batch. Its errors are those of its own signals:
+// a change is not repeated because a signal of another one failed.
+type woken struct {
+	count int
+	err   error
 }
 
 // wakeAll signals the workflows that wait for one of the changed resources.
-func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int, error) {
+func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]woken, error) {
 	at := make(map[string]int, len(changes))
 	var keys []string
 	for i, change := range changes {
@@ -39,9 +47,8 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 			at[key] = i
 		}
 	}
-	woken := make([]int, len(changes))
+	results := make([]woken, len(changes))
 	var mu sync.Mutex
-	// Not cancelled together: one signal that fails must not prevent the others.
 	var signals errgroup.Group
 	signals.SetLimit(maxSignals)
 	err := f.pages(ctx, keysQuery(searchattr.ReconcileWaitingFor, keys), func(page []*workflowpb.WorkflowExecutionInfo) bool {
@@ -49,18 +56,20 @@ func (f *Fleet) wakeAll(ctx context.Context, changes []activities.Change) ([]int
 			for _, i := range changed(info, at) {
 				signals.Go(func() error {
 					sent, err := f.signal(ctx, info.GetExecution().GetWorkflowId(), changes[i])
+					mu.Lock()
+					defer mu.Unlock()
 					if sent {
-						mu.Lock()
-						woken[i]++
-						mu.Unlock()
+						results[i].count++
 					}
-					return err
+					results[i].err = errors.Join(results[i].err, err)
+					return nil
 				})
 			}
 		}
 		return ctx.Err() != nil
 	})
-	return woken, errors.Join(err, signals.Wait())
+	_ = signals.Wait() // the errors are in the results
+	return results, err
 }
 
 // changed returns the indexes of the changes that a workflow waits for.
@@ -95,42 +104,50 @@ type target struct {
 // WakeDeleting signals the needed resources that are being deleted, and returns
 // how many. Many children that end together cause one signal to their owner.
 func (f *Fleet) WakeDeleting(ctx context.Context, change activities.Change, needed []resource.ID) (int, error) {
-	var woken atomic.Int64
+	var total atomic.Int64
 	var all errgroup.Group
 	for _, id := range needed {
 		all.Go(func() error {
-			sent, err := f.targets.do(ctx, target{id, change})
-			if sent {
-				woken.Add(1)
-			}
-			return err
+			result, err := f.targets.do(ctx, target{id, change})
+			total.Add(int64(result.count))
+			return errors.Join(err, result.err)
 		})
 	}
 	err := all.Wait()
-	return int(woken.Load()), err
+	return int(total.Load()), err
 }
 
 // wakeDeletingAll signals each resource once, with its latest change: the resource may
 // know an older one, and a known change wakes no workflow.
-func (f *Fleet) wakeDeletingAll(ctx context.Context, targets []target) ([]bool, error) {
+func (f *Fleet) wakeDeletingAll(ctx context.Context, targets []target) ([]woken, error) {
 	last := map[string]int{}
 	for i, t := range targets {
 		if known, ok := last[t.id.Key()]; !ok || t.change.At.After(targets[known].change.At) {
 			last[t.id.Key()] = i
 		}
 	}
-	woken := make([]bool, len(targets))
+	results := make([]woken, len(targets))
 	var all errgroup.Group
 	all.SetLimit(maxSignals)
 	for _, i := range last {
 		all.Go(func() error {
-			managed, known, err := f.Managed(ctx, targets[i].id)
-			if err != nil || !known || !managed.Deleting {
-				return err
-			}
-			woken[i], err = f.signal(ctx, targets[i].id.WorkflowID(), targets[i].change)
-			return err
+			results[i] = f.wakeDeleting(ctx, targets[i])
+			return nil
 		})
 	}
-	return woken, all.Wait()
+	_ = all.Wait() // the errors are in the results
+	return results, nil
+}
+
+// wakeDeleting signals one resource if it is being deleted.
+func (f *Fleet) wakeDeleting(ctx context.Context, t target) woken {
+	managed, known, err := f.Managed(ctx, t.id)
+	if err != nil || !known || !managed.Deleting {
+		return woken{err: err}
+	}
+	sent, err := f.signal(ctx, t.id.WorkflowID(), t.change)
+	if sent {
+		return woken{count: 1, err: err}
+	}
+	return woken{err: err}
 }

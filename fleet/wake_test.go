@@ -92,7 +92,7 @@ func TestWakeLatestChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"d0001 c Ready"}, s.signaled()); diff != "" || woken[1] != 1 {
+	if diff := cmp.Diff([]string{"d0001 c Ready"}, s.signaled()); diff != "" || woken[1].count != 1 {
 		t.Errorf("woke %v (-want +got):\n%s", woken, diff)
 	}
 }
@@ -188,6 +188,28 @@ func TestWakeDespiteFailedSignal(t *testing.T) {
 	}
 }
 
+// TestWakeErrorOfOneChange checks that a signal that fails is an error of its own change
+// only: the other changes of the batch are not announced again.
+func TestWakeErrorOfOneChange(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.add(run{id: database(1), waits: []string{clusterText}}, run{id: database(2), waits: []string{groupText}})
+	s.broken[parse(t, database(2)).WorkflowID()] = serviceerror.NewInvalidArgument("too many signals")
+	f := s.dial()
+	var all sync.WaitGroup
+	for id, fails := range map[string]bool{clusterText: false, groupText: true} {
+		all.Go(func() {
+			if woken, err := f.Wake(t.Context(), change(t, id, "Ready")); (err != nil) != fails || (woken == 1) == fails {
+				t.Errorf("the wake of %s sent %d signals and returned %v", id, woken, err)
+			}
+		})
+	}
+	all.Wait()
+	if s.pages != 1 {
+		t.Errorf("%d lists: the changes were not in one batch", s.pages)
+	}
+}
+
 func TestWakeError(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -238,7 +260,7 @@ func TestWakeDeletingBatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"c d0030 Deleted"}, s.signaled()); diff != "" || !woken[30] || len(s.described) != 1 {
+	if diff := cmp.Diff([]string{"c d0030 Deleted"}, s.signaled()); diff != "" || woken[30].count != 1 || len(s.described) != 1 {
 		t.Errorf("%d descriptions, want 1; want the latest change (-want +got):\n%s", len(s.described), diff)
 	}
 }
@@ -248,11 +270,10 @@ func TestWakeDeletingError(t *testing.T) {
 	s := newServer(t)
 	s.add(run{id: clusterText, phase: workflows.PhaseDeleting}, run{id: groupText, phase: workflows.PhaseDeleting})
 	s.broken[parse(t, groupText).WorkflowID()] = serviceerror.NewInternal("shard unavailable")
-	_, err := New(direct{server: s}, Options{}).wakeDeletingAll(t.Context(), []target{
-		{parse(t, groupText), change(t, database(1), "Deleted")}, {parse(t, clusterText), change(t, database(1), "Deleted")},
-	})
-	if err == nil || !strings.Contains(err.Error(), "shard unavailable") {
-		t.Errorf("got %v, want the error, so that the wake is retried", err)
+	f, lost := New(direct{server: s}, Options{}), change(t, database(1), "Deleted")
+	results, err := f.wakeDeletingAll(t.Context(), []target{{parse(t, groupText), lost}, {parse(t, clusterText), lost}})
+	if err != nil || results[1].err != nil || results[0].err == nil || !strings.Contains(results[0].err.Error(), "shard unavailable") {
+		t.Errorf("got %v and %+v, want the error for the one that failed, so that only it is retried", err, results)
 	}
 	if diff := cmp.Diff([]string{"c d0001 Deleted"}, s.signaled()); diff != "" {
 		t.Errorf("the error of one must not prevent the other wake (-want +got):\n%s", diff)

@@ -43,6 +43,8 @@ const (
 	ReasonDisappeared               Reason = "Disappeared"
 	ReasonAlreadyExists             Reason = "AlreadyExists"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
+	ReasonObservedTooLarge          Reason = "ObservedTooLarge"
+	ReasonStuck                     Reason = "Stuck"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
 )
@@ -98,6 +100,8 @@ func Reasons() []ReasonInfo {
 		{ReasonDisappeared, RetrySlow, "the owner of the manifest", "The resource was deleted outside Armature."},
 		{ReasonAlreadyExists, RetrySlow, "the owner of the manifest", "The resource exists, and the manifest does not allow its adoption."},
 		{ReasonDeletionNotSupported, RetryVerySlow, "you", "Azure has no DELETE for this type."},
+		{ReasonObservedTooLarge, RetryVerySlow, "the owner of the manifest", "The resource in Azure is too large to be stored in Temporal, so it cannot be compared."},
+		{ReasonStuck, "", "", "A step of the pass keeps failing without a verdict."},
 		{ReasonFailed, RetrySlow, "", "A failure that no other reason fits; see the message."},
 		{ReasonUnknownError, RetrySlow, "", "Azure refused a request and gave no code."},
 	}

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 )
 
@@ -75,6 +77,7 @@ func (p *process) work(ctx context.Context) error {
 	w := worker.New(p.temporal, p.settings.TaskQueue, worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
 		DeploymentOptions: p.deployment,
+		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities)},
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:

@@ -152,7 +152,7 @@ func countFailed(findings []activities.Finding) int {
 	return n
 }
 
-// versionFindings returns the findings about the api-versions of all managed resources.
+// versionFindings returns the findings about the api-versions and steps of all resources.
 func (a *app) versionFindings(ctx context.Context, b *connection) []activities.Finding {
 	records, err := b.List(ctx, backend.AllWorkflowsQuery())
 	if err != nil {
@@ -161,5 +161,5 @@ func (a *app) versionFindings(ctx context.Context, b *connection) []activities.F
 			Advice: "try again; if the error persists, check the Temporal server",
 		}}
 	}
-	return apiversions.Findings(records, a.now())
+	return append(apiversions.Findings(records, a.now()), backend.StuckFinding(ctx, b, records))
 }

@@ -17,7 +17,7 @@ import (
 func phases() []string {
 	return []string{
 		string(workflows.PhasePending), string(workflows.PhaseBlocked), string(workflows.PhaseOperating), string(workflows.PhaseReady),
-		string(workflows.PhaseNotReady), string(workflows.PhaseFailed), string(workflows.PhasePaused), string(workflows.PhaseDeleting),
+		string(workflows.PhaseNotReady), string(workflows.PhaseFailed), string(workflows.PhasePaused), string(workflows.PhaseDeleting), backend.PhaseStuck,
 	}
 }
 

@@ -65,9 +65,10 @@ type fakeTemporal struct {
 	interrupted bool
 	// selected are the results of lists with a label; all when empty.
 	selected []string
-	// described is the Stuck of every record that is read alone, events the length
-	// of its history; eventful makes that longer each time.
+	// described is the Stuck and stuckStep the StuckStep of every record that is read
+	// alone, events the length of its history; eventful makes that longer each time.
 	described string
+	stuckStep string
 	events    int64
 	eventful  bool
 	// ended are the last statuses of workflows that end after they were listed.
@@ -128,6 +129,7 @@ func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Rec
 		}
 		if r.WorkflowID == workflowID {
 			r.Stuck += f.described
+			r.StuckStep = f.stuckStep
 			r.Events = f.events
 			if f.eventful {
 				f.events++

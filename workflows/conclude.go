@@ -202,8 +202,11 @@ func (r *reconciler) interrupt(ctx workflow.Context, p *pass, step string) {
 		return
 	}
 	message := "stopped after " + step + ": deletion requested"
-	if r.state.pauseBlocks() {
+	switch {
+	case r.state.pauseBlocks():
 		message = "stopped after " + step + " by a pause; resume starts the next pass"
+	case r.state.Delete == nil:
+		message = "stopped after " + step + ": a new spec was applied"
 	}
 	r.state.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonReconciling, Message: message, ObservedGeneration: p.generation,

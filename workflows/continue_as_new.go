@@ -1,12 +1,28 @@
 package workflows
 
-import "go.temporal.io/sdk/workflow"
+import (
+	"cmp"
 
-// maxHistoryLength is the number of events after which a run of ReconcileResource
-// continues as new: about thirty passes. The server suggests it at 4,096 events, but a
-// worker that restarted, or does not keep the run in memory, replays a history before
-// each pass.
-const maxHistoryLength = 500
+	"go.temporal.io/sdk/workflow"
+)
+
+// The number of events after which a run of ReconcileResource continues as new: about
+// thirty passes. The server suggests it at 4,096 events, but a worker that restarted, or
+// does not keep the run in memory, replays a history before each pass.
+const (
+	// firstHistoryLength is the limit of a run whose input has none. It is part of the
+	// order of commands and never changes: a replay would continue a recorded run earlier
+	// or later.
+	firstHistoryLength = 500
+	// maxHistoryLength is the limit that a run gives to the next one, and may change.
+	maxHistoryLength = 500
+	// maxUrgentLengths is how many times longer a run may become while messages arrive and
+	// its notifications fail.
+	maxUrgentLengths = 4
+)
+
+// historyLimit returns the number of events after which the run continues as new.
+func (s *State) historyLimit() int { return cmp.Or(s.HistoryLimit, firstHistoryLength) }
 
 // shouldContinueAsNew reports whether the server suggests a new run, or a newer worker
 // version is there for it.

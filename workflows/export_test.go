@@ -3,6 +3,7 @@ package workflows
 import (
 	"slices"
 
+	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -24,3 +25,6 @@ func Altered() map[string]func(workflow.Context, ReconcileResourceInput) (*Statu
 	}
 	return altered
 }
+
+// VerdictOf returns the verdict of an activity that failed.
+func VerdictOf(err error) resource.Verdict { return verdictOf(resource.Verdict{}, err) }

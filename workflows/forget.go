@@ -14,13 +14,14 @@ func (r *reconciler) validateForget(ForgetInput) error {
 }
 
 // forget requests the end of the management. A step that is running ends first, except
-// the wait for an operation: no request is sent after that.
+// one that only reads, and the wait for an operation: no request is sent after that.
 func (r *reconciler) forget(ctx workflow.Context, in ForgetInput) (ForgetResult, error) {
 	if r.state.Forget == nil {
 		r.state.Forget = &in
 		r.recordMessage(ctx, ForgetUpdate, attribution(PauseInput(in)))
 	}
-	result := ForgetResult{Busy: r.inPass && r.cancelPoll == nil}
+	r.interruptRead(ctx)
+	result := ForgetResult{Busy: r.inPass && r.cancelPoll == nil && !r.interrupted}
 	r.endPoll()
 	return result, nil
 }

@@ -93,13 +93,13 @@ func TestForgetDuringAStep(t *testing.T) {
 		last   string
 		busy   bool
 	}{
-		"read": {reason: "no PUT follows the read", last: "GetResource", busy: true, script: func(r *run, forget func()) {
+		"read": {reason: "no PUT follows the read", last: "GetResource", script: func(r *run, forget func()) {
 			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
 				forget()
 				return present()
 			}
 		}},
-		"turn": {reason: "the turn was granted, and is given up", last: "EndTurn", busy: true, script: func(r *run, forget func()) {
+		"turn": {reason: "the turn was granted, and is given up", last: "EndTurn", script: func(r *run, forget func()) {
 			r.script.pre, r.script.serialised = create, desired().Owner
 			r.script.turn = func(activities.TakeTurnInput) resource.Verdict {
 				forget()

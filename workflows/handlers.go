@@ -101,6 +101,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	}
 	approved := r.state.approveDrops()
 	if changed || result.TakenBack || approved {
+		r.interruptRead(ctx)
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
 	result.Generation, result.Paused = r.state.Generation, r.state.pauseBlocks()
@@ -164,6 +165,9 @@ func (r *reconciler) pause(ctx workflow.Context, in PauseInput) (PauseResult, er
 		return PauseResult{}, nil
 	}
 	r.state.Paused = true
+	if r.state.pauseBlocks() {
+		r.interruptRead(ctx)
+	}
 	r.recordMessage(ctx, PauseUpdate, attribution(in))
 	return PauseResult{Changed: true}, nil
 }
@@ -218,11 +222,15 @@ func validateProtection(desired resource.Desired) error {
 }
 
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
-	changed := r.state.Delete == nil
+	earlier := r.state.Delete
+	changed := earlier == nil
 	if changed {
 		r.state.DeleteUnsent = true
 	} else {
-		in.join(*r.state.Delete)
+		in.join(*earlier)
+	}
+	if changed || in.Cascade != earlier.Cascade || in.EndScope != earlier.EndScope || in.APIVersion != earlier.APIVersion {
+		r.interruptRead(ctx)
 	}
 	if r.state.Desired == nil {
 		r.state.Desired, r.state.Generation = in.Desired, 1
@@ -255,6 +263,9 @@ func (in *DeleteInput) join(earlier DeleteInput) {
 // status returns the result of StatusQuery.
 func (r *reconciler) status() (*Status, error) {
 	status := r.state.status()
+	if r.inPass {
+		status.PassSince = r.passSince
+	}
 	status.InPass = (r.inPass || r.state.PassRequested) && !r.state.pauseBlocks()
 	return status, nil
 }

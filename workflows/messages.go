@@ -207,6 +207,8 @@ type Status struct {
 	Pass int64 `json:"pass"`
 	// InPass is set while a pass runs, or a message has requested one.
 	InPass bool `json:"inPass,omitempty"`
+	// PassSince is when the pass that runs began; zero while none does.
+	PassSince time.Time `json:"passSince,omitzero"`
 	// Attempts counts the passes since the resource was last Ready.
 	Attempts int `json:"attempts,omitempty"`
 	// WaitingFor are the resources that block, since WaitingSince: a change of one may end

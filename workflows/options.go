@@ -18,6 +18,10 @@ const (
 	// requestTimeout bounds one attempt at ARM, which gives up on a provider
 	// after 60 s with a 504.
 	requestTimeout = 90 * time.Second
+	// stepTimeout bounds all attempts of a step, with the time until a worker takes it.
+	// The activities end much earlier by themselves, in words: it is for workers that die
+	// of a step.
+	stepTimeout = 30 * time.Minute
 	// heartbeatTimeout is how soon a lost worker is noticed; the activities
 	// heartbeat every 5 s, from the tenth second on.
 	heartbeatTimeout = 15 * time.Second
@@ -50,7 +54,7 @@ func checkOptions(ctx workflow.Context, summary string) workflow.Context {
 
 // requestOptions returns the context for an activity that sends a request to ARM.
 func requestOptions(ctx workflow.Context, summary string) workflow.Context {
-	return activityOptions(ctx, summary, requestTimeout, 0)
+	return activityOptions(ctx, summary, requestTimeout, stepTimeout)
 }
 
 // pollOptions returns the context for PollOperation: one poll per attempt, until the
@@ -69,10 +73,10 @@ func planOptions(ctx workflow.Context, summary string) workflow.Context {
 	return activityOptions(ctx, summary, requestTimeout, planTimeout)
 }
 
-// activityOptions returns the context for an activity with a timeout for each attempt
-// and one for all attempts together; 0 means none. The server retries without a limit:
-// the activities count their failures and give up by themselves, and each of their
-// errors carries its own delay. The retry policy only matters after a worker died.
+// activityOptions returns the context for an activity with a timeout for each attempt, 0
+// for none, and one for all attempts together. The number of attempts has no limit: the
+// activities count their failures and give up by themselves, and each of their errors
+// carries its own delay. The retry policy only matters after a worker died.
 func activityOptions(ctx workflow.Context, summary string, attempt, total time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    attempt,

@@ -82,7 +82,7 @@ func (r *reconciler) newPass() *pass {
 
 // runSteps runs steps in order until one stops the pass, or a pause, a deletion, the end
 // of one, a forget or a cancellation came meanwhile: a running operation finishes, no
-// further step starts.
+// further step starts. A step that only reads is canceled then, also by a new spec.
 func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 	deleting := r.state.Delete != nil
 	var verdict resource.Verdict
@@ -95,6 +95,10 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 		if deleting && r.state.Delete == nil {
 			r.state.Pass = p.number
 			r.announce(ctx, p)
+			return
+		}
+		if r.interrupted {
+			r.interrupt(ctx, p, step.name)
 			return
 		}
 		r.logDecision(ctx, p, step.name, verdict)
@@ -136,8 +140,8 @@ func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict
 func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activities.Expectation) resource.Verdict {
 	var a *activities.Activities
 	var err error
-	p.got, err = execute(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), a.GetResource, activities.GetResourceInput{
-		Target: p.desired.Target(), Expect: expect, Repeated: r.state.Repeated,
+	p.got, err = executeRead(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), r, a.GetResource, activities.GetResourceInput{
+		Target: p.desired.Target(), Expect: expect, Repeated: r.state.Repeated, WithoutBody: r.inDeletion,
 		Deleted: p.deleted, PutAt: r.state.putAt(r.state.Delete == nil),
 	})
 	verdict := verdictOf(p.got.Verdict, err)

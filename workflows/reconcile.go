@@ -18,14 +18,19 @@ type reconciler struct {
 	messages int64
 	// timerFired is set when the timer of the next try fired.
 	timerFired bool
-	// inPass is set while a pass runs.
-	inPass bool
+	// inPass is set while a pass runs, since passSince.
+	inPass    bool
+	passSince time.Time
 	// inDeletion is set while a deletion pass runs.
 	inDeletion bool
 	// notifying counts the WakeDependents activities that run beside the loop.
 	notifying int
 	// cancelPoll ends the wait for an operation, nil while there is none.
 	cancelPoll func()
+	// cancelRead cancels the step that is running, nil unless it only reads; interrupted is
+	// set once it was called in the pass.
+	cancelRead  func()
+	interrupted bool
 	// steps returns the steps of a pass; tests replace it.
 	steps func(*reconciler) []step
 	// wakes are the signals that have not been received yet.
@@ -67,18 +72,31 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 			continue
 		}
 		if r.shouldContinueAsNew(ctx) {
-			err = r.continueAsNew(ctx)
-			break
+			if err = r.awaitNewRun(ctx); err != nil {
+				break
+			}
+			if r.isIdle(ctx) {
+				err = r.continueAsNew(ctx)
+				break
+			}
+			if !r.passDue(ctx) {
+				continue
+			}
 		}
 		if !r.passDue(ctx) {
 			err = r.wait(ctx)
 			continue
 		}
 		r.runPass(ctx)
+		if done, _ := r.finished(); !done {
+			continue
+		}
+		if err = r.awaitIdle(ctx); err != nil {
+			break
+		}
+		// A message may have arrived meanwhile: what was accepted is done.
 		if done, result := r.finished(); done {
-			if err = r.awaitIdle(ctx); err == nil {
-				err = result
-			}
+			err = result
 			break
 		}
 	}
@@ -105,7 +123,7 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 // runPass runs a deletion pass or a pass of five steps.
 func (r *reconciler) runPass(ctx workflow.Context) {
 	r.state.PassRequested, r.timerFired = false, false
-	r.inPass = true
+	r.inPass, r.passSince, r.interrupted = true, workflow.Now(ctx), false
 	r.state.dropOldChanges(workflow.Now(ctx))
 	if r.inDeletion = r.state.Delete != nil; r.inDeletion {
 		r.deletePass(ctx)
@@ -134,23 +152,47 @@ func (r *reconciler) finished() (bool, error) {
 	return false, nil
 }
 
-// awaitIdle waits until every handler has returned and no notification runs.
+// isIdle reports whether every handler has returned and no notification runs.
+func (r *reconciler) isIdle(ctx workflow.Context) bool {
+	return r.notifying == 0 && workflow.AllHandlersFinished(ctx)
+}
+
+// awaitIdle waits until the run is idle.
 func (r *reconciler) awaitIdle(ctx workflow.Context) error {
-	return workflow.Await(ctx, func() bool { return r.notifying == 0 && workflow.AllHandlersFinished(ctx) })
+	return workflow.Await(ctx, func() bool { return r.isIdle(ctx) })
 }
 
 // shouldContinueAsNew reports whether the next run is to start. It is called between
 // passes only, never between a PUT and its poll.
 func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
-	return shouldContinueAsNew(ctx) || workflow.GetInfo(ctx).GetCurrentHistoryLength() > maxHistoryLength
+	return shouldContinueAsNew(ctx) || workflow.GetInfo(ctx).GetCurrentHistoryLength() > r.state.historyLimit()
+}
+
+// changePassBeforeNewRun is the version with which a message that arrives while a run
+// waits for its notifications, to continue as new, is handled at once. It is asked for
+// only then.
+const changePassBeforeNewRun = "pass-before-new-run"
+
+// awaitNewRun waits until the run is idle, or has something to do before the next run: a
+// notification may need minutes.
+func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
+	urgent := func() bool {
+		return (r.state.Forget != nil || r.state.Undo != nil || r.passDue(ctx)) &&
+			workflow.GetInfo(ctx).GetCurrentHistoryLength() < maxUrgentLengths*r.state.historyLimit()
+	}
+	if err := workflow.Await(ctx, func() bool { return r.isIdle(ctx) || urgent() }); err != nil {
+		return err
+	}
+	if r.isIdle(ctx) || workflow.GetVersion(ctx, changePassBeforeNewRun, workflow.DefaultVersion, 1) != workflow.DefaultVersion {
+		return nil
+	}
+	return r.awaitIdle(ctx)
 }
 
 // continueAsNew starts the next run. It resumes the remaining wait, because the next
 // try is an absolute time.
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
-	if err := r.awaitIdle(ctx); err != nil {
-		return err
-	}
 	r.receiveWakes(ctx)
+	r.state.HistoryLimit = maxHistoryLength
 	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state})
 }

@@ -34,6 +34,10 @@ type State struct {
 	// Forget ends the management.
 	Forget *ForgetInput `json:"forget,omitempty"`
 
+	// HistoryLimit is the number of events after which the run continues as new, as the
+	// run before it decided; 0 for firstHistoryLength.
+	HistoryLimit int `json:"historyLimit,omitempty"`
+
 	// Pass counts the finished passes, Attempts those since the last Ready, FailedPuts
 	// the accepted PUTs since then after which the resource was not Ready, ReadyPasses
 	// the passes that ended Ready.

@@ -14,7 +14,7 @@ func (r *reconciler) takeTurn(ctx workflow.Context, p *pass, parent resource.ID)
 	}
 	var a *activities.Activities
 	requesting := requestOptions(ctx, "request the turn of "+p.desired.ID.Short()+" in "+parent.Short())
-	result, err := execute(requesting, a.TakeTurn, activities.TakeTurnInput{Turn: r.turn(ctx, parent)})
+	result, err := executeRead(requesting, r, a.TakeTurn, activities.TakeTurnInput{Turn: r.turn(ctx, parent)})
 	verdict := verdictOf(result.Verdict, err)
 	r.state.QueueParent = resource.ID{}
 	switch {
@@ -51,6 +51,7 @@ func (r *reconciler) endTurn(ctx workflow.Context, parent resource.ID) {
 	var a *activities.Activities
 	ending := requestOptions(detached, "end the turn in "+parent.Short())
 	if _, err := execute(ending, a.EndTurn, activities.EndTurnInput{Turn: r.turn(ctx, parent)}); err != nil {
+		// The queue takes it back, because the run does not use it (CheckTurn).
 		workflow.GetLogger(ctx).Error("end turn", "error", err)
 	}
 }

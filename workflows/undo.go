@@ -41,6 +41,7 @@ func (r *reconciler) validateAbort(in AbortInput) error {
 // abort takes a deletion back. The loop does the rest (finishUndo).
 func (r *reconciler) abort(ctx workflow.Context, in AbortInput) (AbortResult, error) {
 	with := r.takeBack(ctx, in.By)
+	r.interruptRead(ctx)
 	r.requestPass(ctx, AbortUpdate, "by "+in.By)
 	return AbortResult{DeletedWith: with, Paused: r.state.pauseBlocks()}, nil
 }

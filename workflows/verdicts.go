@@ -6,26 +6,39 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 )
 
 // verdictOf returns the verdict of an activity, or one made from its error: the error
-// type is the reason (activities/errors.go); a timeout of Temporal and a panic are
-// CheckFailed. So every pass ends with a message.
+// type is the reason (activities/errors.go, activities/interceptor.go); a timeout of
+// Temporal is CheckFailed. So every pass ends with a message.
 func verdictOf(verdict resource.Verdict, err error) resource.Verdict {
 	if err == nil {
 		return verdict
 	}
 	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
-		if application.Type() == string(resource.ReasonArmUnreachable) {
-			return resource.Fail(resource.ReasonArmUnreachable, resource.RetrySlow, application.Message())
+		switch reason := resource.Reason(application.Type()); reason {
+		case resource.ReasonArmUnreachable, resource.ReasonObservedTooLarge:
+			return resource.Fail(reason, reason.Class(), application.Message())
 		}
 		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, application.Message())
 	}
-	if _, ok := errors.AsType[*temporal.TimeoutError](err); ok {
-		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "the step timed out; it is retried")
+	if timeout, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+		return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, timeoutText(timeout.TimeoutType()))
 	}
 	return resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, err.Error())
+}
+
+// timeoutText describes the timeout of a step.
+func timeoutText(kind enumspb.TimeoutType) string {
+	switch kind {
+	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
+		return "the step timed out: its worker stopped responding; it is retried"
+	case enumspb.TIMEOUT_TYPE_START_TO_CLOSE:
+		return "the step timed out: it gave no result in time; it is retried"
+	}
+	return "the step timed out: no worker completed it in time; it is retried"
 }
 
 // pollVerdict is verdictOf for the poll of an operation. An operation that outlives its

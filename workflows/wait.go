@@ -8,7 +8,8 @@ import (
 )
 
 // maxTimer bounds one timer, so that idle workflows notice new worker versions. An hour
-// with jitter is one timer.
+// with jitter is one timer. It decides how many timers a wait has: another value needs
+// workflow.GetVersion.
 const maxTimer = 90 * time.Minute
 
 // wait blocks until the next try is due or a message arrives. A wake that brings

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,7 @@ func TestRecordHistories(t *testing.T) {
 		"create": playCreate, "drift": playDrift, "owner-blocked": playOwnerBlocked, "pre-check-blocked": playPreCheckBlocked,
 		"post-check-failure": playPostCheckFailure, "long-operation": playLongOperation, "throttled": playThrottled,
 		"failed": playFailed, "fatal": playFatal, "paused": playPaused, "deleted": playDeleted,
+		"interrupted-read": playInterruptedRead,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := thing{group: name, name: name, interval: "1h"}
@@ -224,6 +226,30 @@ func playPaused(t *testing.T, s scenarios, r thing) {
 	}
 	s.MustCLI("resume", r.id())
 	s.UntilPhase(20*time.Second, r.id(), workflows.PhaseReady)
+}
+
+// playInterruptedRead pauses a resource while ARM does not answer its first GET: the pause
+// does not wait for the answer.
+func playInterruptedRead(t *testing.T, s scenarios, r thing) {
+	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: r.name, Method: http.MethodGet, Path: r.id(), Count: 1, Gate: true}, nil)
+	s.apply(r, "small")
+	s.Until(20*time.Second, "Azure has the GET", func() (bool, string) {
+		var faults []armsim.Fault
+		s.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+		waiting := slices.ContainsFunc(faults, func(f armsim.Fault) bool { return f.ID == r.name && f.Waiting > 0 })
+		return waiting, fmt.Sprintf("%+v", faults)
+	})
+	s.MustCLI("pause", r.id(), "--reason", "incident")
+	status := s.UntilPhase(10*time.Second, r.id(), workflows.PhasePaused)
+	if status.Pass != 1 {
+		t.Errorf("paused in pass %d, want the first one to have ended", status.Pass)
+	}
+	s.Sim.Call(http.MethodDelete, "/faults/"+r.name, nil, nil)
+	s.MustCLI("resume", r.id())
+	s.UntilPhase(20*time.Second, r.id(), workflows.PhaseReady)
+	if puts := s.Sim.Count(http.MethodPut, r.id()); puts != 1 {
+		t.Errorf("%d PUTs, want one", puts)
+	}
 }
 
 func playDeleted(t *testing.T, s scenarios, r thing) {

@@ -55,7 +55,7 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
 }
 
 // addPending adds what only the description of one workflow has: a workflow task
-// that keeps failing, and the next attempt of an activity.
+// or a step that keeps failing, and the next attempt of an activity.
 func (r *Record) addPending(response *workflowservice.DescribeWorkflowExecutionResponse) {
 	info := response.GetWorkflowExecutionInfo()
 	r.RunID, r.Events = info.GetExecution().GetRunId(), info.GetHistoryLength()
@@ -64,6 +64,9 @@ func (r *Record) addPending(response *workflowservice.DescribeWorkflowExecutionR
 	for _, activity := range response.GetPendingActivities() {
 		if next := timeOf(activity.GetNextAttemptScheduleTime()); !next.IsZero() {
 			r.NextAttempt = next
+		}
+		if step := describeStuckStep(activity); step != "" {
+			r.StuckStep = step
 		}
 	}
 }

@@ -39,6 +39,9 @@ type Record struct {
 	Started   time.Time
 	// Stuck describes how the workflow task fails, "" if it does not.
 	Stuck string
+	// StuckStep describes how a step of the pass keeps failing, "" if it does not. Only
+	// Client.Record sets it.
+	StuckStep string
 	// NextAttempt is when a failed activity is retried. Only Client.Record sets it.
 	NextAttempt time.Time
 	// RunID is the run, Events the length of its history: as long as both are the

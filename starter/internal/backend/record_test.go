@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
@@ -82,6 +83,43 @@ func TestStuck(t *testing.T) {
 				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestStuckStep checks which pending activities count as stuck steps.
+func TestStuckStep(t *testing.T) {
+	failed := &failurepb.Failure{Message: "no  space\nleft", FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{}}}
+	benign := &failurepb.Failure{Message: "in progress", FailureInfo: &failurepb.Failure_ApplicationFailureInfo{ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{
+		Category: enumspb.APPLICATION_ERROR_CATEGORY_BENIGN,
+	}}}
+	lost := &failurepb.Failure{Message: "activity Heartbeat timeout", FailureInfo: &failurepb.Failure_TimeoutFailureInfo{TimeoutFailureInfo: &failurepb.TimeoutFailureInfo{
+		TimeoutType: enumspb.TIMEOUT_TYPE_HEARTBEAT,
+	}}}
+	cases := map[string]struct {
+		reason  string
+		name    string
+		attempt int32
+		failure *failurepb.Failure
+		state   enumspb.PendingActivityState
+		want    string
+	}{
+		"first":     {reason: "it runs", name: "GetResource", attempt: 1},
+		"killed":    {reason: "a killed worker causes a second attempt", name: "GetResource", attempt: 2, failure: lost},
+		"repeated":  {reason: "it keeps failing", name: "GetResource", attempt: 3, failure: failed, want: "its step GetResource keeps failing (attempt 3): no space left"},
+		"lost":      {reason: "each worker that runs it dies", name: "PutResource", attempt: 5, failure: lost, want: "its step PutResource keeps failing (attempt 5): the worker that ran it stopped responding"},
+		"polled":    {reason: "an operation is polled by attempts", name: "PollOperation", attempt: 90, failure: benign},
+		"wake":      {reason: "no pass waits for it", name: "WakeDependents", attempt: 9, failure: failed},
+		"canceled":  {reason: "the pass goes on without it", name: "GetResource", attempt: 9, failure: failed, state: enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED},
+		"no record": {reason: "nothing is known of a failure", name: "GetResource", attempt: 9},
+	}
+	for name, c := range cases {
+		response := &workflowservice.DescribeWorkflowExecutionResponse{PendingActivities: []*workflowpb.PendingActivityInfo{{
+			ActivityType: &commonpb.ActivityType{Name: c.name}, Attempt: c.attempt, LastFailure: c.failure, State: c.state,
+		}}}
+		var got Record
+		if got.addPending(response); got.StuckStep != c.want {
+			t.Errorf("%s: %s: %q, want %q", name, c.reason, got.StuckStep, c.want)
+		}
 	}
 }
 

@@ -56,6 +56,10 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 	if v.Unmanaged || v.Stale {
 		return c
 	}
+	if v.Record.StuckStep != "" {
+		c.Ready, c.Severity, c.Reason, c.Message, c.LastTransitionTime = false, resource.SeverityWarning, resource.ReasonStuck, v.Record.StuckStep, v.PassSince
+		return c
+	}
 	if v.Paused && !v.Deleting && v.Operation == "" {
 		return v.pausedCondition()
 	}
@@ -100,6 +104,9 @@ func (v View) NextAttempt() time.Time {
 	if v.Unmanaged || v.Operation != "" || v.Deleting && v.Condition.Ready {
 		return time.Time{}
 	}
+	if v.Record.StuckStep != "" {
+		return v.Record.NextAttempt
+	}
 	return v.NextTry
 }
 
@@ -120,6 +127,8 @@ func (v View) PhaseName() string {
 		return "Unmanaged"
 	case v.Unmanaged:
 		return string(v.Phase) + " (ended)"
+	case v.Record.StuckStep != "":
+		return PhaseStuck
 	case v.Deleting:
 		return string(workflows.PhaseDeleting)
 	case v.Paused:
@@ -206,10 +215,17 @@ func (w *Viewer) RefreshAll(ctx context.Context, records []Record) ([]View, erro
 }
 
 // viewListed returns the state of one resource from a list. Lists report a failing
-// workflow task late, so the description is read if no worker responds.
+// workflow task late and no failing step, so the description is read if no worker
+// responds, and if the pass runs for long.
 func (w *Viewer) viewListed(ctx context.Context, r Record) (View, error) {
 	canQuery := w.shouldQuery()
 	v, err := w.view(ctx, r)
+	if err == nil && !v.Stale && !v.Unmanaged && v.mayBeStuck() {
+		if fresh, err := w.Reader.Record(ctx, r.WorkflowID); err == nil {
+			v.Record.StuckStep, v.Record.NextAttempt = fresh.StuckStep, fresh.NextAttempt
+		}
+		return v, nil
+	}
 	if err != nil || !canQuery || !v.Stale || v.Unmanaged || v.Record.Stuck != "" {
 		return v, err
 	}

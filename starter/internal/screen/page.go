@@ -107,6 +107,10 @@ func (d *page) condition() {
 		phase += "  no step starts until `armature resume " + v.DisplayName() + "`"
 	}
 	d.line("Phase", "%s", phase)
+	if v.Record.StuckStep != "" && !v.Unmanaged {
+		d.line("Step", "%s", v.Record.StuckStep)
+		d.line("", "%s", v.Record.StuckAdvice())
+	}
 	if v.Overdue && !v.Unmanaged {
 		d.line("Overdue", "not Ready since %s", d.timestamp(v.NotReadySince))
 	}

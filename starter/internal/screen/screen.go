@@ -3,6 +3,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -42,6 +43,8 @@ func (p Painter) paint(s string, v backend.View) string {
 	}
 	color := text.FgYellow
 	switch {
+	case v.Record.StuckStep != "":
+		color = text.FgRed
 	case v.Condition.Ready && !v.Paused && !v.Deleting && v.Operation == "":
 		color = text.FgGreen
 	case v.Phase == workflows.PhaseFailed || v.Overdue:
@@ -69,7 +72,7 @@ func Summary(v backend.View, now time.Time) string {
 // ChangeKey returns what must change for a new line in a log. The message is not part
 // of it, because it has ages and counts that change with every pass.
 func ChangeKey(v backend.View) string {
-	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Unmanaged, v.WaitingFor, v.Operation)
+	return fmt.Sprint(v.Phase, v.Condition.Reason, v.Paused, v.Deleting, v.Unmanaged, v.WaitingFor, v.Operation, v.Record.StuckStep != "")
 }
 
 // Item is a view in JSON and YAML. Its names do not change.
@@ -78,7 +81,7 @@ type Item struct {
 	Interval string `json:"interval"`
 	// Stale means that no worker responded: the item comes from search attributes.
 	Stale bool `json:"stale,omitempty"`
-	// Stuck describes how the workflow task fails.
+	// Stuck describes how the workflow task, or a step of the pass, keeps failing.
 	Stuck string `json:"stuck,omitempty"`
 	// Ended is how the workflow ended, if it no longer runs.
 	Ended string `json:"ended,omitempty"`
@@ -88,7 +91,7 @@ type Item struct {
 func Items(views []backend.View) []Item {
 	items := make([]Item, len(views))
 	for i, v := range views {
-		items[i] = Item{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: v.Record.Stuck, Ended: v.Ended}
+		items[i] = Item{Status: v.Status, Interval: interval(v.Interval), Stale: v.Stale, Stuck: cmp.Or(v.Record.Stuck, v.Record.StuckStep), Ended: v.Ended}
 	}
 	return items
 }

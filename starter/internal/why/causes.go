@@ -58,6 +58,9 @@ func (e *Engine) Causes(ctx context.Context, selector string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if err := e.markStuck(ctx, records); err != nil {
+		return Report{}, err
+	}
 	e.graph = graphOf(records)
 	if selector != "" && slices.ContainsFunc(records, e.waitsForUnlisted) {
 		if err := e.load(ctx); err != nil {
@@ -83,13 +86,32 @@ func (e *Engine) Causes(ctx context.Context, selector string) (Report, error) {
 	return report, nil
 }
 
+// markStuck marks the records of which a step keeps failing: their phase is that of the
+// pass before.
+func (e *Engine) markStuck(ctx context.Context, records []backend.Record) error {
+	stuck, _, err := backend.StuckSteps(ctx, e.reader, records)
+	if err != nil {
+		return err
+	}
+	for _, found := range stuck {
+		for i := range records {
+			if records[i].WorkflowID == found.WorkflowID {
+				records[i].StuckStep = found.StuckStep
+			}
+		}
+	}
+	return nil
+}
+
 // waitsForUnlisted reports whether a record waits for a resource outside the graph.
 func (e *Engine) waitsForUnlisted(r backend.Record) bool {
 	return !isClear(r) && slices.ContainsFunc(r.WaitingFor, func(key string) bool { return !e.isManaged(key) })
 }
 
 // isClear reports whether nothing blocks a resource.
-func isClear(r backend.Record) bool { return r.Phase == workflows.PhaseReady && r.Stuck == "" }
+func isClear(r backend.Record) bool {
+	return r.Phase == workflows.PhaseReady && r.Stuck == "" && r.StuckStep == ""
+}
 
 // group fills the report with one cause for each root, and one for all resources of
 // the same phase and reason that are their own root and block no others.
@@ -127,7 +149,7 @@ func (e *Engine) group(ctx context.Context, report *Report, records []backend.Re
 	}
 	for _, l := range own {
 		if groups[l.rootID()] == nil {
-			add(fmt.Sprintln("own", l.record.Phase, l.record.Reason, l.record.Stuck), Cause{Link: l}, l.record)
+			add(fmt.Sprintln("own", l.record.Phase, l.record.Reason, l.record.Stuck, l.record.StuckStep), Cause{Link: l}, l.record)
 		}
 	}
 	slices.SortStableFunc(report.Causes, func(a, b *Cause) int { return cmp.Compare(len(b.members), len(a.members)) })

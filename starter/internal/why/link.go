@@ -87,6 +87,8 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 		l.setEnded(v)
 	case v.Stale:
 		l.setUnanswered(v, cmp.Or(v.Record.TaskQueue, taskQueue))
+	case v.Record.StuckStep != "":
+		l.Advice = v.Record.StuckAdvice()
 	case v.Operation != "":
 		l.State, l.NextTry = string(v.Phase), v.Record.NextAttempt
 		l.Since, l.Reason, l.Message = v.OperationSince, "", v.Operation+" in progress in Azure"
@@ -161,7 +163,7 @@ func (l *Link) isBlockedBy(other *Link) bool {
 // a failing workflow task and the end of the workflow come before what the resource
 // waits for.
 func (l *Link) follows(v backend.View) bool {
-	if v.Unmanaged || l.Clear || v.Operation != "" || v.Record.Stuck != "" {
+	if v.Unmanaged || l.Clear || v.Operation != "" || v.Record.Stuck != "" || v.Record.StuckStep != "" {
 		return false
 	}
 	if v.Deleting {

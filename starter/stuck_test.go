@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+)
+
+// TestStuckStep verifies that a resource whose step keeps failing without a verdict is
+// not shown as Ready, wherever it is shown, and that its step is named.
+func TestStuckStep(t *testing.T) {
+	const step = "its step GetResource keeps failing (attempt 7): the worker that ran it stopped responding"
+	cases := map[string]struct {
+		command []string
+		want    []string
+		not     []string
+	}{
+		"get":       {command: []string{"get"}, want: []string{"Stuck", "its step GetResource keeps failing"}, not: []string{"in sync"}},
+		"get name":  {command: []string{"get", "adx", "-o", "wide"}, want: []string{"Stuck", step}, not: []string{"in sync"}},
+		"get phase": {command: []string{"get", "--phase", "Stuck"}, want: []string{"adx"}},
+		"get json":  {command: []string{"get", "-o", "json"}, want: []string{`"stuck": "` + step + `"`}},
+		"why":       {command: []string{"why", "adx"}, want: []string{"kusto cluster adx  Stuck", "root cause:", step, "read the worker's log", "armature pause adx"}, not: []string{"nothing blocks"}},
+		"causes":    {command: []string{"why"}, want: []string{"Stuck", "0 of 1 resource"}, not: []string{"nothing is blocked"}},
+		"describe":  {command: []string{"describe", "adx"}, want: []string{step, "read the worker's log"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			status := readyStatus()
+			status.InPass, status.PassSince = true, time.Now().Add(-time.Minute)
+			w.temporal.manage(t, cluster, status)
+			w.temporal.stuckStep = step
+			if code := w.run(c.command...); code != cli.ExitOK {
+				t.Fatalf("exit code %d: %s", code, w.err)
+			}
+			for _, text := range c.want {
+				if !strings.Contains(w.out.String(), text) {
+					t.Errorf("the output does not contain %q:\n%s", text, w.out)
+				}
+			}
+			for _, text := range c.not {
+				if strings.Contains(w.out.String(), text) {
+					t.Errorf("the output contains %q:\n%s", text, w.out)
+				}
+			}
+		})
+	}
+}
+
+// TestShortPassIsNotDescribed verifies that a list describes only workflows whose pass
+// runs for long.
+func TestShortPassIsNotDescribed(t *testing.T) {
+	w := newWorld()
+	status := readyStatus()
+	status.InPass, status.PassSince = true, time.Now()
+	w.temporal.manage(t, cluster, status)
+	w.temporal.stuckStep = "its step GetResource keeps failing"
+	if code := w.run("get"); code != cli.ExitOK || strings.Contains(w.out.String(), "Stuck") {
+		t.Errorf("exit code %d:\n%s", code, w.out)
+	}
+}
+
+// TestStuckFinding verifies what doctor says about steps that keep failing.
+func TestStuckFinding(t *testing.T) {
+	for name, c := range map[string]struct{ step, state, want string }{
+		"stuck": {step: "its step GetResource keeps failing (attempt 7)", state: "fault", want: "1 resource is stuck in a step, of 1 workflow, for example adx: its step GetResource keeps failing (attempt 7)"},
+		"fine":  {state: "ok", want: "no step keeps failing"},
+	} {
+		w := newWorld()
+		w.temporal.manage(t, cluster, readyStatus())
+		w.temporal.stuckStep = c.step
+		got := backend.StuckFinding(t.Context(), w.temporal, w.temporal.records)
+		if string(got.State) != c.state || got.Message != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
