@@ -148,6 +148,8 @@ func (b *bodyReader) value(n *node, at cursor) any {
 			return b.secret(n, at)
 		case resource.RefMarker:
 			return b.reference(n, at)
+		case resource.PlainMarker:
+			return b.plainText(n, at)
 		}
 		return b.object(n, at)
 	case kindList:
@@ -187,7 +189,7 @@ func (b *bodyReader) checkLiteral(n *node, at cursor) {
 }
 
 func (b *bodyReader) refuseLiteral(n *node, at cursor) {
-	b.report(n.position, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}")
+	b.report(n.position, at, "is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none")
 }
 
 func (b *bodyReader) plain(at cursor) {

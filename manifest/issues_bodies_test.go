@@ -33,7 +33,7 @@ func TestBodyIssues(t *testing.T) {
 			reason: "an error does not show the digits of a password",
 			yaml:   account + "body: {adminPassword: 0x1234, token: 1234}\n",
 			want: "m.yaml:4:23: body.adminPassword: is not a valid JSON number; write it in decimal digits, or in quotes if it is a text\n" +
-				"m.yaml:4:38: body.token: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}",
+				"m.yaml:4:38: body.token: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none",
 		},
 		"Tag": {
 			reason: "JSON has none of YAML's own types",
@@ -50,10 +50,10 @@ func TestBodyIssues(t *testing.T) {
 		"LiteralSecret": {
 			reason: "a password in a manifest ends up in histories",
 			yaml:   account + "body:\n  properties:\n    administratorLoginPassword: hunter22\n    keys: [hunter22]\n    secrets: [{name: a, value: hunter22}]\n    env:\n      - {name: DB_PASSWORD, value: hunter22}\n",
-			want: "m.yaml:6:33: body.properties.administratorLoginPassword: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
-				"m.yaml:7:12: body.properties.keys[0]: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
-				"m.yaml:8:32: body.properties.secrets[name=a].value: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}\n" +
-				"m.yaml:10:36: body.properties.env[name=DB_PASSWORD].value: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}",
+			want: "m.yaml:6:33: body.properties.administratorLoginPassword: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none\n" +
+				"m.yaml:7:12: body.properties.keys[0]: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none\n" +
+				"m.yaml:8:32: body.properties.secrets[name=a].value: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none\n" +
+				"m.yaml:10:36: body.properties.env[name=DB_PASSWORD].value: is a literal secret; write {$secret: env:NAME} or {$secret: file:NAME}, or {$plain: VALUE} if it is none",
 		},
 		"SecretTags": {
 			reason: "tags are public",

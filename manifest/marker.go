@@ -14,7 +14,7 @@ var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // markerOf returns the marker that an object is, "" for a plain object.
 func markerOf(n *node) string {
-	for _, marker := range []string{resource.SecretMarker, resource.RefMarker} {
+	for _, marker := range []string{resource.SecretMarker, resource.RefMarker, resource.PlainMarker} {
 		if n.get(marker) != nil {
 			return marker
 		}
@@ -56,6 +56,33 @@ func (b *bodyReader) secret(n *node, at cursor) any {
 		b.report(n.position, at, "$secret names no source; write env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME")
 	}
 	return nil
+}
+
+// plainText returns the value of a $plain: a text, or a list of texts, that its author
+// states to be no secret. It is shown like any other value.
+func (b *bodyReader) plainText(n *node, at cursor) any {
+	if len(n.fields) > 1 {
+		b.report(n.position, at, "$plain must be the only property; remove the others")
+		return nil
+	}
+	value := n.get(resource.PlainMarker)
+	texts := value.kind == kindText || value.kind == kindNumber
+	if value.kind == kindList {
+		texts = !slices.ContainsFunc(value.items, func(item *node) bool { return item.kind != kindText && item.kind != kindNumber })
+	}
+	if !texts {
+		b.report(value.position, at, "$plain: %s; write a text, or a list of texts", value.found())
+		return nil
+	}
+	b.plain(at)
+	if value.kind != kindList {
+		return value.scalar()
+	}
+	list := make([]any, len(value.items))
+	for i, item := range value.items {
+		list[i] = item.scalar()
+	}
+	return list
 }
 
 // secretMarker returns the marker for the body.

@@ -27,7 +27,7 @@ labels: {stack: prod, team: data}
 
 ## Inside a body
 
-The body is what a PUT sends, as ARM documents it. Two things are replaced:
+The body is what a PUT sends, as ARM documents it. Three things are replaced:
 
 | written | becomes |
 |---|---|
@@ -36,8 +36,9 @@ The body is what a PUT sends, as ARM documents it. Two things are replaced:
 | ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; ` + "`secrets.env-prefix`" + ` of the worker restricts the names |
 | ` + "`{$secret: file:NAME}`" + ` | a file in the worker's folder ` + "`secrets.dir`" + ` |
 | ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; append ` + "`/VERSION`" + ` to pin a version |
+| ` + "`{$plain: VALUE}`" + ` | the value, a text or a list of texts, where the property has the name of a secret and holds none |
 
-A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text under a property with the name of a secret (password, key, token …) is refused.
+A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text under a property with the name of a secret (password, key, token …) is refused, unless ` + "`$plain`" + ` states that it is none: its value is then shown in plans, histories and messages. The ` + "`key`" + ` of a filter, a label selector or a pair and the ` + "`keys`" + ` of an index need no ` + "`$plain`" + `.
 
 Numbers keep every digit. Dates, ` + "`yes`, `no`, `on` and `off`" + ` are texts. Anchors, aliases and merge keys work. ` + "`id`, `name` and `type`" + ` at the top of a body must agree with the manifest and are not sent.
 

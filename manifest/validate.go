@@ -142,6 +142,9 @@ func (v validator) stated(n *node, path resource.Path) any {
 		if marker := markerOf(n); marker == resource.SecretMarker || marker == resource.RefMarker && n.get("path") == nil {
 			return types.UnknownText{}
 		}
+		if marker := markerOf(n); marker == resource.PlainMarker {
+			return v.stated(n.get(marker), path)
+		}
 		if v.checkMarker(n, path) {
 			return nil
 		}

@@ -89,6 +89,10 @@ const (
 const (
 	SecretMarker = "$secret"
 	RefMarker    = "$ref"
+	// PlainMarker states a text, or a list of texts, that is no secret although its
+	// property has the name of one: {"$plain": "data.color"}. A loaded manifest has the
+	// value in its place, and the path in Desired.Plain.
+	PlainMarker = "$plain"
 )
 
 // Desired is the desired state of one manifest, complete and checked: every name is

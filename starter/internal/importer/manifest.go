@@ -4,8 +4,11 @@ package importer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/armature-io/armature/activities"
@@ -25,6 +28,8 @@ func Manifest(result activities.ImportResourceResult, credential string) (string
 	if err != nil {
 		return "", fmt.Errorf("read the body of %s: %w", result.ID, err)
 	}
+	markers := dropMarkers(body, "")
+	slices.Sort(markers)
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	add := func(name string, value *yaml.Node) {
 		root.Content = append(root.Content, textNode(name), value)
@@ -44,14 +49,81 @@ func Manifest(result activities.ImportResourceResult, credential string) (string
 	}
 	var text bytes.Buffer
 	for _, path := range result.Secrets {
-		fmt.Fprintf(&text, "# Secret omitted: %s; set it with {$secret: env:NAME}.\n", path)
+		// Quoted: names in Azure are data, and a line break would end the comment.
+		fmt.Fprintf(&text, "# Secret omitted: %s; set it with {$secret: env:NAME}.\n", strings.Trim(strconv.QuoteToASCII(path), `"`))
+	}
+	for _, path := range markers {
+		fmt.Fprintf(&text, "# Omitted: %s; a manifest would resolve it as a marker.\n", strings.Trim(strconv.QuoteToASCII(path), `"`))
 	}
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(root); err != nil {
 		return "", fmt.Errorf("write the manifest of %s: %w", result.ID, err)
 	}
+	if err := checkManifest(text.Bytes(), root); err != nil {
+		return "", fmt.Errorf("write the manifest of %s: %w", result.ID, err)
+	}
 	return text.String(), nil
+}
+
+// dropMarkers removes the members of a body that are, or list, objects that a manifest
+// would read as markers, and returns their paths: a value in Azure must not make a worker
+// resolve one of its secrets.
+func dropMarkers(value any, path string) (dropped []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if hasMarker(member) {
+				delete(value, name)
+				dropped = append(dropped, at)
+				continue
+			}
+			dropped = append(dropped, dropMarkers(member, at)...)
+		}
+	case []any:
+		for i, item := range value {
+			dropped = append(dropped, dropMarkers(item, fmt.Sprintf("%s[%d]", path, i))...)
+		}
+	}
+	return dropped
+}
+
+// hasMarker reports whether a value is a marker, or a list with one.
+func hasMarker(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, marker := range []string{resource.SecretMarker, resource.RefMarker, resource.PlainMarker} {
+			if _, found := value[marker]; found {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, hasMarker)
+	}
+	return false
+}
+
+// checkManifest reads back what was written: exactly one document, with the values of
+// root. A name or value in Azure never becomes another document or member.
+func checkManifest(written []byte, root *yaml.Node) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(written))
+	var document, more yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		return fmt.Errorf("it does not read back: %w", err)
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return errors.New("it reads back as more than one document; nothing was written")
+	}
+	if len(document.Content) != 1 || !equalNodes(document.Content[0], root) {
+		return errors.New("it reads back with other values; nothing was written")
+	}
+	return nil
+}
+
+// equalNodes reports whether two nodes have the same values in the same order.
+func equalNodes(a, b *yaml.Node) bool {
+	return a.Kind == b.Kind && a.Value == b.Value && a.ShortTag() == b.ShortTag() && slices.EqualFunc(a.Content, b.Content, equalNodes)
 }
 
 // ownerText returns the owner as a manifest names it: "/" for the tenant, and with an

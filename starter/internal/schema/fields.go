@@ -84,5 +84,11 @@ func marker() object {
 				resource.SecretMarker: text("env:NAME, file:NAME or keyvault:https://VAULT/secrets/NAME: the worker reads it when it sends the PUT."),
 			},
 		},
+		object{
+			"title": resource.PlainMarker, "type": "object", "additionalProperties": false, "required": []string{resource.PlainMarker},
+			"properties": object{
+				resource.PlainMarker: text("A text that is no secret, although its property has the name of one."),
+			},
+		},
 	}}
 }
