@@ -79,6 +79,9 @@ type failedRequest struct {
 func (a *Activities) failureVerdict(ctx context.Context, request failedRequest, err error, last *lastAnswer) resource.Verdict {
 	verdict := a.errorVerdict(ctx, request.id, request.apiVersion, err)
 	verdict.Message = secrets.Scrub(verdict.Message, request.values)
+	if reason := string(verdict.Reason); secrets.Scrub(reason, request.values) != reason {
+		verdict.Reason = resource.ReasonUnknownError
+	}
 	if failure, ok := errors.AsType[*arm.Error](err); ok {
 		verdict.RefusalDigest = refusalDigest(failure, request.write)
 		verdict = request.repeated.slowDown(verdict, failure)

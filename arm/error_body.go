@@ -60,12 +60,12 @@ func parseError(payload []byte) *Error {
 		top = inner
 	}
 	e := &Error{
-		Code:    textField(top, "code"),
+		Code:    codeField(top, "code"),
 		Message: sanitizeMessage(textField(top, "message")),
 		Target:  sanitizeMessage(textField(top, "target")),
 	}
 	if e.Code == "" { // OAuth: {"error":"invalid_client","error_description":"..."}
-		e.Code = textField(body, "error")
+		e.Code = codeField(body, "error")
 	}
 	if e.Message == "" { // RFC 7807, OAuth
 		e.Message = sanitizeMessage(joinNonEmpty(": ", textField(top, "title"), textField(top, "detail"), textField(body, "error_description")))
@@ -121,7 +121,7 @@ func (e *Error) addEmbeddedCode(message string) {
 	if inner, ok := field(node, "error").(map[string]any); ok {
 		node = inner
 	}
-	if code := textField(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
+	if code := codeField(node, "code"); code != "" && !strings.EqualFold(code, e.Code) && len(e.Details) < maxDetails {
 		e.Details = append(e.Details, Detail{Code: code})
 	}
 }
@@ -155,7 +155,7 @@ func (e *Error) addDetail(item any, depth int) {
 	if !ok || len(e.Details) >= maxDetails {
 		return
 	}
-	detail := Detail{Code: textField(node, "code"), Message: sanitizeMessage(textField(node, "message")), Target: sanitizeMessage(textField(node, "target"))}
+	detail := Detail{Code: codeField(node, "code"), Message: sanitizeMessage(textField(node, "message")), Target: sanitizeMessage(textField(node, "target"))}
 	if detail != (Detail{}) {
 		e.Details = append(e.Details, detail)
 	}
@@ -198,6 +198,19 @@ func textField(node map[string]any, name string) string {
 		return strings.TrimSpace(text)
 	}
 	return ""
+}
+
+// codePattern matches what ARM uses as error codes.
+var codePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,80}$`)
+
+// codeField returns a field that is an error code, "" for any other text: a code becomes
+// a reason, which terminals, pages, search attributes and metrics show as it is.
+func codeField(node map[string]any, name string) string {
+	code := textField(node, name)
+	if !codePattern.MatchString(code) {
+		return ""
+	}
+	return code
 }
 
 // asList returns a list, or a single object as a list of one.

@@ -100,6 +100,13 @@ func (t table) byCode(e *Error) (Row, bool) {
 	return row, known
 }
 
+// KnownCode reports whether the error table has a row for a code, so that it may be a
+// label of a metric.
+func KnownCode(code string) bool {
+	_, known := errorTable.code(code)
+	return known
+}
+
 func (t table) code(code string) (Row, bool) {
 	for _, row := range t.codes {
 		if code != "" && strings.EqualFold(row.Code, code) {

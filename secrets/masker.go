@@ -85,7 +85,8 @@ func (m *Masker) MaskPaths(observed map[string]any, paths []string) map[string]a
 // MaskValues returns observed with masks for all texts that equal or contain one of
 // the values: the secrets of Resolver.Resolve, in ARM's responses.
 func (m *Masker) MaskValues(observed map[string]any, values []string) map[string]any {
-	return m.apply(observed, func(text string, _ position) bool { return containsValue(text, values) }, position{})
+	contains := containsValue(values)
+	return m.apply(observed, func(text string, _ position) bool { return contains(text) }, position{})
 }
 
 // isResourceID reports whether a text is a resource ID, the result of a $ref without

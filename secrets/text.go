@@ -3,10 +3,13 @@ package secrets
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -36,23 +39,22 @@ func Scrub(text string, values []string) string {
 	return resource.ReplaceCredentials(text, scrubbed)
 }
 
-// containsValue reports whether a text equals or contains one of the values.
-func containsValue(text string, values []string) bool {
+// containsValue returns a function that reports whether a text equals or contains one of
+// the values, in any of their forms.
+func containsValue(values []string) func(text string) bool {
+	var forms []string
 	for _, value := range values {
-		if value != "" && text == value {
-			return true
-		}
-		for _, form := range encodedForms(value) {
-			if strings.Contains(text, form) {
-				return true
-			}
-		}
+		forms = append(forms, encodedForms(value)...)
 	}
-	return false
+	return func(text string) bool {
+		return text != "" && slices.Contains(values, text) ||
+			slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(text, form) })
+	}
 }
 
-// encodedForms returns the forms of a value inside other texts: plain, and encoded as
-// JSON, URL and base64. Values shorter than minContained have none.
+// encodedForms returns the forms of a value inside other texts: plain, in lower and upper
+// case, and encoded as JSON, URL (once and twice), base64 and hexadecimal digits, the last
+// two also of UTF-16. Values shorter than minContained have none.
 func encodedForms(value string) []string {
 	if len(value) < minContained {
 		return nil
@@ -73,6 +75,32 @@ func encodedForms(value string) []string {
 	}
 	add(url.QueryEscape(value))
 	add(url.PathEscape(value))
-	add(base64.StdEncoding.EncodeToString([]byte(value)))
+	add(url.QueryEscape(url.QueryEscape(value)))
+	for _, raw := range [][]byte{[]byte(value), utf16Bytes(value)} {
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			padded := encoding.EncodeToString(raw)
+			add(padded)
+			add(strings.TrimRight(padded, "="))
+		}
+		add(hex.EncodeToString(raw))
+		add(strings.ToUpper(hex.EncodeToString(raw)))
+	}
+	if len(value) >= minFolded {
+		add(strings.ToLower(value))
+		add(strings.ToUpper(value))
+	}
 	return all
+}
+
+// minFolded is the minimum length of a value that is searched for in lower and upper case
+// too: a shorter one is also a word.
+const minFolded = 8
+
+// utf16Bytes returns a text in UTF-16, little endian, as Windows services encode it.
+func utf16Bytes(text string) []byte {
+	var raw []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		raw = binary.LittleEndian.AppendUint16(raw, unit)
+	}
+	return raw
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,7 +79,21 @@ func (m *metrics) countRequest(r arm.Request) {
 
 // countVerdict counts a verdict of a step.
 func (m *metrics) countVerdict(step string, v resource.Verdict) {
-	m.verdicts.WithLabelValues(step, string(v.Action), string(v.Reason)).Inc()
+	m.verdicts.WithLabelValues(step, string(v.Action), reasonLabel(v.Reason)).Inc()
+}
+
+// otherReason is the label of codes that no table has: servers choose them, and each would
+// be a series of its own.
+const otherReason = "other"
+
+// reasonLabel returns a reason as a label of a metric: one of Armature's own, a code of the
+// error table, or otherReason.
+func reasonLabel(reason resource.Reason) string {
+	own := slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return info.Reason == reason })
+	if reason == "" || own || arm.KnownCode(string(reason)) {
+		return string(reason)
+	}
+	return otherReason
 }
 
 func (m *metrics) handler() http.Handler {
