@@ -45,6 +45,10 @@ func (KeyVault) ModifyARMResource(
 	next extensions.ARMResourceModifierFunc,
 ) (map[string]any, error) {
 	mode, found := vaultMode(payload)
+	if !found && obj.Exists() {
+		// A member of a creation alone is not in the body of an update.
+		mode, found = vaultMode(obj.Desired)
+	}
 	if found {
 		createMode := "default"
 		if !obj.Exists() {
