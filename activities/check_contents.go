@@ -31,6 +31,8 @@ type CheckContentsInput struct {
 	// Cascade skips the check, as requested by By.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
+	// WithData allows to delete data that ARM does not list.
+	WithData bool `json:"withData,omitempty"`
 	// EndScope allows what resource.EndsScope reports.
 	EndScope bool `json:"endScope,omitempty"`
 	// Stated is the body of the manifest: children that it contains belong to the
@@ -61,8 +63,8 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 			return CheckContentsResult{Verdict: a.report("CheckContents", *verdict), Turn: turn}, nil
 		}
 	}
-	if in.Cascade {
-		return CheckContentsResult{Verdict: resource.Proceed("contents not checked: --cascade by " + in.By), Turn: turn}, nil
+	if in.Cascade && in.WithData {
+		return CheckContentsResult{Verdict: resource.Proceed("contents not checked: --cascade --with-data by " + in.By), Turn: turn}, nil
 	}
 	found := contents{activities: a, in: in}
 	err := found.look(requests)
@@ -74,14 +76,19 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 		if retry := countTransient(heartbeat, err); retry != nil {
 			return CheckContentsResult{}, retry
 		}
-		return CheckContentsResult{Verdict: a.report("CheckContents", a.contentsErrorVerdict(ctx, in, err))}, nil
+		verdict := a.contentsErrorVerdict(ctx, in, err)
+		if in.Cascade && isRefusal(err) {
+			verdict.Message += "; with --cascade --with-data its contents are not looked at"
+		}
+		return CheckContentsResult{Verdict: a.report("CheckContents", verdict)}, nil
 	}
-	verdict := resource.Proceed("nothing else would be deleted with it")
-	if len(found.managedGroups) > 0 {
+	verdict := found.verdict()
+	switch {
+	case verdict.Stops():
+	case in.Cascade:
+		verdict.Message = "only looked for data: --cascade by " + in.By
+	case len(found.managedGroups) > 0:
 		verdict.Message = "the resource group that its service manages is deleted with it: " + nameContents(found.managedGroups)
-	}
-	if sentence := found.sentence(); sentence != "" {
-		verdict = resource.Block(resource.ReasonContainsUnmanaged, sentence)
 	}
 	return CheckContentsResult{Verdict: a.report("CheckContents", verdict), Turn: turn}, nil
 }
@@ -108,24 +115,24 @@ func (a *Activities) contentsErrorVerdict(ctx context.Context, in CheckContentsI
 	return a.errorVerdict(ctx, in.ID, in.APIVersion, err)
 }
 
-// checkItem returns the display name of a listed item, and reports whether Armature
-// manages it and it is being deleted.
-func (a *Activities) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (string, bool, error) {
+// checkItem returns the ID and the display name of a listed item, and reports whether
+// Armature manages it and it is being deleted.
+func (a *Activities) checkItem(ctx context.Context, parent resource.ID, item json.RawMessage) (resource.ID, string, bool, error) {
 	var found struct {
 		ID string `json:"id"`
 	}
 	if json.Unmarshal(item, &found) != nil || found.ID == "" {
-		return "an item without an ID", false, nil
+		return resource.ID{}, "an item without an ID", false, nil
 	}
 	id, err := resource.ParseID(found.ID)
 	if err != nil {
-		return found.ID, false, nil //nolint:nilerr // an ID of another form is not managed, and its text is its name
+		return resource.ID{}, found.ID, false, nil //nolint:nilerr // an ID of another form is not managed, and its text is its name
 	}
 	managed, known, err := a.Fleet.Managed(ctx, id)
 	if err != nil {
-		return "", false, temporalError{fmt.Errorf("look up %s in %s: %w", id.Short(), parent.Short(), err)}
+		return resource.ID{}, "", false, temporalError{fmt.Errorf("look up %s in %s: %w", id.Short(), parent.Short(), err)}
 	}
-	return displayName(id), known && managed.Deleting, nil
+	return id, displayName(id), known && managed.Deleting, nil
 }
 
 // displayName returns the short name and the type of a resource.

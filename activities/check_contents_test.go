@@ -154,7 +154,7 @@ func TestListedItem(t *testing.T) {
 		`{"name":"x"}`:               "an item without an ID",
 		`"text"`:                     "an item without an ID",
 	} {
-		got, managed, err := w.acts.checkItem(t.Context(), id(t, groupText), json.RawMessage(item))
+		_, got, managed, err := w.acts.checkItem(t.Context(), id(t, groupText), json.RawMessage(item))
 		if got != name || managed || err != nil {
 			t.Errorf("%s has the name %q (managed %t, %v), want %q", item, got, managed, err, name)
 		}

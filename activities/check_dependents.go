@@ -20,6 +20,8 @@ type CheckDependentsInput struct {
 	// Cascade deletes the dependents in the resource, as requested by By.
 	Cascade bool   `json:"cascade,omitempty"`
 	By      string `json:"by,omitempty"`
+	// WithData is as in CheckContentsInput; a cascade passes it on.
+	WithData bool `json:"withData,omitempty"`
 }
 
 // CheckDependentsResult blocks while there are dependents.
@@ -100,7 +102,8 @@ func (a *Activities) deletedWithOwner(ctx context.Context, id resource.ID, found
 // maxConcurrentDeletes bounds the concurrent requests of a cascade.
 const maxConcurrentDeletes = 8
 
-// cascade deletes the dependents in the resource that are not being deleted yet.
+// cascade deletes the dependents in the resource that are not being deleted yet. Where
+// the request includes their data, it passes that on to those that wait for it.
 // After half of its time it leaves the rest to the next pass.
 func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found Dependents) error {
 	if len(protectedDependents(in.ID, found)) > 0 {
@@ -111,14 +114,15 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 	deadline, bounded := ctx.Deadline()
 	half := time.Until(deadline) / 2
 	for _, dependent := range found.Listed {
-		if dependent.Deleting || !Contains(in.ID, dependent.ID) {
+		waits := in.WithData && dependent.HoldsData
+		if dependent.Deleting && !waits || !Contains(in.ID, dependent.ID) {
 			continue
 		}
 		if deleting.Err() != nil || bounded && time.Until(deadline) < half {
 			break
 		}
 		group.Go(func() error {
-			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By}); err != nil {
+			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By, WithData: in.WithData}); err != nil {
 				return fmt.Errorf("delete %s: %w", dependent.ID.Short(), err)
 			}
 			return nil

@@ -29,16 +29,17 @@ func TestCheckDependents(t *testing.T) {
 	released := Managed{Policy: resource.PolicyManage, Deleting: true, Released: true}
 	kept := Managed{Policy: resource.PolicyDetachOnDelete}
 	cases := map[string]struct {
-		reason  string
-		cascade bool
-		found   Dependents
-		action  resource.Action
-		why     resource.Reason
-		class   resource.RetryClass
-		parts   []string
-		waits   int
-		deleted int
-		lacks   string
+		reason   string
+		cascade  bool
+		withData bool
+		found    Dependents
+		action   resource.Action
+		why      resource.Reason
+		class    resource.RetryClass
+		parts    []string
+		waits    int
+		deleted  int
+		lacks    string
 	}{
 		"None": {reason: "no resource needs it", action: resource.ActionProceed},
 		"Blocking": {
@@ -72,6 +73,16 @@ func TestCheckDependents(t *testing.T) {
 			found:  Dependents{Blocking: 3, Listed: append(databases(t, 2, active), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true})},
 			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 3, deleted: 2,
 			parts: []string{"they are being deleted"},
+		},
+		"CascadeWithData": {
+			reason: "the consent reaches those that wait for it", cascade: true, withData: true,
+			found:  Dependents{Blocking: 2, Listed: append(databases(t, 1, deleting), Managed{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true, HoldsData: true})},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 2, deleted: 1,
+		},
+		"CascadeWithoutData": {
+			reason: "without a consent there is nothing to pass on", cascade: true,
+			found:  Dependents{Blocking: 1, Listed: []Managed{{ID: id(t, databaseText), Policy: resource.PolicyManage, Deleting: true, HoldsData: true}}},
+			action: resource.ActionBlock, why: resource.ReasonWaitingForDependents, class: resource.RetrySlow, waits: 1,
 		},
 		"CascadeOverKept": {
 			reason: "a child that stays in Azure stops the whole cascade", cascade: true,
@@ -113,7 +124,7 @@ func TestCheckDependents(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.fleet.dependents = c.found
-			got, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText), Cascade: c.cascade, By: "ada@host"})
+			got, err := run(w, w.acts.CheckDependents, CheckDependentsInput{ID: id(t, clusterText), Cascade: c.cascade, WithData: c.withData, By: "ada@host"})
 			must(t, err)
 			want(t, got.Verdict, c.action, c.why, c.class, c.parts...)
 			if len(got.Verdict.WaitingFor) != c.waits || len(w.fleet.deleted) != c.deleted {

@@ -34,6 +34,9 @@ type contents struct {
 	unmanaged []string
 	// unlisted are the collections that ARM does not list.
 	unlisted []string
+	// data are the resources with data that ARM does not list, and whose deletion the
+	// request does not include.
+	data []string
 	// managedGroups are the resource groups that the service deletes with the resource.
 	managedGroups []string
 }
@@ -49,17 +52,29 @@ type collection struct {
 	apiVersion string
 }
 
-// look finds the contents of the resource to delete.
+// look finds the contents of the resource to delete. With Cascade only data counts.
 func (c *contents) look(ctx context.Context) error {
+	if !c.in.WithData && c.activities.holdsUnlistedData(c.in.ID.Type()) {
+		c.data = append(c.data, displayName(c.in.ID))
+	}
+	if c.in.Cascade && (c.in.WithData || len(c.data) > 0) {
+		return nil
+	}
 	if strings.EqualFold(c.in.ID.Type(), resource.TypeResourceGroup) {
 		return c.collection(ctx, c.in.ID, collection{
 			segment: "resources", child: types.Child{Open: true}, apiVersion: resource.ResourceGroupAPIVersion,
 		}, 0)
 	}
-	if err := c.below(ctx, c.in.ID, 0); err != nil || len(c.unmanaged) > 0 {
+	if err := c.below(ctx, c.in.ID, 0); err != nil || c.found() {
 		return err
 	}
 	return c.outside(ctx)
+}
+
+// found reports whether the look is over: something that Armature does not manage was
+// found, or, with Cascade, data.
+func (c *contents) found() bool {
+	return len(c.unmanaged) > 0 || c.in.Cascade && len(c.data) > 0
 }
 
 // collections returns the children that a DELETE of a type would also delete: those
@@ -97,7 +112,7 @@ func (c *contents) version(childType string) string {
 // first one that has something unmanaged.
 func (c *contents) below(ctx context.Context, parent resource.ID, depth int) error {
 	for _, collection := range c.collections(parent.Type()) {
-		if err := c.collection(ctx, parent, collection, depth); err != nil || len(c.unmanaged) > 0 {
+		if err := c.collection(ctx, parent, collection, depth); err != nil || c.found() {
 			return err
 		}
 	}
@@ -109,11 +124,15 @@ func (c *contents) below(ctx context.Context, parent resource.ID, depth int) err
 func (c *contents) collection(ctx context.Context, parent resource.ID, of collection, depth int) error {
 	if len(of.child.Names) > 0 && !of.child.Open {
 		for _, name := range of.child.Names {
-			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || len(c.unmanaged) > 0 {
+			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || c.found() {
 				return err
 			}
 		}
 		return nil
+	}
+	holdsData := c.activities.mayHoldData(of.child.Type)
+	if c.in.Cascade && of.child.Type != "" && !holdsData {
+		return nil // it may be deleted, whatever is in it
 	}
 	if c.lists >= maxContentsLists {
 		c.unlisted = append(c.unlisted, of.segment)
@@ -126,6 +145,9 @@ func (c *contents) collection(ctx context.Context, parent resource.ID, of collec
 		return nil
 	case isNotListable(err):
 		c.unlisted = append(c.unlisted, of.segment+" of "+parent.Short())
+		if holdsData && !c.in.WithData {
+			c.data = append(c.data, of.segment+" of "+parent.Short())
+		}
 		return nil
 	case err != nil:
 		return err
@@ -138,8 +160,8 @@ func (c *contents) items(ctx context.Context, parent resource.ID, of collection,
 	stated := statedItems(c.in.Stated, parent, c.in.ID, of.segment)
 	for _, item := range items {
 		name := itemName(item)
-		if existsByItself(of.child, name) {
-			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || len(c.unmanaged) > 0 {
+		if existsByItself(of.child, parent, item) {
+			if err := c.descend(ctx, parent, of.segment, name, depth); err != nil || c.found() {
 				return err
 			}
 			continue
@@ -147,11 +169,17 @@ func (c *contents) items(ctx context.Context, parent resource.ID, of collection,
 		if slices.ContainsFunc(stated, func(s string) bool { return strings.EqualFold(s, name) }) {
 			continue
 		}
-		shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
+		id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
 		if err != nil {
 			return err
 		}
 		if deleting {
+			continue
+		}
+		if c.in.Cascade {
+			if c.activities.mayHoldData(id.Type()) {
+				c.data = append(c.data, shown)
+			}
 			continue
 		}
 		if c.unmanaged = append(c.unmanaged, shown); len(c.unmanaged) >= maxContentsCounted {
@@ -235,15 +263,24 @@ func sameList(property, segment string) bool {
 		strings.EqualFold(strings.TrimSuffix(strings.ToLower(property), "profiles")+"s", segment)
 }
 
-// sentence states what was found for a verdict; "" if nothing keeps the resource.
-func (c *contents) sentence() string {
+// verdict blocks a DELETE that would also delete what was found.
+func (c *contents) verdict() resource.Verdict {
+	var parts, flags []string
+	reason, advice := resource.ReasonContainsUnmanaged, "delete them first, or run"
 	switch {
 	case len(c.unmanaged) > 0:
-		return fmt.Sprintf("a DELETE of %s would also delete resources that Armature does not manage: %s; delete them first, or delete with --cascade",
-			c.in.ID.Short(), nameContents(c.unmanaged))
-	case len(c.unlisted) > 0:
-		return fmt.Sprintf("a DELETE of %s may also delete what ARM does not list: %s; look at it in Azure, then delete with --cascade",
-			c.in.ID.Short(), nameContents(c.unlisted))
+		parts, flags = []string{"resources that Armature does not manage: " + nameContents(c.unmanaged)}, []string{"--cascade"}
+	case len(c.unlisted) > 0 && !c.in.Cascade:
+		parts, flags = []string{"what ARM does not list: " + nameContents(c.unlisted)}, []string{"--cascade"}
+		advice = "look at it in Azure, then run"
+	case len(c.data) > 0:
+		reason, advice = resource.ReasonContainsData, "look at it in Azure, then run"
+	default:
+		return resource.Proceed("nothing else would be deleted with it")
 	}
-	return ""
+	if len(c.data) > 0 {
+		parts, flags = append(parts, "data that ARM does not list, in "+nameContents(c.data)), append(flags, "--with-data")
+	}
+	return resource.Block(reason, fmt.Sprintf("a DELETE of %s would also delete %s; %s `armature delete %s %s`",
+		c.in.ID.Short(), strings.Join(parts, "; and "), advice, c.in.ID, strings.Join(flags, " ")))
 }

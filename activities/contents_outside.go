@@ -45,12 +45,15 @@ func (c *contents) outside(ctx context.Context) error {
 			continue
 		}
 		item, _ := json.Marshal(map[string]string{"id": marked.id}) //nolint:errchkjson // texts only
-		shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
-		if err != nil {
+		id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !deleting {
+		case deleting:
+		case !c.in.Cascade:
 			c.unmanaged = append(c.unmanaged, shown)
+		case c.activities.mayHoldData(id.Type()):
+			c.data = append(c.data, shown)
 		}
 	}
 	c.managedGroups = managedGroups(observed)

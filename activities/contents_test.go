@@ -18,8 +18,11 @@ import (
 // named. One without children must proceed.
 func TestEveryParentIsGuarded(t *testing.T) {
 	t.Parallel()
-	parents, guarded, collections, maxLists := 0, 0, 0, 0
+	parents, guarded, collections, maxLists, published := 0, 0, 0, 0, 0
 	for _, parent := range types.Names(false) {
+		if len(types.Children(parent)) > 0 {
+			published++
+		}
 		reachable := reachableCollections(t, parent, 0)
 		if len(reachable) == 0 {
 			continue
@@ -37,7 +40,7 @@ func TestEveryParentIsGuarded(t *testing.T) {
 			w.put(at+"/"+below, `{"properties":{}}`)
 			got, lists := lookInto(t, w, at)
 			collections, maxLists = collections+1, max(maxLists, lists)
-			if got.Verdict.Action != resource.ActionBlock || got.Verdict.Reason != resource.ReasonContainsUnmanaged || !strings.Contains(got.Verdict.Message, "c1 (") {
+			if got.Verdict.Action != resource.ActionBlock || got.Verdict.Reason != resource.ReasonContainsUnmanaged || !strings.Contains(got.Verdict.Message, below[strings.LastIndex(below, "/")+1:]+" (") {
 				problems++
 				t.Errorf("%s with %s: %s %s %q", parent, below, got.Verdict.Action, got.Verdict.Reason, got.Verdict.Message)
 			}
@@ -47,14 +50,15 @@ func TestEveryParentIsGuarded(t *testing.T) {
 			guarded++
 		}
 	}
-	fmt.Printf("score deletes.guarded %d/%d types, %d collections, at most %d requests for one deletion\n", guarded, parents, collections, maxLists)
+	fmt.Printf("score deletes.guarded %d/%d types, %d collections, at most %d requests for one deletion; %d other types have only children that no PUT creates or that exist by themselves\n",
+		guarded, parents, collections, maxLists, published-parents)
 }
 
 // lookInto runs CheckContents and counts its list requests.
 func lookInto(t *testing.T, w *world, at string) (CheckContentsResult, int) {
 	t.Helper()
 	before := len(w.sim.Requests())
-	got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, at), APIVersion: types.Newest(id(t, at).Type()), By: "ada@host", EndScope: true})
+	got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: id(t, at), APIVersion: types.Newest(id(t, at).Type()), By: "ada@host", EndScope: true, WithData: true})
 	return got, len(w.sim.Requests()) - before
 }
 
@@ -72,10 +76,21 @@ func reachableCollections(t *testing.T, parent string, depth int) []string {
 				paths = append(paths, segment+"/"+child.Names[0]+"/"+below)
 			}
 		case child.Open:
-			paths = append(paths, segment+"/c1")
+			paths = append(paths, segment+"/"+foreignName(child.Type))
 		}
 	}
 	return paths
+}
+
+// foreignName returns a name that a person gives a child of a type.
+func foreignName(childType string) string {
+	switch strings.ToLower(childType) {
+	case "microsoft.operationalinsights/workspaces/tables":
+		return "c1_CL"
+	case "microsoft.apimanagement/service/contenttypes":
+		return "c-1"
+	}
+	return "c1"
 }
 
 // parentID returns an ID of a type in a scope that the type allows.
@@ -108,14 +123,17 @@ func TestContentsOfTypes(t *testing.T) {
 		vault   = groupText + "/providers/Microsoft.KeyVault/vaults/v1"
 		machine = groupText + "/providers/Microsoft.Compute/virtualMachines/m1"
 		disk    = groupText + "/providers/Microsoft.Compute/disks/d1"
+		site    = groupText + "/providers/Microsoft.Web/sites/site1"
 
-		scaleSet = groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s1"
+		workspace  = groupText + "/providers/Microsoft.OperationalInsights/workspaces/w1"
+		automation = groupText + "/providers/Microsoft.Automation/automationAccounts/a1"
+		scaleSet   = groupText + "/providers/Microsoft.Compute/virtualMachineScaleSets/s1"
 
 		machineBody = `{"location":"westus2","properties":{"storageProfile":{"dataDisks":[{"lun":0,"name":"d1","createOption":"Attach","deleteOption":"Delete","managedDisk":{"id":"` + disk + `"}}]}}}`
 	)
 	cases := map[string]struct {
 		reason, resource, stated string
-		body                     string
+		body, childBody          string
 		children                 []string
 		managed                  map[string]Managed
 		fault                    *armsim.Fault
@@ -153,6 +171,27 @@ func TestContentsOfTypes(t *testing.T) {
 			stated:   `{"properties":{"subnets":[{"name":"inside"}], "dhcpOptions":{"name":"outside"}}}`,
 			children: []string{network + "/subnets/inside", network + "/subnets/outside"},
 			action:   resource.ActionBlock, parts: []string{"n1/outside"},
+		},
+		"tables of Azure": {
+			reason: "every workspace has hundreds", resource: workspace, children: []string{workspace + "/tables/Heartbeat", workspace + "/savedSearches/LogManagement(w1)_General|x"}, action: resource.ActionProceed,
+		},
+		"custom table": {
+			reason: "its name ends with _CL", resource: workspace, children: []string{workspace + "/tables/Heartbeat", workspace + "/tables/Audit_CL"},
+			action: resource.ActionBlock, parts: []string{"Audit_CL"},
+		},
+		"built-in module": {
+			reason: "the service marks it", resource: automation, children: []string{automation + "/modules/Az"}, childBody: `{"properties":{"isGlobal":true}}`, action: resource.ActionProceed,
+		},
+		"module": {
+			reason: "a person imported it", resource: automation, children: []string{automation + "/modules/Mine"}, childBody: `{"properties":{"isGlobal":false}}`,
+			action: resource.ActionBlock, parts: []string{"Mine"},
+		},
+		"default host name": {
+			reason: "every site has it", resource: site, children: []string{site + "/hostNameBindings/site1.azurewebsites.net", site + "/functions/f1"}, action: resource.ActionProceed,
+		},
+		"host name": {
+			reason: "a domain is a person's", resource: site, children: []string{site + "/hostNameBindings/www.example.org"},
+			action: resource.ActionBlock, parts: []string{"www.example.org"},
 		},
 		"apex records": {
 			reason: "every zone has them", resource: zone, children: []string{zone + "/SOA/@", zone + "/NS/@"}, action: resource.ActionProceed,
@@ -207,7 +246,7 @@ func TestContentsOfTypes(t *testing.T) {
 			w := newWorld(t)
 			w.put(tc.resource, cmp.Or(tc.body, `{"location":"westus2"}`))
 			for _, child := range tc.children {
-				w.put(child, `{"properties":{}}`)
+				w.put(child, cmp.Or(tc.childBody, `{"properties":{}}`))
 			}
 			for at, managed := range tc.managed {
 				w.manages(at, managed)
@@ -216,7 +255,7 @@ func TestContentsOfTypes(t *testing.T) {
 				w.sim.AddFault(*tc.fault)
 			}
 			at := id(t, tc.resource)
-			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", Stated: []byte(tc.stated)})
+			got, _ := finish(w, w.acts.CheckContents, CheckContentsInput{ID: at, APIVersion: types.Newest(at.Type()), By: "ada@host", WithData: true, Stated: []byte(tc.stated)})
 			wantContents(t, got.Verdict, tc.action, tc.reason, tc.parts)
 		})
 	}

@@ -27,6 +27,9 @@ type Managed struct {
 	// about to end.
 	Refused bool
 	Gone    bool
+	// HoldsData is set on top of Deleting when its deletion waits for the consent to
+	// delete its data.
+	HoldsData bool
 	// RunID is the current run.
 	RunID string
 	// Sleeping is set while the run has no task and no activity but a notification of
@@ -61,6 +64,8 @@ type Cascade struct {
 	Owner resource.ID
 	// By is the user that requested it, or takes it back.
 	By string
+	// WithData is set when the user included data that ARM does not list.
+	WithData bool
 }
 
 // Aborted is the result of taking a cascade back.

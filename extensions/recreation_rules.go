@@ -74,10 +74,10 @@ func publishedRecreation(resourceType string) Recreation {
 // a kind, "" for none.
 func deletedType(provider, kind string) string {
 	for _, name := range types.Names(false) {
-		lower := strings.ToLower(name)
-		if !strings.HasPrefix(lower, provider+"/") {
+		if len(name) <= len(provider) || name[len(provider)] != '/' || !strings.EqualFold(name[:len(provider)], provider) {
 			continue
 		}
+		lower := strings.ToLower(name)
 		last := lower[strings.LastIndexByte(lower, '/')+1:]
 		prefix := published.deleted.FindString(last)
 		if rest := last[len(prefix):]; prefix != "" && strings.TrimSuffix(rest, "s") == strings.TrimSuffix(kind, "s") {

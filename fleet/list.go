@@ -78,6 +78,7 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 		Operating: phase == string(workflows.PhaseOperating),
 		Deleting:  phase == string(workflows.PhaseDeleting),
 		Released:  reason == string(resource.ReasonWaitingForOwnerDelete),
+		HoldsData: reason == string(resource.ReasonContainsData),
 		Refused:   reason == string(resource.ReasonDeletionNotSupported),
 		Gone: phase == string(workflows.PhaseDeleting) &&
 			(reason == string(resource.ReasonDeleted) || reason == string(resource.ReasonDetached)),

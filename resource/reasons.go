@@ -33,6 +33,7 @@ const (
 	ReasonArmUnreachable            Reason = "ArmUnreachable"
 	ReasonContainsUnmanaged         Reason = "ContainsUnmanaged"
 	ReasonContainsProtected         Reason = "ContainsProtected"
+	ReasonContainsData              Reason = "ContainsData"
 	ReasonProtected                 Reason = "Protected"
 	ReasonWaitingForDependents      Reason = "WaitingForDependents"
 	ReasonWaitingForOwnerDelete     Reason = "WaitingForOwnerDelete"
@@ -90,6 +91,7 @@ func Reasons() []ReasonInfo {
 		{ReasonArmUnreachable, RetrySlow, "", "Azure does not respond, or responds with 5xx repeatedly."},
 		{ReasonContainsUnmanaged, RetrySlow, "you", "The DELETE would also delete resources that Armature does not manage."},
 		{ReasonContainsProtected, RetryVerySlow, "the owner of the manifest that keeps it", "A cascade would also delete a resource whose policy forbids it."},
+		{ReasonContainsData, RetryVerySlow, "you", "The DELETE would also delete data that ARM does not list."},
 		{ReasonProtected, RetryVerySlow, "the owner of the manifest", "The policy of the manifest does not allow the write."},
 		{ReasonWaitingForDependents, RetrySlow, "", "Managed resources that need this one must be deleted first."},
 		{ReasonWaitingForOwnerDelete, RetrySlow, "", "Azure deletes the resource only together with its owner, which is being deleted."},

@@ -18,10 +18,17 @@ type deleteOptions struct {
 	cascade bool
 	// endScope allows to cancel a subscription and to delete a management group.
 	endScope bool
+	// withData allows to delete data that ARM does not list.
+	withData bool
 	// abort takes deletions back.
 	abort bool
 	yes   bool
 	wait  waitOptions
+}
+
+// input returns the request for one resource.
+func (how deleteOptions) input() workflows.DeleteInput {
+	return workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope, WithData: how.withData}
 }
 
 func (a *app) deleteCommand() *cobra.Command {
@@ -37,7 +44,10 @@ func (a *app) deleteCommand() *cobra.Command {
 when Azure no longer has the resource. Resources that are not managed are deleted
 only with -f and their manifest. A resource that contains others is not deleted
 (reason WaitingForDependents or ContainsUnmanaged) until these are gone, or with
---cascade. Resources elsewhere that refer to it are never deleted with it.
+--cascade. Resources elsewhere that refer to it are never deleted with it. A
+resource that holds data that ARM does not list (rows, blobs, messages, images) is
+not deleted (reason ContainsData) without --with-data, neither by --cascade nor by
+a prune; an empty storage account or SQL server needs no such flag.
 ` + "`armature why NAME`" + ` shows what a deletion waits for.
 
 Until a DELETE was sent, apply takes a deletion back, and so does delete --abort,
@@ -83,6 +93,7 @@ and --all need --yes.
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVar(&how.cascade, "cascade", false, "also delete everything in the resource, managed or not")
 	c.Flags().BoolVar(&how.endScope, "end-scope", false, "allow to delete the alias of a subscription, which cancels the subscription, and management groups")
+	c.Flags().BoolVar(&how.withData, "with-data", false, "also delete data that ARM does not list: rows, blobs, messages, images")
 	c.Flags().BoolVar(&how.abort, "abort", false, "take back deletions for which no DELETE was sent")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
 	how.wait.add(c, "wait until every resource is deleted")
@@ -94,7 +105,7 @@ func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOp
 		targets: s, ends: true, goal: await.Deleted, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
 		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
-			return a.sendDelete(ctx, b, w.Record, workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope})
+			return a.sendDelete(ctx, b, w.Record, how.input())
 		},
 	})
 }
@@ -113,7 +124,9 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 		return err
 	}
 	err = a.sendWaves(ctx, records, prune.Order(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		return a.sendDelete(ctx, b, records[i], workflows.DeleteInput{Cascade: how.cascade, EndScope: how.endScope, Desired: &resources[i], APIVersion: resources[i].APIVersion})
+		input := how.input()
+		input.Desired, input.APIVersion = &resources[i], resources[i].APIVersion
+		return a.sendDelete(ctx, b, records[i], input)
 	})
 	if err != nil || !how.wait.on {
 		return err
@@ -150,8 +163,13 @@ func (a *app) confirmDelete(records []backend.Record, how deleteOptions, s backe
 		lines: idLines(records), text: "Delete " + what + " in Azure?", yes: how.yes, required: s.IsQuery(),
 		action: s.Flags() + " deletes " + what, unchanged: "nothing was deleted",
 	}
-	if how.cascade {
+	switch {
+	case how.cascade && how.withData:
+		q.text = "Delete " + what + " in Azure with everything in it, all data, and what needs it?"
+	case how.cascade:
 		q.text = "Delete " + what + " in Azure with everything in it and what needs it?"
+	case how.withData:
+		q.text = "Delete " + what + " in Azure with all data?"
 	}
 	return a.ask(q)
 }

@@ -15,8 +15,8 @@ import (
 
 // checkAbort returns an error for flags that ask for more than the end of a deletion.
 func (how deleteOptions) checkAbort() error {
-	if how.abort && (how.cascade || how.endScope || how.wait.on) {
-		return cli.BadInput("--abort takes deletions back, with all that they requested; omit --cascade, --end-scope and --wait")
+	if how.abort && (how.cascade || how.endScope || how.withData || how.wait.on) {
+		return cli.BadInput("--abort takes deletions back, with all that they requested; omit --cascade, --end-scope, --with-data and --wait")
 	}
 	return nil
 }

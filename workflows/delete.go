@@ -40,7 +40,7 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
-		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
+		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By, WithData: r.state.Delete.WithData,
 	})
 	p.overdueAfter = result.OverdueAfter
 	return verdictOf(result.Verdict, err)
@@ -96,7 +96,7 @@ func (r *reconciler) checkContents(ctx workflow.Context, p *pass) resource.Verdi
 	var a *activities.Activities
 	result, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, activities.CheckContentsInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Cascade: r.state.Delete.Cascade, By: r.state.Delete.By,
-		Stated: p.desired.Body, EndScope: r.state.Delete.EndScope,
+		Stated: p.desired.Body, EndScope: r.state.Delete.EndScope, WithData: r.state.Delete.WithData,
 	})
 	p.turn = result.Turn
 	return verdictOf(result.Verdict, err)

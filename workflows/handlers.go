@@ -246,6 +246,9 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	if in.Cascade {
 		message += ", with everything in it"
 	}
+	if in.WithData {
+		message += ", with data"
+	}
 	r.requestPass(ctx, DeleteUpdate, message)
 	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Detaches()}, nil
 }
@@ -254,6 +257,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 // user outlasts the cascade of an owner.
 func (in *DeleteInput) join(earlier DeleteInput) {
 	in.Cascade, in.EndScope = in.Cascade || earlier.Cascade, in.EndScope || earlier.EndScope
+	in.WithData = in.WithData || earlier.WithData
 	in.APIVersion = cmp.Or(in.APIVersion, earlier.APIVersion)
 	if !in.From.IsZero() {
 		in.From = earlier.From

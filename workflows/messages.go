@@ -111,7 +111,10 @@ type DeleteInput struct {
 	Cascade bool `json:"cascade,omitempty"`
 	// EndScope allows the deletion of a resource that ends a scope with it, as
 	// resource.EndsScope reports.
-	EndScope bool   `json:"endScope,omitempty"`
+	EndScope bool `json:"endScope,omitempty"`
+	// WithData allows to delete data that ARM does not list, in the resource and, with
+	// Cascade, in what is inside it.
+	WithData bool   `json:"withData,omitempty"`
 	By       string `json:"by,omitempty"`
 	// Desired is used when the run has no spec yet: a delete by manifest starts a
 	// workflow for it.

@@ -155,7 +155,7 @@ func examplesDrift(w *harness.World) {
 func examplesHeld(w *harness.World, folder string) {
 	foreign := demoGroup + "/providers/Microsoft.Example/things/foreign"
 	w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": foreign, "body": map[string]any{"location": "westus2"}}, nil)
-	w.MustCLI("delete", "-f", folder, "--yes")
+	w.MustCLI("delete", "--with-data", "-f", folder, "--yes")
 	status := w.UntilStatus(90*time.Second, demoGroup, "holds what is not managed", func(s workflows.Status) bool {
 		return s.Condition.Reason == resource.ReasonContainsUnmanaged
 	})
@@ -170,7 +170,7 @@ func examplesHeld(w *harness.World, folder string) {
 
 // examplesDeleted waits for the end of the deletion, after which nothing remains.
 func examplesDeleted(w *harness.World, folder string) {
-	w.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "180s")
+	w.MustCLI("delete", "--with-data", "-f", folder, "--yes", "--wait", "--timeout", "180s")
 	if left := stored(w, demoGroup+"*"); len(left) != 0 {
 		w.T.Errorf("the deletion left %d resources behind: %+v", len(left), left)
 	}

@@ -54,11 +54,11 @@ func tearDownFiles(s stack, kill bool) {
 	worker := s.StartWorker(harness.WorkerOptions{})
 	if kill {
 		s.StartWorker(harness.WorkerOptions{})
-		sendAll(s.World, "delete", "-f", s.folder, "--yes")
+		sendAll(s.World, "delete", "--with-data", "-f", s.folder, "--yes")
 		s.Until(60*time.Second, "a third is deleted", func() (bool, string) { return len(stored(s.World, s.group+"*")) < 40, "" })
 		worker.Kill()
 	}
-	sendAll(s.World, "delete", "-f", s.folder, "--yes", "--wait", "--timeout", "150s")
+	sendAll(s.World, "delete", "--with-data", "-f", s.folder, "--yes", "--wait", "--timeout", "150s")
 	s.nothingRemains(map[string]string{s.pool(): "OperationNotAllowed"})
 }
 
@@ -73,7 +73,7 @@ func tearDownCascade(s stack) {
 		"location":   "westus2",
 		"properties": map[string]any{"ipConfigurations": []any{map[string]any{"name": "a", "properties": map[string]any{"subnet": map[string]any{"id": subnet}}}}},
 	}}, nil)
-	sendAll(s.World, "delete", s.group, "--cascade", "--yes", "--wait", "--timeout", "150s")
+	sendAll(s.World, "delete", "--with-data", s.group, "--cascade", "--yes", "--wait", "--timeout", "150s")
 	s.nothingRemains(map[string]string{
 		s.pool(): "OperationNotAllowed", subnet: "InUseSubnetCannotBeDeleted",
 		network + "virtualNetworks/net": "InUseSubnetCannotBeDeleted",
@@ -150,7 +150,7 @@ func TestDeleteAnything(t *testing.T) {
 // deleteThing deletes a thing and waits for the end of the deletion.
 func (s scenarios) deleteThing(r thing) {
 	s.T.Helper()
-	s.MustCLI("delete", r.id(), "--yes", "--wait", "--timeout", "60s")
+	s.MustCLI("delete", "--with-data", r.id(), "--yes", "--wait", "--timeout", "60s")
 	if left := stored(s.World, r.id()); len(left) != 0 {
 		s.T.Errorf("the deletion left %+v", left)
 	}
@@ -182,7 +182,7 @@ func playDeletePolling(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPost, "/holds", armsim.Hold{ID: r.id()}, nil)
 	s.apply(r, "small")
 	s.UntilStatus(20*time.Second, r.id(), "operates", func(status workflows.Status) bool { return status.Operation != "" })
-	s.MustCLI("delete", r.id(), "--yes")
+	s.MustCLI("delete", "--with-data", r.id(), "--yes")
 	polls := len(s.Sim.Requests("?kind=operation"))
 	s.Until(20*time.Second, "two more polls", func() (bool, string) { return len(s.Sim.Requests("?kind=operation")) >= polls+2, "" })
 	if deletes := s.Sim.Count(http.MethodDelete, r.id()); deletes != 0 {
@@ -203,7 +203,7 @@ func playDeleteLocked(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": lock, "body": map[string]any{
 		"properties": map[string]any{"level": "CanNotDelete", "notes": "ask the network team"},
 	}}, nil)
-	s.MustCLI("delete", r.id(), "--yes")
+	s.MustCLI("delete", "--with-data", r.id(), "--yes")
 	status := s.UntilStatus(20*time.Second, r.id(), "is locked", func(status workflows.Status) bool { return status.Condition.Reason == "ScopeLocked" })
 	for _, want := range []string{`"keep-it"`, "CanNotDelete", scope, "ask the network team"} {
 		if !strings.Contains(status.Condition.Message, want) {
@@ -232,7 +232,7 @@ func playDeleteStopped(t *testing.T, s scenarios, r thing) {
 	putStack(s.World, scope, members)
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": adx.id(scope), "provisioningState": "Succeeded", "properties": map[string]any{"state": "Stopped"}}, nil)
 	folder := writeStack(s.World, scope, members)
-	s.MustCLI("delete", "-f", folder, "--yes", "--wait", "--timeout", "90s")
+	s.MustCLI("delete", "--with-data", "-f", folder, "--yes", "--wait", "--timeout", "90s")
 	if left := stored(s.World, scope+"*"); len(left) != 0 {
 		t.Errorf("the deletion left %+v", left)
 	}
