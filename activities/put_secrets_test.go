@@ -50,6 +50,10 @@ func TestGuardSecretsOfOthers(t *testing.T) {
 			reason: "items that the manifest states not at all stay", id: appText, version: "2024-03-01", put: resource.PutMerge, secret: []string{"properties.configuration.secrets[name=own].value"},
 			body: app(stated), theirs: strings.Replace(secrets, `[`, `[{"name":"own","value":"`+planted+`"},`, 1), drift: appDrift, method: http.MethodPut,
 		},
+		"listed beside a stated one": {
+			reason: "other tools are known to add secrets", id: appText, version: "2024-03-01", secret: []string{"properties.configuration.secrets[name=own].value"},
+			body: app(stated), theirs: strings.Replace(secrets, `[`, `[{"name":"own","value":"`+planted+`"},`, 1), drift: appDrift, method: http.MethodPut,
+		},
 		"stated without its value": {
 			reason: "the manifest names the secret, another tool sets the value", id: appText, version: "2024-03-01",
 			body: app(`,"secrets":[{"name":"db"}]`), theirs: `{"properties":{"configuration":{"secrets":[{"name":"db","value":"` + otherSecret + `"}]}}}`, drift: appDrift, method: http.MethodPut,

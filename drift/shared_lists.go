@@ -33,6 +33,7 @@ const (
 	backendMembers  = "load-balancer/backend-pool-management: a pool is joined in the IP configuration of the member"
 	gatewayBackends = "templates/microsoft.network/networkinterfaces: the IP configuration of a member names its pools"
 	ingress         = "application-gateway/ingress-controller-overview: it updates the gateway continuously, and marks it with the tag"
+	appSecrets      = "container-apps/manage-secrets: secrets belong to the app, outside of its revisions; az containerapp secret set and registry set add them"
 	dataScanner     = "defender-for-cloud/defender-for-storage-malware-scan: the scanner adds an access rule for itself"
 )
 
@@ -43,6 +44,7 @@ const ingressTag = "managed-by-k8s-ingress"
 var sharedLists = [...]sharedList{
 	{resourceType: "microsoft.compute/virtualmachines", path: "properties.storageprofile.datadisks", key: "lun", source: attachedDisks},
 	{resourceType: "microsoft.compute/virtualmachinescalesets/virtualmachines", path: "properties.storageprofile.datadisks", key: "lun", source: attachedDisks},
+	{resourceType: "microsoft.app/containerapps", path: "properties.configuration.secrets", key: "name", source: appSecrets},
 	{resourceType: "microsoft.keyvault/vaults", path: "properties.accesspolicies", key: "objectId", source: vaultPolicies},
 	{resourceType: "microsoft.network/networkinterfaces", path: "properties.ipconfigurations.[].properties.loadbalancerbackendaddresspools", key: "id", source: backendMembers},
 	{resourceType: "microsoft.network/networkinterfaces", path: "properties.ipconfigurations.[].properties.loadbalancerinboundnatrules", key: "id", source: backendMembers},
