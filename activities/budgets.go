@@ -58,7 +58,7 @@ func (p *put) checkBudgets(ctx context.Context) *resource.Verdict {
 			return stop
 		}
 	}
-	if !p.in.Correction || p.repeated {
+	if !p.in.Correction || p.in.Requested || p.repeated {
 		return nil
 	}
 	return p.spend(ctx, PutBudget, p.options.PutBudget)
@@ -99,5 +99,5 @@ func heldText(expense Expense) string {
 			"armature reconcile --recreate %s, or -l SELECTOR, does not wait, and armature forget %s accepts the deletion", expense.Limit, name, name)
 	}
 	return fmt.Sprintf("put-budget exhausted: the workers corrected %d resources within an hour, so this PUT waits. Check whether the differences are real. "+
-		"The PUT is sent once the budget allows it; armature apply of a changed manifest does not wait", expense.Limit)
+		"The PUT is sent once the budget allows it; armature reconcile %s, or an apply of a changed manifest, does not wait", expense.Limit, expense.ID.Short())
 }

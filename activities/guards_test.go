@@ -126,6 +126,10 @@ func TestGuardPutBudget(t *testing.T) {
 	if got.Verdict.RetryAfter != time.Hour || got.Sent || got.Unknown {
 		t.Errorf("result %+v, want nothing sent and a try in an hour", got)
 	}
+	asked := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2","tags":{"a":"asked"}}`), ObservedAt: w.now(), Correction: true, Requested: true, Token: "asked"}
+	if got, _ := finish(w, w.acts.PutResource, asked); !got.Sent {
+		t.Errorf("a correction that a user requested was stopped: %+v", got.Verdict)
+	}
 	if got := correct("d", false); !got.Sent {
 		t.Errorf("a new spec was stopped: %+v", got.Verdict)
 	}

@@ -37,6 +37,8 @@ type PutResourceInput struct {
 	First      bool `json:"first,omitempty"`
 	Existed    bool `json:"existed,omitempty"`
 	Correction bool `json:"correction,omitempty"`
+	// Requested is set when a user requested the pass: no put-budget limits it.
+	Requested bool `json:"requested,omitempty"`
 	// Approved and HoldDrops are as in PreCheckInput. Token is the same in all passes that try to make
 	// one write, and another one after ARM accepted it.
 	Approved  bool   `json:"approved,omitempty"`

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -13,13 +14,13 @@ import (
 // without a request is one, and that a written spec counts as applied before it is Ready.
 func TestCorrections(t *testing.T) {
 	r := newRun(t)
-	var applied, corrections []bool
+	var applied, corrections, requested []bool
 	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
 		applied = append(applied, in.Applied)
 		return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift, Differences: []resource.Difference{{Path: "tags.a"}}}
 	}
 	r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
-		corrections = append(corrections, in.Correction)
+		corrections, requested = append(corrections, in.Correction), append(requested, in.Requested)
 		if in.Uncompared {
 			t.Error("a PUT for differences must compare again before it sends")
 		}
@@ -45,6 +46,10 @@ func TestCorrections(t *testing.T) {
 		if i >= len(corrections) || corrections[i] != want[i] {
 			t.Fatalf("corrections are %v, want %v", corrections, want)
 		}
+	}
+	// The second one is a retry by itself.
+	if !slices.Equal(requested, []bool{true, false, true, true}) {
+		t.Errorf("requested is %v, want it for apply and reconcile, not for a retry", requested)
 	}
 	if applied[0] || !applied[1] || !applied[2] {
 		t.Errorf("applied is %v, want it from the second pass on", applied)

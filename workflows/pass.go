@@ -37,6 +37,8 @@ type pass struct {
 	// rereads is as in CheckOwnerResult, content as in PutResourceResult.
 	rereads bool
 	content string
+	// requested is set when a user requested the pass.
+	requested bool
 	// checked is set once the post-check ran.
 	checked bool
 }
@@ -71,6 +73,7 @@ func (r *reconciler) newPass() *pass {
 		desired: *r.state.Desired, force: r.state.Force,
 	}
 	r.state.Force = nil
+	p.requested = r.state.Asked
 	if r.state.Asked {
 		r.state.Asked, r.state.Refusal = false, nil
 	}
