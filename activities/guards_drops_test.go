@@ -30,6 +30,11 @@ func TestGuardHeldDrops(t *testing.T) {
 			body: account, theirs: `{"identity":{"type":"SystemAssigned"},"properties":{"minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Deny","bypass":"None"}}}`,
 			drift: `{"properties":{"accessTier":"Cool"}}`, names: []string{"identity", "properties.minimumTlsVersion", "properties.networkAcls"},
 		},
+		"value that the shape does not have": {
+			reason: "it is not sent back, so that the PUT may remove it", id: storage, version: "2023-01-01",
+			body: account, theirs: `{"properties":{"networkAcls":{"defaultAction":"Audited","bypass":"None"}}}`,
+			drift: `{"properties":{"accessTier":"Cool"}}`, names: []string{"properties.networkAcls"},
+		},
 		"replace, nothing of others": {
 			reason: "what the service had set by itself is there again", id: storage, version: "2023-01-01", put: resource.PutReplace,
 			body: account, theirs: `{}`, drift: `{"properties":{"accessTier":"Cool"}}`,
@@ -67,5 +72,23 @@ func TestGuardHeldDrops(t *testing.T) {
 				t.Errorf("%s: an approved PUT removes what it named: %s", c.reason, stored)
 			}
 		})
+	}
+}
+
+// TestGuardUnsoundBody merges what a user requests with what another tool set, where the
+// two do not fit: nothing is sent.
+func TestGuardUnsoundBody(t *testing.T) {
+	t.Parallel()
+	const document = groupText + "/providers/Microsoft.DocumentDB/databaseAccounts/cosmos"
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(document, `{"location":"westus2","properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"westus2"}],"backupPolicy":{"type":"Continuous","continuousModeProperties":{"tier":"Continuous7Days"}}}}`)
+	before := w.puts(document)
+	spec := desired(t, document, `{"location":"westus2","properties":{"databaseAccountOfferType":"Standard","locations":[{"locationName":"westus2"}],"backupPolicy":{"periodicModeProperties":{"backupIntervalInMinutes":60}}}}`)
+	spec.APIVersion = "2023-11-15"
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: spec, ObservedAt: w.now()})
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonHeld, resource.RetryVerySlow, "properties.backupPolicy.periodicModeProperties", "put: replace")
+	if got.Sent || got.Verdict.Actor == "" || w.puts(document) != before {
+		t.Errorf("%d PUTs, %+v", w.puts(document)-before, got)
 	}
 }

@@ -47,7 +47,7 @@ func (p *passRunner) pass() resource.Verdict {
 		if after.Verdict.Stops() {
 			return after.Verdict
 		}
-		pre.Verify, post.Observed = true, after.Observed
+		pre.Verify, post.Observed, post.Memory = true, after.Observed, p.memory
 	}
 	if pre.Verify {
 		post.Put, post.Sent, post.Kept, post.Differences = true, true, p.accepted.Kept, p.accepted.Differences

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -31,7 +32,11 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 	if p.patches() {
 		return p.patchBody(body), values, nil
 	}
-	body, p.kept = drift.Body(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Comparison())
+	merged := drift.Body(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Comparison())
+	if len(merged.Unsound) > 0 {
+		return nil, nil, holdUnsound(merged.Unsound)
+	}
+	body, p.kept = merged.Body, merged.Kept
 	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.addOwner(ctx, &p.request, desired)
@@ -48,6 +53,16 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 		body = modified
 	}
 	return body, values, p.unstatedLeaves(body)
+}
+
+// holdUnsound returns the verdict of a PUT whose body, merged with what others set, does
+// not have the published shape of the type.
+func holdUnsound(paths []string) *resource.Verdict {
+	verdict := resource.Block(resource.ReasonHeld, fmt.Sprintf(
+		"the body that is merged with what others set does not have the published shape of the type: %s; nothing is sent. "+
+			"State the whole value in the manifest, or set put: replace", strings.Join(paths[:min(len(paths), resource.MaxDifferences)], ", ")))
+	verdict.Class, verdict.Actor = resource.RetryVerySlow, "the owner of the manifest"
+	return &verdict
 }
 
 // encodePayload returns a body as it is sent.

@@ -30,7 +30,7 @@ func DropsOf(desired, observed map[string]any, opts Options) Drops {
 	if opts.StatedOnly { // a PATCH takes away items of the lists that it states, nothing else
 		opts.KeepOthers, opts.Baseline.Unstated = true, ""
 	}
-	body, _ := Body(desired, desired, observed, opts)
+	body := Body(desired, desired, observed, opts).Body
 	f := dropFinder{
 		subject: opts.subject(observed), view: opts.Baseline.view(desired, opts), published: KeepsOthers(opts.Type),
 		unstated: opts.Baseline.Unstated.decoded(), hash: hasher{opts.Key}, ignore: resource.ParsePaths(opts.Ignore),

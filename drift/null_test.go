@@ -64,7 +64,7 @@ func TestNullIsSent(t *testing.T) {
 		body(t, []byte(`{"properties":{"accessTier":"Hot","minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Deny"},"allowBlobPublicAccess":false}}`))
 	for _, opts := range []drift.Options{{KeepOthers: true}, {Merge: true}, {}} {
 		opts.Type, opts.APIVersion = storage, "2023-01-01"
-		sent, _ := drift.Body(desired, desired, observed, opts)
+		sent := drift.Body(desired, desired, observed, opts).Body
 		properties, _ := sent["properties"].(map[string]any)
 		if properties["minimumTlsVersion"] != nil || properties["networkAcls"] != nil {
 			t.Errorf("%+v sends %v", opts, sent)

@@ -57,7 +57,7 @@ func TestOneShots(t *testing.T) {
 				opts.Baseline = stored(t, drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.after)), after))
 			}
 			desired, now := body(t, []byte(c.desired)), body(t, []byte(c.now))
-			sent, _ := drift.Body(desired, desired, now, opts)
+			sent := drift.Body(desired, desired, now, opts).Body
 			if diff := cmp.Diff(body(t, []byte(c.want)), sent); diff != "" {
 				t.Errorf("%s: body (-want +got)\n%s", c.reason, diff)
 			}

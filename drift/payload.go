@@ -46,29 +46,42 @@ func Payload(desired, observed map[string]any, ignore []string) map[string]any {
 	return payload
 }
 
+// Sent is the body of a PUT.
+type Sent struct {
+	Body map[string]any
+	// Kept is as in Keep.
+	Kept PathSet
+	// Unsound are the paths of what the published shape of the type does not allow in Body,
+	// although it allows the manifest's: such a body must not be sent.
+	Unsound []string
+}
+
 // Body returns the body of a PUT to a resource that Azure shows as observed, unmasked:
 // resolved, which is desired with the values of its secrets, the ignored paths, and what
 // the mode (Options.KeepOthers, Options.Merge) keeps. It has nothing that only a creation
-// uses, and nothing that the last applied body stated and desired states no more. kept is
-// as in Keep.
-func Body(resolved, desired, observed map[string]any, opts Options) (body map[string]any, kept PathSet) {
-	body = Payload(resolved, observed, opts.Ignore)
+// uses, nothing that the last applied body stated and desired states no more, and no value
+// of others that the published shape does not allow.
+func Body(resolved, desired, observed map[string]any, opts Options) Sent {
+	own := Payload(resolved, observed, opts.Ignore)
 	if observed == nil {
-		return body, ""
+		return Sent{Body: own}
 	}
-	removeOneShots(body, desired, observed, opts)
+	removeOneShots(own, desired, observed, opts)
 	if !opts.KeepOthers && !opts.Merge {
-		return body, ""
+		return Sent{Body: own}
 	}
-	own := body
-	body, kept = Keep(own, observed, opts)
+	var sent Sent
+	sent.Body, sent.Kept = Keep(own, observed, opts)
 	if opts.Merge {
-		body = Merge(own, observed, opts.Type, opts.APIVersion)
+		sent.Body = Merge(own, observed, opts.Type, opts.APIVersion)
 	}
-	if opts.Merge || kept != "" {
-		RemoveUnstated(body, desired, opts)
+	if opts.Merge || sent.Kept != "" {
+		RemoveUnstated(sent.Body, desired, opts)
+		var removed []Leaf
+		removed, sent.Unsound = makeSound(sent.Body, own, opts.Baseline.refused(desired, opts) != nil, opts)
+		sent.Kept = sent.Kept.without(removed)
 	}
-	return body, kept
+	return sent
 }
 
 func carry(desired, observed any, path resource.Path) any {

@@ -32,11 +32,19 @@ type Leaf struct {
 // the scalars that it does.
 func Leaves(payload, desired map[string]any, opts Options) (unstated []Leaf, stated []resource.Path) {
 	c := leafCollector{hash: hasher{opts.Key}, own: opts.Baseline.Unstated.decoded()}
-	if refused := opts.Baseline.Refused; refused != nil && refused.Body == c.hash.cursor(root(desired)) {
+	if refused := opts.Baseline.refused(desired, opts); refused != nil {
 		c.refused = refused.Leaves.decoded()
 	}
 	c.members(payload, desired, nil)
 	return c.unstated, c.stated
+}
+
+// refused returns what Azure refused beside a body of the manifest, nil if nothing.
+func (b Baseline) refused(desired map[string]any, opts Options) *Refused {
+	if b.Refused == nil || b.Refused.Body != (hasher{opts.Key}).cursor(root(desired)) {
+		return nil
+	}
+	return b.Refused
 }
 
 type leafCollector struct {

@@ -17,7 +17,7 @@ func TestSharedLists(t *testing.T) {
 		ours           = `{"properties":{"storageProfile":{"dataDisks":[{"lun":0,"createOption":"Empty","diskSizeGB":8}]}}}`
 		both           = `{"properties":{"storageProfile":{"dataDisks":[{"lun":3,"name":"theirs","createOption":"Attach"},{"lun":0,"name":"made","createOption":"Empty","diskSizeGB":8}]}}}`
 		kept           = `{"properties":{"storageProfile":{"dataDisks":[{"lun":0,"name":"made","createOption":"Empty","diskSizeGB":8},{"lun":3,"name":"theirs","createOption":"Attach"}]}}}`
-		policies       = `{"properties":{"accessPolicies":[{"objectId":"a","tenantId":"t","permissions":{"keys":["get"]}},{"objectId":"b","tenantId":"t","permissions":{}}]}}`
+		policies       = `{"properties":{"accessPolicies":[{"objectId":"a","tenantId":"11111111-1111-1111-1111-111111111111","permissions":{"keys":["get"]}},{"objectId":"b","tenantId":"11111111-1111-1111-1111-111111111111","permissions":{}}]}}`
 		listeners      = `{"properties":{"httpListeners":[{"name":"a"}]}}`
 	)
 	cases := map[string]struct {
@@ -53,8 +53,8 @@ func TestSharedLists(t *testing.T) {
 		},
 		"access policies": {
 			reason: "others added theirs by the child type accessPolicies", resourceType: vault, version: "2023-02-01",
-			desired: `{"properties":{"accessPolicies":[{"objectId":"b","tenantId":"t","permissions":{}}]}}`, now: policies,
-			want: `{"properties":{"accessPolicies":[{"objectId":"b","tenantId":"t","permissions":{}},{"objectId":"a","tenantId":"t","permissions":{"keys":["get"]}}]}}`,
+			desired: `{"properties":{"accessPolicies":[{"objectId":"b","tenantId":"11111111-1111-1111-1111-111111111111","permissions":{}}]}}`, now: policies,
+			want: `{"properties":{"accessPolicies":[{"objectId":"b","tenantId":"11111111-1111-1111-1111-111111111111","permissions":{}},{"objectId":"a","tenantId":"11111111-1111-1111-1111-111111111111","permissions":{"keys":["get"]}}]}}`,
 		},
 		"no access policies": {
 			reason: "an empty list of the manifest is required by the service, and empties nothing", resourceType: vault, version: "2023-02-01",
@@ -77,12 +77,12 @@ func TestSharedLists(t *testing.T) {
 		},
 		"scanner": {
 			reason: "the scanner adds its own rule", resourceType: "Microsoft.Storage/storageAccounts", version: "2023-01-01", differs: true, drops: true,
-			before:  `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"t","resourceId":"/r"}]}}}`,
-			desired: `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"t","resourceId":"/r"}]}}}`,
-			now: `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"t","resourceId":"/r"},{"tenantId":"t","resourceId":"/other"},
-				{"tenantId":"t","resourceId":"/subscriptions/s/providers/Microsoft.Security/datascanners/storageDataScanner"}]}}}`,
-			want: `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"t","resourceId":"/r"},
-				{"tenantId":"t","resourceId":"/subscriptions/s/providers/Microsoft.Security/datascanners/storageDataScanner"}]}}}`,
+			before:  `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/r"}]}}}`,
+			desired: `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/r"}]}}}`,
+			now: `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/r"},{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/other"},
+				{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/subscriptions/s/providers/Microsoft.Security/datascanners/storageDataScanner"}]}}}`,
+			want: `{"properties":{"networkAcls":{"defaultAction":"Deny","resourceAccessRules":[{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/r"},
+				{"tenantId":"11111111-1111-1111-1111-111111111111","resourceId":"/subscriptions/s/providers/Microsoft.Security/datascanners/storageDataScanner"}]}}}`,
 		},
 	}
 	for name, c := range cases {
@@ -94,7 +94,7 @@ func TestSharedLists(t *testing.T) {
 				opts.Baseline = stored(t, drift.NewBaseline(body(t, []byte(c.before)), body(t, []byte(c.before)), after))
 			}
 			desired, now := body(t, []byte(c.desired)), body(t, []byte(c.now))
-			sent, _ := drift.Body(desired, desired, now, opts)
+			sent := drift.Body(desired, desired, now, opts).Body
 			if diff := cmp.Diff(body(t, []byte(c.want)), sent); diff != "" {
 				t.Errorf("%s: body (-want +got)\n%s", c.reason, diff)
 			}

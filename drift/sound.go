@@ -1,0 +1,192 @@
+package drift
+
+import (
+	"slices"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// maxRepairs bounds the repairs of a merged body. A value that is left out may leave an
+// object that lacks a required member, so that it is checked after each.
+const maxRepairs = 50
+
+// makeSound removes from a merged body the values that the manifest does not state and
+// that the published shape of the type does not allow there, and corrects their spelling.
+// own is the body without them. It returns what it removed, and the paths of the findings
+// that remain although own has no such finding: such a body must not be sent.
+//
+// refused is set where Azure refused a value beside the same manifest: it is then left out
+// although the shape requires it.
+func makeSound(body, own map[string]any, refused bool, opts Options) (removed []Leaf, unsound []string) {
+	shape := types.Lookup(opts.Type, opts.APIVersion)
+	if shape == nil {
+		return nil, nil
+	}
+	r := repair{own: own, body: body, sharing: sharingOf(opts.Type, body), known: map[string]bool{}}
+	for _, f := range shape.Check(own) {
+		r.known[findingKey(f)] = true
+	}
+	var open []types.Finding
+	for range maxRepairs {
+		open = slices.DeleteFunc(shape.Check(body), func(f types.Finding) bool {
+			return r.known[findingKey(f)] || isHint(shape, f) || refused && f.Rule == types.MissingProperty
+		})
+		if len(open) == 0 {
+			return r.removed, nil
+		}
+		if !slices.ContainsFunc(open, r.finding) {
+			break
+		}
+	}
+	for _, f := range open {
+		unsound = append(unsound, f.Path.String())
+	}
+	return r.removed, unsound
+}
+
+// isHint reports whether a finding only suggests another spelling of a value: other values
+// than the published ones are legal there, and Azure shows this one.
+func isHint(shape *types.Shape, f types.Finding) bool {
+	if f.Rule != types.ValueNotAllowed {
+		return false
+	}
+	found, free := shape.Find(f.Path)
+	return free || slices.ContainsFunc(found, func(p types.Property) bool {
+		_, open := p.Type.Values()
+		return open
+	})
+}
+
+// findingKey identifies a finding in two bodies, in which a list may have its items at
+// other positions.
+func findingKey(f types.Finding) string {
+	return string(f.Rule) + " " + pattern(f.Path)
+}
+
+type repair struct {
+	own, body map[string]any
+	sharing   sharing
+	known     map[string]bool
+	removed   []Leaf
+}
+
+// finding repairs what a finding is about, and reports whether it could.
+func (r *repair) finding(f types.Finding) bool {
+	path := f.Path
+	if f.Rule == types.MissingProperty {
+		path = path[:max(len(path)-1, 0)]
+	}
+	keyed, stated := r.counterpart(path)
+	value, present := path.Get(r.body)
+	if len(path) == 0 || stated || !present {
+		return false
+	}
+	if f.Rule == types.LetterCase && f.Suggestion != "" {
+		return respell(r.body, f)
+	}
+	r.removed = append(r.removed, Leaf{Path: keyed, Value: value})
+	removeAt(r.body, path)
+	return true
+}
+
+// counterpart returns the path of a value of the body with the keys of list items, and
+// whether own states the value.
+func (r *repair) counterpart(path resource.Path) (keyed resource.Path, stated bool) {
+	var own, body any = r.own, r.body
+	stated = true
+	for _, step := range path {
+		next, _ := step.Get(body)
+		if !step.IsIndex {
+			object, _ := own.(map[string]any)
+			_, value, found := property(object, step.Name)
+			own, stated = value, stated && found
+			body, keyed = next, keyed.With(step)
+			continue
+		}
+		items, _ := own.([]any)
+		shown, _ := body.([]any)
+		at := step.Index
+		if key := r.sharing.key(keyed, items, shown); key != "" {
+			at = matchByKey([]any{next}, items, key)[0]
+			step = resource.Step{Key: key, Value: keyText(next, key)}
+		}
+		own = nil
+		if stated = stated && at >= 0 && at < len(items); stated {
+			own = items[at]
+		}
+		body, keyed = next, keyed.With(step)
+	}
+	return keyed, stated
+}
+
+// respell writes a name or a value as it is published.
+func respell(body map[string]any, f types.Finding) bool {
+	last := f.Path[len(f.Path)-1]
+	parent := valueAt(f.Path[:len(f.Path)-1], body)
+	object, isMap := parent.(map[string]any)
+	items, isList := parent.([]any)
+	switch {
+	case isMap && f.AtName:
+		value := object[last.Name]
+		delete(object, last.Name)
+		object[f.Suggestion] = value
+	case isMap:
+		object[last.Name] = f.Suggestion
+	case isList && last.IsIndex && last.Index < len(items):
+		items[last.Index] = f.Suggestion
+	default:
+		return false
+	}
+	return true
+}
+
+// removeAt removes the value at a path of indexes and names, and returns what is left.
+func removeAt(value any, path resource.Path) any {
+	step, rest := path[0], path[1:]
+	switch at := value.(type) {
+	case map[string]any:
+		name, inner, _ := property(at, step.Name)
+		if len(rest) == 0 {
+			delete(at, name)
+		} else {
+			at[name] = removeAt(inner, rest)
+		}
+	case []any:
+		if step.Index >= len(at) {
+			return at
+		}
+		if len(rest) == 0 {
+			return slices.Delete(at, step.Index, step.Index+1)
+		}
+		at[step.Index] = removeAt(at[step.Index], rest)
+	}
+	return value
+}
+
+// without returns the set without the leaves of values.
+func (s PathSet) without(values []Leaf) PathSet {
+	if len(values) == 0 {
+		return s
+	}
+	gone := map[pathHash]bool{}
+	for _, v := range values {
+		leaves(v.Value, v.Path, func(path resource.Path) { gone[hashPath(path)] = true })
+	}
+	rest := map[pathHash]int{}
+	for at := s.decoded(); len(at) > 0; at = at[len(pathHash{}):] {
+		if hash := pathHash(at[:len(pathHash{})]); !gone[hash] {
+			rest[hash] = 0
+		}
+	}
+	return newPathSet(rest, len(rest))
+}
+
+// leaves visits the paths of the leaves of a value, and the value's own.
+func leaves(value any, path resource.Path, visit func(resource.Path)) {
+	visit(path)
+	members, _ := value.(map[string]any)
+	for name, member := range members {
+		leaves(member, path.With(resource.Step{Name: name}), visit)
+	}
+}
