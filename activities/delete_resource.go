@@ -35,14 +35,18 @@ type DeleteResourceResult struct {
 	Accepted bool `json:"accepted,omitempty"`
 }
 
-// DeleteResource sends the DELETE. It may be repeated: ARM's DELETE is idempotent,
-// and the next read joins an operation in flight.
+// DeleteResource sends the DELETE, in its first attempt only: one that is repeated blindly
+// would delete what was created again meanwhile, with all of its contents. A later attempt
+// ends the pass, and the next one reads the resource and looks for contents first.
 func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput) (DeleteResourceResult, error) {
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
 	if err := checkWorkerStop(ctx); err != nil {
 		return DeleteResourceResult{}, err
+	}
+	if !isFirstAttempt(ctx) {
+		return DeleteResourceResult{Verdict: a.report("DeleteResource", deleteAgain(heartbeat.progress()))}, nil
 	}
 	stop := checkPolicy(in.Desired, "DELETE")
 	if stop == nil {
@@ -82,7 +86,16 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}, nil
 }
 
-// deleteFailed retries a transient error. A resource that ARM does not delete by
+// deleteAgain is the verdict of an attempt after one that may have sent the DELETE.
+func deleteAgain(progress readProgress) resource.Verdict {
+	message := "an earlier attempt may have sent the DELETE: the resource is read again before another one"
+	if answer := progress.Answer; answer != nil {
+		message += "; ARM's last response was: " + answer.Message
+	}
+	return resource.Block(resource.ReasonDeleting, message)
+}
+
+// deleteFailed returns the verdict of a DELETE that failed. A resource that ARM does not delete by
 // itself waits for the deletion of its owner; without one the verdict explains how
 // to stop managing it.
 func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, heartbeat *heartbeater[readProgress], err error) (DeleteResourceResult, error) {
@@ -91,9 +104,6 @@ func (a *Activities) deleteFailed(ctx context.Context, in DeleteResourceInput, h
 	progress.TransientErrors++
 	verdict := a.failureVerdict(ctx, request, err, &progress.lastAnswer)
 	heartbeat.send(progress)
-	if retry := retryTransient(err, progress.TransientErrors); retry != nil {
-		return DeleteResourceResult{}, retry
-	}
 	if failure, ok := errors.AsType[*arm.Error](err); ok {
 		switch {
 		case failure.NotDeletable():

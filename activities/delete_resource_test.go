@@ -73,7 +73,7 @@ func TestDeleteResource(t *testing.T) {
 			action: resource.ActionBlock, why: "AnotherOperationInProgress", class: resource.RetrySlow,
 		},
 		"Unreachable": {
-			reason: "after some attempts a transient error is a verdict", fault: armsim.Fault{Method: http.MethodDelete, Reset: true},
+			reason: "a transient error is a verdict: the next pass reads before it deletes again", fault: armsim.Fault{Method: http.MethodDelete, Reset: true},
 			action: resource.ActionError, why: resource.ReasonArmUnreachable, class: resource.RetrySlow,
 		},
 	}
@@ -99,16 +99,35 @@ func TestDeleteResource(t *testing.T) {
 	}
 }
 
-func TestDeleteResourceIsRepeatable(t *testing.T) {
+// TestDeleteReadsBeforeItRepeats checks that no DELETE is sent twice without a read: the
+// resource may have been created again meanwhile, with contents.
+func TestDeleteReadsBeforeItRepeats(t *testing.T) {
 	t.Parallel()
 	w, _ := putWorld(t)
 	w.put(thingText, thingBody)
 	in := DeleteResourceInput{Desired: desired(t, thingText, thingBody)}
 	w.sim.AddFault(armsim.Fault{Method: http.MethodDelete, Reset: true, Applied: true, Count: 1})
 	got, _ := finish(w, w.acts.DeleteResource, in)
-	if !got.Done || len(w.sim.Resources(thingText, "")) != 0 {
-		t.Errorf("after a lost response: %+v", got)
+	if got.Done || got.Unsent || !got.Verdict.Stops() {
+		t.Errorf("after a lost response: %+v, want a verdict that makes the next pass read", got)
 	}
+	w.put(thingText, thingBody) // another user creates it again
+	w.mu.Lock()
+	w.attempt++ // and the worker of the first attempt is lost
+	w.mu.Unlock()
+	again, err := run(w, w.acts.DeleteResource, in)
+	must(t, err)
+	want(t, again.Verdict, resource.ActionBlock, resource.ReasonDeleting, resource.RetrySlow, "is read again before another one")
+	if len(w.sim.Resources(thingText, "")) != 1 {
+		t.Error("a repeated attempt deleted what was created again")
+	}
+}
+
+func TestDeleteResourceStops(t *testing.T) {
+	t.Parallel()
+	w, _ := putWorld(t)
+	w.put(thingText, thingBody)
+	in := DeleteResourceInput{Desired: desired(t, thingText, thingBody)}
 	close(w.stop)
 	_, err := run(w, w.acts.DeleteResource, in)
 	if failure := applicationError(t, err); failure.Type() != errorStopping {
