@@ -30,8 +30,14 @@ func KeepsOthers(resourceType string) bool {
 // observed must be unmasked, and neither is changed. kept are the paths of the values that
 // were kept, for Options.Kept of NewBaseline.
 func Keep(desired, observed map[string]any, opts Options) (payload map[string]any, kept PathSet) {
+	return keep(desired, observed, opts, false)
+}
+
+// keep is Keep; allItems keeps the items of others in all lists whose items have a key.
+func keep(desired, observed map[string]any, opts Options, allItems bool) (payload map[string]any, kept PathSet) {
 	others := othersOf(desired, observed, opts)
 	k := newKeeper(observed, opts)
+	k.changed, k.allItems = changedSelectors(desired, observed, opts), allItems
 	whole := Clone(others)
 	k.members(desired, others, nil)
 	if shape := types.Lookup(opts.Type, opts.APIVersion); shape != nil {
@@ -73,6 +79,10 @@ type keeper struct {
 	unstated, applied decodedSet
 	hash              hasher
 	sharing           sharing
+	// changed are the objects in which desired states another selector.
+	changed map[string]bool
+	// allItems is set if the items of others are kept in every list.
+	allItems bool
 	// kept collects the paths of the other values; own, if it is not nil, the hashes of
 	// those that are not among the paths before.
 	kept, own map[pathHash]int
@@ -95,7 +105,7 @@ func (k *keeper) members(desired, others map[string]any, path resource.Path) {
 			others[name] = k.stated(stated, others[name], below)
 			continue
 		}
-		if !k.unstatedValue(others[name], below) {
+		if k.isDependent(desired, path, name) || !k.unstatedValue(others[name], below) {
 			delete(others, name)
 		}
 	}
@@ -143,6 +153,9 @@ func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 		result.members[i] = object
 	}
 	list, shared := k.sharing.at(path)
+	if !shared && k.allItems {
+		list, shared = sharedList{key: key}, true
+	}
 	if !shared {
 		return result
 	}

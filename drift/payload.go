@@ -71,8 +71,9 @@ func Body(resolved, desired, observed map[string]any, opts Options) Sent {
 		return Sent{Body: own}
 	}
 	var sent Sent
-	sent.Body, sent.Kept = Keep(own, observed, opts)
-	if opts.Merge {
+	sent.Body, sent.Kept = keep(own, observed, opts, opts.Merge)
+	// What the service had set for another selector does not belong to this one.
+	if opts.Merge && len(changedSelectors(own, observed, opts)) == 0 {
 		sent.Body = Merge(own, observed, opts.Type, opts.APIVersion)
 	}
 	if opts.Merge || sent.Kept != "" {
