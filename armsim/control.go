@@ -32,6 +32,10 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		Namespace         string `json:"namespace"`
 		RegistrationState string `json:"registrationState"`
 	}
+	type moveInput struct {
+		ID    string `json:"id"`
+		Group string `json:"group"`
+	}
 	return map[string]controlHandler{
 		"/health":   view(func(url.Values) any { return object{"status": "ok"} }),
 		"/time":     view(s.simulatedTime),
@@ -82,6 +86,7 @@ func (s *Simulator) controlRoutes() map[string]controlHandler {
 		"POST /types":               command(s.LimitType),
 		"DELETE /types":             trigger(s.UnlimitTypes),
 		"POST /connections":         checkedCommand(s.Approve),
+		"POST /moves":               checkedCommand(func(in moveInput) error { return s.Move(in.ID, in.Group) }),
 	}
 }
 

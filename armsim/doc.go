@@ -199,6 +199,7 @@
 //	DELETE /_sim/policies[/{name}]         remove
 //	POST   /_sim/types                     TypeLimit: unknown types, and the api-versions and locations on offer
 //	DELETE /_sim/types                     offer everything again
+//	POST   /_sim/moves                     {"id","group"}: move a resource, with its children, to a group
 //	POST   /_sim/connections               Approval: {"id","connection","status","description"} of a private endpoint;
 //	                                       automatic ones are Approved after approvalSeconds, manual ones by this request,
 //	                                       or after manualApprovalSeconds where that is not 0

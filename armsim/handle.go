@@ -13,7 +13,7 @@ func (s *Simulator) dispatch(q *request) *response {
 		return s.cloudMetadata(q)
 	}
 	for _, check := range []func(*request) *response{
-		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkType, s.checkDenied, s.checkThrottle, s.checkLocks,
+		s.checkAPIVersion, s.checkToken, s.checkSubscription, s.checkProvider, s.checkType, s.checkDenied, s.checkThrottle, s.checkLocks, s.checkMoves,
 	} {
 		if resp := check(q); resp != nil {
 			return resp
@@ -33,6 +33,8 @@ func (s *Simulator) dispatch(q *request) *response {
 		return s.handleList(q)
 	case kindAction:
 		return s.handleAction(q)
+	case kindMove:
+		return s.handleMove(q)
 	}
 	switch q.r.Method {
 	case http.MethodGet, http.MethodHead:

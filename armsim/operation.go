@@ -24,6 +24,7 @@ type operation struct {
 	finalValue    [2]string      // of an action: a path below properties, and the value there at the end
 	onEnd         func()         // of an action: further effects at its end
 	groupDeletion *groupDeletion // of the deletion of a group
+	moving        []string       // of a move: the groups that are locked
 	details       []any          // of a failure
 	async         string         // path and query of the Azure-AsyncOperation URL
 	location      string
@@ -153,6 +154,9 @@ func (s *Simulator) complete(op *operation) {
 	r := op.resource
 	op.finish(op.end, op.spec.Outcome)
 	if op.detached {
+		if op.onEnd != nil {
+			op.onEnd()
+		}
 		return
 	}
 	r.op = nil

@@ -24,6 +24,7 @@ const (
 	kindOperation      kind = "operation"
 	kindToken          kind = "token"
 	kindMetadata       kind = "metadata"
+	kindMove           kind = "move" // moveResources of a group
 )
 
 const groupType = "Microsoft.Resources/resourceGroups"
@@ -151,6 +152,8 @@ func (t *target) scopeOnly(rest []string, prefix string) bool {
 		t.kind = kindSubscription
 	case len(rest) == 1 && strings.EqualFold(rest[0], "resources"):
 		t.kind = kindResources
+	case len(rest) == 1 && strings.EqualFold(rest[0], "moveResources") && t.group != "":
+		t.kind, t.scope = kindMove, "/subscriptions/"+t.subscription
 	case len(rest) == 1 && strings.EqualFold(rest[0], "providers") && t.group == "":
 		t.kind = kindProviders
 	default:
