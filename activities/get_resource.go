@@ -42,6 +42,8 @@ type GetResourceInput struct {
 	PutAt time.Time `json:"putAt,omitzero"`
 	// WithoutBody leaves Observed out: a deletion does not compare.
 	WithoutBody bool `json:"withoutBody,omitempty"`
+	// Identity is what PostCheck found last: an absent resource is looked for by it.
+	Identity resource.Identity `json:"identity,omitempty"`
 }
 
 // GetResourceResult is the observed resource, masked.
@@ -61,6 +63,8 @@ type GetResourceResult struct {
 	InFlight string `json:"inFlight,omitempty"`
 	// OverdueExempt is set in a state in which the resource is never overdue.
 	OverdueExempt bool `json:"overdueExempt,omitempty"`
+	// Moved is the place of an absent resource that was moved, zero for none.
+	Moved resource.ID `json:"moved,omitzero"`
 	// Leaf is set for a type that nothing depends on.
 	Leaf   bool      `json:"leaf,omitempty"`
 	ReadAt time.Time `json:"readAt"`
@@ -108,6 +112,14 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 		return GetResourceResult{}, err
 	}
 	a.cacheReading(ctx, in.Target, result, masked)
+	if !result.Exists && len(in.Identity) > 0 {
+		if result.Moved, err = a.findMoved(ctx, in.Target, in.Identity, heartbeat); err != nil {
+			if isNotYet(err) {
+				return GetResourceResult{}, err
+			}
+			return a.getFailed(ctx, in, heartbeat, err)
+		}
+	}
 	if in.WithoutBody {
 		a.bodies.Drop(result.Observed)
 		result.Observed = nil

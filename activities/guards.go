@@ -49,6 +49,8 @@ func (a *Activities) checkFreeze(ctx context.Context, desired resource.Desired) 
 func (a *Activities) checkAdoption(verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
 	desired := in.Desired
 	switch {
+	case !exists && !in.Moved.IsZero():
+		return movedVerdict(in), false
 	case verdict.Stops():
 	case !exists && in.unshown(a.now()):
 		return unshownVerdict(in, a.now()), false

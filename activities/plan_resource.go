@@ -119,7 +119,7 @@ func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (Pl
 // compare reads the resource and decides whether a PUT is due.
 func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, error) {
 	desired := p.in.Desired
-	got, err := p.getResource(ctx, GetResourceInput{Target: desired.Target()}, p.heartbeat)
+	got, err := p.getResource(ctx, GetResourceInput{Target: desired.Target(), Identity: p.memory.Identity}, p.heartbeat)
 	if err != nil {
 		return PlanResourceResult{}, err
 	}
@@ -139,6 +139,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	verdict := p.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 		ExistenceOnly: got.ExistenceOnly,
+		Moved:         got.Moved, Identity: p.memory.Identity,
 	}).Verdict
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.

@@ -27,6 +27,8 @@ type PostCheckInput struct {
 	Sent    bool              `json:"sent,omitempty"`
 	Kept    string            `json:"kept,omitempty"`
 	Secrets map[string]string `json:"secrets,omitempty"`
+	// Identity is what the workflow remembers.
+	Identity resource.Identity `json:"identity,omitempty"`
 	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
 }
@@ -39,6 +41,8 @@ type PostCheckResult struct {
 	// Kept are the paths where Azure keeps another value than the manifest's, which
 	// is not corrected; at most 20.
 	Kept []string `json:"kept,omitempty"`
+	// Identity replaces what the workflow remembers, when set.
+	Identity resource.Identity `json:"identity,omitempty"`
 }
 
 // PostCheck is step 5, a local activity: it decides whether the resource is Ready.
@@ -62,6 +66,9 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		request.Secrets = hashes
 	}
 	result := PostCheckResult{Verdict: a.Registry.PostCheck(ctx, request)}
+	if identity := identityOf(in.Desired.ID.Type(), request.Object.Observed); identity != nil && !maps.Equal(identity, in.Identity) {
+		result.Identity = identity
+	}
 	found := a.remember(in, request, &result)
 	if !result.Verdict.Stops() {
 		a.finishReady(ctx, request, found, in.Put, &result)

@@ -29,6 +29,9 @@ type PreCheckInput struct {
 	// Existed is set once a read of this workflow showed the resource: its absence
 	// means that it was deleted.
 	Existed bool `json:"existed,omitempty"`
+	// Moved is as in GetResourceResult; Identity proves it.
+	Moved    resource.ID       `json:"moved,omitzero"`
+	Identity resource.Identity `json:"identity,omitempty"`
 	// Approved is set when a user approved the recreation (reconcile --recreate).
 	Approved bool `json:"approved,omitempty"`
 	// PutAt is when ARM accepted a PUT that no read has shown yet, zero without one.

@@ -39,6 +39,9 @@ type PutResourceInput struct {
 	Correction bool `json:"correction,omitempty"`
 	// Requested is set when a user requested the pass: no put-budget limits it.
 	Requested bool `json:"requested,omitempty"`
+	// Identified is set when the resource has an Identity: where it disappeared since the
+	// pass read it, the next pass looks whether it was moved.
+	Identified bool `json:"identified,omitempty"`
 	// Approved and HoldDrops are as in PreCheckInput. Token is the same in all passes that try to make
 	// one write, and another one after ARM accepted it.
 	Approved  bool   `json:"approved,omitempty"`
@@ -196,7 +199,7 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 		return nil, p.awaitAbsence()
 	case agrees:
 		return nil, nil
-	case arm.IsAbsent(err) && !p.in.Create && !p.allowsRecreate(p.in.Desired, p.in.Approved):
+	case arm.IsAbsent(err) && !p.in.Create && (p.in.Identified || !p.allowsRecreate(p.in.Desired, p.in.Approved)):
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
 	case arm.IsAbsent(err) && p.repeated:
 		return nil, p.awaitAbsence()

@@ -81,5 +81,5 @@ func disappearedText(desired resource.Desired, recreation extensions.Recreation)
 // disappearedSinceRead is the verdict of a PUT that would recreate a resource which
 // existed when the pass read it: the next pass reports why it is not recreated.
 func disappearedSinceRead(desired resource.Desired) resource.Verdict {
-	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" disappeared since this pass read it, and it is not recreated by itself; the next pass reports why")
+	return resource.Block(resource.ReasonDisappeared, desired.ID.Short()+" disappeared since this pass read it; nothing is written, and the next pass decides")
 }

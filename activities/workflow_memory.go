@@ -20,6 +20,10 @@ type WorkflowMemory struct {
 	Existed bool `json:"existed,omitempty"`
 	// Memory is the baseline that PostCheck returned.
 	Memory json.RawMessage `json:"memory,omitempty"`
+	// Identity is what PostCheck returned.
+	Identity resource.Identity `json:"identity,omitempty"`
+	// Desired is the applied spec.
+	Desired *resource.Desired `json:"desired,omitempty"`
 }
 
 // MemoryReader queries the workflow of a resource. It returns false where nothing

@@ -42,6 +42,7 @@ const (
 	ReasonHeld                      Reason = "Held"
 	ReasonStopped                   Reason = "Stopped"
 	ReasonDisappeared               Reason = "Disappeared"
+	ReasonMoved                     Reason = "Moved"
 	ReasonAlreadyExists             Reason = "AlreadyExists"
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
 	ReasonObservedTooLarge          Reason = "ObservedTooLarge"
@@ -100,6 +101,7 @@ func Reasons() []ReasonInfo {
 		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature. Or a correction would remove what the manifest does not state."},
 		{ReasonStopped, RetryVerySlow, "the user who stopped it, or the owner of the manifest", "The resource is stopped and differs from the manifest; a PUT could start it."},
 		{ReasonDisappeared, RetrySlow, "the owner of the manifest", "The resource was deleted outside Armature."},
+		{ReasonMoved, RetryVerySlow, "the owner of the manifest", "The resource was moved to another resource group; it is not created again at its old place."},
 		{ReasonAlreadyExists, RetrySlow, "the owner of the manifest", "The resource exists, and the manifest does not allow its adoption."},
 		{ReasonDeletionNotSupported, RetryVerySlow, "you", "Azure has no DELETE for this type."},
 		{ReasonObservedTooLarge, RetryVerySlow, "the owner of the manifest", "The resource in Azure is too large to be stored in Temporal, so it cannot be compared."},

@@ -150,7 +150,7 @@ plan has its own codes: 0 no changes, 2 changes, 1 any error.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", cli.FlagErrorText(c, err)) })
 	root.AddCommand(
 		a.applyCommand(), a.planCommand(), a.validateCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
-		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(),
+		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(), a.moveCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.rulesCommand(), a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)

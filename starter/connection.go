@@ -28,6 +28,7 @@ type freezer interface {
 type dryRunner interface {
 	Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
 	Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
+	Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (activities.MoveResourceResult, error)
 }
 
 // examiner checks what Armature needs.

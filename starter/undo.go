@@ -9,6 +9,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/mover"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -60,6 +61,10 @@ func takenBackText(with resource.ID) string {
 		return "deletion taken back"
 	}
 	return "deletion taken back; it was requested with that of " + with.Short() + ", which requests it again unless you run `armature delete --abort " + with.Short() + "` too"
+}
+
+func (a *app) moveCommand() *cobra.Command {
+	return mover.Command(mover.Options{Out: a.out, By: a.by, Connect: func(ctx context.Context) (mover.Connection, error) { return a.connection(ctx) }})
 }
 
 func (a *app) forgetCommand() *cobra.Command {

@@ -56,7 +56,10 @@ type fakeTemporal struct {
 	// plans are the results of dry runs by resource name; runs are the workflow IDs.
 	plans   map[string]activities.PlanResourceResult
 	imports map[string]activities.ImportResourceResult
-	runs    []string
+	// moves are the results of MoveResource by resource name, moved the inputs.
+	moves map[string]activities.MoveResourceResult
+	moved []activities.MoveResourceInput
+	runs  []string
 	// asked counts the status queries.
 	asked   int
 	listErr error

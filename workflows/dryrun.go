@@ -13,6 +13,7 @@ const (
 	PlanResourceWorkflow   = "PlanResource"
 	ImportResourceWorkflow = "ImportResource"
 	DiagnoseWorkflow       = "Diagnose"
+	MoveResourceWorkflow   = "MoveResource"
 )
 
 // Prefixes of their workflow IDs; a resource ID begins with "/".
@@ -20,6 +21,7 @@ const (
 	PlanIDPrefix     = "plan:"
 	ImportIDPrefix   = "import:"
 	DiagnoseIDPrefix = "diagnose:"
+	MoveIDPrefix     = "move:"
 )
 
 // PlanResource returns what a pass would do to one resource. It fails only when the run
@@ -44,6 +46,17 @@ func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (ac
 	result, err := execute(planOptions(ctx, "import "+in.ID.Short()), a.ImportResource, in)
 	if err != nil && ctx.Err() == nil {
 		return activities.ImportResourceResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}, nil
+	}
+	return result, err
+}
+
+// MoveResource proves that a resource was moved and returns what its new workflow takes
+// over. It fails only when the run is canceled.
+func MoveResource(ctx workflow.Context, in activities.MoveResourceInput) (activities.MoveResourceResult, error) {
+	var a *activities.Activities
+	result, err := execute(planOptions(ctx, "prove the move of "+in.Old.Short()), a.MoveResource, in)
+	if err != nil && ctx.Err() == nil {
+		return activities.MoveResourceResult{Verdict: verdictOf(resource.Verdict{}, err)}, nil
 	}
 	return result, err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -67,6 +66,8 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 		return refused(RefusedDeleting, "%s is being deleted, and Azure may have accepted the DELETE: wait until it is deleted, then apply again", r.state.Desired.ID.Short())
 	case in.Once && r.state.Desired != nil && !r.state.Once:
 		return refused(RefusedOnce, "%s is managed already, and --once would end that: apply it without --once", r.state.Desired.ID.Short())
+	case in.Carried != nil && r.state.Desired != nil:
+		return refused(RefusedManaged, "%s is managed already: its own memory stays", r.state.Desired.ID.Short())
 	case in.Desired.ID.WorkflowID() != workflowID:
 		return refused(RefusedInvalid, "the resource ID %q does not belong to the workflow %q", in.Desired.ID, workflowID)
 	case in.Desired.APIVersion == "":
@@ -86,6 +87,9 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		result.TakenBack, result.DeletedWith = true, r.takeBack(ctx, in.By)
 	}
 	r.state.Once = in.Once
+	if in.Carried != nil {
+		r.state.carry(*in.Carried)
+	}
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
 		r.state.replaceSpec(in.Desired)
@@ -285,17 +289,4 @@ func (r *reconciler) requestPass(ctx workflow.Context, name, text string) {
 func (r *reconciler) recordMessage(ctx workflow.Context, name, text string) {
 	r.messages++
 	r.state.addDecision(Decision{At: workflow.Now(ctx), Pass: r.state.Pass, Step: name, Message: text})
-}
-
-// recollect returns the result of MemoryQuery.
-func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
-	s := r.state
-	memory := activities.WorkflowMemory{
-		Generation: s.Generation, Paused: s.Paused, Deleting: s.Delete != nil,
-		Applied: s.applied(), Existed: s.existed(), Memory: s.Memory,
-	}
-	if s.Desired != nil {
-		memory.Policy = s.Desired.Policy
-	}
-	return memory, nil
 }

@@ -3,6 +3,7 @@ package workflows
 import (
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -35,6 +36,7 @@ const (
 	RefusedInvalid    = "InvalidDesired"
 	RefusedNotManaged = "NotManaged"
 	RefusedProtected  = "Protected"
+	RefusedManaged    = "Managed"
 )
 
 // FatalError is the type of the application error with which a run of `--once`
@@ -54,6 +56,9 @@ type ApplyInput struct {
 	Once bool `json:"once,omitempty"`
 	// By is the user that applied it: user@host.
 	By string `json:"by,omitempty"`
+	// Carried is what a new workflow takes over from that of the old place of a moved
+	// resource, nil for none.
+	Carried *activities.Carried `json:"carried,omitempty"`
 }
 
 // ApplyResult is the result of ApplyUpdate.

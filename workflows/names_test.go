@@ -23,14 +23,14 @@ func TestNames(t *testing.T) {
 			lines = append(lines, kind+" "+name)
 		}
 	}
-	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.HoldBudgetsWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow)
+	add("workflow", workflows.ReconcileResourceWorkflow, workflows.SerializeSiblingsWorkflow, workflows.HoldFreezeWorkflow, workflows.HoldBudgetsWorkflow, workflows.PlanResourceWorkflow, workflows.ImportResourceWorkflow, workflows.MoveResourceWorkflow)
 	add("update", workflows.ApplyUpdate, workflows.ReconcileUpdate, workflows.PauseUpdate, workflows.ResumeUpdate, workflows.DeleteUpdate, workflows.AbortUpdate, workflows.ForgetUpdate,
 		workflows.TakeTurnUpdate, workflows.FreezeUpdate, workflows.UnfreezeUpdate, workflows.SpendUpdate)
 	add("signal", workflows.WakeSignal, workflows.EndTurnSignal)
 	add("query", workflows.StatusQuery, workflows.MemoryQuery, workflows.SpentQuery)
 	add("task-queue", workflows.TaskQueue)
 	add("error", workflows.FatalError)
-	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected)
+	add("refusal", workflows.RefusedDeleting, workflows.RefusedNotDeleted, workflows.RefusedInvalid, workflows.RefusedNotManaged, workflows.RefusedOnce, workflows.RefusedProtected, workflows.RefusedManaged)
 	add("memo", workflows.MemoID, workflows.MemoName, workflows.MemoAPIVersion, workflows.MemoPolicy, workflows.MemoFrozen)
 	attributes := workflows.SearchAttributes()
 	var names []string

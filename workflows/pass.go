@@ -136,17 +136,20 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 }
 
 func (r *reconciler) getResource(ctx workflow.Context, p *pass) resource.Verdict {
-	return r.readResource(ctx, p, activities.ExpectAny)
+	return r.read(ctx, p, activities.GetResourceInput{Identity: r.state.Identity})
 }
 
 // readResource reads the resource into the pass.
 func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activities.Expectation) resource.Verdict {
+	return r.read(ctx, p, activities.GetResourceInput{Expect: expect})
+}
+
+func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
 	var err error
-	p.got, err = executeRead(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), r, a.GetResource, activities.GetResourceInput{
-		Target: p.desired.Target(), Expect: expect, Repeated: r.state.Repeated, WithoutBody: r.inDeletion,
-		Deleted: p.deleted, PutAt: r.state.putAt(r.state.Delete == nil),
-	})
+	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Repeated, r.inDeletion
+	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Delete == nil)
+	p.got, err = executeRead(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), r, a.GetResource, in)
 	verdict := verdictOf(p.got.Verdict, err)
 	p.read = p.read || !verdict.Stops()
 	r.noteRead(p)
@@ -174,6 +177,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
 		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
 		Force: p.forced(), HoldDrops: r.state.holdsDrops(p), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
+		Moved: p.got.Moved, Identity: r.state.Identity,
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -201,7 +205,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	p.checked = true
 	in := activities.PostCheckInput{
 		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.adopt, Adopted: p.adopt, Changes: r.state.Changes,
+		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes,
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true
@@ -214,6 +218,9 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	}
 	if result.Memory != nil {
 		r.state.Memory, r.state.Accepted = result.Memory, nil
+	}
+	if result.Identity != nil {
+		r.state.Identity = result.Identity
 	}
 	return verdictOf(result.Verdict, err)
 }

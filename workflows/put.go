@@ -79,6 +79,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Force:      p.forced(), Changes: r.state.Changes,
 		Create: p.pre.Create, First: !r.state.existed() && !r.state.PutSent,
 		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
+		Identified: len(r.state.Identity) > 0,
 		Correction: r.state.isCorrection(p), Requested: p.requested, HoldDrops: r.state.holdsDrops(p),
 		Repeated: r.state.Repeated,
 	})

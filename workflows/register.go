@@ -29,6 +29,7 @@ func functions() map[string]any {
 		PlanResourceWorkflow:      PlanResource,
 		ImportResourceWorkflow:    ImportResource,
 		DiagnoseWorkflow:          Diagnose,
+		MoveResourceWorkflow:      MoveResource,
 	}
 }
 

@@ -112,6 +112,8 @@ type State struct {
 	Decisions      []Decision            `json:"decisions,omitempty"`
 	// Kept are the paths of the baseline, where Azure keeps another value.
 	Kept []string `json:"kept,omitempty"`
+	// Identity is how Azure identifies the resource wherever it is, as PostCheck found it.
+	Identity resource.Identity `json:"identity,omitempty"`
 	// Memory is the baseline. The activities own it; it is opaque here.
 	Memory json.RawMessage `json:"memory,omitempty"`
 }

@@ -44,6 +44,14 @@ func (c *Client) Import(ctx context.Context, workflowID string, in activities.Im
 	return result, err
 }
 
+// Move runs a MoveResource workflow and returns its result.
+func (c *Client) Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (result activities.MoveResourceResult, err error) {
+	err = c.dryRun(ctx, client.StartWorkflowOptions{
+		ID: workflowID, StaticSummary: text.CutBytes("move of "+in.Old.Type()+" "+in.Old.Short(), maxSummaryBytes),
+	}, workflows.MoveResourceWorkflow, in, &result)
+	return result, err
+}
+
 // Diagnose runs a Diagnose workflow: a worker checks its credentials and its way to
 // Azure.
 func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (result activities.DiagnoseResult, err error) {

@@ -61,6 +61,7 @@ var advices = map[resource.Reason]string{
 	resource.Reason("ScopeLocked"):      "remove the lock that the message names, or keep the resource",
 	resource.ReasonObservedTooLarge:     "make the resource smaller in Azure, or write an extension that leaves out what grows (ObservationTrimmer); `armature forget NAME` ends its management",
 	resource.ReasonDisappeared:          "restore it first if Azure can, as the message says; `armature reconcile --recreate NAME` (or -l SELECTOR) creates a new one, `armature forget NAME` accepts the loss",
+	resource.ReasonMoved:                "state the new place in the manifest, then run the `armature move` command of the message",
 	resource.ReasonFrozen:               "writes are frozen; `armature unfreeze` lifts the freeze",
 }
 

@@ -1,0 +1,23 @@
+package workflows
+
+import "github.com/armature-io/armature/activities"
+
+// recollect returns the result of MemoryQuery.
+func (r *reconciler) recollect() (activities.WorkflowMemory, error) {
+	s := r.state
+	memory := activities.WorkflowMemory{
+		Generation: s.Generation, Paused: s.Paused, Deleting: s.Delete != nil,
+		Applied: s.applied(), Existed: s.existed(), Memory: s.Memory,
+		Identity: s.Identity, Desired: s.Desired,
+	}
+	if s.Desired != nil {
+		memory.Policy = s.Desired.Policy
+	}
+	return memory, nil
+}
+
+// carry takes over what the workflow of the old place of a moved resource remembered.
+func (s *State) carry(c activities.Carried) {
+	s.Memory, s.Identity = c.Memory, c.Identity
+	s.Seen, s.PutSent, s.Paused = c.Existed, c.Applied, c.Paused
+}
