@@ -219,3 +219,33 @@ func TestRelocate(t *testing.T) {
 		t.Errorf("references %v", got.References)
 	}
 }
+
+// A plan shows a moved resource as its pass does.
+func TestPlanMoved(t *testing.T) {
+	t.Parallel()
+	w, d, identity := nsgWorld(t)
+	must(t, w.sim.Move(nsgText, rg2Text))
+	w.fleet.memories = map[string]WorkflowMemory{d.ID.Key(): {Generation: 1, Applied: true, Existed: true, Identity: identity, Desired: &d}}
+	got, failures := finish(w, w.acts.PlanResource, PlanResourceInput{Desired: d})
+	if len(failures) > 0 || got.Action != PlanBlocked || got.Reason != resource.ReasonMoved {
+		t.Errorf("the plan is %s %s (%s), %v", got.Action, got.Reason, got.Message, failures)
+	}
+}
+
+// ARM's lists lag behind: while one still shows the old ID, nothing is decided, for the
+// time of the reread window.
+func TestMovedListLags(t *testing.T) {
+	t.Parallel()
+	w, d, identity := nsgWorld(t)
+	w.sim.Delete(nsgText)
+	w.sim.AddFault(armsim.Fault{Method: http.MethodGet, Path: "/subscriptions/11111111-1111-1111-1111-111111111111", On: "any", Status: 200,
+		Body: json.RawMessage(`{"value":[{"id":"` + nsgText + `"}]}`)})
+	started := w.now()
+	got, failures := finish(w, w.acts.GetResource, GetResourceInput{Target: d.Target(), Identity: identity})
+	if len(failures) == 0 || failures[0].Type() != ErrorNotYet || w.now().Sub(started) < w.acts.options.RereadWindow {
+		t.Errorf("%d attempts in %s, want readings for %s", len(failures), w.now().Sub(started), w.acts.options.RereadWindow)
+	}
+	if got.Exists || got.Verdict.Stops() || !got.Moved.IsZero() {
+		t.Errorf("after the window: %+v", got)
+	}
+}

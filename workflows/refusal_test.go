@@ -8,6 +8,8 @@ import (
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 )
 
 // rereads makes the checks those of a worker that stops PUTs by itself.
@@ -145,7 +147,7 @@ func TestFailedStateOfOlderWorker(t *testing.T) {
 				return create(in)
 			}
 			if c.old {
-				r.OnGetVersion("reread-failed", -1, 1).Return(-1)
+				r.OnGetVersion("reread-failed", workflow.DefaultVersion, workflow.Version(1)).Return(workflow.DefaultVersion)
 			}
 			spec := desired()
 			r.input.State = &workflows.State{
@@ -153,6 +155,9 @@ func TestFailedStateOfOlderWorker(t *testing.T) {
 				Condition: resource.Condition{Severity: resource.SeverityError, Reason: c.condition, Message: "as before"},
 			}
 			r.start(70 * time.Minute)
+			if err := r.GetWorkflowError(); !temporal.IsCanceledError(err) {
+				t.Fatalf("the run ended with %v", err)
+			}
 			if passes, puts := r.count("CheckOwner"), r.count("PutResource"); passes != c.passes || puts != c.puts {
 				t.Errorf("%d passes and %d PUTs in an interval, want %d and %d: %s", passes, puts, c.passes, c.puts, c.reason)
 			}
