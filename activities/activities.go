@@ -91,6 +91,9 @@ type Activities struct {
 	// ignoredETags are the types, in lower case, whose service refuses the ETags that
 	// it shows.
 	ignoredETags sync.Map
+	// refusedVersions are the types with an api-version, in lower case, that the service
+	// does not have although it is published.
+	refusedVersions sync.Map
 	// patchOnly are the types, in lower case, that have no PUT.
 	patchOnly sync.Map
 }

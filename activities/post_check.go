@@ -69,7 +69,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	if identity := identityOf(in.Desired.ID.Type(), request.Object.Observed); identity != nil && !maps.Equal(identity, in.Identity) {
 		result.Identity = identity
 	}
-	found := a.remember(in, request, &result)
+	found := a.remember(ctx, in, request, &result)
 	if !result.Verdict.Stops() {
 		a.finishReady(ctx, request, found, in.Put, &result)
 	}
@@ -78,10 +78,11 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 }
 
 // remember renews the baseline, and returns the comparison with it.
-func (a *Activities) remember(in PostCheckInput, request extensions.Request, result *PostCheckResult) drift.Result {
+func (a *Activities) remember(ctx context.Context, in PostCheckInput, request extensions.Request, result *PostCheckResult) drift.Result {
 	options := request.Comparison()
 	found := drift.Compare(request.Object.Desired, request.Object.Observed, options)
 	if a.renewBaseline(in, request, found, result.Verdict.Stops(), &options) {
+		a.rememberNewer(ctx, in, request, &options.Baseline)
 		if encoded, err := json.Marshal(options.Baseline); err == nil && (in.Put || !bytes.Equal(encoded, in.Memory)) {
 			result.Memory = encoded
 			found = drift.Compare(request.Object.Desired, request.Object.Observed, options)

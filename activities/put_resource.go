@@ -252,7 +252,7 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 		return p.done("the operation ended meanwhile: " + state)
 	}
 	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
-		return p.checkWritable()
+		return p.checkWritable(ctx)
 	}
 	compared := p.request
 	object := *p.request.Object
@@ -260,7 +260,7 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 	compared.Object = &object
 	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
 	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
-		return p.checkWritable()
+		return p.checkWritable(ctx)
 	}
 	return p.done("in sync meanwhile: no PUT")
 }
@@ -268,11 +268,15 @@ func (p *put) checkDue(ctx context.Context) *PutResourceResult {
 // checkWritable returns the result when a PUT is due that must not be sent: the resource
 // was stopped since the pass read it, or a correction would remove what others set since.
 // It returns nil when the PUT may be sent.
-func (p *put) checkWritable() *PutResourceResult {
+func (p *put) checkWritable(ctx context.Context) *PutResourceResult {
 	if verdict, stopped := p.Registry.Stopped(p.request.Object); stopped && !p.in.Force {
 		return p.stopUnsent(verdict, p.maySent)
 	}
-	if held := p.Registry.HeldDrops(p.request); held != nil {
+	held := p.Registry.HeldDrops(p.request)
+	if held == nil {
+		held = p.checkNewer(ctx)
+	}
+	if held != nil {
 		return p.stopUnsent(*held, p.maySent)
 	}
 	return nil

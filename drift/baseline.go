@@ -52,6 +52,9 @@ type Baseline struct {
 	// Unstated are hashes of the values that the service set by itself at the last
 	// PUT, with their paths. Keep leaves them to the service.
 	Unstated PathSet `json:"unstated,omitempty"`
+	// Newer are the values that only a newer api-version showed after the last PUT; nil if
+	// it was not read.
+	Newer *NewerValues `json:"newer,omitempty"`
 	// Refused are values of other tools that Azure refused in a PUT; nil for none.
 	Refused *Refused `json:"refused,omitempty"`
 	// Corrections counts, by path, the PUTs that restored a value.
@@ -111,6 +114,9 @@ func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	baseline.Unstated = opts.Baseline.Unstated
 	if opts.Sent {
 		baseline.Unstated = unstatedValues(desired, observed, opts)
+	}
+	if !opts.Put {
+		baseline.Newer = opts.Baseline.Newer
 	}
 	known := opts.Baseline.Added.decoded()
 	baseline.Sent = opts.Sent || opts.Baseline.sent() && !slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(h pathHash) bool { return !known.hasHash(h) })

@@ -155,7 +155,7 @@ func differing(found drift.Result) PreReconcileCheckResult {
 		message += fmt.Sprintf(" (and %d more)", others)
 	}
 	if len(found.Drops.Paths) > 0 {
-		message += "; the PUT removes what the manifest does not set: " + dropsText(found.Drops)
+		message += "; the PUT removes what the manifest does not set: " + DropsText(found.Drops)
 	}
 	result := proceedWith(message)
 	result.compared = true

@@ -34,13 +34,13 @@ func holding(found drift.Result, id resource.ID) PreReconcileCheckResult {
 func heldVerdict(id resource.ID, drops drift.Drops) resource.Verdict {
 	verdict := resource.Block(resource.ReasonHeld, fmt.Sprintf(
 		"a correction would remove what the manifest does not set: %s; no user requested it, so nothing is sent. "+
-			"To keep it, set it in the manifest; to let it go, run armature reconcile %s", dropsText(drops), id.Short()))
+			"To keep it, set it in the manifest; to let it go, run armature reconcile %s", DropsText(drops), id.Short()))
 	verdict.Class, verdict.Actor = resource.RetryVerySlow, "the owner of the manifest"
 	verdict.Drops, verdict.MoreDrops = drops.Paths, drops.More
 	return verdict
 }
 
-// dropsText names the first drops and the number of the others.
-func dropsText(drops drift.Drops) string {
+// DropsText names the first drops and the number of the others.
+func DropsText(drops drift.Drops) string {
 	return summarizeOf(drops.Paths, len(drops.Paths)+drops.More)
 }

@@ -27,8 +27,8 @@ type index struct {
 	providers []*provider
 	// types are sorted by key.
 	types []publishedType
-	// marks, readOnly and oneShot are derived from types at the first use, by key.
-	marks, readOnly, oneShot sync.Map
+	// marks, readOnly, oneShot and newer are derived from types at the first use, by key.
+	marks, readOnly, oneShot, newer sync.Map
 }
 
 // publishedType is a type with its versions in ascending order.

@@ -1,0 +1,132 @@
+package drift
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// patchingProvider handles a PUT like a PATCH: what a body omits stays
+// (learn.microsoft.com, PUT calls for creation or updates on compute resources).
+const patchingProvider = "microsoft.compute/"
+
+// NewerThan returns what a PUT may remove because the api-version of the manifest does not
+// have it; the zero value if there is none, or if the PUT leaves it alone.
+func NewerThan(resourceType, apiVersion string) types.Newer {
+	if strings.HasPrefix(strings.ToLower(resourceType), patchingProvider) {
+		return types.Newer{}
+	}
+	return types.NewerThan(resourceType, apiVersion)
+}
+
+// NewerValues are hashes of the values that only a newer api-version shows, after a PUT:
+// what the service had set by itself.
+type NewerValues struct {
+	Version string  `json:"version"`
+	Values  PathSet `json:"values"`
+}
+
+// NewNewerValues returns the values of observed, a body in the newer version.
+func NewNewerValues(desired, observed map[string]any, newer types.Newer, opts Options) *NewerValues {
+	values := map[pathHash]int{}
+	newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
+		values[hasher{opts.Key}.leaf(value, path)] = len(path)
+	})
+	return &NewerValues{Version: newer.Version, Values: newPathSet(values, maxUnstated)}
+}
+
+// NewerDrops returns the values of observed, a body in the newer version, that others set
+// since the last PUT and that a PUT in the manifest's version may remove. Where the
+// baseline has none of that version, only references to other resources count: services
+// fill in other values by themselves.
+func NewerDrops(desired, observed map[string]any, newer types.Newer, opts Options) Drops {
+	f := dropFinder{}
+	before := opts.Baseline.Newer
+	known := before != nil && before.Version == newer.Version
+	var values decodedSet
+	if known {
+		values = before.Values.decoded()
+	}
+	newerLeaves(newer.Members, desired, observed, nil, func(path resource.Path, value any) {
+		switch {
+		case known && !values.hasHash(hasher{opts.Key}.leaf(value, path)), !known && refers(value):
+			f.add(path)
+		}
+	})
+	return f.drops
+}
+
+// refers reports whether a value is a reference to another resource, or a list with one.
+func refers(value any) bool {
+	items, _ := value.([]any)
+	return isReference(value) || slices.ContainsFunc(items, isReference)
+}
+
+// newerLeaves visits the values below the members of a newer version that desired does not
+// state. A value is a scalar, a reference, or a whole list.
+func newerLeaves(members *types.Paths, desired, observed map[string]any, path resource.Path, visit func(resource.Path, any)) {
+	if members == nil {
+		return
+	}
+	for name := range inOrder(observed) {
+		step := resource.Step{Name: name}
+		inside, below := members.Below(step), path.With(step)
+		_, stated, isStated := property(desired, name)
+		switch value := observed[name].(type) {
+		case map[string]any:
+			own, _ := stated.(map[string]any)
+			if inside.Ends() && !isStated {
+				visitLeaves(value, below, visit)
+			} else {
+				newerLeaves(inside, own, value, below, visit)
+			}
+		case []any:
+			if inside.Ends() && !isStated {
+				visitLeaves(value, below, visit)
+			} else {
+				newerItems(inside.Below(resource.Step{Any: true}), stated, value, below, visit)
+			}
+		default:
+			if inside.Ends() && !isStated {
+				visitLeaves(value, below, visit)
+			}
+		}
+	}
+}
+
+// newerItems visits the values in the items of a list, which the items of desired with the
+// same name may state.
+func newerItems(members *types.Paths, desired any, items []any, path resource.Path, visit func(resource.Path, any)) {
+	if members == nil {
+		return
+	}
+	stated, _ := desired.([]any)
+	for i, item := range items {
+		object, _ := item.(map[string]any)
+		step := resource.Step{Index: i, IsIndex: true}
+		var own map[string]any
+		if name := keyOf(item, "name"); name != "" {
+			step = resource.Step{Key: "name", Value: name}
+			if at := slices.IndexFunc(stated, func(other any) bool { return strings.EqualFold(keyOf(other, "name"), name) }); at >= 0 {
+				own, _ = stated[at].(map[string]any)
+			}
+		}
+		newerLeaves(members, own, object, path.With(step), visit)
+	}
+}
+
+// visitLeaves visits the values below one that only a newer version shows.
+func visitLeaves(value any, path resource.Path, visit func(resource.Path, any)) {
+	members, isMap := value.(map[string]any)
+	switch {
+	case isEmpty(value) || value == "" || slices.Contains(neverEchoed, strings.ToLower(lastName(path))):
+	case isMap && !isReference(value):
+		for name := range inOrder(members) {
+			visitLeaves(members[name], path.With(resource.Step{Name: name}), visit)
+		}
+	default:
+		visit(path, value)
+	}
+}
