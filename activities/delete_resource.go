@@ -50,6 +50,9 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	stop := checkPolicy(in.Desired, "DELETE")
 	if stop == nil {
+		stop = checkPurge(in.Desired)
+	}
+	if stop == nil {
 		stop = a.checkFreeze(ctx, in.Desired)
 	}
 	if stop != nil {
@@ -72,7 +75,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 		return DeleteResourceResult{Verdict: a.report("DeleteResource",
 			resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "the extension that deletes the resource failed: "+err.Error()))}, nil
 	}
-	verdict = resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status))
+	verdict = resource.Proceed(fmt.Sprintf("ARM accepted the DELETE with status %d", operation.Status) + deletionText(in.Desired))
 	switch operation.Status {
 	case 0:
 		verdict.Message = "an extension deletes the resource without a DELETE of its own ID; the resource is read until it is absent"
@@ -205,7 +208,7 @@ func (a *Activities) deleteThrough(ctx context.Context, desired resource.Desired
 	}
 	responses := make(chan response, 1)
 	err = a.Registry.Delete(ctx, a.request(desired), func(ctx context.Context) error {
-		sent, refusal := a.Client.Delete(ctx, desired.ID, desired.APIVersion)
+		sent, refusal := a.Client.Delete(arm.WithDeleteQuery(ctx, deleteQuery(desired)), desired.ID, desired.APIVersion)
 		select {
 		case responses <- response{sent, refusal}:
 		default: // an extension that deletes twice: the first response counts

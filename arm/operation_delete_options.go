@@ -2,6 +2,7 @@ package arm
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 )
@@ -21,6 +22,20 @@ type deleteOptionsKey struct{}
 // the DELETE itself.
 func WithDeleteOptions(ctx context.Context, options DeleteOptions) context.Context {
 	return context.WithValue(ctx, deleteOptionsKey{}, options)
+}
+
+// WithDeleteQuery adds parameters to the options of the context. They replace those of
+// the same name.
+func WithDeleteQuery(ctx context.Context, query map[string]string) context.Context {
+	options := deleteOptions(ctx)
+	options.Query = maps.Clone(options.Query)
+	for name, value := range query {
+		if options.Query == nil {
+			options.Query = url.Values{}
+		}
+		options.Query.Set(name, value)
+	}
+	return WithDeleteOptions(ctx, options)
 }
 
 // deleteOptions returns the options of the context, zero where it has none.

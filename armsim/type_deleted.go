@@ -21,6 +21,9 @@ type softDelete struct {
 	recoverPath, recoverValue string
 	// purge is the action that deletes it for good; "" for a DELETE.
 	purge string
+	// forceParameter is the parameter of a DELETE, with the value true, after which nothing
+	// is kept; "" for none.
+	forceParameter string
 	// backReference is the property with the ID of the deleted resource.
 	backReference string
 }
@@ -58,6 +61,11 @@ func softDeletes() []softDelete {
 			recoverPath: "createMode", recoverValue: "recover", purge: "purge", backReference: "configurationStoreId",
 		},
 		{
+			// The name is free at once; a new workspace of that name recovers the deleted one.
+			// azure-monitor/logs/delete-workspace
+			typ: "microsoft.operationalinsights/workspaces", collection: "microsoft.operationalinsights/deletedworkspaces", forceParameter: "force",
+		},
+		{
 			// The name is free at once; a new account of that name ends the recovery.
 			typ: storageType, collection: "microsoft.storage/locations/deletedaccounts", backReference: "storageAccountResourceId",
 		},
@@ -91,7 +99,9 @@ func (s *Simulator) keepDeleted(r *resource) {
 	if r == nil || r.hidden || r.recording != nil || s.find(r.id) != r {
 		return
 	}
-	if rule, ok := softDeleteOf(r.typ); ok && s.deleted[key(r.id)] == nil {
+	rule, ok := softDeleteOf(r.typ)
+	forced := rule.forceParameter != "" && strings.EqualFold(r.deleteQuery.Get(rule.forceParameter), "true")
+	if ok && !forced && s.deleted[key(r.id)] == nil {
 		s.deleted[key(r.id)] = &deletedResource{rule: rule, top: r, below: s.below(r.id)}
 	}
 }

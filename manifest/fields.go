@@ -97,6 +97,10 @@ func Fields() []Field {
 			Effect: "The credential for every request about the resource: a name from the section `credentials` of the worker's configuration. The default is the one that the configuration assigns to its subscription, otherwise `azure.credential`.",
 		},
 		{
+			Name: "reconcile.delete", Kind: KindMapping,
+			Effect: fmt.Sprintf("How the resource is deleted, as it was last applied. `query`: up to %d parameters of the DELETE beside the api-version, such as `forceDeletion` of a virtual machine; no secrets. `purge: true`: afterwards, what Azure keeps of the deleted resource is purged, so that its name is free and nothing restores it; only for the types in [safety.md](safety.md#purge), never by default.", maxDeleteParameters),
+		},
+		{
 			Name: "reconcile.validation", Kind: KindChoice,
 			Effect:  "How findings of the published resource types count for this manifest. `default`: faults refuse it, warnings are printed. `strict`: warnings are faults. `warn`: faults are warnings. `off`: no check. `--validation` of a command overrides it. [validation.md](validation.md) lists the findings.",
 			Allowed: texts(Validations()...),

@@ -59,6 +59,9 @@ func (l *loader) readReconcile(d *draft) {
 	if ignore := section.get("ignore"); ignore != nil {
 		l.readIgnore(d, ignore)
 	}
+	if deletion := section.get("delete"); deletion != nil {
+		l.readDeletion(d, deletion)
+	}
 	if credential := section.get("credential"); credential != nil {
 		l.readCredential(d, credential)
 	}

@@ -123,6 +123,13 @@ func referenceCases() map[string]referenceCase {
 			example: "reconcile: {credential: prod-eu}",
 			bad:     []string{"reconcile: {credential: Prod EU}", "reconcile: {credential: 5}"},
 		},
+		"reconcile.delete": {
+			example: "reconcile: {delete: {query: {forceDeletion: true}, purge: false}}",
+			bad: []string{
+				"reconcile: {delete: true}", "reconcile: {delete: {query: {api-version: 2023-01-01}}}", "reconcile: {delete: {query: {sig: abc}}}",
+				"reconcile: {delete: {query: {force: [true]}}}", "reconcile: {delete: {purge: yes please}}", "reconcile: {delete: {force: true}}",
+			},
+		},
 		"reconcile.validation": {
 			example: "reconcile: {validation: warn}",
 			bad:     []string{"reconcile: {validation: lax}", "reconcile: {validation: false}"},

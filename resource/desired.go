@@ -137,10 +137,25 @@ type Desired struct {
 	// SecretRefs are the references behind them (env:NAME), each once. ARM may
 	// return their values anywhere.
 	SecretRefs []string `json:"secretRefs,omitempty"`
+	// Deletion states how the resource is deleted.
+	Deletion Deletion `json:"delete,omitzero"`
 	// Timeout is the maximum duration of one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`
 }
+
+// Deletion states how a resource is deleted.
+type Deletion struct {
+	// Query are parameters of the DELETE beside the api-version: texts that are no
+	// secrets.
+	Query map[string]string `json:"query,omitempty"`
+	// Purge gives up what Azure keeps of a deleted resource, so that its name is free
+	// and nothing restores it.
+	Purge bool `json:"purge,omitempty"`
+}
+
+// IsZero reports whether nothing is stated.
+func (d Deletion) IsZero() bool { return len(d.Query) == 0 && !d.Purge }
 
 // Needs returns the resources that this one requires, each once: the owner, the
 // references of the body, and dependsOn, in this order. Deletions run in the

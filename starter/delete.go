@@ -8,6 +8,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -152,7 +153,7 @@ func (a *app) sendDelete(ctx context.Context, b *connection, r backend.Record, i
 	case result.Detached:
 		return "no longer managed; it is kept in Azure (its policy)", err
 	}
-	return "deletion requested", err
+	return "deletion requested" + plan.DeletionText(result.Deletion), err
 }
 
 // confirmDelete asks before a deletion. A query needs --yes without a terminal,

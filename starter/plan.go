@@ -158,7 +158,9 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prun
 		return plan.Plan{}, err
 	}
 	stale, _, err := pruning.Stale(ctx, b, set)
-	return plan.New(set.Resources, results, stale), err
+	p := plan.New(set.Resources, results, stale)
+	p.NameDeletions(ctx, b)
+	return p, err
 }
 
 // planFileFlags are the flags of apply that can be combined with --plan-file.

@@ -56,7 +56,9 @@ func (r *reconciler) checkOwnerForDelete(ctx workflow.Context, p *pass) resource
 	})
 	p.overdueAfter = result.OverdueAfter
 	if err == nil && result.OwnerAbsent {
-		r.finishDeletion(ctx, resource.ReasonDeleted, "deleted: its owner "+p.desired.Owner.Short()+" does not exist")
+		if verdict := r.purgeAndFinish(ctx, p, "deleted: its owner "+p.desired.Owner.Short()+" does not exist"); verdict.Stops() {
+			return verdict
+		}
 		return resource.Proceed("the owner does not exist, so the resource does not either")
 	}
 	return verdictOf(result.Verdict, err)
@@ -85,7 +87,9 @@ func (r *reconciler) getForDelete(ctx workflow.Context, p *pass) resource.Verdic
 		}
 	}
 	if !p.got.Exists {
-		r.finishDeletion(ctx, resource.ReasonDeleted, "the resource does not exist")
+		if purged := r.purgeAndFinish(ctx, p, "the resource does not exist"); purged.Stops() {
+			return purged
+		}
 	}
 	return verdict
 }
@@ -123,8 +127,35 @@ func (r *reconciler) deleteResource(ctx workflow.Context, p *pass) resource.Verd
 	if p.got.Exists {
 		return resource.Block(resource.ReasonDeleting, "ARM accepted the DELETE, but a GET still returns the resource; it is read again")
 	}
-	r.finishDeletion(ctx, resource.ReasonDeleted, "deleted")
+	if verdict := r.purgeAndFinish(ctx, p, "deleted"); verdict.Stops() {
+		return verdict
+	}
 	return resource.Proceed("the resource is deleted")
+}
+
+// purgeAndFinish ends the deletion of an absent resource. Where ARM accepted the DELETE
+// and the manifest states a purge, it purges first what Azure keeps of the resource. What
+// disappeared without a DELETE is never purged.
+func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message string) resource.Verdict {
+	if purge := r.state.Purge; purge != nil && !r.isTakenBack() {
+		if purge.Since.IsZero() {
+			purge.Since = workflow.Now(ctx)
+		}
+		var a *activities.Activities
+		result, err := execute(requestOptions(ctx, "purge "+p.desired.ID.Short()), a.PurgeResource, activities.PurgeResourceInput{
+			Desired: p.desired, Since: purge.Since, Sent: purge.Sent, Repeated: r.state.Repeated,
+		})
+		purge.Sent = purge.Sent || result.Sent
+		verdict := verdictOf(result.Verdict, err)
+		if verdict.Stops() || ctx.Err() != nil || r.state.Forget != nil {
+			return verdict
+		}
+		r.logDecision(ctx, p, "PurgeResource", verdict)
+		message += "; " + verdict.Message
+		r.state.Purge = nil
+	}
+	r.finishDeletion(ctx, resource.ReasonDeleted, message)
+	return resource.Verdict{}
 }
 
 // deleteAndPoll sends the DELETE and waits for its operation.
@@ -144,6 +175,9 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	}
 	r.logDecision(ctx, p, "DeleteResource", verdict)
 	p.deleted = result.Accepted
+	if result.Accepted && p.desired.Deletion.Purge {
+		r.state.Purge = &Purge{}
+	}
 	if result.Done {
 		return verdict
 	}

@@ -35,7 +35,7 @@ func (r *reconciler) endManagement(ctx workflow.Context) {
 	if s.Delete != nil && !s.DeleteUnsent {
 		message = "no longer managed (forget " + attribution(PauseInput(*s.Forget)) + "); a DELETE may have been sent before, so Azure may still delete it"
 	}
-	s.Delete, s.DeletionStarted, s.DeleteUnsent, s.Undo = nil, false, false, nil
+	s.Delete, s.DeletionStarted, s.DeleteUnsent, s.Undo, s.Purge = nil, false, false, nil, nil
 	s.Condition.Set(resource.Condition{
 		Severity: resource.SeverityInfo, Reason: resource.ReasonDetached, Message: message, ObservedGeneration: s.Generation,
 	}, now)

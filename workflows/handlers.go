@@ -254,7 +254,11 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		message += ", with data"
 	}
 	r.requestPass(ctx, DeleteUpdate, message)
-	return DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Detaches()}, nil
+	result := DeleteResult{Changed: changed, Detached: r.state.Desired.Policy.Detaches()}
+	if stated := r.state.Desired.Deletion; !stated.IsZero() {
+		result.Deletion = &stated
+	}
+	return result, nil
 }
 
 // join keeps what an earlier request for the same deletion asked for. A request of a

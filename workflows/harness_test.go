@@ -49,6 +49,7 @@ type script struct {
 	wake   func(activities.WakeDependentsInput) error
 	turns  []activities.Turn
 	delete func(activities.DeleteResourceInput) activities.DeleteResourceResult
+	purge  func(activities.PurgeResourceInput) activities.PurgeResourceResult
 }
 
 func newScript() *script {
@@ -212,6 +213,10 @@ func (r *run) register() {
 		"AbortDependents": func(_ context.Context, in activities.AbortDependentsInput) (activities.AbortDependentsResult, error) {
 			r.recordCall("AbortDependents")
 			return activities.AbortDependentsResult{Verdict: resource.Proceed("took back 2")}, nil
+		},
+		"PurgeResource": func(_ context.Context, in activities.PurgeResourceInput) (activities.PurgeResourceResult, error) {
+			r.recordCall("PurgeResource")
+			return r.script.purge(in), nil
 		},
 		"DeleteResource": func(_ context.Context, in activities.DeleteResourceInput) (activities.DeleteResourceResult, error) {
 			r.recordCall("DeleteResource")

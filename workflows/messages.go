@@ -139,6 +139,8 @@ type DeleteResult struct {
 	Changed bool `json:"changed"`
 	// Detached is set when the policy leaves the resource in Azure.
 	Detached bool `json:"detached,omitempty"`
+	// Deletion is what the applied manifest states about the deletion, nil for nothing.
+	Deletion *resource.Deletion `json:"deletion,omitempty"`
 }
 
 // AbortInput is the payload of AbortUpdate, which takes a deletion back that has sent
@@ -213,6 +215,8 @@ type Status struct {
 	Condition  resource.Condition `json:"condition"`
 	// Pass is the number of the last finished pass.
 	Pass int64 `json:"pass"`
+	// Deletion is what the applied manifest states about a deletion, nil for nothing.
+	Deletion *resource.Deletion `json:"delete,omitempty"`
 	// InPass is set while a pass runs, or a message has requested one.
 	InPass bool `json:"inPass,omitempty"`
 	// PassSince is when the pass that runs began; zero while none does.

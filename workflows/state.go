@@ -29,6 +29,9 @@ type State struct {
 	// DeleteUnsent is set from the request of a deletion until ARM may have accepted a
 	// DELETE. States of older workers lack it: their deletions cannot be taken back.
 	DeleteUnsent bool `json:"deleteUnsent,omitempty"`
+	// Purge is set once ARM accepted the DELETE of a resource whose manifest states a
+	// purge, until that is done.
+	Purge *Purge `json:"purge,omitempty"`
 	// Undo is what is left to do after a deletion was taken back.
 	Undo *Undo `json:"undo,omitempty"`
 	// Forget ends the management.
@@ -118,6 +121,14 @@ type State struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 }
 
+// Purge is the purge of what Azure keeps of a deleted resource.
+type Purge struct {
+	// Since is when the resource was first absent, Sent is set once ARM accepted the
+	// purge.
+	Since time.Time `json:"since,omitzero"`
+	Sent  bool      `json:"sent,omitempty"`
+}
+
 // status returns the state as users see it.
 func (s *State) status() *Status {
 	status := &Status{
@@ -134,6 +145,9 @@ func (s *State) status() *Status {
 		status.ID, status.Name, status.APIVersion, status.Owner = d.ID, d.Name, d.APIVersion, d.Owner
 		status.Policy, status.Credential, status.Interval, status.Labels = d.Policy, d.Credential, d.Interval, d.Labels
 		status.Needs = d.Needs()
+		if !d.Deletion.IsZero() {
+			status.Deletion = &d.Deletion
+		}
 	}
 	return status
 }

@@ -42,6 +42,12 @@ func fields() object {
 		}
 	}
 	properties["type"].(object)["pattern"] = typePattern
+	deletion := properties["reconcile"].(object)["properties"].(object)["delete"].(object)
+	deletion["additionalProperties"] = false
+	deletion["properties"] = object{
+		"query": object{"type": "object", "additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
+		"purge": object{"type": "boolean"},
+	}
 	return root
 }
 

@@ -1,0 +1,158 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+)
+
+// PurgeResourceInput is a deleted resource whose manifest states a purge.
+type PurgeResourceInput struct {
+	Desired resource.Desired `json:"desired"`
+	// Since is when the resource was first absent, Sent is set once ARM accepted the
+	// purge.
+	Since    time.Time `json:"since,omitzero"`
+	Sent     bool      `json:"sent,omitempty"`
+	Repeated Repeated  `json:"repeated,omitzero"`
+}
+
+// PurgeResourceResult is the outcome of a purge. It blocks until Azure keeps nothing of
+// the resource.
+type PurgeResourceResult struct {
+	Verdict resource.Verdict `json:"verdict"`
+	// Sent is set when ARM accepted the purge.
+	Sent bool `json:"sent,omitempty"`
+}
+
+// keptVisibleAfter is how long a list of deleted resources may lag behind a DELETE.
+const keptVisibleAfter = 2 * time.Minute
+
+// PurgeResource purges what Azure keeps of a resource that its workflow deleted. It
+// obeys policies and freezes as the DELETE does. It purges only the remains of this very
+// resource: names are unique in all of Azure, and another resource may have had it. It
+// may be repeated.
+func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (PurgeResourceResult, error) {
+	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	heartbeat := startHeartbeat[readProgress](ctx)
+	defer heartbeat.stop()
+	if err := checkWorkerStop(ctx); err != nil {
+		return PurgeResourceResult{}, err
+	}
+	stop := checkPolicy(in.Desired, "DELETE")
+	if stop == nil {
+		stop = a.checkFreeze(ctx, in.Desired)
+	}
+	if stop != nil {
+		return PurgeResourceResult{Verdict: a.report("PurgeResource", *stop)}, nil
+	}
+	requests, cancel := requestContext(ctx)
+	defer cancel()
+	result, err := a.purge(requests, in)
+	if err != nil {
+		if retry := countTransient(heartbeat, err); retry != nil {
+			return PurgeResourceResult{}, retry
+		}
+		request := failedRequest{id: in.Desired.ID, apiVersion: in.Desired.APIVersion, repeated: in.Repeated}
+		result.Verdict = a.failureVerdict(ctx, request, err, &lastAnswer{})
+		result.Verdict.Message = "the resource is deleted, and its purge failed: " + result.Verdict.Message
+	}
+	result.Verdict = a.report("PurgeResource", result.Verdict)
+	return result, nil
+}
+
+// purge looks for what Azure keeps of the resource and requests its purge once.
+func (a *Activities) purge(ctx context.Context, in PurgeResourceInput) (PurgeResourceResult, error) {
+	id := in.Desired.ID
+	way, found := purgeWayOf(id.Type())
+	if !found || way.parameter != "" {
+		return PurgeResourceResult{Verdict: resource.Proceed("purged with the DELETE")}, nil
+	}
+	kept, err := way.kept(id, locationOf(in.Desired))
+	if err != nil {
+		return PurgeResourceResult{Verdict: resource.Proceed("not purged: its manifest states no location")}, nil //nolint:nilerr // nothing else would change that
+	}
+	body, err := a.Client.Get(ctx, kept, way.apiVersion)
+	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Status == http.StatusNotFound {
+		if !in.Sent && a.now().Sub(in.Since) < keptVisibleAfter {
+			return PurgeResourceResult{Verdict: waitForPurge("Azure does not show the deleted resource yet")}, nil
+		}
+		if in.Sent {
+			return PurgeResourceResult{Verdict: resource.Proceed("purged")}, nil
+		}
+		return PurgeResourceResult{Verdict: resource.Proceed("Azure keeps nothing of it")}, nil
+	}
+	if err != nil {
+		return PurgeResourceResult{}, err
+	}
+	if verdict, decided := way.decide(id, body.Body, in.Sent); decided {
+		return PurgeResourceResult{Verdict: verdict}, nil
+	}
+	if way.action != "" {
+		_, err = a.Client.Post(ctx, kept, way.action, way.apiVersion, nil)
+	} else {
+		_, err = a.Client.Delete(ctx, kept, way.apiVersion)
+	}
+	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Status == http.StatusConflict {
+		return PurgeResourceResult{Verdict: waitForPurge("another operation on the deleted resource is in progress")}, nil
+	}
+	if err != nil {
+		return PurgeResourceResult{}, err
+	}
+	return PurgeResourceResult{Verdict: waitForPurge("Azure accepted the purge"), Sent: true}, nil
+}
+
+// decide returns the verdict where what Azure keeps is not to be purged: it is that of
+// another resource, it is protected, or its purge is in progress.
+func (w purgeWay) decide(id resource.ID, body []byte, sent bool) (resource.Verdict, bool) {
+	var found struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(body, &found); err != nil {
+		return resource.Proceed("not purged: Azure returned no JSON for the deleted resource"), true
+	}
+	original, _ := found.Properties[w.original].(string)
+	until, _ := found.Properties["scheduledPurgeDate"].(string)
+	switch {
+	case w.original != "" && !strings.EqualFold(original, id.String()):
+		return resource.Proceed("not purged: the deleted resource of this name is " + original), true
+	case found.Properties["purgeProtectionEnabled"] == true:
+		return resource.Proceed(strings.TrimSpace("not purged: it has purge protection " + until)), true
+	case sent:
+		return waitForPurge("the purge is in progress"), true
+	}
+	return resource.Verdict{}, false
+}
+
+// waitForPurge is the verdict of a purge that is not done.
+func waitForPurge(message string) resource.Verdict {
+	verdict := resource.Block(resource.ReasonDeleting, "the resource is deleted and is being purged: "+message)
+	verdict.Class = resource.RetryFast
+	return verdict
+}
+
+// locationOf returns the location that a manifest states.
+func locationOf(desired resource.Desired) string {
+	var body struct {
+		Location string `json:"location"`
+	}
+	_ = json.Unmarshal(desired.Body, &body) // a body without a text has none
+	return body.Location
+}
+
+// checkPurge blocks the deletion of a type for which no purge is known, where the
+// manifest states one: the user relies on it.
+func checkPurge(desired resource.Desired) *resource.Verdict {
+	if _, found := purgeWayOf(desired.ID.Type()); found || !desired.Deletion.Purge {
+		return nil
+	}
+	return new(resource.Fail(resource.ReasonFailed, resource.RetryVerySlow, fmt.Sprintf(
+		"the manifest of %s states reconcile.delete.purge, and no purge of %s is known; remove that and apply, then delete again",
+		desired.ID.Short(), desired.ID.Type())))
+}
