@@ -59,7 +59,7 @@ func (w *world) replay(t *testing.T, tr *trace) error {
 }
 
 func (w *world) begin(tr *trace, id resource.ID) (arm.Operation, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(arm.WithSubject(context.Background(), id), 30*time.Second)
 	defer cancel()
 	switch tr.Method {
 	case http.MethodPut:

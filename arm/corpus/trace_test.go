@@ -118,6 +118,7 @@ func moving(state string) bool {
 }
 
 func (s *stage) operationURL(pattern, kind string) string {
+	pattern = strings.ReplaceAll(pattern, "/subscriptions/{}", "/subscriptions/00000000-0000-0000-0000-000000000000") // that of idOf
 	path := strings.ReplaceAll(pattern, "{}", "x")
 	if kind == toAsync && s.trace.Initial.AsyncOperationIsResource {
 		path = s.path
