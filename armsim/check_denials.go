@@ -20,11 +20,16 @@ func (s *Simulator) checkDenied(q *request) *response {
 			continue
 		}
 		verbs := map[string]string{"GET": "read", "HEAD": "read", "DELETE": "delete", "POST": "action"}
-		return gatewayError(http.StatusForbidden, "AuthorizationFailed",
-			"The client '%s' with object id '%s' does not have authorization to perform action '%s/%s' over scope '%s' or the scope is invalid. If access was recently granted, please refresh your credentials.",
-			s.options.ClientID, s.options.ClientID, cmp.Or(q.resourceType, groupType), cmp.Or(verbs[q.r.Method], "write"), q.target.id)
+		return s.errDenied(cmp.Or(verbs[q.r.Method], "write"), cmp.Or(q.resourceType, groupType), q.target.id)
 	}
 	return nil
+}
+
+// errDenied returns the refusal of an action that the client has no right to.
+func (s *Simulator) errDenied(verb, resourceType, id string) *response {
+	return gatewayError(http.StatusForbidden, "AuthorizationFailed",
+		"The client '%s' with object id '%s' does not have authorization to perform action '%s/%s' over scope '%s' or the scope is invalid. If access was recently granted, please refresh your credentials.",
+		s.options.ClientID, s.options.ClientID, resourceType, verb, id)
 }
 
 // Deny adds a denial.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/armature-io/armature/armsim/published"
 )
 
 // checkWrite applies the contract's rules for a PUT or PATCH.
@@ -20,7 +22,7 @@ func (s *Simulator) checkWrite(q *request, r *resource, body object) *response {
 	if resp := s.checkConditions(q, r); resp != nil {
 		return resp
 	}
-	if resp := s.checkLocation(t, r, body); resp != nil {
+	if resp := s.checkLocation(q, r, body); resp != nil {
 		return resp
 	}
 	if r == nil {
@@ -101,10 +103,13 @@ func (s *Simulator) refusesETags(resourceType string) bool {
 
 func sameETag(a, b string) bool { return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/") }
 
-func (s *Simulator) checkLocation(t target, r *resource, body object) *response {
+// checkLocation refuses a top-level resource without a location, unless its published body
+// has none, and a location that changes.
+func (s *Simulator) checkLocation(q *request, r *resource, body object) *response {
+	t := q.target
 	location := text(body, "location")
 	if location == "" {
-		if t.needsLocation() && !s.ruleFor(t.resourceType()).noLocation {
+		if t.needsLocation() && !s.ruleFor(t.resourceType()).noLocation && hasLocation(q.shape) {
 			return gatewayError(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
 		}
 		return nil
@@ -128,3 +133,12 @@ func (t target) needsLocation() bool {
 }
 
 func sameLocation(a, b string) bool { return compactRegion(a) == compactRegion(b) }
+
+// hasLocation reports whether a body states a location, as far as its shape is published.
+func hasLocation(shape *published.Node) bool {
+	if shape == nil {
+		return true
+	}
+	location := shape.Field("location")
+	return location != nil && location.Flags&published.ReadOnly == 0
+}

@@ -57,6 +57,9 @@ func (s *Simulator) errAbsent(t target) *response {
 	if shape := s.answerFor(t.resourceType()).Absent; shape != "" {
 		return absentInShape(shape, t)
 	}
+	if strings.EqualFold(t.resourceType(), managementGroupType) {
+		return s.errDenied("read", t.resourceType(), t.id) // as if hidden: Azure/azure-rest-api-specs#9549
+	}
 	absent := s.ruleFor(t.resourceType()).absent
 	if absent.code == "" {
 		return errNotFound(t)

@@ -1,6 +1,9 @@
 package armsim
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // handleDelete removes a resource with everything below it. An absent resource is 204
 // and an absent group 404; so is an absent parent or group of a resource.
@@ -72,7 +75,8 @@ func (s *Simulator) checkDeletable(q *request, r *resource) *response {
 	}
 	row := s.ruleFor(r.typ)
 	if row.blockedByChildren {
-		if children := s.below(r.id); len(children) > 0 {
+		children := slices.DeleteFunc(s.below(r.id), func(child *resource) bool { return isOwnChild(r, child) })
+		if len(children) > 0 {
 			child, _ := parseID(children[0].id) // the ID of a stored resource parses
 			return gatewayError(http.StatusConflict, "CannotDeleteResource",
 				"Cannot delete resource while nested resources exist. Some existing nested resource IDs include: '%s'. Please delete all nested resources before deleting this resource.", child.nestedName())

@@ -59,6 +59,9 @@ func builtIn(namespace string) bool {
 // handleProvider serves GET of one or all providers, and POST register and unregister.
 func (s *Simulator) handleProvider(q *request) *response {
 	t := q.target
+	if resp := s.checkName(q); resp != nil {
+		return resp
+	}
 	switch {
 	case t.kind == kindProviderAction && q.r.Method == http.MethodPost && strings.EqualFold(t.action, "register"):
 		if s.registrationState(t.namespace) != "Registered" {

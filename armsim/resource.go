@@ -152,7 +152,7 @@ func (s *Simulator) exists(id string) bool {
 		return true
 	case len(segments) == 4 && segments[1] == "microsoft.management" && segments[2] == "managementgroups":
 		return true
-	case len(segments) > 6 && segments[len(segments)-1] == "default":
+	case s.find(id) == nil && len(segments) > 6 && segments[len(segments)-1] == "default":
 		return s.find(strings.Join(append([]string{""}, segments[:len(segments)-2]...), "/")) != nil
 	}
 	r := s.find(id)

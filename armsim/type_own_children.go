@@ -48,3 +48,13 @@ func (s *Simulator) createOwnChildren(r *resource) {
 		s.resources[key(made.id)] = made
 	}
 }
+
+// isOwnChild reports whether a service created a child with its parent.
+func isOwnChild(parent, child *resource) bool {
+	for _, own := range ownChildren {
+		if strings.EqualFold(own.parent, parent.typ) && strings.EqualFold(child.id, parent.id+"/"+own.path) {
+			return true
+		}
+	}
+	return false
+}

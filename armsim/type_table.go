@@ -68,7 +68,7 @@ func typeRows() []typeRule {
 	}
 	return slices.Concat([]typeRule{group, endpointConnectionRow()},
 		kustoRows(), networkRows(), storageRows(), aksRows(), flexibleServerRows(), computeRows(), identityRows(), webRows(),
-		authorizationRows(), documentRows(), sqlRows(), deploymentScriptRows(), otherRows(), []typeRule{{typePattern: "*", etag: true}})
+		authorizationRows(), rootRows(), documentRows(), sqlRows(), deploymentScriptRows(), otherRows(), []typeRule{{typePattern: "*", etag: true}})
 }
 
 func (s *Simulator) ruleFor(resourceType string) *typeRule {
