@@ -51,7 +51,7 @@ func (c *Client) proveAbsence(ctx context.Context, id resource.ID, apiVersion st
 	if err != nil {
 		return err
 	}
-	return refusal.judgeList(id, found, id.Subscription() == "" || namesAreFixed(id, apiVersion))
+	return refusal.judgeList(id, found, id.Subscription() == "" || found == notListed && namesAreFixed(id, apiVersion))
 }
 
 // inOwnersList returns a function that looks for a resource in the list of its owner.
@@ -70,11 +70,11 @@ func (e *Error) judgeList(id resource.ID, found listing, partial bool) error {
 		return e.inDoubt(id, DoubtOpen, "the list of its owner contains it")
 	case found == listRefused:
 		return e.inDoubt(id, DoubtOpen, "the list of its owner cannot be read")
-	case found == notListed && !partial:
+	case (found == notListed || found == listEmpty) && !partial:
 		return e.absent("the list of its owner does not contain it")
 	case e.RequestID == "":
 		return e.inDoubt(id, DoubtOpen, "the response has no x-ms-request-id, so a proxy may have sent it")
-	case e.hasCode(codeSubscriptionNotFound) && !ownsSubscriptions(id.Type()):
+	case e.hasCode(codeSubscriptionNotFound) && !ownsSubscriptions(id.Provider()):
 		return e.inDoubt(id, DoubtOpen, "it names the subscription")
 	}
 	return e.inDoubt(id, DoubtRepeatable, "no list proves it; the same response counts when it comes again")
@@ -139,11 +139,14 @@ func namesAreFixed(id resource.ID, apiVersion string) bool {
 	return !open || findAction(shape, readAction) != ""
 }
 
-// ownsSubscriptions reports whether a type is, or is below, a resource that its provider
-// calls a subscription.
-func ownsSubscriptions(resourceType string) bool {
-	_, kinds, _ := strings.Cut(strings.ToLower(resourceType), "/")
-	return slices.ContainsFunc(strings.Split(kinds, "/"), func(kind string) bool { return strings.HasSuffix(kind, "subscriptions") })
+// ownsSubscriptions reports whether a provider has resources that it calls subscriptions,
+// as Service Bus has below a topic.
+func ownsSubscriptions(provider string) bool {
+	prefix := strings.ToLower(provider) + "/"
+	return slices.ContainsFunc(types.Names(false), func(name string) bool {
+		lower := strings.ToLower(name)
+		return strings.HasPrefix(lower, prefix) && strings.HasSuffix(lower, "subscriptions")
+	})
 }
 
 // proveRootAbsence is proveAbsence for what has no owner to read: resources of the
@@ -152,7 +155,7 @@ func (c *Client) proveRootAbsence(ctx context.Context, id resource.ID, apiVersio
 	switch {
 	case strings.EqualFold(id.Type(), resource.TypeManagementGroup):
 		return c.checkGroupName(ctx, id, refusal)
-	case id.IsContainer(), strings.EqualFold(id.Provider(), "Microsoft.Subscription"):
+	case id.IsContainer(), strings.EqualFold(id.Type(), "Microsoft.Subscription/aliases"):
 		return refusal.inDoubt(id, DoubtOpen, "no list proves it")
 	}
 	if why, err := c.notOffered(ctx, id, apiVersion); err != nil || why != "" {

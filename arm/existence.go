@@ -47,7 +47,7 @@ func (c *Client) readWithoutGet(ctx context.Context, id resource.ID, apiVersion 
 	case head.StatusCode == http.StatusNotFound:
 		// A HEAD has no code: its 404 may mean the subscription or the type.
 		refusal = newError(http.MethodHead, head.StatusCode, head.Header, nil, c.now)
-	case found != notListed || namesAreFixed(id, apiVersion):
+	case found != listEmpty && found != notListed, namesAreFixed(id, apiVersion):
 		return Response{}, refusal.inDoubt(id, DoubtOpen, "its type has no GET, and neither HEAD nor a list shows it")
 	}
 	return Response{}, c.proveAbsence(ctx, id, apiVersion, refusal, func() (listing, error) { return found, nil })
@@ -85,12 +85,13 @@ func (c *Client) existenceOnly(head *http.Response, id resource.ID) Response {
 type listing int
 
 // The results. listMissing is a list that does not exist (404, 405); listRefused is one
-// that cannot be read, or that is longer than maxListed.
+// that cannot be read, or that is longer than maxListed; listEmpty has no items at all.
 const (
 	listMissing listing = iota
 	listRefused
 	listed
 	notListed
+	listEmpty
 )
 
 // findInList looks for a resource in the list of its owner. Its error is transient: a
@@ -122,8 +123,11 @@ func searchList(items []json.RawMessage, err error, id resource.ID) (json.RawMes
 			return item, listed, nil
 		}
 	}
-	if len(items) >= maxListed {
+	switch {
+	case len(items) >= maxListed:
 		return nil, listRefused, nil
+	case len(items) == 0:
+		return nil, listEmpty, nil
 	}
 	return nil, notListed, nil
 }

@@ -1,6 +1,7 @@
 package arm
 
 import (
+	gocmp "cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +56,15 @@ func (s *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer.body)
 }
 
+const (
+	accountID       = groupID + "/providers/Microsoft.Storage/storageAccounts/acc1"
+	serviceID       = accountID + "/blobServices/default"
+	storageProvider = "/subscriptions/11111111-1111-1111-1111-111111111111/providers/Microsoft.Storage"
+)
+
+// offersServices offers a type whose only name is default.
+var offersServices = reply{200, nil, `{"resourceTypes":[{"resourceType":"storageAccounts/blobServices","apiVersions":["2023-08-15"]}]}`}
+
 // Responses of the tests of existence.
 var (
 	noGet    = reply{405, nil, `{"Message":"The requested resource does not support http method 'GET'."}`}
@@ -76,6 +86,7 @@ func TestExistence(t *testing.T) {
 	proven := []string{get, owner, provider, list}
 	cases := map[string]struct {
 		reason   string
+		id       string // linkID when empty
 		answers  map[string]reply
 		exists   bool
 		absent   bool
@@ -136,6 +147,16 @@ func TestExistence(t *testing.T) {
 			reason: "without a list an unknown code has to come again", answers: map[string]reply{get: ownCode, owner: ready, provider: offered, list: ownCode},
 			doubt: DoubtRepeatable, class: ClassSlow, requests: proven,
 		},
+		"OtherItemsOfFixedNames": {
+			reason: "the list of a type with fixed names shows another one: no proof", id: serviceID,
+			answers: map[string]reply{"GET " + serviceID: ownCode, "GET " + accountID: ready, "GET " + storageProvider: offersServices, "GET " + accountID + "/blobServices": empty},
+			doubt:   DoubtRepeatable, class: ClassSlow, requests: []string{"GET " + serviceID, "GET " + accountID, "GET " + storageProvider, "GET " + accountID + "/blobServices"},
+		},
+		"EmptyListOfFixedNames": {
+			reason: "its empty list is one", id: serviceID,
+			answers: map[string]reply{"GET " + serviceID: ownCode, "GET " + accountID: ready, "GET " + storageProvider: offersServices, "GET " + accountID + "/blobServices": ok200(`{"value":[]}`)},
+			absent:  true, requests: []string{"GET " + serviceID, "GET " + accountID, "GET " + storageProvider, "GET " + accountID + "/blobServices"},
+		},
 		"ListRefused": {
 			reason: "a list that the credential may not read is no missing list", answers: map[string]reply{get: ownCode, owner: ready, provider: offered},
 			doubt: DoubtOpen, class: ClassSlow, requests: proven,
@@ -188,7 +209,7 @@ func TestExistence(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			server := newRoutes(t, tc.answers)
-			got, err := clientFor(t, server.URL, nil).Get(testContext(t), parseID(t, linkID), apiVersion)
+			got, err := clientFor(t, server.URL, nil).Get(testContext(t), parseID(t, gocmp.Or(tc.id, linkID)), apiVersion)
 			switch {
 			case tc.exists:
 				if err != nil || !got.ExistenceOnly || got.Status != http.StatusOK || len(got.Body) == 0 {
@@ -200,7 +221,7 @@ func TestExistence(t *testing.T) {
 			if diff := cmp.Diff(tc.requests, server.seen); diff != "" {
 				t.Errorf("%s: requests (-want +got):\n%s", tc.reason, diff)
 			}
-			if tc.doubt != "" && !strings.Contains(err.Error(), "c1/l1 (Microsoft.Kusto/clusters/links)") {
+			if tc.doubt != "" && tc.id == "" && !strings.Contains(err.Error(), "c1/l1 (Microsoft.Kusto/clusters/links)") {
 				t.Errorf("%s: %q does not name what may be missing", tc.reason, err)
 			}
 		})
