@@ -303,3 +303,18 @@ func TestGetResourceErrorHidesTheSecret(t *testing.T) {
 	want(t, got.Verdict, resource.ActionError, "AuthorizationFailed", resource.RetrySlow, "no role")
 	w.leaks(planted, got)
 }
+
+// TestReadWithoutBody checks that a read for a deletion returns what the resource is, and
+// not its body, which may be larger than Temporal stores.
+func TestReadWithoutBody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(thingText, `{"location":"westus2","properties":{"size":1,"provisioningState":"Updating"}}`)
+	target := desired(t, thingText, thingBody)
+	for without, want := range map[bool]bool{false: true, true: false} {
+		got, _ := finish(w, w.acts.GetResource, GetResourceInput{Target: target.Target(), WithoutBody: without})
+		if got.Verdict.Stops() || !got.Exists || got.InFlight != "Updating" || (got.Observed != nil) != want {
+			t.Errorf("without body %t: %+v", without, got)
+		}
+	}
+}

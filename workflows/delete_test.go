@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -249,5 +250,22 @@ func TestReasonDeletedWithoutDeletion(t *testing.T) {
 	var canceled *temporal.CanceledError
 	if err := r.GetWorkflowError(); !errors.As(err, &canceled) {
 		t.Errorf("ended with %v, want it to run until it is canceled", err)
+	}
+}
+
+// TestDeletionReadsWithoutBody checks that no read of a deletion returns the body, so that
+// a resource that is too large for Temporal can be deleted, and that other passes get it.
+func TestDeletionReadsWithoutBody(t *testing.T) {
+	r := newRun(t)
+	var without []bool
+	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
+		without = append(without, in.WithoutBody)
+		return r.untilDeleted()
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.DeleteUpdate, workflows.DeleteInput{By: "ada@host"})
+	r.start(2 * time.Minute)
+	if want := []bool{false, true, true}; !slices.Equal(without, want) {
+		t.Errorf("reads without a body: %v, want %v", without, want)
 	}
 }

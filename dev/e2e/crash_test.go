@@ -78,6 +78,8 @@ type crashScene struct {
 	*harness.World
 	testWorker string
 	name       string
+	// workerTemporal is the address at which workers reach Temporal, "" for its own.
+	workerTemporal string
 	// applying delivers the result of the apply that catch sent.
 	applying <-chan harness.Result
 }
@@ -167,6 +169,9 @@ func (s *crashScene) catch(at crashPoint) *harness.Worker {
 	options := harness.WorkerOptions{}
 	if options.Env = at.set(s); options.Env != nil {
 		options.Binary = s.testWorker
+	}
+	if s.workerTemporal != "" {
+		options.Env = append(options.Env, "TEMPORAL_ADDRESS="+s.workerTemporal)
 	}
 	worker := s.StartWorker(options)
 	path, applying := s.manifests(), make(chan harness.Result, 1)

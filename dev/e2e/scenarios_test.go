@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/dev/internal/harness"
+	"github.com/armature-io/armature/dev/internal/histories"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 )
@@ -294,4 +295,31 @@ func TestRecordContinueAsNew(t *testing.T) {
 		return status.Pass > before.Pass && status.Phase == workflows.PhaseReady
 	})
 	w.Record(r.id(), "continued")
+}
+
+// TestRecordMessageBeforeNewRun sends a message to a run that is to continue as new and
+// still notifies its dependents: it is handled in that run.
+func TestRecordMessageBeforeNewRun(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, binaries, harness.Options{ContinueAsNewAfter: 12})
+	w.StartWorker(harness.WorkerOptions{})
+	r := scenarios{w}.start(t, "message-before-new-run", "1h")
+	first := w.RunID(r.id())
+	// The second sweep of the notification comes after 5 s.
+	w.Update([]string{w.WorkflowID(r.id())}, workflows.ReconcileUpdate, func(int) any { return workflows.ReconcileInput{By: "ada@host"} })
+	w.Until(20*time.Second, "a second run", func() (bool, string) { return w.RunID(r.id()) != first, "still the first run" })
+	w.RecordRun(r.id(), first, "message-before-new-run")
+	history, err := histories.Fetch(t.Context(), w.Client, w.WorkflowID(r.id()), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	for _, event := range history.GetEvents() {
+		if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "GetResource" {
+			reads++
+		}
+	}
+	if reads != 3 { // before and after the PUT, and in the second pass
+		t.Errorf("%d reads in the first run, want 3: the message waited for the next run", reads)
+	}
 }
