@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -30,13 +31,17 @@ const (
 // NewInterceptor returns the interceptor that ends every activity in words. Temporal would
 // repeat an activity that panics, gives no result, or has a result that is too large, for
 // as long as it may, and the pass would wait for it without a verdict: each becomes an
-// error that is not repeated and whose type is the reason.
-func NewInterceptor(a *Activities) interceptor.WorkerInterceptor { return &ending{activities: a} }
+// error that is not repeated and whose type is the reason. encoder is the data converter
+// of the worker.
+func NewInterceptor(a *Activities, encoder converter.DataConverter) interceptor.WorkerInterceptor {
+	return &ending{activities: a, encoder: encoder}
+}
 
 // ending is the interceptor of a worker.
 type ending struct {
 	interceptor.WorkerInterceptorBase
 	activities *Activities
+	encoder    converter.DataConverter
 }
 
 // InterceptWorkflow adds nothing: each link costs stack in every idle workflow.
@@ -46,7 +51,7 @@ func (e *ending) InterceptWorkflow(_ workflow.Context, next interceptor.Workflow
 
 // InterceptActivity returns the link that runs an activity.
 func (e *ending) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	link := &endingActivity{activities: e.activities}
+	link := &endingActivity{activities: e.activities, encoder: e.encoder}
 	link.Next = next
 	return link
 }
@@ -54,6 +59,7 @@ func (e *ending) InterceptActivity(_ context.Context, next interceptor.ActivityI
 type endingActivity struct {
 	interceptor.ActivityInboundInterceptorBase
 	activities *Activities
+	encoder    converter.DataConverter
 }
 
 // outcome is what an activity returned.
@@ -113,7 +119,7 @@ func (e *endingActivity) checkSize(ctx context.Context, o outcome) (any, error) 
 		e.countStuck(ctx, o.err)
 		return o.result, o.err
 	}
-	size, err := encodedSize(o.result)
+	size, err := encodedSize(e.encoder, o.result)
 	switch {
 	case err != nil:
 		return nil, e.fail(ctx, resource.ReasonObservedTooLarge, fmt.Sprintf(

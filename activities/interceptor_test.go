@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -122,7 +123,7 @@ func TestActivitiesEndInWords(t *testing.T) {
 			if timeout == 0 {
 				timeout = time.Minute
 			}
-			env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{&short{timeout: timeout}, NewInterceptor(w.acts)}})
+			env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{&short{timeout: timeout}, NewInterceptor(w.acts, payload.DataConverter())}})
 			env.RegisterActivityWithOptions(c.step, activity.RegisterOptions{Name: "GetResource"})
 			var got GetResourceResult
 			begun := time.Now()
@@ -212,7 +213,7 @@ func TestPanicIsLogged(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestActivityEnvironment()
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{NewInterceptor(w.acts)}})
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{NewInterceptor(w.acts, payload.DataConverter())}})
 	step := func(context.Context) error { panic("AccountName=a;AccountKey=" + planted + ";") }
 	env.RegisterActivity(step)
 	_, err := env.ExecuteActivity(step)

@@ -5,9 +5,8 @@ import (
 	"reflect"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/armature-io/armature/payload"
 )
 
 const (
@@ -21,11 +20,11 @@ const (
 )
 
 // encodedSize returns the size of a result as it is sent to Temporal, 0 for a small one.
-func encodedSize(result any) (int, error) {
+func encodedSize(encoder converter.DataConverter, result any) (int, error) {
 	if result == nil || textBytes(reflect.ValueOf(result), minEncodedBytes) < minEncodedBytes {
 		return 0, nil
 	}
-	encoded, err := payload.DataConverter().ToPayloads(result)
+	encoded, err := encoder.ToPayloads(result)
 	if err != nil {
 		return 0, fmt.Errorf("encode the result: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/api/serviceerror"
@@ -77,7 +78,7 @@ func (p *process) work(ctx context.Context) error {
 	w := worker.New(p.temporal, p.settings.TaskQueue, worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
 		DeploymentOptions: p.deployment,
-		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities)},
+		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities, payload.DataConverter())},
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:
