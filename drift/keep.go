@@ -74,11 +74,12 @@ func othersOf(desired, observed map[string]any, opts Options) map[string]any {
 // keeper walks through the values that desired does not state. A value is a leaf: a
 // scalar, an empty mapping, or a whole list.
 type keeper struct {
-	// unstated are the hashes of what the service had set by itself, applied the paths
-	// that the last applied body stated.
-	unstated, applied decodedSet
-	hash              hasher
-	sharing           sharing
+	// unstated are the hashes of what the service had set by itself at the last PUT, if one
+	// was sent.
+	unstated decodedSet
+	sent     bool
+	hash     hasher
+	sharing  sharing
 	// changed are the objects in which desired states another selector.
 	changed map[string]bool
 	// allItems is set if the items of others are kept in every list.
@@ -91,8 +92,8 @@ type keeper struct {
 
 func newKeeper(observed map[string]any, opts Options) *keeper {
 	return &keeper{
-		unstated: opts.Baseline.Unstated.decoded(), applied: opts.Baseline.Applied.decoded(),
-		hash: hasher{opts.Key}, sharing: sharingOf(opts.Type, observed), kept: map[pathHash]int{},
+		unstated: opts.Baseline.Unstated.decoded(), sent: opts.Baseline.sent(), hash: hasher{opts.Key},
+		sharing: sharingOf(opts.Type, observed), kept: map[pathHash]int{},
 	}
 }
 
@@ -161,7 +162,7 @@ func (k *keeper) items(desired, others []any, path resource.Path) keptItems {
 	}
 	for j, item := range others {
 		below := path.With(list.step(item))
-		if taken[j] || !list.keeps(item) || list.wasStated(k.applied, path, item, key) {
+		if taken[j] || !list.keeps(item) {
 			continue
 		}
 		result.foreign = append(result.foreign, item)

@@ -79,3 +79,22 @@ func TestOneShotsOfEarlierBaselines(t *testing.T) {
 		t.Errorf("differences %+v", result.Differences)
 	}
 }
+
+// TestOneShotsAreNotSentBack shows that no PUT repeats how Azure says that a resource was
+// made.
+func TestOneShotsAreNotSentBack(t *testing.T) {
+	desired := body(t, []byte(`{"properties":{"enableFreeTier":true}}`))
+	shown := body(t, []byte(`{"properties":{"enableFreeTier":false,"createMode":"Restore","restoreParameters":{"restoreMode":"PointInTime"},"disableLocalAuth":true}}`))
+	want := body(t, []byte(`{"properties":{"enableFreeTier":true,"disableLocalAuth":true}}`))
+	for _, opts := range []drift.Options{{KeepOthers: true}, {Merge: true}} {
+		opts.Type, opts.APIVersion = "Microsoft.DocumentDB/databaseAccounts", "2023-11-15"
+		sent := drift.Body(desired, desired, shown, opts).Body
+		properties, _ := sent["properties"].(map[string]any)
+		for _, required := range []string{"databaseAccountOfferType", "locations"} {
+			delete(properties, required)
+		}
+		if diff := cmp.Diff(want, sent); diff != "" {
+			t.Errorf("merge %t (-want +got)\n%s", opts.Merge, diff)
+		}
+	}
+}

@@ -75,5 +75,5 @@ func (k *keeper) isDependent(desired map[string]any, path resource.Path, name st
 		text, stated := value.(string)
 		return stated && !strings.Contains(strings.ToLower(text), "userassigned")
 	}
-	return len(k.unstated) == 0 && k.own == nil && k.changed[at]
+	return !k.sent && k.changed[at]
 }

@@ -51,6 +51,11 @@ func TestSelectors(t *testing.T) {
 			now:  `{"identity":{"type":"SystemAssigned,UserAssigned","userAssignedIdentities":{"/subscriptions/s/u":{}}}}`,
 			want: `{"identity":{"type":"SystemAssigned"}}`, drops: []string{"identity.userAssignedIdentities"},
 		},
+		"identity, adopted": {
+			reason: "the same without a baseline", resourceType: storage, version: "2023-01-01", desired: `{"identity":{"type":"SystemAssigned"}}`,
+			now:  `{"identity":{"type":"SystemAssigned,UserAssigned","userAssignedIdentities":{"/subscriptions/s/u":{}}}}`,
+			want: `{"identity":{"type":"SystemAssigned"}}`, drops: []string{"identity.userAssignedIdentities"},
+		},
 		"identity that is assigned": {
 			reason: "the type says so", resourceType: storage, version: "2023-01-01",
 			before: `{"identity":{"type":"UserAssigned","userAssignedIdentities":{"/subscriptions/s/u":{}}}}`, after: `{"identity":{"type":"UserAssigned","userAssignedIdentities":{"/subscriptions/s/u":{}}}}`,

@@ -81,3 +81,34 @@ func TestBudgetIsNotApproved(t *testing.T) {
 		t.Errorf("passes that hold: %v", held)
 	}
 }
+
+// TestApprovalIsForOnePut shows that a PUT after a failed post-check needs another approval.
+func TestApprovalIsForOnePut(t *testing.T) {
+	r := newRun(t)
+	var held []bool
+	r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+		held = append(held, in.HoldDrops)
+		if in.HoldDrops {
+			verdict := resource.Block(resource.ReasonHeld, "a correction would remove tags.b")
+			verdict.Class, verdict.Drops = resource.RetryVerySlow, []string{"tags.b"}
+			return verdict
+		}
+		return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift, Differences: []resource.Difference{{Path: "tags.a"}}}
+	}
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
+	}
+	r.script.post = func(activities.PostCheckInput) activities.PostCheckResult {
+		if len(held) > 1 {
+			return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionFailure, Reason: "NotYet", Class: resource.RetryFast}}
+		}
+		return activities.PostCheckResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}}
+	}
+	r.apply(desired())
+	r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	r.at(2*time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{})
+	r.start(3 * time.Minute)
+	if diff := cmp.Diff([]bool{false, true, false, true}, held[:min(len(held), 4)]); diff != "" {
+		t.Errorf("passes that hold (-want +got)\n%s", diff)
+	}
+}
