@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/armature-io/armature/arm"
@@ -234,71 +233,4 @@ func (p *put) awaitAbsence() error {
 	p.heartbeat.send(progress)
 	return notYet("a PUT may have been sent before and the resource does not exist; it is read again for "+
 		p.options.RereadWindow.String()+" before another PUT", p.options.RereadInterval)
-}
-
-// checkDue returns the result when a read shows that no PUT is due, nil when one
-// is.
-func (p *put) checkDue(ctx context.Context) *PutResourceResult {
-	state := p.request.Object.ProvisioningState()
-	if p.Registry.InFlight(p.in.Desired.ID.Type(), state) && (p.repeated || !p.in.Force) {
-		return &PutResourceResult{
-			Sent:    p.repeated,
-			Verdict: p.report("PutResource", resource.Proceed(fmt.Sprintf("joined the operation in flight (%s): no PUT", state))),
-		}
-	}
-	// Not in a run that was reset: repeated is set in all its passes, and the
-	// pre-check requested a PUT because the resource is broken.
-	if p.maySent && resource.Broken(state) {
-		return p.done("the operation ended meanwhile: " + state)
-	}
-	if p.in.Uncompared && !p.repeated || resource.Broken(state) {
-		return p.checkWritable(ctx)
-	}
-	compared := p.request
-	object := *p.request.Object
-	object.Observed = p.mask(ctx, object.Observed, p.in.Desired.Target())
-	compared.Object = &object
-	found := drift.Compare(object.Desired, object.Observed, compared.Comparison())
-	if len(found.Differences) > 0 || p.in.Force && !found.InSync {
-		return p.checkWritable(ctx)
-	}
-	return p.done("in sync meanwhile: no PUT")
-}
-
-// checkWritable returns the result when a PUT is due that must not be sent: the resource
-// was stopped since the pass read it, or a correction would remove what others set since.
-// It returns nil when the PUT may be sent.
-func (p *put) checkWritable(ctx context.Context) *PutResourceResult {
-	if verdict, stopped := p.Registry.Stopped(p.request.Object); stopped && !p.in.Force {
-		return p.stopUnsent(verdict, p.maySent)
-	}
-	held := p.Registry.HeldDrops(p.request)
-	if held == nil {
-		held = p.checkNewer(ctx)
-	}
-	if held != nil {
-		return p.stopUnsent(*held, p.maySent)
-	}
-	return nil
-}
-
-func (p *put) done(message string) *PutResourceResult {
-	return &PutResourceResult{Done: true, Sent: p.repeated, Verdict: p.report("PutResource", resource.Proceed(message))}
-}
-
-// stop returns the result with a verdict that stops the pass.
-func (p *put) stop(verdict resource.Verdict) *PutResourceResult {
-	result := &PutResourceResult{Verdict: p.report("PutResource", verdict), Memory: p.memory}
-	if verdict.Class == resource.RetryNone && p.request.Object != nil {
-		result.Content = p.content()
-	}
-	return result
-}
-
-// stopUnsent is stop for an attempt that sends no PUT.
-func (p *put) stopUnsent(verdict resource.Verdict, unknown bool) *PutResourceResult {
-	p.noteUnsent()
-	result := p.stop(verdict)
-	result.Unknown = unknown
-	return result
 }

@@ -181,7 +181,7 @@ func encodeToken(poller *runtime.Poller[json.RawMessage], resume resumeToken) (s
 // decodeToken returns no poller for a text that is no token of this version of the
 // client. It drops errors, which contain the token's text, except for a credential
 // that is no longer configured or may not be used for the context's resource: tokens
-// come from histories, and whoever can write one must not choose the credential.
+// come from histories, and one that was forged must not choose the credential.
 func (c *Client) decodeToken(ctx context.Context, token string) (resumeToken, *runtime.Poller[json.RawMessage], error) {
 	var resume resumeToken
 	if json.Unmarshal([]byte(token), &resume) != nil {

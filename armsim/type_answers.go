@@ -127,7 +127,7 @@ func splitType(resourceType string) (parent, segment string) {
 func absentInShape(shape AbsentShape, t target) *response {
 	const own = "EntityUnknown"
 	message := "There is no such entity."
-	body := any(object{})
+	var body any
 	switch shape {
 	case AbsentNumeric:
 		body = object{"error": object{"code": 40404, "message": message}}

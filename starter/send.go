@@ -116,7 +116,7 @@ func (r request) gone(ctx context.Context, b *connection, chosen backend.Record)
 func checkManaged(records []backend.Record, to request) error {
 	var errs []error
 	for _, r := range records {
-		if !r.Running && !(to.ends && r.IsDeleted()) {
+		if !r.Running && (!to.ends || !r.IsDeleted()) {
 			errs = append(errs, cli.Failed("find %s: it is not managed (its workflow ended: %s); nothing was started", r.DisplayName(), r.Ended))
 		}
 	}

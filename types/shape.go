@@ -140,6 +140,12 @@ func (n *Node) Values() (values []string, open bool) {
 	return values, open
 }
 
+// Has reports whether an object has a property.
+func (n *Node) Has(name string) bool {
+	_, found := n.Property(name)
+	return found
+}
+
 // Property returns a property by its name, ignoring case if there is no exact match.
 // In a Discriminated it also searches all variants.
 func (n *Node) Property(name string) (Property, bool) {

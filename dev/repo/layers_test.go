@@ -41,7 +41,7 @@ var layers = [][]string{
 // leaves are rooms outside of the layers: they import nothing of this module
 // but internal/, and only the listed rooms import them.
 var leaves = map[string][]string{
-	"payload":    {"fleet", "service", "starter"},
+	"payload":    {"activities", "fleet", "service", "starter"},
 	"searchattr": {"workflows", "fleet", "service", "starter"},
 	"config":     {"service"},
 	"armsim":     nil,

@@ -76,7 +76,7 @@ func (c *Client) startFreezes(ctx context.Context, freezes []workflows.Freeze) (
 // lastFreezes are the freezes in the memo of the last run that leaves any in force.
 type lastFreezes struct {
 	freezes []workflows.Freeze
-	// running is set while the run goes on; otherwise it was interrupted.
+	// running is set while the run is open; otherwise it was interrupted.
 	running bool
 }
 

@@ -175,10 +175,7 @@ func ordered(list []types.Property) []types.Property {
 // property returns the value of a property with its comment.
 func (w *writer) property(parent *types.Node, p types.Property) *yaml.Node {
 	defer func(rights, under bool) { w.rights, w.under = rights, under }(w.rights, w.under)
-	secret := p.Type.Sensitive || !w.rights && resource.SecretProperty(p.Name, resource.Surroundings{Under: w.under, Has: func(member string) bool {
-		_, found := parent.Property(member)
-		return found
-	}})
+	secret := p.Type.Sensitive || !w.rights && resource.SecretProperty(p.Name, resource.Surroundings{Under: w.under, Has: parent.Has})
 	w.rights = w.rights || resource.RightsName(p.Name)
 	w.under = w.under || resource.SecretName(p.Name)
 	if secret && isScalar(p.Type) {
