@@ -126,7 +126,11 @@ func TestMoveResource(t *testing.T) {
 		refuse string
 		paused bool
 	}{
-		"moved":     {reason: "the identity proves it", change: func(w *world, _ *MoveResourceInput, _ *WorkflowMemory) { must(w.t, w.sim.Move(nsgText, rg2Text)) }},
+		"moved": {reason: "the identity proves it", change: func(w *world, _ *MoveResourceInput, _ *WorkflowMemory) { must(w.t, w.sim.Move(nsgText, rg2Text)) }},
+		"group gone": {reason: "the empty group is often deleted after a move", change: func(w *world, _ *MoveResourceInput, _ *WorkflowMemory) {
+			must(w.t, w.sim.Move(nsgText, rg2Text))
+			w.sim.Delete(groupText)
+		}},
 		"not moved": {reason: "it is still there", change: func(*world, *MoveResourceInput, *WorkflowMemory) {}, refuse: "still exists"},
 		"namesake": {reason: "another resource has the name", change: func(w *world, _ *MoveResourceInput, _ *WorkflowMemory) {
 			w.sim.Delete(nsgText)
