@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -17,7 +18,7 @@ func (c *clock) now() time.Time { return c.at }
 
 func newReader() (*Reader, *clock) {
 	c := &clock{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	return New(nil, nil, 30*time.Second, c.now), c
+	return New(&arm.Client{}, nil, 30*time.Second, c.now), c
 }
 
 func testID(t *testing.T, n int) resource.ID {
