@@ -60,7 +60,7 @@ func TestReaderCachesOnlyRequestedResources(t *testing.T) {
 func TestReadingsDropExpiredBodies(t *testing.T) {
 	t.Parallel()
 	r, c := newReader()
-	owner, v := testID(t, 1), variant{apiVersion: "2023-08-15"}
+	owner, v := testID(t, 1), variant{apiVersion: "2023-08-15", credential: arm.CredentialDefaultName}
 	body := map[string]any{"a": "b"}
 	r.readings.put(owner, v, Reading{Object: &resource.Object{Observed: body}, at: c.at, requested: true})
 	if n := r.readings.bodies(); n != 1 {
