@@ -49,7 +49,7 @@ type Options struct {
 	// MaxSlotWait is the longest wait between two polls that keeps its worker slot;
 	// default 5 s, negative for none.
 	MaxSlotWait time.Duration
-	// TurnTimeout is how long the queue of a parent may take to answer; default 20 s.
+	// TurnTimeout is how long the queue of a parent may take to respond; default 20 s.
 	TurnTimeout time.Duration
 	// Pause waits in a worker slot, and returns false where the wait was
 	// interrupted; default a timer.

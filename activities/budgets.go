@@ -30,7 +30,7 @@ type Expense struct {
 	With []resource.ID `json:"with,omitempty"`
 }
 
-// Grant is the answer to an expense.
+// Grant is the response to an expense.
 type Grant struct {
 	Granted bool `json:"granted"`
 	// Spent is the number of PUTs that the budget paid within the hour.

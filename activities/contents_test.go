@@ -63,7 +63,7 @@ func lookInto(t *testing.T, w *world, at string) (CheckContentsResult, int) {
 }
 
 // reachableCollections returns the paths, below a parent, of a child in each collection
-// that a DELETE takes along, also in those of children with fixed names.
+// that a DELETE takes along, also in collections of children with fixed names.
 func reachableCollections(t *testing.T, parent string, depth int) []string {
 	t.Helper()
 	var paths []string

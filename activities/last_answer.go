@@ -18,7 +18,7 @@ import (
 // by itself slow down. The zero value is the first pass.
 type Repeated struct {
 	Reason resource.Reason `json:"reason,omitempty"`
-	// RefusalDigest is that of resource.Verdict.
+	// RefusalDigest has the meaning of the field in resource.Verdict.
 	RefusalDigest string `json:"refusalDigest,omitempty"`
 	// Times is the number of passes in a row that ended with both.
 	Times int `json:"times,omitempty"`

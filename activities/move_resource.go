@@ -64,7 +64,7 @@ type moving struct {
 	*Activities
 	in        MoveResourceInput
 	heartbeat *heartbeater[readProgress]
-	// memory is that of Old, got the reading of New.
+	// memory belongs to Old, got the reading of New.
 	memory WorkflowMemory
 	got    GetResourceResult
 }
@@ -178,7 +178,7 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 	return nil
 }
 
-// relocate returns a spec with the IDs at or in one place replaced by those of another.
+// relocate returns a spec with the IDs at or in one place replaced by IDs of another.
 func relocate(desired resource.Desired, from, to resource.ID) (resource.Desired, error) {
 	move := func(id resource.ID) resource.ID {
 		moved, err := resource.ParseID(replaceID(id.String(), from, to))

@@ -208,7 +208,7 @@ func TestMoveResource(t *testing.T) {
 	}
 }
 
-// IDs at or in the old place are those of the new one; other texts stay.
+// IDs at or in the old place become IDs of the new one; other texts stay.
 func TestRelocate(t *testing.T) {
 	t.Parallel()
 	d := desired(t, nsgText, `{"properties":{"own":"`+strings.ToUpper(nsgText)+`/securityRules/r1","longer":"`+nsgText+`2","other":"`+groupText+`","n":12345678901234567890,"h":"<a>"}}`)

@@ -67,7 +67,7 @@ func (w purgeWay) kept(id resource.ID, location string) (resource.ID, error) {
 	return resource.ParseID("/subscriptions/" + id.Subscription() + "/providers/" + path)
 }
 
-// deleteQuery returns the parameters of the DELETE of a resource: those of its manifest,
+// deleteQuery returns the parameters of the DELETE of a resource: the parameters of its manifest,
 // and the one that purges at once.
 func deleteQuery(desired resource.Desired) map[string]string {
 	query := maps.Clone(desired.Deletion.Query)

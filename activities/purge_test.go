@@ -120,7 +120,7 @@ func TestGuardPurge(t *testing.T) {
 	}
 }
 
-// TestDeleteParameters sends the parameters of the manifest, over those of an extension,
+// TestDeleteParameters sends the parameters of the manifest, over the parameters of an extension,
 // and refuses a purge of a type without one.
 func TestDeleteParameters(t *testing.T) {
 	t.Parallel()

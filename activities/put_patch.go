@@ -30,7 +30,7 @@ func (p *put) hasNoPut(err error) bool {
 }
 
 // patchBody returns the body of a PATCH: the stated part, without what is ignored. A PATCH
-// replaces tags as a whole, so those of others go with the stated ones.
+// replaces tags as a whole, so the tags of others go with the stated ones.
 func (p *put) patchBody(stated map[string]any) map[string]any {
 	body := drift.Clone(stated)
 	withoutIgnored(body, p.in.Desired.Ignore)

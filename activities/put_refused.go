@@ -124,7 +124,7 @@ func namedLeaves(failure *arm.Error, leaves []drift.Leaf, stated []resource.Path
 	return named
 }
 
-// refusalNames collects the values that a response names. paths are those of the leaves,
+// refusalNames collects the values that a response names. paths are the paths of the leaves,
 // followed by those that the manifest states.
 type refusalNames struct {
 	leaves []drift.Leaf

@@ -89,7 +89,7 @@ func (s *secretsOfOthers) complete(ctx context.Context, secret drift.OpenSecret)
 	return known, nil
 }
 
-// answer returns the answer of an action, which is sent once.
+// answer returns the response of an action, which is sent once.
 func (s *secretsOfOthers) answer(ctx context.Context, list types.SecretList) (map[string]any, error) {
 	action := list.Action
 	if answer, sent := s.answers[action]; sent {

@@ -145,7 +145,7 @@ func (w *world) lastMethod(text string) string {
 	return ""
 }
 
-// storedBody returns what the simulator has of a resource: the answer to a GET, and what
+// storedBody returns what the simulator has of a resource: the response to a GET, and what
 // it does not show.
 func (w *world) storedBody(text string) string {
 	w.t.Helper()

@@ -82,7 +82,7 @@ func (a *Activities) EndTurn(ctx context.Context, in EndTurnInput) (EndTurnResul
 	return EndTurnResult{}, nil
 }
 
-// unansweredTurn is the verdict of a request for a turn that the queue did not answer. The
+// unansweredTurn is the verdict of a request for a turn that the queue did not respond. The
 // request may still be granted later: CheckTurn takes back a turn that is not used.
 func unansweredTurn(turn Turn, err error) resource.Verdict {
 	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(

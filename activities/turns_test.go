@@ -70,7 +70,7 @@ func TestTurnsErrorsAreRetried(t *testing.T) {
 	}
 }
 
-// TestTurnQueueDoesNotAnswer checks that a queue that does not answer, and a Temporal that
+// TestTurnQueueDoesNotAnswer checks that a queue that does not respond, and a Temporal that
 // keeps failing, end in words: the members of a stuck queue do not hang with it.
 func TestTurnQueueDoesNotAnswer(t *testing.T) {
 	t.Parallel()

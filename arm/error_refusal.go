@@ -71,7 +71,7 @@ func (e *Error) NamesOperation() bool {
 	return e.Class == ClassConflict && containsAny(strings.ToLower(strings.Join(e.Codes(), " "))+"\n"+e.messages(), operationWords())
 }
 
-// messages returns the message and those of the details, in lower case.
+// messages returns the messages of the error and its details, in lower case.
 func (e *Error) messages() string {
 	texts := []string{e.Message}
 	for _, detail := range e.Details {

@@ -24,7 +24,7 @@ func WithDeleteOptions(ctx context.Context, options DeleteOptions) context.Conte
 	return context.WithValue(ctx, deleteOptionsKey{}, options)
 }
 
-// WithDeleteQuery adds parameters to the options of the context. They replace those of
+// WithDeleteQuery adds parameters to the options of the context. They replace the parameters of
 // the same name.
 func WithDeleteQuery(ctx context.Context, query map[string]string) context.Context {
 	options := deleteOptions(ctx)

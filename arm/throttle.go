@@ -64,7 +64,7 @@ func NewThrottle(options ThrottleOptions) *Throttle {
 }
 
 // For returns the policy for the requests of one principal, named by any text that
-// differs from those of others.
+// differs from the names of others.
 func (t *Throttle) For(principal string) policy.Policy { return principalThrottle{t, principal} }
 
 // principalThrottle is a Throttle for one principal.

@@ -385,7 +385,7 @@ func TestRetryAfterInMessages(t *testing.T) {
 	}
 }
 
-// TestThrottleKeys checks that the budgets of principals, and those of the regions of ARM,
+// TestThrottleKeys checks that the budgets of principals, and of the regions of ARM,
 // are counted apart.
 func TestThrottleKeys(t *testing.T) {
 	cases := map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/armature-io/armature/armsim"
 )
 
-// TestSnapshot restores a simulator: ETags, principal IDs and keys are those of before,
+// TestSnapshot restores a simulator: ETags, principal IDs and keys are the same as before,
 // so that a client with a memory sees no change.
 func TestSnapshot(t *testing.T) {
 	const identity = "/subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/u"

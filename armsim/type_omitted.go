@@ -17,7 +17,7 @@ type omittedRow struct {
 //     (learn.microsoft.com, Web Apps - Update Application Settings).
 //   - Microsoft.Compute: a list that is sent replaces the data disks
 //     (Azure/azure-sdk-for-node#3606).
-//   - Microsoft.Authorization/roleDefinitions: the permissions are those of the body
+//   - Microsoft.Authorization/roleDefinitions: the permissions come from the body
 //     (learn.microsoft.com, Role Definitions - Create Or Update).
 //
 // Sources of the rows: the descriptions of the properties at learn.microsoft.com, by

@@ -8,7 +8,7 @@ import (
 
 // sqlRows returns the row of SQL databases. The size of a database has the default of its
 // tier, and a tier refuses the size of a larger one (400 InvalidMaxSizeTierCombination,
-// the code of Databases - Create Or Update at learn.microsoft.com; the words are those of
+// the code of Databases - Create Or Update at learn.microsoft.com; the words come from
 // the server's error 40619, MicrosoftDocs/azure-docs#66298).
 func sqlRows() []typeRule {
 	return []typeRule{{

@@ -223,7 +223,7 @@ func (f *dropFinder) stays(path, list resource.Path, extra int, item any) bool {
 	return f.survived && applied.added(recorded)
 }
 
-// scalars adds the elements that a list has beyond those of desired. A longer list that
+// scalars adds the elements that a list has beyond the desired ones. A longer list that
 // Azure kept after the last PUT is its choice.
 func (f *dropFinder) scalars(desired, shown []any, path resource.Path) {
 	whole := difference{path: path, text: path.String(), desired: desired, observed: shown, present: true, rule: ruleListLength}

@@ -105,7 +105,7 @@ func (f *secretFinder) value(n *types.Node, payload any, at sides) {
 	}
 }
 
-// items pairs the items of a payload's list with those of desired and observed.
+// items pairs the items of a payload's list with the items of desired and observed.
 func (f *secretFinder) items(n *types.Node, payload []any, at sides) {
 	desired, _ := at.desired.([]any)
 	observed, _ := at.observed.([]any)
@@ -216,8 +216,8 @@ func placeholderHash(path resource.Path) pathHash {
 	return hashPath(path.With(resource.Step{Name: "= secret"}))
 }
 
-// Complete sets the secret to the text at a path of an answer, in the form of types.Walk,
-// and reports whether it did. In lists of the answer the item counts that agrees with the
+// Complete sets the secret to the text at a path of a response, in the form of types.Walk,
+// and reports whether it did. In lists of the response the item counts that agrees with the
 // object in the payload, if it is the only one.
 func (o OpenSecret) Complete(answer map[string]any, at []string) bool {
 	candidates := []any{answer}
@@ -256,7 +256,7 @@ func (o OpenSecret) Complete(answer map[string]any, at []string) bool {
 	return true
 }
 
-// agrees reports whether an item of an answer has the same texts as the object in the
+// agrees reports whether an item of a response has the same texts as the object in the
 // payload, as far as both have them, and at least one.
 func (o OpenSecret) agrees(item map[string]any) bool {
 	common := 0

@@ -100,7 +100,7 @@ func (c *leafCollector) leaf(value any, path resource.Path) {
 }
 
 // WithRefused returns the baseline with values that Azure refused beside the body of the
-// manifest. It forgets those of another body.
+// manifest. It forgets the values of another body.
 func (b Baseline) WithRefused(desired map[string]any, leaves []Leaf, opts Options) Baseline {
 	body := hasher{opts.Key}.cursor(root(desired))
 	depths := map[pathHash]int{}

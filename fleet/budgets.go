@@ -15,7 +15,7 @@ import (
 const (
 	// budgetTimeout bounds one request to the workflow of the budgets.
 	budgetTimeout = 10 * time.Second
-	// maxRefusalAge is how long a refusal answers the requests of this worker: thousands
+	// maxRefusalAge is how long a refusal applies to the requests of this worker: thousands
 	// of resources that are held do not become thousands of updates of one workflow.
 	maxRefusalAge = 30 * time.Second
 	// maxBudgetErrorAge is the same for a failed request, so that the requests that wait
@@ -40,8 +40,8 @@ type refusal struct {
 	err   error
 }
 
-// Spend asks the workflow of the budgets. A refusal answers further requests of this
-// worker for 30 s at most; where Temporal does not answer, Spend fails.
+// Spend asks the workflow of the budgets. A refusal applies to further requests of this
+// worker for 30 s at most; where Temporal does not respond, Spend fails.
 func (f *Fleet) Spend(ctx context.Context, expense activities.Expense) (activities.Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, budgetTimeout)
 	defer cancel()

@@ -45,7 +45,7 @@ func TestSpend(t *testing.T) {
 	}
 }
 
-// TestSpendRefused checks that one refusal answers the other requests of a worker for a
+// TestSpendRefused checks that one refusal applies to the other requests of a worker for a
 // while: thousands of held resources must not become thousands of updates.
 func TestSpendRefused(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ const (
 	// maxCounted is where counting ends, with the page: twenty pages of the default
 	// size.
 	maxCounted = 5000
-	// maxBelow is how many resources below those of a batch are visited, in forty pages.
+	// maxBelow is how many resources below the resources of a batch are visited, in forty pages.
 	maxBelow = 10_000
 	// maxConfirmed is how many dependents are described one by one.
 	maxConfirmed = 10

@@ -26,7 +26,7 @@ func (f *Fleet) Wake(ctx context.Context, change activities.Change) (int, error)
 	return woken.count, errors.Join(err, woken.err)
 }
 
-// woken is the result of one change of a batch. Its errors are those of its own signals:
+// woken is the result of one change of a batch. Its errors come from its own signals:
 // a change is not repeated because a signal of another one failed.
 type woken struct {
 	count int

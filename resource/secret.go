@@ -62,7 +62,7 @@ type Surroundings struct {
 	Has func(member string) bool
 }
 
-// plainProperty is a property whose name is that of a secret and whose value is not,
+// plainProperty is a property with the name of a secret and a plain value,
 // beside a member or in a parent.
 type plainProperty struct{ name, beside, parent, source string }
 

@@ -3,7 +3,7 @@ package types
 import "testing"
 
 // BenchmarkDecode decodes the directory and the frame of one provider, as the first
-// lookup does, and those of all providers.
+// lookup does, and the types of all providers.
 func BenchmarkDecode(b *testing.B) {
 	for _, name := range []string{"Microsoft.Network", "Microsoft.Storage", ""} {
 		b.Run("provider="+name, func(b *testing.B) {

@@ -23,7 +23,7 @@ type site struct {
 	outer      map[string]any
 	outerName  string
 	outerIsMap bool
-	// node is the shape of object, nil where any member is legal; property is that of
+	// node is the shape of object, nil where any member is legal; property is the one of
 	// name, with an empty name where object is a map.
 	node     *types.Node
 	property types.Property
@@ -112,7 +112,7 @@ func misspell(change func(string) string) mutation {
 	}
 }
 
-// changeKind puts a list in the place of a mapping or scalar, and a text in that of a
+// changeKind puts a list in the place of a mapping or scalar, and a text in the place of a
 // list.
 func changeKind(s site) (func(), string, bool) {
 	value := s.object[s.name]
@@ -186,7 +186,7 @@ func TestCorpusMutations(t *testing.T) {
 	}
 }
 
-// tally counts mutations: those that the types can see, those of them that are found,
+// tally counts mutations: how many the types can see, how many of them are found,
 // and the others by reason.
 type tally struct {
 	visible, found int

@@ -11,12 +11,12 @@ import (
 type SecretList struct {
 	// Action is the name of the action, a POST without a body, in an api-version.
 	Action, Version string
-	// Secret is the path of the secret in a body, Answer its path in the answer, both
+	// Secret is the path of the secret in a body, Answer its path in the response, both
 	// in the form of Walk.
 	Secret, Answer []string
 }
 
-// envelopeNames are members of an answer that say nothing about what it lists.
+// envelopeNames are members of a response that say nothing about what it lists.
 var envelopeNames = []string{"id", "name", "type", "nextlink", "systemdata", "etag"}
 
 // SecretListsOf returns the actions that list secrets of a type (Shape.SecretLists) in an
@@ -33,9 +33,9 @@ func SecretListsOf(name, version string) []SecretList {
 }
 
 // SecretLists returns the actions that list secrets of the type: published actions with
-// a name that begins with "list", which ARM reserves for reads by POST, and an answer in
+// a name that begins with "list", which ARM reserves for reads by POST, and a response in
 // which the object with the secret has the shape of the one in the body. A secret of the
-// body that could be meant by two parts of an answer is left out, and so is a part of an
+// body that could be meant by two parts of a response is left out, and so is a part of an
 // answer that could mean two secrets.
 func (s *Shape) SecretLists() []SecretList {
 	var found []SecretList
@@ -140,7 +140,7 @@ func (o *outline) listedBy(action Action) []SecretList {
 	return slices.DeleteFunc(found, func(list SecretList) bool { return ambiguous[strings.Join(list.Answer, ".")] > 1 })
 }
 
-// answers reports whether a text of an answer is a secret of the body: it is at the same
+// answers reports whether a text of a response is a secret of the body: it is at the same
 // path, or it has the same name in an object whose members are members of the body's
 // object, both of them items of lists or neither.
 func (o *outline) answers(secret []string, answer *outline, text []string) bool {

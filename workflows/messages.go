@@ -56,7 +56,7 @@ type ApplyInput struct {
 	Once bool `json:"once,omitempty"`
 	// By is the user that applied it: user@host.
 	By string `json:"by,omitempty"`
-	// Carried is what a new workflow takes over from that of the old place of a moved
+	// Carried is what a new workflow takes over from the one at the old place of a moved
 	// resource, nil for none.
 	Carried *activities.Carried `json:"carried,omitempty"`
 }

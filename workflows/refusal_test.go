@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// rereads makes the checks those of a worker that stops PUTs by itself.
+// rereads makes the checks report that the worker stops PUTs by itself.
 func rereads(s *script) {
 	s.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
 		return activities.CheckOwnerResult{Verdict: resource.Proceed(""), Rereads: true}

@@ -39,7 +39,7 @@ func newOffers(client *arm.Client, now func() time.Time) *offers {
 
 // Offer returns what the provider of a resource's type offers of it in the
 // subscription. ok is false if the subscription is not registered for the provider, or
-// the provider does not list the type. The answer is cached for some minutes.
+// the provider does not list the type. The response is cached for some minutes.
 func (r *Reader) Offer(ctx context.Context, id resource.ID) (offer arm.Offer, ok bool, err error) {
 	namespace, kind, _ := strings.Cut(id.Type(), "/")
 	if id.Subscription() == "" || kind == "" {

@@ -204,7 +204,7 @@ func hangStuck(s scenarios) {
 	s.deletes(r.id())
 }
 
-// startIn starts a thing in a group of its own, whose name is that of both.
+// startIn starts a thing in a group of its own, which has its name.
 func (s scenarios) startIn(name string) thing {
 	s.T.Helper()
 	r := thing{group: name, name: name, interval: "1h"}

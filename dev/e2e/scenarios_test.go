@@ -229,8 +229,8 @@ func playPaused(t *testing.T, s scenarios, r thing) {
 	s.UntilPhase(20*time.Second, r.id(), workflows.PhaseReady)
 }
 
-// playInterruptedRead pauses a resource while ARM does not answer its first GET: the pause
-// does not wait for the answer.
+// playInterruptedRead pauses a resource while ARM does not respond its first GET: the pause
+// does not wait for the response.
 func playInterruptedRead(t *testing.T, s scenarios, r thing) {
 	s.Sim.Call(http.MethodPost, "/faults", armsim.Fault{ID: r.name, Method: http.MethodGet, Path: r.id(), Count: 1, Gate: true}, nil)
 	s.apply(r, "small")

@@ -16,7 +16,7 @@ import (
 
 const (
 	// PhaseStuck is shown instead of the phase while a step keeps failing without a
-	// verdict: the stored phase is that of the pass before.
+	// verdict: the stored phase is from the pass before.
 	PhaseStuck = "Stuck"
 	// minStuckAge is how long a pass runs before its workflow is described for a list:
 	// most passes end sooner.
@@ -58,7 +58,7 @@ func (v View) mayBeStuck() bool {
 	return !v.PassSince.IsZero() && v.Operation == "" && time.Since(v.PassSince) > minStuckAge
 }
 
-// StuckSteps describes records and returns those of which a step keeps failing, and how
+// StuckSteps describes records and returns the ones with a step that keeps failing, and how
 // many were not described because there are too many.
 func StuckSteps(ctx context.Context, reader Reader, records []Record) (stuck []Record, skipped int, err error) {
 	skipped = max(0, len(records)-maxDescribed)

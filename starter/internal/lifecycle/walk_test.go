@@ -131,10 +131,10 @@ func load(shape *types.Shape) (resource.Desired, error) {
 	return spec, err
 }
 
-// placeholder is a body, and a name, of a type whose service refuses those of the engine.
+// placeholder is a body, and a name, of a type whose service refuses the one of the engine.
 type placeholder struct{ name, body string }
 
-// placeholders are those of types by the end of their names, in lower case.
+// placeholders are placeholders by the end of the types' names, in lower case.
 func placeholders() map[string]placeholder {
 	const role = "/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
 	return map[string]placeholder{

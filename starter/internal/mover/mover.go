@@ -1,5 +1,5 @@
 // Package mover owns the command move: the workflows of the new place of a resource that
-// Azure moved take over from those of the old place. A worker proves the move first; the
+// Azure moved take over from the workflows of the old place. A worker proves the move first; the
 // package sends messages to Temporal only.
 package mover
 
@@ -154,7 +154,7 @@ func (m mover) inside(ctx context.Context, owner resource.ID) ([]resource.ID, er
 	return found, nil
 }
 
-// carry starts the workflow of the new place, then ends that of the old one. After a
+// carry starts the workflow of the new place, then ends the old one. After a
 // crash in between both exist; the old one writes nothing, and the command is repeated.
 func (m mover) carry(ctx context.Context, result activities.MoveResourceResult) error {
 	desired, from := *result.Desired, result.Carried.From

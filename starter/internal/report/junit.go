@@ -76,7 +76,7 @@ func (r Report) writeJUnit(w io.Writer) error {
 	return nil
 }
 
-// files returns the files that were read, and those of issues that could not be.
+// files returns the files that were read, and the files of issues that could not be.
 func (r Report) files() []string {
 	files := append([]string(nil), r.Files...)
 	known := map[string]bool{}

@@ -148,7 +148,7 @@ func (w *writer) object(n *types.Node, wanted func(types.Property) bool) *yaml.N
 }
 
 // properties returns the members of an object; of a discriminated one its
-// discriminator first and those of its first form.
+// discriminator first and the members of its first form.
 func properties(n *types.Node) []types.Property {
 	if n.Kind != types.Discriminated || len(n.Variants) == 0 {
 		return ordered(n.Properties)

@@ -86,7 +86,7 @@ func (e *Engine) Causes(ctx context.Context, selector string) (Report, error) {
 	return report, nil
 }
 
-// markStuck marks the records of which a step keeps failing: their phase is that of the
+// markStuck marks the records of which a step keeps failing: their phase is from the
 // pass before.
 func (e *Engine) markStuck(ctx context.Context, records []backend.Record) error {
 	stuck, _, err := backend.StuckSteps(ctx, e.reader, records)
