@@ -66,7 +66,7 @@ func (a *Activities) CheckContents(ctx context.Context, in CheckContentsInput) (
 	if in.Cascade && in.WithData {
 		return CheckContentsResult{Verdict: resource.Proceed("contents not checked: --cascade --with-data by " + in.By), Turn: turn}, nil
 	}
-	found := contents{activities: a, in: in}
+	found := contents{activities: a, in: in, listed: map[string]bool{}}
 	err := found.look(requests)
 	if err != nil && a.isClosed(requests, in, err) {
 		return CheckContentsResult{Turn: turn, Verdict: resource.Proceed(

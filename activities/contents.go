@@ -32,8 +32,10 @@ type contents struct {
 	// unmanaged are the names of the contents that Armature does not manage, at most
 	// maxContentsCounted.
 	unmanaged []string
-	// unlisted are the collections that ARM does not list.
+	// unlisted are the collections that ARM does not list. listed are the types of those
+	// that it lists, in lower case.
 	unlisted []string
+	listed   map[string]bool
 	// data are the resources with data that ARM does not list, and whose deletion the
 	// request does not include.
 	data []string
@@ -66,6 +68,9 @@ func (c *contents) look(ctx context.Context) error {
 		}, 0)
 	}
 	if err := c.below(ctx, c.in.ID, 0); err != nil || c.found() {
+		return err
+	}
+	if err := c.inGroup(ctx); err != nil || c.found() {
 		return err
 	}
 	return c.outside(ctx)
@@ -152,6 +157,7 @@ func (c *contents) collection(ctx context.Context, parent resource.ID, of collec
 	case err != nil:
 		return err
 	}
+	c.listed[strings.ToLower(of.child.Type)] = true
 	return c.items(ctx, parent, of, items, depth)
 }
 
