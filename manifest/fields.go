@@ -50,7 +50,7 @@ func Fields() []Field {
 		},
 		{
 			Name: "body", Kind: KindMapping, Required: true,
-			Effect: fmt.Sprintf("What a PUT sends, up to %d KiB as JSON. Properties that it does not state are not compared. If another tool or user set them and a PUT would remove them, a message names them.", resource.MaxBodyBytes>>10),
+			Effect: fmt.Sprintf("What a PUT sends, up to %d KiB as JSON. Properties that it does not state are not compared. If another tool or user set them and a PUT would remove them, a message names them. `null` states that a property is absent.", resource.MaxBodyBytes>>10),
 		},
 		{
 			Name: "reconcile", Kind: KindMapping,
