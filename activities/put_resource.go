@@ -192,17 +192,13 @@ func (p *put) usesObserved() bool {
 func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	response, err := p.Client.Get(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	// The pass has proven the absence: the same response again agrees with it.
-	agrees := p.in.Create && arm.DoubtOf(err) == arm.DoubtRepeatable
+	absent := arm.IsAbsent(err) || p.in.Create && arm.DoubtOf(err) == arm.DoubtRepeatable
 	switch {
-	case agrees && p.repeated:
-		return nil, p.awaitAbsence()
-	case agrees:
-		return nil, nil
 	case arm.IsAbsent(err) && !p.in.Create && (p.in.Identified || !p.allowsRecreate(p.in.Desired, p.in.Approved)):
 		return p.stopUnsent(disappearedSinceRead(p.in.Desired), p.maySent), nil
-	case arm.IsAbsent(err) && p.repeated:
+	case absent && p.repeated:
 		return nil, p.awaitAbsence()
-	case arm.IsAbsent(err):
+	case absent:
 		return nil, nil
 	case err != nil:
 		p.noteUnsent()

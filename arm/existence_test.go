@@ -139,6 +139,11 @@ func TestExistence(t *testing.T) {
 			answers: map[string]reply{get: {404, nil, `{"error":{"code":"SubscriptionNotFound","message":"Subscription does not exist"}}`}, owner: ready, provider: offered, list: empty},
 			absent:  true, requests: proven,
 		},
+		"SubscriptionNoList": {
+			reason:  "without a list the code is about the subscription, for a provider that has none of its own",
+			answers: map[string]reply{get: {404, nil, `{"error":{"code":"SubscriptionNotFound","message":"m"}}`}, owner: ready, provider: offered, list: noGet},
+			doubt:   DoubtOpen, class: ClassVerySlow, requests: proven,
+		},
 		"UnknownCodeListed": {
 			reason: "the list contains it: the code has another meaning", answers: map[string]reply{get: ownCode, owner: ready, provider: offered, list: with},
 			doubt: DoubtOpen, class: ClassSlow, requests: proven,

@@ -175,7 +175,7 @@ func (l *life) live() error {
 		if err := l.pass(false); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		if l.puts != 1 && !(before.Exists && l.puts == 0) {
+		if l.puts > 1 || l.puts == 0 && !before.Exists {
 			return fmt.Errorf("round %d: %d PUTs, want 1", round, l.puts)
 		}
 	}
