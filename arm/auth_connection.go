@@ -142,6 +142,23 @@ func (c *Client) ConnectionName(ctx context.Context, id resource.ID) string {
 	return name
 }
 
+// foreignTo returns a function that reports whether a subscription is out of reach of a
+// connection: it is not among those to which the connection is restricted, or it is tied to
+// another one. Some services have their operations in subscriptions of their own.
+func (c *Client) foreignTo(name string) func(subscription string) bool {
+	return func(subscription string) bool {
+		if c.connections == nil || subscription == "" {
+			return false
+		}
+		all := c.connections
+		if allowed := all.subscriptions[name]; len(allowed) > 0 {
+			return !slices.Contains(allowed, subscription) && !slices.Contains(all.mayRead[name], subscription)
+		}
+		tied := all.bySubscription[subscription]
+		return tied != "" && tied != name
+	}
+}
+
 // subjectOf returns the resource that a request is sent for, id where the context has
 // none.
 func subjectOf(ctx context.Context, id resource.ID) resource.ID {

@@ -48,7 +48,7 @@ func (c *Client) Poll(ctx context.Context, token string) (Poll, error) {
 	if poller == nil {
 		return c.unreadablePoll(Poll{}), nil
 	}
-	trip := &roundTrip{call: CallPoll, typ: resume.Type, subscription: strings.ToLower(subjectOf(ctx, resource.ID{}).Subscription())}
+	trip := &roundTrip{call: CallPoll, typ: resume.Type, foreign: c.foreignTo(cmp.Or(resume.Credential, CredentialDefaultName))}
 	_, err = poller.Poll(withRoundTrip(ctx, trip))
 	if trip.refused || !trip.sent && ctx.Err() == nil && !isUnsent(err) {
 		return c.unreadablePoll(Poll{}), nil

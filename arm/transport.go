@@ -24,7 +24,7 @@ const maxResponseBytes = 8 << 20
 // Errors of guardedTransport.
 var (
 	errForeignHost         = errors.New("the URL is not on the endpoint's host, so no token is sent there")
-	errForeignSubscription = errors.New("the URL of the operation is in another subscription than its resource, so it is not requested")
+	errForeignSubscription = errors.New("the URL of the operation is in a subscription for which its credential may not be used, so it is not requested")
 	errTooLarge            = errors.New("the response is larger than 8 MB")
 )
 
@@ -130,8 +130,9 @@ func withoutRedirects(client *http.Client) *http.Client {
 type roundTrip struct {
 	call Call
 	typ  string
-	// subscription is the only one that the URL may name, in lower case; "" for any.
-	subscription string
+	// foreign reports whether the connection may not be used for the subscription that the
+	// URL names, in lower case; nil for none.
+	foreign func(subscription string) bool
 	// response is the last response, nil before the first.
 	response *http.Response
 	// sent is set once a request left, refused once one was stopped.
@@ -164,7 +165,7 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 		trip.refused = true
 		return nil, errForeignHost
 	}
-	if named := scopeOf(request).subscription; trip.subscription != "" && named != "" && named != trip.subscription {
+	if trip.foreign != nil && trip.foreign(scopeOf(request).subscription) {
 		trip.refused = true
 		return nil, errForeignSubscription
 	}

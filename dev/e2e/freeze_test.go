@@ -70,7 +70,7 @@ func TestFreezeFailsClosed(t *testing.T) {
 	if err := s.Client.TerminateWorkflow(t.Context(), workflows.FreezeWorkflowID, "", "e2e"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second) // longer than a worker uses its last reading
+	<-time.After(3 * time.Second) // longer than a worker uses its last reading
 	before, err := s.Status(r.id())
 	if err != nil {
 		t.Fatal(err)

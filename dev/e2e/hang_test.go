@@ -52,7 +52,7 @@ func (s *crashScene) goAway(at crashPoint, outage time.Duration) {
 	line.cut()
 	at.release(s)
 	s.T.Logf("Temporal is away for %s", outage)
-	time.Sleep(outage) // the subject of the test
+	<-time.After(outage) // the subject of the test
 	line.mend()
 	s.applied()
 	s.UntilPhase(crashRecovers, s.id(""), workflows.PhaseReady)
