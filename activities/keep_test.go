@@ -19,6 +19,8 @@ type passRunner struct {
 	accepted *AcceptedPut
 	// results are the results of the PUTs.
 	results []PutResourceResult
+	// refusal is what the operation of the last PUT refused.
+	refusal *OperationRefusal
 	// approved is set when a user requested the passes.
 	approved bool
 }
@@ -65,7 +67,11 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	p.fresh()
 	put, _ := finish(p.world, p.acts.PutResource, PutResourceInput{
 		Desired: p.spec, Memory: p.memory, ObservedAt: got.ReadAt, Create: pre.Create, First: p.puts == 0 && pre.Create, Correction: p.puts > 0, HoldDrops: p.holdsDrops(),
+		OperationRefusal: p.refusal,
 	})
+	if put.Sent || put.Memory != nil {
+		p.refusal = put.Refusal
+	}
 	p.results = append(p.results, put)
 	if put.Memory != nil {
 		p.memory = put.Memory
@@ -77,7 +83,11 @@ func (p *passRunner) write(pre resource.Verdict, got GetResourceResult) *resourc
 	p.accepted = &AcceptedPut{At: p.now(), Kept: put.Kept, Differences: pre.Differences}
 	if !put.Done {
 		p.fresh()
-		finish(p.world, p.acts.PollOperation, PollOperationInput{Target: p.target(), Token: put.Token})
+		poll, _ := finish(p.world, p.acts.PollOperation, PollOperationInput{Target: p.target(), Token: put.Token})
+		if p.refusal = poll.Refusal; poll.Verdict.Stops() {
+			p.accepted = nil
+			return &poll.Verdict
+		}
 	}
 	return nil
 }

@@ -51,6 +51,8 @@ type PollOperationResult struct {
 	Duration time.Duration `json:"duration"`
 	// States are the states that the service reported, in order, without repeats.
 	States []string `json:"states,omitempty"`
+	// Refusal is set where the operation of a PUT failed because of what its body says.
+	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Got is the result of the requested read; nil where the resource is to be read
 	// again, because the read failed or contradicted the expectation.
 	Got *GetResourceResult `json:"got,omitempty"`
@@ -159,7 +161,12 @@ func (p *poll) pollURL(ctx context.Context) (PollOperationResult, error) {
 	case answer.Outcome == arm.OutcomeSucceeded:
 		return p.finish(resource.Verdict{Action: resource.ActionSuccess, RequestID: answer.RequestID})
 	}
-	return p.finish(p.failedVerdict(ctx, answer))
+	verdict := p.failedVerdict(ctx, answer)
+	result, err := p.finish(verdict)
+	if answer.Err != nil && !p.in.Delete {
+		result.Refusal = operationRefusal(answer.Err, verdict.Message, func(target string) string { return p.scrubSecrets(ctx, target, p.in.SecretRefs) })
+	}
+	return result, err
 }
 
 // pollResource uses the resource's state as the state of the operation.

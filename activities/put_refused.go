@@ -26,6 +26,7 @@ func (p *put) unstatedLeaves(body map[string]any) *resource.Verdict {
 	}
 	var held []drift.Leaf
 	p.unstated, p.stated = drift.Leaves(body, p.request.Object.Desired, p.request.Comparison())
+	p.learnFailedOperation()
 	p.unstated = slices.DeleteFunc(p.unstated, func(leaf drift.Leaf) bool {
 		refused := leaf.Refused && (!p.in.Force || p.withoutRefused)
 		if refused && leaf.Own {
@@ -67,6 +68,56 @@ func (p *put) learnRefusal(err error, text string) (again bool, stop *resource.V
 	}
 	p.withoutRefused = true
 	return true, nil
+}
+
+// OperationRefusal is what ARM reported of the operation of a PUT that it had accepted and
+// that failed because of what the body says.
+type OperationRefusal struct {
+	// Message has no secrets. Targets are the properties that ARM names.
+	Message string   `json:"message"`
+	Targets []string `json:"targets,omitempty"`
+}
+
+// operationRefusal returns the refusal in the error of an operation, nil where a later try
+// may succeed with the same body. The message has no secrets.
+func operationRefusal(failure *arm.Error, message string, scrub func(target string) string) *OperationRefusal {
+	switch failure.Class {
+	case arm.ClassConflict, arm.ClassThrottled, arm.ClassAbsent, arm.ClassFast:
+		return nil
+	}
+	refusal := &OperationRefusal{Message: message}
+	for _, detail := range append([]arm.Detail{{Target: failure.Target}}, failure.Details...) {
+		if detail.Target != "" {
+			refusal.Targets = append(refusal.Targets, scrub(detail.Target))
+		}
+	}
+	return refusal
+}
+
+// learnFailedOperation marks the values that the failed operation of the last PUT names as
+// refused, and adds them to the memory.
+func (p *put) learnFailedOperation() {
+	refusal := p.in.OperationRefusal
+	if refusal == nil {
+		return
+	}
+	failure := &arm.Error{Message: refusal.Message}
+	for _, target := range refusal.Targets {
+		failure.Details = append(failure.Details, arm.Detail{Target: target})
+	}
+	named := namedLeaves(failure, p.unstated, p.stated)
+	if len(named) == 0 {
+		return
+	}
+	p.request.Baseline = p.request.Baseline.WithRefused(p.request.Object.Desired, named, p.request.Comparison())
+	if encoded, err := json.Marshal(p.request.Baseline); err == nil {
+		p.memory = encoded
+	}
+	for i, leaf := range p.unstated {
+		if slices.ContainsFunc(named, func(other drift.Leaf) bool { return other.Path.String() == leaf.Path.String() }) {
+			p.unstated[i].Refused = true
+		}
+	}
 }
 
 // refusesContent reports whether a response refuses what a body says.

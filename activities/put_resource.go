@@ -36,6 +36,9 @@ type PutResourceInput struct {
 	First      bool `json:"first,omitempty"`
 	Existed    bool `json:"existed,omitempty"`
 	Correction bool `json:"correction,omitempty"`
+	// OperationRefusal is set after a PUT that failed in its operation, until another one
+	// is sent.
+	OperationRefusal *OperationRefusal `json:"operationRefusal,omitempty"`
 	// Requested is set when a user requested the pass: no put-budget limits it.
 	Requested bool `json:"requested,omitempty"`
 	// Identified is set when the resource has an Identity: where it disappeared since the
@@ -71,6 +74,8 @@ type PutResourceResult struct {
 	Kept string `json:"kept,omitempty"`
 	// Content is a keyed hash of what was refused, or may still fail (Refusal.Sent).
 	Content string `json:"content,omitempty"`
+	// Refusal is as in PollOperationResult, for an operation that failed at once.
+	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Memory replaces the memory, when set: it contains what ARM refused.
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// Unknown is set when the activity gave up on a PUT that ARM may have accepted:

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/secrets"
 )
 
 // writeHold returns the verdict that stops this PUT, nil where none does.
@@ -97,6 +98,9 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	accepted := PutResourceResult{
 		Verdict: p.report("PutResource", verdict), Sent: true, Done: operation.Done,
 		Token: operation.Token, RetryAfter: operation.RetryAfter, Secrets: p.secrets, Kept: string(p.kept), Memory: p.memory,
+	}
+	if operation.Err != nil {
+		accepted.Refusal = operationRefusal(operation.Err, verdict.Message, func(target string) string { return secrets.Scrub(target, values) })
 	}
 	if !accepted.Done || verdict.Stops() {
 		accepted.Content = p.content()

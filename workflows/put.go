@@ -81,8 +81,11 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
 		Identified: len(r.state.Identity) > 0,
 		Correction: r.state.isCorrection(p), Requested: p.requested, HoldDrops: r.state.holdsDrops(p),
-		Repeated: r.state.Repeated,
+		Repeated: r.state.Repeated, OperationRefusal: r.state.OperationRefusal,
 	})
+	if result.Sent || result.Memory != nil {
+		r.state.OperationRefusal = result.Refusal // what was refused before is in the memory
+	}
 	verdict := verdictOf(result.Verdict, err)
 	p.put, p.content = result.Sent, result.Content
 	r.state.PutSent = r.state.PutSent || result.Sent || result.Unknown || err != nil
@@ -144,6 +147,9 @@ func (r *reconciler) poll(ctx workflow.Context, p *pass, o operation) resource.V
 	r.state.Operation, p.after, r.cancelPoll = "", result.Got, nil
 	verdict := pollVerdict(result.Verdict, err, p.desired)
 	r.noteOperationEnd(ctx, err == nil && verdict.Stops())
+	if o.method == "PUT" && err == nil {
+		r.state.OperationRefusal = result.Refusal
+	}
 	if cancelable.Err() == nil {
 		r.logDecision(ctx, p, "PollOperation", verdict)
 	}
