@@ -36,6 +36,9 @@ type PutResourceInput struct {
 	First      bool `json:"first,omitempty"`
 	Existed    bool `json:"existed,omitempty"`
 	Correction bool `json:"correction,omitempty"`
+	// ReplaceApproved is set when a user approved to delete the resource and to create it
+	// again where Azure refuses to change it (recreate: on-immutable).
+	ReplaceApproved bool `json:"replaceApproved,omitempty"`
 	// OperationRefusal is set after a PUT that failed in its operation, until another one
 	// is sent.
 	OperationRefusal *OperationRefusal `json:"operationRefusal,omitempty"`
@@ -74,6 +77,8 @@ type PutResourceResult struct {
 	Kept string `json:"kept,omitempty"`
 	// Content is a keyed hash of what was refused, or may still fail (Refusal.Sent).
 	Content string `json:"content,omitempty"`
+	// Replace is set when the resource is to be deleted and created again.
+	Replace bool `json:"replace,omitempty"`
 	// Refusal is as in PollOperationResult, for an operation that failed at once.
 	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Memory replaces the memory, when set: it contains what ARM refused.

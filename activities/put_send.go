@@ -178,8 +178,11 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	if retry := retryTransient(clean, progress.TransientErrors); retry != nil {
 		return PutResourceResult{}, retry
 	}
+	failure, refused := errors.AsType[*arm.Error](err)
+	replace := refused && p.replaces(failure, &verdict)
 	result := p.stop(verdict)
-	if failure, ok := errors.AsType[*arm.Error](err); ok && p.in.Desired.ID.Subscription() != "" {
+	result.Replace = replace
+	if refused && p.in.Desired.ID.Subscription() != "" {
 		result.Unregistered = failure.UnregisteredProvider(p.in.Desired.ID.Provider())
 	}
 	result.Unknown = progress.Unsent < p.attempt && (isTransient(err) || p.repeated && !p.sending)

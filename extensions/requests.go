@@ -101,7 +101,7 @@ func refusalAdvice() map[arm.Refusal]advice {
 		arm.RefusalPolicy: {"the owner of the policy",
 			"The manifest has to comply with the policy, or the owner of the policy has to change it or to grant an exemption"},
 		arm.RefusalImmutable: {"the owner of the manifest",
-			"Azure sets this only when it creates the resource: state the present value, or delete the resource and create it again"},
+			"Azure sets this only when it creates the resource: state the present value, or delete the resource and create it again (recreate: on-immutable)"},
 		arm.RefusalSoftDeleted: {"the owner of the deleted resource",
 			"A deleted resource that can still be recovered holds the name: recover it, purge it, or choose another name"},
 		arm.RefusalNameTaken: {"the owner of the manifest",

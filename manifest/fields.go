@@ -68,8 +68,8 @@ func Fields() []Field {
 		},
 		{
 			Name: "reconcile.recreate", Kind: KindChoice,
-			Effect:  "What happens after the resource was deleted outside Armature: `always` recreates it, `never` waits for the user (reason `Disappeared`). Without it the type decides: what held data, an identity, rights, credentials or money, or expires by itself, is not recreated. At most `disappearance-budget` resources are recreated in an hour (reason `Held`).",
-			Allowed: texts(resource.RecreateAlways, resource.RecreateNever),
+			Effect:  "What happens after the resource was deleted outside Armature: `always` recreates it, `never` waits for the user (reason `Disappeared`). Without it the type decides: what held data, an identity, rights, credentials or money, or expires by itself, is not recreated. At most `disappearance-budget` resources are recreated in an hour (reason `Held`). `on-immutable`: as without it; and where Azure refuses to change a property of the resource, `armature reconcile --recreate` deletes it and creates it again, unless its type is not recreated by default or a deleted one keeps its name.",
+			Allowed: texts(resource.RecreateAlways, resource.RecreateNever, resource.RecreateOnImmutable),
 		},
 		{
 			Name: "reconcile.put", Kind: KindChoice,

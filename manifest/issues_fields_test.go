@@ -62,7 +62,7 @@ func TestFieldIssues(t *testing.T) {
 			reason: "an unknown word would be taken for the default",
 			yaml:   account + "body: {}\nreconcile:\n  adopt: newer\n  recreate: [never]\n  put: 1\n",
 			want: `m.yaml:6:10: reconcile.adopt: unknown value "newer"; allowed: always, as-is, never, only` + "\n" +
-				"m.yaml:7:13: reconcile.recreate: found a list; allowed: always, never\n" +
+				"m.yaml:7:13: reconcile.recreate: found a list; allowed: always, never, on-immutable\n" +
 				"m.yaml:8:8: reconcile.put: found a number; allowed: default, merge, replace, patch",
 		},
 		"NoType": {

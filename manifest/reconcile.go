@@ -31,7 +31,7 @@ func (l *loader) readReconcile(d *draft) {
 	l.checkFields(d, section, "reconcile.", reconcileFields)
 	readEnum(l, d, section, "policy", &d.desired.Policy, resource.Policies()...)
 	readEnum(l, d, section, "adopt", &d.desired.Adopt, resource.AdoptAlways, resource.AdoptAsIs, resource.AdoptNever, resource.AdoptOnly)
-	readEnum(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever)
+	readEnum(l, d, section, "recreate", &d.desired.Recreate, resource.RecreateAlways, resource.RecreateNever, resource.RecreateOnImmutable)
 	// The default depends on the type, so always is stated like never.
 	if value := section.get("recreate"); value != nil && value.kind == kindText && value.text == string(resource.RecreateAlways) {
 		d.desired.Recreate = resource.RecreateAlways

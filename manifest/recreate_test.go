@@ -15,9 +15,10 @@ func TestRecreate(t *testing.T) {
 		reason, written string
 		want            resource.Recreate
 	}{
-		"absent": {reason: "the type decides", written: ""},
-		"always": {reason: "the manifest decides, also for types that hold data", written: "reconcile: {recreate: always}\n", want: resource.RecreateAlways},
-		"never":  {reason: "the manifest decides", written: "reconcile: {recreate: never}\n", want: resource.RecreateNever},
+		"absent":       {reason: "the type decides", written: ""},
+		"always":       {reason: "the manifest decides, also for types that hold data", written: "reconcile: {recreate: always}\n", want: resource.RecreateAlways},
+		"never":        {reason: "the manifest decides", written: "reconcile: {recreate: never}\n", want: resource.RecreateNever},
+		"on-immutable": {reason: "a disappearance is decided by the type", written: "reconcile: {recreate: on-immutable}\n", want: resource.RecreateOnImmutable},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

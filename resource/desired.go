@@ -39,6 +39,9 @@ type Recreate string
 const (
 	RecreateAlways Recreate = "always"
 	RecreateNever  Recreate = "never"
+	// RecreateOnImmutable lets a user approve to delete the resource and to create it again
+	// where Azure refuses to change a property. A disappearance is decided by the type.
+	RecreateOnImmutable Recreate = "on-immutable"
 )
 
 // Put defines the body of a PUT.

@@ -34,7 +34,8 @@ answers; it is needed without a terminal).
 --recreate approves to create again what was deleted outside Armature: a type that is
 not recreated by itself (reason Disappeared), or a resource that the
 disappearance-budget holds (reason Held). Owners are created before what is in them.
-The approval counts until a read shows the resource. Restore first what Azure can
+The approval counts until a read shows the resource. A resource whose manifest states
+recreate: on-immutable and that Azure refuses to change is deleted and created again. Restore first what Azure can
 restore: armature why names the command.
 
 ` + cli.ExitHelp,
@@ -50,7 +51,7 @@ restore: armature why names the command.
 	}
 	c.Flags().BoolVar(&how.Force, "force", false, "skip owner check and in-flight guard once (needs --reason)")
 	c.Flags().BoolVar(&how.DropBaseline, "drop-baseline", false, "write again what Azure keeps different from the manifest")
-	c.Flags().BoolVar(&how.Recreate, "recreate", false, "approve to create again what was deleted outside Armature")
+	c.Flags().BoolVar(&how.Recreate, "recreate", false, "approve to create again what was deleted outside Armature, or what Azure cannot change")
 	c.Flags().StringVar(&how.Reason, "reason", "", "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")

@@ -39,6 +39,9 @@ type pass struct {
 	content string
 	// requested is set when a user requested the pass.
 	requested bool
+	// replaceApproved is set when a user approved to delete the resource and to create it
+	// again.
+	replaceApproved bool
 	// checked is set once the post-check ran.
 	checked bool
 }
@@ -73,7 +76,7 @@ func (r *reconciler) newPass() *pass {
 		desired: *r.state.Desired, force: r.state.Force,
 	}
 	r.state.Force = nil
-	p.requested = r.state.Asked
+	p.requested, p.replaceApproved = r.state.Asked, r.state.RecreateApproved
 	if r.state.Asked {
 		r.state.Asked, r.state.Refusal = false, nil
 	}

@@ -53,6 +53,9 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 		r.logDecision(ctx, p, "RegisterProvider", verdict)
 		result, verdict = r.sendPut(ctx, p)
 	}
+	if result.Replace && ctx.Err() == nil && r.state.Delete == nil && r.state.Forget == nil {
+		return r.replace(ctx, p, verdict)
+	}
 	if verdict.Stops() || ctx.Err() != nil {
 		return verdict
 	}
@@ -81,7 +84,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
 		Identified: len(r.state.Identity) > 0,
 		Correction: r.state.isCorrection(p), Requested: p.requested, HoldDrops: r.state.holdsDrops(p),
-		Repeated: r.state.Repeated, OperationRefusal: r.state.OperationRefusal,
+		Repeated: r.state.Repeated, OperationRefusal: r.state.OperationRefusal, ReplaceApproved: p.replaceApproved,
 	})
 	if result.Sent || result.Memory != nil {
 		r.state.OperationRefusal = result.Refusal // what was refused before is in the memory

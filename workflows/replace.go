@@ -1,0 +1,48 @@
+package workflows
+
+import (
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/workflow"
+)
+
+// replace deletes a resource that Azure refuses to change, behind the guards of a deletion:
+// nothing managed may need it, and it must contain nothing else. The next pass creates it
+// again, as the user approved.
+func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Verdict) resource.Verdict {
+	r.logDecision(ctx, p, "PutResource", refusal)
+	var a *activities.Activities
+	dependents, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
+		ID: p.desired.ID, Needs: p.desired.Needs(),
+	})
+	if verdict := verdictOf(dependents.Verdict, err); verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	contents, err := execute(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), a.CheckContents, activities.CheckContentsInput{
+		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Stated: p.desired.Body,
+	})
+	if verdict := verdictOf(contents.Verdict, err); verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
+	// approved.
+	r.state.RecreateApproved = true
+	deleted, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), a.DeleteResource, activities.DeleteResourceInput{
+		Desired: p.desired, Repeated: r.state.Repeated,
+	})
+	verdict := verdictOf(deleted.Verdict, err)
+	if verdict.Stops() || ctx.Err() != nil {
+		return verdict
+	}
+	r.logDecision(ctx, p, "DeleteResource", verdict)
+	if !deleted.Done {
+		if verdict = r.poll(ctx, p, operation{"DELETE", deleted.Token, deleted.RetryAfter, activities.ExpectAbsent}); verdict.Stops() || ctx.Err() != nil {
+			return verdict
+		}
+	}
+	r.state.RecreateApproved, r.state.PassRequested = true, true
+	return resource.Verdict{
+		Action: resource.ActionBlock, Reason: resource.ReasonReconciling, Severity: resource.SeverityInfo, Class: resource.RetryFast,
+		Message: "deleted, because Azure refuses to change it; it is created again",
+	}
+}

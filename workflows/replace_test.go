@@ -1,0 +1,78 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// TestReplace checks that a resource that Azure refuses to change is deleted behind the
+// guards of a deletion and created again, and that a guard that blocks leaves it alone.
+func TestReplace(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		blocks string
+		want   []string
+	}{
+		"replaced":  {reason: "nothing needs it and it contains nothing", want: []string{"put", "dependents", "contents", "delete", "put approved"}},
+		"needed":    {reason: "a managed resource needs it", blocks: "dependents", want: []string{"put", "dependents"}},
+		"contained": {reason: "it contains what nothing manages", blocks: "contents", want: []string{"put", "dependents", "contents"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			var calls []string
+			exists := true
+			block := resource.Block(resource.ReasonContainsUnmanaged, "it contains something")
+			block.Class = resource.RetryVerySlow
+			guard := func(name string) resource.Verdict {
+				calls = append(calls, name)
+				if c.blocks == name {
+					return block
+				}
+				return resource.Proceed("")
+			}
+			r.script.get = func(activities.GetResourceInput) activities.GetResourceResult {
+				return activities.GetResourceResult{Verdict: resource.Proceed(""), Exists: exists}
+			}
+			r.script.pre = func(in activities.PreCheckInput) resource.Verdict {
+				return resource.Verdict{Action: resource.ActionProceed, Reason: resource.ReasonDrift, Create: !exists, Differences: []resource.Difference{{Path: "location"}}}
+			}
+			r.script.put = func(in activities.PutResourceInput) (activities.PutResourceResult, error) {
+				if exists {
+					calls = append(calls, "put")
+					refused := resource.Fail("PropertyChangeNotAllowed", resource.RetryVerySlow, "Azure sets it at the creation")
+					return activities.PutResourceResult{Verdict: refused, Replace: in.ReplaceApproved}, nil
+				}
+				name := "put"
+				if in.Approved {
+					name = "put approved"
+				}
+				calls = append(calls, name)
+				exists = true
+				return activities.PutResourceResult{Verdict: resource.Proceed(""), Done: true, Sent: true}, nil
+			}
+			r.script.dependents = func(activities.CheckDependentsInput) resource.Verdict { return guard("dependents") }
+			r.script.contents = func(activities.CheckContentsInput) resource.Verdict { return guard("contents") }
+			r.script.delete = func(activities.DeleteResourceInput) activities.DeleteResourceResult {
+				calls = append(calls, "delete")
+				exists = false
+				return activities.DeleteResourceResult{Verdict: resource.Proceed(""), Done: true}
+			}
+			r.apply(desired())
+			r.at(time.Minute, workflows.ReconcileUpdate, workflows.ReconcileInput{Recreate: true})
+			r.start(2 * time.Minute)
+			if len(calls) == 0 || calls[0] != "put" {
+				t.Fatalf("calls %v, want the refused PUT of the apply first", calls)
+			}
+			if diff := cmp.Diff(c.want, calls[1:]); diff != "" {
+				t.Errorf("%s: calls after the approval (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
