@@ -191,7 +191,11 @@ func (s *crashScene) applied() {
 	s.T.Helper()
 	if result := <-s.applying; result.Code != 0 {
 		s.T.Logf("apply is repeated after %s", result)
-		s.apply()
+		// Pollers back off: after a long outage the first repetition may come too early.
+		s.Until(crashRecovers, "a worker accepts the apply", func() (bool, string) {
+			result := s.CLI("apply", "-f", s.manifests())
+			return result.Code == 0, result.String()
+		})
 	}
 }
 
