@@ -60,7 +60,7 @@ On a terminal it asks first. Elsewhere names, IDs and -f need no confirmation; -
 and --all need --yes.
 
 ` + cli.ExitHelp,
-		Example: "  armature delete -f examples --wait\n  armature delete adx/telemetry\n  armature delete -l stack=old --yes\n  armature delete --abort adx",
+		Example: "  armature delete -f examples --with-data --wait\n  armature delete adx/telemetry --with-data\n  armature delete -l stack=old --yes\n  armature delete --abort adx",
 		RunE: func(c *cobra.Command, args []string) error {
 			targets.Names = args
 			if err := how.checkAbort(); err != nil {

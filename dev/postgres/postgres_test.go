@@ -163,7 +163,7 @@ func (g ground) continues() {
 
 // delete deletes everything in order, and checks that no list shows it.
 func (g ground) delete() {
-	g.MustCLI("delete", "-f", g.examples(), "--yes", "--wait", "--timeout", "180s")
+	g.MustCLI("delete", "-f", g.examples(), "--yes", "--with-data", "--wait", "--timeout", "180s")
 	var left []armsim.StoredResource
 	g.Sim.Call(http.MethodGet, "/resources?id="+demoGroup+"*", nil, &left)
 	if len(left) != 0 {
