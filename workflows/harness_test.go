@@ -25,6 +25,8 @@ import (
 // script is the results of the activities of one run, as functions that a test may
 // replace. The defaults are a resource in sync. It records the calls in order.
 type script struct {
+	// mu guards calls: an activity that was canceled runs on beside the next one.
+	mu       sync.Mutex
 	calls    []string
 	owner    func(activities.CheckOwnerInput) activities.CheckOwnerResult
 	get      func(activities.GetResourceInput) activities.GetResourceResult
@@ -228,8 +230,8 @@ func (r *run) register() {
 }
 
 func (r *run) recordCall(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.script.mu.Lock()
+	defer r.script.mu.Unlock()
 	r.script.calls = append(r.script.calls, name)
 }
 
@@ -298,13 +300,9 @@ func (r *run) wantCalls(want ...string) {
 
 // count returns the number of calls of an activity.
 func (r *run) count(name string) int {
-	n := 0
-	for _, call := range r.script.calls {
-		if call == name {
-			n++
-		}
-	}
-	return n
+	r.script.mu.Lock()
+	defer r.script.mu.Unlock()
+	return countOf(r.script.calls, name)
 }
 
 func mustID(text string) resource.ID {

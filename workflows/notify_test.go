@@ -26,7 +26,11 @@ type passScript struct {
 
 // passes makes the script use one passScript after the other.
 func (s *script) passes(all ...passScript) {
-	at := func() passScript { return all[min(max(0, countOf(s.calls, "CheckOwner")-1), len(all)-1)] }
+	at := func() passScript {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return all[min(max(0, countOf(s.calls, "CheckOwner")-1), len(all)-1)]
+	}
 	s.get = func(in activities.GetResourceInput) activities.GetResourceResult {
 		now := at()
 		got := activities.GetResourceResult{Verdict: resource.Proceed(""), Leaf: now.leaf}
@@ -132,13 +136,10 @@ func TestNotify(t *testing.T) {
 // change that it observed, because no later pass would.
 func TestNotifyAfterInterruptedPass(t *testing.T) {
 	r := newRun(t)
-	r.script.passes(passScript{state: "Succeeded"}, passScript{state: "Stopping"})
-	get := r.script.get
-	r.script.get = func(in activities.GetResourceInput) activities.GetResourceResult {
-		if r.count("GetResource") == 2 {
-			r.at(0, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"})
-		}
-		return get(in)
+	r.script.passes(passScript{state: "Succeeded"}, passScript{state: "Stopping", put: true})
+	r.script.put = func(activities.PutResourceInput) (activities.PutResourceResult, error) {
+		r.at(0, workflows.PauseUpdate, workflows.PauseInput{By: "ada@host"}) // it cancels reads, not writes
+		return activities.PutResourceResult{Verdict: resource.Proceed(""), Sent: true, Done: true}, nil
 	}
 	r.apply(desired())
 	r.at(10*time.Second, workflows.ReconcileUpdate, workflows.ReconcileInput{})

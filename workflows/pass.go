@@ -6,6 +6,7 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -149,11 +150,13 @@ func (r *reconciler) readResource(ctx workflow.Context, p *pass, expect activiti
 
 func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResourceInput) resource.Verdict {
 	var a *activities.Activities
-	var err error
 	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Repeated, r.inDeletion
 	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Delete == nil)
-	p.got, err = executeRead(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), r, a.GetResource, in)
-	verdict := verdictOf(p.got.Verdict, err)
+	got, err := executeRead(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), r, a.GetResource, in)
+	if !temporal.IsCanceledError(err) { // one that a message canceled showed nothing
+		p.got = got
+	}
+	verdict := verdictOf(got.Verdict, err)
 	p.read = p.read || !verdict.Stops()
 	r.noteRead(p)
 	return verdict
