@@ -51,7 +51,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	s, now := r.state, workflow.Now(ctx)
 	s.Attempts, s.FailedPuts, s.WaitingFor, s.Repeated = 0, 0, nil, activities.Repeated{}
 	s.NotReadySince, s.Overdue = time.Time{}, false
-	s.PutUnknown, s.DropsApproved, s.Refusal = false, false, nil
+	s.PutUnknown, s.DropsApproved, s.Refusal, s.OperationRefusal = false, false, nil, nil
 	s.ReadyPasses++
 	s.ReadyGeneration = p.generation
 	reason, message := resource.ReasonSucceeded, "in sync"

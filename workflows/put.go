@@ -53,7 +53,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 		r.logDecision(ctx, p, "RegisterProvider", verdict)
 		result, verdict = r.sendPut(ctx, p)
 	}
-	if result.Replace && ctx.Err() == nil && r.state.Delete == nil && r.state.Forget == nil {
+	if result.Replace && r.mayReplace(ctx, p) {
 		return r.replace(ctx, p, verdict)
 	}
 	if verdict.Stops() || ctx.Err() != nil {

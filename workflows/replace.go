@@ -8,21 +8,28 @@ import (
 
 // replace deletes a resource that Azure refuses to change, behind the guards of a deletion:
 // nothing managed may need it, and it must contain nothing else. The next pass creates it
-// again, as the user approved.
+// again, as the user approved. A message that ends the pass or changes the spec before the
+// DELETE takes the approval back.
 func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Verdict) resource.Verdict {
 	r.logDecision(ctx, p, "PutResource", refusal)
 	var a *activities.Activities
 	dependents, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
 		ID: p.desired.ID, Needs: p.desired.Needs(),
 	})
-	if verdict := verdictOf(dependents.Verdict, err); verdict.Stops() || ctx.Err() != nil {
+	if verdict := verdictOf(dependents.Verdict, err); verdict.Stops() {
 		return verdict
 	}
-	contents, err := execute(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), a.CheckContents, activities.CheckContentsInput{
+	if !r.mayReplace(ctx, p) {
+		return refusal
+	}
+	contents, err := executeRead(requestOptions(ctx, "list the contents of "+p.desired.ID.Short()), r, a.CheckContents, activities.CheckContentsInput{
 		ID: p.desired.ID, APIVersion: p.desired.APIVersion, Credential: p.desired.Credential, Stated: p.desired.Body,
 	})
-	if verdict := verdictOf(contents.Verdict, err); verdict.Stops() || ctx.Err() != nil {
+	if verdict := verdictOf(contents.Verdict, err); verdict.Stops() {
 		return verdict
+	}
+	if !r.mayReplace(ctx, p) {
+		return refusal
 	}
 	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
 	// approved.
@@ -45,4 +52,11 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 		Action: resource.ActionBlock, Reason: resource.ReasonReconciling, Severity: resource.SeverityInfo, Class: resource.RetryFast,
 		Message: "deleted, because Azure refuses to change it; it is created again",
 	}
+}
+
+// mayReplace reports whether the approval to replace the resource still counts: no forget,
+// deletion, pause or new spec came meanwhile.
+func (r *reconciler) mayReplace(ctx workflow.Context, p *pass) bool {
+	s := r.state
+	return ctx.Err() == nil && s.Forget == nil && s.Delete == nil && !s.Paused && s.Generation == p.generation
 }

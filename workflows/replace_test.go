@@ -14,13 +14,31 @@ import (
 // TestReplace checks that a resource that Azure refuses to change is deleted behind the
 // guards of a deletion and created again, and that a guard that blocks leaves it alone.
 func TestReplace(t *testing.T) {
+	reverted := desired()
+	reverted.Body = []byte(`{"location":"westus2","tags":{"a":"reverted"}}`)
 	cases := map[string]struct {
 		reason string
 		blocks string
-		want   []string
+		// message is sent while the step "dependents" or "contents" runs.
+		during  string
+		message string
+		input   any
+		want    []string
 	}{
-		"replaced":  {reason: "nothing needs it and it contains nothing", want: []string{"put", "dependents", "contents", "delete", "put approved"}},
-		"needed":    {reason: "a managed resource needs it", blocks: "dependents", want: []string{"put", "dependents"}},
+		"replaced": {reason: "nothing needs it and it contains nothing", want: []string{"put", "dependents", "contents", "delete", "put approved"}},
+		"needed":   {reason: "a managed resource needs it", blocks: "dependents", want: []string{"put", "dependents"}},
+		"forgotten": {
+			reason: "nothing is sent after a forget", during: "dependents", message: workflows.ForgetUpdate, input: workflows.ForgetInput{By: "ada@host"},
+			want: []string{"put", "dependents"},
+		},
+		"paused": {
+			reason: "a pause ends the pass", during: "contents", message: workflows.PauseUpdate, input: workflows.PauseInput{By: "ada@host"},
+			want: []string{"put", "dependents", "contents"},
+		},
+		"reverted": {
+			reason: "the approval was for another spec", during: "dependents", message: workflows.ApplyUpdate, input: workflows.ApplyInput{Desired: reverted},
+			want: []string{"put", "dependents", "put"},
+		},
 		"contained": {reason: "it contains what nothing manages", blocks: "contents", want: []string{"put", "dependents", "contents"}},
 	}
 	for name, c := range cases {
@@ -32,6 +50,9 @@ func TestReplace(t *testing.T) {
 			block.Class = resource.RetryVerySlow
 			guard := func(name string) resource.Verdict {
 				calls = append(calls, name)
+				if c.during == name {
+					r.duringActivity(c.message, c.input)
+				}
 				if c.blocks == name {
 					return block
 				}

@@ -199,7 +199,7 @@ func (s *State) acceptedPut(generation int64) *activities.AcceptedPut {
 // post-check; one of another body does not.
 func (s *State) replaceSpec(next resource.Desired) {
 	if last := s.Desired; last != nil && (!bytes.Equal(last.Body, next.Body) || last.APIVersion != next.APIVersion) {
-		s.Accepted, s.PutAt = nil, time.Time{}
+		s.Accepted, s.PutAt, s.OperationRefusal = nil, time.Time{}, nil
 	}
 	s.Desired = &next
 	s.Generation++
