@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,7 @@ type family struct {
 	ended map[string]bool
 	// checkedAt are the times of the checks of a holder, checkedRun is the last run that
 	// was checked.
+	mu         sync.Mutex // a check that a cancellation meets runs on beside the end
 	checkedAt  []time.Duration
 	checkedRun string
 	onCheck    func()
@@ -46,8 +49,10 @@ func newFamily(t *testing.T) *family {
 	f.SetStartTime(startTime)
 	workflows.Register(f)
 	f.RegisterActivityWithOptions(func(_ context.Context, in activities.CheckTurnInput) (activities.CheckTurnResult, error) {
+		f.mu.Lock()
 		f.checkedRun = in.Turn.RunID
 		f.checkedAt = append(f.checkedAt, f.since())
+		f.mu.Unlock()
 		if f.onCheck != nil {
 			f.onCheck()
 		}
@@ -66,6 +71,13 @@ func newFamily(t *testing.T) *family {
 			return nil
 		})
 	return f
+}
+
+// checks returns the times of the checks, and the last run that was checked.
+func (f *family) checks() ([]time.Duration, string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.checkedAt), f.checkedRun
 }
 
 func (f *family) since() time.Duration { return f.Now().Sub(startTime) }
@@ -249,8 +261,9 @@ func TestSiblingsEndWhenIdle(t *testing.T) {
 	f.take(0, "a")
 	f.ended["a"] = true
 	f.run(0, workflows.SerializeSiblingsInput{})
-	if err := f.GetWorkflowError(); err != nil || f.since() > 2*time.Hour || len(f.checkedAt) != 1 {
-		t.Errorf("ended with %v after %s and %d checks, want one check within 2 h", err, f.since(), len(f.checkedAt))
+	checked, _ := f.checks()
+	if err := f.GetWorkflowError(); err != nil || f.since() > 2*time.Hour || len(checked) != 1 {
+		t.Errorf("ended with %v after %s and %d checks, want one check within 2 h", err, f.since(), len(checked))
 	}
 }
 
@@ -264,8 +277,9 @@ func TestSiblingsNewRunKeepsTurn(t *testing.T) {
 		f.UpdateWorkflow(workflows.TakeTurnUpdate, "", repeated.callbacks(), turnOf("a", "run 2"))
 	}, second)
 	f.run(10*second, workflows.SerializeSiblingsInput{})
-	if got, _ := repeated.result.(activities.Position); !got.Granted || len(f.granted) != 0 || f.checkedRun != "run 2" {
-		t.Errorf("the new run got %+v, granted %v, checked %s; want the turn", got, f.granted, f.checkedRun)
+	_, run := f.checks()
+	if got, _ := repeated.result.(activities.Position); !got.Granted || len(f.granted) != 0 || run != "run 2" {
+		t.Errorf("the new run got %+v, granted %v, checked %s; want the turn", got, f.granted, run)
 	}
 }
 
@@ -275,14 +289,14 @@ func TestSiblingsMaxChecks(t *testing.T) {
 	f := newFamily(t)
 	f.take(0, "a", "b")
 	f.run(10*time.Minute, workflows.SerializeSiblingsInput{})
-	if len(f.checkedAt) < 15 || len(f.checkedAt) > 25 || f.checkedAt[0] > 3*second {
-		t.Errorf("%d checks in 10 min, the first after %s; want about 22, the first after 2 s", len(f.checkedAt), f.checkedAt[0])
+	if checked, _ := f.checks(); len(checked) < 15 || len(checked) > 25 || checked[0] > 3*second {
+		t.Errorf("%d checks in 10 min, the first after %s; want about 22, the first after 2 s", len(checked), checked[0])
 	}
 	f = newFamily(t)
 	f.take(0, "a")
 	f.run(10*time.Hour, workflows.SerializeSiblingsInput{})
-	if len(f.checkedAt) > 7 {
-		t.Errorf("%d checks in 10 h while no member waits", len(f.checkedAt))
+	if checked, _ := f.checks(); len(checked) > 7 {
+		t.Errorf("%d checks in 10 h while no member waits", len(checked))
 	}
 }
 
