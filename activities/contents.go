@@ -175,24 +175,25 @@ func (c *contents) items(ctx context.Context, parent resource.ID, of collection,
 		if slices.ContainsFunc(stated, func(s string) bool { return strings.EqualFold(s, name) }) {
 			continue
 		}
-		id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
-		if err != nil {
+		if err := c.noteItem(ctx, item); err != nil || len(c.unmanaged) >= maxContentsCounted {
 			return err
-		}
-		if deleting {
-			continue
-		}
-		if c.in.Cascade {
-			if c.activities.mayHoldData(id.Type()) {
-				c.data = append(c.data, shown)
-			}
-			continue
-		}
-		if c.unmanaged = append(c.unmanaged, shown); len(c.unmanaged) >= maxContentsCounted {
-			return nil
 		}
 	}
 	return nil
+}
+
+// noteItem records a resource that a DELETE would remove too: as unmanaged, or in a cascade
+// as data that needs a consent. What is being deleted already does not count.
+func (c *contents) noteItem(ctx context.Context, item json.RawMessage) error {
+	id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
+	switch {
+	case err != nil || deleting:
+	case !c.in.Cascade:
+		c.unmanaged = append(c.unmanaged, shown)
+	case c.activities.mayHoldData(id.Type()):
+		c.data = append(c.data, shown)
+	}
+	return err
 }
 
 // descend looks below a child that exists by itself.

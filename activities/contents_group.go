@@ -39,15 +39,8 @@ func (c *contents) inGroup(ctx context.Context) error {
 		if child := c.childType(itemID(item)); child == "" || c.listed[strings.ToLower(child)] {
 			continue
 		}
-		id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
-		switch {
-		case err != nil:
+		if err := c.noteItem(ctx, item); err != nil {
 			return err
-		case deleting:
-		case !c.in.Cascade:
-			c.unmanaged = append(c.unmanaged, shown)
-		case c.activities.mayHoldData(id.Type()):
-			c.data = append(c.data, shown)
 		}
 	}
 	return nil

@@ -45,15 +45,8 @@ func (c *contents) outside(ctx context.Context) error {
 			continue
 		}
 		item, _ := json.Marshal(map[string]string{"id": marked.id}) //nolint:errchkjson // texts only
-		id, shown, deleting, err := c.activities.checkItem(ctx, c.in.ID, item)
-		switch {
-		case err != nil:
+		if err := c.noteItem(ctx, item); err != nil {
 			return err
-		case deleting:
-		case !c.in.Cascade:
-			c.unmanaged = append(c.unmanaged, shown)
-		case c.activities.mayHoldData(id.Type()):
-			c.data = append(c.data, shown)
 		}
 	}
 	c.managedGroups = managedGroups(observed)
