@@ -113,7 +113,7 @@ func (in PreCheckInput) unshown(now time.Time) bool {
 	return !in.PutAt.IsZero() && now.Sub(in.PutAt) < settleTime && !in.Force && !in.Approved
 }
 
-// unshownVerdict waits for a resource whose PUT ARM accepted.
+// unshownVerdict waits for a resource after ARM accepted its PUT.
 func unshownVerdict(in PreCheckInput, now time.Time) resource.Verdict {
 	verdict := resource.Block(resource.ReasonReconciling, fmt.Sprintf(
 		"ARM accepted a PUT of %s %s ago and does not show it yet; it is read again, and written again from %s after the PUT on; armature reconcile --force writes it now",

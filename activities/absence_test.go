@@ -30,7 +30,7 @@ func target(t *testing.T, text string) GetResourceInput {
 	return GetResourceInput{Target: resource.Target{ID: id(t, text), APIVersion: "2022-10-01-preview"}}
 }
 
-// TestAbsencesAreProven: a resource whose provider has an unusual 404 is absent by its
+// TestAbsencesAreProven: a resource of a provider with an unusual 404 is absent by its
 // list; without a list when the same 404 comes again for RereadWindow. The verdict names
 // what is missing.
 func TestAbsencesAreProven(t *testing.T) {
@@ -173,7 +173,7 @@ func TestGuardUnshownPut(t *testing.T) {
 	}
 }
 
-// TestOwnerWithUnusual404: a resource waits for an owner whose 404 proves nothing, and is
+// TestOwnerWithUnusual404: a resource waits for an owner with a 404 that proves nothing, and is
 // woken by it, instead of failing for an hour.
 func TestOwnerWithUnusual404(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// PurgeResourceInput is a deleted resource whose manifest states a purge.
+// PurgeResourceInput is a deleted resource with a purge in its manifest.
 type PurgeResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Since is when the resource was first absent, Sent is set once ARM accepted the

@@ -120,7 +120,7 @@ func TestGuardPatchIsGuarded(t *testing.T) {
 	}
 }
 
-// TestTypeWithoutPut: a resource whose type has no PUT is changed by PATCH, and the PUT is
+// TestTypeWithoutPut: a resource of a type without PUT is changed by PATCH, and the PUT is
 // not tried again.
 func TestTypeWithoutPut(t *testing.T) {
 	t.Parallel()

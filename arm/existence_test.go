@@ -62,7 +62,7 @@ const (
 	storageProvider = "/subscriptions/11111111-1111-1111-1111-111111111111/providers/Microsoft.Storage"
 )
 
-// offersServices offers a type whose only name is default.
+// offersServices offers a type with the only name default.
 var offersServices = reply{200, nil, `{"resourceTypes":[{"resourceType":"storageAccounts/blobServices","apiVersions":["2023-08-15"]}]}`}
 
 // Responses of the tests of existence.

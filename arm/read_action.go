@@ -10,7 +10,7 @@ import (
 	"github.com/armature-io/armature/types"
 )
 
-// readAction is the action that returns a resource whose type has no GET.
+// readAction is the action that returns a resource of a type without GET.
 const readAction = "list"
 
 // readByAction reads a resource by the published action that returns it: list of the

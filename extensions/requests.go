@@ -89,7 +89,7 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 	return verdict
 }
 
-// advice is who has to act before ARM accepts a request, and a sentence about what.
+// advice is the actor that ARM's acceptance of a request waits for, and a sentence about what.
 type advice struct{ actor, text string }
 
 // refusalAdvice returns the advice for each kind of refusal. A classifier's own advice

@@ -93,7 +93,7 @@ func (a *app) sendSelected(ctx context.Context, r request) error {
 	return a.wait(ctx, b, remaining, r.goal, r.wait.timeout)
 }
 
-// gone returns the result for a resource whose workflow ended since it was chosen. What a
+// gone returns the result for a resource with a workflow that ended since it was chosen. What a
 // deletion asks for is done where the workflow deleted the resource, and a selector no
 // longer chooses it.
 func (r request) gone(ctx context.Context, b *connection, chosen backend.Record) (string, error) {
@@ -111,7 +111,7 @@ func (r request) gone(ctx context.Context, b *connection, chosen backend.Record)
 	return "", cli.Failed("it is no longer managed; nothing was started")
 }
 
-// checkManaged returns an error for records whose workflow ended, unless the request is
+// checkManaged returns an error for records with a workflow that ended, unless the request is
 // done with that: no workflow would receive a message.
 func checkManaged(records []backend.Record, to request) error {
 	var errs []error

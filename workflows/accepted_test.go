@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// acceptedRun is a run whose first pass sends a PUT because of one difference, and ends
+// acceptedRun is a run with a first pass that sends a PUT because of one difference, and ends
 // before the post-check. It records the inputs of the pre-checks and post-checks.
 func acceptedRun(t *testing.T) (r *run, pres *[]activities.PreCheckInput, posts *[]activities.PostCheckInput) {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 // thirty passes. The server suggests it at 4,096 events, but a worker that restarted, or
 // does not keep the run in memory, replays a history before each pass.
 const (
-	// firstHistoryLength is the limit of a run whose input has none. It is part of the
+	// firstHistoryLength is the limit of a run without one in its input. It is part of the
 	// order of commands and never changes: a replay would continue a recorded run earlier
 	// or later.
 	firstHistoryLength = 500
