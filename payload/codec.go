@@ -36,7 +36,9 @@ type codec struct {
 // the Web UI and the Temporal CLI.
 //
 // Encoding is deterministic: the same payload always becomes the same bytes.
-func Codec() converter.PayloadCodec {
+func Codec() converter.PayloadCodec { return newCodec() }
+
+func newCodec() *codec {
 	encoder, encoderErr := zstd.NewWriter(nil, zstd.WithLowerEncoderMem(true))
 	decoder, decoderErr := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxSize))
 	return &codec{encoder: encoder, decoder: decoder, err: errors.Join(encoderErr, decoderErr)}

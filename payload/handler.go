@@ -1,19 +1,49 @@
 package payload
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"slices"
 
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 )
+
+// Bounds of one request to the codec server. Temporal sends at most 4 MB in a message,
+// so a client never has more to decode at a time; 565 bytes can be 16 MiB compressed.
+const (
+	// MaxRequestSize is the largest body of a request in bytes.
+	MaxRequestSize = 8 << 20
+	// MaxDecodedSize is the largest sum of all decoded payloads of a request in bytes.
+	MaxDecodedSize = 32 << 20
+	// MaxPayloads is the largest number of payloads in a request.
+	MaxPayloads = 10_000
+	// maxParallelRequests is the number of requests that are answered at a time. Others
+	// wait: one may need 200 MB.
+	maxParallelRequests = 2
+)
+
+// errTooLarge marks a request over one of the bounds.
+var errTooLarge = errors.New("request too large")
 
 // Handler returns the codec server: POST /encode and /decode as the Temporal
 // Web UI and the Temporal CLI (--codec-endpoint) call them, with CORS for the
 // origins of the Web UI (scheme, host and port each). There is no wildcard, because any
-// site that a user visits could then decode histories. A request body over four times
-// [MaxSize] bytes is refused; the factor covers base64 and several payloads.
+// site that a user visits could then decode histories.
+//
+// A request from a page of another origin is refused before its body is read: CORS
+// alone hides the response from the page and lets the server do the work. A request
+// without an origin comes from no browser, such as that of the Temporal CLI: browsers
+// send the header with every POST. Only application/json is read, because a page may
+// send it to another origin with the consent of that origin only.
 func Handler(origins ...string) http.Handler {
-	codec := converter.NewPayloadCodecHTTPHandler(Codec())
+	slots := make(chan struct{}, maxParallelRequests)
+	convert := converter.NewPayloadCodecHTTPHandler(total{newCodec()})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Origin")
 		if origin := r.Header.Get("Origin"); slices.Contains(origins, origin) {
@@ -21,12 +51,76 @@ func Handler(origins ...string) http.Handler {
 			w.Header().Set("Access-Control-Allow-Credentials", "true")
 			w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Namespace")
 			w.Header().Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		} else if len(r.Header.Values("Origin")) > 0 {
+			http.Error(w, fmt.Sprintf("origin %q is not the Web UI's; add it to --origins of the codec server", origin), http.StatusForbidden)
+			return
 		}
 		if r.Method == http.MethodOptions {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, 4*MaxSize)
-		codec.ServeHTTP(w, r)
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+			return
+		}
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-r.Context().Done():
+			return
+		}
+		if body, ok := readBody(w, r); ok {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			convert.ServeHTTP(w, r)
+		}
+	})
+}
+
+// readBody returns the body of a request. If it is over a bound, readBody writes the
+// error to w and returns false.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequestSize))
+	if err == nil {
+		err = checkCount(body)
+	}
+	if err == nil {
+		return body, true
+	}
+	status := http.StatusBadRequest
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) || errors.Is(err, errTooLarge) {
+		status = http.StatusRequestEntityTooLarge
+		err = fmt.Errorf("%w; a request may have %d bytes and %d payloads", err, MaxRequestSize, MaxPayloads)
+	}
+	http.Error(w, err.Error(), status)
+	return nil, false
+}
+
+// checkCount returns an error if a request has more than [MaxPayloads]: an empty one has
+// three bytes on the wire and two hundred in memory.
+func checkCount(body []byte) error {
+	var request struct {
+		Payloads []json.RawMessage `json:"payloads"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return fmt.Errorf("read payloads: %w", err)
+	}
+	if len(request.Payloads) > MaxPayloads {
+		return fmt.Errorf("%w: %d payloads", errTooLarge, len(request.Payloads))
+	}
+	return nil
+}
+
+// total is the codec with a bound on the sum of what one call decodes.
+type total struct{ *codec }
+
+// Decode restores payloads, as Decode of the codec does.
+func (t total) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	size := 0
+	return t.each(payloads, func(p *commonpb.Payload) (*commonpb.Payload, error) {
+		restored, err := t.decode(p)
+		if size += len(restored.GetData()); size > MaxDecodedSize {
+			return nil, fmt.Errorf("decode payloads: together over %d bytes; decode fewer at a time", MaxDecodedSize)
+		}
+		return restored, err
 	})
 }

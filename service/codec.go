@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/payload"
 )
@@ -20,6 +21,14 @@ only decode payloads that it already has.
 
 Flags:
 `
+
+// Bounds of one connection to the codec server: a browser sends some megabytes from the
+// same machine or network. A request that waits for others counts, too.
+const (
+	codecReadTimeout  = 15 * time.Second
+	codecWriteTimeout = 30 * time.Second
+	maxCodecHeader    = 32 << 10
+)
 
 // codecSettings are the flags of the codec server.
 type codecSettings struct {
@@ -91,7 +100,10 @@ func serveCodec(ctx context.Context, s codecSettings, options Options) error {
 	}
 	mux := newServeMux()
 	mux.Handle("/", payload.Handler(s.origins...))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: httpTimeout}
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: httpTimeout, ReadTimeout: codecReadTimeout, WriteTimeout: codecWriteTimeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxCodecHeader,
+	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // all requests are short
 	defer stop()
 	fmt.Fprintf(options.Stdout, "codec server at http://%s for %s\n", listener.Addr(), strings.Join(s.origins, ", "))

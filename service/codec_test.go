@@ -43,9 +43,17 @@ func TestCodecServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Origin", origin)
+		request.Header.Set("Content-Type", "application/json")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if allowed == "" {
+			_ = response.Body.Close()
+			if response.StatusCode != http.StatusForbidden {
+				t.Errorf("origin %s: got %s, want 403", origin, response.Status)
+			}
+			continue
 		}
 		var decoded json.RawMessage
 		err = json.NewDecoder(response.Body).Decode(&decoded)

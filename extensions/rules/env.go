@@ -151,7 +151,8 @@ func compile(env *cel.Env, text string, want *cel.Type) (expression, []problem) 
 	if got := checked.OutputType(); want != nil && !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
 		return expression{}, []problem{{line: 1, column: 1, message: fmt.Sprintf("the expression has type %s, want %s", got, want)}}
 	}
-	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interruptCheckFrequency), cel.CustomDecoratorV2(decorateAbsent))
+	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(costs{weighed()}),
+		cel.InterruptCheckFrequency(interruptCheckFrequency), cel.CustomDecoratorV2(decorateAbsent), cel.CustomDecoratorV2(decorateBounds(env)))
 	if err != nil {
 		return expression{}, []problem{{line: 1, column: 1, message: err.Error()}}
 	}

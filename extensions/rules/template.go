@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -77,7 +78,8 @@ func closing(text string) int {
 	return -1
 }
 
-// render returns the message with the values of its expressions.
+// render returns the message with the values of its expressions. It is an error if the
+// message has more than [maxAnswer] bytes.
 func (t template) render(ctx context.Context, vars map[string]any) (string, error) {
 	var b strings.Builder
 	for i, compiled := range t.expressions {
@@ -87,6 +89,9 @@ func (t template) render(ctx context.Context, vars map[string]any) (string, erro
 			return "", err
 		}
 		b.WriteString(textFor(value))
+		if b.Len() > maxAnswer {
+			return "", fmt.Errorf("the message is over the limit of %d bytes", maxAnswer)
+		}
 	}
 	b.WriteString(t.texts[len(t.texts)-1])
 	return b.String(), nil

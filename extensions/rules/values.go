@@ -80,8 +80,12 @@ func (o object) Contains(key ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// textFor returns the text of a value for messages.
+// textFor returns the text of a value for messages. Of a value over [maxAnswer] it returns
+// a note in brackets, because a list may contain itself many times.
 func textFor(value ref.Val) string {
+	if weigh(maxAnswer+1, value) > maxAnswer {
+		return fmt.Sprintf("[over %d bytes]", maxAnswer)
+	}
 	switch v := value.(type) {
 	case types.String:
 		return string(v)
