@@ -28,6 +28,7 @@ type Dependencies struct {
 	Freezer  Freezer
 	Budgets  Budgets
 	Memory   MemoryReader
+	Attempts Attempts
 	Log      *slog.Logger
 }
 

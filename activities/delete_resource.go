@@ -16,8 +16,10 @@ import (
 
 // DeleteResourceInput is the resource to delete.
 type DeleteResourceInput struct {
-	Desired  resource.Desired `json:"desired"`
-	Repeated Repeated         `json:"repeated,omitzero"`
+	Desired resource.Desired `json:"desired"`
+	// Generation is that of Desired.
+	Generation int64    `json:"generation,omitempty"`
+	Repeated   Repeated `json:"repeated,omitzero"`
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -60,8 +62,12 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
+	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
 	operation, refusal, err := a.deleteThrough(requests, in.Desired)
 	verdict, decided := extensions.VerdictOf(err)
+	if stop, refused := refusedWrite(err); refused {
+		return DeleteResourceResult{Verdict: a.report("DeleteResource", stop), Unsent: !a.Registry.Deletes(in.Desired.ID.Type())}, nil
+	}
 	switch {
 	case err != nil && refusal == nil && decided:
 		verdict.Message = secrets.Scrub(verdict.Message, nil)

@@ -19,6 +19,10 @@ type fakeFleet struct {
 	// memories are the results of the query memory, by ID key.
 	memories map[string]WorkflowMemory
 	err      error
+	// confirmed are the attempts that asked to write; confirm returns the answer to the
+	// n-th, the newest where it is nil.
+	confirmed []Attempt
+	confirm   func(n int) (Standing, error)
 	// deleted, woken and notified record the requests.
 	deleted []resource.ID
 	// cascades are the cascades of the deletions, taken those that were taken back,
@@ -130,6 +134,22 @@ func (w *world) manages(text string, managed Managed) {
 	}
 	managed.ID = id(w.t, text)
 	w.fleet.managed[managed.ID.Key()] = managed
+}
+
+// writes returns a context in which the client may write outside of an activity.
+func (w *world) writes(ctx context.Context) context.Context {
+	return withWriteStep(ctx, &writeStep{Activities: w.acts, progress: func() any { return nil }})
+}
+
+// Confirm reports what the test set, and stores the heartbeat.
+func (w *world) Confirm(_ context.Context, attempt Attempt) (Standing, error) {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	w.fleet.confirmed = append(w.fleet.confirmed, attempt)
+	if w.fleet.confirm != nil {
+		return w.fleet.confirm(len(w.fleet.confirmed))
+	}
+	return Standing{}, nil
 }
 
 func (w *world) Frozen(_ context.Context, labels map[string]string) (Freeze, bool, error) {

@@ -14,9 +14,11 @@ import (
 
 // PostCheckInput is what the last read of the pass showed.
 type PostCheckInput struct {
-	Desired  resource.Desired `json:"desired"`
-	Observed json.RawMessage  `json:"observed,omitempty"`
-	Memory   json.RawMessage  `json:"memory,omitempty"`
+	Desired resource.Desired `json:"desired"`
+	// Generation is that of Desired.
+	Generation int64           `json:"generation,omitempty"`
+	Observed   json.RawMessage `json:"observed,omitempty"`
+	Memory     json.RawMessage `json:"memory,omitempty"`
 	// Put is set when this pass wrote the resource, or verifies an AcceptedPut;
 	// Differences are the reasons.
 	// Adopted is set with it when nothing was written: the differences are to stay.
@@ -52,6 +54,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
+	ctx = forWrites[putProgress](ctx, a, in.Desired, in.Generation, nil)
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)
 	request, stop := a.requestWithOwner(ctx, in.Desired, in.Observed, in.Memory)

@@ -16,6 +16,8 @@ import (
 // PurgeResourceInput is a deleted resource with a purge in its manifest.
 type PurgeResourceInput struct {
 	Desired resource.Desired `json:"desired"`
+	// Generation is that of Desired.
+	Generation int64 `json:"generation,omitempty"`
 	// Since is when the resource was first absent, Sent is set once ARM accepted the
 	// purge.
 	Since    time.Time `json:"since,omitzero"`
@@ -54,7 +56,11 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
+	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
 	result, err := a.purge(requests, in)
+	if stop, refused := refusedWrite(err); refused {
+		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil
+	}
 	if err != nil {
 		if retry := countTransient(heartbeat, err); retry != nil {
 			return PurgeResourceResult{}, retry

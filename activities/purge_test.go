@@ -44,7 +44,7 @@ func TestPurgeFreesTheName(t *testing.T) {
 			spec.APIVersion, spec.Deletion.Purge = types.Newest(at.Type()), true
 			w.put(text, string(spec.Body))
 			deleteNow(w, spec)
-			if _, err := w.acts.Client.Put(t.Context(), at, spec.APIVersion, spec.Body, arm.PutOptions{}); err == nil {
+			if _, err := w.acts.Client.Put(w.writes(t.Context()), at, spec.APIVersion, spec.Body, arm.PutOptions{}); err == nil {
 				t.Fatal("the name is free before the purge")
 			}
 			in := PurgeResourceInput{Desired: spec, Since: w.now()}
@@ -60,7 +60,7 @@ func TestPurgeFreesTheName(t *testing.T) {
 				w.advance(30 * time.Second)
 				w.fresh()
 			}
-			if _, err := w.acts.Client.Put(t.Context(), at, spec.APIVersion, spec.Body, arm.PutOptions{}); err != nil {
+			if _, err := w.acts.Client.Put(w.writes(t.Context()), at, spec.APIVersion, spec.Body, arm.PutOptions{}); err != nil {
 				t.Errorf("the name is not free after the purge: %v", err)
 			}
 		})

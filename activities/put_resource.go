@@ -17,6 +17,9 @@ const maxObservationAge = 30 * time.Second
 // PutResourceInput is what to write.
 type PutResourceInput struct {
 	Desired resource.Desired `json:"desired"`
+	// Generation is that of Desired; Newest is set where a newer one is applied already.
+	Generation int64 `json:"generation,omitempty"`
+	Newest     int64 `json:"newest,omitempty"`
 	// Memory is the baseline that PostCheck returned; a re-read compares with it.
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// ObservedAt is the time of the read that the decision is based on.
@@ -155,8 +158,12 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	}
 	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
 	p.repeated = in.Reset || p.maySent
+	if in.Newest > in.Generation {
+		return *p.stopUnsent(superseded(supersededText(in.Newest, in.Generation)), p.repeated), nil
+	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
+	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil

@@ -48,10 +48,6 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	case result != nil:
 		return *result, nil
 	}
-	// Once more: a modifier may have taken a while.
-	if stop := p.checkFreeze(ctx, p.in.Desired); stop != nil {
-		return *p.stopUnsent(*stop, false), nil
-	}
 	p.sending = true
 	options := arm.PutOptions{}
 	if p.mustCreate() {
@@ -65,6 +61,9 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		write, method = p.Client.Patch, http.MethodPatch
 	}
 	operation, err := write(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, payload, options)
+	if stop, refused := refusedWrite(err); refused {
+		return *p.stopUnsent(stop, p.maySent), nil
+	}
 	if p.hasNoPut(err) {
 		return p.send(ctx)
 	}

@@ -67,7 +67,7 @@ func TestRegisterProvider(t *testing.T) {
 func TestRegisterProviderOnce(t *testing.T) {
 	t.Parallel()
 	w, _, in := unregistered(t)
-	ctx := t.Context()
+	ctx := w.writes(t.Context())
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {

@@ -99,7 +99,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 		must(t, err)
 		connections[name] = arm.Connection{Options: arm.Options{Cloud: at}}
 	}
-	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections}
+	connect := arm.Options{Cloud: cloud, Clock: w.now, Connections: connections, MayWrite: MayWrite}
 	if s.client != nil {
 		s.client(&connect)
 	}
@@ -108,7 +108,7 @@ func newWorld(t *testing.T, change ...func(*setup)) *world {
 	registry, err := extensions.New(s.entries...)
 	must(t, err)
 	w.acts = New(Dependencies{
-		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Budgets: w, Memory: w,
+		Client: client, Registry: registry, Fleet: w, Waker: w, Turns: w, Freezer: w, Budgets: w, Memory: w, Attempts: w,
 		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: client}),
 		Masker:  secrets.NewMasker([]byte("0123456789abcdef")),
 		Log:     slog.New(slog.NewTextHandler(&lockedWriter{w: w}, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -195,7 +195,7 @@ func (c *Client) checkGroupName(ctx context.Context, id resource.ID, refusal *Er
 		return err
 	}
 	body := fmt.Appendf(nil, `{"name":%q,"type":%q}`, id.Name(), resource.TypeManagementGroup)
-	resp, payload, err := c.do(ctx, &roundTrip{call: CallGet, typ: id.Type()}, http.MethodPost, target, body, nil)
+	resp, payload, err := c.do(ctx, &roundTrip{call: CallGet, typ: id.Type(), reads: true}, http.MethodPost, target, body, nil)
 	if err != nil {
 		return err
 	}

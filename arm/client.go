@@ -48,6 +48,9 @@ type Options struct {
 	// Throttle, when set, is the last policy before a request leaves and the first to
 	// get its response: for a client-side budget (see NewThrottle).
 	Throttle policy.Policy
+	// MayWrite, when set, decides about every PUT, PATCH, POST and DELETE right before it
+	// is handed to the connection.
+	MayWrite WriteCheck
 	// Observer is called for each request that left, from many goroutines.
 	Observer func(Request)
 	// Clock returns the current time; nil means time.Now.
@@ -162,7 +165,7 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 		InsecureAllowCredentialWithHTTP: loopback(host),
 		Retry:                           policy.RetryOptions{MaxRetries: -1},
 		Telemetry:                       policy.TelemetryOptions{ApplicationID: options.ApplicationID},
-		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer},
+		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer, mayWrite: options.MayWrite},
 		PerCallPolicies:                 []policy.Policy{runtime.NewRequestIDPolicy(), headerPolicy{}},
 	}
 	if options.UserAgentSuffix != "" {

@@ -146,7 +146,7 @@ func (c *Client) write(ctx context.Context, call Call, w writeRequest) (Operatio
 	if len(w.query) > 0 {
 		target += "&" + w.query.Encode()
 	}
-	trip := &roundTrip{call: call, typ: w.id.Type()}
+	trip := &roundTrip{call: call, typ: w.id.Type(), action: w.action}
 	resp, payload, err := c.do(ctx, trip, w.method, target, w.body, w.header)
 	if err != nil && trip.response != nil && success(trip.response.StatusCode) {
 		return c.unreadable(Operation{Response: c.withoutBody(trip.response)}), nil

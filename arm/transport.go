@@ -130,6 +130,9 @@ func withoutRedirects(client *http.Client) *http.Client {
 type roundTrip struct {
 	call Call
 	typ  string
+	// action is the action of a POST; reads is set for one that changes nothing.
+	action string
+	reads  bool
 	// foreign reports whether the connection may not be used for the subscription that the
 	// URL names, in lower case; nil for none.
 	foreign func(subscription string) bool
@@ -153,6 +156,7 @@ type guardedTransport struct {
 	endpoint *url.URL
 	now      clock
 	observe  func(Request)
+	mayWrite WriteCheck // nil for none
 }
 
 // Do sends one request.
@@ -169,9 +173,17 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 		trip.refused = true
 		return nil, errForeignSubscription
 	}
+	send := g.next.Do
+	if g.mayWrite != nil && trip.isWrite(request.Method) {
+		send = func(request *http.Request) (*http.Response, error) { return g.sendWrite(request, trip) }
+	}
 	trip.sent, trip.response = true, nil
 	start := g.now()
-	response, err := g.next.Do(request)
+	response, err := send(request)
+	if trip.refused {
+		trip.sent = false
+		return nil, err
+	}
 	observed := Request{Call: trip.call, Method: request.Method, Type: trip.typ, Duration: g.now().Sub(start)}
 	if err == nil && response != nil {
 		observed.Status = response.StatusCode

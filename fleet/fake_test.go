@@ -53,6 +53,10 @@ type server struct {
 	described []string
 	signals   []signal
 	updates   []update
+	// heartbeats are the task tokens of heartbeats, beat is the response to them.
+	heartbeats []string
+	beat       *workflowservice.RecordActivityTaskHeartbeatResponse
+	beatErr    error
 }
 
 // signal is a received signal.

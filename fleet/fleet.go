@@ -26,12 +26,14 @@ var (
 	_ activities.Freezer      = (*Fleet)(nil)
 	_ activities.Budgets      = (*Fleet)(nil)
 	_ activities.MemoryReader = (*Fleet)(nil)
+	_ activities.Attempts     = (*Fleet)(nil)
 )
 
 // Temporal is the part of client.Client that the fleet needs.
 type Temporal interface {
 	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
+	RecordActivityHeartbeat(ctx context.Context, taskToken []byte, details ...any) error
 	QueryWorkflow(ctx context.Context, workflowID, runID, queryType string, args ...any) (converter.EncodedValue, error)
 	SignalWorkflow(ctx context.Context, workflowID, runID, signal string, input any) error
 	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)

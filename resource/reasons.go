@@ -47,6 +47,7 @@ const (
 	ReasonDeletionNotSupported      Reason = "DeletionNotSupported"
 	ReasonObservedTooLarge          Reason = "ObservedTooLarge"
 	ReasonStuck                     Reason = "Stuck"
+	ReasonSuperseded                Reason = "Superseded"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
 )
@@ -106,6 +107,7 @@ func Reasons() []ReasonInfo {
 		{ReasonDeletionNotSupported, RetryVerySlow, "you", "Azure has no DELETE for this type."},
 		{ReasonObservedTooLarge, RetryVerySlow, "the owner of the manifest", "The resource in Azure is too large to be stored in Temporal, so it cannot be compared."},
 		{ReasonStuck, "", "", "A step of the pass keeps failing without a verdict."},
+		{ReasonSuperseded, RetryFast, "", "A newer spec was applied, or another attempt took over, before the write left: nothing was sent."},
 		{ReasonFailed, RetrySlow, "", "A failure that no other reason fits; see the message."},
 		{ReasonUnknownError, RetrySlow, "", "Azure refused a request and gave no code."},
 	}

@@ -84,7 +84,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Registry: registry,
 			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir, Vault: azure.client}),
 			Masker:   secrets.NewMasker(maskKey),
-			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources,
+			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
 			Log: log,
 		}, activities.Options{
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: metrics.countVerdict,

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
 )
@@ -48,6 +49,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 		return nil, err
 	}
 	options.Version, options.Observer, options.UserAgentSuffix = version, observe, settings.Azure.UserAgentSuffix
+	options.MayWrite = activities.MayWrite
 	client, err := arm.NewClient(options)
 	if err != nil {
 		return nil, err

@@ -210,7 +210,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	p.checked = true
 	in := activities.PostCheckInput{
-		Desired: p.desired, Observed: p.got.Observed, Memory: r.state.Memory,
+		Desired: p.desired, Generation: p.generation, Observed: p.got.Observed, Memory: r.state.Memory,
 		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes,
 	}
 	if written := p.written; written != nil {

@@ -76,7 +76,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, putSummary(p)), a.PutResource, activities.PutResourceInput{
-		Desired: p.desired, Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
+		Desired: p.desired, Generation: p.generation, Newest: r.state.newerThan(p.generation), Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,

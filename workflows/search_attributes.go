@@ -187,6 +187,9 @@ const (
 	MemoName       = "name"
 	MemoAPIVersion = "apiVersion"
 	MemoPolicy     = "policy"
+	// MemoGeneration is the newest generation that was applied while a write was in
+	// progress: workers read it before the write leaves.
+	MemoGeneration = "generation"
 )
 
 // Memo returns the memo that a starter sets at the start.

@@ -195,6 +195,15 @@ func (s *State) acceptedPut(generation int64) *activities.AcceptedPut {
 	return s.Accepted
 }
 
+// newerThan returns the generation of the spec where it is newer than that of a pass, else
+// 0.
+func (s *State) newerThan(generation int64) int64 {
+	if s.Generation > generation {
+		return s.Generation
+	}
+	return 0
+}
+
 // replaceSpec stores the next spec. An accepted PUT of the same body still waits for its
 // post-check; one of another body does not.
 func (s *State) replaceSpec(next resource.Desired) {

@@ -1,0 +1,143 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// writeStep is the step on whose behalf requests change something in Azure.
+type writeStep struct {
+	*Activities
+	desired resource.Desired
+	// generation is the generation of desired, 0 where the workflow is of a version that
+	// did not send it.
+	generation int64
+	attempt    Attempt
+	// progress returns what the heartbeats of the attempt contain; nil in a local activity,
+	// which has none.
+	progress func() any
+}
+
+// forWrites returns the context of a step that may write. Without this mark MayWrite
+// refuses every write.
+func forWrites[T any](ctx context.Context, a *Activities, desired resource.Desired, generation int64, heartbeat *heartbeater[T]) context.Context {
+	info := activity.GetInfo(ctx)
+	step := &writeStep{Activities: a, desired: desired, generation: generation, attempt: Attempt{
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+	}}
+	if heartbeat != nil {
+		step.attempt.TaskToken = info.TaskToken
+		step.progress = func() any { return heartbeat.progress() }
+	}
+	return withWriteStep(ctx, step)
+}
+
+type writeStepKey struct{}
+
+func withWriteStep(ctx context.Context, step *writeStep) context.Context {
+	return context.WithValue(ctx, writeStepKey{}, step)
+}
+
+// MayWrite is the arm.WriteCheck of a worker: the one place where everything is asked that
+// may stop a write, right before the request is handed to the connection. Its error
+// carries a verdict (extensions.VerdictOf).
+func MayWrite(ctx context.Context, write arm.Write) error {
+	step, ok := ctx.Value(writeStepKey{}).(*writeStep)
+	if !ok {
+		return extensions.NotYet(fmt.Sprintf("a %s of %s is sent by the steps that write only; nothing was sent", write.Method, write.Type),
+			extensions.WithReason(resource.ReasonCheckFailed))
+	}
+	return step.mayWrite(ctx, write)
+}
+
+// mayWrite asks the fences in turn, the one of Temporal last: its answer ages.
+func (s *writeStep) mayWrite(ctx context.Context, write arm.Write) error {
+	for _, fence := range []func(context.Context, arm.Write) *resource.Verdict{
+		s.checkFrozen,
+		s.checkAttempt,
+	} {
+		if stop := fence(ctx, write); stop != nil {
+			return extensions.NotYet(stop.Message, extensions.WithReason(stop.Reason), extensions.WithRetry(stop.Class))
+		}
+	}
+	return nil
+}
+
+func (s *writeStep) checkFrozen(ctx context.Context, _ arm.Write) *resource.Verdict {
+	return s.checkFreeze(ctx, s.desired)
+}
+
+// checkAttempt returns the verdict that stops a write of an attempt that is over, or of a
+// spec that is not the newest. A worker that was paused learns both here only. While
+// Temporal does not respond, nothing is written.
+func (s *writeStep) checkAttempt(ctx context.Context, write arm.Write) *resource.Verdict {
+	attempt := s.attempt
+	if s.progress == nil {
+		// A local activity has no attempt that the server knows. Only an action leaves it,
+		// which is safe to repeat (extensions.ARMClient).
+		if write.Call != arm.CallPost {
+			return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "a check sends no "+write.Method+"; nothing was sent"))
+		}
+	} else {
+		attempt.Progress = s.progress()
+	}
+	standing, err := s.Attempts.Confirm(ctx, attempt)
+	switch {
+	case err != nil:
+		return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf(
+			"cannot confirm in Temporal that this step of %s is still current, so nothing is written: %v", s.desired.ID.Short(), err)))
+	case standing.Over != "":
+		return new(superseded(fmt.Sprintf("%s: this attempt sends nothing more", standing.Over)))
+	case s.generation > 0 && standing.Generation > s.generation:
+		return new(superseded(supersededText(standing.Generation, s.generation)))
+	}
+	return nil
+}
+
+func superseded(message string) resource.Verdict {
+	return resource.Block(resource.ReasonSuperseded, message)
+}
+
+func supersededText(newest, generation int64) string {
+	return fmt.Sprintf("generation %d was applied before generation %d was written: nothing was sent, the next pass writes the newest", newest, generation)
+}
+
+// refusedWrite returns the verdict of a write that MayWrite refused: nothing was sent.
+func refusedWrite(err error) (resource.Verdict, bool) {
+	if _, refused := errors.AsType[*arm.WriteRefusedError](err); !refused {
+		return resource.Verdict{}, false
+	}
+	return extensions.VerdictOf(err)
+}
+
+// Attempt identifies an attempt of an activity to the server.
+type Attempt struct {
+	WorkflowID, RunID string
+	// TaskToken is nil for a local activity.
+	TaskToken []byte
+	// Progress is sent as the details of the heartbeat.
+	Progress any
+}
+
+// Standing is what the server reports of an attempt and its workflow.
+type Standing struct {
+	// Over explains why the attempt may not write any more, "" while it may.
+	Over string
+	// Generation is the newest one that was applied while a write was in progress; 0
+	// where none was.
+	Generation int64
+}
+
+// Attempts confirms attempts with the server.
+type Attempts interface {
+	// Confirm sends a heartbeat and waits for the response: after it, the server starts
+	// no other attempt for the heartbeat timeout.
+	Confirm(ctx context.Context, attempt Attempt) (Standing, error)
+}

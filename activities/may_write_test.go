@@ -1,0 +1,176 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// TestGuardFence asks Temporal before each kind of write. What Temporal does not confirm is
+// not sent.
+func TestGuardFence(t *testing.T) {
+	t.Parallel()
+	type step func(w *world) (resource.Verdict, int)
+	put := func(change func(*PutResourceInput)) step {
+		return func(w *world) (resource.Verdict, int) {
+			w.put(thingText, `{"location":"westus2","properties":{"size":1}}`)
+			in := PutResourceInput{Desired: desired(w.t, thingText, `{"location":"westus2","properties":{"size":2}}`), Generation: 3, ObservedAt: w.now()}
+			change(&in)
+			got, _ := finish(w, w.acts.PutResource, in)
+			return got.Verdict, 1
+		}
+	}
+	steps := map[string]step{
+		"PUT":   put(func(*PutResourceInput) {}),
+		"PATCH": put(func(in *PutResourceInput) { in.Desired.Put = resource.PutPatch }),
+		"DELETE": func(w *world) (resource.Verdict, int) {
+			w.put(thingText, `{"location":"westus2"}`)
+			got, _ := finish(w, w.acts.DeleteResource, DeleteResourceInput{Desired: desired(w.t, thingText, `{}`), Generation: 3})
+			if got.Verdict.Stops() && !got.Unsent {
+				w.t.Error("a DELETE that was not sent counts as sent")
+			}
+			return got.Verdict, 1
+		},
+		"purge": func(w *world) (resource.Verdict, int) {
+			spec := desired(w.t, purgeVault, `{"location":"westus2","properties":{}}`)
+			spec.APIVersion, spec.Deletion.Purge = types.Newest(spec.ID.Type()), true
+			w.put(purgeVault, string(spec.Body))
+			_, err := w.acts.Client.Delete(w.writes(w.t.Context()), spec.ID, spec.APIVersion)
+			must(w.t, err)
+			w.fleet.confirmed = nil
+			w.advance(time.Minute)
+			got, _ := finish(w, w.acts.PurgeResource, PurgeResourceInput{Desired: spec, Generation: 3, Since: w.now()})
+			if got.Sent != (w.fleet.confirm == nil) {
+				w.t.Errorf("the purge counts as sent: %t", got.Sent)
+			}
+			return got.Verdict, 1
+		},
+	}
+	answers := map[string]struct {
+		reason string
+		// deny is nil for an answer that lets the write go.
+		deny    func(n int) (Standing, error)
+		verdict resource.Reason
+		part    string
+	}{
+		"Current": {reason: "the attempt is current and the generation the newest"},
+		"Over": {"another attempt has begun: its writes are newer",
+			func(int) (Standing, error) { return Standing{Over: "another attempt has begun"}, nil }, resource.ReasonSuperseded, "another attempt has begun"},
+		"Newer": {"a newer generation was applied meanwhile",
+			func(int) (Standing, error) { return Standing{Generation: 4}, nil }, resource.ReasonSuperseded, "generation 4 was applied before generation 3"},
+		"Silent": {"without an answer nothing is known",
+			func(int) (Standing, error) { return Standing{}, errors.New("deadline exceeded") }, resource.ReasonCheckFailed, "nothing is written"},
+	}
+	for kind, send := range steps {
+		for name, answer := range answers {
+			t.Run(kind+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.put(groupText, `{"location":"westus2"}`)
+				w.fleet.confirm = nil
+				if kind != "purge" {
+					w.fleet.confirm = answer.deny
+				}
+				if kind == "purge" && answer.deny != nil {
+					// The DELETE that prepares the purge is confirmed.
+					deny := answer.deny
+					w.fleet.confirm = func(n int) (Standing, error) {
+						if len(w.sim.Requests()) < 2 {
+							return Standing{}, nil
+						}
+						return deny(n)
+					}
+				}
+				verdict, asked := send(w)
+				writes := slices.DeleteFunc(w.sim.Requests(), func(r armsim.Request) bool { return r.Method == "GET" })
+				if kind == "purge" {
+					writes = slices.DeleteFunc(writes, func(r armsim.Request) bool { return r.Method == "DELETE" })
+				}
+				sent := answer.deny == nil
+				if (len(writes) > 0) != sent || verdict.Reason == resource.ReasonSuperseded && sent {
+					t.Errorf("%d writes and %+v: %s", len(writes), verdict, answer.reason)
+				}
+				if !sent && (verdict.Reason != answer.verdict || !strings.Contains(verdict.Message, answer.part)) {
+					t.Errorf("the verdict is %s %q, want %s with %q: %s", verdict.Reason, verdict.Message, answer.verdict, answer.part, answer.reason)
+				}
+				if len(w.fleet.confirmed) != asked {
+					t.Errorf("asked %d times, want %d: each write costs one question", len(w.fleet.confirmed), asked)
+				}
+			})
+		}
+	}
+}
+
+// TestGuardOldGeneration ends a step whose spec was replaced before it began, without a
+// request.
+func TestGuardOldGeneration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2"}`), Generation: 3, Newest: 5, Create: true, First: true, Reset: true, ObservedAt: w.now()}
+	got, _ := finish(w, w.acts.PutResource, in)
+	want(t, got.Verdict, resource.ActionBlock, resource.ReasonSuperseded, resource.RetryFast, "generation 5 was applied before generation 3")
+	if requests := w.requests(); len(requests) > 0 || !got.Unknown {
+		t.Errorf("requests %v, unknown %t; want none, and what an earlier PUT did stays unknown", requests, got.Unknown)
+	}
+}
+
+// TestNothingIsConfirmedWithoutWrite counts the questions of a step that finds nothing to
+// write.
+func TestNothingIsConfirmedWithoutWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, `{"location":"westus2"}`)
+	got, _ := finish(w, w.acts.PutResource, PutResourceInput{Desired: desired(t, thingText, `{"location":"westus2"}`), Generation: 1, ObservedAt: w.now()})
+	if !got.Done || len(w.fleet.confirmed) != 0 {
+		t.Errorf("%+v after %d questions, want none", got, len(w.fleet.confirmed))
+	}
+}
+
+// TestWritesOutsideOfSteps sends a write from a context that no step marked.
+func TestWritesOutsideOfSteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.acts.Client.Delete(t.Context(), id(t, thingText), "2024-01-01")
+	verdict, refused := refusedWrite(err)
+	if !refused || verdict.Reason != resource.ReasonCheckFailed || len(w.requests()) > 0 {
+		t.Errorf("the DELETE ended with %v after %v", err, w.requests())
+	}
+}
+
+// TestLocalActivitiesSendNoWrites sends each method from a check.
+func TestLocalActivitiesSendNoWrites(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, `{"location":"westus2"}`)
+	check := func(ctx context.Context, method string) (string, error) {
+		ctx = forWrites[putProgress](ctx, w.acts, desired(t, thingText, `{}`), 1, nil)
+		var err error
+		if method == "POST" {
+			_, err = w.acts.Client.Post(ctx, id(t, thingText), "sync", "2024-01-01", nil)
+		} else {
+			_, err = w.acts.Client.Delete(ctx, id(t, thingText), "2024-01-01")
+		}
+		_, refused := refusedWrite(err)
+		if refused {
+			return "refused", nil
+		}
+		return "sent", nil
+	}
+	for method, want := range map[string]string{"POST": "sent", "DELETE": "refused"} {
+		if got := local(w, check, method); got != want {
+			t.Errorf("a %s of a check was %s, want %s", method, got, want)
+		}
+	}
+	if len(w.fleet.confirmed) != 1 || w.fleet.confirmed[0].TaskToken != nil {
+		t.Errorf("asked %+v, want once and without a token of an attempt", w.fleet.confirmed)
+	}
+}

@@ -1,0 +1,83 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/workflows"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+)
+
+// confirmTimeout bounds the two requests of Confirm. An answer that takes longer is not
+// worth much: a write has to leave within the heartbeat timeout.
+const confirmTimeout = 5 * time.Second
+
+// Confirm sends a heartbeat of the attempt and describes its run, at once, and waits for
+// both.
+func (f *Fleet) Confirm(ctx context.Context, attempt activities.Attempt) (activities.Standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
+	defer cancel()
+	beat := make(chan error, 1)
+	go func() { beat <- f.heartbeat(ctx, attempt) }()
+	standing, err := f.describeRun(ctx, attempt)
+	beatErr := <-beat
+	switch over := endOf(beatErr); {
+	case over != "":
+		return activities.Standing{Over: over}, nil
+	case beatErr != nil:
+		return activities.Standing{}, fmt.Errorf("send a heartbeat: %w", beatErr)
+	}
+	return standing, err
+}
+
+// heartbeat records a heartbeat; a local activity has none.
+func (f *Fleet) heartbeat(ctx context.Context, attempt activities.Attempt) error {
+	if attempt.TaskToken == nil {
+		return nil
+	}
+	return f.temporal.RecordActivityHeartbeat(ctx, attempt.TaskToken, attempt.Progress)
+}
+
+// endOf returns why a heartbeat was refused, "" where it was not.
+func endOf(err error) string {
+	var canceled *temporal.CanceledError
+	switch {
+	case isNotFound(err):
+		return "another attempt has begun, or the workflow has ended"
+	case errors.As(err, &canceled):
+		return "the step was canceled"
+	case errors.Is(err, activity.ErrActivityPaused):
+		return "an operator paused the activity in Temporal"
+	case errors.Is(err, activity.ErrActivityReset):
+		return "an operator reset the activity in Temporal"
+	}
+	return ""
+}
+
+// describeRun returns whether the run still runs, and the newest generation in its memo.
+func (f *Fleet) describeRun(ctx context.Context, attempt activities.Attempt) (activities.Standing, error) {
+	described, err := f.temporal.DescribeWorkflowExecution(ctx, attempt.WorkflowID, attempt.RunID)
+	switch {
+	case isNotFound(err):
+		return activities.Standing{Over: "the workflow has ended"}, nil
+	case err != nil:
+		return activities.Standing{}, fmt.Errorf("describe the workflow: %w", err)
+	}
+	info := described.GetWorkflowExecutionInfo()
+	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return activities.Standing{Over: "the workflow has ended"}, nil
+	}
+	var standing activities.Standing
+	if memo := info.GetMemo().GetFields()[workflows.MemoGeneration]; memo != nil {
+		if err := payload.DataConverter().FromPayload(memo, &standing.Generation); err != nil {
+			return activities.Standing{}, fmt.Errorf("decode the newest generation: %w", err)
+		}
+	}
+	return standing, nil
+}

@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/workflows"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+// RecordActivityTaskHeartbeat stores the token and returns what the test set.
+func (s *server) RecordActivityTaskHeartbeat(_ context.Context, in *workflowservice.RecordActivityTaskHeartbeatRequest) (*workflowservice.RecordActivityTaskHeartbeatResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heartbeats = append(s.heartbeats, string(in.GetTaskToken()))
+	if s.beatErr != nil {
+		return nil, s.beatErr
+	}
+	if s.beat != nil {
+		return s.beat, nil
+	}
+	return &workflowservice.RecordActivityTaskHeartbeatResponse{}, nil
+}
+
+// TestConfirm asks about an attempt that the server sees in different ways.
+func TestConfirm(t *testing.T) {
+	id := parse(t, database(1)).WorkflowID()
+	cases := map[string]struct {
+		reason     string
+		change     func(s *server)
+		local      bool
+		over       string
+		generation int64
+		err        string
+	}{
+		"Current": {reason: "the server accepts the heartbeat"},
+		"Generation": {reason: "an apply during a write is in the memo", generation: 7, change: func(s *server) {
+			s.running[id].Memo.Fields[workflows.MemoGeneration] = encode(s.t, 7)
+		}},
+		"OtherAttempt": {reason: "the server knows no such attempt any more", over: "another attempt has begun",
+			change: func(s *server) { s.beatErr = serviceerror.NewNotFound("activity not found") }},
+		"Canceled": {reason: "the workflow was canceled", over: "canceled",
+			change: func(s *server) { s.beat = &workflowservice.RecordActivityTaskHeartbeatResponse{CancelRequested: true} }},
+		"Paused": {reason: "an operator paused the activity", over: "paused",
+			change: func(s *server) { s.beat = &workflowservice.RecordActivityTaskHeartbeatResponse{ActivityPaused: true} }},
+		"Reset": {reason: "an operator reset the activity", over: "reset",
+			change: func(s *server) { s.beat = &workflowservice.RecordActivityTaskHeartbeatResponse{ActivityReset: true} }},
+		"Ended": {reason: "a local activity outlived its workflow", over: "has ended", local: true,
+			change: func(s *server) { s.running[id].Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED }},
+		"Local": {reason: "a local activity has no heartbeat", local: true},
+		"NoHeartbeat": {reason: "a heartbeat that fails confirms nothing", err: "send a heartbeat",
+			change: func(s *server) { s.beatErr = serviceerror.NewInvalidArgument("broken") }},
+		"NoDescription": {reason: "neither does a description that fails", err: "describe the workflow",
+			change: func(s *server) { s.broken[id] = serviceerror.NewInvalidArgument("broken") }},
+		"Unreadable": {reason: "a generation of another form may be newer", err: "decode the newest generation", change: func(s *server) {
+			s.running[id].Memo.Fields[workflows.MemoGeneration] = encode(s.t, "seven")
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			s.add(run{id: database(1)})
+			if c.change != nil {
+				c.change(s)
+			}
+			attempt := activities.Attempt{WorkflowID: id, RunID: "run", TaskToken: []byte("token"), Progress: map[string]int{"faults": 1}}
+			if c.local {
+				attempt.TaskToken = nil
+			}
+			got, err := s.dial().Confirm(t.Context(), attempt)
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("the error is %v, want %q: %s", err, c.err, c.reason)
+			}
+			if (got.Over == "") != (c.over == "") || !strings.Contains(got.Over, c.over) || got.Generation != c.generation {
+				t.Errorf("got %+v, want over %q and generation %d: %s", got, c.over, c.generation, c.reason)
+			}
+			if want := 1; !c.local && len(s.heartbeats) != want || c.local && len(s.heartbeats) != 0 {
+				t.Errorf("%d heartbeats: %s", len(s.heartbeats), c.reason)
+			}
+		})
+	}
+}
