@@ -100,8 +100,8 @@ chromium:
 	}
 
 .PHONY: bench
-bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour); writes dev/bench.json
-	cd dev && BENCH='$(or $(BENCH),all)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
+bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to an hour), DISTANCE=30ms far from Temporal; writes dev/bench.json
+	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 .PHONY: check
 check: lint layers workflowcheck replay test test-editor test-webui test-postgres race ## everything that CI runs

@@ -32,6 +32,7 @@ type Config struct {
 	// WorkflowCache is the number of idle workflows that the process keeps in memory. A
 	// pass of any other begins with a replay of its history.
 	WorkflowCache int `mapstructure:"workflow-cache"`
+	Worker        Worker
 	// OverdueAfter is how long a resource may be blocked or not ready before that is
 	// reported as an error; 0 is never.
 	OverdueAfter time.Duration `mapstructure:"overdue-after"`

@@ -45,6 +45,7 @@ func (c Config) problems() problems {
 	p.require(userAgentPattern.MatchString(c.Azure.UserAgentSuffix), "azure.user-agent-suffix",
 		"must have at most 64 letters, digits, spaces and the characters ./_-(), not %q", c.Azure.UserAgentSuffix)
 	p.require(c.WorkflowCache >= 1, "workflow-cache", "must be at least 1 resource, not %d", c.WorkflowCache)
+	c.Worker.check(p)
 	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	c.credentials(p)

@@ -21,9 +21,6 @@ const (
 	// maxBudgetErrorAge is the same for a failed request, so that the requests that wait
 	// behind it do not fail one after the other.
 	maxBudgetErrorAge = 2 * time.Second
-	// budgetPriority puts the workflow tasks of the budgets before the tasks of resources,
-	// which have the default priority 3.
-	budgetPriority = 1
 )
 
 // budgets are the last refusals of this worker, by the name of the budget. Its channel
@@ -85,7 +82,7 @@ func (f *Fleet) spend(ctx context.Context, expense activities.Expense) (activiti
 		StartWorkflowOperation: f.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 			ID: id, TaskQueue: f.options.TaskQueue, StaticSummary: "PUTs that no user requested",
 			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-			Priority:                 temporal.Priority{PriorityKey: budgetPriority},
+			Priority:                 temporal.Priority{PriorityKey: workflows.PriorityBrake},
 		}, workflows.HoldBudgetsWorkflow, workflows.HoldBudgetsInput{}),
 		UpdateOptions: client.UpdateWorkflowOptions{
 			WorkflowID: id, UpdateName: workflows.SpendUpdate, Args: []any{expense},

@@ -36,7 +36,7 @@ func TestSpend(t *testing.T) {
 	if sent.name != workflows.SpendUpdate || sent.start != workflows.HoldBudgetsWorkflow || sent.taskQueue != "q" || sent.workflowID != workflows.BudgetsWorkflowID("q") {
 		t.Errorf("update %+v", sent)
 	}
-	if sent.priority != budgetPriority {
+	if sent.priority != workflows.PriorityBrake {
 		t.Errorf("priority %d, want it before the tasks of resources", sent.priority)
 	}
 	var in activities.Expense

@@ -73,7 +73,7 @@ func (f *Fleet) Abort(ctx context.Context, cascade activities.Cascade) (activiti
 
 // within returns the managed resources that are in an owner.
 func (f *Fleet) within(ctx context.Context, owner resource.ID) ([]resource.ID, error) {
-	if err := f.lists.Wait(ctx); err != nil {
+	if err := f.awaitList(ctx); err != nil {
 		return nil, fmt.Errorf("list what is in %s: %w", owner, err)
 	}
 	var found []resource.ID

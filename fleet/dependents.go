@@ -99,7 +99,7 @@ func (f *Fleet) below(ctx context.Context, all *tallies) error {
 	if len(parents) == 0 {
 		return nil
 	}
-	if err := f.lists.Wait(ctx); err != nil {
+	if err := f.awaitList(ctx); err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
 	visited := 0

@@ -21,12 +21,14 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	updatepb "go.temporal.io/api/update/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // server is a fake Temporal server for the fleet. Lists return listed, descriptions
@@ -47,6 +49,9 @@ type server struct {
 	updateErr error
 	// refusals are the types of the errors with which workflows refuse an update.
 	refusals map[string]string
+
+	// pollers are the identities of the workers that poll the task queue.
+	pollers []string
 
 	queries   []string
 	pages     int
@@ -208,6 +213,14 @@ func (s *server) ListWorkflowExecutions(_ context.Context, in *workflowservice.L
 	response := &workflowservice.ListWorkflowExecutionsResponse{Executions: found[from:to]}
 	if to < len(found) {
 		response.NextPageToken = []byte(strconv.Itoa(to))
+	}
+	return response, nil
+}
+
+func (s *server) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (*workflowservice.DescribeTaskQueueResponse, error) {
+	response := &workflowservice.DescribeTaskQueueResponse{}
+	for _, identity := range s.pollers {
+		response.Pollers = append(response.Pollers, &taskqueuepb.PollerInfo{Identity: identity, LastAccessTime: timestamppb.Now()})
 	}
 	return response, nil
 }
@@ -379,4 +392,8 @@ func (s *server) signaled() []string {
 	}
 	slices.Sort(found)
 	return found
+}
+
+func (d direct) DescribeTaskQueue(ctx context.Context, _ string, _ enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+	return d.server.DescribeTaskQueue(ctx, nil)
 }

@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
-	"golang.org/x/time/rate"
 )
 
 var (
@@ -32,6 +31,7 @@ var (
 // Temporal is the part of client.Client that the fleet needs.
 type Temporal interface {
 	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
+	DescribeTaskQueue(ctx context.Context, taskQueue string, taskQueueType enumspb.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error)
 	DescribeWorkflowExecution(ctx context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error)
 	RecordActivityHeartbeat(ctx context.Context, taskToken []byte, details ...any) error
 	QueryWorkflow(ctx context.Context, workflowID, runID, queryType string, args ...any) (converter.EncodedValue, error)
@@ -47,8 +47,8 @@ type Options struct {
 	Namespace, TaskQueue string
 	// Collect is how long a batch collects calls; default 250 ms.
 	Collect time.Duration
-	// ListsPerSecond bounds the list requests of this worker; default 2. A
-	// namespace allows 10 per second to all of its clients.
+	// ListsPerSecond bounds the list requests of all live workers of the task queue
+	// together; default 4. A namespace allows 10 per second to all of its clients.
 	ListsPerSecond float64
 	// PageSize is the number of workflows of one list request; default 250. On
 	// SQLite a page of 250 took 50 ms and one of 1,000 over 10 s, the deadline of
@@ -61,7 +61,7 @@ type Options struct {
 type Fleet struct {
 	temporal   Temporal
 	options    Options
-	lists      *rate.Limiter
+	lists      *pace
 	freezes    freezes
 	budgets    budgets
 	wakes      batcher[activities.Change, woken]
@@ -78,15 +78,15 @@ func New(temporal Temporal, options Options) *Fleet {
 		options.Collect = 250 * time.Millisecond
 	}
 	if options.ListsPerSecond <= 0 {
-		options.ListsPerSecond = 2
+		options.ListsPerSecond = 4
 	}
 	if options.PageSize <= 0 {
 		options.PageSize = 250
 	}
-	f := &Fleet{temporal: temporal, options: options, lists: rate.NewLimiter(rate.Limit(options.ListsPerSecond), 2)}
+	f := &Fleet{temporal: temporal, options: options, lists: newPace(options.ListsPerSecond)}
 	f.budgets.turn = make(chan struct{}, 1)
-	f.wakes = batcher[activities.Change, woken]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.wakeAll}
-	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.lists.Wait, run: f.dependentsOf}
+	f.wakes = batcher[activities.Change, woken]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.wakeAll}
+	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.dependentsOf}
 	f.targets = batcher[target, woken]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}
 	return f
 }

@@ -50,7 +50,7 @@ func (f *Fleet) pages(ctx context.Context, query string, visit func([]*workflowp
 		if visit(page.GetExecutions()) || len(token) == 0 {
 			return nil
 		}
-		if err := f.lists.Wait(ctx); err != nil {
+		if err := f.awaitList(ctx); err != nil {
 			return fmt.Errorf("list workflows: %w", err)
 		}
 	}

@@ -129,9 +129,9 @@ func TestWakeStorm(t *testing.T) {
 				t.Errorf("a query has %d keys, want %d", keys, maxBatch)
 			}
 		}
-		// Two immediately, then two per second.
-		if took := time.Since(start); took < 4*time.Second || took > 5*time.Second {
-			t.Errorf("10 lists took %s, want 4 to 5 s: two per second and worker", took)
+		// Two immediately, then four per second.
+		if took := time.Since(start); took < 2*time.Second || took > 3*time.Second {
+			t.Errorf("10 lists took %s, want 2 to 3 s: four per second of the only worker", took)
 		}
 	})
 }

@@ -75,7 +75,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
 	}
-	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue})
+	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond})
 	return &process{
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
 		temporal: temporal, namespace: connection.Namespace, deployment: deployment,

@@ -75,7 +75,7 @@ func (p *process) work(ctx context.Context) error {
 	}
 	fatal := make(chan error, 1)
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
-	w := worker.New(p.temporal, p.settings.TaskQueue, worker.Options{
+	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
 		DeploymentOptions: p.deployment,
 		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities, payload.DataConverter())},
@@ -85,7 +85,11 @@ func (p *process) work(ctx context.Context) error {
 			default: // the first error is enough
 			}
 		},
-	})
+	}
+	if err := tune(&options, p.settings.Worker); err != nil {
+		return permanentError{err}
+	}
+	w := worker.New(p.temporal, p.settings.TaskQueue, options)
 	workflows.Register(w)
 	workflows.RegisterActivities(w, p.activities)
 	if err := w.Start(); err != nil {

@@ -82,6 +82,7 @@ func activityOptions(ctx workflow.Context, summary string, attempt, total time.D
 		StartToCloseTimeout:    attempt,
 		ScheduleToCloseTimeout: total,
 		HeartbeatTimeout:       heartbeatTimeout,
+		Priority:               workflow.GetActivityOptions(ctx).Priority,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
 		Summary:                summarize(summary),
 	})

@@ -122,6 +122,7 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 
 // runPass runs a deletion pass or a pass of five steps.
 func (r *reconciler) runPass(ctx workflow.Context) {
+	ctx = workflow.WithPriority(ctx, r.state.priority())
 	r.state.PassRequested, r.timerFired = false, false
 	r.inPass, r.passSince, r.interrupted = true, workflow.Now(ctx), false
 	r.state.dropOldChanges(workflow.Now(ctx))

@@ -36,9 +36,24 @@ func requirePart(t *testing.T, name string) harness.Binaries {
 // figures are measured values by name.
 type figures map[string]float64
 
+// atDistance returns the figures with the distance of DISTANCE in their names, which is
+// not the one that other figures of the same names were measured at.
+func (f figures) atDistance() figures {
+	distance := os.Getenv("DISTANCE")
+	if distance == "" {
+		return f
+	}
+	named := figures{}
+	for name, value := range f {
+		named["distance_"+distance+"."+name] = value
+	}
+	return named
+}
+
 // print writes a table, sorted by name.
 func (f figures) print(t *testing.T) {
 	t.Helper()
+	f = f.atDistance()
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		fmt.Printf("%-44s %12.3f\n", name, f[name])
 	}
@@ -63,7 +78,7 @@ func (f figures) merge(t *testing.T) {
 			t.Fatalf("read %s: %v", path, err)
 		}
 	}
-	maps.Copy(all, f)
+	maps.Copy(all, f.atDistance())
 	data, err = json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		t.Fatal(err)

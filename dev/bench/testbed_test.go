@@ -172,9 +172,12 @@ func (s *testbed) slots() float64 {
 }
 
 // inPhase returns the number of resources in a phase, from visibility.
-func (s *testbed) inPhase(phase workflows.Phase) int {
-	s.T.Helper()
-	answer, err := s.Client.CountWorkflow(s.T.Context(), &workflowservice.CountWorkflowExecutionsRequest{
+func (s *testbed) inPhase(phase workflows.Phase) int { return inPhase(s.World, phase) }
+
+// inPhase returns the number of resources of a world in a phase, -1 if it is unknown.
+func inPhase(w *harness.World, phase workflows.Phase) int {
+	w.T.Helper()
+	answer, err := w.Client.CountWorkflow(w.T.Context(), &workflowservice.CountWorkflowExecutionsRequest{
 		Namespace: temporaldev.Namespace,
 		Query:     fmt.Sprintf("ExecutionStatus = 'Running' AND ReconcilePhase = '%s'", phase),
 	})

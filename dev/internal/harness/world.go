@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/armature-io/armature/armsim"
+	"github.com/armature-io/armature/dev/internal/distance"
 	"github.com/armature-io/armature/dev/temporaldev"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
@@ -42,6 +43,9 @@ type Options struct {
 	// Temporal is host:port of a running server that has the search attributes; ""
 	// starts one.
 	Temporal string
+	// RoundTrip is the time that a request of a worker or CLI to Temporal takes on the
+	// network; 0 is the value of the variable DISTANCE, or none without it.
+	RoundTrip time.Duration
 }
 
 // World is the environment of one scenario: servers, workers and CLI. Its methods
@@ -54,9 +58,9 @@ type World struct {
 	Folder string
 	// Temporal is the world's own server, nil for a world on another's.
 	Temporal *temporaldev.Server
-	// address is host:port of the Temporal server.
+	// address is host:port at which workers and CLI find the Temporal server.
 	address string
-	// Client decodes payloads as the product does.
+	// Client decodes payloads as the product does. It is always near the server.
 	Client client.Client
 	Sim    *Sim
 	// Env is added to the environment of every worker and CLI call.
@@ -82,6 +86,7 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Client.Close)
+	w.address = remote(t, w.address, options.RoundTrip)
 	w.Sim = startSim(t, w.Folder, options)
 	return w
 }
@@ -103,6 +108,30 @@ func (w *World) startTemporal(options Options) {
 			w.T.Error(err)
 		}
 	})
+}
+
+// distanceVariable is the round trip to Temporal of worlds that set none, as 30ms.
+const distanceVariable = "DISTANCE"
+
+// remote returns the address at which a server is reached over a network with this
+// round trip.
+func remote(t testing.TB, address string, roundTrip time.Duration) string {
+	t.Helper()
+	if value := os.Getenv(distanceVariable); value != "" && roundTrip == 0 {
+		var err error
+		if roundTrip, err = time.ParseDuration(value); err != nil {
+			t.Fatalf("read %s: %v", distanceVariable, err)
+		}
+	}
+	if roundTrip <= 0 {
+		return address
+	}
+	proxy, err := distance.Start(address, roundTrip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Stop)
+	return proxy.Address()
 }
 
 // Branch returns a world that shares the Temporal server and has its own task

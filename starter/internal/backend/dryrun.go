@@ -65,6 +65,7 @@ func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (res
 // dryRun starts a short workflow and waits for its result. If no
 // worker takes its first task, dryRun terminates it and returns a *NoWorkerError.
 func (c *Client) dryRun(ctx context.Context, options client.StartWorkflowOptions, name string, in, result any) error {
+	options.Priority = temporal.Priority{PriorityKey: workflows.PriorityUser}
 	options.TaskQueue, options.WorkflowExecutionTimeout = c.taskQueue, cmp.Or(options.WorkflowExecutionTimeout, dryRunTimeout)
 	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)

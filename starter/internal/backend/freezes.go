@@ -11,6 +11,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 )
 
 // Freeze adds a freeze. Without a running freeze workflow it starts one with the freeze in
@@ -24,18 +25,36 @@ func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows
 		return result, err
 	}
 	if !last.running {
-		known := slices.ContainsFunc(last.freezes, func(f workflows.Freeze) bool { return f.Selector == freeze.Selector })
+		known := hasFreeze(last.freezes, freeze.Selector)
 		if !known {
 			freeze.Since = time.Now().UTC()
 			last.freezes = append(last.freezes, freeze)
 		}
-		started, err := c.startFreezes(ctx, last.freezes)
+		started, err := c.startFreezes(ctx, last.freezes, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
 		if err != nil || started {
 			return workflows.FreezeResult{Changed: !known, Frozen: last.freezes}, err
 		}
 	}
 	err = c.Update(ctx, workflows.FreezeWorkflowID, m)
-	return result, err
+	if !is[*NoWorkerError](err) {
+		return result, err
+	}
+	// No worker adds the freeze to the run that keeps the others: another run replaces it.
+	if last, err = c.lastFreezes(ctx); err != nil {
+		return result, err
+	}
+	if hasFreeze(last.freezes, freeze.Selector) {
+		return workflows.FreezeResult{Frozen: last.freezes}, nil
+	}
+	freeze.Since = time.Now().UTC()
+	last.freezes = append(last.freezes, freeze)
+	_, err = c.startFreezes(ctx, last.freezes, enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING)
+	return workflows.FreezeResult{Changed: true, Frozen: last.freezes}, err
+}
+
+// hasFreeze reports whether a selector is among the freezes.
+func hasFreeze(freezes []workflows.Freeze, selector string) bool {
+	return slices.ContainsFunc(freezes, func(f workflows.Freeze) bool { return f.Selector == selector })
 }
 
 // Unfreeze lifts the freeze with the same selector. The error is ErrNotManaged where
@@ -45,7 +64,7 @@ func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflo
 	m := Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result}
 	last, err := c.lastFreezes(ctx)
 	if err == nil && !last.running && len(last.freezes) > 0 {
-		_, err = c.startFreezes(ctx, last.freezes)
+		_, err = c.startFreezes(ctx, last.freezes, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
 	}
 	if err != nil {
 		return result, err
@@ -55,14 +74,15 @@ func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflo
 }
 
 // startFreezes starts the freeze workflow with freezes, and reports false if one runs
-// meanwhile.
-func (c *Client) startFreezes(ctx context.Context, freezes []workflows.Freeze) (bool, error) {
+// meanwhile that the policy keeps.
+func (c *Client) startFreezes(ctx context.Context, freezes []workflows.Freeze, running enumspb.WorkflowIdConflictPolicy) (bool, error) {
 	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
 	defer cancel()
 	_, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
 		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "freezes in force",
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo: map[string]any{workflows.MemoFrozen: freezes},
+		WorkflowIDConflictPolicy: running, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		Priority: temporal.Priority{PriorityKey: workflows.PriorityBrake},
+		Memo:     map[string]any{workflows.MemoFrozen: freezes},
 	}, workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{Frozen: freezes})
 	if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
 		return false, nil

@@ -1,0 +1,73 @@
+package fleet
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	"golang.org/x/time/rate"
+)
+
+const (
+	// maxWorkersAge is the age at which the live workers are counted again.
+	maxWorkersAge = time.Minute
+	// maxPollAge is longer than one poll: a worker whose last poll is this much older than
+	// the newest is gone. The server lists it for minutes.
+	maxPollAge = 2 * time.Minute
+)
+
+// pace shares the list requests per second of the fleet between its live workers.
+type pace struct {
+	limiter *rate.Limiter
+	// total is the maximum of all workers together.
+	total float64
+
+	mu      sync.Mutex
+	counted time.Time
+}
+
+func newPace(total float64) *pace {
+	return &pace{limiter: rate.NewLimiter(rate.Limit(total), 2), total: total}
+}
+
+// awaitList waits until this worker may send a list request.
+func (f *Fleet) awaitList(ctx context.Context) error {
+	f.lists.mu.Lock()
+	if now := time.Now(); now.Sub(f.lists.counted) >= maxWorkersAge {
+		f.lists.counted = now
+		if n := f.liveWorkers(ctx); n > 0 {
+			f.lists.limiter.SetLimit(rate.Limit(f.lists.total / float64(n)))
+		}
+	}
+	f.lists.mu.Unlock()
+	return f.lists.limiter.Wait(ctx) //nolint:wrapcheck // the callers add what they listed
+}
+
+// liveWorkers returns the number of workers that poll the task queue, 0 if it is unknown.
+func (f *Fleet) liveWorkers(ctx context.Context) int {
+	described, err := f.temporal.DescribeTaskQueue(ctx, f.options.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return 0
+	}
+	return countLive(described.GetPollers())
+}
+
+// countLive returns the number of processes among pollers. Their times are of the server,
+// so they are compared with each other.
+func countLive(pollers []*taskqueuepb.PollerInfo) int {
+	var newest time.Time
+	for _, poller := range pollers {
+		if at := poller.GetLastAccessTime().AsTime(); at.After(newest) {
+			newest = at
+		}
+	}
+	live := map[string]bool{}
+	for _, poller := range pollers {
+		if newest.Sub(poller.GetLastAccessTime().AsTime()) <= maxPollAge {
+			live[poller.GetIdentity()] = true
+		}
+	}
+	return len(live)
+}
