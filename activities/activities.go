@@ -73,6 +73,8 @@ type Options struct {
 	// KeepUnregistered makes RegisterProvider register nothing: it reports the
 	// command to run.
 	KeepUnregistered bool
+	// ReadOnly makes every write a verdict: nothing is sent that could change Azure.
+	ReadOnly bool
 	// Observe, when set, receives every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now.

@@ -209,7 +209,13 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 		mask.State, mask.Message = FindingWarn, "mask-key is not set: rotated secrets are not detected, and short secrets can be guessed from their masks"
 		mask.Advice = "set mask-key in the worker's config, the same for all workers"
 	}
+	access := Finding{Check: "writes", State: FindingOK, Message: "the worker may write"}
+	if a.options.ReadOnly {
+		access.State, access.Message = FindingWarn, "the worker is read-only: it plans and compares, and writes nothing"
+		access.Advice = "for a worker that writes, remove read-only from its configuration and give its credential the rights (docs/azure-rights.md)"
+	}
 	return []Finding{
+		access,
 		a.checkBudget(ctx, "put budget", PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
 		a.checkBudget(ctx, "disappearance budget", DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
 			"check who deleted resources (armature get; reason Held); armature reconcile --recreate approves what is to be recreated"),

@@ -21,9 +21,14 @@ type Freezer interface {
 	Frozen(ctx context.Context, labels map[string]string) (Freeze, bool, error)
 }
 
-// checkFreeze returns the verdict that stops a write of a frozen resource, nil
-// where nothing does. A worker that cannot look up freezes sends nothing.
+// checkFreeze returns the verdict that stops a write of a frozen resource, and every write
+// of a read-only worker, nil where nothing does. A worker that cannot look up freezes sends
+// nothing.
 func (a *Activities) checkFreeze(ctx context.Context, desired resource.Desired) *resource.Verdict {
+	if a.options.ReadOnly {
+		return new(resource.Block(resource.ReasonReadOnly, "this worker is read-only (read-only in its configuration): "+
+			"reads continue, nothing is written; a worker without it, on the same task queue, writes"))
+	}
 	freeze, frozen, err := a.Freezer.Frozen(ctx, desired.Labels)
 	switch {
 	case err != nil:

@@ -63,6 +63,9 @@ type Options struct {
 	// VaultSuffix is the suffix of the hosts of readable key vaults (see the function
 	// VaultSuffix); "" allows none.
 	VaultSuffix string
+	// ReadOnly refuses every request that could change anything, by all connections, with
+	// an *Error of CodeReadOnly.
+	ReadOnly bool
 	// Connections are additional ways to ARM by the names of their credentials.
 	Connections map[string]Connection
 }
@@ -165,7 +168,7 @@ func newPipeline(options Options, host *url.URL, now clock) (runtime.Pipeline, e
 		InsecureAllowCredentialWithHTTP: loopback(host),
 		Retry:                           policy.RetryOptions{MaxRetries: -1},
 		Telemetry:                       policy.TelemetryOptions{ApplicationID: options.ApplicationID},
-		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer, mayWrite: options.MayWrite},
+		Transport:                       &guardedTransport{next: transport, endpoint: host, now: now, observe: options.Observer, mayWrite: options.MayWrite, readOnly: options.ReadOnly},
 		PerCallPolicies:                 []policy.Policy{runtime.NewRequestIDPolicy(), headerPolicy{}},
 	}
 	if options.UserAgentSuffix != "" {

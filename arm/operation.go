@@ -114,9 +114,14 @@ func (c *Client) Delete(ctx context.Context, id resource.ID, apiVersion string) 
 // Post runs an action of a resource or container: "listKeys" of a storage
 // account, "providers/Microsoft.Kusto/register" of a subscription.
 func (c *Client) Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (Operation, error) {
-	operation, err := c.write(ctx, CallPost, writeRequest{method: http.MethodPost, id: id, action: action, apiVersion: apiVersion, body: body})
+	return c.post(ctx, writeRequest{id: id, action: action, apiVersion: apiVersion, body: body})
+}
+
+func (c *Client) post(ctx context.Context, w writeRequest) (Operation, error) {
+	w.method = http.MethodPost
+	operation, err := c.write(ctx, CallPost, w)
 	if err != nil {
-		return Operation{}, fmt.Errorf("post %s of %s: %w", action, id, err)
+		return Operation{}, fmt.Errorf("post %s of %s: %w", w.action, w.id, err)
 	}
 	return operation, nil
 }
@@ -130,6 +135,8 @@ type writeRequest struct {
 	body       []byte
 	header     http.Header
 	query      url.Values
+	// reads is set for an action that changes nothing.
+	reads bool
 }
 
 // write sends a request and returns the operation that it starts. Once ARM accepted
@@ -146,7 +153,7 @@ func (c *Client) write(ctx context.Context, call Call, w writeRequest) (Operatio
 	if len(w.query) > 0 {
 		target += "&" + w.query.Encode()
 	}
-	trip := &roundTrip{call: call, typ: w.id.Type(), action: w.action}
+	trip := &roundTrip{call: call, typ: w.id.Type(), action: w.action, reads: w.reads}
 	resp, payload, err := c.do(ctx, trip, w.method, target, w.body, w.header)
 	if err != nil && trip.response != nil && success(trip.response.StatusCode) {
 		return c.unreadable(Operation{Response: c.withoutBody(trip.response)}), nil

@@ -30,7 +30,7 @@ func (c *Client) readByAction(ctx context.Context, id resource.ID, apiVersion st
 	if action == "" {
 		return Response{}, false, nil
 	}
-	operation, err := c.Post(ctx, at, action, apiVersion, nil)
+	operation, err := c.post(ctx, writeRequest{id: at, action: action, apiVersion: apiVersion, reads: true})
 	failure, isResponse := errors.AsType[*Error](err)
 	switch {
 	case IsAbsent(err):

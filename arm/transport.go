@@ -157,6 +157,8 @@ type guardedTransport struct {
 	now      clock
 	observe  func(Request)
 	mayWrite WriteCheck // nil for none
+	// readOnly refuses every write.
+	readOnly bool
 }
 
 // Do sends one request.
@@ -172,6 +174,10 @@ func (g *guardedTransport) Do(request *http.Request) (*http.Response, error) {
 	if trip.foreign != nil && trip.foreign(scopeOf(request).subscription) {
 		trip.refused = true
 		return nil, errForeignSubscription
+	}
+	if g.readOnly && trip.isWrite(request.Method) {
+		trip.refused = true
+		return nil, readOnlyError(request.Method)
 	}
 	send := g.next.Do
 	if g.mayWrite != nil && trip.isWrite(request.Method) {

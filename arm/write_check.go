@@ -48,6 +48,15 @@ func (t *roundTrip) isWrite(method string) bool {
 	return true
 }
 
+// CodeReadOnly means that a client that is read-only did not send a write.
+const CodeReadOnly = "ReadOnly"
+
+func readOnlyError(method string) *Error {
+	e := &Error{Code: CodeReadOnly, Message: "this worker is read-only: the " + method + " was not sent"}
+	e.classify("")
+	return e
+}
+
 // writeGate lets one write through. The transport may take a while to connect, or send
 // the request again over another connection, so the gate stands at the connection too.
 type writeGate struct {

@@ -19,6 +19,11 @@ type Config struct {
 	Credentials map[string]Credential `mapstructure:"credentials"`
 	Secrets     Secrets
 	Rules       Rules
+	// ReadOnly is a worker that sends nothing that could change Azure.
+	ReadOnly bool `mapstructure:"read-only"`
+	// StartFrozen names the start after which nothing is written until a user lifts the
+	// freeze: once for each name, or at every start for StartAlways. "" is none.
+	StartFrozen Start `mapstructure:"start-frozen"`
 	// RereadWindow is how long a repeated PUT activity reads before it accepts a 404.
 	// Tests shorten it.
 	RereadWindow time.Duration `mapstructure:"reread-window"`
@@ -43,6 +48,12 @@ type Config struct {
 	// workers of a task queue need the same one. "": see service.
 	MaskKey Reference `mapstructure:"mask-key"`
 }
+
+// Start is the name of a start after a restore.
+type Start string
+
+// StartAlways is the Start that freezes at every start of a worker.
+const StartAlways Start = "true"
 
 // Log configures the output on standard error.
 type Log struct {

@@ -47,6 +47,8 @@ func keys() []key {
 		{"secrets.dir", "", "folder that $secret file: may read; empty allows none"},
 		{"rules.path", "", "rule file, or folder of rule files (*.yaml), for checks without Go; empty is none"},
 		{"rules.reload", "10s", "interval at which changed rule files are loaded; 0s disables it"},
+		{"read-only", "false", "send nothing that could change Azure: read, plan and compare only"},
+		{"start-frozen", "", "after a restore of Temporal's database: write nothing until armature unfreeze. A name, such as the date of the restore, does so once; true at every start of a worker"},
 		{"reread-window", "60s", "how long a repeated PUT reads before it accepts a 404"},
 		{"stop-timeout", "30s", "time for running activities to finish at shutdown"},
 		{"put-budget", "200", "maximum of resources per hour in which the workers of a task queue correct drift; 0 is unlimited"},
@@ -69,6 +71,14 @@ func keys() []key {
 
 // flag returns the name of the key's flag, without leading dashes.
 func (k key) flag() string { return strings.ReplaceAll(k.name, ".", "-") }
+
+// bare returns the value of the key's flag without a value, "" where it needs one.
+func (k key) bare() string {
+	if k.name == "read-only" || k.name == "start-frozen" {
+		return "true"
+	}
+	return ""
+}
 
 // variable returns the environment variable of the key.
 func (k key) variable() string {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +68,7 @@ func newFlags() *pflag.FlagSet {
 	flags.String("config", "", "config file, yaml, toml or json ("+FileVariable+")")
 	for _, k := range keys() {
 		flags.String(k.flag(), k.initial, k.usage+" ("+k.variable()+")")
+		flags.Lookup(k.flag()).NoOptDefVal = k.bare()
 	}
 	return flags
 }
@@ -162,7 +164,7 @@ func unmarshal(values map[string]any) (Config, error) {
 		v.Set(name, value)
 	}
 	var loaded Config
-	err := v.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeText)))
+	err := v.UnmarshalExact(&loaded, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(decodeDuration, decodeList, decodeStart, decodeText)))
 	return loaded, err
 }
 
@@ -185,6 +187,24 @@ func decodeList(_, to reflect.Type, value any) (any, error) {
 		return value, nil
 	}
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }), nil
+}
+
+// decodeStart takes a truth value and a date, as YAML reads them, for the name of a start.
+func decodeStart(_, to reflect.Type, value any) (any, error) {
+	if to != reflect.TypeFor[Start]() {
+		return value, nil
+	}
+	switch value := value.(type) {
+	case time.Time:
+		return value.Format(time.DateOnly), nil
+	case bool:
+		return strings.TrimSuffix(strconv.FormatBool(value), "false"), nil
+	case string:
+		if value == "false" {
+			return "", nil
+		}
+	}
+	return value, nil
 }
 
 // decodeText refuses a list or section in place of a text, and a number that would

@@ -18,6 +18,7 @@ var (
 	guidPattern      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	envNamePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	userAgentPattern = regexp.MustCompile(`^[A-Za-z0-9./_() -]{0,64}$`)
+	startNamePattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{0,64}$`)
 	queueNamePattern = regexp.MustCompile(`^[^\s[:cntrl:]]{1,255}$`)
 )
 
@@ -47,6 +48,7 @@ func (c Config) problems() problems {
 	p.require(c.WorkflowCache >= 1, "workflow-cache", "must be at least 1 resource, not %d", c.WorkflowCache)
 	c.Worker.check(p)
 	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)
+	p.require(startNamePattern.MatchString(string(c.StartFrozen)), "start-frozen", "must be true, or a name of at most 64 letters, digits and the characters . _ : -, not %q", c.StartFrozen)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	c.credentials(p)
 	c.Secrets.check(p)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/payload"
-	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
+	enumspb "go.temporal.io/api/enums/v1"
 )
 
 const (
@@ -26,6 +26,8 @@ type freezes struct {
 	list []workflows.Freeze
 	// attempted is the time of the last request, received the time of the last response.
 	attempted, received time.Time
+	// start is the freeze that this worker sets at its start, until that is in force.
+	start *workflows.Freeze
 }
 
 // Frozen returns the freeze that applies to a resource with the labels, and whether there
@@ -34,6 +36,9 @@ type freezes struct {
 func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activities.Freeze, bool, error) {
 	f.freezes.mu.Lock()
 	defer f.freezes.mu.Unlock()
+	if start := f.freezes.start; start != nil {
+		return freezeOf(*start), true, nil
+	}
 	if now := time.Now(); now.Sub(f.freezes.attempted) >= maxFreezeAge {
 		list, err := f.readFreezes(ctx)
 		if err != nil && now.Sub(f.freezes.received) >= maxFreezeOutage {
@@ -45,34 +50,51 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activitie
 		f.freezes.attempted = now
 	}
 	for _, freeze := range f.freezes.list {
-		selector, err := resource.ParseSelector(freeze.Selector)
-		// A selector that does not parse was written by a later version: it matches all.
-		if err != nil || selector.Matches(labels) {
-			return activities.Freeze{Selector: freeze.Selector, By: freeze.By, Reason: freeze.Reason, Since: freeze.Since}, true, nil
+		if freeze.Matches(labels) {
+			return freezeOf(freeze), true, nil
 		}
 	}
 	return activities.Freeze{}, false, nil
 }
 
-// readFreezes reads the memo of the workflow that keeps the freezes. Without a workflow,
-// and after one that completed, nothing is frozen; a memo that does not decode is an error.
+func freezeOf(freeze workflows.Freeze) activities.Freeze {
+	return activities.Freeze{Selector: freeze.Selector, By: freeze.By, Reason: freeze.Reason, Since: freeze.Since}
+}
+
+// readFreezes returns the freezes in force. Without a workflow, and after one that
+// completed, nothing is frozen; a memo that does not decode is an error.
 func (f *Fleet) readFreezes(ctx context.Context) ([]workflows.Freeze, error) {
+	last, err := f.lastFreezes(ctx)
+	return last.Frozen, err
+}
+
+// lastFreezes is what the memo of the last run that keeps freezes contains.
+type lastFreezes struct {
+	workflows.HoldFreezeInput
+	running bool
+}
+
+// lastFreezes reads the memo of the workflow that keeps the freezes. Of a run that
+// completed it returns the starts alone.
+func (f *Fleet) lastFreezes(ctx context.Context) (last lastFreezes, err error) {
 	described, err := f.temporal.DescribeWorkflowExecution(ctx, workflows.FreezeWorkflowID, "")
 	if isNotFound(err) {
-		return nil, nil
+		return last, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("describe the workflow of freezes: %w", err)
+		return last, fmt.Errorf("describe the workflow of freezes: %w", err)
 	}
 	info := described.GetWorkflowExecutionInfo()
-	if !workflows.FreezesLast(info.GetStatus()) {
-		return nil, nil
-	}
-	var list []workflows.Freeze
-	if memo := info.GetMemo().GetFields()[workflows.MemoFrozen]; memo != nil {
-		if err := payload.DataConverter().FromPayload(memo, &list); err != nil {
-			return nil, fmt.Errorf("decode freezes: %w", err)
+	last.running = info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	for name, into := range map[string]any{workflows.MemoFrozen: &last.Frozen, workflows.MemoStarts: &last.Starts} {
+		if memo := info.GetMemo().GetFields()[name]; memo != nil {
+			if err := payload.DataConverter().FromPayload(memo, into); err != nil {
+				return lastFreezes{}, fmt.Errorf("decode freezes: %w", err)
+			}
 		}
 	}
-	return list, nil
+	if !workflows.FreezesLast(info.GetStatus()) {
+		last.Frozen = nil
+	}
+	return last, nil
 }

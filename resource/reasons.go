@@ -40,6 +40,8 @@ const (
 	ReasonWaitingForSibling         Reason = "WaitingForSibling"
 	ReasonFrozen                    Reason = "Frozen"
 	ReasonHeld                      Reason = "Held"
+	ReasonReadOnly                  Reason = "ReadOnly"
+	ReasonOlderThanRecorded         Reason = "OlderThanRecorded"
 	ReasonStopped                   Reason = "Stopped"
 	ReasonDisappeared               Reason = "Disappeared"
 	ReasonMoved                     Reason = "Moved"
@@ -100,6 +102,8 @@ func Reasons() []ReasonInfo {
 		{ReasonWaitingForSibling, RetrySlow, "", "Azure allows one change at a time in the owner; another resource has the turn."},
 		{ReasonFrozen, RetrySlow, "the user who froze it", "A freeze stops writes; reads continue."},
 		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature. Or a correction would remove what the manifest does not state."},
+		{ReasonReadOnly, RetryVerySlow, "the operator of the worker", "The worker that serves the task queue is read-only; reads continue, nothing is written."},
+		{ReasonOlderThanRecorded, RetryVerySlow, "you", "A later apply or delete of the resource is recorded outside of Temporal: this spec comes from an older state of the database."},
 		{ReasonStopped, RetryVerySlow, "the user who stopped it, or the owner of the manifest", "The resource is stopped and differs from the manifest; a PUT could start it."},
 		{ReasonDisappeared, RetrySlow, "the owner of the manifest", "The resource was deleted outside Armature."},
 		{ReasonMoved, RetryVerySlow, "the owner of the manifest", "The resource was moved to another resource group; it is not created again at its old place."},

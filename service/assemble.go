@@ -27,6 +27,7 @@ type process struct {
 	listener   net.Listener // nil without health and metrics
 	metrics    *metrics
 	temporal   client.Client
+	fleet      *fleet.Fleet
 	namespace  string
 	deployment worker.DeploymentOptions
 	activities *activities.Activities
@@ -76,7 +77,11 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		options.OnListen(listener.Addr().String())
 	}
 	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond})
+	if settings.StartFrozen != "" {
+		resources.StartFrozen(startFreeze(settings.StartFrozen))
+	}
 	return &process{
+		fleet:    resources,
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
 		temporal: temporal, namespace: connection.Namespace, deployment: deployment,
 		activities: activities.New(activities.Dependencies{
@@ -90,7 +95,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: metrics.countVerdict,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
-			KeepUnregistered: !settings.Azure.RegisterProviders,
+			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly,
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure),
 	}, nil

@@ -48,6 +48,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	options.ReadOnly = settings.ReadOnly
 	options.Version, options.Observer, options.UserAgentSuffix = version, observe, settings.Azure.UserAgentSuffix
 	options.MayWrite = activities.MayWrite
 	client, err := arm.NewClient(options)

@@ -49,8 +49,11 @@ func (p *process) serve(ctx context.Context) error {
 	if p.rules != nil && p.settings.Rules.Reload > 0 {
 		group.Go(func() { p.rules.Watch(background, p.settings.Rules.Reload, p.log) })
 	}
+	if p.settings.StartFrozen != "" {
+		group.Go(func() { p.keepFrozen(background) })
+	}
 	p.log.Info("worker starts", "namespace", p.namespace, "taskQueue", p.settings.TaskQueue,
-		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential)
+		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential, "readOnly", p.settings.ReadOnly)
 	logged := ""
 	for ctx.Err() == nil {
 		err := p.work(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/apiversions"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/spf13/cobra"
 )
 
@@ -111,11 +112,11 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 	if err == nil && len(freezes) > 0 {
 		var scopes []string
 		for _, f := range freezes {
-			scopes = append(scopes, scopeText(f)+" by "+f.By)
+			scopes = append(scopes, screen.FreezeScope(f)+" by "+f.By)
 		}
 		finding := activities.Finding{
 			Check: "freeze", State: activities.FindingWarn, Message: "writes are frozen: " + strings.Join(scopes, ", "),
-			Advice: "`armature unfreeze` lifts the freeze",
+			Advice: "`armature unfreeze` lifts the freeze; after a restore compare first: `armature drift`",
 		}
 		if interrupted {
 			finding.Message += "; the workflow that keeps the freeze was terminated or failed, and the freeze is in force all the same"

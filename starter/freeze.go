@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -27,7 +25,7 @@ the freeze.
 		Example: "  armature freeze --reason 'release 1.4 sees drift everywhere'\n  armature freeze -l stack=prod",
 		Args:    cli.NoArgs("choose the resources with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeFreeze(c.Context(), in, freezer.Freeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+selectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
+			return a.changeFreeze(c.Context(), in, freezer.Freeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+screen.SelectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
 		},
 	}
 	c.Flags().StringVar(&in.Reason, "reason", "", "why, for everyone who meets the freeze")
@@ -41,14 +39,14 @@ func (a *app) unfreezeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "unfreeze [-l SELECTOR]",
 		Short:   "Lift a freeze",
-		Long:    "unfreeze lifts the freeze with exactly this selector. Waiting resources continue at\ntheir next try, within 3 minutes, or now with `armature reconcile`.\n\n" + cli.ExitHelp,
+		Long:    "unfreeze lifts the freeze with exactly this selector. Where there is none and\neverything is frozen, it releases the resources with these labels, and the rest\nstays frozen. Waiting resources continue at their next try, within 3 minutes, or now\nwith `armature reconcile`.\n\n" + cli.ExitHelp,
 		Example: "  armature unfreeze\n  armature unfreeze -l stack=prod",
 		Args:    cli.NoArgs("choose the freeze with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.changeFreeze(c.Context(), in, freezer.Unfreeze, "no longer frozen", "was not frozen")
 		},
 	}
-	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "the selector of the freeze; without it the freeze of everything")
+	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "the selector of the freeze, or labels to release; without it the freeze of everything")
 	a.completeFlag(c, "selector", a.completeFreezes)
 	return c
 }
@@ -70,13 +68,16 @@ func (a *app) changeFreeze(
 	if err != nil && !errors.Is(err, backend.ErrNotManaged) { // no freeze exists
 		return err
 	}
-	if !result.Changed {
+	switch {
+	case !result.Changed:
 		changed = unchanged
+	case screen.IsReleased(in, result.Frozen):
+		changed = "released: its resources are written again; the rest stays frozen"
 	}
-	a.printf("%s  %s\n", scopeText(in), changed)
+	a.printf("%s  %s\n", screen.FreezeScope(in), changed)
 	for _, freeze := range result.Frozen {
 		if freeze.Selector != in.Selector {
-			a.printf("  also frozen: %s\n", freezeText(freeze))
+			a.printf("  also frozen: %s\n", screen.FreezeText(freeze))
 		}
 	}
 	return nil
@@ -100,32 +101,12 @@ func (a *app) completeFreezes(c *cobra.Command, _ []string, _ string) ([]cobra.C
 	return offers, cobra.ShellCompDirectiveNoFileComp
 }
 
-// selectorFlag returns a selector as a flag of the command line.
-func selectorFlag(selector string) string {
-	if selector == "" {
-		return ""
-	}
-	return " -l " + selector
-}
-
-// scopeText returns what a freeze applies to.
-func scopeText(freeze workflows.Freeze) string { return cmp.Or(freeze.Selector, "everything") }
-
-// freezeText returns one freeze in a sentence.
-func freezeText(freeze workflows.Freeze) string {
-	sentence := fmt.Sprintf("%s, by %s since %s", scopeText(freeze), freeze.By, text.Time(freeze.Since))
-	if freeze.Reason != "" {
-		sentence += ": " + freeze.Reason
-	}
-	return sentence
-}
-
 // noteFreezes notes the freezes beside a list. An error does not stop the list.
 func (a *app) noteFreezes(freezes []workflows.Freeze, err error) {
 	if err != nil {
 		a.note("note: cannot read the freezes: %v", err)
 	}
 	for _, freeze := range freezes {
-		a.note("note: frozen: %s; reads continue, no PUT and no DELETE is sent; `armature unfreeze%s` lifts the freeze", freezeText(freeze), selectorFlag(freeze.Selector))
+		a.note("note: frozen: %s; reads continue, no PUT and no DELETE is sent; `armature unfreeze%s` lifts the freeze", screen.FreezeText(freeze), screen.SelectorFlag(freeze.Selector))
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -74,7 +75,7 @@ func TestFreeze(t *testing.T) {
 				if len(w.temporal.inputs) > 0 {
 					t.Errorf("sent %v", w.temporal.inputs)
 				}
-			} else if len(w.temporal.inputs) != 1 || w.temporal.inputs[0] != c.sent {
+			} else if len(w.temporal.inputs) != 1 || !reflect.DeepEqual(w.temporal.inputs[0], any(c.sent)) {
 				t.Errorf("sent %+v, want %+v", w.temporal.inputs, c.sent)
 			}
 		})

@@ -19,15 +19,21 @@ const (
 	FreezeWorkflowID   = "armature:freeze"
 )
 
-// Names of its messages, and of the memo, a list of Freeze.
+// Names of its messages, and of the memos: a list of Freeze, and the names of the starts
+// that froze everything once.
 const (
 	FreezeUpdate   = "freeze"
 	UnfreezeUpdate = "unfreeze"
 	MemoFrozen     = "frozen"
+	MemoStarts     = "starts"
 )
 
-// maxFreezes bounds the freezes, and so the memo.
-const maxFreezes = 50
+const (
+	// maxFreezes bounds the freezes, and the exceptions of one, and so the memo.
+	maxFreezes = 50
+	// maxStarts bounds the names of starts that are kept.
+	maxStarts = 20
+)
 
 // Freeze stops every PUT and DELETE of the resources with the labels of Selector
 // (k=v,k=v), or of all resources when it is "".
@@ -36,6 +42,29 @@ type Freeze struct {
 	By       string    `json:"by,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
+	// Start is the name of the start of workers that set the freeze. A start freezes
+	// everything once: later requests with its name change nothing.
+	Start string `json:"start,omitempty"`
+	// Except are selectors that a user released from a freeze of everything. A worker
+	// that does not know the member freezes them too.
+	Except []string `json:"except,omitempty"`
+	// Release is set in an UnfreezeUpdate that may add its selector to Except, where
+	// everything is frozen and nothing else has the selector.
+	Release bool `json:"release,omitempty"`
+}
+
+// Matches reports whether the freeze applies to a resource with the labels. What does not
+// parse was written by a later version: such a selector matches all, such an exception
+// none.
+func (f Freeze) Matches(labels map[string]string) bool {
+	selector, err := resource.ParseSelector(f.Selector)
+	if err == nil && !selector.Matches(labels) {
+		return false
+	}
+	return !slices.ContainsFunc(f.Except, func(except string) bool {
+		released, err := resource.ParseSelector(except)
+		return err == nil && except != "" && released.Matches(labels)
+	})
 }
 
 // FreezeResult is the result of FreezeUpdate and UnfreezeUpdate.
@@ -49,21 +78,54 @@ type FreezeResult struct {
 // HoldFreezeInput starts a run; continue-as-new carries the freezes.
 type HoldFreezeInput struct {
 	Frozen []Freeze `json:"frozen,omitempty"`
+	// Starts are the names of the starts that froze everything, oldest first.
+	Starts []string `json:"starts,omitempty"`
+}
+
+// Memo returns the memo of a run that starts with the input.
+func (in HoldFreezeInput) Memo() map[string]any {
+	memo := map[string]any{MemoFrozen: in.Frozen}
+	if len(in.Starts) > 0 {
+		memo[MemoStarts] = in.Starts
+	}
+	return memo
+}
+
+// Add returns the input with one more freeze, and whether it changed.
+func (in HoldFreezeInput) Add(freeze Freeze) (HoldFreezeInput, bool) {
+	if freeze.Start != "" && slices.Contains(in.Starts, freeze.Start) {
+		return in, false
+	}
+	at := slices.IndexFunc(in.Frozen, func(known Freeze) bool { return known.Selector == freeze.Selector })
+	if freeze.Start != "" {
+		in.Starts = append(slices.Clone(in.Starts), freeze.Start)
+		in.Starts = in.Starts[max(0, len(in.Starts)-maxStarts):]
+	}
+	in.Frozen = slices.Clone(in.Frozen)
+	switch {
+	case at < 0:
+		in.Frozen = append(in.Frozen, freeze)
+	case freeze.Start == "" && len(in.Frozen[at].Except) == 0:
+		return in, false
+	default:
+		in.Frozen[at].Except = nil
+	}
+	return in, true
 }
 
 // freezer is one run of HoldFreeze.
 type freezer struct {
-	frozen   []Freeze
+	HoldFreezeInput
 	messages int64
 }
 
 // HoldFreeze keeps the freezes until the last one is lifted.
 func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
-	f := &freezer{frozen: input.Frozen}
+	f := &freezer{HoldFreezeInput: input}
 	if err := f.registerHandlers(ctx); err != nil {
 		return err
 	}
-	active := func() bool { return len(f.frozen) > 0 }
+	active := func() bool { return len(f.Frozen) > 0 }
 	if err := awaitOrTimer(ctx, firstMessageTimeout, "waiting for the first freeze", active); err != nil {
 		return err
 	}
@@ -72,9 +134,9 @@ func HoldFreeze(ctx workflow.Context, input HoldFreezeInput) error {
 			if err := awaitHandlers(ctx); err != nil {
 				return err
 			}
-			return continueAsNew(ctx, HoldFreezeWorkflow, HoldFreezeInput{Frozen: f.frozen})
+			return continueAsNew(ctx, HoldFreezeWorkflow, f.HoldFreezeInput)
 		}
-		handled, first := f.messages, f.frozen[0]
+		handled, first := f.messages, f.Frozen[0]
 		summary := fmt.Sprintf("frozen: %s, by %s since %s", selectorText(first.Selector), first.By, text.Time(first.Since))
 		if err := awaitOrTimer(ctx, maxTimer, summarize(summary), func() bool { return f.messages != handled }); err != nil {
 			return err
@@ -106,45 +168,72 @@ func (f *freezer) registerHandlers(ctx workflow.Context) error {
 	if err := registerUpdate(ctx, FreezeUpdate, "Stop every PUT and DELETE of the resources that the selector matches.", f.freeze, f.validate); err != nil {
 		return err
 	}
-	return registerUpdate(ctx, UnfreezeUpdate, "Lift the freeze with the same selector.", f.unfreeze, nil)
+	return registerUpdate(ctx, UnfreezeUpdate, "Lift the freeze with the same selector.", f.unfreeze, f.validateUnfreeze)
 }
 
 func (f *freezer) validate(in Freeze) error {
 	if _, err := resource.ParseSelector(in.Selector); err != nil {
 		return refused(RefusedInvalid, "%v", err)
 	}
-	if f.index(in) < 0 && len(f.frozen) >= maxFreezes {
-		return refused(RefusedInvalid, "%d freezes are active: lift one first, or freeze everything", len(f.frozen))
+	if f.index(in.Selector) < 0 && len(f.Frozen) >= maxFreezes {
+		return refused(RefusedInvalid, "%d freezes are active: lift one first, or freeze everything", len(f.Frozen))
 	}
 	return nil
 }
 
-// index returns the position of the freeze with the same selector, -1 without one.
-func (f *freezer) index(in Freeze) int {
-	return slices.IndexFunc(f.frozen, func(known Freeze) bool { return known.Selector == in.Selector })
+func (f *freezer) validateUnfreeze(in Freeze) error {
+	if i := f.releasedFrom(in); i >= 0 && len(f.Frozen[i].Except) >= maxFreezes {
+		return refused(RefusedInvalid, "%d selectors are released already: lift the freeze, or freeze the rest by labels", maxFreezes)
+	}
+	return nil
+}
+
+// index returns the position of the freeze with the selector, -1 without one.
+func (f *freezer) index(selector string) int {
+	return slices.IndexFunc(f.Frozen, func(known Freeze) bool { return known.Selector == selector })
+}
+
+// releasedFrom returns the position of the freeze of everything from which the request
+// releases its selector, -1 where it does not.
+func (f *freezer) releasedFrom(in Freeze) int {
+	if !in.Release || in.Selector == "" || f.index(in.Selector) >= 0 {
+		return -1
+	}
+	i := f.index("")
+	if i < 0 || slices.Contains(f.Frozen[i].Except, in.Selector) {
+		return -1
+	}
+	return i
 }
 
 func (f *freezer) freeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
-	if f.index(in) >= 0 {
-		return FreezeResult{Frozen: f.frozen}, nil
+	in.Since, in.Except, in.Release = workflow.Now(ctx), nil, false
+	next, changed := f.Add(in)
+	if !changed {
+		return FreezeResult{Frozen: f.Frozen}, nil
 	}
-	in.Since = workflow.Now(ctx)
-	return f.change(ctx, append(slices.Clone(f.frozen), in))
+	return f.change(ctx, next)
 }
 
 func (f *freezer) unfreeze(ctx workflow.Context, in Freeze) (FreezeResult, error) {
-	i := f.index(in)
-	if i < 0 {
-		return FreezeResult{Frozen: f.frozen}, nil
+	next := HoldFreezeInput{Frozen: slices.Clone(f.Frozen), Starts: f.Starts}
+	if from := f.releasedFrom(in); from >= 0 {
+		next.Frozen[from].Except = append(slices.Clone(next.Frozen[from].Except), in.Selector)
+		return f.change(ctx, next)
 	}
-	return f.change(ctx, slices.Delete(slices.Clone(f.frozen), i, i+1))
+	i := f.index(in.Selector)
+	if i < 0 {
+		return FreezeResult{Frozen: f.Frozen}, nil
+	}
+	next.Frozen = slices.Delete(next.Frozen, i, i+1)
+	return f.change(ctx, next)
 }
 
-func (f *freezer) change(ctx workflow.Context, frozen []Freeze) (FreezeResult, error) {
-	f.frozen = frozen
+func (f *freezer) change(ctx workflow.Context, next HoldFreezeInput) (FreezeResult, error) {
+	f.HoldFreezeInput = next
 	f.messages++
-	if err := workflow.UpsertMemo(ctx, map[string]any{MemoFrozen: f.frozen}); err != nil {
+	if err := workflow.UpsertMemo(ctx, f.Memo()); err != nil {
 		return FreezeResult{}, fmt.Errorf("write the memo: %w", err)
 	}
-	return FreezeResult{Changed: true, Frozen: f.frozen}, nil
+	return FreezeResult{Changed: true, Frozen: f.Frozen}, nil
 }

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,5 +113,47 @@ func TestHoldFreezeEndsWithoutFreeze(t *testing.T) {
 	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
 	if err := f.GetWorkflowError(); err != nil || !f.IsWorkflowCompleted() {
 		t.Errorf("the run ended with %v", err)
+	}
+}
+
+// TestHoldFreezeOfStarts checks that the start of workers freezes everything once, also
+// where a user froze it before, and that a user releases resources one set after another.
+func TestHoldFreezeOfStarts(t *testing.T) {
+	f := newFreezes(t)
+	send := func(delay time.Duration, update string, in workflows.Freeze) *updateResult {
+		got := &updateResult{}
+		f.RegisterDelayedCallback(func() { f.UpdateWorkflow(update, "", got.callbacks(), in) }, delay)
+		return got
+	}
+	start := workflows.Freeze{Start: "2026-11-22", By: "worker@host"}
+	steps := []struct {
+		reason  string
+		got     *updateResult
+		changed bool
+		except  []string
+	}{
+		{"the first worker freezes", send(0, workflows.FreezeUpdate, start), true, nil},
+		{"the second one finds the freeze", send(2*time.Hour, workflows.FreezeUpdate, start), false, nil},
+		{"an unfreeze of an older CLI releases nothing", send(3*time.Hour, workflows.UnfreezeUpdate, workflows.Freeze{Selector: "stack=a"}), false, nil},
+		{"a user releases one stack", send(4*time.Hour, workflows.UnfreezeUpdate, workflows.Freeze{Selector: "stack=a", Release: true}), true, []string{"stack=a"}},
+		{"once", send(5*time.Hour, workflows.UnfreezeUpdate, workflows.Freeze{Selector: "stack=a", Release: true}), false, []string{"stack=a"}},
+		{"a restart changes nothing", send(6*time.Hour, workflows.FreezeUpdate, start), false, []string{"stack=a"}},
+		{"another restore freezes what was released", send(7*time.Hour, workflows.FreezeUpdate, workflows.Freeze{Start: "2026-11-23"}), true, nil},
+		{"a user releases it again", send(8*time.Hour, workflows.UnfreezeUpdate, workflows.Freeze{Selector: "stack=a", Release: true}), true, []string{"stack=a"}},
+		{"a freeze of everything takes that back", send(9*time.Hour, workflows.FreezeUpdate, workflows.Freeze{By: "ada@host"}), true, nil},
+	}
+	last := send(10*time.Hour, workflows.UnfreezeUpdate, workflows.Freeze{})
+	f.ExecuteWorkflow(workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{})
+	if !f.IsWorkflowCompleted() || f.GetWorkflowError() != nil {
+		t.Fatalf("the workflow ended with %v", f.GetWorkflowError())
+	}
+	for _, step := range steps {
+		result, _ := step.got.result.(workflows.FreezeResult)
+		if step.got.err != nil || result.Changed != step.changed || len(result.Frozen) != 1 || !slices.Equal(result.Frozen[0].Except, step.except) {
+			t.Errorf("%s: %+v, %v", step.reason, result, step.got.err)
+		}
+	}
+	if result, _ := last.result.(workflows.FreezeResult); !result.Changed || len(result.Frozen) != 0 {
+		t.Errorf("the last unfreeze returned %+v", result)
 	}
 }

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/armature-io/armature/payload"
@@ -25,14 +24,11 @@ func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows
 		return result, err
 	}
 	if !last.running {
-		known := hasFreeze(last.freezes, freeze.Selector)
-		if !known {
-			freeze.Since = time.Now().UTC()
-			last.freezes = append(last.freezes, freeze)
-		}
-		started, err := c.startFreezes(ctx, last.freezes, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
+		freeze.Since = time.Now().UTC()
+		in, changed := last.Add(freeze)
+		started, err := c.startFreezes(ctx, in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
 		if err != nil || started {
-			return workflows.FreezeResult{Changed: !known, Frozen: last.freezes}, err
+			return workflows.FreezeResult{Changed: changed, Frozen: in.Frozen}, err
 		}
 	}
 	err = c.Update(ctx, workflows.FreezeWorkflowID, m)
@@ -43,28 +39,25 @@ func (c *Client) Freeze(ctx context.Context, freeze workflows.Freeze) (workflows
 	if last, err = c.lastFreezes(ctx); err != nil {
 		return result, err
 	}
-	if hasFreeze(last.freezes, freeze.Selector) {
-		return workflows.FreezeResult{Frozen: last.freezes}, nil
-	}
 	freeze.Since = time.Now().UTC()
-	last.freezes = append(last.freezes, freeze)
-	_, err = c.startFreezes(ctx, last.freezes, enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING)
-	return workflows.FreezeResult{Changed: true, Frozen: last.freezes}, err
+	in, changed := last.Add(freeze)
+	if !changed {
+		return workflows.FreezeResult{Frozen: in.Frozen}, nil
+	}
+	_, err = c.startFreezes(ctx, in, enumspb.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING)
+	return workflows.FreezeResult{Changed: true, Frozen: in.Frozen}, err
 }
 
-// hasFreeze reports whether a selector is among the freezes.
-func hasFreeze(freezes []workflows.Freeze, selector string) bool {
-	return slices.ContainsFunc(freezes, func(f workflows.Freeze) bool { return f.Selector == selector })
-}
-
-// Unfreeze lifts the freeze with the same selector. The error is ErrNotManaged where
+// Unfreeze lifts the freeze with the same selector; where there is none and everything is
+// frozen, it releases the resources with the selector. The error is ErrNotManaged where
 // nothing is frozen.
 func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error) {
 	var result workflows.FreezeResult
+	freeze.Release = freeze.Selector != ""
 	m := Message{Name: workflows.UnfreezeUpdate, Input: freeze, Result: &result}
 	last, err := c.lastFreezes(ctx)
-	if err == nil && !last.running && len(last.freezes) > 0 {
-		_, err = c.startFreezes(ctx, last.freezes, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
+	if err == nil && !last.running && len(last.Frozen) > 0 {
+		_, err = c.startFreezes(ctx, last.HoldFreezeInput, enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL)
 	}
 	if err != nil {
 		return result, err
@@ -73,17 +66,17 @@ func (c *Client) Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflo
 	return result, err
 }
 
-// startFreezes starts the freeze workflow with freezes, and reports false if one runs
+// startFreezes starts the freeze workflow with its freezes, and reports false if one runs
 // meanwhile that the policy keeps.
-func (c *Client) startFreezes(ctx context.Context, freezes []workflows.Freeze, running enumspb.WorkflowIdConflictPolicy) (bool, error) {
+func (c *Client) startFreezes(ctx context.Context, in workflows.HoldFreezeInput, running enumspb.WorkflowIdConflictPolicy) (bool, error) {
 	deadline, cancel := context.WithTimeout(ctx, c.workerTimeout)
 	defer cancel()
 	_, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
 		ID: workflows.FreezeWorkflowID, TaskQueue: c.taskQueue, StaticSummary: "freezes in force",
 		WorkflowIDConflictPolicy: running, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Priority: temporal.Priority{PriorityKey: workflows.PriorityBrake},
-		Memo:     map[string]any{workflows.MemoFrozen: freezes},
-	}, workflows.HoldFreezeWorkflow, workflows.HoldFreezeInput{Frozen: freezes})
+		Memo:     in.Memo(),
+	}, workflows.HoldFreezeWorkflow, in)
 	if is[*serviceerror.WorkflowExecutionAlreadyStarted](err) {
 		return false, nil
 	}
@@ -95,7 +88,7 @@ func (c *Client) startFreezes(ctx context.Context, freezes []workflows.Freeze, r
 
 // lastFreezes are the freezes in the memo of the last run that leaves any in force.
 type lastFreezes struct {
-	freezes []workflows.Freeze
+	workflows.HoldFreezeInput
 	// running is set while the run is open; otherwise it was interrupted.
 	running bool
 }
@@ -104,7 +97,7 @@ type lastFreezes struct {
 // interrupted: they last all the same. It needs no worker.
 func (c *Client) Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error) {
 	last, err := c.lastFreezes(ctx)
-	return last.freezes, len(last.freezes) > 0 && !last.running, err
+	return last.Frozen, len(last.Frozen) > 0 && !last.running, err
 }
 
 func (c *Client) lastFreezes(ctx context.Context) (lastFreezes, error) {
@@ -119,12 +112,15 @@ func (c *Client) lastFreezes(ctx context.Context) (lastFreezes, error) {
 	}
 	info := response.GetWorkflowExecutionInfo()
 	last := lastFreezes{running: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}
-	memo := info.GetMemo().GetFields()[workflows.MemoFrozen]
-	if memo == nil || !workflows.FreezesLast(info.GetStatus()) {
-		return last, nil
+	for name, into := range map[string]any{workflows.MemoFrozen: &last.Frozen, workflows.MemoStarts: &last.Starts} {
+		if memo := info.GetMemo().GetFields()[name]; memo != nil {
+			if err := payload.DataConverter().FromPayload(memo, into); err != nil {
+				return last, cli.Failed("read the freezes: %w; is this armature older than the worker?", err)
+			}
+		}
 	}
-	if err := payload.DataConverter().FromPayload(memo, &last.freezes); err != nil {
-		return last, cli.Failed("read the freezes: %w; is this armature older than the worker?", err)
+	if !workflows.FreezesLast(info.GetStatus()) {
+		last.Frozen = nil
 	}
 	return last, nil
 }

@@ -63,6 +63,8 @@ var advices = map[resource.Reason]string{
 	resource.ReasonDisappeared:          "restore it first if Azure can, as the message says; `armature reconcile --recreate NAME` (or -l SELECTOR) creates a new one, `armature forget NAME` accepts the loss",
 	resource.ReasonMoved:                "state the new place in the manifest, then run the `armature move` command of the message",
 	resource.ReasonFrozen:               "writes are frozen; `armature unfreeze` lifts the freeze",
+	resource.ReasonReadOnly:             "a worker without read-only on this task queue writes it",
+	resource.ReasonOlderThanRecorded:    "apply the manifest that is meant: what is applied now is the newest; `armature forget NAME` if another namespace manages it",
 }
 
 // undoAdvice returns how to end a deletion that waits: what has sent nothing can be taken
