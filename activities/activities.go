@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -91,27 +90,13 @@ type Activities struct {
 	registrations registrations
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
-	// ignoredETags are the types, in lower case, whose service refuses the ETags that
-	// it shows.
+	// ignoredETags are the methods and types whose service refuses the ETags that it shows.
 	ignoredETags sync.Map
 	// refusedVersions are the types with an api-version, in lower case, that the service
 	// does not have although it is published.
 	refusedVersions sync.Map
 	// patchOnly are the types, in lower case, that have no PUT.
 	patchOnly sync.Map
-}
-
-// ignoresETags reports whether the service of a type refuses the ETags that it shows, as
-// far as this worker has seen.
-func (a *Activities) ignoresETags(resourceType string) bool {
-	_, ignored := a.ignoredETags.Load(strings.ToLower(resourceType))
-	return ignored
-}
-
-func (a *Activities) noteIgnoredETags(resourceType string) {
-	if _, known := a.ignoredETags.LoadOrStore(strings.ToLower(resourceType), true); !known {
-		a.Log.Warn("the service refuses the ETags that it shows; PUTs of the type are sent without If-Match", "type", resourceType)
-	}
 }
 
 // New returns the activities.

@@ -18,8 +18,10 @@ import (
 type DeleteResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Generation is that of Desired.
-	Generation int64    `json:"generation,omitempty"`
-	Repeated   Repeated `json:"repeated,omitzero"`
+	Generation int64 `json:"generation,omitempty"`
+	// ETag is that of the read on which the decision is based, "" where it had none.
+	ETag     string   `json:"etag,omitempty"`
+	Repeated Repeated `json:"repeated,omitzero"`
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -63,7 +65,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
-	operation, refusal, err := a.deleteThrough(requests, in.Desired)
+	operation, refusal, err := a.deleteThrough(requests, in)
 	verdict, decided := extensions.VerdictOf(err)
 	if stop, refused := refusedWrite(err); refused {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", stop), Unsent: !a.Registry.Deletes(in.Desired.ID.Type())}, nil
@@ -207,14 +209,14 @@ func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
 // deleteThrough sends the DELETE through the extensions. It returns ARM's response
 // to it, and the error that the extensions made of that. An extension that timed
 // out may still run.
-func (a *Activities) deleteThrough(ctx context.Context, desired resource.Desired) (operation arm.Operation, refusal, err error) {
+func (a *Activities) deleteThrough(ctx context.Context, in DeleteResourceInput) (operation arm.Operation, refusal, err error) {
 	type response struct {
 		operation arm.Operation
 		refusal   error
 	}
 	responses := make(chan response, 1)
-	err = a.Registry.Delete(ctx, a.request(desired), func(ctx context.Context) error {
-		sent, refusal := a.Client.Delete(arm.WithDeleteQuery(ctx, deleteQuery(desired)), desired.ID, desired.APIVersion)
+	err = a.Registry.Delete(ctx, a.request(in.Desired), func(ctx context.Context) error {
+		sent, refusal := a.deleteUnchanged(ctx, in)
 		select {
 		case responses <- response{sent, refusal}:
 		default: // an extension that deletes twice: the first response counts

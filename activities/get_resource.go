@@ -65,6 +65,8 @@ type GetResourceResult struct {
 	OverdueExempt bool `json:"overdueExempt,omitempty"`
 	// Moved is the place of an absent resource that was moved, zero for none.
 	Moved resource.ID `json:"moved,omitzero"`
+	// ETag is set with WithoutBody, where ARM shows one.
+	ETag string `json:"etag,omitempty"`
 	// Leaf is set for a type that nothing depends on.
 	Leaf   bool      `json:"leaf,omitempty"`
 	ReadAt time.Time `json:"readAt"`
@@ -120,7 +122,9 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 			return a.getFailed(ctx, in, heartbeat, err)
 		}
 	}
-	if in.WithoutBody {
+	if !in.WithoutBody {
+		result.ETag = "" // a PUT is preceded by a read of its own
+	} else {
 		a.bodies.Drop(result.Observed)
 		result.Observed = nil
 	}
@@ -171,7 +175,7 @@ func (a *Activities) observe(ctx context.Context, target resource.Target, respon
 		a.bodies.Put(result.Observed, masked)
 	}
 	object := resource.Object{Observed: masked}
-	result.Exists, result.ExistenceOnly = true, response.ExistenceOnly
+	result.Exists, result.ExistenceOnly, result.ETag = true, response.ExistenceOnly, response.ETag
 	result.State, result.OverdueExempt = strings.Join(states(&object), ", "), a.overdueExempt(&object)
 	if state := object.ProvisioningState(); a.Registry.InFlight(target.ID.Type(), state) {
 		result.InFlight = state

@@ -156,8 +156,8 @@ func TestGuardIfMatch(t *testing.T) {
 	in.ObservedAt = time.Time{}
 	_, err := run(w, w.acts.PutResource, in)
 	must(t, err)
-	if header != "" {
-		t.Errorf("a PUT without values of the GET has If-Match %q", header)
+	if header == "" {
+		t.Error("a PUT of what was read has no If-Match")
 	}
 	w.put(thingText, `{"location":"westus2","properties":{"size":7,"count":5}}`)
 	in.Desired.Ignore = []string{"properties.count"}

@@ -82,6 +82,8 @@ type PutResourceResult struct {
 	Content string `json:"content,omitempty"`
 	// Replace is set when the resource is to be deleted and created again.
 	Replace bool `json:"replace,omitempty"`
+	// ETag is set with Replace: that of the resource to delete, where ARM shows one.
+	ETag string `json:"etag,omitempty"`
 	// Refusal is as in PollOperationResult, for an operation that failed at once.
 	Refusal *OperationRefusal `json:"refusal,omitempty"`
 	// Memory replaces the memory, when set: it contains what ARM refused.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"reflect"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
@@ -53,7 +54,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	if p.mustCreate() {
 		options.IfNoneMatch = "*"
 	}
-	if (p.usesObserved() || p.keptTags) && !p.unconditional && !p.ignoresETags(p.in.Desired.ID.Type()) {
+	if !p.unconditional && !p.ignoresETags(http.MethodPut, p.in.Desired.ID.Type()) {
 		options.IfMatch = p.etag
 	}
 	write, method := p.Client.Put, http.MethodPut
@@ -84,7 +85,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 		return p.failed(ctx, err, values)
 	}
 	if p.unconditional {
-		p.noteIgnoredETags(p.in.Desired.ID.Type())
+		p.noteIgnoredETags(http.MethodPut, p.in.Desired.ID.Type())
 	}
 	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the %s with status %d", method, operation.Status))
@@ -139,10 +140,11 @@ const maxPreconditionRetries = 3
 // resend reads and merges once more after a PUT that ARM refused because the
 // resource had changed since the read: nothing was written. A resource that
 // disappeared is left to the next pass. Where the resource still has the ETag that was
-// refused, the service does not honour its own ETags: the PUT is sent without one, once.
+// refused, or the same content with another one, the service does not honour its own ETags:
+// the PUT is sent without one, once.
 func (p *put) resend(ctx context.Context, refusal error, values []string) (PutResourceResult, error) {
 	p.preconditionRetries++
-	refused := p.etag
+	refused, before := p.etag, withoutETags(p.request.Object.Observed)
 	p.request.Object.Observed, p.etag = nil, ""
 	result, err := p.reread(ctx)
 	switch {
@@ -153,7 +155,7 @@ func (p *put) resend(ctx context.Context, refusal error, values []string) (PutRe
 	case !p.request.Object.Exists():
 		return p.failed(ctx, refusal, values)
 	}
-	p.unconditional = p.etag == refused
+	p.unconditional = p.etag == refused || reflect.DeepEqual(before, withoutETags(p.request.Object.Observed))
 	return p.send(ctx)
 }
 
@@ -180,7 +182,9 @@ func (p *put) failed(ctx context.Context, err error, values []string) (PutResour
 	failure, refused := errors.AsType[*arm.Error](err)
 	replace := refused && p.replaces(failure, &verdict)
 	result := p.stop(verdict)
-	result.Replace = replace
+	if result.Replace = replace; replace {
+		result.ETag = p.etag
+	}
 	if refused && p.in.Desired.ID.Subscription() != "" {
 		result.Unregistered = failure.UnregisteredProvider(p.in.Desired.ID.Provider())
 	}

@@ -39,7 +39,7 @@ func TestGuardTags(t *testing.T) {
 		"Emptied": {
 			reason: "tags: {} removes all tags",
 			body:   `{"location":"westus2","tags":{},"properties":{"size":1}}`,
-			want:   map[string]any{},
+			want:   map[string]any{}, ifMatch: true,
 		},
 	}
 	for name, c := range cases {

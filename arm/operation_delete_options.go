@@ -38,6 +38,16 @@ func WithDeleteQuery(ctx context.Context, query map[string]string) context.Conte
 	return WithDeleteOptions(ctx, options)
 }
 
+// WithDeleteIfMatch adds the ETag that the resource must still have, unless the options of
+// the context have one.
+func WithDeleteIfMatch(ctx context.Context, etag string) context.Context {
+	options := deleteOptions(ctx)
+	if options.IfMatch == "" {
+		options.IfMatch = etag
+	}
+	return WithDeleteOptions(ctx, options)
+}
+
 // deleteOptions returns the options of the context, zero where it has none.
 func deleteOptions(ctx context.Context) DeleteOptions {
 	options, _ := ctx.Value(deleteOptionsKey{}).(DeleteOptions)

@@ -164,7 +164,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	unsent := r.state.DeleteUnsent
 	r.state.DeleteUnsent = false
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Generation: p.generation, Repeated: r.state.Repeated,
+		Desired: p.desired, Generation: p.generation, ETag: p.got.ETag, Repeated: r.state.Repeated,
 	})
 	if err == nil && result.Unsent {
 		r.state.DeleteUnsent = unsent

@@ -95,6 +95,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		r.state.replaceSpec(in.Desired)
 		r.state.resetRetries()
 		r.upsertIdentity(ctx)
+		r.announceGeneration(ctx)
 		if r.state.Generation == 1 {
 			r.state.Phase = PhasePending
 			r.state.Condition.Set(resource.Condition{

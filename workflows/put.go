@@ -54,6 +54,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 		result, verdict = r.sendPut(ctx, p)
 	}
 	if result.Replace && r.mayReplace(ctx, p) {
+		p.got.ETag = result.ETag
 		return r.replace(ctx, p, verdict)
 	}
 	if verdict.Stops() || ctx.Err() != nil {
@@ -75,7 +76,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 
 func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {
 	var a *activities.Activities
-	result, err := execute(requestOptions(ctx, putSummary(p)), a.PutResource, activities.PutResourceInput{
+	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
 		Desired: p.desired, Generation: p.generation, Newest: r.state.newerThan(p.generation), Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,

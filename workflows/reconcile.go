@@ -31,6 +31,8 @@ type reconciler struct {
 	// set once it was called in the pass.
 	cancelRead  func()
 	interrupted bool
+	// writing is set while an activity writes the spec.
+	writing bool
 	// steps returns the steps of a pass; tests replace it.
 	steps func(*reconciler) []step
 	// wakes are the signals that have not been received yet.

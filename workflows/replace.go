@@ -34,8 +34,8 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	// Before the DELETE: a worker that is lost in it must not leave an absence that no user
 	// approved.
 	r.state.RecreateApproved = true
-	deleted, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Generation: p.generation, Repeated: r.state.Repeated,
+	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
+		Desired: p.desired, Generation: p.generation, ETag: p.got.ETag, Repeated: r.state.Repeated,
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

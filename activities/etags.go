@@ -1,0 +1,86 @@
+package activities
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+)
+
+// ignoresETags reports whether the service of a type refuses in a method the ETags that it
+// shows, as far as this worker has seen. A PATCH counts as a PUT.
+func (a *Activities) ignoresETags(method, resourceType string) bool {
+	_, ignored := a.ignoredETags.Load(method + " " + strings.ToLower(resourceType))
+	return ignored
+}
+
+func (a *Activities) noteIgnoredETags(method, resourceType string) {
+	if _, known := a.ignoredETags.LoadOrStore(method+" "+strings.ToLower(resourceType), true); !known {
+		a.Log.Warn("the service refuses the ETags that it shows; the method is sent without If-Match for the type", "method", method, "type", resourceType)
+	}
+}
+
+// withoutETags returns a body without its own ETag and those of the objects in it.
+func withoutETags(body map[string]any) map[string]any {
+	stripped, _ := strip(body).(map[string]any)
+	return stripped
+}
+
+func strip(value any) any {
+	switch node := value.(type) {
+	case map[string]any:
+		rest := maps.Clone(node)
+		for name, child := range node {
+			if rest[name] = strip(child); strings.EqualFold(name, "etag") {
+				delete(rest, name)
+			}
+		}
+		return rest
+	case []any:
+		rest := make([]any, len(node))
+		for i, child := range node {
+			rest[i] = strip(child)
+		}
+		return rest
+	}
+	return value
+}
+
+// deleteUnchanged sends the DELETE of the resource that the pass has read, under its ETag.
+// Where ARM refuses that and the ETag is not stable, or still the one that was refused, the
+// service does not honour it. A changed resource is left to the next pass, which looks for
+// contents again.
+func (a *Activities) deleteUnchanged(ctx context.Context, in DeleteResourceInput) (arm.Operation, error) {
+	id, version := in.Desired.ID, in.Desired.APIVersion
+	ctx = arm.WithDeleteQuery(ctx, deleteQuery(in.Desired))
+	if in.ETag == "" || a.ignoresETags(http.MethodDelete, id.Type()) {
+		return a.Client.Delete(ctx, id, version)
+	}
+	operation, refusal := a.Client.Delete(arm.WithDeleteIfMatch(ctx, in.ETag), id, version)
+	if !hasStatus(refusal, http.StatusPreconditionFailed) {
+		return operation, refusal
+	}
+	now, err := a.Client.Get(ctx, id, version)
+	switch {
+	case arm.IsAbsent(err):
+		return arm.Operation{Response: arm.Response{Status: http.StatusNotFound}, Done: true, Outcome: arm.OutcomeSucceeded}, nil
+	case err != nil:
+		return arm.Operation{}, refusal
+	case now.ETag != in.ETag && a.hasStableETag(ctx, in.Desired, now.ETag):
+		return arm.Operation{}, refusal
+	}
+	a.noteIgnoredETags(http.MethodDelete, id.Type())
+	if now.ETag != in.ETag {
+		return arm.Operation{}, refusal
+	}
+	return a.Client.Delete(ctx, id, version)
+}
+
+// hasStableETag reports whether another read shows the same ETag.
+func (a *Activities) hasStableETag(ctx context.Context, desired resource.Desired, etag string) bool {
+	again, err := a.Client.Get(ctx, desired.ID, desired.APIVersion)
+	return err != nil || again.ETag == etag
+}
