@@ -114,7 +114,7 @@ type run struct {
 func newRun(t *testing.T) *run {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	r := &run{t: t, script: newScript(), counted: map[string]int64{}}
+	r := &run{t: t, script: newScript(), counted: map[string]int64{}, input: workflows.ReconcileResourceInput{Listed: true}}
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(&r.errors, &slog.HandlerOptions{Level: slog.LevelError}))))
 	suite.SetMetricsHandler(counters{client.MetricsNopHandler, r, ""})
 	r.TestWorkflowEnvironment = suite.NewTestWorkflowEnvironment()

@@ -47,6 +47,8 @@ const FatalError = "ReconcileFailed"
 // first apply or delete with the start; continue-as-new carries State.
 type ReconcileResourceInput struct {
 	State *State `json:"state,omitempty"`
+	// Listed is set by starters of this version: the run writes what lists show.
+	Listed bool `json:"listed,omitempty"`
 }
 
 // ApplyInput is the payload of ApplyUpdate: a new or repeated spec.

@@ -200,7 +200,11 @@ func TestApplyUpdatesMemo(t *testing.T) {
 	changed.APIVersion = "2024-04-13"
 	r.at(10*time.Millisecond, workflows.ApplyUpdate, workflows.ApplyInput{Desired: changed})
 	var memo map[string]any
-	r.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) { memo = args.Get(0).(map[string]any) }).Return(nil)
+	r.OnUpsertMemo(mock.Anything).Run(func(args mock.Arguments) {
+		if written := args.Get(0).(map[string]any); written[workflows.MemoAPIVersion] != nil {
+			memo = written
+		}
+	}).Return(nil)
 	r.start(time.Second)
 	if memo[workflows.MemoAPIVersion] != "2024-04-13" {
 		t.Errorf("memo %v, want the new api-version: lists without a worker read it", memo)

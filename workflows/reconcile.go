@@ -50,6 +50,7 @@ func newReconciler(input ReconcileResourceInput) *reconciler {
 	if input.State != nil {
 		r.state = input.State
 	}
+	r.state.Listed = r.state.Listed || input.Listed
 	return r
 }
 
@@ -196,6 +197,6 @@ func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
 // try is an absolute time.
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	r.receiveWakes(ctx)
-	r.state.HistoryLimit = maxHistoryLength
+	r.state.HistoryLimit, r.state.Listed = maxHistoryLength, true
 	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state})
 }

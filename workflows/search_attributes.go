@@ -20,9 +20,11 @@ var (
 	armType             = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmType)
 	armSubscription     = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmSubscription)
 	armResourceGroup    = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmResourceGroup)
+	armName             = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmName)
 	armOwner            = temporal.NewSearchAttributeKeyKeyword(searchattr.ArmOwner)
 	reconcilePhase      = temporal.NewSearchAttributeKeyKeyword(searchattr.ReconcilePhase)
 	reconcileReason     = temporal.NewSearchAttributeKeyKeyword(searchattr.ReconcileReason)
+	reconcileSince      = temporal.NewSearchAttributeKeyTime(searchattr.ReconcileSince)
 	reconcileWaitingFor = temporal.NewSearchAttributeKeyKeywordList(searchattr.ReconcileWaitingFor)
 	reconcileLabels     = temporal.NewSearchAttributeKeyKeywordList(searchattr.ReconcileLabels)
 	reconcileNeeds      = temporal.NewSearchAttributeKeyKeywordList(searchattr.ReconcileNeeds)
@@ -43,7 +45,7 @@ const (
 func SearchAttributes() map[string]enumspb.IndexedValueType {
 	types := map[string]enumspb.IndexedValueType{}
 	for _, key := range []temporal.SearchAttributeKey{
-		armType, armSubscription, armResourceGroup, armOwner, reconcilePhase, reconcileReason,
+		armType, armSubscription, armResourceGroup, armName, armOwner, reconcilePhase, reconcileReason, reconcileSince,
 		reconcileWaitingFor, reconcileLabels, reconcileNeeds,
 	} {
 		types[key.GetName()] = key.GetValueType()
@@ -56,6 +58,7 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 func IdentityAttributes(desired resource.Desired) temporal.SearchAttributes {
 	updates := []temporal.SearchAttributeUpdate{
 		armType.ValueSet(keyword(desired.ID.Type())),
+		armName.ValueSet(nameKeyword(desired.ID)),
 		reconcilePhase.ValueSet(string(PhasePending)),
 	}
 	if s := desired.ID.Subscription(); s != "" {
@@ -111,10 +114,12 @@ func (r *reconciler) upsertIdentity(ctx workflow.Context) {
 func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes) {
 	current := workflow.GetTypedSearchAttributes(ctx)
 	var updates []temporal.SearchAttributeUpdate
+	phaseChanged := false
 	for _, key := range []temporal.SearchAttributeKeyKeyword{armOwner, reconcilePhase, reconcileReason} {
 		value, set := next.GetKeyword(key)
 		if known, _ := current.GetKeyword(key); set && known != value {
 			updates = append(updates, key.ValueSet(value))
+			phaseChanged = phaseChanged || key != armOwner
 		}
 	}
 	for _, key := range []temporal.SearchAttributeKeyKeywordList{reconcileWaitingFor, reconcileLabels, reconcileNeeds} {
@@ -126,9 +131,10 @@ func (r *reconciler) upsert(ctx workflow.Context, next temporal.SearchAttributes
 	if len(updates) == 0 {
 		return
 	}
-	if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
-		workflow.GetLogger(ctx).Error("upsert search attributes", "error", err)
+	if phaseChanged {
+		updates = append(updates, r.since(ctx)...)
 	}
+	r.upsertAttributes(ctx, updates...)
 }
 
 // WaitingKey returns the key of a resource in ReconcileWaitingFor and ReconcileNeeds: 22
@@ -155,6 +161,16 @@ func keysOf(ids []resource.ID, limit int) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// nameKeyword returns the last name of a resource for ArmName. Azure ignores the case of
+// names, and some visibility stores do not.
+func nameKeyword(id resource.ID) string { return keyword(strings.ToLower(id.Name())) }
+
+// NameTerm returns the value of ArmName by which a user's name of a resource, such as web
+// or plan/web, is found.
+func NameTerm(name string) string {
+	return keyword(strings.ToLower(name[strings.LastIndex(name, "/")+1:]))
 }
 
 // labelKeywords returns the labels as "key=value", sorted.

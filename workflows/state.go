@@ -41,6 +41,11 @@ type State struct {
 	// run before it decided; 0 for firstHistoryLength.
 	HistoryLimit int `json:"historyLimit,omitempty"`
 
+	// Listed is set in runs that write their Summary into the memo, Summary the last one
+	// that was written.
+	Listed  bool     `json:"listed,omitempty"`
+	Summary *Summary `json:"summary,omitempty"`
+
 	// Pass counts the finished passes, Attempts those since the last Ready, FailedPuts
 	// the accepted PUTs since then after which the resource was not Ready, ReadyPasses
 	// the passes that ended Ready.

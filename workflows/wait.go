@@ -19,6 +19,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
 		r.state.Announced.Ready = false // dependents wait while it is paused; the pass after a resume wakes them
 	}
+	r.summarizeState(ctx)
 	handled := r.messages
 	duration, due, summary := r.nextTimer(ctx)
 	timer, cancel := startTimer(ctx, duration, summary)

@@ -106,19 +106,17 @@ func Targets(ctx context.Context, reader Reader, s Selection) ([]Record, error) 
 	if len(s.Names) == 0 {
 		return Running(ctx, reader, s.Selector)
 	}
-	var all, found []Record
+	var found []Record
+	named, err := candidates(ctx, reader, s.Names)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range s.Names {
 		var r Record
-		var err error
 		if strings.HasPrefix(name, "/") {
 			r, err = byID(ctx, reader, name)
 		} else {
-			if all == nil {
-				if all, err = Running(ctx, reader, ""); err != nil {
-					return nil, err
-				}
-			}
-			r, err = byName(all, name)
+			r, err = byName(named, name)
 		}
 		if err != nil {
 			return nil, err
@@ -128,6 +126,41 @@ func Targets(ctx context.Context, reader Reader, s Selection) ([]Record, error) 
 		}
 	}
 	return found, nil
+}
+
+// maxNamesInQuery bounds the names in one query.
+const maxNamesInQuery = 50
+
+// candidates returns the records among which the names that are no IDs are to be found:
+// those with one of the names and those of older workflows, which have none to query. It
+// returns all managed resources if a name has no candidate, for suggestions, and for a
+// namespace that does not know ArmName yet.
+func candidates(ctx context.Context, reader Reader, names []string) ([]Record, error) {
+	var terms []string
+	for _, name := range names {
+		if !strings.HasPrefix(name, "/") {
+			terms = append(terms, "'"+strings.ReplaceAll(workflows.NameTerm(name), "'", "''")+"'")
+		}
+	}
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	if len(terms) > maxNamesInQuery {
+		return Running(ctx, reader, "")
+	}
+	query := runningQuery + " AND (" + searchattr.ArmName + " IN (" + strings.Join(terms, ", ") + ") OR " + searchattr.ArmName + " IS NULL)"
+	records, err := reader.List(ctx, query)
+	if cli.ExitCode(err) == cli.ExitUnreachable {
+		return nil, err
+	}
+	for _, name := range names {
+		if err != nil || !strings.HasPrefix(name, "/") && len(matching(records, name)) == 0 {
+			return Running(ctx, reader, "")
+		}
+	}
+	return records, nil
 }
 
 // Running returns the records of the managed resources that a label selector
@@ -171,24 +204,9 @@ func byID(ctx context.Context, reader Reader, name string) (Record, error) {
 	return r, err
 }
 
-// byName finds a managed resource by its chain of names (adx/telemetry), then by its
-// manifest's name, then by its last name.
+// byName returns the one record with a name.
 func byName(all []Record, name string) (Record, error) {
-	var matches []Record
-	for _, field := range []func(Record) string{
-		Record.DisplayName,
-		func(r Record) string { return r.Name },
-		func(r Record) string { return r.ID.Name() },
-	} {
-		for _, r := range all {
-			if strings.EqualFold(field(r), name) {
-				matches = append(matches, r)
-			}
-		}
-		if len(matches) > 0 {
-			break
-		}
-	}
+	matches := matching(all, name)
 	switch len(matches) {
 	case 0:
 		hint := "`armature get` lists them"
@@ -207,6 +225,27 @@ func byName(all []Record, name string) (Record, error) {
 		ids[i] = "\n  " + r.ID.String()
 	}
 	return Record{}, cli.BadInput("find %q: %d resources have this name; use the ID of one:%s", name, len(matches), strings.Join(ids, ""))
+}
+
+// matching returns the records with a name: by its chain of names, else by the manifest's
+// name, else by its last name.
+func matching(all []Record, name string) []Record {
+	var matches []Record
+	for _, field := range []func(Record) string{
+		Record.DisplayName,
+		func(r Record) string { return r.Name },
+		func(r Record) string { return r.ID.Name() },
+	} {
+		for _, r := range all {
+			if strings.EqualFold(field(r), name) {
+				matches = append(matches, r)
+			}
+		}
+		if len(matches) > 0 {
+			return matches
+		}
+	}
+	return nil
 }
 
 // suggestName returns the display name of the resource with the most similar name,

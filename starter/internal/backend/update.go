@@ -41,7 +41,7 @@ func (c *Client) Update(ctx context.Context, workflowID string, m Message) error
 // UpdateWithStart sends a message to the workflow of a resource and starts the
 // workflow if none runs.
 func (c *Client) UpdateWithStart(ctx context.Context, desired resource.Desired, m Message) error {
-	return c.updateWithStart(ctx, m, startOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{})
+	return c.updateWithStart(ctx, m, startOptions(desired, c.taskQueue), workflows.ReconcileResourceWorkflow, workflows.ReconcileResourceInput{Listed: true})
 }
 
 func (c *Client) updateWithStart(ctx context.Context, m Message, options client.StartWorkflowOptions, workflow string, input any) error {
