@@ -54,8 +54,9 @@ type Options struct {
 	// Pause waits in a worker slot, and returns false where the wait was
 	// interrupted; default a timer.
 	Pause func(ctx context.Context, delay time.Duration) bool
-	// HashKey is the key of the hashes in the baseline.
-	HashKey []byte
+	// HashKey is the key of the hashes in the baseline. FormerHashKey is another one with
+	// which baselines may have been recorded, nil for none.
+	HashKey, FormerHashKey []byte
 	// Rotation states that HashKey is secret: then the baseline contains keyed hashes
 	// of secrets too, and a rotated secret is a difference.
 	Rotation bool

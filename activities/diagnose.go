@@ -206,7 +206,7 @@ func (a *Activities) checkProvider(ctx context.Context, id resource.ID) Finding 
 func (a *Activities) checkGuards(ctx context.Context) []Finding {
 	mask := Finding{Check: "mask key", State: FindingOK, Message: "masks are keyed; rotated secrets are detected"}
 	if !a.options.Rotation {
-		mask.State, mask.Message = FindingWarn, "mask-key is not set: rotated secrets are not detected, and short secrets can be guessed from their masks"
+		mask.State, mask.Message = FindingWarn, "the worker has no mask-key: rotated secrets, and secrets that other tools changed, are not detected"
 		mask.Advice = "set mask-key in the worker's config, the same for all workers"
 	}
 	access := Finding{Check: "writes", State: FindingOK, Message: "the worker may write"}

@@ -142,6 +142,23 @@ func (c *Client) ConnectionName(ctx context.Context, id resource.ID) string {
 	return name
 }
 
+// SecretHolder returns the name of the connection whose secrets of the worker the resource
+// of the context (WithSubject) may use: the one that is restricted to its subscription, also
+// where its manifest names another one, else the one of its requests; "" where that may
+// not write it.
+func (c *Client) SecretHolder(ctx context.Context) string {
+	id, _ := ctx.Value(subjectKey{}).(resource.ID)
+	if c.connections != nil {
+		if tied := c.connections.bySubscription[strings.ToLower(id.Subscription())]; tied != "" {
+			return tied
+		}
+	}
+	if _, err := c.forRequest(ctx, id, false); err != nil {
+		return ""
+	}
+	return c.ConnectionName(ctx, id)
+}
+
 // foreignTo returns a function that reports whether a subscription is out of reach of a
 // connection: it is not among those to which the connection is restricted, or it is tied to
 // another one. Some services have their operations in subscriptions of their own.

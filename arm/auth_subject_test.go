@@ -67,6 +67,41 @@ func TestSubject(t *testing.T) {
 	}
 }
 
+// TestSecretHolder checks whose secrets of the worker a resource may use: those of the
+// credential that its subscription is tied to, whatever its manifest names.
+func TestSecretHolder(t *testing.T) {
+	const teamA, teamB, untied = "aaaaaaaa-0000-0000-0000-000000000000", "bbbbbbbb-0000-0000-0000-000000000000", "cccccccc-0000-0000-0000-000000000000"
+	cases := map[string]struct {
+		reason, name, subject, want string
+	}{
+		"nothing named":            {reason: "the subscription decides", subject: teamA, want: "a"},
+		"default named":            {reason: "the requests go by default, the secrets are those of the team", name: CredentialDefaultName, subject: teamA, want: "a"},
+		"credential of no team":    {reason: "the secrets of another credential do not come with its name", name: "shared", subject: teamA, want: "a"},
+		"credential of a team":     {reason: "another team cannot take them by its name", name: "b", subject: teamA, want: "a"},
+		"untied":                   {reason: "nothing ties it", subject: untied, want: CredentialDefaultName},
+		"untied, named":            {reason: "any manifest may name it", name: "shared", subject: untied, want: "shared"},
+		"untied, name of a team":   {reason: "the credential serves its subscriptions alone", name: "a", subject: untied},
+		"may-read is no ownership": {reason: "a subscription that the credential reads from is not its own", name: "a", subject: teamB, want: "b"},
+		"may-read, untied":         {reason: "nor is one that belongs to no team", name: "b", subject: untied},
+		"unknown name":             {reason: "nothing is sent for it either", name: "c", subject: untied},
+	}
+	client := newScript(t).client(t, func(o *Options) {
+		at := Options{Cloud: o.Cloud}
+		o.Connections = map[string]Connection{
+			"a": {Options: at, Subscriptions: []string{teamA}, MayRead: []string{teamB}},
+			"b": {Options: at, Subscriptions: []string{teamB}, MayRead: []string{untied}}, "shared": {Options: at},
+		}
+	})
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			id := parseID(t, "/subscriptions/"+c.subject+"/resourceGroups/g/providers/Microsoft.Kusto/clusters/c")
+			if got := client.SecretHolder(WithSubject(WithCredential(testContext(t), c.name), id)); got != c.want {
+				t.Errorf("%s: got %q, want %q", c.reason, got, c.want)
+			}
+		})
+	}
+}
+
 // TestTokenOfAnotherResource checks that a forged resume token reads nothing: neither with
 // a credential that the resource may not use, nor in another subscription.
 func TestTokenOfAnotherResource(t *testing.T) {

@@ -17,7 +17,9 @@ type Config struct {
 	Azure     Azure  `mapstructure:"azure"`
 	// Credentials are additional credentials by name; they come from the file only.
 	Credentials map[string]Credential `mapstructure:"credentials"`
-	Secrets     Secrets
+	// Secrets are for the resources of the worker's own credential, and for all where no
+	// credential is tied or has its own: see [Config.SecretsOf].
+	Secrets Secrets
 	Rules       Rules
 	// ReadOnly is a worker that sends nothing that could change Azure.
 	ReadOnly bool `mapstructure:"read-only"`
@@ -45,7 +47,7 @@ type Config struct {
 	// never overdue.
 	OverdueExempt string `mapstructure:"overdue-exempt"`
 	// MaskKey is the key of the hashes that replace secret values in histories. All
-	// workers of a task queue need the same one. "": see service.
+	// workers of a task queue need the same one. "" and MaskKeyNone: see CheckMaskKey.
 	MaskKey Reference `mapstructure:"mask-key"`
 }
 
@@ -98,6 +100,8 @@ type Credential struct {
 	MayRead []string `mapstructure:"may-read"`
 	// Tied is TiedStrict where no other credential serves Subscriptions, else "".
 	Tied string
+	// Secrets are its own; see [Config.SecretsOf].
+	Secrets Secrets
 }
 
 // TiedStrict is the value of Credential.Tied that refuses every other credential.
@@ -140,14 +144,6 @@ type Identity struct {
 	// AuxiliaryTenants are additional tenants for the tokens of each request, at most
 	// three.
 	AuxiliaryTenants []string `mapstructure:"auxiliary-tenants"`
-}
-
-// Secrets is the allow-list of $secret in manifests.
-type Secrets struct {
-	// EnvPrefix is the prefix of the variables that manifests may name; "" allows none.
-	EnvPrefix string `mapstructure:"env-prefix"`
-	// Dir is the one folder of files that manifests may name; "" allows none.
-	Dir string
 }
 
 // Rules configures the worker's rule files.

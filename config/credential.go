@@ -27,6 +27,8 @@ func credentialKeys() []key {
 		{"subscriptions", "", "list of the subscriptions that it is restricted to: it serves no other, and these where a manifest names no credential; without it, it serves every manifest that names it"},
 		{"may-read", "", "list of further subscriptions from which resources in subscriptions may read, for $ref and owners; none without it"},
 		{"tied", "", "strict: manifests of resources in subscriptions may name no other credential, not even default; empty allows it"},
+		{"secrets.env-prefix", "", "prefix of the variables that $secret env: may read in manifests of its resources; empty allows none, see credentials.md"},
+		{"secrets.dir", "", "folder that $secret file: may read there; empty allows none"},
 		{"tenant-id", "", "its tenant; required for client-secret and client-certificate"},
 		{"client-id", "", "its application, required for client-secret and client-certificate; or client ID or resource ID of a user-assigned managed identity"},
 		{"client-secret", "", "reference to its secret: env:NAME or file:PATH"},

@@ -43,7 +43,7 @@ func keys() []key {
 		{"azure.auxiliary-tenants", "", "tenants, separated by commas, whose tokens accompany each request; at most three"},
 		{"azure.budget-share", "1", "part of each subscription's request budget that this worker may use, above 0 and at most 1; the rest is left to other clients of the same principal"},
 		{"azure.user-agent-suffix", "", "text at the end of the User-Agent of requests to ARM, to find them in Azure's logs; at most 64 characters"},
-		{"secrets.env-prefix", envPrefix + "SECRET_", "prefix of the variables that $secret env: may read; empty allows none"},
+		{"secrets.env-prefix", envPrefix + "SECRET_", "prefix of the variables that $secret env: may read; empty allows none, which is also the default once a credential is tied or has secrets of its own"},
 		{"secrets.dir", "", "folder that $secret file: may read; empty allows none"},
 		{"rules.path", "", "rule file, or folder of rule files (*.yaml), for checks without Go; empty is none"},
 		{"rules.reload", "10s", "interval at which changed rule files are loaded; 0s disables it"},
@@ -65,7 +65,7 @@ func keys() []key {
 		{"worker.lists-per-second", "4", "maximum of list requests per second of all workers of the task queue together; a namespace allows 10 per second to all of its clients"},
 		{"overdue-after", "1h", "how long a resource may be blocked or not ready before its condition is an error; 0 is never"},
 		{"overdue-exempt", "Stopped,Deallocated,Paused", "states in which a resource, or its owner, was stopped on purpose and is never overdue"},
-		{"mask-key", "", "reference to the key of the hashes that replace secret values: env:NAME or file:PATH"},
+		{"mask-key", "", "reference to the key of the hashes that replace secret values, the same for all workers: env:NAME or file:PATH; required outside of this machine (loopback), where none stands for masks without hashes"},
 	}
 }
 

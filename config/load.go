@@ -39,8 +39,11 @@ func Load(args []string) (Config, error) {
 		}
 	}
 	errs = append(errs, readFile(v, flags)...)
-	errs = append(errs, unknownVariables(v.GetString("secrets.env-prefix"))...)
 	loaded, unreadable := decode(v)
+	if loaded.separatesSecrets() && !isStated(v, flags, secretsKey+"env-prefix") {
+		loaded.Secrets.EnvPrefix = ""
+	}
+	errs = append(errs, loaded.unknownVariables()...)
 	// A key that cannot be decoded has its default: reported once, not again for that.
 	var unreadableKeys []string
 	for _, problem := range unreadable {
@@ -112,14 +115,24 @@ func readFile(v *viper.Viper, flags *pflag.FlagSet) []error {
 	return errs
 }
 
+// isStated reports whether a file, a variable or a flag sets a key.
+func isStated(v *viper.Viper, flags *pflag.FlagSet, name string) bool {
+	at := key{name: name}
+	_, inEnvironment := os.LookupEnv(at.variable())
+	return v.InConfig(name) || inEnvironment || flags.Changed(at.flag())
+}
+
 // unknownVariables reports ARMATURE_* variables that set nothing: a misspelled one
 // would otherwise be ignored silently.
-func unknownVariables(secretPrefix string) []error {
-	known := Variables()
+func (c Config) unknownVariables() []error {
+	known, prefixes := Variables(), []string{Default().Secrets.EnvPrefix}
+	for _, list := range c.allowLists() {
+		prefixes = append(prefixes, list.EnvPrefix)
+	}
 	var errs []error
 	for _, assignment := range os.Environ() {
 		name, _, _ := strings.Cut(assignment, "=")
-		isSecret := secretPrefix != "" && strings.HasPrefix(name, secretPrefix)
+		isSecret := slices.ContainsFunc(prefixes, func(prefix string) bool { return prefix != "" && strings.HasPrefix(name, prefix) })
 		if strings.HasPrefix(name, envPrefix) && !isSecret && !slices.Contains(known, name) {
 			errs = append(errs, fmt.Errorf("read environment: unknown variable %s%s", name, suggest(name, known)))
 		}

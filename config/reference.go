@@ -22,7 +22,7 @@ const maxSecretBytes = 64 << 10
 
 // String returns the location of the secret, never the secret.
 func (r Reference) String() string {
-	if r == "" || r.variable() != "" || r.file() != "" {
+	if r == "" || r == MaskKeyNone || r.variable() != "" || r.file() != "" {
 		return string(r)
 	}
 	return "(not a reference)"

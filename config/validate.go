@@ -3,11 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,33 +49,9 @@ func (c Config) problems() problems {
 	p.require(startNamePattern.MatchString(string(c.StartFrozen)), "start-frozen", "must be true, or a name of at most 64 letters, digits and the characters . _ : -, not %q", c.StartFrozen)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	c.credentials(p)
-	c.Secrets.check(p)
+	c.secrets(p)
 	c.references(p)
 	return *p
-}
-
-// references checks the form of the worker's own secrets, and that no manifest can
-// read them.
-func (c Config) references(p *problems) {
-	references := map[string]Reference{"mask-key": c.MaskKey}
-	for prefix, identity := range c.identities() {
-		references[prefix+"client-secret"] = identity.ClientSecret
-		references[prefix+"certificate-password"] = identity.CertificatePassword
-		for key, path := range map[string]string{"certificate": identity.Certificate, "token-file": identity.TokenFile} {
-			if path != "" && Reference(fileScheme+path).readableBy(c.Secrets) {
-				p.add(prefix+key, "%s is readable by manifests ($secret); move it out of secrets.dir", path)
-			}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(references)) {
-		switch reference := references[key]; {
-		case reference == "":
-		case reference.variable() == "" && reference.file() == "":
-			p.add(key, "%w", errNoReference)
-		case reference.readableBy(c.Secrets):
-			p.add(key, "%s is readable by manifests ($secret); move it out of secrets.env-prefix and secrets.dir", reference)
-		}
-	}
 }
 
 // checkAddress checks the URL of an endpoint or authority host.
@@ -106,23 +80,6 @@ func loopback(address string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
-}
-
-// check refuses an allow-list that covers the worker's own credentials.
-func (s Secrets) check(p *problems) {
-	if s.EnvPrefix != "" {
-		p.require(envNamePattern.MatchString(s.EnvPrefix) && strings.HasSuffix(s.EnvPrefix, "_"), "secrets.env-prefix",
-			"must be a variable name that ends with an underscore, not %q", s.EnvPrefix)
-		for _, name := range append([]string{"AZURE_", "TEMPORAL_"}, Variables()...) {
-			if strings.HasPrefix(name, s.EnvPrefix) || strings.HasPrefix(s.EnvPrefix, name) {
-				p.add("secrets.env-prefix", "%q would let manifests read the worker's own %s*; use another prefix", s.EnvPrefix, name)
-				break
-			}
-		}
-	}
-	if s.Dir != "" {
-		p.require(filepath.IsAbs(s.Dir) && filepath.Clean(s.Dir) != "/", "secrets.dir", "must be the absolute path of a folder below /, not %q", s.Dir)
-	}
 }
 
 // problem is an invalid value and its key.

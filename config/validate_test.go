@@ -169,7 +169,7 @@ func TestValidate(t *testing.T) {
 			change: func(c *config.Config) {
 				c.Azure.ClientSecret, c.Secrets.Dir = "file:/run/secrets/azure", "/run/secrets"
 			},
-			want: "azure.client-secret: file:/run/secrets/azure is readable by manifests",
+			want: "azure.client-secret: /run/secrets/azure is readable by manifests",
 		},
 		"the worker's secret beside the folder of manifests": {
 			reason: "only the folder itself is open to manifests",

@@ -61,9 +61,12 @@ type Baseline struct {
 	Corrections map[string]Correction `json:"fights,omitempty"`
 }
 
-// rulesWithNull is the first version of Baseline.Rules with entries of values that the
-// manifest states as null.
-const rulesWithNull = 1
+// Versions of Baseline.Rules: the first one with entries of values that the manifest
+// states as null, and the first one whose masks have no digits where there is no key.
+const (
+	rulesWithNull      = 1
+	rulesWithBareMasks = 2
+)
 
 // Entry holds the keyed hashes of both sides of one path. While neither changes,
 // the difference is accepted as Azure's choice.
@@ -84,8 +87,9 @@ type Entry struct {
 // comparison that found the resource in sync.
 func NewBaseline(desired, observed map[string]any, opts Options) Baseline {
 	h := hasher{opts.Key}
-	baseline := Baseline{APIVersion: opts.APIVersion, Rules: rulesWithNull, Body: h.cursor(root(desired))}
-	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body {
+	baseline := Baseline{APIVersion: opts.APIVersion, Rules: rulesWithBareMasks, Body: h.cursor(root(desired))}
+	sameMasks := opts.Baseline.Rules >= rulesWithBareMasks || !containsMask(observed, false)
+	if !opts.Put && opts.Baseline.APIVersion == baseline.APIVersion && opts.Baseline.Body == baseline.Body && sameMasks {
 		// Keep the baseline of the PUT: differences may disappear and return.
 		return opts.Baseline.withSecrets(desired, opts)
 	}

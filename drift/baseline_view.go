@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ type baselineView struct {
 	// sameBody reports whether the body is the last applied one. It hashes the
 	// body on the first call, which most comparisons do not need.
 	sameBody func() bool
+	// rekeyed is set if the baseline was recorded with Options.FormerKey.
+	rekeyed bool
 }
 
 // view returns the baseline prepared for a comparison with desired.
@@ -42,7 +45,14 @@ func (b Baseline) view(desired map[string]any, opts Options) *baselineView {
 	}
 	h := hasher{opts.Key}
 	v.apiVersionChanged = b.APIVersion != opts.APIVersion
-	v.sameBody = sync.OnceValue(func() bool { return b.Body == h.cursor(root(desired)) })
+	body := root(desired)
+	v.sameBody = sync.OnceValue(func() bool {
+		same := b.Body == h.cursor(body)
+		if !same && len(opts.FormerKey) > 0 && b.Body == (hasher{opts.FormerKey}).cursor(body) {
+			same, v.rekeyed, v.opts.Key = true, true, opts.FormerKey
+		}
+		return same
+	})
 	// Another api-version may show other elements.
 	v.applied = &appliedPaths{paths: b.Applied.decoded(), extra: b.Added.decoded(), crowded: b.Crowded || v.apiVersionChanged || opts.Merge}
 	v.entries = make(map[pathHash]Entry, len(b.Differences))
@@ -58,6 +68,9 @@ func (b Baseline) view(desired map[string]any, opts Options) *baselineView {
 // adds those that it explains to the result.
 func (v *baselineView) newDifferences(found []difference, result *Result) []difference {
 	var remaining []difference
+	if len(found) > 0 && len(v.opts.FormerKey) > 0 && v.applied != nil {
+		v.sameBody() // it recognizes the key
+	}
 	for _, d := range found {
 		if (d.hidden || d.uncertain) && v.applied == nil {
 			continue
@@ -66,7 +79,7 @@ func (v *baselineView) newDifferences(found []difference, result *Result) []diff
 		switch {
 		case known && v.matches(entry, d):
 			result.accept(d, entry)
-			result.Rebaselined = result.Rebaselined || v.apiVersionChanged
+			result.Rebaselined = result.Rebaselined || v.apiVersionChanged || v.rekeyed || v.ignoresMasks(d)
 		case v.apiVersionChanged && (v.sameBody() || known && entry.Desired == d.entry(v.opts).Desired) && d.rule != ruleValue:
 			result.Rebaselined = true
 		case v.isSettled(d, known):
@@ -107,7 +120,33 @@ func (v *baselineView) matches(entry Entry, d difference) bool {
 		// Without a key, or while a secret cannot be read, rotation is not detected.
 		now.Secret, entry.Secret = "", ""
 	}
-	return entry.Desired == now.Desired && entry.Secret == now.Secret && (entry.Observed == now.Observed || v.apiVersionChanged)
+	return entry.Desired == now.Desired && entry.Secret == now.Secret && (entry.Observed == now.Observed || v.apiVersionChanged || v.ignoresMasks(d))
+}
+
+// ignoresMasks reports whether the observed value of a difference contains masks of another
+// form or key than those in the baseline, which are no change of Azure's.
+func (v *baselineView) ignoresMasks(d difference) bool {
+	if v.baseline.Rules >= rulesWithBareMasks && !v.rekeyed {
+		return false
+	}
+	return containsMask(d.observed, v.rekeyed)
+}
+
+// containsMask reports whether a value contains a mask: any, or only one without digits.
+func containsMask(value any, anyMask bool) bool {
+	switch at := value.(type) {
+	case string:
+		return at == resource.MaskWithoutKey || anyMask && resource.Masked(at)
+	case []any:
+		return slices.ContainsFunc(at, func(item any) bool { return containsMask(item, anyMask) })
+	case map[string]any:
+		for _, member := range at {
+			if containsMask(member, anyMask) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // withRule sets the rule of a difference at a hidden path: rotated or absent if the

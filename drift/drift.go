@@ -35,6 +35,9 @@ type Options struct {
 	// Key keys the hashes of the baseline. Without a key, literal secrets are not
 	// part of it.
 	Key []byte
+	// FormerKey is another key with which Baseline may have been recorded: what it
+	// accepts stays accepted. nil is none.
+	FormerKey []byte
 	// Secrets are keyed hashes of the values behind $secret references, as far as
 	// they could be read; the baseline stores keyed hashes of them. Without a
 	// secret key leave it nil: rotation is then not detected.
@@ -80,8 +83,9 @@ type Result struct {
 	// Children are list elements that appeared after the last PUT and are resources
 	// themselves. They are no differences, since another manifest may own them.
 	Children []string
-	// Rebaselined is set when only the api-version changed since the last PUT and
-	// the differences that it shows were accepted; the caller stores a new baseline.
+	// Rebaselined is set when only the api-version, the key or the form of masks changed
+	// since the last PUT and the differences that it shows were accepted; the caller
+	// stores a new baseline.
 	Rebaselined bool
 	// Drops are what other writers set and a PUT would remove, if there is a difference.
 	Drops Drops

@@ -29,8 +29,9 @@ type Request struct {
 	// Baseline and Ignore are for the comparison of PreCheck.
 	Baseline drift.Baseline
 	Ignore   []string
-	// HashKey keys the hashes in Baseline; without it they have none.
-	HashKey []byte
+	// HashKey keys the hashes in Baseline; without it they have none. FormerHashKey is
+	// drift.Options.FormerKey.
+	HashKey, FormerHashKey []byte
 	// Merge means that a PUT lays desired over observed, KeepOthers that it keeps what
 	// other tools set since the last PUT.
 	Merge, KeepOthers bool
@@ -77,7 +78,7 @@ func (r Request) log() *slog.Logger {
 func (r Request) Comparison() drift.Options {
 	return drift.Options{
 		Type: r.Object.ID.Type(), ID: r.Object.ID, APIVersion: r.Object.APIVersion,
-		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey,
+		Ignore: r.Ignore, Baseline: r.Baseline, Key: r.HashKey, FormerKey: r.FormerHashKey,
 		Secrets: r.Secrets, Now: r.Now, Merge: r.Merge, KeepOthers: r.KeepOthers, StatedOnly: r.StatedOnly,
 	}
 }

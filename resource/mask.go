@@ -10,6 +10,10 @@ import (
 // the value follow, so that a change is visible and the value is not.
 const MaskPrefix = "(masked) "
 
+// MaskWithoutKey is the mask of every value where the worker has no key: it shows nothing,
+// not even a change.
+const MaskWithoutKey = MaskPrefix + "no mask-key"
+
 // secretWords are the last words of the names of secret properties: adminPassword,
 // primaryKey, connectionString, sasToken.
 var secretWords = []string{

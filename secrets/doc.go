@@ -12,4 +12,7 @@
 // comparison of desired and observed has to treat "masked and unchanged since the
 // last PUT" as equal. All workers need the same key, else each change of worker
 // looks like a change of all secrets.
+//
+// Without a key every mask is resource.MaskWithoutKey: a hash whose key is known would show
+// a short secret to anyone who tries all of them. A change of a secret is not visible then.
 package secrets

@@ -12,17 +12,21 @@ import (
 
 // Masker replaces secret values by masks.
 type Masker struct {
-	key []byte
+	key []byte // empty for masks without a hash
 }
 
 // NewMasker returns a masker. The key is secret, random, at least 16 bytes long
-// and the same on all workers; it comes from the worker's config.
+// and the same on all workers; it comes from the worker's config. Without a key all masks
+// are resource.MaskWithoutKey.
 func NewMasker(key []byte) *Masker { return &Masker{key: append([]byte(nil), key...)} }
 
 // Value returns the mask of a value; an empty value and a mask are returned unchanged.
 func (m *Masker) Value(value string) string {
 	if value == "" || isMask(value) {
 		return value
+	}
+	if len(m.key) == 0 {
+		return resource.MaskWithoutKey
 	}
 	sum := hmac.New(sha256.New, m.key)
 	sum.Write([]byte(value))
@@ -33,6 +37,9 @@ func (m *Masker) Value(value string) string {
 // twice changes nothing.
 func isMask(value string) bool {
 	digits, found := strings.CutPrefix(value, resource.MaskPrefix)
+	if value == resource.MaskWithoutKey {
+		return true
+	}
 	if !found || len(digits) != 16 {
 		return false
 	}

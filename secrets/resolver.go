@@ -17,16 +17,27 @@ import (
 // maxFileBytes bounds one secret; keys and certificates are far smaller.
 const maxFileBytes = 64 * 1024
 
-// Options are the allow-lists. The zero value allows nothing.
+// Options are the allow-lists and the vaults. The zero value allows nothing.
 type Options struct {
 	// EnvPrefix is the prefix of the environment variables that manifests may name;
 	// "" allows none. The config's default is ARMATURE_SECRET_.
 	EnvPrefix string
 	// Dir is the one folder of files that manifests may name; "" allows none.
 	Dir string
+	// Holder returns the name of the credential whose secrets the resource of the context
+	// may use, "" for none. With it, Holders replace EnvPrefix and Dir.
+	Holder func(ctx context.Context) string
+	// Holders are the allow-lists of the names that Holder returns.
+	Holders map[string]Allowed
+	// Own are files and folders with secrets of the worker itself, which no manifest
+	// reads, whatever link leads there.
+	Own []string
 	// Vault reads secrets of key vaults; nil allows none.
 	Vault Vault
 }
+
+// Allowed is the allow-list of the resources of one credential.
+type Allowed struct{ EnvPrefix, Dir string }
 
 // Vault reads a secret of a key vault with the credential of the context's resource
 // (arm.Client). With cached, an earlier value will do, for comparing and masking. An
@@ -152,9 +163,9 @@ func (r *Resolver) read(ctx context.Context, reference string, cached bool) (str
 	value, err := "", error(nil)
 	switch source {
 	case "env":
-		value, err = r.environment(reference, name)
+		value, err = r.environment(r.holderOf(ctx), reference, name)
 	case "file":
-		value, err = r.file(reference, name)
+		value, err = r.file(r.holderOf(ctx), reference, name)
 	case "keyvault":
 		value, err = r.vault(ctx, reference, cached)
 	default:
@@ -173,13 +184,13 @@ func (r *Resolver) read(ctx context.Context, reference string, cached bool) (str
 }
 
 // environment reads env:NAME.
-func (r *Resolver) environment(reference, name string) (string, error) {
-	prefix := r.options.EnvPrefix
+func (r *Resolver) environment(of holder, reference, name string) (string, error) {
 	switch {
-	case prefix == "":
-		return "", notAllowed(reference, "the worker's config allows no environment variables; set secrets.env-prefix")
-	case !strings.HasPrefix(name, prefix) || name == prefix:
-		return "", notAllowed(reference, "the worker's config allows only variables that begin with %s; rename the variable or change secrets.env-prefix", prefix)
+	case of.EnvPrefix == "":
+		return "", notAllowed(reference, "the worker's config allows no environment variables%s; set %senv-prefix", of.resources, of.section)
+	case !strings.HasPrefix(name, of.EnvPrefix) || name == of.EnvPrefix:
+		return "", notAllowed(reference, "the worker's config allows only variables that begin with %s%s; rename the variable or change %senv-prefix",
+			of.EnvPrefix, of.resources, of.section)
 	}
 	value, found := os.LookupEnv(name)
 	if !found {
@@ -190,25 +201,25 @@ func (r *Resolver) environment(reference, name string) (string, error) {
 
 // file reads a file below Dir. os.Root keeps each step inside the folder, symbolic
 // links too (a mounted Kubernetes secret has them inside).
-func (r *Resolver) file(reference, name string) (string, error) {
+func (r *Resolver) file(of holder, reference, name string) (string, error) {
 	switch {
-	case r.options.Dir == "":
-		return "", notAllowed(reference, "the worker's config allows no files; set secrets.dir")
+	case of.Dir == "":
+		return "", notAllowed(reference, "the worker's config allows no files%s; set %sdir", of.resources, of.section)
 	case !filepath.IsLocal(name):
-		return "", notAllowed(reference, "the worker's config allows only files inside secrets.dir; write a relative path without ..")
+		return "", notAllowed(reference, "the worker's config allows only files inside %sdir; write a relative path without ..", of.section)
 	}
-	root, err := os.OpenRoot(r.options.Dir)
+	root, err := os.OpenRoot(of.Dir)
 	if err != nil {
-		return "", missing(reference, "cannot open the folder secrets.dir: %v", causeWithoutPath(err))
+		return "", missing(reference, "cannot open the folder %sdir: %v", of.section, causeWithoutPath(err))
 	}
 	defer root.Close()
 	// Stat first: opening a named pipe would block until it has a writer.
 	info, err := root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", missing(reference, "no such file in secrets.dir")
+		return "", missing(reference, "no such file in %sdir", of.section)
 	case err != nil:
-		return "", notAllowed(reference, "cannot reach the file inside secrets.dir: %v", causeWithoutPath(err))
+		return "", notAllowed(reference, "cannot reach the file inside %sdir: %v", of.section, causeWithoutPath(err))
 	case !info.Mode().IsRegular():
 		return "", notAllowed(reference, "it is not a regular file")
 	}
@@ -217,6 +228,12 @@ func (r *Resolver) file(reference, name string) (string, error) {
 		return "", missing(reference, "cannot open the file: %v", causeWithoutPath(err))
 	}
 	defer file.Close()
+	switch own, err := r.isOwn(file, filepath.Join(of.Dir, name)); {
+	case err != nil:
+		return "", missing(reference, "cannot read the file: %v", causeWithoutPath(err))
+	case own:
+		return "", notAllowed(reference, "it is a secret of the worker itself (a token, certificate or key); use another file")
+	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	switch {
 	case err != nil:

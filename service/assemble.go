@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -55,8 +54,11 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	deployment, err := deploymentOptions()
 	check(err)
-	maskKey, err := newMaskKey(settings.MaskKey, connection.Namespace)
+	check(settings.CheckMaskKey())
+	maskKey, err := newMaskKey(settings, connection.Namespace)
 	check(err)
+	temporalFiles := temporalSecretFiles(options)
+	check(settings.CheckExposed(temporalFiles))
 	if azure != nil {
 		check(azure.verify(ctx))
 	}
@@ -70,8 +72,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	if err := errors.Join(problems...); err != nil {
 		return nil, &ConfigError{err}
 	}
-	if settings.MaskKey == "" && settings.Azure.Credential != config.CredentialNone {
-		log.Warn("mask-key is not set: short secrets can be guessed from their masks in workflow histories, and rotated secrets are not detected")
+	if !maskKey.secret && settings.Azure.Credential != config.CredentialNone {
+		log.Warn("mask-key is none: rotated secrets, and secrets that other tools changed, are not detected")
 	}
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
@@ -87,12 +89,12 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,
-			Secrets:  secrets.New(secrets.Options{EnvPrefix: settings.Secrets.EnvPrefix, Dir: settings.Secrets.Dir, Vault: azure.client}),
-			Masker:   secrets.NewMasker(maskKey),
+			Secrets:  secrets.New(secretOptions(settings, azure.client, temporalFiles)),
+			Masker:   maskKey.masker(),
 			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
 			Log: log,
 		}, activities.Options{
-			RereadWindow: settings.RereadWindow, HashKey: maskKey, Rotation: settings.MaskKey != "", Observe: metrics.countVerdict,
+			RereadWindow: settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly,
@@ -111,28 +113,6 @@ func overdueAfter(settings config.Config) time.Duration {
 }
 
 func isComma(r rune) bool { return r == ',' || r == ' ' }
-
-// minMaskKeyBytes is the minimum length of a mask key.
-const minMaskKeyBytes = 16
-
-// newMaskKey returns the key of the configuration, hashed. Without one, all workers
-// of a namespace share a key that is no secret: a random key would differ between
-// workers and restarts, and every masked value would look changed.
-func newMaskKey(reference config.Reference, namespace string) ([]byte, error) {
-	value, err := reference.Read()
-	if err != nil {
-		return nil, fmt.Errorf("mask-key: %w", err)
-	}
-	if value == "" {
-		sum := sha256.Sum256([]byte("armature mask key\x00" + namespace))
-		return sum[:], nil
-	}
-	if len(strings.TrimSpace(value)) < minMaskKeyBytes {
-		return nil, fmt.Errorf("mask-key: must have at least %d bytes; generate one with openssl rand -hex 32", minMaskKeyBytes)
-	}
-	sum := sha256.Sum256([]byte(value))
-	return sum[:], nil
-}
 
 // listen returns nil for an empty address.
 func listen(address string) (net.Listener, error) {

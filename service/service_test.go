@@ -173,6 +173,13 @@ func TestInvalidConfigPreventsStart(t *testing.T) {
 			change: func(c *config.Config) { c.MaskKey = config.Reference("file:" + write(t, "key", "short")) },
 			want:   []string{"mask-key: must have at least 16 bytes"},
 		},
+		"a cloud without a mask key": {
+			reason: "a worker of a cloud states that it needs none",
+			change: func(c *config.Config) {
+				c.Credentials = map[string]config.Credential{"china": {Kind: config.CredentialAzureCLI, CloudSettings: config.CloudSettings{Cloud: config.CloudChina}}}
+			},
+			want: []string{"mask-key: required outside of this machine", "openssl rand -hex 32", "or to none"},
+		},
 		"build without deployment": {
 			reason: "the worker would silently poll unversioned",
 			env:    map[string]string{"TEMPORAL_WORKER_BUILD_ID": "7"},
