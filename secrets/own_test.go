@@ -3,6 +3,7 @@ package secrets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -57,6 +58,17 @@ func TestOwnSecretsAreNotRead(t *testing.T) {
 				t.Helper()
 				put(t, base, "run/tokens/azure")
 				return base + "/run", []string{base + "/run/tokens"}, "tokens/azure"
+			},
+		},
+		"folder of many files": {
+			reason: "the Azure CLI keeps thousands of files beside its tokens",
+			arrange: func(t *testing.T, base string) (string, []string, string) {
+				t.Helper()
+				for i := range maxOwnFiles + 1 {
+					put(t, base, fmt.Sprintf("home/.azure/%04d", i))
+				}
+				put(t, base, "home/.azure/msal")
+				return base + "/home", []string{base + "/home/.azure"}, ".azure/msal"
 			},
 		},
 		"folder that became a link": {
