@@ -20,7 +20,7 @@ type Config struct {
 	// Secrets are for the resources of the worker's own credential, and for all where no
 	// credential is tied or has its own: see [Config.SecretsOf].
 	Secrets Secrets
-	Rules       Rules
+	Rules   Rules
 	// ReadOnly is a worker that sends nothing that could change Azure.
 	ReadOnly bool `mapstructure:"read-only"`
 	// StartFrozen names the start after which nothing is written until a user lifts the
