@@ -30,9 +30,9 @@ type doubt struct {
 // counts: after a DELETE that ended well, where a PUT is expected to show, and when ARM
 // repeats it over RereadWindow. Otherwise its error is the doubt, or makes Temporal read
 // again.
-func (a *Activities) judgeDoubt(in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
+func (a *Activities) judgeDoubt(ctx context.Context, in GetResourceInput, heartbeat *heartbeater[readProgress], doubtful error) (GetResourceResult, error) {
 	failure, _ := errors.AsType[*arm.Error](doubtful)
-	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: a.now(), Leaf: a.Registry.Leaf(in.ID.Type())}
+	absent := GetResourceResult{Verdict: resource.Proceed(""), ReadAt: a.now(ctx), Leaf: a.Registry.Leaf(in.ID.Type())}
 	switch {
 	case in.Deleted && failure.RequestID != "":
 		absent.Verdict.Message = in.ID.Short() + " is absent: the GET after its DELETE finds nothing"
@@ -42,7 +42,7 @@ func (a *Activities) judgeDoubt(in GetResourceInput, heartbeat *heartbeater[read
 	case failure.Doubt != arm.DoubtRepeatable:
 		return GetResourceResult{}, doubtful
 	}
-	progress, now := heartbeat.progress(), a.now()
+	progress, now := heartbeat.progress(), a.now(ctx)
 	response := fmt.Sprintf("%d %s", failure.Status, strings.Join(failure.Codes(), "/"))
 	if progress.Doubt.Response != response {
 		progress.Doubt = doubt{Response: response, Since: now}
@@ -68,7 +68,7 @@ func mayBeAbsent(err error) bool {
 // confirmAbsence asks for another proof of an absence soon after an accepted PUT, of a
 // resource that a read has shown since: a list, or the same response over RereadWindow.
 func (a *Activities) confirmAbsence(ctx context.Context, in GetResourceInput, result GetResourceResult) error {
-	if in.PutAt.IsZero() || in.Expect != ExpectAny || a.now().Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
+	if in.PutAt.IsZero() || in.Expect != ExpectAny || a.now(ctx).Sub(in.PutAt) >= settleTime || result.Verdict.Stops() {
 		return nil
 	}
 	requests, cancel := requestContext(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/activity"
@@ -77,8 +78,10 @@ type Options struct {
 	ReadOnly bool
 	// Observe, when set, receives every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
-	// Now is the clock; default time.Now.
-	Now func() time.Time
+	// Now is the clock; default time.Now. Clock replaces it with one that is compared with
+	// the server's and shared with others.
+	Now   func() time.Time
+	Clock *servertime.Clock
 }
 
 // Activities is the state that the activities share. Its exported methods are the
@@ -86,6 +89,7 @@ type Options struct {
 type Activities struct {
 	Dependencies
 	options       Options
+	clock         *servertime.Clock
 	lookup        *lookup.Reader
 	bodies        lookup.Bodies
 	registrations registrations
@@ -116,9 +120,12 @@ func New(dependencies Dependencies, options Options) *Activities {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	if options.Clock == nil {
+		options.Clock = servertime.New(options.Now)
+	}
 	return &Activities{
-		Dependencies: dependencies, options: options,
-		lookup:    lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Now),
+		Dependencies: dependencies, options: options, clock: options.Clock,
+		lookup:    lookup.New(dependencies.Client, dependencies.Masker, options.OwnerMaxAge, options.Clock.Now),
 		slotWaits: make(chan struct{}, maxSlotWaits),
 	}
 }
@@ -159,8 +166,6 @@ func requestMargin(remaining time.Duration) time.Duration {
 func withRunID(ctx context.Context) context.Context {
 	return arm.WithCorrelationID(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 }
-
-func (a *Activities) now() time.Time { return a.options.Now() }
 
 // report passes a verdict to Options.Observe and returns it.
 func (a *Activities) report(step string, verdict resource.Verdict) resource.Verdict {

@@ -190,7 +190,7 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	}
 	var notBefore time.Time
 	if in.Deleting {
-		notBefore = a.now()
+		notBefore = a.clock.Now()
 	}
 	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, notBefore)
 	unknown, isUnknown := errors.AsType[*lookup.UnknownVersionError](got.Err)

@@ -24,8 +24,9 @@ type DiagnoseInput struct {
 // DiagnoseResult contains what only the worker can check.
 type DiagnoseResult struct {
 	Findings []Finding `json:"findings"`
-	// At is the worker's clock.
-	At time.Time `json:"at"`
+	// At is the worker's clock, ServerAt that of Temporal; older workers do not send it.
+	At       time.Time `json:"at"`
+	ServerAt time.Time `json:"serverAt,omitzero"`
 }
 
 // FindingState is the severity of a finding.
@@ -71,7 +72,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 		result.Findings = append(result.Findings, a.checkRights(requests, in.ID), a.checkProvider(requests, in.ID))
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
-	result.At = a.now()
+	result.At, result.ServerAt = a.clock.Local(), a.now(ctx)
 	return result, nil
 }
 

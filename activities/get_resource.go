@@ -99,7 +99,7 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 		err = a.confirmAbsence(ctx, in, result)
 	}
 	if err != nil && arm.DoubtOf(err) != "" {
-		result, err = a.judgeDoubt(in, heartbeat, err)
+		result, err = a.judgeDoubt(ctx, in, heartbeat, err)
 	}
 	switch {
 	case isNotYet(err):
@@ -110,7 +110,7 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 		a.report("GetResource", result.Verdict)
 		return result, nil
 	}
-	if err := a.awaitExpected(in.Expect, result.Exists, heartbeat); err != nil {
+	if err := a.awaitExpected(ctx, in.Expect, result.Exists, heartbeat); err != nil {
 		return GetResourceResult{}, err
 	}
 	a.cacheReading(ctx, in.Target, result, masked)
@@ -134,7 +134,7 @@ func (a *Activities) getResource(ctx context.Context, in GetResourceInput, heart
 // readOnce makes one request. It returns the masked body too. Its error is a
 // refusal or transient; a response that cannot be decoded is a verdict.
 func (a *Activities) readOnce(ctx context.Context, target resource.Target) (GetResourceResult, map[string]any, error) {
-	started := a.now()
+	started := a.now(ctx)
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	response, err := a.Client.Get(requests, target.ID, target.APIVersion)
@@ -226,21 +226,21 @@ func countTransient(heartbeat *heartbeater[readProgress], err error) error {
 // awaitExpected returns the error that makes Temporal read again when the response
 // contradicts an accepted write: ARM's reads may lag behind its writes. After
 // RereadWindow it returns nil.
-func (a *Activities) awaitExpected(expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
-	if expect.isMet(exists) || a.sinceFirst(heartbeat) >= a.options.RereadWindow {
+func (a *Activities) awaitExpected(ctx context.Context, expect Expectation, exists bool, heartbeat *heartbeater[readProgress]) error {
+	if expect.isMet(exists) || a.sinceFirst(ctx, heartbeat) >= a.options.RereadWindow {
 		return nil
 	}
 	return notYet(fmt.Sprintf("the resource is expected to be %s, and is not yet", expect), a.options.RereadInterval)
 }
 
 // sinceFirst returns the time since its first call in this activity.
-func (a *Activities) sinceFirst(heartbeat *heartbeater[readProgress]) time.Duration {
+func (a *Activities) sinceFirst(ctx context.Context, heartbeat *heartbeater[readProgress]) time.Duration {
 	progress := heartbeat.progress()
 	if progress.Since.IsZero() {
-		progress.Since = a.now()
+		progress.Since = a.now(ctx)
 		heartbeat.send(progress)
 	}
-	return a.now().Sub(progress.Since)
+	return a.now(ctx).Sub(progress.Since)
 }
 
 // mask hides secret values: by name and form, at the paths that the manifest marks

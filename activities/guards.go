@@ -51,14 +51,14 @@ func (a *Activities) checkFreeze(ctx context.Context, desired resource.Desired) 
 // checkAdoption applies the manifest's adopt to a resource that exists and was
 // never applied by this workflow, and recreate to one that disappeared. The second
 // result makes the differences the baseline.
-func (a *Activities) checkAdoption(verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
+func (a *Activities) checkAdoption(now time.Time, verdict resource.Verdict, in PreCheckInput, exists bool) (resource.Verdict, bool) {
 	desired := in.Desired
 	switch {
 	case !exists && !in.Moved.IsZero():
 		return movedVerdict(in), false
 	case verdict.Stops():
-	case !exists && in.unshown(a.now()):
-		return unshownVerdict(in, a.now()), false
+	case !exists && in.unshown(now):
+		return unshownVerdict(in, now), false
 	case !exists && in.disappeared():
 		return a.disappearedVerdict(verdict, in), false
 	case !exists && desired.Put == resource.PutPatch:

@@ -74,7 +74,7 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 	if err != nil {
 		return ImportResourceResult{}, err
 	}
-	if retry := a.awaitBudget(heartbeat, got.Verdict); retry != nil {
+	if retry := a.awaitBudget(ctx, heartbeat, got.Verdict); retry != nil {
 		return ImportResourceResult{}, retry
 	}
 	if result.Verdict = got.Verdict; result.Verdict.Stops() {
@@ -185,7 +185,7 @@ func (a *Activities) importFailed(ctx context.Context, result ImportResourceResu
 		return result, nil
 	}
 	result.Verdict = a.errorVerdict(ctx, result.ID, result.APIVersion, err)
-	if retry := a.awaitBudget(heartbeat, result.Verdict); retry != nil {
+	if retry := a.awaitBudget(ctx, heartbeat, result.Verdict); retry != nil {
 		return ImportResourceResult{}, retry
 	}
 	return result, nil

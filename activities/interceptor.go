@@ -72,6 +72,11 @@ type outcome struct {
 // whatever the activity does.
 func (e *endingActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	begun := time.Now()
+	if activity.IsActivity(ctx) && !activity.GetInfo(ctx).IsLocalActivity {
+		started := activity.GetInfo(ctx).StartedTime
+		e.activities.clock.Compare(started)
+		ctx = e.activities.atServerTime(ctx, started)
+	}
 	ended := make(chan outcome, 1)
 	go func() { ended <- e.run(ctx, in) }()
 	var silence <-chan time.Time

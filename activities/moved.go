@@ -36,7 +36,7 @@ func (a *Activities) findMoved(ctx context.Context, target resource.Target, iden
 		return resource.ID{}, unlessRefused(err)
 	}
 	candidates, stale := sameName(items, target.ID)
-	if stale && a.sinceFirst(heartbeat) < a.options.RereadWindow {
+	if stale && a.sinceFirst(ctx, heartbeat) < a.options.RereadWindow {
 		return resource.ID{}, notYet("the list of resources still shows "+target.ID.Short()+" at its place, where a GET finds nothing; both are read again", a.options.RereadInterval)
 	}
 	for _, candidate := range candidates {

@@ -124,7 +124,7 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 		return PlanResourceResult{}, err
 	}
 	if got.Verdict.Stops() {
-		if retry := p.awaitBudget(p.heartbeat, got.Verdict); retry != nil {
+		if retry := p.awaitBudget(ctx, p.heartbeat, got.Verdict); retry != nil {
 			return PlanResourceResult{}, retry
 		}
 		return p.finish(requests, nil, got.Verdict)
@@ -184,7 +184,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 // reread reads a resource that a cached reading shows as absent, unless that is
 // younger than maxAbsenceAge. It returns before where the read fails.
 func (p *planning) reread(ctx context.Context, reference resource.Reference, before *resource.Object) *resource.Object {
-	got := p.lookup.Read(ctx, reference.ID, reference.APIVersion, p.now().Add(-maxAbsenceAge))
+	got := p.lookup.Read(ctx, reference.ID, reference.APIVersion, p.clock.Now().Add(-maxAbsenceAge))
 	if got.Err != nil {
 		return before
 	}
@@ -197,11 +197,11 @@ func (p *planning) isPlanned(id resource.ID) bool {
 
 // awaitBudget returns the error that makes Temporal retry a throttled read after
 // ARM's Retry-After, for up to maxPlanWait.
-func (a *Activities) awaitBudget(heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
+func (a *Activities) awaitBudget(ctx context.Context, heartbeat *heartbeater[readProgress], verdict resource.Verdict) error {
 	if verdict.RetryAfter <= 0 || verdict.RetryAfter > maxPlanWait || verdict.Action != resource.ActionBlock {
 		return nil
 	}
-	if a.sinceFirst(heartbeat) >= maxPlanWait {
+	if a.sinceFirst(ctx, heartbeat) >= maxPlanWait {
 		return nil
 	}
 	return notYet("ARM requested a later read: "+verdict.Message, verdict.RetryAfter)

@@ -82,6 +82,8 @@ type poll struct {
 	progress pollProgress
 	// delay is the wait that the last request asked for.
 	delay time.Duration
+	// now returns the time of the server.
+	now func() time.Time
 }
 
 // PollOperation waits for a long-running operation. "Still running" is a benign
@@ -92,9 +94,9 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[pollProgress](ctx)
 	defer heartbeat.stop()
-	p := &poll{Activities: a, in: in, progress: heartbeat.progress()}
+	p := &poll{Activities: a, in: in, progress: heartbeat.progress(), now: func() time.Time { return a.now(ctx) }}
 	if p.progress.Started.IsZero() {
-		p.progress.Started, p.progress.Token, p.progress.Reading = a.now(), in.Token, in.Token == ""
+		p.progress.Started, p.progress.Token, p.progress.Reading = p.now(), in.Token, in.Token == ""
 		result, err := p.pollLater("waiting before the first poll, as ARM requested", in.RetryAfter)
 		if !a.waitInSlot(ctx, p.delay) {
 			heartbeat.send(p.progress)

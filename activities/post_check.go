@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"time"
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
@@ -33,6 +34,8 @@ type PostCheckInput struct {
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
+	// Now is the time of the workflow.
+	Now time.Time `json:"now,omitzero"`
 }
 
 // PostCheckResult decides whether the resource is Ready.
@@ -51,7 +54,7 @@ type PostCheckResult struct {
 // After a PUT it adds the differences that stayed to the baseline, so that later passes
 // do not correct them, whether or not the resource is Ready.
 func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostCheckResult, error) {
-	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	ctx = forWrites[putProgress](ctx, a, in.Desired, in.Generation, nil)

@@ -49,6 +49,8 @@ type PreCheckInput struct {
 	Refusal *Refusal `json:"refusal,omitempty"`
 	// Changes are as in CheckOwnerInput.
 	Changes []Change `json:"changes,omitempty"`
+	// Now is the time of the workflow, with which AcceptedAt and PutAt are compared.
+	Now time.Time `json:"now,omitzero"`
 }
 
 // PreCheckResult decides whether a PUT is due.
@@ -65,7 +67,7 @@ type PreCheckResult struct {
 
 // PreCheck is step 3, a local activity: it decides whether a PUT is due.
 func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckResult, error) {
-	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
+	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	result := a.preCheck(ctx, in)
@@ -81,14 +83,14 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 		return PreCheckResult{Verdict: *stop}
 	}
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldDrops
-	verdict, adopt := a.checkAdoption(a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
+	verdict, adopt := a.checkAdoption(a.now(ctx), a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
 		verdict, adopt = resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
 			Message: "Azure shows only that it exists: nothing is compared, and the next change of the manifest is written",
 		}, true
 	}
-	verdict, verify := a.verifyAccepted(verdict, in, request.Object)
+	verdict, verify := a.verifyAccepted(a.now(ctx), verdict, in, request.Object)
 	if verdict.Action == resource.ActionSkip && len(in.Desired.SecretRefs) > 0 && !a.options.Rotation {
 		verdict.Message += "; rotated secrets are not detected, because the worker has no mask-key"
 	}
@@ -135,7 +137,7 @@ func (a *Activities) requestWithBodies(
 	if err != nil {
 		return request, new(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	request.Now, request.Secrets = a.now(), a.readSecretHashes(ctx, desired)
+	request.Now, request.Secrets = a.now(ctx), a.readSecretHashes(ctx, desired)
 	if request.Object.Desired, err = a.lookup.ResolveReferences(ctx, request.Object.Desired); err != nil {
 		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
 		if missing, ok := errors.AsType[*lookup.UnresolvedError](err); ok {

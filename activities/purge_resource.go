@@ -86,7 +86,7 @@ func (a *Activities) purge(ctx context.Context, in PurgeResourceInput) (PurgeRes
 	}
 	body, err := a.Client.Get(ctx, kept, way.apiVersion)
 	if failure, ok := errors.AsType[*arm.Error](err); ok && failure.Status == http.StatusNotFound {
-		if !in.Sent && a.now().Sub(in.Since) < keptVisibleAfter {
+		if !in.Sent && a.now(ctx).Sub(in.Since) < keptVisibleAfter {
 			return PurgeResourceResult{Verdict: waitForPurge("Azure does not show the deleted resource yet")}, nil
 		}
 		if in.Sent {

@@ -118,6 +118,8 @@ type put struct {
 	in        PutResourceInput
 	heartbeat *heartbeater[putProgress]
 	attempt   int
+	// now returns the time of the server.
+	now func() time.Time
 	// maySent is set when an attempt before this one may have sent a PUT, repeated
 	// also in a run that was reset, sending when one is sent now.
 	maySent, repeated, sending bool
@@ -154,7 +156,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	heartbeat := startHeartbeat[putProgress](ctx)
 	defer heartbeat.stop()
 	a.noteChanges(in.Changes)
-	p := &put{Activities: a, in: in, heartbeat: heartbeat, attempt: attemptNumber(ctx)}
+	p := &put{Activities: a, in: in, heartbeat: heartbeat, attempt: attemptNumber(ctx), now: func() time.Time { return a.now(ctx) }}
 	if stop := checkPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}

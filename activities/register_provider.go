@@ -93,7 +93,7 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 // shared requests outlive the activity that started them.
 func (a *Activities) register(ctx context.Context, in RegisterProviderInput) (registration, error) {
 	key := strings.ToLower(in.ID.Subscription() + "/" + in.Namespace)
-	if found, fresh := a.registrations.get(key, a.now()); fresh {
+	if found, fresh := a.registrations.get(key, a.clock.Local()); fresh {
 		return found, nil
 	}
 	result := a.registrations.requests.DoChan(key, func() (any, error) {
@@ -119,7 +119,7 @@ func (a *Activities) requestRegistration(ctx context.Context, in RegisterProvide
 	if err != nil {
 		return registration{}, err
 	}
-	found := registration{state: state, at: a.now()}
+	found := registration{state: state, at: a.clock.Local()}
 	if strings.EqualFold(state, arm.ProviderRegistered) || strings.EqualFold(state, arm.ProviderRegistering) || a.options.KeepUnregistered {
 		return found, nil
 	}

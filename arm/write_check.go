@@ -8,6 +8,8 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"time"
+
+	"github.com/armature-io/armature/internal/servertime"
 )
 
 // Write is a request that changes something in Azure, right before it leaves.
@@ -82,7 +84,7 @@ func (g *writeGate) ask(ctx context.Context) error {
 // connected asks again where the last check is too old, and closes the way of a refused
 // request: net/http writes right after this call, whatever became of the context.
 func (g *writeGate) connected(ctx context.Context, conn net.Conn) {
-	if elapsed(g.asked, time.Now()) <= maxCheckAge {
+	if servertime.Elapsed(g.asked, time.Now()) <= maxCheckAge {
 		return
 	}
 	err := g.ask(ctx)
@@ -94,12 +96,6 @@ func (g *writeGate) connected(ctx context.Context, conn net.Conn) {
 		return // a stream is not opened once its context ended, and others share the connection
 	}
 	_ = conn.Close()
-}
-
-// elapsed returns the time between two readings of the clock. The monotonic clock stands
-// still while the machine is suspended, the wall clock does not: the longer one counts.
-func elapsed(from, to time.Time) time.Duration {
-	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
 // sendWrite sends a write that the check allows.

@@ -104,7 +104,7 @@ func (f *Fleet) spend(ctx context.Context, expense activities.Expense) (activiti
 func (f *Fleet) Spent(ctx context.Context, budget string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, budgetTimeout)
 	defer cancel()
-	value, err := f.temporal.QueryWorkflow(ctx, workflows.BudgetsWorkflowID(f.options.TaskQueue), "", workflows.SpentQuery, budget, time.Now())
+	value, err := f.temporal.QueryWorkflow(ctx, workflows.BudgetsWorkflowID(f.options.TaskQueue), "", workflows.SpentQuery, budget, f.options.Now())
 	if isNotFound(err) {
 		return 0, nil
 	}

@@ -55,6 +55,8 @@ type Options struct {
 	// SQLite a page of 250 took 50 ms and one of 1,000 over 10 s, the deadline of
 	// the request (server v1.32.1).
 	PageSize int32
+	// Now returns the time of the server; default time.Now.
+	Now func() time.Time
 }
 
 // Fleet gives activities access to the other managed resources. It is safe for
@@ -83,6 +85,9 @@ func New(temporal Temporal, options Options) *Fleet {
 	}
 	if options.PageSize <= 0 {
 		options.PageSize = 250
+	}
+	if options.Now == nil {
+		options.Now = time.Now
 	}
 	f := &Fleet{temporal: temporal, options: options, lists: newPace(options.ListsPerSecond)}
 	f.budgets.turn = make(chan struct{}, 1)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -39,9 +40,9 @@ func (f *Fleet) Frozen(ctx context.Context, labels map[string]string) (activitie
 	if start := f.freezes.start; start != nil {
 		return freezeOf(*start), true, nil
 	}
-	if now := time.Now(); now.Sub(f.freezes.attempted) >= maxFreezeAge {
+	if now := time.Now(); servertime.Elapsed(f.freezes.attempted, now) >= maxFreezeAge {
 		list, err := f.readFreezes(ctx)
-		if err != nil && now.Sub(f.freezes.received) >= maxFreezeOutage {
+		if err != nil && servertime.Elapsed(f.freezes.received, now) >= maxFreezeOutage {
 			return activities.Freeze{}, false, err
 		}
 		if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/fleet"
+	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -78,7 +79,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())
 	}
-	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond})
+	clock := servertime.New(options.Now)
+	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now})
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
 	}
@@ -97,7 +99,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			RereadWindow: settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
-			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly,
+			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure),
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
@@ -42,6 +43,8 @@ type Options struct {
 	// OnListen receives the address of the HTTP server (host:port), which a
 	// caller needs when the configured port is 0.
 	OnListen func(address string)
+	// Now is the worker's clock; nil means time.Now.
+	Now func() time.Time
 	// Stdout and Stderr receive the help and the log; nil means the streams of the
 	// process.
 	Stdout, Stderr io.Writer
@@ -112,6 +115,9 @@ func (o *Options) fill() {
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	o.Version = cmp.Or(o.Version, "dev")
 }

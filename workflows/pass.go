@@ -183,7 +183,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		Applied: r.state.applied(), Existed: r.state.existed(), Approved: r.state.RecreateApproved,
 		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
 		Force: p.forced(), HoldDrops: r.state.holdsDrops(p), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
-		Moved: p.got.Moved, Identity: r.state.Identity,
+		Moved: p.got.Moved, Identity: r.state.Identity, Now: workflow.Now(ctx),
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -211,7 +211,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	p.checked = true
 	in := activities.PostCheckInput{
 		Desired: p.desired, Generation: p.generation, Observed: p.got.Observed, Memory: r.state.Memory,
-		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes,
+		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes, Now: workflow.Now(ctx),
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true
