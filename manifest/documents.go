@@ -16,7 +16,7 @@ type Document struct {
 // Documents returns the documents of files and folders without checking them: what
 // cannot be read has none. Its error is about the paths themselves.
 func Documents(paths ...string) ([]Document, error) {
-	l := &loader{byName: map[string][]*draft{}}
+	l := &loader{byName: map[string][]*draft{}, keepForeign: true}
 	files := l.files(paths)
 	if len(l.issues) > 0 {
 		return nil, l.issues.sorted(files)

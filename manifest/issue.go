@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/types"
 )
 
@@ -44,12 +44,13 @@ type Issue struct {
 // InvalidManifest is the rule of every issue that needs no published types.
 const InvalidManifest types.Rule = "invalid-manifest"
 
-// String returns "file:line:column: path: message" without absent parts and without
-// control characters. A warning has the word before the path.
+// String returns "file:line:column: path: message" without absent parts, on one line and
+// without characters that act on a terminal: names that contain some are quoted, and
+// messages have escapes. A warning has the word before the path.
 func (f Issue) String() string {
 	var b strings.Builder
 	if f.File != "" {
-		b.WriteString(f.File)
+		b.WriteString(text.Name(f.File))
 		if f.Line > 0 {
 			fmt.Fprintf(&b, ":%d", f.Line)
 			if f.Column > 0 {
@@ -62,26 +63,15 @@ func (f Issue) String() string {
 		b.WriteString("warning: ")
 	}
 	b.WriteString(f.Text())
-	return Printable(b.String())
+	return b.String()
 }
 
-// Text returns "path: message" without control characters.
+// Text returns "path: message" as String does.
 func (f Issue) Text() string {
 	if f.Path == "" {
-		return Printable(f.Message)
+		return text.Visible(f.Message)
 	}
-	return Printable(f.Path + ": " + f.Message)
-}
-
-// Printable returns a text without characters that move a terminal's cursor or reverse
-// its direction. Names of files and properties may contain them.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
-			return -1
-		}
-		return r
-	}, text)
+	return text.Name(f.Path) + ": " + text.Visible(f.Message)
 }
 
 // Issues is the error of Load: all issues, by file and line.

@@ -30,7 +30,7 @@ func TestFieldIssues(t *testing.T) {
 		"NotMapping": {
 			reason: "a list is not a manifest",
 			yaml:   "- a\n- b\n",
-			want:   "m.yaml:1:1: a manifest is a mapping with the fields type, name, owner, body, reconcile, labels; found a list",
+			want:   "m.yaml:1:1: is no manifest: that is a mapping with the fields type, name, owner, body, reconcile, labels; found a list; correct it, or move the file elsewhere",
 		},
 		"UnknownField": {
 			reason: "a misspelt field suggests a similar one",

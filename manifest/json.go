@@ -20,6 +20,7 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 	tree := &jsonTree{loader: l, file: file, data: data, decoder: decoder}
 	var documents []*node
 	for {
+		before := len(l.issues)
 		root, err := tree.node(newPath(), 0)
 		if errors.Is(err, io.EOF) {
 			return documents
@@ -28,12 +29,17 @@ func (l *loader) readJSON(file string, data []byte) []*node {
 			l.report(Issue{File: file, Line: tree.errorLine(err), Message: "broken JSON: " + jsonErrorText(err)})
 			return documents
 		}
-		switch root.kind {
-		case kindList:
-			documents = append(documents, root.items...)
-		case kindNull:
-		default:
-			documents = append(documents, root)
+		roots, paths := []*node{root}, []string{""}
+		if root.kind == kindList {
+			roots, paths = root.items, nil
+			for i := range roots {
+				paths = append(paths, fmt.Sprintf("[%d]", i))
+			}
+		}
+		for i, document := range roots {
+			if document.kind != kindNull && !l.dropForeign(file, document, before, paths[i]) {
+				documents = append(documents, document)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -50,7 +51,7 @@ type Source struct {
 }
 
 // String returns "file:line".
-func (s Source) String() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+func (s Source) String() string { return fmt.Sprintf("%s:%d", text.Name(s.File), s.Line) }
 
 // guid is the form of a subscription ID.
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
@@ -121,6 +122,8 @@ type loader struct {
 	byName map[string][]*draft
 	// typeChecks are by type@version.
 	typeChecks map[string]typeCheck
+	// keepForeign keeps documents that are no manifests.
+	keepForeign bool
 	// locating is the chain of owners being located, for cycles.
 	locating []*draft
 }

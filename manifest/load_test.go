@@ -181,7 +181,7 @@ func TestLoad(t *testing.T) {
 			if err != nil {
 				t.Fatalf("\n%s\n%v", tc.reason, err)
 			}
-			if diff := cmp.Diff(text(t, tc.want), text(t, set.Resources)); diff != "" {
+			if diff := cmp.Diff(textOf(t, tc.want), textOf(t, set.Resources)); diff != "" {
 				t.Errorf("\n%s\n-want +got:\n%s", tc.reason, diff)
 			}
 			if len(set.Sources) != len(set.Resources) {
@@ -192,7 +192,7 @@ func TestLoad(t *testing.T) {
 }
 
 // text returns each resource as one line of JSON, as histories keep it.
-func text(t *testing.T, resources []resource.Desired) []string {
+func textOf(t *testing.T, resources []resource.Desired) []string {
 	t.Helper()
 	var lines []string
 	for _, d := range resources {
@@ -245,10 +245,7 @@ func TestLoadManySources(t *testing.T) {
 			want: "a.json:2:2: type: \"A.B/c\" has no api-version; write it like A.B/c@2023-08-15\n" +
 				"a.json:3:2: name: found a number; a name is a text, write it in quotes\n" +
 				"a.json:5:2: body.a: duplicate key, first in line 4; remove one\n" +
-				"b.yaml:1:1: x: unknown field; allowed: type, name, owner, body, reconcile, labels\n" +
-				"b.yaml:1:1: type: is missing or not a text; write type: Provider.Namespace/type@api-version\n" +
-				"b.yaml:1:1: name: is missing; write the resource's name\n" +
-				"b.yaml:1:1: body: is missing; write body: {} for a resource without properties\n" +
+				"b.yaml:1:1: is no manifest: that is a mapping with the fields type, name, owner, body, reconcile, labels; found other fields; correct it, or move the file elsewhere\n" +
 				"c.json:3: broken JSON: invalid character 'x' looking for beginning of value; check commas, quotes and brackets here (JSON has no comments)",
 		},
 		"TwoFiles": {

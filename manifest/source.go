@@ -3,11 +3,12 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/armature-io/armature/internal/regular"
 )
 
 // maxFileBytes is the maximum size of one file: far larger than manifests, small
@@ -56,6 +57,7 @@ func (l *loader) files(paths []string) []string {
 // folder returns the manifests of a folder in lexical order.
 func (l *loader) folder(root string) []string {
 	var files []string
+	found := 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			l.report(Issue{File: path, Message: unreadable(err)})
@@ -71,17 +73,37 @@ func (l *loader) folder(root string) []string {
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".yaml", ".yml", ".json":
-			files = append(files, path)
+			if l.isInside(root, path, entry) {
+				files = append(files, path)
+			}
+			found++
 		}
 		return nil
 	})
 	if err != nil {
 		l.report(Issue{File: root, Message: unreadable(err)})
 	}
-	if len(files) == 0 {
+	if found == 0 {
 		l.report(Issue{File: root, Message: "the folder contains no *.yaml, *.yml or *.json file; name another folder, or files"})
 	}
 	return files
+}
+
+// isInside reports whether an entry of a folder is in the folder, with all links followed.
+// A link out of it is an issue: the author of a folder does not choose which other files
+// the user reads.
+func (l *loader) isInside(root, path string, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return true
+	}
+	inside, err := regular.IsWithin(root, path)
+	switch {
+	case err != nil:
+		l.report(Issue{File: path, Message: unreadable(err)})
+	case !inside:
+		l.report(Issue{File: path, Message: "is a link out of the folder, which is not followed; copy the file into the folder, or name it by itself"})
+	}
+	return inside && err == nil
 }
 
 // isRules reports whether a file has the name of a rule file, x.rules.yaml.
@@ -92,29 +114,21 @@ func isRules(name string) bool {
 
 // content returns the bytes of one file or of stdin.
 func (l *loader) content(file string) ([]byte, bool) {
-	var from io.Reader
-	if file == stdinName {
-		if l.options.Stdin == nil {
-			l.report(Issue{File: file, Message: "stdin is not available; name a file or a folder"})
-			return nil, false
-		}
-		from = l.options.Stdin
-	} else {
-		opened, err := os.Open(file)
-		if err != nil {
-			l.report(Issue{File: file, Message: unreadable(err)})
-			return nil, false
-		}
-		defer opened.Close()
-		from = opened
-	}
-	data, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
+	var (
+		data []byte
+		err  error
+	)
 	switch {
-	case err != nil:
-		l.report(Issue{File: file, Message: unreadable(err)})
+	case file != stdinName:
+		data, err = regular.Read(file, maxFileBytes)
+	case l.options.Stdin == nil:
+		l.report(Issue{File: file, Message: "stdin is not available; name a file or a folder"})
 		return nil, false
-	case len(data) > maxFileBytes:
-		l.report(Issue{File: file, Message: fmt.Sprintf("the file is larger than %d MiB; split it", maxFileBytes>>20)})
+	default:
+		data, err = regular.ReadAll(l.options.Stdin, maxFileBytes)
+	}
+	if err != nil {
+		l.report(Issue{File: file, Message: unreadable(err)})
 		return nil, false
 	}
 	return data, true
@@ -125,6 +139,12 @@ func (l *loader) content(file string) ([]byte, bool) {
 func unreadable(err error) string {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
+	}
+	if _, ok := errors.AsType[*regular.SizeError](err); ok {
+		return err.Error() + "; split it"
+	}
+	if errors.Is(err, regular.ErrSpecial) {
+		return fmt.Sprintf("cannot be read: %v; name a file, or pipe the manifests into `-f -`", err)
 	}
 	return fmt.Sprintf("cannot be read: %v; check the path and its permissions", err)
 }

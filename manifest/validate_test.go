@@ -99,9 +99,9 @@ func TestValidatePositions(t *testing.T) {
 			},
 		},
 		"Control": {
-			reason: "control characters of a name are dropped",
+			reason: "a name with control characters is quoted",
 			text:   validAccount + "  properties: {\"a\\e[2Jb\\u202e\": 1}\n",
-			want:   []string{"m.yaml:8:16: warning: body.properties['a[2Jb']: unknown property; `armature explain Microsoft.Storage/storageAccounts@2023-01-01.properties` lists the known ones"},
+			want:   []string{"m.yaml:8:16: warning: \"body.properties['a\\x1b[2Jb\\u202e']\": unknown property; `armature explain Microsoft.Storage/storageAccounts@2023-01-01.properties` lists the known ones"},
 		},
 	})
 }

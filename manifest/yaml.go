@@ -35,8 +35,12 @@ func (l *loader) readYAML(file string, data []byte) []*node {
 			return documents
 		}
 		tree := &yamlTree{loader: l, file: file, budget: maxNodes}
+		before := len(l.issues)
 		root := tree.node(&document, newPath(), 0)
-		if root != nil && root.kind != kindNull && tree.budget > 0 {
+		if root == nil && document.Content[0].Kind == yaml.ScalarNode {
+			root = &node{kind: kindText, position: start(document.Content[0])}
+		}
+		if root != nil && root.kind != kindNull && !l.dropForeign(file, root, before, "") && tree.budget > 0 {
 			documents = append(documents, root)
 		}
 	}

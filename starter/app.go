@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
@@ -31,6 +33,8 @@ type app struct {
 	// user can be asked.
 	terminal, interactive bool
 	color                 bool
+	// ink marks what only Armature may write. run sets it.
+	ink console.Ink
 	// size returns the width and height of the terminal in characters.
 	size        func() (width, height int)
 	environment cli.Environment
@@ -112,13 +116,19 @@ func actor() string {
 // Output goes to the app's streams; an error is one sentence on err.
 func run(ctx context.Context, a *app, args []string) int {
 	defer a.disconnect()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	a.ink = console.NewInk()
+	out, errs := console.NewWriter(a.out, a.ink), console.NewWriter(a.err, a.ink)
+	defer func(in io.Reader, out, err io.Writer) { a.in, a.out, a.err = in, out, err }(a.in, a.out, a.err)
+	a.in, a.out, a.err = console.Reader(ctx, a.in), out, errs
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(a.err, "%s: %s\n", root.Name(), cli.CommandErrorText(root, err))
+		a.note("%s: %s", root.Name(), cli.CommandErrorText(root, err))
 	}
-	return cli.ExitCode(err)
+	return console.Conclude(ctx, cli.ExitCode(err), err == nil || errors.Is(err, errChanges), out, errs)
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -200,5 +210,5 @@ func (a *app) note(format string, args ...any) { fmt.Fprintf(a.err, format+"\n",
 
 // painter returns the painter of the current time.
 func (a *app) painter() screen.Painter {
-	return screen.Painter{Now: a.now(), Color: a.color, TaskQueue: a.taskQueue}
+	return screen.Painter{Now: a.now(), Ink: a.ink.WithColors(a.color), TaskQueue: a.taskQueue}
 }

@@ -25,12 +25,12 @@ func TestExitCodes(t *testing.T) {
 		},
 		"unknown field and missing api-version": {
 			reason: "all issues of all files at once",
-			files:  map[string]string{"a.yaml": "type: Microsoft.Kusto/clusters\nname: a\nbody: {}\n", "b.yaml": "tpye: x\n"},
+			files:  map[string]string{"a.yaml": "type: Microsoft.Kusto/clusters\nname: a\nbody: {}\n", "b.yaml": "tpye: Microsoft.Kusto/clusters\n"},
 			args:   []string{"apply", "-f", "DIR"}, code: cli.ExitBadInput, stderr: []string{"a.yaml:1", "b.yaml:1", "tpye"},
 		},
 		"issues of delete -f": {
 			reason: "the same check before a deletion",
-			files:  map[string]string{"a.yaml": "tpye: x\n"}, args: []string{"delete", "-f", "DIR"},
+			files:  map[string]string{"a.yaml": "tpye: Microsoft.Kusto/clusters\n"}, args: []string{"delete", "-f", "DIR"},
 			code: cli.ExitBadInput, stderr: []string{"nothing was started", "tpye"},
 		},
 		"subscription that is no GUID": {

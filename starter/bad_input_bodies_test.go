@@ -72,11 +72,11 @@ func badSets() map[string]badInput {
 		"set cycle":  file("neither can be first", badAccount+"body: {x: {$ref: net}}\n---\n"+net+"body: {x: {$ref: acc}}\n"),
 		"set inline": file("two writers of one subnet", net+"body: {properties: {subnets: [{name: a}]}}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2023-05-01\nname: a\nowner: net\nbody: {}\n"),
 		"set of many faults": {reason: "all issues of all files at once", files: map[string]string{
-			"a.yaml": "type: Microsoft.Kusto/clusters\nname: a\nbody: {}\n", "b.yaml": "tpye: x\n", "c.yaml": "type: [\n",
+			"a.yaml": "type: Microsoft.Kusto/clusters\nname: a\nbody: {}\n", "b.yaml": "tpye: Microsoft.Kusto/clusters\n", "c.yaml": "type: [\n",
 		}},
-		"set for a deletion": {reason: "the same check before a deletion", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"delete", "--yes", "-f", "DIR"}},
-		"set for a wait":     {reason: "the same check before a wait", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"wait", "-f", "DIR"}},
-		"set for a plan":     {reason: "a plan's codes are its own", files: map[string]string{"m.yaml": "tpye: x\n"}, args: []string{"plan", "-f", "DIR"}, code: cli.ExitFailed},
+		"set for a deletion": {reason: "the same check before a deletion", files: map[string]string{"m.yaml": "tpye: Microsoft.Kusto/clusters\n"}, args: []string{"delete", "--yes", "-f", "DIR"}},
+		"set for a wait":     {reason: "the same check before a wait", files: map[string]string{"m.yaml": "tpye: Microsoft.Kusto/clusters\n"}, args: []string{"wait", "-f", "DIR"}},
+		"set for a plan":     {reason: "a plan's codes are its own", files: map[string]string{"m.yaml": "tpye: Microsoft.Kusto/clusters\n"}, args: []string{"plan", "-f", "DIR"}, code: cli.ExitFailed},
 		"set for a prune":    {reason: "a later prune would not know it", files: map[string]string{"m.yaml": badAccount + "body: {}\n"}, args: []string{"apply", "-f", "DIR", "--prune", "-l", "stack=prod"}},
 	}
 }

@@ -70,7 +70,7 @@ func badYAML() map[string]badInput {
 		"YAML CRLF":             file("lines of another system keep their numbers", "type: a@b\r\nname: b\r\nbody: {}\r\nnmae: x\r\n"),
 		"YAML BOM":              file("a mark at the beginning changes no line", "\ufefftype: a@b\nname: b\nbody: {}\n"),
 		"YAML key twice":        file("the second would win silently", badAccount+"body:\n  location: a\n  location: b\n"),
-		"YAML bomb":             file("a small file becomes a large tree", badAccount+"body: {}\nreconcile: {}\nlabels: {}\n---\n"+bomb),
+		"YAML bomb":             file("a small file becomes a large tree", badAccount+"body: {}\nreconcile: {}\nlabels: {}\n---\ntype: A.B/c@2020-01-01\n"+bomb),
 		"YAML alias of itself":  file("a tree without end", badAccount+"body: &a {x: *a}\n"),
 		"YAML unknown alias":    file("an undefined anchor", badAccount+"body: *nowhere\n"),
 		"YAML nesting":          file("deeper than any manifest", badAccount+"body: {x: "+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}\n"),

@@ -7,16 +7,13 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/armature-io/armature/starter/internal/console"
 )
 
 // version is set by -ldflags "-X main.version=v1.2.3".
 var version = "dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, newApp(), os.Args[1:])
-	stop()
-	os.Exit(code)
+	os.Exit(console.Main(func(ctx context.Context) int { return run(ctx, newApp(), os.Args[1:]) }))
 }

@@ -122,7 +122,7 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 			return err
 		}
 	} else {
-		a.printf("%s", p.Text(how.output == cli.FormatWide, a.color))
+		a.printf("%s", p.Text(how.output == cli.FormatWide, a.painter().Ink))
 	}
 	if how.file != "" {
 		if err := p.Write(how.file, set, a.by, a.now()); err != nil {
@@ -226,7 +226,7 @@ func (a *app) countStale(ctx context.Context, b *connection, file plan.File) (in
 			a.note("changed since the plan:")
 		}
 		a.note("%s  was planned to be %s", cli.KindAndName(spec.Desired.ID), spec.PlannedAction())
-		a.printf("%s", now.Resources[i].Text(a.color))
+		a.printf("%s", now.Resources[i].Text(a.painter().Ink))
 	}
 	return n, nil
 }

@@ -140,6 +140,7 @@ func (a *app) validate(r report.Report, output report.Format) error {
 			return cli.BadInput("%s", issue.Text())
 		}
 	}
+	r.Ink = a.ink
 	if err := r.Write(a.out, output); err != nil {
 		return err
 	}

@@ -217,5 +217,5 @@ func (p *progress) draw(outcomes []await.Outcome) {
 	}
 	width, height := p.app.size()
 	lines := p.app.painter().Tree(list, width, height)
-	p.block.Draw(p.app.out, append(lines, fmt.Sprintf("%d of %d %s", done, len(outcomes), p.goal.Adjective())))
+	p.block.Draw(p.app.out, p.app.ink, append(lines, fmt.Sprintf("%d of %d %s", done, len(outcomes), p.goal.Adjective())))
 }

@@ -133,7 +133,7 @@ func (w *watcher) show(f frame) error {
 		err = w.append(f, "---\n"+out)
 	case w.app.terminal:
 		width, height := w.app.size()
-		w.block.Draw(w.app.out, screen.Crop(out+notes, width, height))
+		w.block.Draw(w.app.out, w.app.ink, screen.Crop(out+notes, width, height))
 		return nil
 	case f.lines != nil:
 		w.log(f.lines(w.app), at)

@@ -21,7 +21,7 @@ const maxLines = 300
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/nearest", "internal/servertime", "internal/text"},
+	{"internal/nearest", "internal/regular", "internal/servertime", "internal/text"},
 	{"resource"},
 	{"types"},
 	{"manifest", "drift", "arm", "secrets"},
@@ -30,7 +30,8 @@ var layers = [][]string{
 	{"activities"},
 	{"workflows"},
 	{"fleet"},
-	{"service", "starter/internal/cli"},
+	{"service", "starter/internal/console"},
+	{"starter/internal/cli"},
 	{"starter/internal/backend"},
 	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
 	{"starter/internal/schema", "starter/internal/skeleton"},

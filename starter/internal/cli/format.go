@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
@@ -55,24 +56,41 @@ func (f *Format) Type() string { return "format" }
 // IsMachine reports whether a program reads the output.
 func (f Format) IsMachine() bool { return f == FormatJSON || f == FormatYAML }
 
-// Write writes a value as JSON, or as YAML with the same names.
+// Write writes a value as JSON, or as YAML with the same names. What could act on a
+// terminal is escaped, so that the document loses nothing.
 func (f Format) Write(out io.Writer, value any) error {
 	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	if f == FormatJSON {
-		fmt.Fprintf(out, "%s\n", raw)
-		return nil
+		_, err = fmt.Fprintf(out, "%s\n", console.JSON(raw))
+		return err
 	}
 	var names any
-	if err := yaml.Unmarshal(raw, &names); err != nil {
+	// YAML reads JSON, except for raw control characters.
+	if err := yaml.Unmarshal(console.YAML(raw), &names); err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
-	encoded, err := yaml.Marshal(names)
+	var node yaml.Node
+	if err := node.Encode(names); err != nil {
+		return fmt.Errorf("write YAML: %w", err)
+	}
+	QuoteNodes(&node)
+	encoded, err := yaml.Marshal(&node)
 	if err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
-	fmt.Fprintf(out, "%s", encoded)
-	return nil
+	_, err = fmt.Fprintf(out, "%s", console.YAML(encoded))
+	return err
+}
+
+// QuoteNodes puts texts in double quotes where console.YAML needs them.
+func QuoteNodes(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode && console.NeedsQuotes(node.Value) {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, content := range node.Content {
+		QuoteNodes(content)
+	}
 }

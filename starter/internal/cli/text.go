@@ -2,9 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/armature-io/armature/internal/text"
 )
@@ -41,16 +39,8 @@ func Clock(t, now time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// OneLine returns a text on one line, without control characters: texts from Azure
-// must not move a terminal's cursor.
-func OneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, strings.Join(strings.Fields(s), " "))
-}
+// OneLine returns a text on one line, without characters that act on a terminal.
+func OneLine(s string) string { return text.OneLine(s) }
 
 // Cut returns at most maxRunes characters of a text on one line.
 func Cut(s string, maxRunes int) string { return text.Cut(OneLine(s), maxRunes) }

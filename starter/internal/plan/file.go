@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/regular"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -21,6 +21,10 @@ import (
 
 // fileFormat is the version of the plan file.
 const fileFormat = 1
+
+// maxFileBytes is the maximum size of a plan file, four times the manifests that one file
+// may have.
+const maxFileBytes = 64 << 20
 
 // File is what `plan --out` writes: everything that `apply --plan-file` sends, and
 // the fingerprints by which it notices changes. Secrets are in it as $secret markers
@@ -72,8 +76,8 @@ func (p Plan) Write(path string, set manifest.Set, by string, now time.Time) err
 	if err != nil {
 		return fmt.Errorf("encode the plan: %w", err)
 	}
-	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
-		return cli.Failed("write the plan: %w", err)
+	if err := regular.Create(path, append(raw, '\n')); err != nil {
+		return cli.Failed("write the plan: %w; name a file that is new, or a plan to replace", err)
 	}
 	return nil
 }
@@ -91,7 +95,7 @@ func (f File) sum() (string, error) {
 
 // ReadFile reads a file of Write. It rejects any other file.
 func ReadFile(path string) (File, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := regular.Read(path, maxFileBytes)
 	if err != nil {
 		return File{}, cli.BadInput("read the plan: %w; make one with `armature plan --out FILE`", err)
 	}

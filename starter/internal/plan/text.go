@@ -5,33 +5,35 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/armature-io/armature/starter/internal/console"
+	colors "github.com/jedib0t/go-pretty/v6/text"
 )
 
 // mark is the sign of an action and its color.
 type mark struct {
 	sign  string
-	color text.Color
+	color colors.Color
 }
 
 var marks = map[activities.PlanAction]mark{
-	activities.PlanCreate:  {"+", text.FgGreen},
-	activities.PlanUpdate:  {"~", text.FgYellow},
-	activities.PlanDelete:  {"-", text.FgRed},
-	activities.PlanBlocked: {"!", text.FgYellow},
-	activities.PlanError:   {"x", text.FgRed},
-	activities.PlanNone:    {"=", text.FgCyan},
+	activities.PlanCreate:  {"+", colors.FgGreen},
+	activities.PlanUpdate:  {"~", colors.FgYellow},
+	activities.PlanDelete:  {"-", colors.FgRed},
+	activities.PlanBlocked: {"!", colors.FgYellow},
+	activities.PlanError:   {"x", colors.FgRed},
+	activities.PlanNone:    {"=", colors.FgCyan},
 }
 
 // Text returns the changes and a summary. Resources that are in sync are counted
 // only, unless wide.
-func (p Plan) Text(wide, color bool) string {
+func (p Plan) Text(wide bool, ink console.Ink) string {
 	var b strings.Builder
 	for _, c := range p.Resources {
 		if wide || !c.isInSync() {
-			b.WriteString(c.Text(color))
+			b.WriteString(c.Text(ink))
 		}
 	}
 	if b.Len() > 0 {
@@ -47,28 +49,25 @@ func (c Change) isInSync() bool {
 }
 
 // Text returns one change with its differences.
-func (c Change) Text(color bool) string {
+func (c Change) Text(ink console.Ink) string {
 	var b strings.Builder
 	m := marks[c.Action]
-	line := m.sign + " " + cli.KindAndName(c.ID) + "  " + c.actionText()
-	if color {
-		line = m.color.EscapeSeq() + line + text.Reset.EscapeSeq()
-	}
-	fmt.Fprintf(&b, "%s\n", line)
+	line := m.sign + " " + cli.KindAndName(c.ID) + "  " + cli.OneLine(c.actionText())
+	fmt.Fprintf(&b, "%s\n", ink.Paint(m.color, line))
 	for _, d := range c.Differences {
-		fmt.Fprintf(&b, "    %s: %s -> %s  (%s)\n", d.Path, d.Observed, d.Desired, d.Rule)
+		fmt.Fprintf(&b, "    %s: %s -> %s  (%s)\n", text.Name(d.Path), text.Visible(d.Observed), text.Visible(d.Desired), d.Rule)
 	}
 	if c.More > 0 {
 		fmt.Fprintf(&b, "    and %s\n", cli.Count(c.More, "more difference"))
 	}
 	for _, path := range c.Drops {
-		fmt.Fprintf(&b, "    %s: removed by the PUT, because the manifest does not set it\n", path)
+		fmt.Fprintf(&b, "    %s: removed by the PUT, because the manifest does not set it\n", text.Name(path))
 	}
 	if c.MoreDrops > 0 {
 		fmt.Fprintf(&b, "    and %s\n", cli.Count(c.MoreDrops, "more removal"))
 	}
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(&b, "    warning: %s\n", warning)
+		fmt.Fprintf(&b, "    warning: %s\n", cli.OneLine(warning))
 	}
 	return b.String()
 }

@@ -1,16 +1,22 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/armature-io/armature/internal/regular"
 	"github.com/armature-io/armature/starter/internal/cli"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 )
+
+// maxFileBytes bounds a history: Temporal ends a workflow at 50 MB, and JSON is a
+// multiple of that.
+const maxFileBytes = 512 << 20
 
 // Source is one history that can be read. WorkflowID is "" if only the history
 // knows it.
@@ -46,12 +52,11 @@ func escapeGlob(path string) string {
 }
 
 func readFile(path string) (*historypb.History, error) {
-	file, err := os.Open(path)
+	raw, err := regular.Read(path, maxFileBytes)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	history, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
+	history, err := client.HistoryFromJSON(bytes.NewReader(raw), client.HistoryJSONOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("not a history in JSON (temporal workflow show --output json): %w", err)
 	}

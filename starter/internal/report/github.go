@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/manifest"
 )
 
@@ -25,7 +26,7 @@ func (r Report) writeGitHub(w io.Writer) error {
 		var properties []string
 		add := func(name, value string) { properties = append(properties, name+"="+githubProperty.Replace(value)) }
 		if issue.File != "" {
-			add("file", manifest.Printable(issue.File))
+			add("file", text.Visible(issue.File))
 		}
 		if issue.Line > 0 {
 			add("line", fmt.Sprint(issue.Line))
@@ -34,7 +35,7 @@ func (r Report) writeGitHub(w io.Writer) error {
 			add("col", fmt.Sprint(issue.Column))
 		}
 		add("title", string(issue.Rule))
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", command, strings.Join(properties, ","), githubMessage.Replace(issue.Text())); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s %s::%s\n", r.Ink.Control("::"), command, strings.Join(properties, ","), githubMessage.Replace(issue.Text())); err != nil {
 			return fmt.Errorf("write the report: %w", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
@@ -57,7 +58,7 @@ func (r Report) writeJUnit(w io.Writer) error {
 				noted = append(noted, issue.String())
 			}
 		}
-		name := manifest.Printable(file)
+		name := text.Name(file)
 		test := junitCase{Name: name, Class: "armature.validate", File: name, Out: strings.Join(noted, "\n")}
 		if len(failed) > 0 {
 			suite.Failures++

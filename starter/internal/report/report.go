@@ -3,6 +3,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
 )
 
 // Format is an output format.
@@ -57,6 +59,8 @@ type Report struct {
 	Strict bool
 	// Version is the version of this program.
 	Version string
+	// Ink lets the annotations of GitHub pass.
+	Ink console.Ink
 }
 
 // Summary returns "40 manifests, 2 faults, 1 warning".
@@ -65,7 +69,8 @@ func (r Report) Summary() string {
 		cli.Count(len(r.Issues.Of(manifest.SeverityFault)), "fault"), cli.Count(len(r.Issues.Of(manifest.SeverityWarning)), "warning"))
 }
 
-// Write writes a report. Control characters of files and manifests are dropped.
+// Write writes a report. Names with characters that act on a terminal are quoted, or
+// escaped in JSON.
 func (r Report) Write(w io.Writer, format Format) error {
 	switch format {
 	case JSON:
@@ -106,18 +111,23 @@ func (r Report) writeJSON(w io.Writer) error {
 	}{r.Manifests, len(r.Issues.Of(manifest.SeverityFault)), len(r.Issues.Of(manifest.SeverityWarning)), []jsonIssue{}}
 	for _, i := range r.Issues {
 		document.Issues = append(document.Issues, jsonIssue{
-			File: manifest.Printable(i.File), Line: i.Line, Column: i.Column, Severity: string(i.Severity), Rule: string(i.Rule),
-			Path: manifest.Printable(i.Path), Message: manifest.Printable(i.Message), Suggestion: manifest.Printable(i.Suggestion),
+			File: i.File, Line: i.Line, Column: i.Column, Severity: string(i.Severity), Rule: string(i.Rule),
+			Path: i.Path, Message: i.Message, Suggestion: i.Suggestion,
 		})
 	}
 	return writeIndented(w, document)
 }
 
 func writeIndented(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
+	err := encoder.Encode(value)
+	if err == nil {
+		_, err = w.Write(console.JSON(raw.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

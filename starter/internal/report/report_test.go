@@ -16,6 +16,10 @@ import (
 // odd is a text with everything that a format must escape.
 const odd = "a%b\r\nc:d,e<f>&\"g\"'h\x1b[31m\u202eü"
 
+// shownOdd is path and message of the sample as text: a name that acts on a terminal is
+// quoted, a message has escapes.
+const shownOdd = `"body.a%b\r\nc:d,e<f>&\"g\"'h\x1b[31m\u202eü": a%b\r\nc:d,e<f>&"g"'h\x1b[31m\u202eü`
+
 // sample is a report with odd names and every kind of position.
 func sample() Report {
 	return Report{Version: "1.2.3", Report: manifest.Report{
@@ -55,7 +59,7 @@ func TestNoControlCharacters(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	want := "stack/a b.yaml:3:7: body.a%bc:d,e<f>&\"g\"'h[31mü: a%bc:d,e<f>&\"g\"'h[31mü\n" +
+	want := "stack/a b.yaml:3:7: " + shownOdd + "\n" +
 		"stack/a b.yaml:4: warning: second\n/abs/gone.yaml: cannot be read\n"
 	if diff := cmp.Diff(want, written(t, sample(), Table)); diff != "" {
 		t.Errorf("a line for each issue (-want +got):\n%s", diff)
@@ -67,7 +71,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(written(t, sample(), JSON)), &got); err != nil {
 		t.Fatal(err)
 	}
-	const text = "a%bc:d,e<f>&\"g\"'h[31mü"
+	const text = odd
 	want := map[string]any{"manifests": 40.0, "faults": 2.0, "warnings": 1.0, "issues": []any{
 		map[string]any{"file": "stack/a b.yaml", "line": 3.0, "column": 7.0, "severity": "fault", "rule": "unknown-property", "path": "body." + text, "message": text, "suggestion": "x"},
 		map[string]any{"file": "stack/a b.yaml", "line": 4.0, "severity": "warning", "rule": "letter-case", "message": "second"},
@@ -87,9 +91,9 @@ func TestGitHub(t *testing.T) {
 		strict bool
 		want   string
 	}{
-		"default": {"the runner reads % and, in properties, : and , as syntax", false, "::error file=stack/a b.yaml,line=3,col=7,title=unknown-property::body.a%25bc:d,e<f>&\"g\"'h[31mü: a%25bc:d,e<f>&\"g\"'h[31mü\n" +
+		"default": {"the runner reads % and, in properties, : and , as syntax", false, "::error file=stack/a b.yaml,line=3,col=7,title=unknown-property::" + strings.ReplaceAll(shownOdd, "%", "%25") + "\n" +
 			"::warning file=stack/a b.yaml,line=4,title=letter-case::second\n::error file=/abs/gone.yaml,title=invalid-manifest::cannot be read\n"},
-		"strict": {"what fails the command is an error", true, "::error file=stack/a b.yaml,line=3,col=7,title=unknown-property::body.a%25bc:d,e<f>&\"g\"'h[31mü: a%25bc:d,e<f>&\"g\"'h[31mü\n" +
+		"strict": {"what fails the command is an error", true, "::error file=stack/a b.yaml,line=3,col=7,title=unknown-property::" + strings.ReplaceAll(shownOdd, "%", "%25") + "\n" +
 			"::error file=stack/a b.yaml,line=4,title=letter-case::second\n::error file=/abs/gone.yaml,title=invalid-manifest::cannot be read\n"},
 	}
 	for name, tc := range cases {
@@ -113,7 +117,7 @@ func TestJUnit(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	const line = "stack/a b.yaml:3:7: body.a%bc:d,e<f>&\"g\"'h[31mü: a%bc:d,e<f>&\"g\"'h[31mü"
+	const line = "stack/a b.yaml:3:7: " + shownOdd
 	want := []junitCase{
 		{Name: "stack/a b.yaml", Class: "armature.validate", File: "stack/a b.yaml", Failure: &junitFailure{Message: "1 issue", Type: "validation", Text: line}, Out: "stack/a b.yaml:4: warning: second"},
 		{Name: "clean.yaml", Class: "armature.validate", File: "clean.yaml"},
@@ -133,7 +137,7 @@ func TestSARIF(t *testing.T) {
 	if err := json.Unmarshal([]byte(written(t, sample(), SARIF)), &got); err != nil {
 		t.Fatal(err)
 	}
-	const text = "a%bc:d,e<f>&\"g\"'h[31mü"
+	const text = odd
 	rule := func(id, description string) any {
 		return map[string]any{"id": id, "shortDescription": map[string]any{"text": description}}
 	}
@@ -157,7 +161,7 @@ func TestSARIF(t *testing.T) {
 			}}},
 			"columnKind": "unicodeCodePoints",
 			"results": []any{
-				map[string]any{"ruleId": "unknown-property", "ruleIndex": 0.0, "level": "error", "message": map[string]any{"text": "body." + text + ": " + text},
+				map[string]any{"ruleId": "unknown-property", "ruleIndex": 0.0, "level": "error", "message": map[string]any{"text": shownOdd},
 					"locations": location("stack/a%20b.yaml", map[string]any{"region": map[string]any{"startLine": 3.0, "startColumn": 7.0}, "name": "body." + text})},
 				map[string]any{"ruleId": "letter-case", "ruleIndex": 1.0, "level": "warning", "message": map[string]any{"text": "second"},
 					"locations": location("stack/a%20b.yaml", map[string]any{"region": map[string]any{"startLine": 4.0}})},
@@ -197,5 +201,32 @@ func TestRulesAreDescribed(t *testing.T) {
 		if text := describe(rule); !strings.HasSuffix(text, ".") {
 			t.Errorf("rule %s has no description", rule)
 		}
+	}
+}
+
+// TestFormatsAreNotInjected checks that names and values of manifests stay text in every
+// format: no line, command, property, link or element of their own.
+func TestFormatsAreNotInjected(t *testing.T) {
+	const attack = "x\n::error file=a::b%0A]](http://evil.example)[a](http://evil.example)]]><x/>\u0000"
+	r := Report{Report: manifest.Report{Files: []string{attack}, Issues: manifest.Issues{
+		{File: attack, Line: 1, Path: attack, Message: attack, Severity: manifest.SeverityFault, Rule: manifest.InvalidManifest, Suggestion: attack},
+	}}}
+	if lines := strings.Split(written(t, r, GitHub), "\n"); len(lines) != 2 || strings.Count(lines[0], "%0A") != 0 || !strings.HasPrefix(lines[0], "::error file=x") {
+		t.Errorf("GitHub reads %q", lines)
+	}
+	var log sarifLog
+	if err := json.Unmarshal([]byte(written(t, r, SARIF)), &log); err != nil || strings.Contains(log.Runs[0].Results[0].Message.Text, "](") {
+		t.Errorf("a viewer of SARIF shows a link: %v %v", log, err)
+	}
+	if lines := strings.Split(written(t, r, Table), "\n"); len(lines) != 2 {
+		t.Errorf("the table has the lines %q", lines)
+	}
+	var suites junitSuites
+	if err := xml.Unmarshal([]byte(written(t, r, JUnit)), &suites); err != nil || len(suites.Suite.Cases) != 1 {
+		t.Errorf("JUnit has %d cases: %v", len(suites.Suite.Cases), err)
+	}
+	var document struct{ Issues []jsonIssue }
+	if err := json.Unmarshal([]byte(written(t, r, JSON)), &document); err != nil || len(document.Issues) != 1 || document.Issues[0].Path != attack {
+		t.Errorf("JSON has %v: %v", document.Issues, err)
 	}
 }

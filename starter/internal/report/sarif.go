@@ -82,11 +82,15 @@ func (r Report) writeSARIF(w io.Writer) error {
 			level = "warning"
 		}
 		run.Results = append(run.Results, sarifResult{
-			RuleID: id, RuleIndex: index, Level: level, Message: sarifText{issue.Text()}, Locations: []sarifLocation{sarifLocationOf(issue)},
+			RuleID: id, RuleIndex: index, Level: level, Message: sarifText{withoutLinks(issue.Text())}, Locations: []sarifLocation{sarifLocationOf(issue)},
 		})
 	}
 	return writeIndented(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
+
+// withoutLinks returns a message in which nothing is an embedded link, [text](target)
+// (SARIF 2.1.0, 3.11.6).
+func withoutLinks(message string) string { return strings.ReplaceAll(message, "](", "] (") }
 
 func sarifLocationOf(issue manifest.Issue) sarifLocation {
 	location := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{URI: fileURI(issue.File)}}}
@@ -94,7 +98,7 @@ func sarifLocationOf(issue manifest.Issue) sarifLocation {
 		location.Physical.Region = &sarifRegion{StartLine: issue.Line, StartColumn: issue.Column}
 	}
 	if issue.Path != "" {
-		location.Logical = []sarifLogical{{Name: manifest.Printable(issue.Path)}}
+		location.Logical = []sarifLogical{{Name: issue.Path}}
 	}
 	return location
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -248,7 +249,7 @@ func (d *page) differences() {
 
 // differenceText returns "path: observed -> desired".
 func differenceText(d resource.Difference) string {
-	return d.Path + ": " + cmp.Or(d.Observed, "(absent)") + " -> " + cmp.Or(d.Desired, "(absent)")
+	return text.Visible(d.Path + ": " + cmp.Or(d.Observed, "(absent)") + " -> " + cmp.Or(d.Desired, "(absent)"))
 }
 
 func (d *page) decisions() {

@@ -11,14 +11,15 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/workflows"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Painter draws views as of a time.
 type Painter struct {
-	Now   time.Time
-	Color bool
+	Now time.Time
+	Ink console.Ink
 	// TaskQueue is shown for resources without a known task queue.
 	TaskQueue string
 }
@@ -38,9 +39,6 @@ func (p Painter) phase(v backend.View) string {
 
 // paint colors a text: green is Ready, red needs an operator, yellow waits.
 func (p Painter) paint(s string, v backend.View) string {
-	if !p.Color {
-		return s
-	}
 	color := text.FgYellow
 	switch {
 	case v.Record.StuckStep != "":
@@ -50,7 +48,7 @@ func (p Painter) paint(s string, v backend.View) string {
 	case v.Phase == workflows.PhaseFailed || v.Overdue:
 		color = text.FgRed
 	}
-	return color.EscapeSeq() + s + text.Reset.EscapeSeq()
+	return p.Ink.Paint(color, s)
 }
 
 // Summary returns phase, reason and message in one line.
@@ -110,16 +108,16 @@ type Block struct {
 }
 
 // Draw replaces the block. It writes nothing if nothing changed.
-func (b *Block) Draw(out io.Writer, lines []string) {
+func (b *Block) Draw(out io.Writer, ink console.Ink, lines []string) {
 	joined := strings.Join(lines, "\n")
 	if joined == b.text {
 		return
 	}
 	up := ""
 	if b.height > 0 {
-		up = fmt.Sprintf("\x1b[%dA\r", b.height)
+		up = ink.Control(fmt.Sprintf("\x1b[%dA", b.height)) + ink.Control("\r")
 	}
-	fmt.Fprintf(out, "%s\x1b[J%s\n", up, joined)
+	fmt.Fprintf(out, "%s%s%s\n", up, ink.Control("\x1b[J"), joined)
 	b.text, b.height = joined, len(lines)
 }
 

@@ -1,0 +1,39 @@
+// Package console owns the streams and the signals of the CLI: one writer for all
+// output, an input that ends with its command, and the exit codes of signals. It must
+// not know what is written.
+package console
+
+import (
+	"crypto/rand"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Ink is the permission to write what a terminal or a CI system runs: colors, cursor
+// controls and workflow commands. Each is preceded by a mark, a random text of this run
+// that the Writer removes. Text from elsewhere cannot contain it, so the Writer needs no
+// guess about which escape sequences are Armature's. The mark has the form of an escape
+// sequence: tables count it as no columns. The zero Ink writes plain text.
+type Ink struct {
+	mark string
+	// Colors switches colors on.
+	Colors bool
+}
+
+// NewInk returns an Ink with a random mark and without colors.
+func NewInk() Ink { return Ink{mark: "\x1b[" + rand.Text() + "m"} }
+
+// WithColors returns an Ink with the same mark.
+func (i Ink) WithColors(on bool) Ink { return Ink{mark: i.mark, Colors: on} }
+
+// Paint returns a text in a color.
+func (i Ink) Paint(color text.Color, s string) string {
+	if !i.Colors {
+		return s
+	}
+	return i.Control(color.EscapeSeq()) + s + i.Control(text.Reset.EscapeSeq())
+}
+
+// Control returns one cursor control (`\r`, or an escape sequence) or the "::" of a
+// workflow command, with the mark that lets it pass.
+func (i Ink) Control(sequence string) string { return i.mark + sequence }
