@@ -124,7 +124,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	a.in, a.out, a.err = console.Reader(ctx, a.in), out, errs
 	root := a.rootCommand()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := console.Interrupted(ctx, root.ExecuteContext(ctx))
 	if err != nil && err.Error() != "" {
 		a.note("%s: %s", root.Name(), cli.CommandErrorText(root, err))
 	}
@@ -204,6 +204,12 @@ func wrapErrors(c *cobra.Command) {
 
 // printf writes to the user's output.
 func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
+
+// isClosed reports whether the output cannot be written any more; run reports why.
+func (a *app) isClosed() bool {
+	out, ok := a.out.(*console.Writer)
+	return ok && out.Err() != nil
+}
 
 // note writes one sentence to stderr, so that pipes get the output only.
 func (a *app) note(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }

@@ -68,7 +68,7 @@ func (a *app) completeNames(c *cobra.Command, args []string, _ string) ([]cobra.
 	var names []cobra.Completion
 	for _, r := range a.completions(c) {
 		if !slices.Contains(args, r.DisplayName()) {
-			names = append(names, cobra.CompletionWithDesc(r.DisplayName(), r.ID.Type()))
+			names = cli.Offer(names, r.DisplayName(), r.ID.Type())
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -87,7 +87,7 @@ func (a *app) completeLabels(c *cobra.Command, _ []string, typed string) ([]cobr
 	for label, n := range counts {
 		key, _, _ := strings.Cut(label, "=")
 		if before == "" || !strings.Contains(","+before, ","+key+"=") {
-			offers = append(offers, cobra.CompletionWithDesc(before+label, cli.Count(n, "resource")))
+			offers = cli.Offer(offers, before+label, cli.Count(n, "resource"))
 		}
 	}
 	slices.Sort(offers)

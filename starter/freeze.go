@@ -94,9 +94,7 @@ func (a *app) completeFreezes(c *cobra.Command, _ []string, _ string) ([]cobra.C
 	freezes, _, _ := b.Freezes(ctx)
 	var offers []cobra.Completion
 	for _, freeze := range freezes {
-		if freeze.Selector != "" {
-			offers = append(offers, cobra.CompletionWithDesc(freeze.Selector, "by "+freeze.By))
-		}
+		offers = cli.Offer(offers, freeze.Selector, "by "+freeze.By)
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp
 }

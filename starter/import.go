@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -129,15 +127,14 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 		return err
 	}
 	slices.SortFunc(results, func(x, y activities.ImportResourceResult) int { return strings.Compare(x.ID.Key(), y.ID.Key()) })
-	manifests := make([]string, len(results))
-	for i, result := range results {
-		if manifests[i], err = importer.Manifest(result, how.credential); err != nil {
-			return err
-		}
+	results, manifests, refused := importer.Manifests(results, how.credential)
+	for _, err := range refused {
+		failures++
+		a.note("%v", err)
 	}
 	if how.output == "-" {
 		a.printf("%s", strings.Join(manifests, "---\n"))
-	} else if err := a.writeManifests(how.output, results, manifests); err != nil {
+	} else if err := importer.WriteFiles(how.output, results, manifests, func(name, path string) { a.printf("%s  %s\n", name, path) }); err != nil {
 		return err
 	}
 	if failures > 0 {
@@ -162,6 +159,9 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 			var err error
 			inputs[i].Credential = how.credential
 			results[i], err = b.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), inputs[i])
+			if err == nil && !results[i].ID.Equal(inputs[i].ID) {
+				err = cli.Failed("the worker read %s instead; nothing of it was imported", results[i].ID)
+			}
 			return batch.WithName(cli.KindAndName(inputs[i].ID), err)
 		})
 		switch {
@@ -176,9 +176,9 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 			switch {
 			case result.Verdict.Stops():
 				failures++
-				a.note("%s  %s: %s", cli.KindAndName(result.ID), result.Verdict.Reason, result.Verdict.Message)
+				a.note("%s  %s", cli.KindAndName(result.ID), cli.OneLine(string(result.Verdict.Reason)+": "+result.Verdict.Message))
 			case result.Skipped != "":
-				a.note("%s  skipped: %s", cli.KindAndName(result.ID), result.Skipped)
+				a.note("%s  skipped: %s", cli.KindAndName(result.ID), cli.OneLine(result.Skipped))
 			default:
 				found = append(found, result)
 			}
@@ -188,29 +188,4 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 		}
 	}
 	return found, failures, nil
-}
-
-// writeManifests writes one file each into a folder. It overwrites no file.
-func (a *app) writeManifests(folder string, results []activities.ImportResourceResult, manifests []string) error {
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return cli.Failed("create the folder: %w", err)
-	}
-	used := map[string]int{}
-	for i, result := range results {
-		name := importer.FileName(result.ID)
-		if used[name]++; used[name] > 1 {
-			name = fmt.Sprintf("%s-%d", name, used[name])
-		}
-		path := filepath.Join(folder, name+".yaml")
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return cli.Failed("write %s: %w; existing files are not overwritten", path, err)
-		}
-		_, err = file.WriteString(manifests[i])
-		if err = errors.Join(err, file.Close()); err != nil {
-			return cli.Failed("write %s: %w", path, err)
-		}
-		a.printf("%s  %s\n", cli.KindAndName(result.ID), path)
-	}
-	return nil
 }

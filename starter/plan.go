@@ -26,7 +26,8 @@ const exitChanges = 2
 const planExitHelp = `Exit codes of plan:
   0  no changes
   2  changes, or a resource that is blocked
-  1  an error: bad flags or manifests, Temporal or Azure unreachable, a refused read`
+  1  an error: bad flags or manifests, Temporal or Azure unreachable, a refused read
+  130, 143, 141  ended by SIGINT (Ctrl-C), by SIGTERM, or by the end of the output's reader`
 
 // maxParallelDryRuns bounds concurrent dry runs.
 const maxParallelDryRuns = 16

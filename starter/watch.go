@@ -80,7 +80,7 @@ func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch
 			err = w.show(f)
 		}
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || a.isClosed():
 			return nil
 		case cli.ExitCode(err) == cli.ExitUnreachable && w.shown:
 			w.noteUnreachable(err)

@@ -57,7 +57,13 @@ func (t Terminal) setUp(folder string, dryRun bool) error {
 	if !slices.ContainsFunc(documents, func(d manifest.Document) bool { return d.Type != "" }) {
 		return cli.Failed("there is no manifest in %s; write one with `armature new TYPE > FILE.yaml`, then run init again", folder)
 	}
-	w := &setup{folder: folder, dryRun: dryRun}
+	// A link in the folder must not lead to a file elsewhere.
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return cli.Failed("open %s: %w", folder, err)
+	}
+	defer root.Close()
+	w := &setup{root: root, dryRun: dryRun}
 	text, err := schema.Write(uses, true)
 	if err != nil {
 		return cli.Failed("%w", err)
@@ -99,7 +105,7 @@ const settingsText = "maps the schema to the manifests"
 // setup writes files below a folder and lists them. After the first error it does
 // nothing.
 type setup struct {
-	folder string
+	root   *os.Root
 	dryRun bool
 	rows   [][]string
 	// advice is what the user has to do by hand.
@@ -109,7 +115,7 @@ type setup struct {
 
 // read returns a file, nil if there is none.
 func (s *setup) read(name string) []byte {
-	text, err := os.ReadFile(filepath.Join(s.folder, filepath.FromSlash(name)))
+	text, err := s.root.ReadFile(filepath.FromSlash(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && s.err == nil {
 		s.err = fmt.Errorf("read %s: %w", name, err)
 	}
@@ -136,13 +142,13 @@ func (s *setup) write(name string, text []byte, what string) {
 	if s.dryRun || verb == unchanged {
 		return
 	}
-	path := filepath.Join(s.folder, filepath.FromSlash(name))
+	path := filepath.FromSlash(name)
 	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
+	if info, err := s.root.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if s.err = os.MkdirAll(filepath.Dir(path), 0o755); s.err == nil {
-		s.err = os.WriteFile(path, text, mode)
+	if s.err = s.root.MkdirAll(filepath.Dir(path), 0o755); s.err == nil {
+		s.err = s.root.WriteFile(path, text, mode)
 	}
 }
 

@@ -64,7 +64,7 @@ func (b *Batch) Run(ctx context.Context, waves [][]int, limit int) error {
 		if p.refused {
 			text = "refused: " + p.err.Error()
 		}
-		b.Problem(Name(b.Records[p.at]), text)
+		b.Problem(cli.OneLine(Name(b.Records[p.at])), text)
 	}
 	switch {
 	case errors.Is(ended, backend.ErrInterrupted):
@@ -111,7 +111,7 @@ func (b *Batch) one(ctx context.Context, i int) error {
 	switch {
 	case err == nil:
 		b.done++
-		b.Done(Name(b.Records[i]), text)
+		b.Done(cli.OneLine(Name(b.Records[i])), text)
 	case b.concernsAll(err):
 		return WithName(Name(b.Records[i]), err)
 	default:

@@ -21,7 +21,8 @@ const ExitHelp = `Exit codes:
   0  success
   1  not ready, failed, refused, not managed, or timed out
   2  bad input: flags, manifests or configuration; nothing was started
-  3  Temporal is unreachable, or no worker responds`
+  3  Temporal is unreachable, or no worker responds
+  130, 143, 141  ended by SIGINT (Ctrl-C), by SIGTERM, or by the end of the output's reader`
 
 // ExitError is an error with its exit code. Its text is for the user: what
 // happened, why, and what to do next.

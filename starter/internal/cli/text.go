@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/internal/text"
+	"github.com/spf13/cobra"
 )
 
 // Span returns a duration as text: 8s, 2m10s, 4d2h.
@@ -41,6 +42,16 @@ func Clock(t, now time.Time) string {
 
 // OneLine returns a text on one line, without characters that act on a terminal.
 func OneLine(s string) string { return text.OneLine(s) }
+
+// Offer appends a completion with its description. A name with characters that the
+// protocol between command and shell or a terminal would take for something else is no
+// offer: the shell would insert another name.
+func Offer(offers []cobra.Completion, name, description string) []cobra.Completion {
+	if name == "" || !text.IsSafe(name) {
+		return offers
+	}
+	return append(offers, cobra.CompletionWithDesc(name, text.OneLine(description)))
+}
 
 // Cut returns at most maxRunes characters of a text on one line.
 func Cut(s string, maxRunes int) string { return text.Cut(OneLine(s), maxRunes) }

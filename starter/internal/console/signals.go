@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -89,6 +90,16 @@ func (r *reader) Read(p []byte) (int, error) {
 	case <-r.ctx.Done():
 		return 0, ErrReadInterrupted
 	}
+}
+
+// Interrupted returns the error of a command, or one that states the signal that ended
+// it: what the signal interrupted may have failed for another reason.
+func Interrupted(ctx context.Context, err error) error {
+	cause, ok := errors.AsType[SignalError](context.Cause(ctx))
+	if !ok || err == nil || err.Error() == "" || strings.HasPrefix(err.Error(), "interrupted") {
+		return err
+	}
+	return cause
 }
 
 // Conclude returns the exit code of a command: code, unless a signal ended it, or it

@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -57,13 +59,29 @@ func Manifest(result activities.ImportResourceResult, credential string) (string
 	}
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
+	cli.QuoteNodes(root)
 	if err := encoder.Encode(root); err != nil {
 		return "", fmt.Errorf("write the manifest of %s: %w", result.ID, err)
 	}
-	if err := checkManifest(text.Bytes(), root); err != nil {
-		return "", fmt.Errorf("write the manifest of %s: %w", result.ID, err)
+	written := console.YAML(text.Bytes())
+	if err := checkManifest(written, root, result.ID); err != nil {
+		return "", fmt.Errorf("write the manifest of %s: %w; nothing was written", result.ID, err)
 	}
-	return text.String(), nil
+	return string(written), nil
+}
+
+// Manifests returns the results that can be written as a manifest with their manifests,
+// and an error for each other one.
+func Manifests(results []activities.ImportResourceResult, credential string) (written []activities.ImportResourceResult, texts []string, refused []error) {
+	for _, result := range results {
+		text, err := Manifest(result, credential)
+		if err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		written, texts = append(written, result), append(texts, text)
+	}
+	return written, texts, refused
 }
 
 // dropMarkers removes the members of a body that are, or list, objects that a manifest
@@ -105,18 +123,26 @@ func hasMarker(value any) bool {
 }
 
 // checkManifest reads back what was written: exactly one document, with the values of
-// root. A name or value in Azure never becomes another document or member.
-func checkManifest(written []byte, root *yaml.Node) error {
+// root, which loads as the manifest of the ID. A name or value in Azure never becomes
+// another document or member.
+func checkManifest(written []byte, root *yaml.Node, id resource.ID) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(written))
 	var document, more yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		return fmt.Errorf("it does not read back: %w", err)
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		return errors.New("it reads back as more than one document; nothing was written")
+		return errors.New("it reads back as more than one document")
 	}
 	if len(document.Content) != 1 || !equalNodes(document.Content[0], root) {
-		return errors.New("it reads back with other values; nothing was written")
+		return errors.New("it reads back with other values")
+	}
+	set, err := manifest.Load(manifest.Options{Stdin: bytes.NewReader(written)}, "-")
+	if err != nil {
+		return fmt.Errorf("it does not load: %w", err)
+	}
+	if len(set.Resources) != 1 || !set.Resources[0].ID.Equal(id) {
+		return errors.New("it loads as another resource")
 	}
 	return nil
 }
@@ -189,16 +215,4 @@ func memberOrder(object map[string]any, depth int) []string {
 		return strings.Compare(a, b)
 	})
 	return names
-}
-
-// FileName returns type and names of a resource in characters that every file system
-// accepts.
-func FileName(id resource.ID) string {
-	text := strings.ToLower(cli.Kind(id) + "-" + id.Short())
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, text)
 }

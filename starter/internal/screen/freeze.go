@@ -33,7 +33,7 @@ func FreezeText(freeze workflows.Freeze) string {
 	if freeze.Reason != "" {
 		sentence += ": " + freeze.Reason
 	}
-	return sentence
+	return text.OneLine(sentence)
 }
 
 // IsReleased reports whether the selector of an unfreeze was released from the freeze of

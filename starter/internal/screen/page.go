@@ -37,7 +37,7 @@ type page struct {
 // Page returns everything about one resource; wide shortens nothing.
 func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) string {
 	d := page{Painter: p, view: v, wide: wide}
-	fmt.Fprintf(&d.text, "%s  %s@%s\n%s\n\n", v.DisplayName(), v.ID.Type(), v.APIVersion, v.ID)
+	fmt.Fprintf(&d.text, "%s  %s@%s\n%s\n\n", cli.OneLine(v.DisplayName()), v.ID.Type(), v.APIVersion, v.ID)
 	d.condition()
 	d.waiting()
 	d.nextTry()
@@ -86,7 +86,7 @@ func (d *page) condition() {
 	}
 	for _, part := range []string{string(v.Condition.Severity), string(v.Condition.Reason)} {
 		if part != "" {
-			line += "  " + part
+			line += "  " + cli.OneLine(part)
 		}
 	}
 	if !v.Condition.LastTransitionTime.IsZero() {

@@ -59,7 +59,7 @@ func Summary(v backend.View, now time.Time) string {
 	}
 	c := v.CurrentCondition(now)
 	if c.Reason != "" && string(c.Reason) != line {
-		line += "  " + string(c.Reason)
+		line += "  " + cli.OneLine(string(c.Reason))
 	}
 	if c.Message != "" {
 		line += ": " + cli.OneLine(c.Message)

@@ -28,7 +28,7 @@ func (p Painter) WideTable(views []backend.View) string {
 	for _, v := range views {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
-			v.DisplayName(), v.ID.Type(), p.phase(v), string(c.Reason), cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now),
+			cli.OneLine(v.DisplayName()), v.ID.Type(), p.phase(v), cli.OneLine(string(c.Reason)), cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now),
 			waitsFor(v), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion,
 			cli.Cut(c.Message, 10*maxTableMessage), v.ID.String(),
 		})
@@ -139,7 +139,7 @@ func (p Painter) table(views []backend.View, l layout) string {
 	for _, v := range views {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
-			v.DisplayName(), l.typeOf(v.ID), p.phase(v), string(c.Reason),
+			cli.OneLine(v.DisplayName()), l.typeOf(v.ID), p.phase(v), cli.OneLine(string(c.Reason)),
 			cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now), cli.Cut(c.Message, l.message),
 		})
 	}

@@ -1,0 +1,67 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+)
+
+// WriteFiles writes one file each into a folder, and calls done with the resource and the
+// path of each. It overwrites no file, and follows no link in the folder.
+func WriteFiles(folder string, results []activities.ImportResourceResult, manifests []string, done func(name, path string)) error {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return cli.Failed("create the folder: %w", err)
+	}
+	used := map[string]bool{}
+	for i, result := range results {
+		name := uniqueName(FileName(result.ID), used)
+		path := filepath.Join(folder, name+".yaml")
+		// O_EXCL fails for everything that exists, also for a link to nothing.
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return cli.Failed("write %s: %w; existing files are not overwritten", path, err)
+		}
+		_, err = file.WriteString(manifests[i])
+		if err = errors.Join(err, file.Close()); err != nil {
+			return cli.Failed("write %s: %w", path, err)
+		}
+		done(cli.KindAndName(result.ID), path)
+	}
+	return nil
+}
+
+// uniqueName returns the first of name, name-2, name-3 that is not used, and marks it.
+func uniqueName(name string, used map[string]bool) string {
+	unique := name
+	for n := 2; used[unique]; n++ {
+		unique = fmt.Sprintf("%s-%d", name, n)
+	}
+	used[unique] = true
+	return unique
+}
+
+// maxFileName is the length of a file's name without its extension. File systems take
+// 255 bytes.
+const maxFileName = 200
+
+// FileName returns type and names of a resource in characters that every file system
+// accepts.
+func FileName(id resource.ID) string {
+	text := strings.ToLower(cli.Kind(id) + "-" + id.Short())
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, text), "-")
+	if name == "" {
+		name = "resource"
+	}
+	return name[:min(len(name), maxFileName)]
+}
