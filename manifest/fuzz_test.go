@@ -45,6 +45,9 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, d := range set.Resources {
+			if err := CheckDesired(d); err != nil {
+				t.Fatalf("%s loads, and does not pass the check of specs: %v", d.ID, err)
+			}
 			raw, err := json.Marshal(d)
 			if err != nil {
 				t.Fatalf("%s cannot be encoded: %v", d.ID, err)

@@ -199,7 +199,7 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 	}
 	if n := changed + len(staleLines); n > 0 {
 		return cli.Failed("plan of %s by %s is stale: %s changed since it was made (see above); nothing was started, plan again",
-			file.Created.Format(time.RFC3339), file.By, cli.Count(n, "resource"))
+			file.Created.Format(time.RFC3339), cli.OneLine(file.By), cli.Count(n, "resource"))
 	}
 	var resources []resource.Desired
 	for _, spec := range file.Resources {

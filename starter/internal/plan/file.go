@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/regular"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
@@ -93,30 +95,78 @@ func (f File) sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// ReadFile reads a file of Write. It rejects any other file.
+// ReadFile reads a file of Write. It rejects any other file. The checksum finds an
+// accident and no attack: whatever writes the file can compute it.
 func ReadFile(path string) (File, error) {
 	raw, err := regular.Read(path, maxFileBytes)
 	if err != nil {
 		return File{}, cli.BadInput("read the plan: %w; make one with `armature plan --out FILE`", err)
 	}
+	file, err := Parse(raw)
+	if err != nil {
+		return File{}, cli.BadInput("read the plan %s: %w", path, err)
+	}
+	return file, nil
+}
+
+// Parse reads a plan. Everything in it is data of unknown origin: each spec is checked as
+// one of a manifest, and nothing is resolved or run.
+func Parse(raw []byte) (File, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	var file File
-	err = decoder.Decode(&file)
+	err := decoder.Decode(&file)
 	if _, end := decoder.Token(); err == nil && !errors.Is(end, io.EOF) {
 		err = errors.New("text after the plan")
 	}
 	switch {
 	case err != nil:
-		return File{}, cli.BadInput("read the plan %s: it is not a plan (%w); make one with `armature plan --out FILE`, or pass manifests with -f", path, err)
+		return File{}, fmt.Errorf("it is not a plan (%w); make one with `armature plan --out FILE`, or pass manifests with -f", err)
 	case file.Format != fileFormat:
-		return File{}, cli.BadInput("read the plan %s: its format is %d, this armature reads %d; plan again", path, file.Format, fileFormat)
+		return File{}, fmt.Errorf("its format is %d, this armature reads %d; plan again", file.Format, fileFormat)
 	}
 	sum, err := file.sum()
 	if err != nil || sum != file.Sum {
-		return File{}, cli.BadInput("read the plan %s: it was edited after it was made; plan again", path)
+		return File{}, errors.New("it was edited after it was made; plan again")
+	}
+	if err := file.check(); err != nil {
+		return File{}, fmt.Errorf("%w; plan again", err)
 	}
 	return file, nil
+}
+
+// check returns an error for what Write does not write.
+func (f File) check() error {
+	known := map[string]bool{}
+	check := func(id resource.ID, action activities.PlanAction, allowed ...activities.PlanAction) error {
+		switch {
+		case known[id.Key()]:
+			return errors.New("it is there twice")
+		case !slices.Contains(allowed, action):
+			return fmt.Errorf("action %q is not known", action)
+		}
+		known[id.Key()] = true
+		return nil
+	}
+	for _, spec := range f.Resources {
+		err := manifest.CheckDesired(spec.Desired)
+		if err == nil {
+			err = check(spec.Desired.ID, spec.Action, activities.PlanCreate, activities.PlanUpdate, activities.PlanNone, activities.PlanBlocked)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", text.Name(spec.Desired.ID.String()), err)
+		}
+	}
+	for _, deletion := range f.Deletions {
+		err := check(deletion.ID, deletion.Action, activities.PlanDelete, activities.PlanBlocked)
+		switch {
+		case deletion.ID.IsZero():
+			return errors.New("a deletion has no id")
+		case err != nil:
+			return fmt.Errorf("%s: %w", text.Name(deletion.ID.String()), err)
+		}
+	}
+	return nil
 }
 
 // Set returns the manifests of the file.
