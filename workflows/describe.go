@@ -28,7 +28,7 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %s\n\n| what | value |\n|---|---|\n", s.Phase, plain(s.Condition.Message))
-	fmt.Fprintf(&b, "| reason | %s since %s |\n", s.Condition.Reason, text.Time(s.Condition.LastTransitionTime))
+	fmt.Fprintf(&b, "| reason | %s since %s |\n", plain(string(s.Condition.Reason)), text.Time(s.Condition.LastTransitionTime))
 	for i, id := range s.WaitingFor {
 		if i == maxShownWaiting {
 			fmt.Fprintf(&b, "| | and %d more |\n", len(s.WaitingFor)-i)
@@ -37,13 +37,13 @@ func (r *reconciler) describe(ctx workflow.Context) {
 		fmt.Fprintf(&b, "| waiting for | %s (%s) since %s |\n", plain(id.Short()), plain(id.Type()), text.Time(s.WaitingSince))
 	}
 	if s.Operation != "" {
-		fmt.Fprintf(&b, "| operation | %s since %s |\n", s.Operation, text.Time(s.OperationSince))
+		fmt.Fprintf(&b, "| operation | %s since %s |\n", plain(s.Operation), text.Time(s.OperationSince))
 	}
 	if next := s.nextTry(); !next.IsZero() {
 		fmt.Fprintf(&b, "| next try | %s |\n", text.Time(next))
 	}
 	fmt.Fprintf(&b, "| generation | %d, pass %d |\n", s.Generation, s.Pass)
-	fmt.Fprintf(&b, "| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), s.Desired.ID.Type(), s.Desired.APIVersion)
+	fmt.Fprintf(&b, "| resource | %s |\n| type | %s@%s |\n", plain(s.Desired.ID.String()), plain(s.Desired.ID.Type()), plain(s.Desired.APIVersion))
 	if len(s.Differences) > 0 {
 		fmt.Fprintf(&b, "\nLast differences (%s):\n\n| path | observed | desired |\n|---|---|---|\n", text.Time(s.DifferencesAt))
 		for _, d := range s.Differences {
@@ -52,7 +52,7 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	}
 	b.WriteString("\nLast decisions, newest first:\n\n")
 	for _, d := range slices.Backward(s.Decisions[max(0, len(s.Decisions)-maxShownDecisions):]) {
-		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", text.Time(d.At), d.Pass, strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason)), plain(d.Message), repetitions(d.Count))
+		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", text.Time(d.At), d.Pass, plain(strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason))), plain(d.Message), repetitions(d.Count))
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
 }
@@ -64,9 +64,3 @@ func repetitions(count int) string {
 	}
 	return fmt.Sprintf(" (%d times)", count)
 }
-
-// markdownEscaper replaces what Markdown would interpret.
-var markdownEscaper = strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_", "`", "'", "<", "&lt;", "[", "\\[")
-
-// plain escapes a text from outside, so that it is not read as Markdown.
-func plain(text string) string { return markdownEscaper.Replace(text) }

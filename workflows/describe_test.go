@@ -48,7 +48,7 @@ func TestCurrentDetails(t *testing.T) {
 	r.start(700 * time.Millisecond)
 	for _, text := range []string{
 		"**Blocked**: ", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waiting for | o0 (Microsoft.Kusto/clusters) since", "and 22 more",
-		"| next try | 2026-01-02 03:00", "CheckOwner Block", `&lt;b>Updating&lt;/b> \| \*now\*`, "apply",
+		"| next try | 2026-01-02 03:00", "CheckOwner Block", `&lt;b&gt;Updating&lt;/b&gt; \| \*now\*`, "apply",
 	} {
 		if !strings.Contains(*blocked, text) {
 			t.Errorf("the page lacks %q:\n%s", text, *blocked)

@@ -40,7 +40,7 @@ const (
 const maxSummaryRunes = 120
 
 // summarize cuts a summary to the length that the Web UI shows.
-func summarize(summary string) string { return text.Cut(summary, maxSummaryRunes) }
+func summarize(summary string) string { return text.Cut(inert(summary), maxSummaryRunes) }
 
 // checkOptions returns the context for CheckOwner, PreCheck and PostCheck: local
 // activities with one attempt.
