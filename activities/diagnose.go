@@ -52,6 +52,11 @@ type Finding struct {
 // they are issued, and expire to the second.
 const maxSkew = 2 * time.Minute
 
+// MaxServerSkew is how far a clock may differ from the Temporal server's. What is compared
+// across workers uses the server's, so a larger difference writes nothing twice: it shows
+// that the time of a machine is out of control, and tokens, certificates and logs need it.
+const MaxServerSkew = 5 * time.Second
+
 // Diagnose checks what the worker needs in Azure: each credential, the connection
 // to ARM, the clock, and on request the rights at a resource. It writes nothing.
 func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseResult, error) {
@@ -73,6 +78,13 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
 	result.At, result.ServerAt = a.clock.Local(), a.now(ctx)
+	if skew := result.At.Sub(result.ServerAt).Round(time.Second); skew.Abs() > MaxServerSkew {
+		result.Findings = append(result.Findings, Finding{
+			Check: "clock of the worker", State: FindingFault,
+			Message: fmt.Sprintf("the worker's clock is %s %s that of the Temporal server; the worker is not ready", skew.Abs(), aheadOf(skew)),
+			Advice:  "synchronize the clocks of the worker's machine and of the Temporal server by NTP",
+		})
+	}
 	return result, nil
 }
 

@@ -80,6 +80,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 		options.OnListen(listener.Addr().String())
 	}
 	clock := servertime.New(options.Now)
+	metrics.observeClock(clock)
 	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now})
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
@@ -101,7 +102,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
 		}),
-		health: newHealth(log, connection.HostPort, temporal, azure),
+		health: newHealth(log, connection.HostPort, temporal, azure, clock),
 	}, nil
 }
 

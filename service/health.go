@@ -8,6 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/internal/text"
 	"go.temporal.io/sdk/client"
 )
 
@@ -28,6 +31,9 @@ type health struct {
 	mu      sync.Mutex
 	// serving is true while the worker polls.
 	serving bool
+	// clock is compared with the server's; skewed is set once a difference was logged.
+	clock  *servertime.Clock
+	skewed bool
 }
 
 // server is a server that the worker needs.
@@ -41,8 +47,8 @@ type server struct {
 	checked bool
 }
 
-func newHealth(log *slog.Logger, hostPort string, temporal client.Client, arm *azure) *health {
-	return &health{log: log, servers: []*server{
+func newHealth(log *slog.Logger, hostPort string, temporal client.Client, arm *azure, clock *servertime.Clock) *health {
+	return &health{log: log, clock: clock, servers: []*server{
 		{name: "temporal", address: hostPort, reason: "TemporalUnreachable", up: upInterval, reach: func(ctx context.Context) error {
 			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
@@ -99,7 +105,10 @@ func (h *health) setServing(serving bool) {
 func (h *health) report() (parts map[string]string, ready bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	parts, ready = map[string]string{"worker": "ok"}, h.serving
+	parts, ready = map[string]string{"worker": "ok", "clock": "ok"}, h.serving
+	if ahead := h.skew(); ahead != 0 {
+		parts["clock"], ready = "ClockSkew: "+skewText(ahead), false
+	}
 	if !h.serving {
 		parts["worker"] = "not started"
 	}
@@ -115,8 +124,34 @@ func (h *health) report() (parts map[string]string, ready bool) {
 	return parts, ready
 }
 
+// skew returns how far the worker's clock is ahead of the server's, 0 within activities.MaxServerSkew and
+// before the worker has run an activity. It logs each change once. The caller holds the
+// lock.
+func (h *health) skew() time.Duration {
+	ahead, shown := h.clock.Ahead()
+	skewed := shown && ahead.Abs() > activities.MaxServerSkew
+	switch {
+	case skewed && !h.skewed:
+		h.log.Warn("clock differs from the Temporal server's: synchronize it by NTP", "reason", "ClockSkew", "ahead", ahead.Round(time.Second))
+	case !skewed && h.skewed:
+		h.log.Info("clock agrees with the Temporal server's")
+	}
+	if h.skewed = skewed; skewed {
+		return ahead
+	}
+	return 0
+}
+
+// skewText returns a difference of the clocks as text.
+func skewText(ahead time.Duration) string {
+	if ahead < 0 {
+		return text.Duration(-ahead) + " behind the Temporal server"
+	}
+	return text.Duration(ahead) + " ahead of the Temporal server"
+}
+
 // handler serves /healthz (the process runs), /readyz (200 when Temporal and ARM are
-// reachable and the worker polls, else 503) and /metrics.
+// reachable, the worker polls and its clock is right, else 503) and /metrics.
 func (h *health) handler(metrics http.Handler) http.Handler {
 	mux := newServeMux()
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/prometheus/client_golang/prometheus"
@@ -69,6 +70,17 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		UseMonotonicCounters: true,
 	})
 	return m, nil
+}
+
+// observeClock adds the difference between the worker's clock and the server's.
+func (m *metrics) observeClock(clock *servertime.Clock) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "armature_clock_ahead_seconds",
+		Help: "How far the worker's clock is ahead of the Temporal server's, in seconds; negative when it is behind, 0 before the first activity.",
+	}, func() float64 {
+		ahead, _ := clock.Ahead()
+		return ahead.Seconds()
+	}))
 }
 
 // countRequest counts a request to ARM.

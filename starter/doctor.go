@@ -101,10 +101,14 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 			"read the worker's log; a worker with a deployment version must be the current version")
 	}
 	findings := result.Findings
-	if skew := clockSkew(begun, ended, result.At); skew.Abs() > maxClockSkew {
+	remote, whose, limit := result.ServerAt, "the Temporal server's", activities.MaxServerSkew
+	if remote.IsZero() {
+		remote, whose, limit = result.At, "the worker's", maxClockSkew // an older worker
+	}
+	if skew := clockSkew(begun, ended, remote); skew.Abs() > limit {
 		findings = append(findings, activities.Finding{
 			Check: "clock here", State: activities.FindingWarn,
-			Message: fmt.Sprintf("the local clock differs from the worker's by %s", skew.Abs().Round(time.Second)),
+			Message: fmt.Sprintf("the local clock differs from %s by %s", whose, skew.Abs().Round(time.Second)),
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
 	}
