@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -51,6 +52,12 @@ func (c *Client) get(ctx context.Context, id resource.ID, apiVersion string) (Re
 	response, err := c.readCollection(ctx, id, "", id.Type(), apiVersion)
 	if refusal, ok := errors.AsType[*Error](err); ok && refusal.leavesExistenceOpen(id) {
 		return c.checkExistence(ctx, id, apiVersion, refusal)
+	}
+	if other, isOther := isOtherResource(id, response.Body); err == nil && isOther {
+		e := &Error{Status: response.Status, Code: CodeInvalidAnswer, RequestID: response.RequestID}
+		e.Message = fmt.Sprintf("unusable response: it is of %q, not of %s", text.Cut(other, maxMessageRunes/2), id)
+		e.classify(http.MethodGet)
+		return Response{}, e
 	}
 	return response, err
 }
