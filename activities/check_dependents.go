@@ -22,6 +22,8 @@ type CheckDependentsInput struct {
 	By      string `json:"by,omitempty"`
 	// WithData is as in CheckContentsInput; a cascade passes it on.
 	WithData bool `json:"withData,omitempty"`
+	// StatedAt is when a user requested the cascade.
+	StatedAt time.Time `json:"statedAt,omitzero"`
 }
 
 // CheckDependentsResult blocks while there are dependents.
@@ -122,7 +124,7 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 			break
 		}
 		group.Go(func() error {
-			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By, WithData: in.WithData}); err != nil {
+			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By, WithData: in.WithData, StatedAt: in.StatedAt}); err != nil {
 				return fmt.Errorf("delete %s: %w", dependent.ID.Short(), err)
 			}
 			return nil

@@ -19,6 +19,9 @@ type DeleteResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Generation is that of Desired.
 	Generation int64 `json:"generation,omitempty"`
+	// StatedAt is when a user last stated the deletion or the spec, zero where the workflow
+	// does not know.
+	StatedAt time.Time `json:"statedAt,omitzero"`
 	// ETag is that of the read on which the decision is based, "" where it had none.
 	ETag     string   `json:"etag,omitempty"`
 	Repeated Repeated `json:"repeated,omitzero"`
@@ -64,7 +67,13 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
+	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, true))
+	switch stop, err := a.checkTagBeforeDelete(requests, in); {
+	case err != nil:
+		return a.deleteFailed(ctx, in, heartbeat, err)
+	case stop != nil:
+		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: true}, nil
+	}
 	operation, refusal, err := a.deleteThrough(requests, in)
 	verdict, decided := extensions.VerdictOf(err)
 	if stop, refused := refusedWrite(err); refused {

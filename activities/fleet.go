@@ -66,6 +66,8 @@ type Cascade struct {
 	By string
 	// WithData is set when the user included data that ARM does not list.
 	WithData bool
+	// StatedAt is when a user requested it.
+	StatedAt time.Time
 }
 
 // Aborted is the result of taking a cascade back.

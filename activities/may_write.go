@@ -61,6 +61,7 @@ func MayWrite(ctx context.Context, write arm.Write) error {
 func (s *writeStep) mayWrite(ctx context.Context, write arm.Write) error {
 	for _, fence := range []func(context.Context, arm.Write) *resource.Verdict{
 		s.checkFrozen,
+		s.checkRecords,
 		s.checkAttempt,
 	} {
 		if stop := fence(ctx, write); stop != nil {

@@ -18,6 +18,8 @@ type PurgeResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Generation is that of Desired.
 	Generation int64 `json:"generation,omitempty"`
+	// StatedAt is as in DeleteResourceInput.
+	StatedAt time.Time `json:"statedAt,omitzero"`
 	// Since is when the resource was first absent, Sent is set once ARM accepted the
 	// purge.
 	Since    time.Time `json:"since,omitzero"`
@@ -56,7 +58,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
+	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, true))
 	result, err := a.purge(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil

@@ -19,7 +19,9 @@ type PutResourceInput struct {
 	Desired resource.Desired `json:"desired"`
 	// Generation is that of Desired; Newest is set where a newer one is applied already.
 	Generation int64 `json:"generation,omitempty"`
-	Newest     int64 `json:"newest,omitempty"`
+	// StatedAt is when a user last stated it, zero where the workflow does not know.
+	StatedAt time.Time `json:"statedAt,omitzero"`
+	Newest   int64     `json:"newest,omitempty"`
 	// Memory is the baseline that PostCheck returned; a re-read compares with it.
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// ObservedAt is the time of the read that the decision is based on.
@@ -141,6 +143,8 @@ type put struct {
 	stated         []resource.Path
 	withoutRefused bool
 	memory         json.RawMessage
+	// recordedTag is the value of the fence's tag that the last read showed.
+	recordedTag string
 	// patch is set when the payload is sent as a PATCH.
 	patch bool
 	// unconditional is set when the PUT is sent without the ETag of the read, because
@@ -167,7 +171,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, a, in.Desired, in.Generation, heartbeat)
+	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
@@ -229,6 +233,7 @@ func (p *put) reread(ctx context.Context) (*PutResourceResult, error) {
 	if p.request.Object.Observed, err = resource.DecodeBody(response.Body); err != nil {
 		return p.stop(resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error())), nil
 	}
+	p.recordedTag = takeGenerationTag(p.request.Object.Observed)
 	p.etag = response.ETag
 	if p.mustCreate() {
 		return p.stopUnsent(createdSinceRead(p.in.Desired), false), nil

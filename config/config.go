@@ -26,6 +26,10 @@ type Config struct {
 	// StartFrozen names the start after which nothing is written until a user lifts the
 	// freeze: once for each name, or at every start for StartAlways. "" is none.
 	StartFrozen Start `mapstructure:"start-frozen"`
+	// GenerationFence is one of the Fence constants; FenceContainer is the URL of the blob
+	// container of FenceBlob.
+	GenerationFence string `mapstructure:"generation-fence"`
+	FenceContainer  string `mapstructure:"generation-fence-container"`
 	// RereadWindow is how long a repeated PUT activity reads before it accepts a 404.
 	// Tests shorten it.
 	RereadWindow time.Duration `mapstructure:"reread-window"`
@@ -50,6 +54,13 @@ type Config struct {
 	// workers of a task queue need the same one. "" and MaskKeyNone: see CheckMaskKey.
 	MaskKey Reference `mapstructure:"mask-key"`
 }
+
+// Fences that generation-fence may name.
+const (
+	FenceOff  = "off"
+	FenceTag  = "tag"
+	FenceBlob = "blob"
+)
 
 // Start is the name of a start after a restore.
 type Start string

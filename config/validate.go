@@ -46,12 +46,30 @@ func (c Config) problems() problems {
 	p.require(c.WorkflowCache >= 1, "workflow-cache", "must be at least 1 resource, not %d", c.WorkflowCache)
 	c.Worker.check(p)
 	p.require(c.OverdueAfter >= 0, "overdue-after", "must be a duration, or 0 for never, not %s", c.OverdueAfter)
+	c.fence(p)
 	p.require(startNamePattern.MatchString(string(c.StartFrozen)), "start-frozen", "must be true, or a name of at most 64 letters, digits and the characters . _ : -, not %q", c.StartFrozen)
 	p.require(c.Rules.Reload == 0 || c.Rules.Reload >= time.Second && c.Rules.Reload <= time.Hour, "rules.reload", "must be 0s, or 1s to 1h, not %s", c.Rules.Reload)
 	c.credentials(p)
 	c.secrets(p)
 	c.references(p)
 	return *p
+}
+
+// fence checks the generation fence.
+func (c Config) fence(p *problems) {
+	p.oneOf("generation-fence", c.GenerationFence, FenceOff, FenceTag, FenceBlob)
+	const key = "generation-fence-container"
+	if c.GenerationFence != FenceBlob {
+		p.require(c.FenceContainer == "", key, "allowed with generation-fence blob only")
+		return
+	}
+	container, err := url.Parse(c.FenceContainer)
+	if err != nil || container.Host == "" || strings.Trim(container.Path, "/") == "" || container.RawQuery != "" || container.Fragment != "" || container.User != nil {
+		p.add(key, "must be the URL of a blob container, https://ACCOUNT.blob.core.windows.net/CONTAINER, without a token in it")
+		return
+	}
+	p.require(container.Scheme == "https" || container.Scheme == "http" && loopback(c.FenceContainer), key, "must begin with https://")
+	p.require(c.Azure.Credential != CredentialNone || loopback(c.FenceContainer), key, "needs an azure.credential other than none")
 }
 
 // checkAddress checks the URL of an endpoint or authority host.

@@ -60,6 +60,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	temporalFiles := temporalSecretFiles(options)
 	check(settings.CheckExposed(temporalFiles))
+	records, err := newRecords(settings, azure, metrics.countRequest)
+	check(err)
 	if azure != nil {
 		check(azure.verify(ctx))
 	}
@@ -101,6 +103,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
+			GenerationTag: settings.GenerationFence == config.FenceTag, Records: records,
 		}),
 		health: newHealth(log, connection.HostPort, temporal, azure, clock),
 	}, nil

@@ -58,6 +58,20 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 	return &azure{client: client, options: options}, nil
 }
 
+// newRecords returns the blob container of the generation fence, nil without one.
+func newRecords(settings config.Config, azure *azure, observe func(arm.Request)) (activities.Records, error) {
+	if settings.GenerationFence != config.FenceBlob || azure == nil {
+		return nil, nil //nolint:nilnil // the fence is off by default
+	}
+	blobs, err := arm.NewBlobs(arm.BlobOptions{
+		Container: settings.FenceContainer, Credential: azure.options.Credential, Transport: azure.options.Transport, Observer: observe,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("generation-fence-container: %w", err)
+	}
+	return blobs, nil
+}
+
 // connection returns the cloud, transport and credential of one connection. Equal
 // identities share one credential, and with it its tokens and budgets. The prefix is the
 // configuration key of the connection, for errors.

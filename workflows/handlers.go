@@ -86,7 +86,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	if r.state.Delete != nil {
 		result.TakenBack, result.DeletedWith = true, r.takeBack(ctx, in.By)
 	}
-	r.state.Once = in.Once
+	r.state.Once, r.state.StatedAt = in.Once, workflow.Now(ctx)
 	if in.Carried != nil {
 		r.state.carry(*in.Carried)
 	}
@@ -105,7 +105,8 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 		}
 	}
 	approved := r.state.approveDrops()
-	if changed || result.TakenBack || approved {
+	accepted := r.state.Condition.Reason == resource.ReasonOlderThanRecorded
+	if changed || result.TakenBack || approved || accepted {
 		r.interruptRead(ctx)
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
@@ -229,6 +230,9 @@ func validateProtection(desired resource.Desired) error {
 func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult, error) {
 	earlier := r.state.Delete
 	changed := earlier == nil
+	if in.From.IsZero() {
+		in.StatedAt = workflow.Now(ctx)
+	}
 	if changed {
 		r.state.DeleteUnsent = true
 	} else {
@@ -243,6 +247,9 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 	}
 	in.Desired = nil
 	r.state.Delete = &in
+	if in.StatedAt.After(r.state.StatedAt) {
+		r.state.StatedAt = in.StatedAt
+	}
 	if changed {
 		r.state.Attempts = 0
 		r.state.NotReadySince, r.state.Overdue = time.Time{}, false

@@ -132,6 +132,8 @@ type DeleteInput struct {
 	// From is the owner whose deletion with Cascade requested this one, zero for a
 	// request of a user.
 	From resource.ID `json:"from,omitzero"`
+	// StatedAt is when a user requested the cascade, zero for a request of a user.
+	StatedAt time.Time `json:"statedAt,omitzero"`
 }
 
 // DeleteResult is the result of DeleteUpdate. The deletion continues in the workflow,

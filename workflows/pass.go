@@ -15,6 +15,7 @@ import (
 type pass struct {
 	number     int64
 	generation int64
+	statedAt   time.Time
 	desired    resource.Desired
 	force      *ReconcileInput
 	got        activities.GetResourceResult
@@ -73,7 +74,7 @@ func (r *reconciler) fiveSteps() []step {
 // one pass.
 func (r *reconciler) newPass() *pass {
 	p := &pass{
-		number: r.state.Pass + 1, generation: r.state.Generation,
+		number: r.state.Pass + 1, generation: r.state.Generation, statedAt: r.state.StatedAt,
 		desired: *r.state.Desired, force: r.state.Force,
 	}
 	r.state.Force = nil

@@ -77,7 +77,7 @@ func (r *reconciler) putAndPoll(ctx workflow.Context, p *pass) resource.Verdict 
 func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResourceResult, resource.Verdict) {
 	var a *activities.Activities
 	result, err := executeWrite(requestOptions(ctx, putSummary(p)), r, a.PutResource, activities.PutResourceInput{
-		Desired: p.desired, Generation: p.generation, Newest: r.state.newerThan(p.generation), Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
+		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Newest: r.state.newerThan(p.generation), Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
 		Force:      p.forced(), Changes: r.state.Changes,

@@ -19,9 +19,12 @@ type State struct {
 	// Desired is nil until the first apply or delete.
 	Desired    *resource.Desired `json:"desired,omitempty"`
 	Generation int64             `json:"generation"`
-	Once       bool              `json:"once,omitempty"`
-	Paused     bool              `json:"paused,omitempty"`
-	Delete     *DeleteInput      `json:"delete,omitempty"`
+	// StatedAt is when a user last stated Desired or Delete, zero in states of older
+	// workers. A repeated apply counts too.
+	StatedAt time.Time    `json:"statedAt,omitzero"`
+	Once     bool         `json:"once,omitempty"`
+	Paused   bool         `json:"paused,omitempty"`
+	Delete   *DeleteInput `json:"delete,omitempty"`
 
 	// DeletionStarted is set by the first pass of a deletion.
 	DeletionStarted bool `json:"deleteBegun,omitempty"`
