@@ -26,6 +26,7 @@ type freezer interface {
 
 // dryRunner runs workflows on a worker that change nothing.
 type dryRunner interface {
+	Memory(ctx context.Context, workflowID string) (activities.WorkflowMemory, error)
 	Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (activities.PlanResourceResult, error)
 	Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
 	Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (activities.MoveResourceResult, error)

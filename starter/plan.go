@@ -118,22 +118,27 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	if err != nil {
 		return err
 	}
-	if how.output.IsMachine() {
-		if err := how.output.Write(a.out, p); err != nil {
-			return err
-		}
-	} else {
-		a.printf("%s", p.Text(how.output == cli.FormatWide, a.painter().Ink))
-	}
 	if how.file != "" {
 		if err := p.Write(how.file, set, a.by, a.now()); err != nil {
 			return err
 		}
 		a.note("the plan is in %s; `armature apply --plan-file %s` applies it unless resources change first", how.file, how.file)
 	}
+	return a.showPlan(p, how.output, "planned")
+}
+
+// showPlan prints a plan and returns the error with its exit code.
+func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
+	if output.IsMachine() {
+		if err := output.Write(a.out, p); err != nil {
+			return err
+		}
+	} else {
+		a.printf("%s", p.Text(output == cli.FormatWide, a.painter().Ink))
+	}
 	switch {
 	case p.Errors() > 0:
-		return cli.Failed("%s could not be planned, see above", cli.Count(p.Errors(), "resource"))
+		return cli.Failed("%s could not be %s, see above", cli.Count(p.Errors(), "resource"), verb)
 	case p.HasChanges():
 		return errChanges
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/resource"
@@ -150,6 +151,21 @@ func staticDetails(desired resource.Desired) string {
 		details += "- **owner** `" + desired.Owner.String() + "`\n"
 	}
 	return details
+}
+
+// Memory queries what the workflow of a resource keeps beside its status. It returns a
+// *NoWorkerError when no worker responds in time.
+func (c *Client) Memory(ctx context.Context, workflowID string) (memory activities.WorkflowMemory, err error) {
+	deadline, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	value, err := c.client.QueryWorkflow(deadline, workflowID, "", workflows.MemoryQuery)
+	if err != nil {
+		return memory, c.translate(ctx, err)
+	}
+	if err := value.Get(&memory); err != nil {
+		return memory, cli.Failed("read the spec of %s: %w; is this armature older than the worker?", workflowID, err)
+	}
+	return memory, nil
 }
 
 // Status queries a workflow for the status of its resource. It returns a

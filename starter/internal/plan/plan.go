@@ -25,12 +25,14 @@ type Change struct {
 type Plan struct {
 	Resources []Change                      `json:"resources"`
 	Summary   map[activities.PlanAction]int `json:"summary"`
+	// title begins the summary for people.
+	title string
 }
 
 // New returns the plan of manifests with the results of their dry runs, and of the
 // records that a prune deletes.
 func New(desired []resource.Desired, results []activities.PlanResourceResult, stale []backend.Record) Plan {
-	p := Plan{Resources: make([]Change, 0, len(desired)+len(stale)), Summary: map[activities.PlanAction]int{}}
+	p := Plan{Resources: make([]Change, 0, len(desired)+len(stale)), Summary: map[activities.PlanAction]int{}, title: "Plan: "}
 	for i, d := range desired {
 		p.Resources = append(p.Resources, Change{ID: d.ID, Name: d.Name, PlanResourceResult: results[i]})
 	}

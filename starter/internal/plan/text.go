@@ -147,7 +147,7 @@ func (p Plan) summary() string {
 	if unmanaged > 0 {
 		last += fmt.Sprintf(" (%d not managed yet: apply takes over the existing resources)", unmanaged)
 	}
-	title := "Plan: "
+	title := p.title
 	if !p.HasChanges() {
 		title = "No changes: "
 	}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
+	"github.com/armature-io/armature/workflows"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) driftCommand() *cobra.Command {
+	var (
+		targets backend.Selection
+		output  cli.Format
+	)
+	c := &cobra.Command{
+		Use:   "drift [NAME|ID... | -l SELECTOR]",
+		Short: "Show where Azure differs from the recorded specs",
+		Long: `drift asks a worker to read managed resources, all of them without a name or
+selector, and to compare each with the spec that Temporal records: what a pass would
+create or update, path by path. It needs no manifests, sends no PUT and no DELETE, and
+does not touch running workflows. After a restore of Temporal's database it shows what
+the restored specs would change, while writes are frozen.
+
+table omits resources that are in sync; wide lists them too. json and yaml are those
+of plan.
+
+` + driftExitHelp,
+		Example: "  armature drift\n  armature drift -l stack=prod -o wide\n  armature drift adx/telemetry -o json",
+		RunE: func(c *cobra.Command, args []string) error {
+			targets.Names = args
+			return withPlanExitCode(a.drift(c.Context(), targets, output))
+		},
+	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
+	a.addSelection(c, &targets, "every managed resource, as without a name")
+	cli.AddFormat(c, &output)
+	return c
+}
+
+const driftExitHelp = `Exit codes of drift:
+  0  no differences
+  2  differences, or a resource that is blocked
+  1  an error: bad flags, Temporal or Azure unreachable, a refused read`
+
+func (a *app) drift(ctx context.Context, targets backend.Selection, output cli.Format) error {
+	b, err := a.connection(ctx)
+	if err != nil {
+		return err
+	}
+	records, err := backend.Targets(ctx, b, targets)
+	switch {
+	case err != nil:
+		return err
+	case len(records) == 0:
+		return targets.NoMatch()
+	}
+	p, err := plan.Drift(ctx, b, records, backend.NewRunID(workflows.PlanIDPrefix))
+	switch {
+	case errors.Is(err, backend.ErrInterrupted):
+		return cli.Failed("interrupted; drift changes nothing")
+	case err != nil:
+		return err
+	}
+	return a.showPlan(p, output, "compared")
+}
