@@ -33,8 +33,8 @@ The body is what a PUT sends, as ARM documents it. Three things are replaced:
 |---|---|
 | ` + "`{$ref: vnet1}`" + ` | the resource ID of a manifest of the same apply, or of the named resource ID (` + "`ID@api-version`" + ` if the api-version is not known). It is a dependency: it must be Ready first |
 | ` + "`{$ref: vnet1, path: properties.x}`" + ` | the observed value at that path |
-| ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; ` + "`secrets.env-prefix`" + ` of the worker restricts the names |
-| ` + "`{$secret: file:NAME}`" + ` | a file in the worker's folder ` + "`secrets.dir`" + ` |
+| ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; the [allow-list](credentials.md#secrets-of-the-worker) of the resource's credential restricts the names |
+| ` + "`{$secret: file:NAME}`" + ` | a file in the folder of that allow-list (` + "`secrets.dir`" + `) |
 | ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; append ` + "`/VERSION`" + ` to pin a version |
 | ` + "`{$plain: VALUE}`" + ` | the value, a text or a list of texts, where the property has the name of a secret and holds none |
 
