@@ -106,7 +106,7 @@ func (m *moving) prove(ctx context.Context) (MoveResourceResult, error) {
 		return m.refuse("nothing proves that %s is %s: Azure shows no immutable identifier of %s, or no pass has ended since the worker remembers them. "+
 			"Apply a manifest with the new place, then run armature forget %s", to, from.Short(), from.Type(), from)
 	}
-	target := m.memory.Desired.Target()
+	target := m.memory.Desired.WithSecrets().Target()
 	ctx = withCredential(ctx, target.Credential, from)
 	old, err := m.getResource(ctx, GetResourceInput{Target: target}, m.heartbeat)
 	switch {
@@ -154,7 +154,7 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 	}
 	ctx = withCredential(ctx, desired.Credential, desired.ID)
 	if !from.Equal(m.in.Old) {
-		if m.got, err = m.getResource(ctx, GetResourceInput{Target: desired.Target()}, m.heartbeat); err != nil {
+		if m.got, err = m.getResource(ctx, GetResourceInput{Target: desired.WithSecrets().Target()}, m.heartbeat); err != nil {
 			return err
 		}
 		if !m.got.Exists {

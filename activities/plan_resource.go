@@ -87,6 +87,7 @@ type planning struct {
 // PlanResource returns what a pass would do to a resource, by the same steps: owner
 // check, GET and pre-check. It never writes.
 func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (PlanResourceResult, error) {
+	in.Desired = in.Desired.WithSecrets()
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()

@@ -156,6 +156,7 @@ type put struct {
 // follows another reads first, joins what is in flight, and writes again only what
 // still differs.
 func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutResourceResult, error) {
+	in.Desired = in.Desired.WithSecrets()
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	heartbeat := startHeartbeat[putProgress](ctx)
 	defer heartbeat.stop()

@@ -59,6 +59,7 @@ func FuzzLoad(f *testing.F) {
 			if _, err := resource.DecodeBody(d.Body); err != nil {
 				t.Fatal(err)
 			}
+			checkDerived(t, d)
 			for _, path := range append(append([]string(nil), d.Secret...), d.Plain...) {
 				if _, err := resource.ParsePath(path); err != nil {
 					t.Fatal(err)

@@ -181,6 +181,9 @@ func TestLoad(t *testing.T) {
 			if err != nil {
 				t.Fatalf("\n%s\n%v", tc.reason, err)
 			}
+			for _, got := range set.Resources {
+				checkDerived(t, got)
+			}
 			if diff := cmp.Diff(textOf(t, tc.want), textOf(t, set.Resources)); diff != "" {
 				t.Errorf("\n%s\n-want +got:\n%s", tc.reason, diff)
 			}

@@ -89,7 +89,7 @@ func notAllowed(reference, format string, args ...any) error {
 // polls to mask them in ARM's responses.
 func (r *Resolver) Resolve(ctx context.Context, body map[string]any) (resolved map[string]any, values map[string]string, err error) {
 	walk := &resolution{resolver: r, values: map[string]string{}}
-	value, err := walk.value(ctx, body)
+	value, err := walk.value(ctx, body, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,16 +107,24 @@ type resolution struct {
 	values   map[string]string
 }
 
-// value returns a copy of a JSON value with its references resolved.
-func (w *resolution) value(ctx context.Context, value any) (any, error) {
+// value returns a copy of a JSON value with its references resolved. public is the
+// enclosing property that every reader of Azure sees, "" for none.
+func (w *resolution) value(ctx context.Context, value any, public string) (any, error) {
 	switch at := value.(type) {
 	case map[string]any:
 		if marker, found := at[resource.SecretMarker]; found {
+			if public != "" {
+				return nil, notAllowed("of the body", "it is not allowed under %s, which is public; move it elsewhere", public)
+			}
 			return w.marker(ctx, at, marker)
 		}
 		object := make(map[string]any, len(at))
 		for name, property := range at {
-			resolved, err := w.value(ctx, property)
+			below := public
+			if below == "" && resource.PublicProperty(name) {
+				below = strings.ToLower(name)
+			}
+			resolved, err := w.value(ctx, property, below)
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +134,7 @@ func (w *resolution) value(ctx context.Context, value any) (any, error) {
 	case []any:
 		list := make([]any, len(at))
 		for i, item := range at {
-			resolved, err := w.value(ctx, item)
+			resolved, err := w.value(ctx, item, public)
 			if err != nil {
 				return nil, err
 			}

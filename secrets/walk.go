@@ -81,7 +81,7 @@ func (w *walk) list(list []any, at position) ([]any, bool) {
 
 func (w *walk) object(object map[string]any, at position) (map[string]any, bool) {
 	masked, changed := object, false
-	around := resource.Surroundings{Under: at.underSecret, Label: labelOf(object), Parent: at.name, Has: func(member string) bool {
+	around := resource.Surroundings{Under: at.underSecret, Label: resource.LabelOf(object), Parent: at.name, Has: func(member string) bool {
 		_, found := resource.Step{Name: member}.Get(object)
 		return found
 	}}
@@ -113,15 +113,4 @@ func (p position) follow(step resource.Step, matches func(resource.Step) bool) p
 	p.publishedRest = p.publishedRest.Below(step)
 	p.published = p.published || p.publishedRest.Ends()
 	return p
-}
-
-// labelOf returns the text by which an object names its "value", "" without one.
-func labelOf(object map[string]any) string {
-	for _, name := range resource.SecretLabels() {
-		value, _ := resource.Step{Name: name}.Get(object)
-		if text, _ := value.(string); text != "" {
-			return text
-		}
-	}
-	return ""
 }

@@ -71,11 +71,12 @@ func (r *reconciler) fiveSteps() []step {
 }
 
 // newPass copies the spec and takes the force of a reconcile message, which counts for
-// one pass.
+// one pass. What is masked comes from the body alone: the lists of the client stay in the
+// state, where they are compared with those of the next apply, and are not used.
 func (r *reconciler) newPass() *pass {
 	p := &pass{
 		number: r.state.Pass + 1, generation: r.state.Generation, statedAt: r.state.StatedAt,
-		desired: *r.state.Desired, force: r.state.Force,
+		desired: r.masked(), force: r.state.Force,
 	}
 	r.state.Force = nil
 	p.requested, p.replaceApproved = r.state.Asked, r.state.RecreateApproved
@@ -86,6 +87,15 @@ func (r *reconciler) newPass() *pass {
 		p.desired.APIVersion = r.state.Delete.APIVersion
 	}
 	return p
+}
+
+// masked returns the spec with what its body states about secrets, computed once for each
+// spec.
+func (r *reconciler) masked() resource.Desired {
+	if r.maskedFrom != r.state.Desired {
+		r.maskedFrom, r.maskedSpec = r.state.Desired, r.state.Desired.WithSecrets()
+	}
+	return r.maskedSpec
 }
 
 // runSteps runs steps in order until one stops the pass, or a pause, a deletion, the end

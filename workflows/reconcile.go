@@ -3,6 +3,7 @@ package workflows
 import (
 	"time"
 
+	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
 
@@ -33,6 +34,9 @@ type reconciler struct {
 	interrupted bool
 	// writing is set while an activity writes the spec.
 	writing bool
+	// maskedSpec is maskedFrom with what its body states about secrets.
+	maskedFrom *resource.Desired
+	maskedSpec resource.Desired
 	// steps returns the steps of a pass; tests replace it.
 	steps func(*reconciler) []step
 	// wakes are the signals that have not been received yet.
