@@ -80,6 +80,7 @@ func (s *writeStep) checkFrozen(ctx context.Context, _ arm.Write) *resource.Verd
 // Temporal does not respond, nothing is written.
 func (s *writeStep) checkAttempt(ctx context.Context, write arm.Write) *resource.Verdict {
 	attempt := s.attempt
+	attempt.Resource = s.desired.ID
 	if s.progress == nil {
 		// A local activity has no attempt that the server knows. Only an action leaves it,
 		// which is safe to repeat (extensions.ARMClient).
@@ -121,6 +122,8 @@ func refusedWrite(err error) (resource.Verdict, bool) {
 // Attempt identifies an attempt of an activity to the server.
 type Attempt struct {
 	WorkflowID, RunID string
+	// Resource is what the write is for: no other workflow than its own may write it.
+	Resource resource.ID
 	// TaskToken is nil for a local activity.
 	TaskToken []byte
 	// Progress is sent as the details of the heartbeat.

@@ -19,8 +19,13 @@ import (
 const confirmTimeout = 5 * time.Second
 
 // Confirm sends a heartbeat of the attempt and describes its run, at once, and waits for
-// both.
+// both. A step that another workflow than the one of the resource runs may write nothing:
+// policy, freeze and everything else that the resource's own workflow checks would not
+// apply.
 func (f *Fleet) Confirm(ctx context.Context, attempt activities.Attempt) (activities.Standing, error) {
+	if attempt.WorkflowID != attempt.Resource.WorkflowID() {
+		return activities.Standing{Over: "the step is not run by the workflow of " + attempt.Resource.Short()}, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
 	beat := make(chan error, 1)

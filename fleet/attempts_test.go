@@ -33,6 +33,7 @@ func TestConfirm(t *testing.T) {
 		reason     string
 		change     func(s *server)
 		local      bool
+		foreign    bool
 		over       string
 		generation int64
 		err        string
@@ -51,7 +52,8 @@ func TestConfirm(t *testing.T) {
 			change: func(s *server) { s.beat = &workflowservice.RecordActivityTaskHeartbeatResponse{ActivityReset: true} }},
 		"Ended": {reason: "a local activity outlived its workflow", over: "has ended", local: true,
 			change: func(s *server) { s.running[id].Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED }},
-		"Local": {reason: "a local activity has no heartbeat", local: true},
+		"OtherWorkflow": {reason: "a bare activity with an input that its sender chose", over: "not run by the workflow of", foreign: true},
+		"Local":         {reason: "a local activity has no heartbeat", local: true},
 		"NoHeartbeat": {reason: "a heartbeat that fails confirms nothing", err: "send a heartbeat",
 			change: func(s *server) { s.beatErr = serviceerror.NewInvalidArgument("broken") }},
 		"NoDescription": {reason: "neither does a description that fails", err: "describe the workflow",
@@ -68,9 +70,12 @@ func TestConfirm(t *testing.T) {
 			if c.change != nil {
 				c.change(s)
 			}
-			attempt := activities.Attempt{WorkflowID: id, RunID: "run", TaskToken: []byte("token"), Progress: map[string]int{"faults": 1}}
+			attempt := activities.Attempt{WorkflowID: id, RunID: "run", Resource: parse(t, database(1)), TaskToken: []byte("token"), Progress: map[string]int{"faults": 1}}
 			if c.local {
 				attempt.TaskToken = nil
+			}
+			if c.foreign {
+				attempt.WorkflowID = "attack"
 			}
 			got, err := s.dial().Confirm(t.Context(), attempt)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -79,7 +84,7 @@ func TestConfirm(t *testing.T) {
 			if (got.Over == "") != (c.over == "") || !strings.Contains(got.Over, c.over) || got.Generation != c.generation {
 				t.Errorf("got %+v, want over %q and generation %d: %s", got, c.over, c.generation, c.reason)
 			}
-			if want := 1; !c.local && len(s.heartbeats) != want || c.local && len(s.heartbeats) != 0 {
+			if want := 1; !c.local && !c.foreign && len(s.heartbeats) != want || (c.local || c.foreign) && len(s.heartbeats) != 0 {
 				t.Errorf("%d heartbeats: %s", len(s.heartbeats), c.reason)
 			}
 		})
