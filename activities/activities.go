@@ -13,6 +13,7 @@ import (
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
+	"github.com/armature-io/armature/signing"
 	"go.temporal.io/sdk/activity"
 )
 
@@ -29,11 +30,15 @@ type Dependencies struct {
 	Budgets  Budgets
 	Memory   MemoryReader
 	Attempts Attempts
-	Log      *slog.Logger
+	// Signatures, if not nil, must accept what is written or deleted.
+	Signatures *signing.Verifier
+	Log        *slog.Logger
 }
 
 // Options tune the activities; the zero value works.
 type Options struct {
+	// WarnOfSignatures logs what the signatures do not accept, and writes it.
+	WarnOfSignatures bool
 	// RereadWindow is how long a response that contradicts an accepted write is read
 	// again before it is believed; default 60 s.
 	RereadWindow time.Duration

@@ -24,6 +24,9 @@ type CheckDependentsInput struct {
 	WithData bool `json:"withData,omitempty"`
 	// StatedAt is when a user requested the cascade.
 	StatedAt time.Time `json:"statedAt,omitzero"`
+	// Order is the signed request, which a cascade passes on; nil for one that is not
+	// signed.
+	Order *resource.DeletionOrder `json:"order,omitempty"`
 }
 
 // CheckDependentsResult blocks while there are dependents.
@@ -124,7 +127,7 @@ func (a *Activities) cascade(ctx context.Context, in CheckDependentsInput, found
 			break
 		}
 		group.Go(func() error {
-			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By, WithData: in.WithData, StatedAt: in.StatedAt}); err != nil {
+			if err := a.Fleet.Delete(deleting, dependent.ID, Cascade{Owner: in.ID, By: in.By, WithData: in.WithData, StatedAt: in.StatedAt, Order: in.Order}); err != nil {
 				return fmt.Errorf("delete %s: %w", dependent.ID.Short(), err)
 			}
 			return nil

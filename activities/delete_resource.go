@@ -23,8 +23,13 @@ type DeleteResourceInput struct {
 	// does not know.
 	StatedAt time.Time `json:"statedAt,omitzero"`
 	// ETag is that of the read on which the decision is based, "" where it had none.
-	ETag     string   `json:"etag,omitempty"`
-	Repeated Repeated `json:"repeated,omitzero"`
+	ETag string `json:"etag,omitempty"`
+	// SpecVersion is the api-version of the spec where the deletion replaced it in
+	// Desired, else "".
+	SpecVersion string `json:"specVersion,omitempty"`
+	// Order is the signed request, nil for one that is not signed.
+	Order    *resource.DeletionOrder `json:"order,omitempty"`
+	Repeated Repeated                `json:"repeated,omitzero"`
 }
 
 // DeleteResourceResult is the outcome of the DELETE.
@@ -59,6 +64,12 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	if stop == nil {
 		stop = checkPurge(in.Desired)
 	}
+	signed := func(ctx context.Context) *resource.Verdict {
+		return a.checkDeletionSigned(ctx, in.Desired, in.SpecVersion, in.Order)
+	}
+	if stop == nil {
+		stop = signed(ctx)
+	}
 	if stop == nil {
 		stop = a.checkFreeze(ctx, in.Desired)
 	}
@@ -67,7 +78,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, true))
+	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), statementOf(in.Generation, in.StatedAt, true))
 	switch stop, err := a.checkTagBeforeDelete(requests, in); {
 	case err != nil:
 		return a.deleteFailed(ctx, in, heartbeat, err)

@@ -27,6 +27,8 @@ type DiagnoseResult struct {
 	// At is the worker's clock, ServerAt that of Temporal; older workers do not send it.
 	At       time.Time `json:"at"`
 	ServerAt time.Time `json:"serverAt,omitzero"`
+	// Signatures is nil for a worker that checks none.
+	Signatures *SignatureStatus `json:"signatures,omitempty"`
 }
 
 // FindingState is the severity of a finding.
@@ -78,6 +80,7 @@ func (a *Activities) Diagnose(ctx context.Context, in DiagnoseInput) (DiagnoseRe
 	}
 	result.Findings = append(result.Findings, a.checkGuards(ctx)...)
 	result.At, result.ServerAt = a.clock.Local(), a.now(ctx)
+	result.Signatures = a.signatureStatus()
 	if skew := result.At.Sub(result.ServerAt).Round(time.Second); skew.Abs() > MaxServerSkew {
 		result.Findings = append(result.Findings, Finding{
 			Check: "clock of the worker", State: FindingFault,

@@ -68,6 +68,8 @@ type Cascade struct {
 	WithData bool
 	// StatedAt is when a user requested it.
 	StatedAt time.Time
+	// Order is the signed request of the user, nil for one that is not signed.
+	Order *resource.DeletionOrder
 }
 
 // Aborted is the result of taking a cascade back.

@@ -23,6 +23,8 @@ type writeStep struct {
 	// progress returns what the heartbeats of the attempt contain; nil in a local activity,
 	// which has none.
 	progress func() any
+	// signed returns the verdict that stops what is not signed; nil demands a signed spec.
+	signed func(context.Context) *resource.Verdict
 }
 
 // forWrites returns the context of a step that may write. Without this mark MayWrite
@@ -60,6 +62,7 @@ func MayWrite(ctx context.Context, write arm.Write) error {
 // mayWrite asks the fences in turn, the one of Temporal last: its answer ages.
 func (s *writeStep) mayWrite(ctx context.Context, write arm.Write) error {
 	for _, fence := range []func(context.Context, arm.Write) *resource.Verdict{
+		s.checkSignature,
 		s.checkFrozen,
 		s.checkRecords,
 		s.checkAttempt,

@@ -20,6 +20,9 @@ type PurgeResourceInput struct {
 	Generation int64 `json:"generation,omitempty"`
 	// StatedAt is as in DeleteResourceInput.
 	StatedAt time.Time `json:"statedAt,omitzero"`
+	// SpecVersion and Order are as in DeleteResourceInput.
+	SpecVersion string                  `json:"specVersion,omitempty"`
+	Order       *resource.DeletionOrder `json:"order,omitempty"`
 	// Since is when the resource was first absent, Sent is set once ARM accepted the
 	// purge.
 	Since    time.Time `json:"since,omitzero"`
@@ -50,6 +53,12 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 		return PurgeResourceResult{}, err
 	}
 	stop := checkPolicy(in.Desired, "DELETE")
+	signed := func(ctx context.Context) *resource.Verdict {
+		return a.checkDeletionSigned(ctx, in.Desired, in.SpecVersion, in.Order)
+	}
+	if stop == nil {
+		stop = signed(ctx)
+	}
 	if stop == nil {
 		stop = a.checkFreeze(ctx, in.Desired)
 	}
@@ -58,7 +67,7 @@ func (a *Activities) PurgeResource(ctx context.Context, in PurgeResourceInput) (
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, true))
+	requests = withStatement(withSigned(forWrites(requests, a, in.Desired, in.Generation, heartbeat), signed), statementOf(in.Generation, in.StatedAt, true))
 	result, err := a.purge(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return PurgeResourceResult{Verdict: a.report("PurgeResource", stop)}, nil

@@ -165,6 +165,9 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	if stop := checkPolicy(in.Desired, "PUT"); stop != nil {
 		return *p.stop(*stop), nil
 	}
+	if stop := a.checkSigned(ctx, in.Desired); stop != nil {
+		return *p.stop(*stop), nil
+	}
 	p.maySent = p.attempt-1 > heartbeat.progress().Unsent
 	p.repeated = in.Reset || p.maySent
 	if in.Newest > in.Generation {

@@ -68,7 +68,7 @@ func (a *Activities) RegisterProvider(ctx context.Context, in RegisterProviderIn
 	}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	requests = forWrites(requests, a, resource.Desired{ID: in.ID}, 0, heartbeat)
+	requests = withSigned(forWrites(requests, a, resource.Desired{ID: in.ID}, 0, heartbeat), needsNone)
 	found, err := a.register(requests, in)
 	if stop, refused := refusedWrite(err); refused {
 		return RegisterProviderResult{Verdict: a.report("RegisterProvider", stop)}, nil

@@ -50,6 +50,7 @@ type Config struct {
 	// OverdueExempt lists ARM states, separated by commas: a resource in one of them is
 	// never overdue.
 	OverdueExempt string `mapstructure:"overdue-exempt"`
+	Signing       Signing
 	// MaskKey is the key of the hashes that replace secret values in histories. All
 	// workers of a task queue need the same one. "" and MaskKeyNone: see CheckMaskKey.
 	MaskKey Reference `mapstructure:"mask-key"`
@@ -156,6 +157,20 @@ type Identity struct {
 	// three.
 	AuxiliaryTenants []string `mapstructure:"auxiliary-tenants"`
 }
+
+// Signing configures the signatures that specs and deletions need.
+type Signing struct {
+	// PublicKeys are Ed25519 keys in base64; none checks no signatures.
+	PublicKeys []string `mapstructure:"public-keys"`
+	// Mode is SigningRequire or SigningWarn.
+	Mode string
+}
+
+// Modes of Signing.
+const (
+	SigningRequire = "require"
+	SigningWarn    = "warn"
+)
 
 // Rules configures the worker's rule files.
 type Rules struct {

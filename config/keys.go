@@ -67,6 +67,8 @@ func keys() []key {
 		{"worker.lists-per-second", "4", "maximum of list requests per second of all workers of the task queue together; a namespace allows 10 per second to all of its clients"},
 		{"overdue-after", "1h", "how long a resource may be blocked or not ready before its condition is an error; 0 is never"},
 		{"overdue-exempt", "Stopped,Deallocated,Paused", "states in which a resource, or its owner, was stopped on purpose and is never overdue"},
+		{"signing.public-keys", "", "public keys, separated by commas, in base64: this worker writes and deletes only what one of them signed; empty checks no signatures"},
+		{"signing.mode", SigningRequire, "require, or warn: write all the same, and log what is not signed"},
 		{"mask-key", "", "reference to the key of the hashes that replace secret values, the same for all workers: env:NAME or file:PATH; required outside of this machine (loopback), where none stands for masks without hashes"},
 	}
 }

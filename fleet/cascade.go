@@ -27,7 +27,7 @@ const (
 // Delete requests the deletion of a resource from its workflow. A workflow that no longer
 // runs, or whose management ends, is no error.
 func (f *Fleet) Delete(ctx context.Context, id resource.ID, cascade activities.Cascade) error {
-	err := f.update(ctx, id, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: true, WithData: cascade.WithData, By: cascade.By, From: cascade.Owner, StatedAt: cascade.StatedAt})
+	err := f.update(ctx, id, workflows.DeleteUpdate, workflows.DeleteInput{Cascade: true, WithData: cascade.WithData, By: cascade.By, From: cascade.Owner, StatedAt: cascade.StatedAt, Order: cascade.Order})
 	if err != nil && !isNotFound(err) && refusalKind(err) != workflows.RefusedNotManaged {
 		return fmt.Errorf("request the deletion of %s: %w", id, err)
 	}

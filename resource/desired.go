@@ -145,6 +145,8 @@ type Desired struct {
 	// Timeout is the maximum duration of one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`
+	// Signature is nil for a spec that is not signed.
+	Signature *Signature `json:"signature,omitempty"`
 }
 
 // Deletion states how a resource is deleted.

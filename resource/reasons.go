@@ -39,6 +39,9 @@ const (
 	ReasonWaitingForOwnerDelete     Reason = "WaitingForOwnerDelete"
 	ReasonWaitingForSibling         Reason = "WaitingForSibling"
 	ReasonFrozen                    Reason = "Frozen"
+	ReasonSignatureMissing          Reason = "SignatureMissing"
+	ReasonSignatureInvalid          Reason = "SignatureInvalid"
+	ReasonSignatureOutdated         Reason = "SignatureOutdated"
 	ReasonHeld                      Reason = "Held"
 	ReasonReadOnly                  Reason = "ReadOnly"
 	ReasonOlderThanRecorded         Reason = "OlderThanRecorded"
@@ -101,6 +104,9 @@ func Reasons() []ReasonInfo {
 		{ReasonWaitingForOwnerDelete, RetrySlow, "", "Azure deletes the resource only together with its owner, which is being deleted."},
 		{ReasonWaitingForSibling, RetrySlow, "", "Azure allows one change at a time in the owner; another resource has the turn."},
 		{ReasonFrozen, RetrySlow, "the user who froze it", "A freeze stops writes; reads continue."},
+		{ReasonSignatureMissing, RetrySlow, "the owner of the manifest", "The worker writes signed specs only, and the spec or deletion has no signature."},
+		{ReasonSignatureInvalid, RetrySlow, "the owner of the manifest", "The signature of the spec or deletion is not one that the worker accepts."},
+		{ReasonSignatureOutdated, RetrySlow, "the owner of the manifest", "The spec or deletion was signed before a newer one, or too long ago."},
 		{ReasonHeld, RetrySlow, "", "A budget of the workers within an hour is exhausted: corrections, or recreations of what was deleted outside Armature. Or a correction would remove what the manifest does not state."},
 		{ReasonReadOnly, RetryVerySlow, "the operator of the worker", "The worker that serves the task queue is read-only; reads continue, nothing is written."},
 		{ReasonOlderThanRecorded, RetryVerySlow, "you", "A later apply or delete of the resource is recorded outside of Temporal: this spec comes from an older state of the database."},

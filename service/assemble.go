@@ -62,6 +62,8 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(settings.CheckExposed(temporalFiles))
 	records, err := newRecords(settings, azure, metrics.countRequest)
 	check(err)
+	signatures, err := newVerifier(settings.Signing, connection.Namespace)
+	check(err)
 	if azure != nil {
 		check(azure.verify(ctx))
 	}
@@ -97,9 +99,10 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Secrets:  secrets.New(secretOptions(settings, azure.client, temporalFiles)),
 			Masker:   maskKey.masker(),
 			Fleet:    resources, Waker: resources, Turns: resources, Freezer: resources, Budgets: resources, Memory: resources, Attempts: resources,
-			Log: log,
+			Signatures: signatures, Log: log,
 		}, activities.Options{
-			RereadWindow: settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict,
+			WarnOfSignatures: settings.Signing.Mode == config.SigningWarn,
+			RereadWindow:     settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,

@@ -47,6 +47,8 @@ type app struct {
 	// by is the acting user: user@host.
 	by        string
 	taskQueue string
+	// signingKey is the file of --signing-key.
+	signingKey string
 	// workerTimeout is how long one message waits for a worker.
 	workerTimeout time.Duration
 }

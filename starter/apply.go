@@ -129,6 +129,7 @@ more first, and starts nothing if anything differs by now.
 	how.wait.add(c, "wait until every resource is Ready")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
 	how.prune.Add(c.Flags())
+	a.addSigningKey(c)
 	a.completeFlag(c, "selector", a.completeLabels)
 	return c
 }
@@ -157,16 +158,24 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 	results := make([]workflows.ApplyResult, len(resources))
 	records := recordsOf(resources)
 	expected := await.All(records)
-	err := a.sendAll(ctx, records, maxParallelStarts, func(ctx context.Context, i int) (string, error) {
-		input := workflows.ApplyInput{Desired: resources[i], Once: how.once, By: a.by}
-		err := b.UpdateWithStart(ctx, resources[i], backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
+	key, err := a.signer(b)
+	if err != nil {
+		return err
+	}
+	err = a.sendAll(ctx, records, maxParallelStarts, func(ctx context.Context, i int) (string, error) {
+		desired, err := key.Spec(resources[i])
+		if err != nil {
+			return "", err
+		}
+		input := workflows.ApplyInput{Desired: desired, Once: how.once, By: a.by}
+		err = b.UpdateWithStart(ctx, desired, backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
 		expected[i].MinGeneration, expected[i].Changed = results[i].Generation, results[i].Changed
 		return applyText(results[i]), err
 	})
 	if err != nil {
 		return how.prune.Skipped(stale, err)
 	}
-	if err := a.prune(ctx, b, stale); err != nil || !how.wait.on {
+	if err := a.prune(ctx, b, stale, how.prune.Selector); err != nil || !how.wait.on {
 		return err
 	}
 	if err := a.wait(ctx, b, expected, await.Ready, how.wait.timeout); err != nil || len(stale) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
+	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -97,6 +98,7 @@ and --all need --yes.
 	c.Flags().BoolVar(&how.withData, "with-data", false, "also delete data that ARM does not list: rows, blobs, messages, images")
 	c.Flags().BoolVar(&how.abort, "abort", false, "take back deletions for which no DELETE was sent")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
+	a.addSigningKey(c)
 	how.wait.add(c, "wait until every resource is deleted")
 	return c
 }
@@ -106,7 +108,7 @@ func (a *app) deleteNamed(ctx context.Context, s backend.Selection, how deleteOp
 		targets: s, ends: true, goal: await.Deleted, wait: how.wait,
 		confirm: func(records []backend.Record) error { return a.confirmDelete(records, how, s) },
 		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
-			return a.sendDelete(ctx, b, w.Record, how.input())
+			return a.sendDelete(ctx, b, w.Record, how.input(), s.Selector)
 		},
 	})
 }
@@ -127,7 +129,7 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 	err = a.sendWaves(ctx, records, prune.Order(records), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		input := how.input()
 		input.Desired, input.APIVersion = &resources[i], resources[i].APIVersion
-		return a.sendDelete(ctx, b, records[i], input)
+		return a.sendDelete(ctx, b, records[i], input, "")
 	})
 	if err != nil || !how.wait.on {
 		return err
@@ -136,11 +138,18 @@ func (a *app) deleteManifests(ctx context.Context, resources []resource.Desired,
 }
 
 // sendDelete sends one DeleteUpdate and returns the result as text. With the spec of a
-// manifest it starts the workflow if none runs.
-func (a *app) sendDelete(ctx context.Context, b *connection, r backend.Record, input workflows.DeleteInput) (string, error) {
+// manifest it starts the workflow if none runs. Selector is what chose the resource in
+// Temporal, "" for its name or manifest.
+func (a *app) sendDelete(ctx context.Context, b *connection, r backend.Record, input workflows.DeleteInput, selector string) (string, error) {
 	var result workflows.DeleteResult
-	var err error
 	input.By = a.by
+	key, err := a.signer(b)
+	if err == nil {
+		err = signer.Delete(key, r.ID, &input, selector)
+	}
+	if err != nil {
+		return "", err
+	}
 	message := backend.Message{Name: workflows.DeleteUpdate, Input: input, Result: &result}
 	if input.Desired != nil {
 		err = b.UpdateWithStart(ctx, *input.Desired, message)

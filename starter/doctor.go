@@ -13,6 +13,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
+	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/spf13/cobra"
 )
 
@@ -52,6 +53,7 @@ when Temporal is unreachable.`,
 		},
 	}
 	c.Flags().StringVar(&in.Credential, "credential", "", "credential of the worker's config to check the ID with")
+	a.addSigningKey(c)
 	cli.AddFormat(c, &output)
 	return c
 }
@@ -111,6 +113,12 @@ func (a *app) workerFindings(ctx context.Context, b *connection, in activities.D
 			Message: fmt.Sprintf("the local clock differs from %s by %s", whose, skew.Abs().Round(time.Second)),
 			Advice:  "set both clocks by NTP: ages and times that armature shows are wrong by as much",
 		})
+	}
+	key, err := a.signer(b)
+	if err != nil {
+		findings = append(findings, failedCheck("signatures", err.Error(), "pass the file of a private key")...)
+	} else {
+		findings = append(findings, signer.Findings(result.Signatures, key)...)
 	}
 	freezes, interrupted, err := b.Freezes(ctx)
 	if err == nil && len(freezes) > 0 {

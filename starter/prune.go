@@ -39,12 +39,12 @@ func (a *app) findStale(ctx context.Context, b *connection, p *prune.Options, se
 }
 
 // prune deletes stale resources, dependents first.
-func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record) error {
+func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, selector string) error {
 	if len(stale) == 0 {
 		return nil
 	}
 	return a.sendWaves(ctx, stale, prune.Order(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
-		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{})
+		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{}, selector)
 		if backend.IsNotManaged(err) {
 			return "no longer managed", nil
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/signer"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -55,6 +56,7 @@ restore: armature why names the command.
 	c.Flags().StringVar(&how.Reason, "reason", "", "why, for the history")
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "do not ask")
+	a.addSigningKey(c)
 	how.wait.add(c, "wait until that pass made the resource Ready")
 	return c
 }
@@ -80,7 +82,15 @@ func (a *app) reconcile(ctx context.Context, s backend.Selection, how reconcileO
 		confirm: func(records []backend.Record) error { return a.ask(how.question(s, records)) },
 		send: func(ctx context.Context, b *connection, w *await.Resource) (string, error) {
 			var result workflows.ReconcileResult
-			err := b.Update(ctx, w.WorkflowID, backend.Message{Name: workflows.ReconcileUpdate, Input: how.ReconcileInput, Result: &result})
+			input := how.ReconcileInput
+			key, err := a.signer(b)
+			if err == nil {
+				err = signer.Approval(key, w.ID, &input)
+			}
+			if err != nil {
+				return "", err
+			}
+			err = b.Update(ctx, w.WorkflowID, backend.Message{Name: workflows.ReconcileUpdate, Input: input, Result: &result})
 			w.MinPass = result.Pass
 			return fmt.Sprintf("reconciling (pass %d)", result.Pass) + pausedText(result.Paused), err
 		},

@@ -40,7 +40,8 @@ func (r *reconciler) deletePass(ctx workflow.Context) {
 func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Verdict {
 	var a *activities.Activities
 	result, err := execute(requestOptions(ctx, "find dependents of "+p.desired.ID.Short()), a.CheckDependents, activities.CheckDependentsInput{
-		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By, WithData: r.state.Delete.WithData, StatedAt: r.state.StatedAt,
+		ID: p.desired.ID, Needs: p.desired.Needs(), Cascade: r.state.Delete.Cascade, By: r.state.Delete.By, WithData: r.state.Delete.WithData,
+		StatedAt: r.state.StatedAt, Order: r.order(),
 	})
 	p.overdueAfter = result.OverdueAfter
 	return verdictOf(result.Verdict, err)
@@ -143,7 +144,8 @@ func (r *reconciler) purgeAndFinish(ctx workflow.Context, p *pass, message strin
 		}
 		var a *activities.Activities
 		result, err := execute(requestOptions(ctx, "purge "+p.desired.ID.Short()), a.PurgeResource, activities.PurgeResourceInput{
-			Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Since: purge.Since, Sent: purge.Sent, Repeated: r.state.Repeated,
+			Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(),
+			Since: purge.Since, Sent: purge.Sent, Repeated: r.state.Repeated,
 		})
 		purge.Sent = purge.Sent || result.Sent
 		verdict := verdictOf(result.Verdict, err)
@@ -164,7 +166,7 @@ func (r *reconciler) deleteAndPoll(ctx workflow.Context, p *pass) resource.Verdi
 	unsent := r.state.DeleteUnsent
 	r.state.DeleteUnsent = false
 	result, err := execute(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)), a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, ETag: p.got.ETag, Repeated: r.state.Repeated,
+		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, SpecVersion: p.specVersion, Order: r.order(), ETag: p.got.ETag, Repeated: r.state.Repeated,
 	})
 	if err == nil && result.Unsent {
 		r.state.DeleteUnsent = unsent

@@ -1,9 +1,7 @@
 package workflows
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -77,7 +75,7 @@ func (r *reconciler) validateApply(ctx workflow.Context, in ApplyInput) error {
 	case len(in.Desired.Body) > resource.MaxBodyBytes:
 		return refused(RefusedInvalid, "the body of %s has %d bytes; at most %d are allowed", name, len(in.Desired.Body), resource.MaxBodyBytes)
 	}
-	return nil
+	return r.validateSignature(in.Desired)
 }
 
 func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, error) {
@@ -104,22 +102,15 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 			}, workflow.Now(ctx))
 		}
 	}
+	renewed := !changed && r.renewSignature(in.Desired)
 	approved := r.state.approveDrops()
 	accepted := r.state.Condition.Reason == resource.ReasonOlderThanRecorded
-	if changed || result.TakenBack || approved || accepted {
+	if changed || renewed || result.TakenBack || approved || accepted {
 		r.interruptRead(ctx)
 		r.requestPass(ctx, ApplyUpdate, fmt.Sprintf("generation %d by %s", r.state.Generation, in.By))
 	}
 	result.Generation, result.Paused = r.state.Generation, r.state.pauseBlocks()
 	return result, nil
-}
-
-// equalSpecs reports whether two specs are equal in histories, where map keys are
-// sorted.
-func equalSpecs(a, b resource.Desired) bool {
-	left, errLeft := json.Marshal(a)
-	right, errRight := json.Marshal(b)
-	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
 }
 
 func (r *reconciler) validateReconcile(in ReconcileInput) error {
@@ -144,7 +135,7 @@ func (r *reconciler) reconcile(ctx workflow.Context, in ReconcileInput) (Reconci
 		message += "; baseline dropped"
 	}
 	if in.Recreate {
-		r.state.RecreateApproved = true
+		r.state.RecreateApproved, r.state.ReplaceOrder = true, in.Order
 		message += "; recreation approved"
 	}
 	if r.state.approveDrops() {
@@ -274,6 +265,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 func (in *DeleteInput) join(earlier DeleteInput) {
 	in.Cascade, in.EndScope = in.Cascade || earlier.Cascade, in.EndScope || earlier.EndScope
 	in.WithData = in.WithData || earlier.WithData
+	in.Order = joinedOrder(*in, earlier)
 	in.APIVersion = cmp.Or(in.APIVersion, earlier.APIVersion)
 	if !in.From.IsZero() {
 		in.From = earlier.From

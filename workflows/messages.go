@@ -89,6 +89,8 @@ type ReconcileInput struct {
 	Recreate bool   `json:"recreate,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	By       string `json:"by,omitempty"`
+	// Order is the signed approval of Recreate, nil for one that is not signed.
+	Order *resource.DeletionOrder `json:"order,omitempty"`
 }
 
 // ReconcileResult is the result of ReconcileUpdate.
@@ -134,6 +136,9 @@ type DeleteInput struct {
 	From resource.ID `json:"from,omitzero"`
 	// StatedAt is when a user requested the cascade, zero for a request of a user.
 	StatedAt time.Time `json:"statedAt,omitzero"`
+	// Order is the signed request of the user, for From where that is set; nil for one
+	// that is not signed.
+	Order *resource.DeletionOrder `json:"order,omitempty"`
 }
 
 // DeleteResult is the result of DeleteUpdate. The deletion continues in the workflow,

@@ -17,10 +17,12 @@ type pass struct {
 	generation int64
 	statedAt   time.Time
 	desired    resource.Desired
-	force      *ReconcileInput
-	got        activities.GetResourceResult
-	pre        resource.Verdict
-	put        bool
+	// specVersion is the api-version of the spec where a deletion replaced it, else "".
+	specVersion string
+	force       *ReconcileInput
+	got         activities.GetResourceResult
+	pre         resource.Verdict
+	put         bool
 	// written is the PUT whose result the post-check compares: of this pass, or of an
 	// earlier one that ended before its post-check.
 	written *activities.AcceptedPut
@@ -84,7 +86,7 @@ func (r *reconciler) newPass() *pass {
 		r.state.Asked, r.state.Refusal = false, nil
 	}
 	if r.state.Delete != nil && r.state.Delete.APIVersion != "" {
-		p.desired.APIVersion = r.state.Delete.APIVersion
+		p.specVersion, p.desired.APIVersion = p.desired.APIVersion, r.state.Delete.APIVersion
 	}
 	return p
 }

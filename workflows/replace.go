@@ -35,7 +35,7 @@ func (r *reconciler) replace(ctx workflow.Context, p *pass, refusal resource.Ver
 	// approved.
 	r.state.RecreateApproved = true
 	deleted, err := executeWrite(requestOptions(ctx, "DELETE "+nameAndVersion(p.desired)+" to create it again"), r, a.DeleteResource, activities.DeleteResourceInput{
-		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, ETag: p.got.ETag, Repeated: r.state.Repeated,
+		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Order: r.state.ReplaceOrder, ETag: p.got.ETag, Repeated: r.state.Repeated,
 	})
 	verdict := verdictOf(deleted.Verdict, err)
 	if verdict.Stops() || ctx.Err() != nil {

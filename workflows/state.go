@@ -73,6 +73,8 @@ type State struct {
 	// RecreateApproved is set by a user's approval to recreate the resource, until a read
 	// shows it.
 	RecreateApproved bool `json:"recreateApproved,omitempty"`
+	// ReplaceOrder is the signed approval, nil for one that is not signed.
+	ReplaceOrder *resource.DeletionOrder `json:"replaceOrder,omitempty"`
 
 	// HeldDrops is set while a correction waits because it would remove what others set,
 	// DropsApproved by the next request of a user, until the PUT was sent or none is due.

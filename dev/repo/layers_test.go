@@ -23,7 +23,7 @@ const maxLines = 300
 var layers = [][]string{
 	{"internal/nearest", "internal/regular", "internal/servertime", "internal/text"},
 	{"resource"},
-	{"types"},
+	{"types", "signing"},
 	{"manifest", "drift", "arm", "secrets"},
 	{"extensions"},
 	{"extensions/azure", "activities/lookup"},
@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"service", "starter/internal/console"},
 	{"starter/internal/cli"},
 	{"starter/internal/backend"},
-	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/why"},
+	{"starter/internal/apiversions", "starter/internal/explain", "starter/internal/importer", "starter/internal/outlook", "starter/internal/plan", "starter/internal/replay", "starter/internal/report", "starter/internal/screen", "starter/internal/signer", "starter/internal/why"},
 	{"starter/internal/schema", "starter/internal/skeleton"},
 	{"starter/internal/author", "starter/internal/await", "starter/internal/mover", "starter/internal/prune"},
 	{"worker", "starter"},

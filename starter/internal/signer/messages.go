@@ -1,0 +1,33 @@
+package signer
+
+import (
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/signing"
+	"github.com/armature-io/armature/workflows"
+)
+
+// Delete signs a deletion, and the spec that starts a workflow for it. Selector is what
+// chose the resource in Temporal, "" for its name or manifest.
+func Delete(key *signing.Signer, id resource.ID, input *workflows.DeleteInput, selector string) error {
+	if input.Desired != nil {
+		desired, err := key.Spec(*input.Desired)
+		if err != nil {
+			return err //nolint:wrapcheck // its text names what is signed
+		}
+		input.Desired = &desired
+	}
+	var err error
+	input.Order, err = key.Order(resource.DeletionOrder{
+		ID: id, Cascade: input.Cascade, EndScope: input.EndScope, WithData: input.WithData, APIVersion: input.APIVersion, Selector: selector,
+	})
+	return err //nolint:wrapcheck // as above
+}
+
+// Approval signs the approval to replace a resource that Azure cannot change.
+func Approval(key *signing.Signer, id resource.ID, input *workflows.ReconcileInput) error {
+	var err error
+	if input.Recreate {
+		input.Order, err = key.Order(resource.DeletionOrder{ID: id, Replace: true})
+	}
+	return err //nolint:wrapcheck // as above
+}

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/armature-io/armature/signing"
+	"github.com/armature-io/armature/starter/internal/signer"
+	"github.com/spf13/cobra"
+)
+
+// addSigningKey adds the flag with the key.
+func (a *app) addSigningKey(c *cobra.Command) {
+	c.Flags().StringVar(&a.signingKey, "signing-key", "", signer.Usage)
+}
+
+// signer returns the signer of a connection, nil without a key. Only what the user passed
+// is signed: manifests, and IDs that the command shows. What a worker returns is not.
+func (a *app) signer(b *connection) (*signing.Signer, error) {
+	return signer.Load(a.signingKey, a.environment, b.namespace, a.now)
+}
