@@ -43,6 +43,11 @@ type historian interface {
 	History(ctx context.Context, workflowID string) (*historypb.History, error)
 }
 
+// pollReader reports whether workers serve a task queue.
+type pollReader interface {
+	Polled(ctx context.Context, taskQueue string) bool
+}
+
 // connection is an open connection to Temporal: one interface for each group of
 // commands. Tests replace them.
 type connection struct {
@@ -52,6 +57,7 @@ type connection struct {
 	dryRunner
 	examiner
 	historian
+	pollReader
 	operator searchattr.Operator
 	// counter is nil in tests: setup then does not wait for the server.
 	counter   searchattr.Counter
@@ -66,7 +72,7 @@ func connectTemporal(ctx context.Context, o backend.Options) (*connection, error
 		return nil, err
 	}
 	return &connection{
-		messenger: c, Reader: c, freezer: c, dryRunner: c, examiner: c, historian: c,
+		messenger: c, Reader: c, freezer: c, dryRunner: c, examiner: c, historian: c, pollReader: c,
 		operator: c.Operator(), counter: c.Counter(), namespace: c.Namespace(), close: c.Close,
 	}, nil
 }

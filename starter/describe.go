@@ -11,7 +11,7 @@ import (
 
 func (a *app) describeCommand() *cobra.Command {
 	var (
-		targets watched
+		targets backend.Chosen
 		how     display
 	)
 	c := &cobra.Command{
@@ -29,15 +29,15 @@ yaml are the list that get writes, with workflowId and namespace.
 				return err
 			}
 			return a.show(c.Context(), how, func(ctx context.Context, b *connection) (frame, error) {
-				views, err := targets.views(ctx, b, true)
+				views, err := targets.Views(ctx, b)
 				if err != nil {
 					return frame{}, err
 				}
 				if len(views) == 0 {
 					return frame{}, targets.NoMatch()
 				}
-				render := func(a *app) error { return a.describe(b.namespace, targets.records, views, how.output) }
-				return frame{render: render, final: targets.isOver(views)}, nil
+				render := func(a *app) error { return a.describe(b.namespace, targets.Records(), views, how.output) }
+				return frame{render: render, final: targets.IsOver(views)}, nil
 			})
 		},
 	}

@@ -23,84 +23,92 @@ func phases() []string {
 
 func (a *app) getCommand() *cobra.Command {
 	var (
-		targets watched
+		targets backend.Chosen
 		how     display
-		phase   []string
 	)
 	c := &cobra.Command{
 		Use:   "get [NAME|ID]... | -l SELECTOR",
 		Short: "List managed resources and their state",
-		Long: `get lists managed resources: all, or those chosen by name, resource ID or label
-selector. When no worker responds, it uses Temporal's search attributes and says so.
-A narrow terminal hides columns, but never phase and reason; wide shows every
-column.
+		Long: `get lists managed resources: all, or those chosen by name, resource ID, label
+selector, phase, reason or resource group. It reads what their workflows wrote into
+Temporal and needs no worker. A narrow terminal hides columns, but never phase and
+reason; wide shows every column.
 
 json and yaml are a list of resources with everything known about each: id, name,
 apiVersion, owner, policy, labels, generation, phase, condition, waitingFor,
 nextTry, differences, decisions and more; empty fields are omitted. With --watch
-every change is one line of JSON, or one YAML document.
+every change is one line of JSON, or one YAML document. These and wide ask the
+workflow of each resource, for at most 50; of more they show what the table has.
 
 ` + cli.ExitHelp,
 		Example: "  armature get\n  armature get adx adx/telemetry -o wide\n  armature get -l stack=prod,team=data -o json\n  armature get --phase Blocked,Failed --watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			for _, p := range phase {
+			for i, p := range targets.Where.Phases {
 				if err := cli.CheckOneOf("phase", p, phases()); err != nil {
 					return err
 				}
+				known := slices.IndexFunc(phases(), func(phase string) bool { return strings.EqualFold(phase, p) })
+				targets.Where.Phases[i] = phases()[known]
 			}
 			targets.Names = args
 			if err := targets.Check(); err != nil {
 				return err
 			}
 			return a.show(c.Context(), how, func(ctx context.Context, b *connection) (frame, error) {
-				return a.getFrame(ctx, b, &targets, phase, how.output)
+				return a.getFrame(ctx, b, &targets, how)
 			})
 		},
 	}
 	a.addSelection(c, &targets.Selection, "every managed resource (the default)")
 	a.addDisplay(c, &how)
-	c.Flags().StringSliceVar(&phase, "phase", nil, "only these phases: "+strings.Join(phases(), ", "))
+	c.Flags().StringSliceVar(&targets.Where.Phases, "phase", nil, "only these phases: "+strings.Join(phases(), ", "))
+	c.Flags().StringSliceVar(&targets.Where.Reasons, "reason", nil, "only these reasons, as the list shows them")
+	c.Flags().StringVarP(&targets.Where.Group, "resource-group", "g", "", "only this resource group, as the manifests write it")
 	a.completeFlag(c, "phase", fixed(phases()...))
 	return c
 }
 
 // getFrame returns one list.
-func (a *app) getFrame(ctx context.Context, b *connection, targets *watched, phase []string, output cli.Format) (frame, error) {
-	views, err := targets.views(ctx, b, false)
+func (a *app) getFrame(ctx context.Context, b *connection, targets *backend.Chosen, how display) (frame, error) {
+	details := how.output.IsMachine() || how.output == cli.FormatWide
+	views, asked, err := targets.Listed(ctx, b, details, how.watch)
 	if err != nil {
 		return frame{}, err
 	}
-	final, chosen := targets.isOver(views), len(views)
-	if len(phase) > 0 {
-		views = slices.DeleteFunc(views, func(v backend.View) bool {
-			return !slices.ContainsFunc(phase, func(p string) bool { return strings.EqualFold(p, v.PhaseName()) })
-		})
-	}
+	final, where := targets.IsOver(views), targets.Where
+	views = slices.DeleteFunc(views, func(v backend.View) bool { return !where.Matches(v, a.now()) })
 	freezes, _, freezesErr := b.Freezes(ctx)
+	unserved := backend.Unserved(views, a.taskQueue, func(queue string) bool { return b.Polled(ctx, queue) })
 	render := func(a *app) error {
+		if details && !asked {
+			a.note("note: %d resources: decisions, differences and what they wait for are left out of lists of more than %d", len(views), backend.MaxAsked)
+		}
 		a.noteStale(views)
+		for _, taskQueue := range unserved {
+			a.note("note: %v (shown as the workflows wrote it before)", &backend.NoWorkerError{TaskQueue: taskQueue})
+		}
 		a.noteFreezes(freezes, freezesErr)
-		if output.IsMachine() {
-			return output.Write(a.out, screen.Items(views))
+		if how.output.IsMachine() {
+			return how.output.Write(a.out, screen.Items(views))
 		}
 		if len(views) == 0 {
-			a.noteNothing(targets.Selection, phase, chosen)
+			a.noteNothing(targets.Selection)
 			return nil
 		}
-		a.printTable(views, output == cli.FormatWide)
+		a.printTable(views, how.output == cli.FormatWide)
 		return nil
 	}
 	return frame{render: render, lines: func(a *app) []logLine { return logLines(a, views) }, final: final}, nil
 }
 
-// noteNothing notes why a list is empty. chosen is the number of resources before
-// --phase removed some.
-func (a *app) noteNothing(s backend.Selection, phase []string, chosen int) {
+// noteNothing notes why a list is empty.
+func (a *app) noteNothing(s backend.Selection) {
+	condition := s.Where.String()
 	switch {
-	case chosen > 0 && s.Selector != "":
-		a.note("no managed resource with the labels %s is %s (of %d with these labels)", s.Selector, strings.Join(phase, " or "), chosen)
-	case chosen > 0:
-		a.note("no managed resource is %s", strings.Join(phase, " or "))
+	case condition != "" && s.Selector != "":
+		a.note("no managed resource with the labels %s is %s", s.Selector, condition)
+	case condition != "":
+		a.note("no managed resource is %s", condition)
 	case s.Selector != "":
 		a.note("no managed resource has the labels %s", s.Selector)
 	default:
@@ -134,8 +142,8 @@ func logLines(a *app, views []backend.View) []logLine {
 	return lines
 }
 
-// noteStale notes why views are not from their workflows: no worker responds, or one
-// does and fails.
+// noteStale notes why views may be old: no worker responds or serves their task queues, or
+// one does and fails.
 func (a *app) noteStale(views []backend.View) {
 	var taskQueues []string
 	stuck := 0

@@ -70,7 +70,7 @@ func TestEmptySelection(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"phase of a label": {reason: "resources with the label exist", args: []string{"get", "-l", "stack=prod", "--phase", "Failed"}, want: "no managed resource with the labels stack=prod is Failed (of 1 with these labels)"},
+		"phase of a label": {reason: "resources with the label exist", args: []string{"get", "-l", "stack=prod", "--phase", "Failed"}, want: "no managed resource with the labels stack=prod is Failed"},
 		"label":            {reason: "other resources exist", args: []string{"get", "-l", "stack=none"}, want: "no managed resource has the labels stack=none"},
 		"phase":            {reason: "resources exist", args: []string{"get", "--phase", "Failed"}, want: "no managed resource is Failed"},
 		"why of a label":   {reason: "other resources exist", args: []string{"why", "-l", "stack=none"}, want: "no managed resource has the labels stack=none"},

@@ -50,19 +50,6 @@ func TestStuckStep(t *testing.T) {
 	}
 }
 
-// TestShortPassIsNotDescribed verifies that a list describes only workflows whose pass
-// runs for long.
-func TestShortPassIsNotDescribed(t *testing.T) {
-	w := newWorld()
-	status := readyStatus()
-	status.InPass, status.PassSince = true, time.Now()
-	w.temporal.manage(t, cluster, status)
-	w.temporal.stuckStep = "its step GetResource keeps failing"
-	if code := w.run("get"); code != cli.ExitOK || strings.Contains(w.out.String(), "Stuck") {
-		t.Errorf("exit code %d:\n%s", code, w.out)
-	}
-}
-
 // TestStuckFinding verifies what doctor says about steps that keep failing.
 func TestStuckFinding(t *testing.T) {
 	for name, c := range map[string]struct{ step, state, want string }{

@@ -36,7 +36,7 @@ func TestWaitTree(t *testing.T) {
 	f.manage(t, vnet, waiting(t, "SkuNotAvailable", "not here\x1b[2J\nat all"))
 	role := account + "/providers/Microsoft.Authorization/roleAssignments/角色角色角色"
 	f.manage(t, role, waiting(t, resource.ReasonWaitingForOwner, "存储账户 sa1 does not exist", account))
-	if code := w.run("wait", "--timeout", "2s"); code != cli.ExitFailed {
+	if code := w.run("wait", "--timeout", "3s"); code != cli.ExitFailed {
 		t.Errorf("exit code %d: %s", code, w.err)
 	}
 	blocks := frames(w.out.String())

@@ -9,12 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/armature-io/armature/starter/internal/await"
-	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/spf13/cobra"
 )
+
+// watchInterval is the shortest time between two reads of a watch.
+const watchInterval = 2 * time.Second
 
 // watchPauseFactor is how many times longer than its last read a watch waits before
 // the next one, so that a list of thousands does not keep Temporal busy.
@@ -87,7 +88,7 @@ func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch
 		case err != nil || f.final:
 			return err
 		}
-		pause := max(await.PollInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
+		pause := max(watchInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -197,33 +198,4 @@ func (w *watcher) log(lines []logLine, at string) {
 			w.app.printf("%s  %s  was removed\n", at, subject)
 		}
 	}
-}
-
-// watched are the targets of a command that shows resources. Named resources are
-// found once and followed to their end; others are listed each time.
-type watched struct {
-	backend.Selection
-	records []backend.Record
-}
-
-// views returns the states of the targets. fresh reads each record again.
-func (t *watched) views(ctx context.Context, b *connection, fresh bool) ([]backend.View, error) {
-	if t.records == nil || len(t.Names) == 0 {
-		var err error
-		if t.records, err = backend.Targets(ctx, b, t.Selection); err != nil {
-			return nil, err
-		}
-	} else {
-		fresh = true
-	}
-	w := &backend.Viewer{Reader: b}
-	if fresh {
-		return w.RefreshAll(ctx, t.records)
-	}
-	return w.Views(ctx, t.records)
-}
-
-// isOver reports whether every named resource is gone.
-func (t *watched) isOver(views []backend.View) bool {
-	return len(t.Names) > 0 && !slices.ContainsFunc(views, func(v backend.View) bool { return !v.Unmanaged })
 }

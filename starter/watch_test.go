@@ -35,6 +35,7 @@ func changingWorld(t *testing.T) *world {
 	w := newWorld()
 	w.temporal.manage(t, database, blockedStatus(t), blockedStatus(t), readyStatus())
 	w.temporal.manage(t, cluster, readyStatus())
+	w.temporal.changing = true
 	return w
 }
 

@@ -44,6 +44,9 @@ type fakeTemporal struct {
 	records []backend.Record
 	// statuses are the results of queries by workflow ID; the last one repeats.
 	statuses map[string][]workflows.Status
+	// lists counts the lists; with changing, each shows the next status of a resource.
+	lists    int
+	changing bool
 	// silent: no worker responds.
 	silent bool
 	// answers and errors of updates by workflow ID.
@@ -143,12 +146,19 @@ func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Rec
 	return backend.Record{}, backend.ErrNotManaged
 }
 
+func (f *fakeTemporal) Polled(context.Context, string) bool { return !f.silent }
+
 func (f *fakeTemporal) List(_ context.Context, query string) ([]backend.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queries = append(f.queries, query)
 	var running []backend.Record
+	f.lists++
 	for _, r := range f.records {
+		if list := f.statuses[r.WorkflowID]; f.changing && len(list) > 0 {
+			now := list[min(f.lists, len(list))-1]
+			r.Phase, r.Reason, r.Summary = now.Phase, now.Condition.Reason, summaryOf(now)
+		}
 		chosen := len(f.selected) == 0 || !strings.Contains(query, "ReconcileLabels") || slices.Contains(f.selected, r.ID.String())
 		if r.Running && chosen {
 			running = append(running, r)
@@ -169,6 +179,10 @@ func (f *fakeTemporal) manage(t *testing.T, id string, statuses ...workflows.Sta
 		statuses[i].ID, statuses[i].Name, statuses[i].APIVersion = parsed, parsed.Name(), "2023-08-15"
 		statuses[i].Owner = parsed.Owner()
 		r.Phase, r.Reason = statuses[i].Phase, statuses[i].Condition.Reason
+		r.Summary, r.Since = summaryOf(statuses[i]), statuses[i].Condition.LastTransitionTime
+		if statuses[i].Operation != "" {
+			r.Since = statuses[i].OperationSince
+		}
 		r.WaitingFor, r.Labels = nil, []string{"stack=prod"}
 		for key, value := range statuses[i].Labels {
 			r.Labels = append(r.Labels, key+"="+value)
@@ -179,6 +193,17 @@ func (f *fakeTemporal) manage(t *testing.T, id string, statuses ...workflows.Sta
 	}
 	f.statuses[r.WorkflowID] = statuses
 	f.records = append(f.records, r)
+}
+
+// summaryOf returns what a workflow in a status writes for lists.
+func summaryOf(s workflows.Status) *workflows.Summary {
+	summary := &workflows.Summary{
+		Phase: s.Phase, Condition: s.Condition, Generation: s.Generation, Paused: s.Paused, Deleting: s.Deleting, Overdue: s.Overdue,
+	}
+	if !s.Condition.Ready {
+		summary.NextTry = s.NextTry
+	}
+	return summary
 }
 
 // world is an app on a fakeTemporal whose clock moves by what it waits.
@@ -200,7 +225,7 @@ func newWorld() *world {
 		size: func() (int, int) { return 80, 24 },
 		now:  func() time.Time { return w.clock },
 		connect: func(context.Context, backend.Options) (*connection, error) {
-			return &connection{messenger: w.temporal, Reader: w.temporal, freezer: w.temporal, dryRunner: w.temporal, historian: w.temporal, namespace: "default", close: func() {}}, nil
+			return &connection{messenger: w.temporal, Reader: w.temporal, freezer: w.temporal, dryRunner: w.temporal, historian: w.temporal, pollReader: w.temporal, namespace: "default", close: func() {}}, nil
 		},
 	}
 	w.after = w.wait
@@ -211,7 +236,7 @@ func newWorld() *world {
 // got the clock there, and then the poll does not.
 func (w *world) wait(d time.Duration) <-chan time.Time {
 	fired := make(chan time.Time, 1)
-	if d != await.PollInterval {
+	if d != await.PollInterval && d != watchInterval {
 		w.timeout, w.timeoutAt = fired, w.clock.Add(d)
 		return fired
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -55,6 +56,9 @@ type Client struct {
 	namespace     string
 	taskQueue     string
 	workerTimeout time.Duration
+	// largePages reports, once store was read, whether lists may have large pages.
+	store      sync.Once
+	largePages bool
 }
 
 // Connect opens the connection that envconfig describes (TEMPORAL_* and

@@ -36,6 +36,8 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
 		Policy:     resource.Policy(decodeText(memo[workflows.MemoPolicy])),
 		Phase:      workflows.Phase(decodeText(attributes[searchattr.ReconcilePhase])),
 		Reason:     resource.Reason(decodeText(attributes[searchattr.ReconcileReason])),
+		Since:      decodeTime(attributes[searchattr.ReconcileSince]),
+		Summary:    decodeSummary(memo[workflows.MemoSummary]),
 		WaitingFor: decodeTexts(attributes[searchattr.ReconcileWaitingFor]),
 		Needs:      decodeTexts(attributes[searchattr.ReconcileNeeds]),
 		Labels:     decodeTexts(attributes[searchattr.ReconcileLabels]),
@@ -137,4 +139,22 @@ func decodeTexts(p *commonpb.Payload) []string {
 		return []string{value}
 	}
 	return nil
+}
+
+// decodeTime decodes a payload with a time; it returns zero for any other payload.
+func decodeTime(p *commonpb.Payload) time.Time {
+	var value time.Time
+	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
+		return time.Time{}
+	}
+	return value
+}
+
+// decodeSummary decodes a payload with a summary; it returns nil for any other payload.
+func decodeSummary(p *commonpb.Payload) *workflows.Summary {
+	var value workflows.Summary
+	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
+		return nil
+	}
+	return &value
 }

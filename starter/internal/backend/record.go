@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -13,9 +14,13 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// pageSize is the number of workflows in one list request. On SQLite a page of 250
-// took 50 ms, one of 500 1.5 s, and one of 1,000 over 10 s (server v1.32.1).
-const pageSize = 250
+// The number of workflows in one list request. On SQLite a page of 250 took 50 ms, one of
+// 500 1.5 s, and one of 1,000 over 10 s (server v1.32.1), so only further pages of other
+// stores are large: most lists fit in the first.
+const (
+	firstPageSize = 250
+	nextPageSize  = 1000
+)
 
 // Record is what the Temporal server knows about a resource without a worker: memo,
 // search attributes and the state of the workflow.
@@ -28,6 +33,10 @@ type Record struct {
 	Policy     resource.Policy
 	Phase      workflows.Phase
 	Reason     resource.Reason
+	// Since is when phase or reason changed last, zero if it is unknown.
+	Since time.Time
+	// Summary is what the workflow wrote for lists, nil in runs from before it did.
+	Summary *workflows.Summary
 	// WaitingFor and Needs are keys (workflows.WaitingKey) of the resources that
 	// this one waits for and depends on.
 	WaitingFor []string
@@ -112,16 +121,27 @@ func (r Record) unchanged(before Record) bool {
 	return r.Running && before.Running && r.Stuck == "" && r.Events > 0 && r.Events == before.Events && r.RunID == before.RunID
 }
 
-// Status returns the status as far as the record knows it: without times and
-// messages, unless the workflow ended.
+// Status returns the status as far as the record knows it: that with which the workflow
+// ended, else the summary if it is of the current phase, else phase and reason alone.
 func (r Record) Status() workflows.Status {
 	if r.Final != nil {
 		return *r.Final
 	}
-	return workflows.Status{
-		ID: r.ID, Name: r.Name, APIVersion: r.APIVersion, Owner: r.ID.Owner(), Phase: r.Phase,
-		Condition: resource.Condition{Ready: r.Phase == workflows.PhaseReady, Reason: r.Reason},
+	status := workflows.Status{
+		ID: r.ID, Name: r.Name, APIVersion: r.APIVersion, Owner: r.ID.Owner(), Policy: r.Policy, Phase: r.Phase,
+		Condition: resource.Condition{Ready: r.Phase == workflows.PhaseReady, Reason: r.Reason, LastTransitionTime: r.Since},
+		Paused:    r.Phase == workflows.PhasePaused, Deleting: r.Phase == workflows.PhaseDeleting,
 	}
+	if r.Phase == workflows.PhaseOperating {
+		status.Operation, status.OperationSince = "write", r.Since
+	}
+	if s := r.Summary; s != nil {
+		status.Generation, status.Overdue = s.Generation, s.Overdue
+		if s.Phase == r.Phase {
+			status.Condition, status.NextTry, status.Paused, status.Deleting = s.Condition, s.NextTry, s.Paused, s.Deleting
+		}
+	}
+	return status
 }
 
 // Record reads the record of one workflow. It returns ErrNotManaged when the server
@@ -160,10 +180,11 @@ func (c *Client) finalStatus(ctx context.Context, workflowID, runID string) *wor
 func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 	var records []Record
 	var token []byte
+	size := int32(firstPageSize)
 	for {
 		deadline, cancel := context.WithTimeout(ctx, readTimeout)
 		page, err := c.client.ListWorkflow(deadline, &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: c.namespace, Query: query, PageSize: pageSize, NextPageToken: token,
+			Namespace: c.namespace, Query: query, PageSize: size, NextPageToken: token,
 		})
 		cancel()
 		if err != nil {
@@ -175,7 +196,24 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 		if token = page.GetNextPageToken(); len(token) == 0 {
 			return records, nil
 		}
+		size = c.nextPageSize(ctx)
 	}
+}
+
+// nextPageSize returns the size of a further page of a list.
+func (c *Client) nextPageSize(ctx context.Context) int32 {
+	c.store.Do(func() {
+		c.largePages = false
+		deadline, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		cluster, err := c.client.WorkflowService().GetClusterInfo(deadline, &workflowservice.GetClusterInfoRequest{})
+		// Temporal Cloud does not describe its clusters; it has no SQLite.
+		c.largePages = err != nil || !strings.Contains(cluster.GetVisibilityStore(), "sqlite")
+	})
+	if c.largePages {
+		return nextPageSize
+	}
+	return firstPageSize
 }
 
 // translateRead is translate for calls that need no worker: a timeout means that

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -18,9 +17,6 @@ const (
 	// PhaseStuck is shown instead of the phase while a step keeps failing without a
 	// verdict: the stored phase is from the pass before.
 	PhaseStuck = "Stuck"
-	// minStuckAge is how long a pass runs before its workflow is described for a list:
-	// most passes end sooner.
-	minStuckAge = 20 * time.Second
 	// maxDescribed bounds the workflows that are described to find stuck steps, because
 	// no list shows them.
 	maxDescribed = 1000
@@ -50,12 +46,6 @@ func failureText(failure *failurepb.Failure) string {
 		return "it gave no result in time"
 	}
 	return failure.GetMessage()
-}
-
-// mayBeStuck reports whether the pass of a view runs for so long that a step of it may
-// keep failing.
-func (v View) mayBeStuck() bool {
-	return !v.PassSince.IsZero() && v.Operation == "" && time.Since(v.PassSince) > minStuckAge
 }
 
 // StuckSteps describes records and returns the ones with a step that keeps failing, and how

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
@@ -46,6 +47,61 @@ type Selection struct {
 	Selector string
 	// All is --all: every managed resource.
 	All bool
+	// Where restricts what labels or --all choose.
+	Where Filter
+}
+
+// Filter restricts a list by what the server indexes; its zero value allows everything.
+type Filter struct {
+	Phases  []string
+	Reasons []string
+	// Group is a resource group.
+	Group string
+}
+
+// terms returns the terms of a query.
+func (f Filter) terms() string {
+	query := ""
+	// What a user sees as Stuck may be in any phase.
+	if len(f.Phases) > 0 && !slices.Contains(f.Phases, PhaseStuck) {
+		query += " AND " + searchattr.ReconcilePhase + " IN (" + quoted(f.Phases) + ")"
+	}
+	if len(f.Reasons) > 0 {
+		query += " AND " + searchattr.ReconcileReason + " IN (" + quoted(f.Reasons) + ")"
+	}
+	if f.Group != "" {
+		query += " AND " + searchattr.ArmResourceGroup + " = " + quoted([]string{f.Group})
+	}
+	return query
+}
+
+// Matches reports whether a view has what the filter asks for. A view is newer than the
+// index that the server filters by.
+func (f Filter) Matches(v View, now time.Time) bool {
+	is := func(texts []string, value string) bool {
+		return len(texts) == 0 || slices.ContainsFunc(texts, func(text string) bool { return strings.EqualFold(text, value) })
+	}
+	return is(f.Phases, v.PhaseName()) && is(f.Reasons, string(v.CurrentCondition(now).Reason)) &&
+		(f.Group == "" || strings.EqualFold(f.Group, v.ID.ResourceGroup()))
+}
+
+// String returns the filter in a sentence, "" for one that allows everything.
+func (f Filter) String() string {
+	texts := append(slices.Clone(f.Phases), f.Reasons...)
+	condition := strings.Join(texts, " or ")
+	if f.Group != "" {
+		condition = strings.TrimSpace(condition + " in the resource group " + f.Group)
+	}
+	return condition
+}
+
+// quoted returns texts as a list of a query.
+func quoted(texts []string) string {
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	}
+	return strings.Join(list, ", ")
 }
 
 // IsEmpty reports whether nothing was chosen, which some commands read as
@@ -104,7 +160,7 @@ func Targets(ctx context.Context, reader Reader, s Selection) ([]Record, error) 
 		return nil, err
 	}
 	if len(s.Names) == 0 {
-		return Running(ctx, reader, s.Selector)
+		return running(ctx, reader, s.Selector, s.Where)
 	}
 	var found []Record
 	named, err := candidates(ctx, reader, s.Names)
@@ -139,7 +195,7 @@ func candidates(ctx context.Context, reader Reader, names []string) ([]Record, e
 	var terms []string
 	for _, name := range names {
 		if !strings.HasPrefix(name, "/") {
-			terms = append(terms, "'"+strings.ReplaceAll(workflows.NameTerm(name), "'", "''")+"'")
+			terms = append(terms, workflows.NameTerm(name))
 		}
 	}
 	slices.Sort(terms)
@@ -150,7 +206,7 @@ func candidates(ctx context.Context, reader Reader, names []string) ([]Record, e
 	if len(terms) > maxNamesInQuery {
 		return Running(ctx, reader, "")
 	}
-	query := runningQuery + " AND (" + searchattr.ArmName + " IN (" + strings.Join(terms, ", ") + ") OR " + searchattr.ArmName + " IS NULL)"
+	query := runningQuery + " AND (" + searchattr.ArmName + " IN (" + quoted(terms) + ") OR " + searchattr.ArmName + " IS NULL)"
 	records, err := reader.List(ctx, query)
 	if cli.ExitCode(err) == cli.ExitUnreachable {
 		return nil, err
@@ -166,11 +222,15 @@ func candidates(ctx context.Context, reader Reader, names []string) ([]Record, e
 // Running returns the records of the managed resources that a label selector
 // chooses ("" = all), sorted by name.
 func Running(ctx context.Context, reader Reader, selector string) ([]Record, error) {
+	return running(ctx, reader, selector, Filter{})
+}
+
+func running(ctx context.Context, reader Reader, selector string, where Filter) ([]Record, error) {
 	terms, err := ParseSelector(selector)
 	if err != nil {
 		return nil, err
 	}
-	query := runningQuery
+	query := runningQuery + where.terms()
 	for _, term := range terms {
 		query += " AND " + searchattr.ReconcileLabels + " = '" + term + "'"
 	}

@@ -116,6 +116,23 @@ func (c *Client) hasPollSince(ctx context.Context, since time.Time) bool {
 	})
 }
 
+// maxPollAge is longer than one poll of a worker.
+const maxPollAge = 2 * time.Minute
+
+// Polled reports whether a worker polled a task queue within the last two minutes. It
+// reports true when Temporal does not tell, because other requests show that better.
+func (c *Client) Polled(ctx context.Context, taskQueue string) bool {
+	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	response, err := c.client.DescribeTaskQueue(deadline, taskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(response.GetPollers(), func(p *taskqueuepb.PollerInfo) bool {
+		return time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge
+	})
+}
+
 func updateOptions(workflowID string, m Message) client.UpdateWorkflowOptions {
 	return client.UpdateWorkflowOptions{
 		WorkflowID: workflowID, UpdateName: m.Name, Args: []any{m.Input},

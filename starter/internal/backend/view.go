@@ -29,6 +29,9 @@ type View struct {
 	// Stale means that no worker responded: the status comes from memo and search
 	// attributes, without times and messages.
 	Stale bool
+	// Listed means that the workflow was not asked: the status comes from its summary,
+	// without decisions, differences and names of what it waits for.
+	Listed bool
 	// Unmanaged means that no workflow runs; Ended is how it ended, "" if the server
 	// knows none.
 	Unmanaged bool
@@ -36,6 +39,10 @@ type View struct {
 	// Record is the record from which the view was made.
 	Record Record
 }
+
+// unknownMessage is shown for a run that has written no summary: an older worker started
+// it, or its first pass has not ended.
+const unknownMessage = "unknown until its next change; `armature describe` asks it"
 
 // DisplayName returns the name of the resource in texts.
 func (v View) DisplayName() string {
@@ -61,9 +68,16 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 		return c
 	}
 	if v.Paused && !v.Deleting && v.Operation == "" {
+		if v.Listed {
+			return resource.Condition{Severity: resource.SeverityInfo, Reason: resource.ReasonPaused, LastTransitionTime: v.Record.Since}
+		}
 		return v.pausedCondition()
 	}
-	if !c.Ready && !v.Deleting {
+	if v.Listed && v.Operation == "" && v.Record.Summary == nil {
+		c.Message = unknownMessage
+		return c
+	}
+	if !c.Ready && !v.Deleting && (!v.Listed || v.Operation == "") {
 		return c
 	}
 	switch {
@@ -177,6 +191,47 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 	return v, nil
 }
 
+// ListedView returns the state of one resource from its record alone.
+func ListedView(r Record) View {
+	v := View{Status: r.Status(), Record: r, Listed: r.Running}
+	if !r.Running {
+		v.Stale, v.Unmanaged, v.Ended = r.Final == nil, true, r.Ended
+		return v
+	}
+	if r.Stuck != "" {
+		v.Stale, v.Listed = true, false
+	}
+	return v
+}
+
+// ListedViews returns the states of listed resources from their records alone, in order.
+func ListedViews(records []Record) []View {
+	views := make([]View, len(records))
+	for i, r := range records {
+		views[i] = ListedView(r)
+	}
+	return views
+}
+
+// DescribedViews returns the states of a few resources from their records, read again:
+// lists are behind by up to seconds, and only a description has a step that keeps failing.
+// It needs no worker.
+func (w *Viewer) DescribedViews(ctx context.Context, records []Record) ([]View, error) {
+	return w.forAll(ctx, records, func(ctx context.Context, last Record) (View, error) {
+		r, err := w.Reader.Record(ctx, last.WorkflowID)
+		if errors.Is(err, ErrNotManaged) {
+			return View{Status: last.Status(), Unmanaged: true, Record: last}, nil
+		}
+		if err != nil {
+			return View{}, err
+		}
+		if r.ID.IsZero() {
+			r.ID = last.ID
+		}
+		return ListedView(r), nil
+	})
+}
+
 // Refresh reads the record again and returns the state of one resource.
 func (w *Viewer) Refresh(ctx context.Context, last Record) (View, error) {
 	return w.RefreshFrom(ctx, last, View{Stale: true})
@@ -202,38 +257,11 @@ func (w *Viewer) RefreshFrom(ctx context.Context, last Record, earlier View) (Vi
 	return w.view(ctx, r)
 }
 
-// Views returns the states of listed resources, in order.
-func (w *Viewer) Views(ctx context.Context, records []Record) ([]View, error) {
-	return w.forAll(ctx, records, w.viewListed)
-}
-
 // RefreshAll reads the records of a few resources again and returns their states.
 // Only the description of a workflow has the next attempt of an activity and a
 // workflow task that fails since a short time.
 func (w *Viewer) RefreshAll(ctx context.Context, records []Record) ([]View, error) {
 	return w.forAll(ctx, records, w.Refresh)
-}
-
-// viewListed returns the state of one resource from a list. Lists report a failing
-// workflow task late and no failing step, so the description is read if no worker
-// responds, and if the pass runs for long.
-func (w *Viewer) viewListed(ctx context.Context, r Record) (View, error) {
-	canQuery := w.shouldQuery()
-	v, err := w.view(ctx, r)
-	if err == nil && !v.Stale && !v.Unmanaged && v.mayBeStuck() {
-		if fresh, err := w.Reader.Record(ctx, r.WorkflowID); err == nil {
-			v.Record.StuckStep, v.Record.NextAttempt = fresh.StuckStep, fresh.NextAttempt
-		}
-		return v, nil
-	}
-	if err != nil || !canQuery || !v.Stale || v.Unmanaged || v.Record.Stuck != "" {
-		return v, err
-	}
-	if fresh, err := w.Reader.Record(ctx, r.WorkflowID); err == nil && fresh.Stuck != "" {
-		w.unanswered.Add(-1)
-		v.Record.Stuck = fresh.Stuck
-	}
-	return v, nil
 }
 
 // shouldQuery reports whether workflows are still queried.
