@@ -93,11 +93,12 @@ func Register(ctx context.Context, operator Operator, namespace string, want map
 	return registered, nil
 }
 
-// Denied reports whether an error of this package means that the caller lacks the
-// permission to list or register.
+// Denied reports whether the server refuses the registration: for lack of a permission, or
+// because it has no such service, as Temporal Cloud.
 func Denied(err error) bool {
 	_, denied := errors.AsType[*serviceerror.PermissionDenied](err)
-	return denied
+	_, unimplemented := errors.AsType[*serviceerror.Unimplemented](err)
+	return denied || unimplemented
 }
 
 func sortedNames(want map[string]enumspb.IndexedValueType) []string {

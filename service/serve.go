@@ -15,7 +15,6 @@ import (
 	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/workflows"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 )
@@ -120,7 +119,7 @@ func (p *process) prepareNamespace(parent context.Context) error {
 	operator, required := p.temporal.OperatorService(), workflows.SearchAttributes()
 	missing, err := searchattr.Missing(ctx, operator, p.namespace, required)
 	switch {
-	case isRefused(err):
+	case searchattr.Denied(err):
 		p.log.Warn("cannot list search attributes; if workflows fail, run armature setup", "namespace", p.namespace, "error", err)
 		return nil
 	case err != nil || len(missing) == 0:
@@ -128,7 +127,7 @@ func (p *process) prepareNamespace(parent context.Context) error {
 	}
 	_, err = searchattr.Register(ctx, operator, p.namespace, required)
 	switch {
-	case isRefused(err):
+	case searchattr.Denied(err):
 		return permanentError{fmt.Errorf("namespace %s lacks the search attributes %s, and this worker may not register them: run `armature setup` with the permission to do so",
 			p.namespace, strings.Join(missing, ", "))}
 	case err != nil:
@@ -142,13 +141,6 @@ func (p *process) prepareNamespace(parent context.Context) error {
 		p.log.Warn("search attributes are not available on all frontends yet, serving anyway", "namespace", p.namespace, "error", err)
 	}
 	return nil
-}
-
-// isRefused reports whether the server denies an operation on search attributes, or
-// does not implement it.
-func isRefused(err error) bool {
-	_, unimplemented := errors.AsType[*serviceerror.Unimplemented](err)
-	return unimplemented || searchattr.Denied(err)
 }
 
 // serveHTTP serves health and metrics until ctx is done.

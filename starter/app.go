@@ -164,7 +164,7 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		a.applyCommand(), a.planCommand(), a.driftCommand(), a.validateCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(), a.moveCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
-		a.rulesCommand(), a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
+		a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	root.AddCommand(author.Commands(author.Terminal{Out: a.out, Err: a.err, Width: a.lineWidth})...)
 	for _, c := range root.Commands() {
@@ -176,9 +176,12 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 	return root
 }
 
-// wrapErrors gives every error of a command an exit code: wrong arguments and wrong
-// flags are bad input, an error without a code failed.
+// wrapErrors gives every error of a command and of those below it an exit code: wrong
+// arguments and wrong flags are bad input, an error without a code failed.
 func wrapErrors(c *cobra.Command) {
+	for _, below := range c.Commands() {
+		wrapErrors(below)
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {

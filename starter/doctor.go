@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/apiversions"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/cloud"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/starter/internal/signer"
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
@@ -25,6 +28,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	var (
 		in     activities.DiagnoseInput
 		output cli.Format
+		costs  bool
+		every  time.Duration
 	)
 	c := &cobra.Command{
 		Use:   "doctor [ID]",
@@ -49,10 +54,15 @@ when Temporal is unreachable.`,
 				}
 				in.ID = id
 			}
+			if costs {
+				return a.costs(c.Context(), every)
+			}
 			return a.doctor(c.Context(), in, output)
 		},
 	}
 	c.Flags().StringVar(&in.Credential, "credential", "", "credential of the worker's config to check the ID with")
+	c.Flags().BoolVar(&costs, "costs", false, "print the billed actions per day on Temporal Cloud instead, from the number of resources by phase")
+	c.Flags().DurationVar(&every, "interval", resource.DefaultInterval, "interval of the resources, for --costs")
 	a.addSigningKey(c)
 	cli.AddFormat(c, &output)
 	return c
@@ -86,6 +96,26 @@ func (a *app) doctor(ctx context.Context, in activities.DiagnoseInput, output cl
 	if n := countFailed(findings); n > 0 {
 		return cli.Failed("%s, see above", cli.Count(n, "failed check"))
 	}
+	return nil
+}
+
+// costs prints an estimate of the actions that the workflows of the namespace take.
+func (a *app) costs(ctx context.Context, interval time.Duration) error {
+	b, err := a.connection(ctx)
+	if err != nil {
+		return err
+	}
+	counts, err := b.CountPhases(ctx, phases())
+	if err != nil {
+		return err
+	}
+	asleep := counts[string(workflows.PhasePaused)] + counts[string(workflows.PhaseFailed)]
+	ready, waiting := counts[string(workflows.PhaseReady)], -asleep
+	for _, n := range counts {
+		waiting += n
+	}
+	a.printf("%s; with an interval of %s\n", cloud.Estimate(ready, waiting-ready, asleep, interval), text.Duration(interval))
+	a.note("without changes, commands and wakes; docs/temporal-cloud.md has the arithmetic and prices")
 	return nil
 }
 

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/cloud"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
+	enumspb "go.temporal.io/api/enums/v1"
 )
 
 // registrationTimeout bounds how long setup waits until the server accepts the
@@ -19,9 +23,11 @@ func (a *app) setupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "setup",
 		Short: "Register the search attributes in the Temporal namespace",
-		Long:  "setup registers the search attributes that workflows write. It is safe to repeat.",
-		Args:  cli.NoArgs(""),
-		RunE:  func(c *cobra.Command, _ []string) error { return a.setup(c.Context()) },
+		Long: `setup registers the search attributes that workflows write. It is safe to repeat. Where
+the namespace refuses it, as on Temporal Cloud, setup checks what exists and prints
+the command and the Terraform resources that register the rest.`,
+		Args: cli.NoArgs(""),
+		RunE: func(c *cobra.Command, _ []string) error { return a.setup(c.Context()) },
 	}
 }
 
@@ -34,8 +40,7 @@ func (a *app) setup(ctx context.Context) error {
 	_, mismatch := errors.AsType[*searchattr.TypeError](err)
 	switch {
 	case searchattr.Denied(err):
-		return cli.Failed("register search attributes in namespace %s: permission denied by Temporal; "+
-			"ask an administrator of the namespace to run `armature setup`", b.namespace)
+		return a.explainRegistration(ctx, b)
 	case mismatch:
 		return cli.Failed("%w", err)
 	case err != nil:
@@ -56,4 +61,23 @@ func (a *app) setup(ctx context.Context) error {
 		a.printf("%s  added\n", name)
 	}
 	return nil
+}
+
+// explainRegistration says what is missing in a namespace that refuses the registration, and
+// how an administrator adds it: Temporal Cloud has tools of its own for that.
+func (a *app) explainRegistration(ctx context.Context, b *connection) error {
+	attributes := workflows.SearchAttributes()
+	names, err := searchattr.Missing(ctx, b.operator, b.namespace, attributes)
+	switch _, mismatch := errors.AsType[*searchattr.TypeError](err); {
+	case mismatch:
+		return cli.Failed("%w", err)
+	case err == nil && len(names) == 0:
+		a.printf("the %d search attributes exist\n", len(attributes))
+		return nil
+	case err == nil:
+		maps.DeleteFunc(attributes, func(name string, _ enumspb.IndexedValueType) bool { return !slices.Contains(names, name) })
+	}
+	a.printf("%s", cloud.Registration(b.namespace, attributes))
+	return cli.Failed("register search attributes in namespace %s: permission denied by Temporal; an administrator of the namespace "+
+		"runs `armature setup`, or on Temporal Cloud the command above or its Terraform resources", b.namespace)
 }

@@ -83,6 +83,21 @@ func (c *Client) count(ctx context.Context, query string) (int, error) {
 	return int(response.GetCount()), err
 }
 
+// CountPhases returns the number of managed resources by phase.
+func (c *Client) CountPhases(ctx context.Context, phases []string) (map[string]int, error) {
+	counts := map[string]int{}
+	for _, phase := range phases {
+		deadline, cancel := context.WithTimeout(ctx, readTimeout)
+		n, err := c.count(deadline, runningQuery+" AND "+searchattr.ReconcilePhase+" = '"+phase+"'")
+		cancel()
+		if err != nil {
+			return nil, c.translateRead(ctx, err)
+		}
+		counts[phase] = n
+	}
+	return counts, nil
+}
+
 func (c *Client) checkServer(ctx context.Context) activities.Finding {
 	message := c.address + " is reachable " + c.security
 	info, err := c.client.WorkflowService().GetClusterInfo(ctx, &workflowservice.GetClusterInfoRequest{})

@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // rulesCommand checks rule files without Temporal and without a worker.
-func (a *app) rulesCommand() *cobra.Command {
+func (t Terminal) rulesCommand() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "rules",
 		Short: "Check and test rule files: checks in YAML and CEL",
@@ -32,56 +32,53 @@ worker; docs/extensions.md describes how to write rules.`,
 		Use:   "check FILE...",
 		Short: "Check whether a worker would load the files or folders",
 		Args:  needsFiles,
-		RunE:  func(_ *cobra.Command, args []string) error { return a.checkRules(args) },
+		RunE:  func(_ *cobra.Command, args []string) error { return t.checkRules(args) },
 	}
 	test := &cobra.Command{
 		Use:   "test FILE...",
 		Short: "Run the tests beside the rules",
 		Args:  needsFiles,
-		RunE:  func(c *cobra.Command, args []string) error { return a.testRules(c.Context(), args) },
+		RunE:  func(c *cobra.Command, args []string) error { return t.testRules(c.Context(), args) },
 	}
 	parent.AddCommand(check, test)
-	for _, c := range parent.Commands() {
-		wrapErrors(c)
-	}
 	return parent
 }
 
 // checkRules reports the issues of all paths.
-func (a *app) checkRules(paths []string) error {
+func (t Terminal) checkRules(paths []string) error {
 	var issues error
 	for _, path := range paths {
 		set, warnings, err := rules.Load(path)
 		for _, warning := range warnings {
-			a.note("%s", warning)
+			t.note("%s", warning)
 		}
 		if err != nil {
 			issues = errors.Join(issues, err)
 			continue
 		}
-		a.printf("%s: %s, no issues\n", path, cli.Count(set.Len(), "rule"))
+		t.printf("%s: %s, no issues\n", path, cli.Count(set.Len(), "rule"))
 	}
 	return invalidRules(issues)
 }
 
 // testRules runs the test cases. A failing case is exit code 1, an invalid file 2.
-func (a *app) testRules(ctx context.Context, paths []string) error {
+func (t Terminal) testRules(ctx context.Context, paths []string) error {
 	var issues error
 	passed, failed := 0, 0
 	for _, path := range paths {
 		outcomes, warnings, err := rules.Test(ctx, path)
 		for _, warning := range warnings {
-			a.note("%s", warning)
+			t.note("%s", warning)
 		}
 		issues = errors.Join(issues, err)
 		for _, outcome := range outcomes {
 			if outcome.Failure == "" {
 				passed++
-				a.printf("ok    %s\n", outcome.Case.Name)
+				t.printf("ok    %s\n", outcome.Case.Name)
 				continue
 			}
 			failed++
-			a.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Position, outcome.Failure)
+			t.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Position, outcome.Failure)
 		}
 	}
 	switch {
@@ -92,7 +89,7 @@ func (a *app) testRules(ctx context.Context, paths []string) error {
 	case passed == 0:
 		return cli.Failed("there are no tests: write them as a list under tests, beside the rules")
 	}
-	a.printf("%s passed\n", cli.Count(passed, "test"))
+	t.printf("%s passed\n", cli.Count(passed, "test"))
 	return nil
 }
 

@@ -1,0 +1,76 @@
+// Package cloud knows what is different on Temporal Cloud: search attributes are registered
+// by its own tools, and what workflows do is billed by the action. It must not call Temporal.
+package cloud
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	enumspb "go.temporal.io/api/enums/v1"
+)
+
+// Registration returns the commands and the Terraform resources that register search
+// attributes in a namespace of Temporal Cloud, whose frontend refuses the registration by
+// an SDK. Sources: docs.temporal.io/cloud/tcld/namespace, and the Terraform provider
+// temporalio/temporalcloud.
+func Registration(namespace string, attributes map[string]enumspb.IndexedValueType) string {
+	var tcld, terraform strings.Builder
+	fmt.Fprintf(&tcld, "tcld namespace search-attributes add --namespace %s", namespace)
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		kind := attributes[name].String()
+		fmt.Fprintf(&tcld, " \\\n  --search-attribute %s=%s", name, kind)
+		fmt.Fprintf(&terraform, "resource \"temporalcloud_namespace_search_attribute\" %q {\n  namespace_id = %q\n  name         = %q\n  type         = %q\n}\n",
+			snake(name), namespace, name, kind)
+	}
+	return tcld.String() + "\n\n" + terraform.String()
+}
+
+// snake returns a name such as ArmType as arm_type.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// Billed actions, counted in histories (docs/temporal-cloud.md): of a pass in sync a timer,
+// an activity, and two sets of local activities; of a pass that ends blocked a timer, a set
+// of local activities, and the summary.
+const (
+	actionsPerPass    = 4
+	actionsPerBlocked = 3
+	// blockedEvery is the mean time between the passes of a resource that is not Ready.
+	blockedEvery = 3 * time.Minute
+)
+
+// Actions is an estimate of the billed actions in a day.
+type Actions struct {
+	Ready, Waiting, Asleep int
+	PerDay                 float64
+}
+
+// Estimate returns the actions per day of so many resources that are Ready and looked at
+// after each interval, that wait for something, and that have no next try.
+func Estimate(ready, waiting, asleep int, interval time.Duration) Actions {
+	const day = 24 * time.Hour
+	a := Actions{Ready: ready, Waiting: waiting, Asleep: asleep}
+	if interval > 0 {
+		a.PerDay += float64(ready) * actionsPerPass * float64(day) / float64(interval)
+	}
+	a.PerDay += float64(waiting) * actionsPerBlocked * float64(day) / float64(blockedEvery)
+	return a
+}
+
+// String returns the estimate in a sentence.
+func (a Actions) String() string {
+	return fmt.Sprintf("about %.0f actions per day, %.1f million in 30 days: %d Ready, %d waiting, %d that only a message wakes",
+		a.PerDay, a.PerDay*30/1e6, a.Ready, a.Waiting, a.Asleep)
+}
