@@ -71,3 +71,25 @@ func Unserved(views []View, taskQueue string, served func(string) bool) []string
 
 // Records returns the records that were found last.
 func (t *Chosen) Records() []Record { return t.records }
+
+// ListedView returns the state of one resource from its record alone.
+func ListedView(r Record) View {
+	v := View{Status: r.Status(), Record: r, Listed: r.Running}
+	if !r.Running {
+		v.Stale, v.Unmanaged, v.Ended = r.Final == nil, true, r.Ended
+		return v
+	}
+	if r.Stuck != "" {
+		v.Stale, v.Listed = true, false
+	}
+	return v
+}
+
+// ListedViews returns the states of listed resources from their records alone, in order.
+func ListedViews(records []Record) []View {
+	views := make([]View, len(records))
+	for i, r := range records {
+		views[i] = ListedView(r)
+	}
+	return views
+}

@@ -120,7 +120,7 @@ func (c *Client) hasPollSince(ctx context.Context, since time.Time) bool {
 const maxPollAge = 2 * time.Minute
 
 // Polled reports whether a worker polled a task queue within the last two minutes. It
-// reports true when Temporal does not tell, because other requests show that better.
+// reports true when Temporal does not respond, because other requests show that better.
 func (c *Client) Polled(ctx context.Context, taskQueue string) bool {
 	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()

@@ -191,28 +191,6 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 	return v, nil
 }
 
-// ListedView returns the state of one resource from its record alone.
-func ListedView(r Record) View {
-	v := View{Status: r.Status(), Record: r, Listed: r.Running}
-	if !r.Running {
-		v.Stale, v.Unmanaged, v.Ended = r.Final == nil, true, r.Ended
-		return v
-	}
-	if r.Stuck != "" {
-		v.Stale, v.Listed = true, false
-	}
-	return v
-}
-
-// ListedViews returns the states of listed resources from their records alone, in order.
-func ListedViews(records []Record) []View {
-	views := make([]View, len(records))
-	for i, r := range records {
-		views[i] = ListedView(r)
-	}
-	return views
-}
-
 // DescribedViews returns the states of a few resources from their records, read again:
 // lists are behind by up to seconds, and only a description has a step that keeps failing.
 // It needs no worker.
