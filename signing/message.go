@@ -15,10 +15,10 @@ const (
 )
 
 // specMessage returns the signed bytes of a spec: everything in it but the signature,
-// and the lists that a worker derives from the body itself.
+// and the lists that a worker derives from the body itself (WithSecrets).
 func specMessage(namespace string, at time.Time, desired resource.Desired) ([]byte, error) {
 	desired.Signature = nil
-	desired.Secret, desired.SecretRefs = nil, nil
+	desired.Plain, desired.Secret, desired.SecretRefs = nil, nil, nil
 	return message(kindSpec, namespace, at, desired)
 }
 

@@ -113,6 +113,15 @@ func TestSpec(t *testing.T) {
 		"signed": {
 			reason: "an honest apply", specs: func(t *testing.T, w *world) []resource.Desired { return []resource.Desired{w.spec(t, nil)} },
 		},
+		"derived lists": {
+			reason: "the worker replaces what the client sent about secrets",
+			specs: func(t *testing.T, w *world) []resource.Desired {
+				return []resource.Desired{w.spec(t, func(d *resource.Desired) {
+					d.Body = json.RawMessage(`{"properties":{"adminPassword":{"$secret":"env:X"}}}`)
+					d.Plain, d.Secret, d.SecretRefs = []string{"a"}, []string{"b"}, []string{"env:Y"}
+				}).WithSecrets()}
+			},
+		},
 		"unsigned": {
 			reason: "a plain Temporal client", want: resource.ReasonSignatureMissing, message: "is not signed",
 			specs: func(t *testing.T, w *world) []resource.Desired {
@@ -203,7 +212,7 @@ func TestSpec(t *testing.T) {
 // TestEveryFieldIsSigned changes each field of a spec and of an order on its own.
 func TestEveryFieldIsSigned(t *testing.T) {
 	// Derived by the worker from the body.
-	derived := map[string]bool{"Secret": true, "SecretRefs": true, "Signature": true}
+	derived := map[string]bool{"Plain": true, "Secret": true, "SecretRefs": true, "Signature": true}
 	w := newWorld()
 	signed := w.spec(t, nil)
 	fields := reflect.TypeFor[resource.Desired]()
@@ -379,7 +388,7 @@ func TestSignedBytesStay(t *testing.T) {
 		o.Cascade, o.EndScope, o.WithData, o.Replace, o.APIVersion, o.Selector = true, true, true, true, "2030-01-01", "a=b"
 	})
 	got := map[string]string{"spec": hex(full.Signature), "order": hex(order.Signature), "key": w.signer.KeyID()}
-	want := map[string]string{"key": "a3c761e56d55f45e", "order": "155c5a5fcd89fdc13b324f64134618b5", "spec": "d14670348e5f5c753f15042834ec11ee"}
+	want := map[string]string{"key": "a3c761e56d55f45e", "order": "155c5a5fcd89fdc13b324f64134618b5", "spec": "1c7657e78a0a082b66bfa81a3fe30ea8"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-recorded +now:\n%s", diff)
 	}
