@@ -119,7 +119,11 @@ func refusedWrite(err error) (resource.Verdict, bool) {
 	if _, refused := errors.AsType[*arm.WriteRefusedError](err); !refused {
 		return resource.Verdict{}, false
 	}
-	return extensions.VerdictOf(err)
+	if verdict, ok := extensions.VerdictOf(err); ok {
+		return verdict, true
+	}
+	// A check of the program that embeds the worker.
+	return resource.Block(resource.ReasonReconciliationBlocked, "nothing was sent: "+err.Error()), true
 }
 
 // Attempt identifies an attempt of an activity to the server.

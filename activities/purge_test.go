@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/armsim"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/types"
 )
@@ -179,5 +180,25 @@ func TestPurgeTable(t *testing.T) {
 		if len(versions) == 0 || stable && !slices.Contains(versions, way.apiVersion) {
 			t.Errorf("%s: %s has the versions %v, not %s", key, kept.Type(), versions, way.apiVersion)
 		}
+	}
+}
+
+// TestPurgeReadsBeforeItRepeats loses the response to a purge: the next attempt reads what
+// Azure keeps, and leaves what belongs to another resource.
+func TestPurgeReadsBeforeItRepeats(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	spec := desired(t, purgeVault, `{"location":"West US 2","properties":{}}`)
+	spec.APIVersion, spec.Deletion.Purge = types.Newest(spec.ID.Type()), true
+	w.put(purgeVault, string(spec.Body))
+	deleteNow(w, spec)
+	seen := len(w.requests())
+	w.sim.AddFault(armsim.Fault{Method: http.MethodPost, Reset: true, Count: 1})
+	_, failures := finish(w, w.acts.PurgeResource, PurgeResourceInput{Desired: spec, Since: w.now()})
+	want := []string{"GET v1", "POST v1", "GET v1", "POST v1"}
+	got := slices.DeleteFunc(w.requests()[seen:], func(r string) bool { return r == "POLL" })
+	if len(failures) != 1 || !slices.Equal(got, want) {
+		t.Errorf("requests %v after %v, want %v", got, failures, want)
 	}
 }

@@ -35,7 +35,7 @@ func (p *put) patchBody(stated map[string]any) map[string]any {
 	body := drift.Clone(stated)
 	withoutIgnored(body, p.in.Desired.Ignore)
 	if _, tags := findMember(body, "tags"); tags {
-		p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
+		drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	}
 	return body
 }

@@ -37,7 +37,7 @@ func (p *put) payload(ctx context.Context) (map[string]any, []string, *resource.
 		return nil, nil, holdUnsound(merged.Unsound)
 	}
 	body, p.kept = merged.Body, merged.Kept
-	p.keptTags = drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
+	drift.KeepTags(body, p.request.Object.Desired, p.request.Object.Observed, p.request.Baseline)
 	if p.Registry.Modifies(desired.ID.Type()) {
 		p.addOwner(ctx, &p.request, desired)
 		request := p.request

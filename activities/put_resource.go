@@ -125,8 +125,6 @@ type put struct {
 	// maySent is set when an attempt before this one may have sent a PUT, repeated
 	// also in a run that was reset, sending when one is sent now.
 	maySent, repeated, sending bool
-	// keptTags is set when the payload contains tags that others set.
-	keptTags bool
 	// preconditionRetries counts the PUTs of this attempt that ARM refused because
 	// the resource had changed since the read.
 	preconditionRetries int

@@ -108,6 +108,7 @@ func TestWriteCheckAtConnection(t *testing.T) {
 				if err := send(t.Context(), client); !errors.Is(err, errNotNow) {
 					t.Errorf("the request ended with %v, want the refusal", err)
 				}
+				<-time.After(200 * time.Millisecond) // net/http writes beside the caller
 				if checks.Load() != 2 || arrived.Load() != 0 {
 					t.Errorf("%d checks and %d requests, want 2 and 0", checks.Load(), arrived.Load())
 				}

@@ -45,7 +45,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	log := newLogger(settings.Log, options.Stderr)
 	metrics, err := newMetrics(log)
 	check(err)
-	azure, err := newAzure(settings, options.Version, metrics.countRequest)
+	azure, err := newAzure(settings, options.Version, metrics.countRequest, options.MayWrite)
 	check(err)
 	entries, ruleSet, err := withRules(ctx, settings.Rules, options.Extensions, log)
 	check(err)

@@ -31,7 +31,7 @@ type azure struct {
 }
 
 // newAzure builds the ARM client with all its connections, without a request.
-func newAzure(settings config.Config, version string, observe func(arm.Request)) (*azure, error) {
+func newAzure(settings config.Config, version string, observe func(arm.Request), own arm.WriteCheck) (*azure, error) {
 	credentials := map[string]azcore.TokenCredential{}
 	throttle := arm.NewThrottle(arm.ThrottleOptions{Share: settings.Azure.BudgetShare})
 	options, err := connection(credentials, throttle, "azure.", settings.Azure.Credential, settings.Azure.EffectiveIdentity(), settings.Azure.CloudSettings)
@@ -50,7 +50,7 @@ func newAzure(settings config.Config, version string, observe func(arm.Request))
 	}
 	options.ReadOnly = settings.ReadOnly
 	options.Version, options.Observer, options.UserAgentSuffix = version, observe, settings.Azure.UserAgentSuffix
-	options.MayWrite = activities.MayWrite
+	options.MayWrite = withOwnCheck(own)
 	client, err := arm.NewClient(options)
 	if err != nil {
 		return nil, err
@@ -70,6 +70,20 @@ func newRecords(settings config.Config, azure *azure, observe func(arm.Request))
 		return nil, fmt.Errorf("generation-fence-container: %w", err)
 	}
 	return blobs, nil
+}
+
+// withOwnCheck returns the check of writes with one of the embedding program before it: the
+// answer of Temporal ages, so it is asked last.
+func withOwnCheck(own arm.WriteCheck) arm.WriteCheck {
+	if own == nil {
+		return activities.MayWrite
+	}
+	return func(ctx context.Context, write arm.Write) error {
+		if err := own(ctx, write); err != nil {
+			return err
+		}
+		return activities.MayWrite(ctx, write)
+	}
 }
 
 // connection returns the cloud, transport and credential of one connection. Equal

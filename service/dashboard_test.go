@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +22,7 @@ func metricLabels(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.observeClock(servertime.New(time.Now))
 	all := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(all)
 	close(all)

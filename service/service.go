@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"go.temporal.io/sdk/client"
@@ -43,6 +44,10 @@ type Options struct {
 	// OnListen receives the address of the HTTP server (host:port), which a
 	// caller needs when the configured port is 0.
 	OnListen func(address string)
+	// MayWrite, when set, decides about every write before the worker's own checks do, for
+	// example for a change window. Its error ends the step: it is the message of a block, or
+	// carries a verdict (extensions.NotYet).
+	MayWrite arm.WriteCheck
 	// Now is the worker's clock; nil means time.Now.
 	Now func() time.Time
 	// Stdout and Stderr receive the help and the log; nil means the streams of the

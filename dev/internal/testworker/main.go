@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
 	"github.com/armature-io/armature/extensions"
@@ -18,9 +20,23 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	links := azure.BuiltIn()
-	if step := os.Getenv(gate.StepVariable); step != "" {
+	options := service.Options{Version: "test"}
+	switch step := os.Getenv(gate.StepVariable); step {
+	case "":
+	case gate.Write:
+		options.MayWrite = gate.BeforeWrite(os.Getenv(gate.FolderVariable))
+	default:
 		link := gate.Link(step, os.Getenv(gate.FolderVariable))
 		links = append(links, extensions.Entry{Type: extensions.AllTypes, Link: link})
 	}
-	os.Exit(service.Main(ctx, os.Args[1:], service.Options{Extensions: links, Version: "test"}))
+	if text := os.Getenv(gate.ClockVariable); text != "" {
+		ahead, err := time.ParseDuration(text)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, gate.ClockVariable+":", err)
+			os.Exit(service.ExitConfig)
+		}
+		options.Now = func() time.Time { return time.Now().Add(ahead) }
+	}
+	options.Extensions = links
+	os.Exit(service.Main(ctx, os.Args[1:], options))
 }

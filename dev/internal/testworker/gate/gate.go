@@ -9,15 +9,18 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
 // Environment variables with which the test selects the extension point at which the
-// worker waits, and the folder of the files.
+// worker waits, and the folder of the files. ClockVariable is a duration by which the
+// worker's clock is ahead.
 const (
 	StepVariable   = "TESTWORKER_STEP"
 	FolderVariable = "TESTWORKER_FOLDER"
+	ClockVariable  = "TESTWORKER_CLOCK_AHEAD"
 )
 
 // Files in that folder. The worker waits while HoldFile exists. It creates
@@ -35,6 +38,8 @@ const (
 	PreCheck   = "PreReconcileCheck"
 	Modify     = "ModifyARMResource"
 	PostCheck  = "PostReconcileCheck"
+	// Write is right before a write leaves, where the worker is asked whether it may.
+	Write = "Write"
 )
 
 // pollInterval is the time between two checks of HoldFile.
@@ -145,3 +150,21 @@ func (g postChecker) PostReconcileCheck(
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }
+
+// BeforeWrite returns a check that waits before each write leaves, and marks its method in
+// the folder (ReachedWrite). It lets every write go.
+func BeforeWrite(folder string) arm.WriteCheck {
+	at := gate{folder: folder}
+	return func(ctx context.Context, write arm.Write) error {
+		if !at.has(HoldFile) {
+			return nil
+		}
+		if err := at.mark(ReachedWrite(write.Method)); err != nil {
+			return err
+		}
+		return at.wait(ctx)
+	}
+}
+
+// ReachedWrite returns the name of the file that BeforeWrite makes for a method.
+func ReachedWrite(method string) string { return ReachedFile + "-" + method }
