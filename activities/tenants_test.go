@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -77,6 +78,45 @@ func TestTenantsAreSeparate(t *testing.T) {
 			}
 			if !c.asked && !strings.Contains(verdict.Message+string(verdict.Reason), arm.CodeCredentialNotUsable) && !strings.Contains(verdict.Message, "is restricted to the subscriptions") {
 				t.Errorf("%s: got %+v, want a refusal", c.reason, verdict)
+			}
+		})
+	}
+}
+
+// TestCachesAskForEachResource checks that a reading in the cache of a worker is given only
+// to resources that may read it by themselves, and that a refusal of one is none of
+// another one.
+func TestCachesAskForEachResource(t *testing.T) {
+	t.Parallel()
+	const untied = "cccccccc-0000-0000-0000-000000000000"
+	cases := map[string]struct {
+		reason string
+		// first and then are the subscriptions and credentials of two resources that refer to
+		// a resource of of.
+		first, then [2]string
+		of          string
+		want        bool
+	}{
+		"same team":            {reason: "a reading is shared", first: [2]string{tenantB}, then: [2]string{tenantB}, of: tenantB, want: true},
+		"name of another team": {reason: "the key of the cache is the name that it claims", first: [2]string{tenantB}, then: [2]string{tenantA, "b"}, of: tenantB},
+		"default, tied":        {reason: "the worker's own credential is refused to it (tied: strict)", first: [2]string{untied}, then: [2]string{tenantA, "default"}, of: untied},
+		"after a refusal":      {reason: "the refusal of team a is not cached for others", first: [2]string{tenantA, "default"}, then: [2]string{untied}, of: untied, want: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTenants(t)
+			must(t, w.sim.Put(tenantThing(untied, "t2"), map[string]any{"location": "westus2", "properties": map[string]any{"label": "private"}}))
+			plan := func(who [2]string) string {
+				cell := tenantCell{credential: who[1], target: id(t, tenantThing(c.of, "t2"))}
+				spec := cell.referring(t)
+				spec.ID = id(t, tenantThing(who[0], "t3"))
+				got := local(w.world, w.acts.PreCheck, PreCheckInput{Desired: spec, Observed: json.RawMessage(`{"location":"westus2"}`)})
+				return jsonOf(got)
+			}
+			first := plan(c.first)
+			if got := strings.Contains(plan(c.then), "private"); got != c.want {
+				t.Errorf("%s: the value was given: %t, want %t; the first resource got %s", c.reason, got, c.want, first)
 			}
 		})
 	}

@@ -99,8 +99,8 @@ func newConnections(options Options) (*connections, error) {
 // For returns the connection for reading a resource on behalf of the resource of the
 // context (WithSubject; without one the resource itself): the one that the context names,
 // else the one that is restricted to the subscription of that resource, else the client's
-// own. An unknown name, one that is restricted to other subscriptions, and one that a
-// strict connection excludes are an *Error with CodeCredentialNotUsable.
+// own. An unknown name, one that is restricted to subscriptions without that resource or
+// without the one to read, and one that a strict connection excludes are an *Error with CodeCredentialNotUsable.
 func (c *Client) For(ctx context.Context, id resource.ID) (*Client, error) {
 	return c.forRequest(ctx, id, true)
 }
@@ -122,6 +122,10 @@ func (c *Client) forRequest(ctx context.Context, id resource.ID, read bool) (*Cl
 		return nil, notUsable("the subscription of %s is tied to the credential %s alone (tied: strict); leave reconcile.credential out", subjectOf(ctx, id).Short(), tied)
 	}
 	allowed := all.subscriptions[name]
+	if len(allowed) > 0 && !slices.Contains(allowed, subject) {
+		return nil, notUsable("credential %s is restricted to the subscriptions %s, which do not contain %s; set another one in reconcile.credential, or add the subscription to subscriptions in the worker's config",
+			name, strings.Join(allowed, ", "), subjectOf(ctx, id).Short())
+	}
 	if len(allowed) == 0 || slices.Contains(allowed, subscription) || read && slices.Contains(all.mayRead[name], subscription) {
 		return connection, nil
 	}

@@ -31,6 +31,8 @@ func TestSubject(t *testing.T) {
 		"name of the other":      {reason: "naming the other one does not help", name: "b", subject: teamA, read: teamA},
 		"may-read":               {reason: "an explicit list allows reads", subject: teamA, read: teamB, mayRead: []string{teamB}, want: "a"},
 		"may-read, write":        {reason: "and nothing else", subject: teamA, read: teamB, mayRead: []string{teamB}, write: true},
+		"outside, named":         {reason: "a resource elsewhere reads nothing with it, not even where it serves", name: "a", subject: untied, read: teamA},
+		"may-read, named there":  {reason: "a resource in a subscription that it may read does not get it", name: "a", subject: untied, read: untied, mayRead: []string{untied}},
 		"untied":                 {reason: "the worker's own connection, with its own rights", subject: untied, read: teamB, want: "own"},
 		"default":                {reason: "a manifest may name default", name: CredentialDefaultName, subject: teamA, read: teamA, want: "own"},
 		"default, tied strictly": {reason: "unless the subscription is tied strictly", name: CredentialDefaultName, subject: teamA, read: teamA, strict: true},

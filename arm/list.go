@@ -85,7 +85,8 @@ func (c *Client) page(ctx context.Context, typ, target string) (items []json.Raw
 }
 
 // nextPage returns the URL of the next page; guardedTransport refuses one on another
-// host. Errors omit the link, because its query may be signed.
+// host. A list stays in its subscription: the answer of one must not choose another for the
+// credential. Errors omit the link, because its query may be signed.
 func nextPage(current, next string) (string, error) {
 	at, err := url.Parse(current)
 	if err != nil {
@@ -94,6 +95,9 @@ func nextPage(current, next string) (string, error) {
 	link, err := at.Parse(next)
 	if err != nil {
 		return "", errors.New("follow nextLink: it is no URL")
+	}
+	if next := subscriptionOf(link); next != "" && next != subscriptionOf(at) {
+		return "", errors.New("follow nextLink: it leads to another subscription")
 	}
 	return link.String(), nil
 }

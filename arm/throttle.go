@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -219,17 +220,21 @@ func (s scope) budget() string {
 // scopeOf returns the scope of a request by its path; operation URLs have the
 // same form. The last provider counts: an extension resource has its own.
 func scopeOf(request *http.Request) scope {
-	s := scope{verb: verbOf(request.Method), provider: "microsoft.resources"}
+	s := scope{verb: verbOf(request.Method), provider: "microsoft.resources", subscription: subscriptionOf(request.URL)}
 	segments := strings.Split(strings.ToLower(request.URL.Path), "/")
 	for i, segment := range segments[:len(segments)-1] {
-		switch {
-		case segment == "subscriptions" && s.subscription == "":
-			s.subscription = segments[i+1]
-		case segment == "providers":
+		if segment == "providers" {
 			s.provider = segments[i+1]
 		}
 	}
 	return s
+}
+
+// subscriptionOf returns the subscription in the path of a URL in lower case, "" for none.
+func subscriptionOf(at *url.URL) string {
+	_, rest, _ := strings.Cut(strings.ToLower(at.Path)+"/", "/subscriptions/")
+	subscription, _, _ := strings.Cut(rest, "/")
+	return subscription
 }
 
 // regionOf returns the region of ARM that sent a response, in lower case, "" where the

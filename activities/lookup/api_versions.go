@@ -19,8 +19,8 @@ import (
 // add one every few months, and an older one reads a resource as well.
 const maxVersionAge = 24 * time.Hour
 
-// apiVersions caches the newest stable api-versions of types by subscription, from
-// the provider's list: one request per type, worker and day.
+// apiVersions caches the newest stable api-versions of types by subscription and
+// connection, from the provider's list: one request per type, worker and day.
 type apiVersions struct {
 	client   *arm.Client
 	now      func() time.Time
@@ -62,11 +62,14 @@ func (r *Reader) APIVersion(ctx context.Context, id resource.ID) (string, error)
 		return "", &UnknownVersionError{id: id, why: "it is in no subscription whose providers could be listed"}
 	}
 	v := r.versions
-	key := strings.ToLower(subscription + " " + id.Type())
+	if _, err := v.client.For(ctx, id); err != nil {
+		return "", err
+	}
+	key := strings.ToLower(subscription+" "+id.Type()) + " " + v.client.ConnectionName(ctx, id)
 	if version, ok := v.get(key); ok {
 		return version, nil
 	}
-	done := v.requests.DoChan(key+" "+v.client.ConnectionName(ctx, id), func() (any, error) {
+	done := v.requests.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 		defer cancel()
 		return v.request(ctx, key, subscription, id)

@@ -18,7 +18,7 @@ import (
 // plan of a stack, and short enough that a registration counts soon.
 const maxOffersAge = 10 * time.Minute
 
-// offers caches what providers offer, by subscription and namespace.
+// offers caches what providers offer, by subscription, namespace and connection.
 type offers struct {
 	client   *arm.Client
 	now      func() time.Time
@@ -45,17 +45,21 @@ func (r *Reader) Offer(ctx context.Context, id resource.ID) (offer arm.Offer, ok
 	if id.Subscription() == "" || kind == "" {
 		return arm.Offer{}, false, nil
 	}
-	types, err := r.offers.of(ctx, id.Subscription(), namespace)
+	if _, err := r.client.For(ctx, id); err != nil {
+		return arm.Offer{}, false, err
+	}
+	types, err := r.offers.of(ctx, id, namespace)
 	offer, ok = types[strings.ToLower(kind)]
 	return offer, ok, err
 }
 
-func (o *offers) of(ctx context.Context, subscription, namespace string) (map[string]arm.Offer, error) {
-	key := strings.ToLower(subscription + " " + namespace)
+func (o *offers) of(ctx context.Context, id resource.ID, namespace string) (map[string]arm.Offer, error) {
+	subscription := id.Subscription()
+	key := strings.ToLower(subscription+" "+namespace) + " " + o.client.ConnectionName(ctx, id)
 	if types, ok := o.get(key); ok {
 		return types, nil
 	}
-	done := o.requests.DoChan(key+" "+arm.CredentialName(ctx), func() (any, error) {
+	done := o.requests.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 		defer cancel()
 		types, err := o.client.Offers(ctx, subscription, namespace)

@@ -61,6 +61,11 @@ func New(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now f
 // the newest one of the type; the object carries it. The credential comes from the
 // context.
 func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, notBefore time.Time) Reading {
+	// First, also before the caches: resources that share a connection may differ in what
+	// they may read with it.
+	if _, err := r.client.For(ctx, id); err != nil {
+		return Reading{Err: err, at: r.now()}
+	}
 	if apiVersion == "" {
 		var err error
 		if apiVersion, err = r.APIVersion(ctx, id); err != nil {
