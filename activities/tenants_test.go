@@ -105,7 +105,7 @@ func TestCachesAskForEachResource(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newTenants(t)
+			w := newTenants(t, true)
 			must(t, w.sim.Put(tenantThing(untied, "t2"), map[string]any{"location": "westus2", "properties": map[string]any{"label": "private"}}))
 			plan := func(who [2]string) string {
 				cell := tenantCell{credential: who[1], target: id(t, tenantThing(c.of, "t2"))}
