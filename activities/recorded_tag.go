@@ -16,8 +16,8 @@ const GenerationTag = "armature-generation"
 // (learn.microsoft.com/azure/azure-resource-manager/management/tag-resources).
 const maxTags = 50
 
-// takeGenerationTag removes the tag of the fence from an observed body, where it is no
-// setting of anybody, and returns its value.
+// takeGenerationTag removes the tag of the fence from an observed body, because it is no
+// setting of the resource, and returns its value.
 func takeGenerationTag(body map[string]any) string {
 	name, found := findMember(body, "tags")
 	tags, isMap := body[name].(map[string]any)

@@ -20,12 +20,12 @@ import (
 // notRun has the blocks that no test runs, by page, with the reasons that the pages
 // give.
 var notRun = map[string][]string{
+	"docs/backup.md": {"it takes the services of docker compose up"},
 	"docs/deployment.md": {
 		"no Docker engine may be there; a test reads the files as Docker Compose does, and make test-postgres runs their services",
 		"it takes an application of Azure; a test reads the files as Docker Compose does",
 		"it takes the services of docker compose up",
 		"it takes the Temporal CLI; dev/e2e does the same by the API",
-		"it takes the services of docker compose up",
 	},
 	"docs/extensions.md": {"the module has no release that go could get; a test builds examples/custom-worker"},
 }

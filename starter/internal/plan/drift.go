@@ -58,5 +58,12 @@ func Drift(ctx context.Context, from Recorded, records []backend.Record, run str
 	})
 	p := New(desired, results, nil)
 	p.title = "Drift: "
+	p.Resources = slices.DeleteFunc(p.Resources, func(c Change) bool {
+		ended := !c.Managed && c.Action != activities.PlanError // since it was listed
+		if ended {
+			p.Summary[c.Action]--
+		}
+		return ended
+	})
 	return p, err
 }
