@@ -136,6 +136,7 @@ func TestRestore(t *testing.T) {
 		return drift.Code == 0, drift.String()
 	})
 	r.MustCLI("unfreeze")
+	r.RecordWorkflow(workflows.FreezeWorkflowID, "", "start-frozen")
 	first.Kill()
 	r.StartWorker(frozen)
 	r.Sim.Patch(r.steady.id(), map[string]any{"properties": map[string]any{"size": "drifted"}})
