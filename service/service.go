@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/armature-io/armature/arm"
@@ -74,6 +76,9 @@ const codecCommand = "codec"
 // variables, runs until ctx is done and returns the exit code.
 func Main(ctx context.Context, args []string, options Options) int {
 	options.fill()
+	// The reader of the log may end (a pipe into `head`, a log collector that restarts).
+	// Its signal would end the worker amid its requests.
+	signal.Ignore(syscall.SIGPIPE)
 	run := Run
 	if len(args) > 0 && args[0] == codecCommand {
 		return codecMain(ctx, args[1:], options)

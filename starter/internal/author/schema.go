@@ -3,6 +3,7 @@ package author
 import (
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
 	"github.com/armature-io/armature/starter/internal/schema"
 	"github.com/spf13/cobra"
 )
@@ -48,6 +49,6 @@ func (t Terminal) printSchema(uses []schema.Use, descriptions bool) error {
 	if err != nil {
 		return err
 	}
-	t.printf("%s", text)
+	t.printf("%s", console.JSON(text))
 	return nil
 }
