@@ -27,7 +27,10 @@ func (f *fakeTemporal) Import(_ context.Context, workflowID string, in activitie
 	if !known {
 		result.Verdict = resource.Fail(resource.ReasonNotFound, resource.RetryNone, "it does not exist in Azure")
 	}
-	result.ID, result.APIVersion = in.ID, in.APIVersion
+	if result.ID.IsZero() {
+		result.ID = in.ID
+	}
+	result.APIVersion = in.APIVersion
 	if result.APIVersion == "" {
 		result.APIVersion = "2023-08-15"
 	}

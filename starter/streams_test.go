@@ -247,11 +247,11 @@ func TestUnwrittenOutputOfCommands(t *testing.T) {
 		code   int
 		quiet  bool
 	}{
-		"get":        {reason: "a list that nobody got", args: []string{"get"}, err: syscall.ENOSPC, code: cli.ExitFailed},
-		"json":       {reason: "half a document", args: []string{"get", "-o", "json"}, err: syscall.ENOSPC, code: cli.ExitFailed},
-		"watch":      {reason: "it would never end", args: []string{"get", "--watch"}, err: syscall.ENOSPC, code: cli.ExitFailed},
-		"pipe":       {reason: "`head` took what it needs", args: []string{"get", "--watch"}, err: syscall.EPIPE, code: 141, quiet: true},
-		"refused":    {reason: "its own failure comes first", args: []string{"describe", "nothing"}, err: syscall.ENOSPC, code: cli.ExitFailed, quiet: true},
+		"get":      {reason: "a list that nobody got", args: []string{"get"}, err: syscall.ENOSPC, code: cli.ExitFailed},
+		"json":     {reason: "half a document", args: []string{"get", "-o", "json"}, err: syscall.ENOSPC, code: cli.ExitFailed},
+		"watch":    {reason: "it would never end", args: []string{"get", "--watch"}, err: syscall.ENOSPC, code: cli.ExitFailed},
+		"pipe":     {reason: "`head` took what it needs", args: []string{"get", "--watch"}, err: syscall.EPIPE, code: 141, quiet: true},
+		"refused":  {reason: "its own failure comes first", args: []string{"describe", "nothing"}, err: syscall.ENOSPC, code: cli.ExitFailed, quiet: true},
 		"selector": {reason: "bad input stays bad input", args: []string{"get", "-l", "x"}, err: syscall.ENOSPC, code: cli.ExitBadInput, quiet: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/internal/text"
@@ -43,11 +44,14 @@ func Clock(t, now time.Time) string {
 // OneLine returns a text on one line, without characters that act on a terminal.
 func OneLine(s string) string { return text.OneLine(s) }
 
-// Offer appends a completion with its description. A name with characters that the
-// protocol between command and shell or a terminal would take for something else is no
-// offer: the shell would insert another name.
+// shellCommands are characters with which a word runs something. Shells insert the common
+// beginning of several offers without quotes.
+const shellCommands = "$`;|&<>!\"'\\"
+
+// Offer appends a completion with its description. A name that a shell or a terminal would
+// take for something else is no offer.
 func Offer(offers []cobra.Completion, name, description string) []cobra.Completion {
-	if name == "" || !text.IsSafe(name) {
+	if name == "" || !text.IsSafe(name) || strings.ContainsAny(name, shellCommands) {
 		return offers
 	}
 	return append(offers, cobra.CompletionWithDesc(name, text.OneLine(description)))
