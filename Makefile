@@ -115,6 +115,16 @@ lint: ## run golangci-lint on both modules
 docs: ## regenerate the references of manifests, commands, configuration and reasons
 	UPDATE_DOCS=1 $(GO) test -count=1 -run 'Test(CLI)?Reference' ./manifest ./starter ./config ./resource
 
+# FUZZTIME is the time for each target of `make fuzz`.
+FUZZTIME ?= 5m
+
+.PHONY: fuzz
+fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME each
+	$(GO) test -run '^$$' -fuzz '^FuzzManifest$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/importer
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/plan
+	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter
+	$(GO) test -run '^$$' -fuzz '^FuzzReport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter
+
 .PHONY: bad-input
 bad-input: ## test every invalid manifest, command line and config of the tables; count them
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'
