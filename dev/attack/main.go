@@ -1,0 +1,137 @@
+// Command attack runs the attacks on Armature that have been tried, and prints for each
+// whether it is held and by which test. With --guards it takes each guard out of the
+// code in turn and checks that a test of its row fails.
+//
+// The table cites tests of this folder, which run the real worker and CLI against a
+// hostile ARM server and a plain Temporal client, and tests of other packages.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code, err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// run runs the command and returns its exit code: 1 if a row is not held, or a guard
+// can be taken out unnoticed.
+func run(ctx context.Context, args []string) (int, error) {
+	flags := flag.NewFlagSet("attack", flag.ContinueOnError)
+	guards := flags.Bool("guards", false, "take each guard out in turn and check that its test fails")
+	only := flags.String("run", "", "only rows, or guards, that match this regular expression")
+	without := flags.String("without", "", "packages whose tests other targets run, separated by commas: they are cited only")
+	if err := flags.Parse(args); err != nil {
+		return 2, nil //nolint:nilerr // the flag package has printed it
+	}
+	pattern, err := regexp.Compile(*only)
+	if err != nil {
+		return 2, fmt.Errorf("read --run: %w", err)
+	}
+	root, err := findRoot()
+	if err != nil {
+		return 1, err
+	}
+	if *guards {
+		return takeOut(ctx, root, pattern)
+	}
+	var table []Row
+	for _, row := range Table() {
+		if pattern.MatchString(row.Name() + " " + row.Title) {
+			table = append(table, row)
+		}
+	}
+	started := time.Now()
+	r := newRunner(root)
+	elsewhere := strings.Split(*without, ",")
+	if err := r.runAll(ctx, byPackage(table), elsewhere); err != nil {
+		return 1, err
+	}
+	return r.print(table, elsewhere, started), nil
+}
+
+// ownPackage is the package of the attacks on the real programs.
+const ownPackage = "dev/attack"
+
+// tableTests are the tests of the tables themselves.
+func tableTests() []string { return []string{"TestTable", "TestGuards"} }
+
+// runAll runs the tests of all packages. Those on the real programs mostly wait, so they
+// run beside the others.
+func (r *runner) runAll(ctx context.Context, packages map[string][]string, elsewhere []string) error {
+	var own error
+	var running sync.WaitGroup
+	running.Go(func() { own = r.run(ctx, ownPackage, append(tableTests(), packages[ownPackage]...)) })
+	for _, folder := range slices.Sorted(maps.Keys(packages)) {
+		if folder == ownPackage || slices.Contains(elsewhere, folder) {
+			continue
+		}
+		if err := r.run(ctx, folder, packages[folder]); err != nil {
+			running.Wait()
+			return err
+		}
+	}
+	running.Wait()
+	return own
+}
+
+// print prints a line for each row and the output of failed tests. It returns the exit
+// code.
+func (r *runner) print(table []Row, elsewhere []string, started time.Time) int {
+	code, held, open := 0, 0, 0
+	for _, row := range table {
+		state := "held"
+		var by []string
+		for _, cite := range row.Tests {
+			switch result, ran := r.results[cite]; {
+			case slices.Contains(elsewhere, cite.Package):
+				by = append(by, cite.String()+" (run by make test)")
+			case !ran:
+				state = "FAILED"
+				by = append(by, cite.String()+" (did not run)")
+			case result == ResultPass:
+				by = append(by, cite.String())
+			default:
+				state = "FAILED"
+				by = append(by, fmt.Sprintf("%s (%s)", cite, result))
+			}
+		}
+		text := row.Title + ": " + strings.Join(by, ", ")
+		switch {
+		case row.Open != "":
+			state, text = "open", row.Title+": "+row.Open
+			open++
+		case state == "held":
+			held++
+		default:
+			code = 1
+		}
+		fmt.Printf("%-10s  %-6s  %s\n", row.Name(), state, text)
+	}
+	fmt.Printf("%d rows: %d held, %d open, %d failed; %d tests in %s\n",
+		len(table), held, open, len(table)-held-open, len(r.results), time.Since(started).Round(time.Second))
+	for _, cite := range slices.SortedFunc(maps.Keys(r.results), func(a, b Cite) int { return strings.Compare(a.String(), b.String()) }) {
+		if r.results[cite] == ResultFail {
+			fmt.Printf("\n%s\n%s", cite, strings.Join(r.output[cite], ""))
+			code = 1
+		}
+	}
+	return code
+}

@@ -1,0 +1,43 @@
+package main
+
+// attacks are the attacks that were tried from all sides; most were held from the start.
+func attacks() []Row {
+	const badAnswers = "dev/attack TestBadAnswers"
+	return rows(KindAttack,
+		held("redirects of a GET to another host", badAnswers, "arm TestBadInputRedirects"),
+		held("links of an operation to another host", badAnswers, "arm TestBadInputForeignOperationURLs"),
+		held("redirect of a PUT to another resource", badAnswers, "arm TestRedirectedPutIsNotAccepted"),
+		held("forged resume token for another host", "arm TestTokenStaysOnTheHost"),
+		held("forged resume token with a foreign credential", "arm TestTokenOfAnotherResource"),
+		held("dots, escapes and separators in IDs", "arm TestPathsOfUnusualIDs", "arm TestInvalidAddressIsNotSent", "dev/e2e TestOddIDs"),
+		open("the Kelvin sign folds to k", "two texts of one ID", "resource TestWorkflowID"),
+		held("parameters in an api-version", "arm TestInvalidAddressIsNotSent"),
+		heldBy("net/http", "line breaks in an ETag", "dev/attack TestHostileETag"),
+		held("quotes in names and selectors", "starter TestExitCodes", "dev/e2e TestOddIDs"),
+		held("paths and links out of the folder of secrets", "secrets TestResolve"),
+		held("variables outside of the prefix", "secrets TestResolve"),
+		held("hosts of key vaults", "arm TestVaultSuffix", "resource TestParseVaultSecret", "resource TestVaultSecretWithin"),
+		held("the worker's own token or certificate as a secret", "dev/attack TestOwnSecrets", "secrets TestOwnSecretsAreNotRead"),
+		held("the secret of another team", "secrets TestSecretsOfHolders", "config TestSecretsOfCredentials"),
+		held("a secret in tags without the CLI", "dev/attack TestPublishedSecret", "activities TestSecretInPublicProperty"),
+		held("secrets in logs at debug level", "dev/attack TestEchoedSecret", "dev/e2e TestSecrets"),
+		held("secrets that errors repeat", "dev/attack TestEchoedSecret", "activities TestGuardSecretEchoed"),
+		held("masks by a dictionary", "dev/attack TestMasksWithoutKey"),
+		held("a named credential in another subscription", "arm TestConnections", "dev/e2e TestNamedCredentials"),
+		held("a $ref without a named credential", "arm TestSubject", "activities TestTenantsAreSeparate"),
+		held("answers of 40 MB, of 3 GB compressed and of 9,000 levels", badAnswers, "arm TestTooLargeResponse"),
+		held("aliases, brackets and levels in manifests", "dev/attack TestManifestBombs", "manifest TestBodyIssues", "manifest FuzzLoad"),
+		held("devices and pipes as manifests", "dev/attack TestSpecialFiles", "internal/regular TestReadRegularFilesOnly"),
+		held("names in an import", "dev/attack TestImportedNames", "starter/internal/importer TestManifestIsOneDocument"),
+		held("control characters on a terminal", "dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests"),
+		held("Markdown in the page of the Web UI", "dev/attack TestErrorTexts", "workflows TestPlain"),
+		held("bombs in rules", "extensions/rules TestCostIsBounded"),
+		held("foreign origins and bombs at the codec server", "payload TestHandlerOrigins", "payload TestRequestsAreBounded"),
+		held("plain HTTP, no credential, unknown authorities", "arm TestBadInputPlainHTTP", "config TestValidate", "dev/e2e TestBadWorker"),
+		held("an edited plan file", "starter TestApplyPlanFile"),
+		held("modes and links of written files", "dev/attack TestWrittenFiles"),
+		held("DELETE of a protected resource by an activity", "dev/attack TestForgedActivities", "fleet TestConfirm"),
+		held("a freeze that was terminated", "dev/e2e TestFreezeFailsClosed", "fleet TestFrozen"),
+		held("a series of a metric for each code", "dev/attack TestReasonsAreBounded"),
+	)
+}

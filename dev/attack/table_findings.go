@@ -1,0 +1,41 @@
+package main
+
+// findings are the attacks that succeeded once, each with the tests that fail when its
+// guard is taken out.
+func findings() []Row {
+	return rows(KindFinding,
+		held("a property name in Azure becomes a manifest of its own in an import",
+			"dev/attack TestImportedNames", "starter/internal/importer TestManifestIsOneDocument"),
+		held("access to the namespace is every credential of the worker",
+			"dev/attack TestForgedActivities", "fleet TestConfirm", "arm TestTokenOfAnotherResource"),
+		held("a $ref is read with the credential of another tenant",
+			"activities TestTenantsAreSeparate", "arm TestSubject"),
+		held("a manifest publishes any secret of the worker",
+			"secrets TestSecretsOfHolders", "config TestSecretsOfCredentials"),
+		open("payloads are not encrypted", "an operator of Temporal reads bodies and operation URLs",
+			"dev/e2e TestSecrets"),
+		held("a restored database reverts Azure",
+			"activities TestGuardRecords", "activities TestGuardGenerationTag", "config TestStartFrozen"),
+		held("a paused worker overwrites a newer generation",
+			"activities TestGuardFence", "activities TestGuardOldGeneration"),
+		held("a repeated DELETE destroys what was created again", "activities TestDeleteReadsBeforeItRepeats"),
+		held("a client that declares no secrets gets them into history", "dev/attack TestUndeclaredSecrets", "workflows TestMasksComeFromTheBody"),
+		held("an error code of ARM reaches terminals, pages, metrics and histories",
+			"dev/attack TestErrorTexts", "dev/attack TestReasonsAreBounded", "dev/attack TestEchoedSecret"),
+		held("the worker's own token is a $secret", "dev/attack TestOwnSecrets", "secrets TestOwnSecretsAreNotRead"),
+		held("masks without a key fall to a dictionary", "dev/attack TestMasksWithoutKey", "config TestMaskKeyIsRequired"),
+		held("clock skew writes twice", "activities TestClocksOfWorkersDiffer", "activities TestTwoWorkersAndTheirClocks"),
+		held("a terminated freeze lets writes go", "dev/e2e TestFreezeFailsClosed", "fleet TestFrozen"),
+		held("one request ends the codec server", "dev/e2e TestGuardCodecMemory", "payload TestRequestsAreBounded", "payload TestHandlerOrigins"),
+		held("an untrusted manifest writes commands into the log of CI", "dev/attack TestUntrustedManifests", "starter/internal/console TestWriterDropsWhatActsOnATerminal"),
+		held("a plan of an untrusted change reads files and other tenants", "dev/attack TestSpecialFiles", "manifest TestLinksAndSpecialFiles", "activities TestTenantsAreSeparate"),
+		held("a command that reads an endless input ignores signals", "dev/attack TestSignals"),
+		open("no SECURITY.md, images by tag", "supply chain", "dev/repo TestImages"),
+		held("a rule takes the memory of the worker", "extensions/rules TestCostIsBounded"),
+		open("SIGPIPE ends the worker", "the worker dies with the reader of its log", "dev/attack TestLogReaderLeaves"),
+		held("a command succeeds although its output could not be written", "dev/attack TestFullDisk"),
+		open("plain connections are not named", "a connection to a remote Temporal is not encrypted", "dev/attack TestPlainTemporal"),
+		held("an answer about another resource is taken", "dev/attack TestOtherResource"),
+		held("invisible and bidirectional characters reach terminals", "dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests"),
+	)
+}
