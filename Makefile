@@ -44,10 +44,17 @@ dev-build:
 # The commands of README and docs build too, while tests use both cores: building first
 # fills the cache. Tests of dev/ wait more than they compute: four run side by side.
 .PHONY: test
-test: build ## run all tests of both modules; needs only Go, make and git
+test: build attack ## run all tests of both modules; needs only Go, make and git
 	$(GO) test ./...
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test -timeout 20m -parallel 4 ./...
+	cd dev && $(GO) test -timeout 20m -parallel 4 $$($(GO) list ./... | grep -v '/attack$$')
+
+# Among other tests those of dev/e2e are cited only: they run anyway.
+test check: ATTACK_FLAGS := --without dev/e2e
+
+.PHONY: attack
+attack: ## run the attacks on the real programs, print what holds each; ATTACK=REGEXP selects, GUARDS=1 takes each guard out
+	cd dev && $(GO) run ./attack $(if $(GUARDS),--guards,$(ATTACK_FLAGS)) --run '$(ATTACK)'
 
 .PHONY: test-webui
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
