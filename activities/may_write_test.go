@@ -174,3 +174,14 @@ func TestLocalActivitiesSendNoWrites(t *testing.T) {
 		t.Errorf("asked %+v, want once and without a token of an attempt", w.fleet.confirmed)
 	}
 }
+
+// TestGuardFenceRegistration asks before a provider is registered: it is a write too.
+func TestGuardFenceRegistration(t *testing.T) {
+	t.Parallel()
+	w, _, in := unregistered(t)
+	w.fleet.confirm = func(int) (Standing, error) { return Standing{Over: "another attempt has begun"}, nil }
+	got, _ := finish(w, w.acts.RegisterProvider, in)
+	if got.Verdict.Reason != resource.ReasonSuperseded || w.posts() != 0 {
+		t.Errorf("%+v after %d POSTs, want none", got.Verdict, w.posts())
+	}
+}
