@@ -89,7 +89,23 @@ func (id ID) String() string {
 }
 
 // Key returns the lower-cased ID, which is equal for IDs of the same resource.
-func (id ID) Key() string { return strings.ToLower(id.String()) }
+func (id ID) Key() string { return lowerCase(id.String()) }
+
+// lowerCase returns a text in lower case. The two letters beyond ASCII whose lower case is
+// in ASCII stay: for ARM the Kelvin sign is no k, and one workflow must not serve two
+// resources.
+func lowerCase(text string) string {
+	const kelvin, dottedI = "\u212a", "\u0130"
+	if !strings.Contains(text, kelvin) && !strings.Contains(text, dottedI) {
+		return strings.ToLower(text)
+	}
+	return strings.Map(func(r rune) rune {
+		if lower := unicode.ToLower(r); r <= unicode.MaxASCII || lower > unicode.MaxASCII {
+			return lower
+		}
+		return r
+	}, text)
+}
 
 // Equal reports whether two IDs are equal ignoring case, as in ARM.
 func (id ID) Equal(other ID) bool { return id.Key() == other.Key() }

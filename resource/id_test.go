@@ -17,6 +17,14 @@ func TestWorkflowID(t *testing.T) {
 			reason: "the SDK sends the workflow ID in a gRPC header, which allows only printable ASCII",
 			id:     group + "Gr\u00fcn", want: strings.ToLower(group) + "gr%c3%bcn",
 		},
+		"Kelvin sign": {
+			reason: "it looks like a k and is another resource",
+			id:     group + "\u212aelvin", want: strings.ToLower(group) + "%e2%84%aaelvin",
+		},
+		"dotted I": {
+			reason: "its lower case would be an i",
+			id:     group + "\u0130d", want: strings.ToLower(group) + "%c4%b0d",
+		},
 		"long": {
 			reason: "SQL stores allow 255 characters",
 			id:     long, want: strings.ToLower(long)[:150] + "~86f979825d549205dbee0b37eedcc522",
