@@ -15,6 +15,7 @@ import (
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/internal/servertime"
+	"github.com/armature-io/armature/payload"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -79,6 +80,10 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	}
 	if !maskKey.secret && settings.Azure.Credential != config.CredentialNone {
 		log.Warn("mask-key is none: rotated secrets, and secrets that other tools changed, are not detected")
+	}
+	if payload.IsExposed(connection) {
+		log.Warn("the connection to Temporal is not encrypted: specs, IDs and commands cross the network in clear, and who reaches the server may change them; "+
+			"set TEMPORAL_TLS, TEMPORAL_TLS_* or TEMPORAL_API_KEY", "address", connection.HostPort)
 	}
 	if options.OnListen != nil && listener != nil {
 		options.OnListen(listener.Addr().String())

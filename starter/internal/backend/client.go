@@ -52,7 +52,9 @@ type Client struct {
 	client  client.Client
 	address string
 	// security describes the connection for doctor: "with TLS, profile prod".
-	security      string
+	security string
+	// exposed is set when the connection crosses a network in clear.
+	exposed       bool
 	namespace     string
 	taskQueue     string
 	workerTimeout time.Duration
@@ -94,7 +96,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		o.WorkerTimeout = DefaultWorkerTimeout
 	}
 	return &Client{
-		client: c, address: options.HostPort, security: security(options, o.Environment), namespace: options.Namespace,
+		client: c, address: options.HostPort, security: security(options, o.Environment), exposed: payload.IsExposed(options), namespace: options.Namespace,
 		taskQueue: o.TaskQueue, workerTimeout: o.WorkerTimeout,
 	}, nil
 }
