@@ -191,14 +191,21 @@ func TestMasksWithoutKey(t *testing.T) {
 // maskDigits matches a mask from which a value can be guessed.
 var maskDigits = regexp.MustCompile(regexp.QuoteMeta(resource.MaskPrefix) + "[0-9a-f]{8,}")
 
-// TestPlainTemporal checks that worker and CLI name a connection that is not encrypted to
-// a Temporal server beyond loopback.
+// TestPlainTemporal checks that a worker names a connection that carries specs in clear to
+// another machine, and no other one.
 func TestPlainTemporal(t *testing.T) {
 	attacking(t)
 	s := newScene(t, "plain")
-	remote := "TEMPORAL_ADDRESS=192.0.2.1:7233" // a documentation address: nothing listens
-	cli := s.CLIWith("", []string{remote}, "get")
-	if !strings.Contains(cli.Err, "TLS") {
-		t.Errorf("the CLI does not name the plain connection: %s", cli)
+	const warning = "connection to Temporal is not encrypted"
+	env := append(s.environment(), "TEMPORAL_ADDRESS=192.0.2.1:7233") // a documentation address: nothing listens
+	remote := s.StartWorker(harness.WorkerOptions{NotReady: true, Env: env})
+	s.Until(30*time.Second, "the worker starts", func() (bool, string) {
+		return strings.Contains(remote.Log(), `"worker starts"`), remote.Log()
+	})
+	if !strings.Contains(remote.Log(), warning) {
+		t.Errorf("a plain connection to another machine is not named:\n%s", remote.Log())
+	}
+	if own := s.serve().worker.Log(); strings.Contains(own, warning) {
+		t.Errorf("a connection to this machine is called plain:\n%s", own)
 	}
 }
