@@ -58,7 +58,7 @@ func NewBlobs(options BlobOptions) (*Blobs, error) {
 	if err != nil || target.Host == "" || strings.Trim(target.Path, "/") == "" || target.RawQuery != "" || target.User != nil {
 		return nil, errors.New("must be the URL of a blob container without a query: https://ACCOUNT.blob.core.windows.net/CONTAINER")
 	}
-	if target.Scheme != "https" && !(target.Scheme == "http" && loopback(target)) {
+	if target.Scheme != "https" && (target.Scheme != "http" || !loopback(target)) {
 		return nil, errors.New("must begin with https://")
 	}
 	if options.Credential == nil && !loopback(target) {
