@@ -12,8 +12,9 @@ import (
 // workflow.GetVersion.
 const maxTimer = 90 * time.Minute
 
-// wait blocks until the next try is due or a message arrives. A wake that brings
-// nothing new does not end the wait.
+// wait blocks until the next try is due, a message arrives, or a new run is suggested: wakes
+// that bring nothing new do not end the wait, and would fill the history. Only Listed runs
+// leave it for a new run, because the histories of others have none there.
 func (r *reconciler) wait(ctx workflow.Context) error {
 	if r.state.pauseBlocks() {
 		r.setPhase(ctx, PhasePaused, resource.ReasonPaused)
@@ -24,7 +25,9 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 	duration, due, summary := r.nextTimer(ctx)
 	timer, cancel := startTimer(ctx, duration, summary)
 	defer cancel()
-	ended := func() bool { return r.messages != handled || timer.IsReady() }
+	ended := func() bool {
+		return r.messages != handled || timer.IsReady() || r.state.Listed && shouldContinueAsNew(ctx)
+	}
 	for !ended() {
 		if err := workflow.Await(ctx, func() bool { return ended() || r.wakes.Len() > 0 }); err != nil {
 			return err
@@ -32,7 +35,7 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 		r.receiveWakes(ctx)
 	}
 	// The timer decides, not a second reading of the clock.
-	r.timerFired = due && r.messages == handled
+	r.timerFired = due && r.messages == handled && timer.IsReady()
 	return nil
 }
 

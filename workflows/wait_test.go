@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 )
 
 // blocked makes the owner check block with a retry class.
@@ -235,5 +237,35 @@ func TestOldReadingShortensWait(t *testing.T) {
 	}
 	if status.Attempts > 6 {
 		t.Errorf("%d attempts are counted, want only those before the first shortened wait: a shortened wait must not lengthen the next one", status.Attempts)
+	}
+}
+
+// TestSleeperContinuesAsNew checks that signals that bring nothing new do not fill the history
+// of a sleeping run: it continues as new once the server suggests it.
+func TestSleeperContinuesAsNew(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		listed bool
+		want   bool
+	}{
+		"now":       {"a flood of wakes must not wait for the timer", true, true},
+		"older run": {"its history has no new run there", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			r.input.Listed = c.listed
+			r.apply(desired())
+			wake := workflows.WakeInput{ID: desired().Owner, State: "Ready", At: time.Date(2026, 1, 2, 3, 0, 1, 0, time.UTC)}
+			r.RegisterDelayedCallback(func() { r.SignalWorkflow(workflows.WakeSignal, wake) }, time.Minute)
+			r.RegisterDelayedCallback(func() {
+				r.SetContinueAsNewSuggested(true)
+				r.SignalWorkflow(workflows.WakeSignal, wake)
+			}, 2*time.Minute)
+			r.start(3 * time.Minute)
+			var next *workflow.ContinueAsNewError
+			if got := errors.As(r.GetWorkflowError(), &next); got != c.want || r.count("GetResource") != 1 {
+				t.Errorf("%s: continued as new %v after %d passes: %v", c.reason, got, r.count("GetResource"), r.GetWorkflowError())
+			}
+		})
 	}
 }
