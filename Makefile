@@ -129,6 +129,7 @@ FUZZTIME ?= 5m
 fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME each
 	$(GO) test -run '^$$' -fuzz '^FuzzManifest$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/importer
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/plan
+	$(GO) test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/console
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter
 	$(GO) test -run '^$$' -fuzz '^FuzzReport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter
 

@@ -2,12 +2,10 @@ package console
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/jedib0t/go-pretty/v6/text"
-	"go.yaml.in/yaml/v3"
 )
 
 // TestWriterDropsWhatActsOnATerminal checks that only what an Ink marks acts on a
@@ -73,26 +71,7 @@ func TestDocumentsAreLossless(t *testing.T) {
 	for _, s := range []string{
 		"a\x1b[2J\x7f\u009b\u202e\u200b\U000e0041\ufeff\ufffd\u2028", "::error::x", "a\n ::error::x\n", "##vso[task.x]", "##[error]", "## [a]", "\t\r\n", "a##\u005b", "😀角色",
 	} {
-		raw, err := json.Marshal(map[string]string{s: s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read map[string]string
-		if err := json.Unmarshal([]byte(written(t, JSON(raw))), &read); err != nil || read[s] != s {
-			t.Errorf("JSON of %q is %q: %v", s, read, err)
-		}
-		node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-		if NeedsQuotes(s) {
-			node.Style = yaml.DoubleQuotedStyle
-		}
-		raw, err = yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{node, node}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		read = nil
-		if err := yaml.Unmarshal([]byte(written(t, YAML(raw))), &read); err != nil || read[s] != s {
-			t.Errorf("YAML of %q is %q: %v\n%s", s, read, err, raw)
-		}
+		checkLossless(t, s)
 	}
 }
 
