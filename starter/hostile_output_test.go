@@ -102,6 +102,18 @@ func TestGuardOutputIsInert(t *testing.T) {
 	}
 }
 
+// TestGuardWatchIsInert checks a list that is redrawn.
+func TestGuardWatchIsInert(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		w := outputWorld(t, hostile)
+		w.terminal, w.color = terminal, terminal
+		w.temporal.end("Completed", hostileStatus(t, hostile))
+		w.run("get", database, "--watch")
+		checkHarmless(t, "standard output", w.out.String(), terminal)
+		checkHarmless(t, "standard error", w.err.String(), false)
+	}
+}
+
 // checkDocument checks that the output of a command for programs can be read and has a
 // text as it is. The sentences of why are on one line in every format.
 func checkDocument(t *testing.T, name string, output []byte, s string) {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -77,6 +79,7 @@ func readingStdin(t *testing.T) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+	<-time.After(300 * time.Millisecond) // it takes the rest
 	return p
 }
 

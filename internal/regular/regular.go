@@ -124,7 +124,7 @@ func Create(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }() // it has the name of path by then
 	_, err = file.Write(content)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err

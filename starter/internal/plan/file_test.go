@@ -93,7 +93,7 @@ func TestTamperedPlansAreData(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(string(signed(f, sampleFile(f))))
 	for _, seed := range []string{"", "{}", "[]", `{"format":1}`, `{"format":1,"resources":[{}]}`, `{"format":1,"resources":[{"desired":{"id":"/subscriptions/x"}}]}`, `{"format":1,"deletions":[{"id":"","action":"delete"}]}`,
-		strings.Replace(string(signed(f, sampleFile(f))), "adx", "a\u202e::error::x", -1), strings.Replace(string(signed(f, sampleFile(f))), `"env:ARMATURE_SECRET_X"`, `{"$secret":1}`, 1)} {
+		strings.ReplaceAll(string(signed(f, sampleFile(f))), "adx", "a\u202e::error::x"), strings.Replace(string(signed(f, sampleFile(f))), `"env:ARMATURE_SECRET_X"`, `{"$secret":1}`, 1)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
