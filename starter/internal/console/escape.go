@@ -38,11 +38,17 @@ func YAML(raw []byte) []byte {
 // actionsCommand matches a line that GitHub Actions would run.
 var actionsCommand = regexp.MustCompile(`(?m)^[\s\p{Z}]*::`)
 
-// NeedsQuotes reports whether a text must be in double quotes for YAML.
+// NeedsQuotes reports whether a text must be in double quotes for YAML. The YAML library
+// writes texts with line breaks as blocks, and those with tabs or with blanks around them
+// read back as another text, or not at all.
 func NeedsQuotes(s string) bool {
-	return strings.Contains(s, hashes) || actionsCommand.MatchString(s) || strings.IndexFunc(s, func(r rune) bool {
-		return text.IsUnsafe(r) && r != '\n' && r != '\t'
-	}) >= 0
+	switch {
+	case strings.Contains(s, hashes), actionsCommand.MatchString(s):
+		return true
+	case strings.Contains(s, "\n") && (strings.Contains(s, "\t") || strings.TrimSpace(s) != s):
+		return true
+	}
+	return strings.IndexFunc(s, func(r rune) bool { return text.IsUnsafe(r) && r != '\n' && r != '\t' }) >= 0
 }
 
 // escape returns a document with its unsafe characters, and the brackets of commands,
