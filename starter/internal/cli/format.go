@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,17 +73,50 @@ func (f Format) Write(out io.Writer, value any) error {
 	if err := yaml.Unmarshal(console.YAML(raw), &names); err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
-	var node yaml.Node
-	if err := node.Encode(names); err != nil {
+	node, err := nodeOf(names)
+	if err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
-	QuoteNodes(&node)
-	encoded, err := yaml.Marshal(&node)
+	QuoteNodes(node)
+	encoded, err := yaml.Marshal(node)
 	if err != nil {
 		return fmt.Errorf("write YAML: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "%s", console.YAML(encoded))
 	return err
+}
+
+// nodeOf returns a value of JSON as nodes, with sorted names. Node.Encode would write the
+// texts and read them again, before they are quoted.
+func nodeOf(value any) (*yaml.Node, error) {
+	node := &yaml.Node{}
+	switch value := value.(type) {
+	case map[string]any:
+		node.Kind = yaml.MappingNode
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			member, err := nodeOf(value[name])
+			if err != nil {
+				return nil, err
+			}
+			key := &yaml.Node{}
+			key.SetString(name)
+			node.Content = append(node.Content, key, member)
+		}
+	case []any:
+		node.Kind = yaml.SequenceNode
+		for _, item := range value {
+			member, err := nodeOf(item)
+			if err != nil {
+				return nil, err
+			}
+			node.Content = append(node.Content, member)
+		}
+	case string:
+		node.SetString(value)
+	default:
+		return node, node.Encode(value)
+	}
+	return node, nil
 }
 
 // QuoteNodes puts texts in double quotes where console.YAML needs them.
