@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/config"
+	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
 	"go.yaml.in/yaml/v3"
 )
@@ -170,7 +171,7 @@ func TestComposeMetricsAreScraped(t *testing.T) {
 
 // With the override for Azure nothing of the simulator is left.
 func TestComposeAzure(t *testing.T) {
-	variables := []string{"AZURE_TENANT_ID=00000000-0000-0000-0000-00000000a003", "AZURE_CLIENT_ID=00000000-0000-0000-0000-00000000a004", "CLIENT_SECRET_FILE=/c", "MASK_KEY_FILE=/m"}
+	variables := []string{"AZURE_TENANT_ID=00000000-0000-0000-0000-00000000a003", "AZURE_CLIENT_ID=00000000-0000-0000-0000-00000000a004", "CLIENT_SECRET_FILE=/c", "MASK_KEY_FILE=/m", "POSTGRES_PASSWORD=p", "TEMPORAL_TLS_DIR=/tls"}
 	project := composeFiles(t, variables, "docker-compose.yml", "deploy/compose.azure.yml")
 	content, err := project.MarshalYAML()
 	if err != nil {
@@ -195,8 +196,44 @@ func TestComposeAzure(t *testing.T) {
 	}
 	base := service(t, "worker").Environment
 	for name := range worker.Environment {
-		if _, found := base[name]; !found {
+		if _, found := base[name]; !found && !strings.HasPrefix(name, "TEMPORAL_TLS_") {
 			t.Errorf("%s is new in the override: both files should say the same of what is no matter of Azure", name)
+		}
+	}
+}
+
+// With the override for Azure no client without a certificate reaches Temporal, nobody
+// writes through the Web UI, and there is no password that everybody knows.
+func TestComposeAzureIsClosed(t *testing.T) {
+	variables := []string{"AZURE_TENANT_ID=t", "AZURE_CLIENT_ID=c", "CLIENT_SECRET_FILE=/c", "MASK_KEY_FILE=/m", "POSTGRES_PASSWORD=p-4711", "TEMPORAL_TLS_DIR=/tls"}
+	files := []string{"docker-compose.yml", "deploy/compose.azure.yml"}
+	project := composeFiles(t, variables, files...)
+	for service, wanted := range map[string]map[string]string{
+		"postgresql": {"POSTGRES_PASSWORD": "p-4711"},
+		"temporal":   {"TEMPORAL_TLS_REQUIRE_CLIENT_AUTH": "true", "POSTGRES_PWD": "p-4711"},
+		"web-ui":     {"TEMPORAL_DISABLE_WRITE_ACTIONS": "true", "TEMPORAL_TLS_ENABLE_HOST_VERIFICATION": "true"},
+	} {
+		for name, value := range wanted {
+			if got := project.Services[service].Environment[name]; got == nil || *got != value {
+				t.Errorf("%s has %s=%v, want %s", service, name, got, value)
+			}
+		}
+	}
+	for name, s := range project.Services {
+		for variable, value := range s.Environment {
+			if secret, found := strings.CutPrefix(*value, "/run/secrets/"); found && !slices.ContainsFunc(s.Secrets, func(c types.ServiceSecretConfig) bool { return c.Source == secret }) {
+				t.Errorf("%s reads %s for %s, which is not mounted", name, *value, variable)
+			}
+		}
+	}
+	for i := range variables {
+		name, _, _ := strings.Cut(variables[i], "=")
+		options, err := cli.NewProjectOptions(files, cli.WithEnv(slices.Delete(slices.Clone(variables), i, i+1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := options.LoadProject(t.Context()); err == nil {
+			t.Errorf("docker compose starts without %s", name)
 		}
 	}
 }

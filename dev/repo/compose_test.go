@@ -106,10 +106,13 @@ func TestComposeServicesAreWatchedAndHeld(t *testing.T) {
 		if !ends && (s.HealthCheck == nil || s.Restart != types.RestartPolicyUnlessStopped) {
 			t.Errorf("%s runs on without a health check, or is not started again", name)
 		}
+		if !slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.MemLimit == 0 {
+			t.Errorf("%s has capabilities, may gain some, or has no limit of memory", name)
+		}
 		if s.Build == nil {
 			continue
 		}
-		if !s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
+		if !s.ReadOnly || len(s.CapAdd) > 0 {
 			t.Errorf("%s may write to its root, or has capabilities", name)
 		}
 		if len(s.Configs) > 0 {

@@ -98,6 +98,9 @@ func (s *Stack) resolveNames(p *Process, service types.ServiceConfig) {
 					return strings.Replace(found, name, address, 1)
 				})
 			}
+			for _, secret := range service.Secrets {
+				values[i] = strings.ReplaceAll(values[i], "/run/secrets/"+secret.Source, s.project.Secrets[secret.Source].File)
+			}
 			for _, volume := range service.Volumes {
 				if volume.Type == types.VolumeTypeBind {
 					values[i] = strings.ReplaceAll(values[i], volume.Target+"/", volume.Source+"/")

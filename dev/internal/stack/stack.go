@@ -43,6 +43,10 @@ type Options struct {
 	Scale map[string]int
 	// Programs replace the programs of the images.
 	Programs Programs
+	// Overlays are further files, as in -f FILE -f FILE.
+	Overlays []string
+	// Env are the variables of the files, as NAME=value.
+	Env []string
 }
 
 // Load reads a compose file. It starts nothing; see [Stack.Up].
@@ -50,7 +54,7 @@ func Load(ctx context.Context, file string, options Options) (*Stack, error) {
 	if os.Getuid() != 0 {
 		return nil, errors.New("run services: root is required to change users and root folders")
 	}
-	read, err := cli.NewProjectOptions([]string{file})
+	read, err := cli.NewProjectOptions(append([]string{file}, options.Overlays...), cli.WithEnv(options.Env))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}

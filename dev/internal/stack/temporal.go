@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
@@ -33,13 +34,12 @@ func (s *Stack) createNamespace(ctx context.Context, p *Process, script string) 
 	if err != nil {
 		return err
 	}
-	address := ""
-	for _, variable := range p.env {
-		if value, found := strings.CutPrefix(variable, "TEMPORAL_ADDRESS="); found {
-			address = value
-		}
+	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: environment(p.env)})
+	if err != nil {
+		return err
 	}
-	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	options.Logger = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	namespaces, err := client.NewNamespaceClient(options)
 	if err != nil {
 		return err
 	}
@@ -56,6 +56,20 @@ func (s *Stack) createNamespace(ctx context.Context, p *Process, script string) 
 			return fmt.Errorf("create namespace %s: %w", match[1], err)
 		}
 	}
+}
+
+// environment looks variables up as the Temporal CLI does.
+type environment []string
+
+func (e environment) Environ() []string { return e }
+
+func (e environment) LookupEnv(name string) (string, bool) {
+	for _, variable := range e {
+		if value, found := strings.CutPrefix(variable, name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // postgres creates a database cluster in a folder, as the image does at its first
