@@ -1,7 +1,9 @@
 # Two images without a shell, run as a non-root user:
 #   docker build --target worker .     the Temporal worker
 #   docker build --target armsim .     the ARM simulator
-FROM golang:1.26.8-bookworm AS build
+# Digest of the index, as several public repositories pin this tag (read 2026-11-22, for
+# example kubeswift-spin and cozyplane), not from the registry; make digests resolves it.
+FROM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

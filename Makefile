@@ -137,6 +137,10 @@ fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME e
 bad-input: ## test every invalid manifest, command line and config of the tables; count them
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'
 
+.PHONY: digests
+digests: ## pin the images of Dockerfile and compose files by the digests of their registries
+	cd dev && $(GO) run ./digests ../Dockerfile ../docker-compose.yml
+
 .PHONY: layers
 layers: ## test the repository itself: imports point down, docs and compose file agree with the code
 	cd dev && $(GO) test -count=1 ./repo

@@ -202,8 +202,8 @@ func TestComposeAzure(t *testing.T) {
 	}
 }
 
-// With the override for Azure no client without a certificate reaches Temporal, nobody
-// writes through the Web UI, and there is no password that everybody knows.
+// With the override for Azure no client without a certificate reaches Temporal, the Web
+// UI writes nothing, and no password is published.
 func TestComposeAzureIsClosed(t *testing.T) {
 	variables := []string{"AZURE_TENANT_ID=t", "AZURE_CLIENT_ID=c", "CLIENT_SECRET_FILE=/c", "MASK_KEY_FILE=/m", "POSTGRES_PASSWORD=p-4711", "TEMPORAL_TLS_DIR=/tls"}
 	files := []string{"docker-compose.yml", "deploy/compose.azure.yml"}

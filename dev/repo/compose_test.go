@@ -66,7 +66,7 @@ func flag(t *testing.T, s types.ServiceConfig, name string) string {
 }
 
 func TestComposeServices(t *testing.T) {
-	pinned := regexp.MustCompile(`:v?\d+(\.\d+)+$`)
+	pinned := regexp.MustCompile(`:v?\d+(\.\d+)+(@sha256:[0-9a-f]{64})?$`)
 	want := []string{
 		"armsim", "codec", "grafana", "postgresql", "prometheus",
 		"temporal", "temporal-namespace", "temporal-schema", "web-ui", "worker",
