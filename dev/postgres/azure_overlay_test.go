@@ -21,7 +21,12 @@ func TestAzureOverlay(t *testing.T) {
 	if built.missing != "" || built.programs.Server == "" {
 		t.Skip(built.missing)
 	}
-	folder := t.TempDir()
+	// A folder of t.TempDir is below one that the other users may not open.
+	folder, err := os.MkdirTemp("", "armature-overlay-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	tls := makeCertificates(t, folder)
 	s, err := stack.Load(t.Context(), filepath.Join(built.root, "docker-compose.yml"), stack.Options{
 		Folder: folder, Programs: built.programs, Overlays: []string{filepath.Join(built.root, "deploy", "compose.azure.yml")},
