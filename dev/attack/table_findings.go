@@ -36,6 +36,7 @@ func findings() []Row {
 		held("a command succeeds although its output could not be written", "dev/attack TestFullDisk"),
 		held("a connection to a remote Temporal is not encrypted", "dev/attack TestPlainTemporal", "payload TestIsExposed"),
 		held("an answer about another resource is taken", "dev/attack TestOtherResource"),
-		held("invisible and bidirectional characters reach terminals", "dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests"),
+		held("invisible and bidirectional characters reach terminals",
+			"dev/attack TestErrorTexts", "dev/attack TestUntrustedManifests", "starter/internal/console TestWriterDropsWhatActsOnATerminal"),
 	)
 }
