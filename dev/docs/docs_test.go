@@ -23,11 +23,14 @@ var notRun = map[string][]string{
 	"docs/backup.md": {"it takes the services of docker compose up"},
 	"docs/deployment.md": {
 		"no Docker engine may be there; a test reads the files as Docker Compose does, and make test-postgres runs their services",
+		"make test-postgres runs these commands, and Temporal and the Web UI with their files",
 		"it takes an application of Azure; a test reads the files as Docker Compose does",
+		"it takes the services of docker compose up",
 		"it takes the services of docker compose up",
 		"it takes the Temporal CLI; dev/e2e does the same by the API",
 	},
-	"docs/extensions.md": {"the module has no release that go could get; a test builds examples/custom-worker"},
+	"docs/extensions.md":     {"the module has no release that go could get; a test builds examples/custom-worker"},
+	"docs/temporal-cloud.md": {"it takes an account"},
 }
 
 // elsewhere has the make targets that take too long here, and what runs them instead.
