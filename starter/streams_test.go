@@ -50,7 +50,7 @@ func realCLI(t *testing.T, args ...string) *process {
 // end waits for the process and returns its exit code, -1 for a signal.
 func (p *process) end(t *testing.T) int {
 	t.Helper()
-	kill := time.AfterFunc(20*time.Second, func() { _ = p.Process.Kill() })
+	kill := time.AfterFunc(time.Minute, func() { _ = p.Process.Kill() })
 	err := p.Wait()
 	if !kill.Stop() {
 		t.Fatalf("%v did not end: %s%s", p.Args[1:], &p.out, &p.err)
@@ -133,7 +133,7 @@ func TestFirstSignalEndsEveryCommand(t *testing.T) {
 				if got := p.end(t); got != code {
 					t.Errorf("exit code %d, want %d: %s", got, code, &p.err)
 				}
-				if took := time.Since(begun); took > 5*time.Second {
+				if took := time.Since(begun); took > 10*time.Second {
 					t.Errorf("it took %s", took)
 				}
 				if p.out.Len() > 0 || name != "fifo" && !strings.Contains(p.err.String(), "interrupted") {
@@ -192,7 +192,7 @@ func TestUnwrittenOutputFails(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"version": {"version"}, "help": {"--help"}, "types": {"types", "kusto"}, "types.json": {"types", "kusto", "-o", "json"}, "explain": {"explain", "Microsoft.Kusto/clusters"},
-		"new": {"new", "Microsoft.Kusto/clusters"}, "schema": {"schema", "--all"}, "completion": {"completion", "bash"},
+		"new": {"new", "Microsoft.Kusto/clusters"}, "schema": {"schema", "-f", "testdata"}, "completion": {"completion", "bash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
