@@ -86,9 +86,9 @@ func badWrites(s *scene) map[string]func(*httptest.ResponseRecorder) {
 			r.Code = status
 			r.Body.Reset()
 			r.Body.WriteString(body)
-			r.HeaderMap = http.Header{}
+			clear(r.Header())
 			for i := 0; i+1 < len(headers); i += 2 {
-				r.HeaderMap.Set(headers[i], headers[i+1])
+				r.Header().Set(headers[i], headers[i+1])
 			}
 		}
 	}

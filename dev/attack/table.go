@@ -23,10 +23,12 @@ type Row struct {
 // Kind is the list of a row.
 type Kind string
 
-// The two lists.
+// The lists.
 const (
 	KindFinding Kind = "finding"
 	KindAttack  Kind = "attack"
+	// KindFailure is the list of what fails by itself: processes, networks and clocks.
+	KindFailure Kind = "failure"
 )
 
 // Name returns the row's name, such as "finding 3".
@@ -39,7 +41,7 @@ type Cite struct{ Package, Test string }
 func (c Cite) String() string { return c.Package + " " + c.Test }
 
 // Table returns all rows, in order.
-func Table() []Row { return append(findings(), attacks()...) }
+func Table() []Row { return append(append(findings(), attacks()...), failures()...) }
 
 // rows numbers rows from 1.
 func rows(kind Kind, list ...Row) []Row {

@@ -85,7 +85,7 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	for name, row := range byName {
-		if row.Open == "" && row.By == "" && !guarded[name] {
+		if row.Kind != KindFailure && row.Open == "" && row.By == "" && !guarded[name] {
 			t.Errorf("%s (%s) has no guard in the table of guards", name, row.Title)
 		}
 	}
