@@ -24,7 +24,7 @@ const (
 	// MaxPayloads is the largest number of payloads in a request.
 	MaxPayloads = 10_000
 	// maxParallelRequests is the number of requests that are answered at a time. Others
-	// wait: two of the largest size take 300 MB (TestGuardCodecMemory in dev/e2e).
+	// wait: two of the largest size took 300 to 380 MB (TestGuardCodecMemory in dev/e2e).
 	maxParallelRequests = 2
 )
 

@@ -101,7 +101,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		"largest body":  {"one payload of the largest size is honest", uiOrigin, "application/json", request(large), http.StatusOK},
 		"charset":       {"a parameter is allowed", uiOrigin, "application/json; charset=utf-8", request(bomb(t, 8<<10)), http.StatusOK},
 		"Temporal CLI":  {"it sends no origin", "", "application/json", request(bomb(t, 8<<10)), http.StatusOK},
-		"100 bombs":     {"81 KB would take 1.6 GB and more", uiOrigin, "application/json", request(slices.Repeat([]*commonpb.Payload{large}, 100)...), http.StatusBadRequest},
+		"100 bombs":     {"they would take 1.6 GB and more", uiOrigin, "application/json", request(slices.Repeat([]*commonpb.Payload{large}, 100)...), http.StatusBadRequest},
 		"another site":  {"CORS hides the response only", "http://evil.example", "application/json", request(bomb(t, 8<<10)), http.StatusForbidden},
 		"null origin":   {"a sandboxed page", "null", "application/json", request(bomb(t, 8<<10)), http.StatusForbidden},
 		"text":          {"a page may send it anywhere without asking", uiOrigin, "text/plain", request(bomb(t, 8<<10)), http.StatusUnsupportedMediaType},

@@ -26,7 +26,7 @@ import (
 const codecMemory = 512 << 20
 
 // TestGuardCodecMemory sends the codec server, a process with the memory of its
-// container, requests of 81 KB that would decode to 1.6 GB.
+// container, requests of 250 KB that would decode to 1.6 GB.
 func TestGuardCodecMemory(t *testing.T) {
 	address := startCodec(t)
 	large := &commonpb.Payload{
