@@ -190,7 +190,7 @@ func playApplyWhileDeleting(t *testing.T, s scenarios, r thing) {
 func playSecretNotAllowed(t *testing.T, s scenarios, r thing) {
 	for reference, want := range map[string]string{
 		"env:AZURE_CLIENT_SECRET": "resolve $secret env:AZURE_CLIENT_SECRET: the worker's config allows only variables that begin with ARMATURE_SECRET_ for resources of the default credential; rename the variable or change secrets.env-prefix",
-		"file:password":           "resolve $secret file:password: the worker's config allows no files; set secrets.dir",
+		"file:password":           "resolve $secret file:password: the worker's config allows no files for resources of the default credential; set secrets.dir",
 	} {
 		text := strings.Replace(r.manifest("small"), "size: small", "password: {$secret: '"+reference+"'}", 1)
 		s.MustCLI("apply", "-f", s.Write(r.name+".yaml", text))
