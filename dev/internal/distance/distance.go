@@ -65,13 +65,13 @@ func (p *Proxy) accept(ctx context.Context) {
 
 // connect joins a client with the server until one of them closes.
 func (p *Proxy) connect(ctx context.Context, client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	var dialer net.Dialer
 	server, err := dialer.DialContext(ctx, "tcp", p.server)
 	if err != nil {
 		return // the client sees a closed connection, as of a server that is down
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	closeBoth := context.AfterFunc(ctx, func() { _, _ = client.Close(), server.Close() })
 	defer closeBoth()
 	var both sync.WaitGroup
@@ -105,7 +105,7 @@ func delay(to, from net.Conn, late time.Duration) {
 	var failed error
 	for c := range line {
 		if failed == nil {
-			time.Sleep(time.Until(c.arrives))
+			<-time.After(time.Until(c.arrives))
 			_, failed = to.Write(c.bytes)
 		}
 		if failed != nil {

@@ -23,7 +23,7 @@ func echo(t *testing.T) string {
 				return
 			}
 			go func() {
-				defer connection.Close()
+				defer func() { _ = connection.Close() }()
 				_, _ = io.Copy(connection, connection)
 			}()
 		}
