@@ -211,7 +211,7 @@ func (r reader) runCommand(c command) {
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil || !readsOnly.MatchString(c.text) {
-			r.t.Fatalf("line %d: %s\n%s\nbut wrote:\n%s", c.line, c.text, fault, strings.Join(output, "\n"))
+			r.t.Fatalf("line %d: %s\n%s\nbut wrote:\n%s%s", c.line, c.text, fault, strings.Join(output, "\n"), r.session.backgroundOutput())
 		}
 	}
 }

@@ -110,6 +110,19 @@ func (s *shell) run(c command) (output []string, exit int) {
 	}
 }
 
+// backgroundOutput returns what the background commands have written.
+func (s *shell) backgroundOutput() string {
+	var b strings.Builder
+	for i, c := range s.background {
+		written, err := os.ReadFile(filepath.Join(s.folder, fmt.Sprintf("background-%d.log", i)))
+		if err != nil {
+			written = []byte(err.Error())
+		}
+		fmt.Fprintf(&b, "\nand %s wrote:\n%s", c.text, written)
+	}
+	return b.String()
+}
+
 // stillRunning fails the test where a background command has ended.
 func (s *shell) stillRunning() {
 	s.t.Helper()

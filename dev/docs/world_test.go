@@ -42,7 +42,9 @@ var worlds = map[string]world{
 const (
 	// password is the one secret that the examples name.
 	password = "ARMATURE_SECRET_POSTGRES_PASSWORD=docs-postgres-4711"
-	cluster  = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo/providers/Microsoft.Kusto/clusters/adx"
+	// maskKey replaces the file that the reader's configuration names.
+	maskKey = "ARMATURE_MASK_KEY=env:DOCS_MASK_KEY"
+	cluster = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/armature-demo/providers/Microsoft.Kusto/clusters/adx"
 	// placeholder is the address that pages use for the reader's Temporal server, and
 	// simulator the simulator of the demo.
 	placeholder = "temporal.example.com:7233"
@@ -82,7 +84,7 @@ func newSession(t testing.TB, name string) session {
 		Simulator: armsim.Options{TimeScale: 600}, NoSearchAttributes: beside.empty,
 	})
 	w.Sim.Call(http.MethodPost, "/operations", armsim.OperationRule{Spec: armsim.OperationSpec{RetryAfter: []float64{60}}}, nil)
-	s := session{world: w, shell: startShell(t, folder, append(append(w.WorkerEnvironment(), "ARMATURE_HTTP_LISTEN=127.0.0.1:0"), environment...))}
+	s := session{world: w, shell: startShell(t, folder, append(append(w.WorkerEnvironment(), "ARMATURE_HTTP_LISTEN=127.0.0.1:0", maskKey, "DOCS_MASK_KEY=docs-mask-key-4711-0815"), environment...))}
 	if beside.start != nil {
 		beside.start(s)
 	}
