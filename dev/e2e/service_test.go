@@ -30,7 +30,7 @@ func TestWorkerReports(t *testing.T) {
 	s.UntilPhase(20*time.Second, refused.id(), workflows.PhaseFailed)
 
 	for path, want := range map[string]string{
-		"/healthz": `{"status":"ok"}`, "/readyz": `{"arm":"ok","temporal":"ok","worker":"ok"}`,
+		"/healthz": `{"status":"ok"}`, "/readyz": `{"arm":"ok","clock":"ok","temporal":"ok","worker":"ok"}`,
 	} {
 		if code, body := worker.Get(path); code != http.StatusOK || strings.TrimSpace(body) != want {
 			t.Errorf("%s returns %d %s, want 200 %s", path, code, body, want)
