@@ -2,11 +2,13 @@ package service
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/armature-io/armature/config"
 	"go.temporal.io/sdk/contrib/sysinfo"
 	"go.temporal.io/sdk/interceptor"
+	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -14,7 +16,10 @@ import (
 
 // tune sets the options that the section worker of the configuration describes.
 func tune(options *worker.Options, settings config.Worker) error {
-	options.SysInfoProvider = sysinfo.SysInfoProvider()
+	info, err := newLoad(sysinfo.SysInfoProvider())
+	if err == nil {
+		options.SysInfoProvider = info
+	}
 	if fixed := settings.FixedPollers(); fixed > 0 {
 		options.MaxConcurrentWorkflowTaskPollers, options.MaxConcurrentActivityTaskPollers = fixed, fixed
 	} else {
@@ -29,14 +34,47 @@ func tune(options *worker.Options, settings config.Worker) error {
 		options.MaxConcurrentActivityExecutionSize = settings.ActivitySlots
 		return nil
 	}
+	if err != nil {
+		return fmt.Errorf("worker.tuner resources: %w; use fixed", err)
+	}
 	tuner, err := worker.NewResourceBasedTuner(worker.ResourceBasedTunerOptions{
-		TargetMem: settings.TargetMemory, TargetCpu: settings.TargetCPU, InfoSupplier: options.SysInfoProvider,
+		TargetMem: settings.TargetMemory, TargetCpu: settings.TargetCPU, InfoSupplier: info,
 	})
 	if err != nil {
 		return fmt.Errorf("tune by resources: %w", err)
 	}
 	options.Tuner = tuner
 	return nil
+}
+
+// load reads how busy the machine or container is. The library panics where /proc has no
+// processors, as in some sandboxes, and a heartbeat must not end the worker.
+type load struct{ provider worker.SysInfoProvider }
+
+// newLoad returns a load that was read once, or an error where it cannot be read here.
+func newLoad(provider worker.SysInfoProvider) (worker.SysInfoProvider, error) {
+	l := load{provider}
+	first := worker.SysInfoContext{Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))}
+	_, err := l.CpuUsage(&first)
+	return l, err
+}
+
+// MemoryUsage returns the part of the memory that is in use, from 0 to 1.
+func (l load) MemoryUsage(c *worker.SysInfoContext) (used float64, err error) {
+	defer recoverLoad(&err)
+	return l.provider.MemoryUsage(c)
+}
+
+// CpuUsage returns the part of the processors that is in use, from 0 to 1.
+func (l load) CpuUsage(c *worker.SysInfoContext) (used float64, err error) { //nolint:revive // the SDK names it
+	defer recoverLoad(&err)
+	return l.provider.CpuUsage(c)
+}
+
+func recoverLoad(err *error) {
+	if value := recover(); value != nil {
+		*err = fmt.Errorf("read the load of this machine: %v", value)
+	}
 }
 
 // ordering changes the priority with which workflows schedule activities. It has no effect

@@ -121,3 +121,24 @@ func (o *scheduledOutbound) ExecuteActivity(ctx workflow.Context, activityType s
 	o.scheduled.priority = workflow.GetActivityOptions(ctx).Priority
 	return o.Next.ExecuteActivity(ctx, activityType, args...)
 }
+
+// noProcessors is a source of load that panics, as the library does without /proc/stat.
+type noProcessors struct{}
+
+func (noProcessors) MemoryUsage(*worker.SysInfoContext) (float64, error) { return 0.5, nil }
+func (noProcessors) CpuUsage(*worker.SysInfoContext) (float64, error) { //nolint:revive // the SDK names it
+	var none []float64
+	return none[len(none)], nil
+}
+
+// TestLoadThatCannotBeRead checks that a machine without a readable load does not end the
+// worker.
+func TestLoadThatCannotBeRead(t *testing.T) {
+	info, err := newLoad(noProcessors{})
+	if err == nil {
+		t.Fatal("a load that panics was accepted")
+	}
+	if _, err := info.CpuUsage(&worker.SysInfoContext{}); err == nil {
+		t.Error("a heartbeat would show a load that was not read")
+	}
+}
