@@ -91,7 +91,7 @@ func HoldBudgets(ctx workflow.Context, input HoldBudgetsInput) error {
 			return continueAsNew(ctx, HoldBudgetsWorkflow, k.state)
 		}
 		handled := k.messages
-		if err := awaitOrTimer(ctx, maxTimer, "counting PUTs that no user requested", func() bool { return k.messages != handled }); err != nil {
+		if err := awaitOrTimer(ctx, MaxTimer, "counting PUTs that no user requested", func() bool { return k.messages != handled }); err != nil {
 			return err
 		}
 		k.prune(workflow.Now(ctx))

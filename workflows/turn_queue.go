@@ -111,7 +111,7 @@ func (q *turnQueue) end(ctx workflow.Context, continues bool) (bool, error) {
 // giving it up.
 func (q *turnQueue) watchHolder(ctx workflow.Context) error {
 	holder := q.state.Holder
-	timeout := maxTimer
+	timeout := MaxTimer
 	switch {
 	case !holder.Claimed:
 		timeout = claimTimeout

@@ -7,10 +7,10 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// maxTimer bounds one timer, so that idle workflows notice new worker versions. An hour
+// MaxTimer bounds one timer, so that idle workflows notice new worker versions. An hour
 // with jitter is one timer. It decides how many timers a wait has: another value needs
 // workflow.GetVersion.
-const maxTimer = 90 * time.Minute
+const MaxTimer = 90 * time.Minute
 
 // wait blocks until the next try is due, a message arrives, or a new run is suggested: wakes
 // that bring nothing new do not end the wait, and would fill the history. Only Listed runs
@@ -46,12 +46,12 @@ func (r *reconciler) wait(ctx workflow.Context) error {
 func (r *reconciler) nextTimer(ctx workflow.Context) (duration time.Duration, due bool, summary string) {
 	switch {
 	case r.state.pauseBlocks():
-		return maxTimer, false, "paused: waiting for resume"
+		return MaxTimer, false, "paused: waiting for resume"
 	case r.state.NextTry.IsZero():
-		return maxTimer, false, summarize(r.state.Waiting)
+		return MaxTimer, false, summarize(r.state.Waiting)
 	}
 	remaining := r.state.NextTry.Sub(workflow.Now(ctx))
-	return min(remaining, maxTimer), remaining <= maxTimer, summarize(r.state.Waiting)
+	return min(remaining, MaxTimer), remaining <= MaxTimer, summarize(r.state.Waiting)
 }
 
 // awaitOrTimer blocks until the condition holds or a timer with a summary fires. It
