@@ -98,7 +98,7 @@ func guardsOfTexts() []Guard {
 		guard("plans have a checksum", "starter/internal/plan/file.go",
 			"if err != nil || sum != file.Sum {", "if err != nil || sum == \"\" {",
 			"starter TestApplyPlanFile", "attack 31"),
-		guard("answers of a rule are bounded", "extensions/rules/bounds.go",
+		guard("answers of a rule are bounded", "expression/bounds.go",
 			"if !ok || table[call.Function()] == nil {", "if !ok || table[call.Function()] == nil || call.Function() == \"format\" {",
 			"extensions/rules TestCostIsBounded", "finding 20", "attack 28"),
 		guard("decoded payloads are added up", "payload/handler.go",

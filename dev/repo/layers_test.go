@@ -23,7 +23,7 @@ const maxLines = 300
 var layers = [][]string{
 	{"internal/nearest", "internal/regular", "internal/servertime", "internal/text"},
 	{"resource"},
-	{"types", "signing"},
+	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets"},
 	{"extensions"},
 	{"extensions/azure", "activities/lookup"},

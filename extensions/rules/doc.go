@@ -28,7 +28,7 @@
 //
 // # What a rule costs
 //
-// An evaluation ends at maxCost units of CEL or with the context of its step. A
+// An evaluation ends at the cost limit of package expression or with the context of its step. A
 // rule that needs more becomes a failed check that names the rule, and delays
 // nothing else.
 package rules

@@ -12,6 +12,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/armature-io/armature/expression"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
@@ -32,8 +33,8 @@ type rule struct {
 	file               string
 	line               int
 	at                 point
-	when               expression
-	message            template
+	when               expression.Expression
+	message            expression.Template
 	options            []extensions.Option
 	// onlyBeforePut calls the rest of the chain first and blocks only a PUT.
 	onlyBeforePut bool
@@ -75,13 +76,13 @@ func (f *file) compileRule(s *source) *rule {
 	if !set {
 		f.report(s.node, "the rule has no condition; add when (true applies always)")
 	} else {
-		var problems []problem
-		compiled.when, problems = compile(env, when.text, cel.BoolType)
+		var problems []expression.Problem
+		compiled.when, problems = expression.Compile(env, when.text, cel.BoolType)
 		f.reportProblems("when", when.node, problems)
 	}
 	if message.node != nil {
-		var problems []problem
-		compiled.message, problems = newTemplate(env, message.text)
+		var problems []expression.Problem
+		compiled.message, problems = expression.NewTemplate(env, message.text)
 		f.reportProblems("the message", message.node, problems)
 	}
 	if len(f.issues) > before {
@@ -91,10 +92,10 @@ func (f *file) compileRule(s *source) *rule {
 }
 
 // reportProblems adds the problems of an expression at their positions in the file.
-func (f *file) reportProblems(what string, node *yaml.Node, problems []problem) {
+func (f *file) reportProblems(what string, node *yaml.Node, problems []expression.Problem) {
 	for _, p := range problems {
-		line, column := f.position(node, p.line, p.column)
-		f.issues = append(f.issues, Issue{File: f.name, Line: line, Column: column, Message: what + ": " + p.message})
+		line, column := f.position(node, p.Line, p.Column)
+		f.issues = append(f.issues, Issue{File: f.name, Line: line, Column: column, Message: what + ": " + p.Message})
 	}
 }
 
@@ -180,6 +181,20 @@ func (f *file) options(s *source) []extensions.Option {
 	return options
 }
 
+// environment returns the variables of expressions at a point.
+func environment(at point) (*cel.Env, error) {
+	variables := []cel.EnvOption{
+		cel.Variable("owner", cel.DynType), cel.Variable("ownerID", cel.StringType), cel.Variable("ownerName", cel.StringType),
+		cel.Variable("now", cel.TimestampType), cel.Variable("forced", cel.BoolType),
+	}
+	if at != atOwner {
+		variables = append(variables,
+			cel.Variable("desired", cel.DynType), cel.Variable("observed", cel.DynType),
+			cel.Variable("id", cel.StringType), cel.Variable("name", cel.StringType))
+	}
+	return expression.NewEnv(variables...)
+}
+
 // input is what a rule is evaluated for.
 type input struct {
 	obj, owner *resource.Object
@@ -194,9 +209,9 @@ func (r *rule) vars(in input) map[string]any {
 		case object == nil:
 			return types.NullValue
 		case desired:
-			return adapter{}.NativeToValue(object.Desired)
+			return expression.Value(object.Desired)
 		}
-		return adapter{}.NativeToValue(object.Observed)
+		return expression.Value(object.Observed)
 	}
 	vars := map[string]any{"owner": body(in.owner, false), "ownerID": "", "ownerName": "", "now": in.now, "forced": in.forced}
 	if in.owner != nil {
@@ -213,18 +228,18 @@ func (r *rule) vars(in input) map[string]any {
 // message if it is.
 func (r *rule) evaluate(ctx context.Context, in input) (applies bool, message string, err error) {
 	vars := r.vars(in)
-	value, _, err := r.when.program.ContextEval(ctx, vars)
+	value, err := r.when.Eval(ctx, vars)
 	if err != nil {
 		return false, "", fmt.Errorf("evaluate the condition: %w", err)
 	}
 	result, ok := value.(types.Bool)
 	if !ok {
-		return false, "", fmt.Errorf("the condition evaluates to %s, not to true or false", textFor(value))
+		return false, "", fmt.Errorf("the condition evaluates to %s, not to true or false", expression.Text(value))
 	}
 	if result != types.True {
 		return false, "", nil
 	}
-	if message, err = r.message.render(ctx, vars); err != nil {
+	if message, err = r.message.Render(ctx, vars); err != nil {
 		return false, "", fmt.Errorf("fill in the message: %w", err)
 	}
 	return true, message, nil

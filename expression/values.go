@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"encoding/json"
@@ -14,6 +14,9 @@ import (
 // adapter converts bodies to CEL values: objects with property names that ignore case,
 // and exact numbers.
 type adapter struct{}
+
+// Value returns a body, or a part of one, as a value of expressions.
+func Value(value any) ref.Val { return adapter{}.NativeToValue(value) }
 
 // NativeToValue implements types.Adapter.
 func (a adapter) NativeToValue(value any) ref.Val {
@@ -80,9 +83,9 @@ func (o object) Contains(key ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// textFor returns the text of a value for messages. Of a value over [maxAnswer] it returns
+// Text returns the text of a value for messages. Of a value over [maxAnswer] it returns
 // a note in brackets, because a list may contain itself many times.
-func textFor(value ref.Val) string {
+func Text(value ref.Val) string {
 	if weigh(maxAnswer+1, value) > maxAnswer {
 		return fmt.Sprintf("[over %d bytes]", maxAnswer)
 	}

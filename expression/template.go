@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"cel.dev/cel-go/cel"
 )
 
-// template is a message with expressions in it: Parent ${ownerName} is gone.
-type template struct {
+// Template is a message with expressions in it: Parent ${ownerName} is gone.
+type Template struct {
 	// texts and expressions alternate; a text is first and last.
 	texts       []string
-	expressions []expression
+	expressions []Expression
 }
 
-// newTemplate compiles a message. The positions of problems are within it.
-func newTemplate(env *cel.Env, text string) (template, []problem) {
-	var t template
-	var problems []problem
+// NewTemplate compiles a message. The positions of problems are within it.
+func NewTemplate(env *cel.Env, text string) (Template, []Problem) {
+	var t Template
+	var problems []Problem
 	rest, offset := text, 0
 	for {
 		start := strings.Index(rest, "${")
@@ -27,17 +27,17 @@ func newTemplate(env *cel.Env, text string) (template, []problem) {
 		}
 		end := closing(rest[start+2:])
 		if end < 0 {
-			return t, append(problems, problem{line: 1, column: offset + start + 1, message: "${ is not closed by }"})
+			return t, append(problems, Problem{Line: 1, Column: offset + start + 1, Message: "${ is not closed by }"})
 		}
 		t.texts = append(t.texts, rest[:start])
 		inside := rest[start+2 : start+2+end]
-		compiled, found := compile(env, inside, nil)
+		compiled, found := Compile(env, inside, nil)
 		for _, p := range found {
 			line, column := offsetPosition(text, offset+start+2)
-			if p.line == 1 {
-				p.column += column
+			if p.Line == 1 {
+				p.Column += column
 			}
-			p.line += line
+			p.Line += line
 			problems = append(problems, p)
 		}
 		t.expressions = append(t.expressions, compiled)
@@ -78,17 +78,17 @@ func closing(text string) int {
 	return -1
 }
 
-// render returns the message with the values of its expressions. It is an error if the
+// Render returns the message with the values of its expressions. It is an error if the
 // message has more than [maxAnswer] bytes.
-func (t template) render(ctx context.Context, vars map[string]any) (string, error) {
+func (t Template) Render(ctx context.Context, vars map[string]any) (string, error) {
 	var b strings.Builder
 	for i, compiled := range t.expressions {
 		b.WriteString(t.texts[i])
-		value, _, err := compiled.program.ContextEval(ctx, vars)
+		value, err := compiled.Eval(ctx, vars)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(textFor(value))
+		b.WriteString(Text(value))
 		if b.Len() > maxAnswer {
 			return "", fmt.Errorf("the message is over the limit of %d bytes", maxAnswer)
 		}

@@ -1,7 +1,9 @@
-package rules
+package expression
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,22 +24,15 @@ const maxCost = 200_000
 // context.
 const interruptCheckFrequency = 100
 
-// environment returns the variables and functions of expressions at a point.
-func environment(at point) (*cel.Env, error) {
+// NewEnv returns the language of expressions with variables.
+func NewEnv(variables ...cel.EnvOption) (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.ClearMacros(),
 		cel.Macros(hasMacro(), cel.AllMacro, cel.ExistsMacro, cel.ExistsOneMacro, cel.MapMacro, cel.MapFilterMacro, cel.FilterMacro),
 		ext.Strings(),
 		cel.CustomTypeAdapter(adapter{}),
-		cel.Variable("owner", cel.DynType), cel.Variable("ownerID", cel.StringType), cel.Variable("ownerName", cel.StringType),
-		cel.Variable("now", cel.TimestampType), cel.Variable("forced", cel.BoolType),
 	}
-	if at != atOwner {
-		options = append(options,
-			cel.Variable("desired", cel.DynType), cel.Variable("observed", cel.DynType),
-			cel.Variable("id", cel.StringType), cel.Variable("name", cel.StringType))
-	}
-	return cel.NewEnv(append(options, functions()...)...)
+	return cel.NewEnv(slices.Concat(options, functions(), variables)...)
 }
 
 // functions returns the functions that Armature adds to CEL.
@@ -66,7 +61,7 @@ func functions() []cel.EnvOption {
 		one("inFlight", cel.BoolType, func(v ref.Val) ref.Val { return types.Bool(resource.InFlight(string(stringOf(v)))) }),
 		one("broken", cel.BoolType, func(v ref.Val) ref.Val { return types.Bool(resource.Broken(string(stringOf(v)))) }),
 		// quote(value): its text in double quotes, for messages.
-		one("quote", str, func(v ref.Val) ref.Val { return types.String(strconv.Quote(textFor(v))) }),
+		one("quote", str, func(v ref.Val) ref.Val { return types.String(strconv.Quote(Text(v))) }),
 		// items(value): the list, [] for anything else.
 		one("items", cel.ListType(dyn), func(v ref.Val) ref.Val {
 			if list, ok := v.(traits.Lister); ok {
@@ -125,36 +120,41 @@ func number(value, otherwise ref.Val) ref.Val {
 	return types.NewErr("number needs a number as its second argument")
 }
 
-// expression is a compiled condition or a part of a message.
-type expression struct {
+// Expression is a compiled condition or a part of a message.
+type Expression struct {
 	program cel.Program
-	text    string
 }
 
-// problem is an error at a line and column of an expression, starting at 1.
-type problem struct {
-	line, column int
-	message      string
+// Eval returns the value of the expression.
+func (e Expression) Eval(ctx context.Context, variables map[string]any) (ref.Val, error) {
+	value, _, err := e.program.ContextEval(ctx, variables)
+	return value, err
 }
 
-// compile returns an expression that is type-checked and ready to evaluate. want is
+// Problem is an error at a line and column of an expression, starting at 1.
+type Problem struct {
+	Line, Column int
+	Message      string
+}
+
+// Compile returns an expression that is type-checked and ready to evaluate. want is
 // the type that it must have, nil for any.
-func compile(env *cel.Env, text string, want *cel.Type) (expression, []problem) {
+func Compile(env *cel.Env, text string, want *cel.Type) (Expression, []Problem) {
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
-		var problems []problem
+		var problems []Problem
 		for _, issue := range issues.Errors() {
-			problems = append(problems, problem{line: issue.Location.Line(), column: issue.Location.Column() + 1, message: issue.Message})
+			problems = append(problems, Problem{Line: issue.Location.Line(), Column: issue.Location.Column() + 1, Message: issue.Message})
 		}
-		return expression{}, problems
+		return Expression{}, problems
 	}
 	if got := checked.OutputType(); want != nil && !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
-		return expression{}, []problem{{line: 1, column: 1, message: fmt.Sprintf("the expression has type %s, want %s", got, want)}}
+		return Expression{}, []Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the expression has type %s, want %s", got, want)}}
 	}
 	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(costs{weighed()}),
 		cel.InterruptCheckFrequency(interruptCheckFrequency), cel.CustomDecoratorV2(decorateAbsent), cel.CustomDecoratorV2(decorateBounds(env)))
 	if err != nil {
-		return expression{}, []problem{{line: 1, column: 1, message: err.Error()}}
+		return Expression{}, []Problem{{Line: 1, Column: 1, Message: err.Error()}}
 	}
-	return expression{program: program, text: text}, nil
+	return Expression{program: program}, nil
 }
