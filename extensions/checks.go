@@ -34,7 +34,7 @@ func (r *Registry) CheckOwner(ctx context.Context, req Request) resource.Verdict
 		verdict = r.checkOwner(ctx, req)
 	}
 	if !verdict.Stops() {
-		verdict = checkReferences(verdict, req.References)
+		verdict = r.checkReferences(verdict, req.References)
 	}
 	return logVerdict(ctx, req, ownerCheckPoint, verdict)
 }
@@ -44,7 +44,7 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 	last := defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote}
 	result, err := runChain(ctx, r, ownerCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
 		check := chain(links, PreReconcileOwnerCheckFunc(last.check), c.bindOwnerCheck)
-		return check(ctx, cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
+		return check(ctx, cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		return failedCheck(ctx, req.log(), ownerCheckPoint, err)
@@ -78,7 +78,7 @@ func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	last := defaultPreChecker{registry: r, request: req}
 	result, err := runChain(withForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
 		check := chain(links, PreReconcileCheckFunc(last.check), c.bindPreCheck)
-		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
+		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		return logVerdict(ctx, req, preCheckPoint, failedCheck(ctx, req.log(), preCheckPoint, err))
@@ -109,7 +109,7 @@ func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict 
 	links := implementing[PostReconciliationChecker](r.links(req.resourceType()))
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (PostReconcileCheckResult, error) {
 		check := chain(links, PostReconcileCheckFunc(r.defaultPostCheck), c.bindPostCheck)
-		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
+		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		return logVerdict(ctx, req, postCheckPoint, failedCheck(ctx, req.log(), postCheckPoint, err))

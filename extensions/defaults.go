@@ -70,6 +70,9 @@ func (d defaultPreChecker) check(_ context.Context, obj, _ *resource.Object, _ R
 		}
 		return BlockReconcile(message, WithReason(resource.ReasonOperationInProgress)), nil
 	}
+	if path, value, busy := d.registry.busyState(obj); busy && !d.request.Force {
+		return BlockReconcile(fmt.Sprintf("The resource is busy: %s is %q", path, value), WithReason(resource.ReasonOperationInProgress)), nil
+	}
 	found := drift.Compare(obj.Desired, obj.Observed, d.request.Comparison())
 	found.Drops.Paths = d.registry.withoutKept(obj.ID.Type(), found.Drops.Paths)
 	if d.request.Force {
@@ -174,6 +177,9 @@ func (r *Registry) defaultPostCheck(_ context.Context, obj, _ *resource.Object, 
 		return PostReconcileCheckResultFailure("Azure does not show the resource yet"), nil
 	case resource.Broken(state), r.InFlight(obj.ID.Type(), state):
 		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is in provisioning state %q", state)), nil
+	}
+	if path, value, busy := r.busyState(obj); busy {
+		return PostReconcileCheckResultFailure(fmt.Sprintf("The resource is busy: %s is %q", path, value)), nil
 	}
 	return PostReconcileCheckResultSuccess(), nil
 }

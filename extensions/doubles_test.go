@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"testing"
 
@@ -78,4 +79,14 @@ func registry(t *testing.T, entries ...extensions.Entry) *extensions.Registry {
 func logged() (*slog.Logger, *bytes.Buffer) {
 	var out bytes.Buffer
 	return slog.New(slog.NewTextHandler(&out, nil)), &out
+}
+
+// resolves fails with the readiness of its own resource as the resolver returns it.
+type resolves struct{}
+
+func (resolves) PostReconcileCheck(
+	ctx context.Context, obj, _ *resource.Object, resolver extensions.Resolver, _ extensions.ARMClient, _ *slog.Logger, _ extensions.PostReconcileCheckFunc,
+) (extensions.PostReconcileCheckResult, error) {
+	found, err := resolver.Resolve(ctx, resource.Reference{ID: obj.ID})
+	return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("%v %s", found.Ready, found.Refusal)), err
 }

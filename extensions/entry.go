@@ -2,6 +2,7 @@ package extensions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/resource"
@@ -12,7 +13,7 @@ const AllTypes = "*"
 
 // Entry puts a link, facts about a type, or both into the registry.
 type Entry struct {
-	// Type is the ARM type in any case, or AllTypes for a link, Stopped or
+	// Type is the ARM type in any case, or AllTypes for a link, Stopped, Busy or
 	// BlocksChildren.
 	Type string
 	// Link implements one or more of the points. It may be nil in an entry that
@@ -31,6 +32,10 @@ type Entry struct {
 	// Stopped are the states in which a PUT would start a stopped resource or be
 	// refused. The default pre-check does not send one then.
 	Stopped []StoppedState
+	// Busy are the states of an operation in progress for which Azure has another property
+	// or word than those of resource.InFlight. The defaults send no PUT to the resource then,
+	// block changes of its children and of what refers to it, and report it as not Ready.
+	Busy []BlockingState
 	// BlocksChildren are the states of a resource in which ARM refuses changes of its
 	// children. The default owner check blocks them then, and in the states of Stopped.
 	BlocksChildren []BlockingState
@@ -62,6 +67,9 @@ type StoppedState struct {
 	State string
 	// Start completes "Start it ...", for example "with az kusto cluster start".
 	Start string
+	// HoldsReferences blocks also what names the resource in $ref or dependsOn. Children
+	// are always blocked.
+	HoldsReferences bool
 }
 
 // aboutOneType reports whether the entry states a fact that AllTypes cannot have.
@@ -85,7 +93,7 @@ func (e Entry) validate(index int) error {
 			return fmt.Errorf("register facts of %s: %w", e.Type, err)
 		}
 	}
-	if e.Link == nil && (e.aboutOneType() || len(e.Stopped) > 0 || len(e.BlocksChildren) > 0) {
+	if e.Link == nil && (e.aboutOneType() || len(e.Stopped)+len(e.BlocksChildren)+len(e.Busy) > 0) {
 		return nil
 	}
 	if err := checkFacts(e.Link); err != nil {
@@ -106,7 +114,7 @@ func (e Entry) paths() []string {
 	for _, state := range e.Stopped {
 		paths = append(paths, state.Path)
 	}
-	for _, state := range e.BlocksChildren {
+	for _, state := range slices.Concat(e.BlocksChildren, e.Busy) {
 		paths = append(paths, state.Path)
 	}
 	return paths

@@ -1,6 +1,7 @@
 package extensions
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,16 +35,95 @@ func (b BlockingState) blocks(r *Registry, resourceType, value string) bool {
 	return r.InFlight(resourceType, value)
 }
 
+// FactSource returns facts about a type that may be replaced while the worker runs, such
+// as those of rules. Only Busy and Stopped of the entries count.
+type FactSource interface {
+	Facts(resourceType string) []Entry
+}
+
+// facts returns the entries that apply to a type.
+func (r *Registry) facts(resourceType string) []Entry {
+	var found []Entry
+	for _, entry := range r.entries {
+		if entry.Type != AllTypes && !strings.EqualFold(entry.Type, resourceType) {
+			continue
+		}
+		found = append(found, entry)
+		if source, ok := entry.Link.(FactSource); ok {
+			found = append(found, source.Facts(resourceType)...)
+		}
+	}
+	return found
+}
+
+// busyState returns the state by which a resource shows an operation in progress besides
+// its provisioning state, and whether there is one.
+func (r *Registry) busyState(obj *resource.Object) (path, value string, busy bool) {
+	for _, entry := range r.facts(obj.ID.Type()) {
+		for _, state := range entry.Busy {
+			if value, _ := obj.StringAt(state.Path); state.blocks(r, obj.ID.Type(), value) {
+				return state.Path, value, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// refusesReferences returns why a resource that exists and is neither changing nor broken
+// holds what refers to it, "" where nothing is known.
+func (r *Registry) refusesReferences(obj *resource.Object) string {
+	if obj == nil {
+		return ""
+	}
+	if path, value, busy := r.busyState(obj); busy {
+		return fmt.Sprintf("%s is %q", path, value)
+	}
+	for _, entry := range r.facts(obj.ID.Type()) {
+		for _, stopped := range entry.Stopped {
+			if value, _ := obj.StringAt(stopped.Path); stopped.HoldsReferences && strings.EqualFold(value, stopped.State) {
+				return strings.TrimSpace(fmt.Sprintf("it is stopped (%s is %q); start it %s", stopped.Path, value, stopped.Start))
+			}
+		}
+	}
+	return ""
+}
+
+// factResolver adds to a resolution what the facts of the type state: a busy resource is
+// not ready.
+type factResolver struct {
+	Resolver
+	registry *Registry
+}
+
+// resolver returns the resolver of a request for its links.
+func (r *Registry) resolver(req Request) Resolver {
+	if req.Resolver == nil {
+		return nil
+	}
+	return factResolver{Resolver: req.Resolver, registry: r}
+}
+
+// Resolve implements Resolver.
+func (f factResolver) Resolve(ctx context.Context, reference resource.Reference) (Resolution, error) {
+	resolution, err := f.Resolver.Resolve(ctx, reference)
+	if err == nil && resolution.Ready {
+		if resolution.Refusal = f.registry.refusesReferences(resolution.Object); resolution.Refusal != "" {
+			resolution.Ready = false
+		}
+	}
+	return resolution, err
+}
+
 // refusesChildren returns why ARM refuses changes in an owner that exists, "" where
 // nothing is known against them.
 func (r *Registry) refusesChildren(owner *resource.Object) string {
 	if state := owner.ProvisioningState(); r.InFlight(owner.ID.Type(), state) {
 		return fmt.Sprintf("%s is in provisioning state %q", ownerText(owner.ID), state)
 	}
-	for _, entry := range r.entries {
-		if entry.Type != AllTypes && !strings.EqualFold(entry.Type, owner.ID.Type()) {
-			continue
-		}
+	if path, value, busy := r.busyState(owner); busy {
+		return fmt.Sprintf("%s is busy: %s is %q", ownerText(owner.ID), path, value)
+	}
+	for _, entry := range r.facts(owner.ID.Type()) {
 		for _, stopped := range entry.Stopped {
 			if value, _ := owner.StringAt(stopped.Path); strings.EqualFold(value, stopped.State) {
 				return fmt.Sprintf("%s is stopped (%s is %q) and accepts no changes in it; start it %s", ownerText(owner.ID), stopped.Path, value, stopped.Start)

@@ -36,6 +36,9 @@ type Resolution struct {
 	Found  bool
 	Object *resource.Object
 	Ready  bool
+	// Refusal is why Ready is false where a fact of the type decided it (Entry.Busy,
+	// StoppedState.HoldsReferences), for example `properties.state is "Updating"`.
+	Refusal string
 }
 
 // PreReconciliationOwnerChecker decides from the owner alone whether the

@@ -13,10 +13,11 @@ import (
 // checkReferences returns a block while a referenced resource is absent or not
 // ready, else the given verdict. A reference that may not be read (403) passes with
 // a note in the message. An absent reference has priority over a failed read, and
-// that over one that is not ready.
-func checkReferences(verdict resource.Verdict, references []ResolvedReference) resource.Verdict {
+// that over one that is not ready, or whose facts hold what refers to it.
+func (r *Registry) checkReferences(verdict resource.Verdict, references []ResolvedReference) resource.Verdict {
 	var absent, unready []resource.ID
 	var failed, waits *ResolvedReference
+	why := ""
 	for i, reference := range references {
 		switch {
 		case isForbidden(reference.Err):
@@ -29,7 +30,16 @@ func checkReferences(verdict resource.Verdict, references []ResolvedReference) r
 		case !reference.Resolution.Ready:
 			unready = append(unready, reference.Reference.ID)
 			if waits == nil {
-				waits = &references[i]
+				waits, why = &references[i], reference.unreadyText()
+			}
+		default:
+			refusal := r.refusesReferences(reference.Resolution.Object)
+			if refusal == "" {
+				continue
+			}
+			unready = append(unready, reference.Reference.ID)
+			if waits == nil {
+				waits, why = &references[i], refusal
 			}
 		}
 	}
@@ -40,13 +50,16 @@ func checkReferences(verdict resource.Verdict, references []ResolvedReference) r
 		return withARMError(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow,
 			fmt.Sprintf("The referenced resource %s could not be read: %v", failed.Reference.ID, failed.Err)), failed.Err)
 	case len(unready) > 0:
-		return blockFor(resource.ReasonReferenceNotReady, "is not ready: "+waits.unreadyText(), unready, unready)
+		return blockFor(resource.ReasonReferenceNotReady, "is not ready: "+why, unready, unready)
 	}
 	return verdict
 }
 
 // unreadyText says which condition of a reference is not met.
 func (r ResolvedReference) unreadyText() string {
+	if r.Resolution.Refusal != "" {
+		return r.Resolution.Refusal
+	}
 	if r.Managed {
 		return "its Ready condition in Armature is not true"
 	}

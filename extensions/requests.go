@@ -24,7 +24,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 	defer cancel()
 	modified, err := runChain(ctx, r, modifyPoint, links, func(ctx context.Context, c *call) (map[string]any, error) {
 		modify := chain(links, ARMResourceModifierFunc(unmodified), c.bindModifier)
-		return modify(ctx, drift.Clone(payload), cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
+		return modify(ctx, drift.Clone(payload), cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
 		verdict := logVerdict(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
@@ -152,7 +152,7 @@ func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx contex
 	ctx, cancel := context.WithTimeout(ctx, maxDeleteTime)
 	defer cancel()
 	_, err := runChain(ctx, r, deletePoint, links, func(ctx context.Context, c *call) (struct{}, error) {
-		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, cloneForLinks(links, req.Object), req.Resolver, req.Client, req.log())
+		return struct{}{}, chain(links, DeleterFunc(plain), c.bindDeleter)(ctx, cloneForLinks(links, req.Object), r.resolver(req), req.Client, req.log())
 	})
 	return err
 }

@@ -11,10 +11,7 @@ import (
 // stoppedState returns the state by which a resource is stopped. A manifest that
 // sets the path of the state decides itself.
 func (r *Registry) stoppedState(obj *resource.Object) (found StoppedState, value string, stopped bool) {
-	for _, entry := range r.entries {
-		if entry.Type != AllTypes && !strings.EqualFold(entry.Type, obj.ID.Type()) {
-			continue
-		}
+	for _, entry := range r.facts(obj.ID.Type()) {
 		for _, state := range entry.Stopped {
 			value, _ := obj.StringAt(state.Path)
 			if desired, _ := obj.DesiredAt(state.Path); desired == nil && strings.EqualFold(value, state.State) {

@@ -30,6 +30,13 @@ func ownerStates() []extensions.Entry {
 			Evidence:       "the states of its published type; turbot/steampipe-plugin-azure#859: 409 ServerUnavailableForOperation for configurations of a stopped server",
 		},
 		{
+			Type: "Microsoft.App/managedEnvironments",
+			Busy: []extensions.BlockingState{{Path: "properties.provisioningState", States: []string{
+				"Waiting", "InitializationInProgress", "InfrastructureSetupInProgress", "InfrastructureSetupComplete", "UpgradeRequested", "ScheduledForDelete",
+			}}},
+			Evidence: "the states of its published type: those of an operation have words of their own, which no other type uses",
+		},
+		{
 			Type:           "Microsoft.Synapse/workspaces/sqlPools",
 			BlocksChildren: at("properties.status", "Paused", "Pausing"),
 			Evidence:       "learn.microsoft.com, pause and resume a dedicated SQL pool: a paused pool has no compute that could run a change",
