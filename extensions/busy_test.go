@@ -14,7 +14,10 @@ type factSource struct{}
 
 func (factSource) Links(string) []any { return nil }
 
-func (factSource) Facts(string) []extensions.Entry {
+func (factSource) Facts(resourceType string) []extensions.Entry {
+	if resourceType != "Contoso.Things/parents" {
+		return nil
+	}
 	return []extensions.Entry{{
 		Type:    "Contoso.Things/parents",
 		Stopped: []extensions.StoppedState{{Path: "properties.power", State: "Off", Start: "with contoso start", HoldsReferences: true}},
@@ -35,7 +38,7 @@ func TestBusyAndStoppedFacts(t *testing.T) {
 	reference := func(id, body string) extensions.Request {
 		object := extensiontest.Object(t, id, "", body)
 		return extensions.Request{
-			Object: extensiontest.Object(t, "/subscriptions/s/resourceGroups/rg/providers/Contoso.Others/o1", "{}", ""),
+			Object: extensiontest.Object(t, "/subscriptions/s/resourceGroups/rg/providers/Contoso.Others/others/o1", "{}", ""),
 			References: []extensions.ResolvedReference{{
 				Reference: resource.Reference{ID: object.ID}, Resolution: extensions.Resolution{Found: true, Object: object, Ready: object.Ready()},
 			}},
