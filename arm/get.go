@@ -190,6 +190,13 @@ func urlErrorCause(err error) error {
 	return nil
 }
 
+// CheckAddress returns the error with which every request refuses an empty ID or an
+// invalid api-version, without a request; nil for a valid address.
+func CheckAddress(id resource.ID, apiVersion string) error {
+	_, err := (&Client{}).url(id, "", apiVersion)
+	return err
+}
+
 // url returns the URL of a resource, or of a collection below it. Each segment is
 // checked again and escaped by itself: a path that another component cleans or
 // splits differently is another resource.

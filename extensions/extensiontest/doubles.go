@@ -3,6 +3,7 @@ package extensiontest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -48,8 +49,30 @@ type Client struct {
 	// Err, when set, is the result of every call.
 	Err error
 
-	mu    sync.Mutex
-	calls []string
+	mu     sync.Mutex
+	calls  []string
+	misuse []string
+}
+
+// misuses returns the calls that a worker's client refuses without a request.
+func (c *Client) misuses() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string{}, c.misuse...)
+}
+
+// refuse returns the error of a call, nil for none: that with which a worker's client
+// refuses an address, or Err.
+func (c *Client) refuse(call string, id resource.ID, apiVersion string) error {
+	err := arm.CheckAddress(id, apiVersion)
+	if err == nil {
+		return c.Err
+	}
+	err = fmt.Errorf("%s %s: %w", call, id, err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.misuse = append(c.misuse, err.Error())
+	return err
 }
 
 // Calls returns the requests so far: "GET id", "LIST id/collection filter",
@@ -67,10 +90,10 @@ func (c *Client) record(format string, args ...any) {
 }
 
 // Get returns the body of a resource.
-func (c *Client) Get(_ context.Context, id resource.ID, _ string) (arm.Response, error) {
+func (c *Client) Get(_ context.Context, id resource.ID, apiVersion string) (arm.Response, error) {
 	c.record("GET %s", id)
-	if c.Err != nil {
-		return arm.Response{}, c.Err
+	if err := c.refuse("get", id, apiVersion); err != nil {
+		return arm.Response{}, err
 	}
 	for text, body := range c.Resources {
 		if strings.EqualFold(text, id.String()) {
@@ -81,10 +104,10 @@ func (c *Client) Get(_ context.Context, id resource.ID, _ string) (arm.Response,
 }
 
 // Find returns the items of a collection and ignores the filter.
-func (c *Client) Find(_ context.Context, id resource.ID, collection, _, filter string, limit int) ([]json.RawMessage, error) {
+func (c *Client) Find(_ context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
 	c.record("LIST %s/%s %s", id, collection, filter)
-	if c.Err != nil {
-		return nil, c.Err
+	if err := c.refuse("list "+collection+" of", id, apiVersion); err != nil {
+		return nil, err
 	}
 	var items []json.RawMessage
 	for text, list := range c.Lists {
@@ -98,10 +121,10 @@ func (c *Client) Find(_ context.Context, id resource.ID, collection, _, filter s
 }
 
 // Post accepts every action.
-func (c *Client) Post(_ context.Context, id resource.ID, action, _ string, _ []byte) (arm.Operation, error) {
+func (c *Client) Post(_ context.Context, id resource.ID, action, apiVersion string, _ []byte) (arm.Operation, error) {
 	c.record("POST %s/%s", id, action)
-	if c.Err != nil {
-		return arm.Operation{}, c.Err
+	if err := c.refuse("post "+action+" of", id, apiVersion); err != nil {
+		return arm.Operation{}, err
 	}
 	return arm.Operation{Response: arm.Response{Status: http.StatusAccepted}}, nil
 }
@@ -117,10 +140,27 @@ type Resolver struct {
 	Resources map[string]string
 	// Err, when set, is the result of every call.
 	Err error
+
+	mu     sync.Mutex
+	misuse []string
 }
 
-// Resolve returns the resource that a reference names.
+func (r *Resolver) misuses() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string{}, r.misuse...)
+}
+
+// Resolve returns the resource that a reference names. Its api-version may be "": a
+// worker takes the newest stable one then. A reference without an ID is an error.
 func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (extensions.Resolution, error) {
+	if reference.ID.IsZero() {
+		err := errors.New("resolve: empty resource ID: the reference names nothing")
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.misuse = append(r.misuse, err.Error())
+		return extensions.Resolution{}, err
+	}
 	if r.Err != nil {
 		return extensions.Resolution{}, r.Err
 	}

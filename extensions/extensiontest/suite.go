@@ -1,6 +1,9 @@
 package extensiontest
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
@@ -21,7 +24,13 @@ type Suite struct {
 	// state. For an owner checker, Observed is the owner's body; the state is added
 	// to it.
 	Desired, Observed string
-	// Requests is the largest number of requests to ARM in one check.
+	// Resources are what Resolve and Get return: bodies in JSON by resource ID, for
+	// example of Recorded. Others do not exist.
+	Resources map[string]string
+	// Lists are the items of a collection by "ID/collection", which Find returns.
+	Lists map[string][]string
+	// Requests is the largest number of requests to ARM in one check. Resolve is not
+	// counted: a worker caches what it returns.
 	Requests int
 	// IgnoresForce is set for a pre-checker that also blocks a forced pass. One that
 	// only guards against an operation in progress calls extensions.Forced.
@@ -32,9 +41,16 @@ type Suite struct {
 type States struct {
 	// Path of the property, for example properties.provisioningState.
 	Path string
+	// Of is the ID of the resource that has the property, one of Suite.Resources; "" is
+	// the owner for an owner checker, and the resource itself for the others. A block
+	// has to name it with WithWaitingFor.
+	Of string
 	// Block are the values that stop the pass or keep the resource not Ready; with
 	// the values of Pass, it continues.
 	Block, Pass []string
+	// AbsentBlocks is set for a check that waits until the property is set: an absent
+	// one blocks, and an unexpected one may. Pass needs a value then.
+	AbsentBlocks bool
 	// Message is the text of a block, with %q for the value; "" is not compared. If
 	// NamesOwner is set, a %q for the name of the owner comes first.
 	Message    string
@@ -47,58 +63,73 @@ type States struct {
 	Exact bool
 }
 
-// point is one of the three checks.
+// point is one of the three checks. name is for the names of the tests, method is
+// that of the link.
 type point struct {
-	name string
-	run  func(*extensions.Registry, *testing.T, extensions.Request) resource.Verdict
+	name, method string
+	implemented  func(link any) bool
+	run          func(context.Context, *extensions.Registry, extensions.Request) resource.Verdict
 	// stop is the action of a block or failure, pass the one that continues.
 	stop, pass resource.Action
 	reason     resource.Reason
 	readsOwner bool
 }
 
-func points() map[string]point {
-	return map[string]point{
-		"owner check": {
-			run: func(r *extensions.Registry, t *testing.T, q extensions.Request) resource.Verdict {
-				return r.CheckOwner(t.Context(), q)
-			},
-			stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked, readsOwner: true,
-		},
-		"pre-check": {
-			run: func(r *extensions.Registry, t *testing.T, q extensions.Request) resource.Verdict {
-				return r.PreCheck(t.Context(), q)
-			},
-			stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked,
-		},
-		"post-check": {
-			run: func(r *extensions.Registry, t *testing.T, q extensions.Request) resource.Verdict {
-				return r.PostCheck(t.Context(), q)
-			},
-			stop: resource.ActionFailure, pass: resource.ActionSuccess, reason: resource.ReasonPostReconciliationFailure,
-		},
-	}
+var ownerPoint = point{
+	name: "owner check", method: "PreReconcileOwnerCheck", implemented: is[extensions.PreReconciliationOwnerChecker],
+	run: func(ctx context.Context, r *extensions.Registry, q extensions.Request) resource.Verdict {
+		return r.CheckOwner(ctx, q)
+	},
+	stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked, readsOwner: true,
+}
+
+var prePoint = point{
+	name: "pre-check", method: "PreReconcileCheck", implemented: is[extensions.PreReconciliationChecker],
+	run: func(ctx context.Context, r *extensions.Registry, q extensions.Request) resource.Verdict {
+		return r.PreCheck(ctx, q)
+	},
+	stop: resource.ActionBlock, pass: resource.ActionProceed, reason: resource.ReasonReconciliationBlocked,
+}
+
+var postPoint = point{
+	name: "post-check", method: "PostReconcileCheck", implemented: is[extensions.PostReconciliationChecker],
+	run: func(ctx context.Context, r *extensions.Registry, q extensions.Request) resource.Verdict {
+		return r.PostCheck(ctx, q)
+	},
+	stop: resource.ActionFailure, pass: resource.ActionSuccess, reason: resource.ReasonPostReconciliationFailure,
+}
+
+func is[T any](link any) bool {
+	_, ok := link.(T)
+	return ok
 }
 
 // Run runs the suite. The test fails if the suite has no states, or has states for
-// a point that the link does not implement.
+// a point that the link does not implement. A failure has the line of the call of Run;
+// its message has the line of the link. After a call that takes too long the rest of
+// the suite is not run.
 func Run(t *testing.T, suite Suite) {
 	t.Helper()
-	tried := false
-	for name, states := range map[string][]States{"owner check": suite.Owner, "pre-check": suite.Self, "post-check": suite.Post} {
-		if len(states) == 0 {
+	tried, stopped := false, false
+	for _, part := range []struct {
+		point  point
+		states []States
+	}{{ownerPoint, suite.Owner}, {prePoint, suite.Self}, {postPoint, suite.Post}} {
+		if len(part.states) == 0 {
 			continue
 		}
 		tried = true
-		if !implements(suite.Entry.Link, name) {
-			t.Errorf("%T has states for the %s and does not implement it", suite.Entry.Link, name)
+		if !part.point.implemented(suite.Entry.Link) {
+			t.Errorf("%T has states for the %s and does not implement it", suite.Entry.Link, part.point.name)
 			continue
 		}
-		p := points()[name]
-		p.name = name
-		t.Run(name, func(t *testing.T) {
-			for _, s := range states {
-				t.Run(s.Path, func(t *testing.T) { (&trial{suite: suite, point: p, states: s}).run(t) })
+		t.Run(part.point.name, func(t *testing.T) {
+			t.Helper()
+			for _, states := range part.states {
+				t.Run(states.Path, func(t *testing.T) {
+					t.Helper()
+					(&trial{suite: suite, point: part.point, states: states, stopped: &stopped}).run(t)
+				})
 			}
 		})
 	}
@@ -107,15 +138,5 @@ func Run(t *testing.T, suite Suite) {
 	}
 }
 
-func implements(link any, pointName string) bool {
-	var ok bool
-	switch pointName {
-	case "owner check":
-		_, ok = link.(extensions.PreReconciliationOwnerChecker)
-	case "pre-check":
-		_, ok = link.(extensions.PreReconciliationChecker)
-	case "post-check":
-		_, ok = link.(extensions.PostReconciliationChecker)
-	}
-	return ok
-}
+// keys returns the sorted keys of a map, so that every run has the same order.
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

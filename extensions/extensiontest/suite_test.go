@@ -3,21 +3,32 @@ package extensiontest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
 
-// checker is a good link, or one that is bad in one way.
-type checker struct{ bad string }
+const (
+	peerText  = "/subscriptions/s/resourceGroups/rg/providers/Contoso.Things/peers/p2"
+	childText = "/subscriptions/s/resourceGroups/rg/providers/Contoso.Things/parents/p1/children/c1"
+)
 
-func (c checker) PreReconcileOwnerCheck(ctx context.Context, owner *resource.Object, resolver extensions.Resolver,
+// mistake is one of an author, in an owner checker or a pre-checker; "" is none.
+type mistake string
+
+// ownerChecker blocks while its owner is busy, unless it makes a mistake.
+type ownerChecker struct{ bad mistake }
+
+func (c ownerChecker) PreReconcileOwnerCheck(ctx context.Context, owner *resource.Object, resolver extensions.Resolver,
 	client extensions.ARMClient, log *slog.Logger, next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	if c.bad == "nil owner" {
@@ -25,7 +36,7 @@ func (c checker) PreReconcileOwnerCheck(ctx context.Context, owner *resource.Obj
 	}
 	state, _ := owner.StringAt("properties.state")
 	if c.bad == "type" {
-		state = resource.Object{Observed: owner.Observed}.Observed["properties"].(map[string]any)["state"].(string)
+		state = owner.Observed["properties"].(map[string]any)["state"].(string)
 	}
 	switch {
 	case c.bad == "any owner" && strings.EqualFold(state, "Busy"),
@@ -36,8 +47,6 @@ func (c checker) PreReconcileOwnerCheck(ctx context.Context, owner *resource.Obj
 		return extensions.BlockReconcile("parent is " + state), nil
 	case c.bad == "no next":
 		return extensions.ProceedWithReconcile(), nil
-	case c.bad == "request":
-		_, _ = client.Get(ctx, resource.ID{}, "2023-01-01")
 	case c.bad == "changes" && owner != nil:
 		owner.Observed["seen"] = true
 	}
@@ -45,41 +54,194 @@ func (c checker) PreReconcileOwnerCheck(ctx context.Context, owner *resource.Obj
 	if c.bad == "swallows" && err != nil {
 		return extensions.ProceedWithReconcile(), nil
 	}
-	if c.bad == "twice" {
-		return next(ctx, owner, resolver, client, log)
-	}
 	return result, err
 }
 
-func suite(bad string) extensiontest.Suite {
+// preChecker blocks while its peer is not named or is updating, unless it makes a
+// mistake.
+type preChecker struct {
+	bad   mistake
+	calls *int
+}
+
+func (c preChecker) PreReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
+	client extensions.ARMClient, log *slog.Logger, next extensions.PreReconcileCheckFunc,
+) (extensions.PreReconcileCheckResult, error) {
+	switch *c.calls++; c.bad {
+	case "loop":
+		for time.Now().Year() > 0 { //nolint:revive // a loop that does not end, until the process does
+		}
+	case "waits":
+		<-ctx.Done()
+		return extensions.PreReconcileCheckResult{}, ctx.Err()
+	case "state":
+		if *c.calls > 1 {
+			return extensions.BlockReconcile("again"), nil
+		}
+	case "helper panics":
+		c.helper(obj)
+	case "next with nil":
+		return next(ctx, nil, owner, resolver, client, log)
+	case "next with the owner":
+		return next(ctx, owner, owner, resolver, client, log)
+	case "next without context":
+		return next(context.Background(), obj, owner, resolver, client, log)
+	case "next without log":
+		return next(ctx, obj, owner, resolver, client, nil)
+	case "twice":
+		_, _ = next(ctx, obj, owner, resolver, client, log)
+	case "no version":
+		_, _ = client.Get(ctx, obj.ID, "")
+	case "no reference":
+		_, _ = resolver.Resolve(ctx, resource.Reference{})
+	case "request":
+		_, _ = client.Get(ctx, obj.ID, "2023-01-01")
+	case "request at the second call":
+		if *c.calls > 1 {
+			_, _ = client.Get(ctx, obj.ID, "2023-01-01")
+		}
+	}
+	log.InfoContext(ctx, "peer checked", "peer", peerText)
+	peer, err := resource.ParseID(peerText)
+	if err != nil {
+		return extensions.PreReconcileCheckResult{}, err
+	}
+	found, err := resolver.Resolve(ctx, resource.Reference{ID: peer})
+	if err != nil {
+		return extensions.PreReconcileCheckResult{}, err
+	}
+	if c.bad == "peer must exist" {
+		_ = found.Object.ID
+	}
+	if state := found.Object.ProvisioningState(); strings.EqualFold(state, "Updating") && !extensions.Forced(ctx) {
+		if c.bad == "waits for nothing" {
+			return extensions.BlockReconcile("peer is updating"), nil
+		}
+		return extensions.BlockReconcile("peer is updating", extensions.WithWaitingFor(peer)), nil
+	}
+	return next(ctx, obj, owner, resolver, client, log)
+}
+
+func (preChecker) helper(obj *resource.Object) {
+	var none map[string]int
+	none[fmt.Sprint(obj)] = 1
+}
+
+func ownerSuite(bad mistake) extensiontest.Suite {
 	return extensiontest.Suite{
-		Entry: extensions.Entry{Type: "Contoso.Things/parents/children", Link: checker{bad: bad}},
-		ID:    "/subscriptions/s/resourceGroups/rg/providers/Contoso.Things/parents/p1/children/c1",
+		Entry: extensions.Entry{Type: "Contoso.Things/parents/children", Link: ownerChecker{bad: bad}},
+		ID:    childText,
 		Owner: []extensiontest.States{{Path: "properties.state", Block: []string{"Busy"}, Pass: []string{"Idle"}, Message: "parent is %s"}},
 	}
 }
 
-const badVariable = "EXTENSIONTEST_BAD"
+func preSuite(bad mistake) extensiontest.Suite {
+	return extensiontest.Suite{
+		Entry:     extensions.Entry{Type: "Contoso.Things/parents/children", Link: preChecker{bad: bad, calls: new(int)}},
+		ID:        childText,
+		Resources: map[string]string{peerText: `{"properties": {"provisioningState": "Succeeded", "n": 1}}`},
+		Self: []extensiontest.States{{
+			Of: peerText, Path: "properties.provisioningState", Block: []string{"Updating"}, Pass: []string{"Succeeded"}, Message: "peer is updating",
+		}},
+	}
+}
 
-// TestSuite passes for the good link; run as a process of its own with a bad one
+const (
+	pointVariable = "EXTENSIONTEST_POINT"
+	badVariable   = "EXTENSIONTEST_BAD"
+)
+
+// TestSuite passes for the good links; run as a process of its own with a bad one
 // it has to fail.
-func TestSuite(t *testing.T) { extensiontest.Run(t, suite(os.Getenv(badVariable))) }
+func TestSuite(t *testing.T) {
+	bad := mistake(os.Getenv(badVariable))
+	if os.Getenv(pointVariable) != "pre" {
+		extensiontest.Run(t, ownerSuite(bad))
+	}
+	if os.Getenv(pointVariable) != "owner" {
+		extensiontest.Run(t, preSuite(bad))
+	}
+}
+
+// kitLine is the position of a failure in the kit, which says nothing to an author.
+var kitLine = regexp.MustCompile(`(?m)^ +(trial|check|input|suite|probe|position)\.go:\d+:`)
 
 func TestSuiteFindsBadLinks(t *testing.T) {
-	for bad, words := range map[string]string{
-		"nil owner": "panicked", "type": "panicked", "any owner": "owner_of_another_type", "case": "block_busy", "silent": "the block has no message",
-		"no next": "next was called 0 times", "twice": "next was called 2 times", "request": "want at most 0", "changes": "changed its input", "swallows": "want the error of the next link",
-	} {
-		t.Run(bad, func(t *testing.T) {
-			command := exec.Command(os.Args[0], "-test.run", "^TestSuite$", "-test.v")
-			command.Env = append(os.Environ(), badVariable+"="+bad)
-			out, err := command.CombinedOutput()
-			if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
-				t.Fatalf("the suite passes a link that is bad: %v", err)
-			}
-			if !strings.Contains(string(out), words) {
-				t.Errorf("the suite does not report %q:\n%s", words, out)
-			}
-		})
+	cases := map[string]map[mistake][]string{
+		"owner": {
+			"nil owner": {"panicked", "at suite_test.go:"},
+			"type":      {"panicked", "at suite_test.go:"},
+			"any owner": {"owner_of_another_type"},
+			"case":      {"block_busy"},
+			"silent":    {"the block has no message"},
+			"no next":   {"next was called 0 times", "in extensiontest_test.ownerChecker.PreReconcileOwnerCheck, suite_test.go:"},
+			"changes":   {"changed its input"},
+			"swallows":  {"want the error of the next link"},
+		},
+		"pre": {
+			"loop":                       {"did not return in 3s", "it is still at suite_test.go:", "the rest of the suite is not run"},
+			"waits":                      {"did not return in 3s", "its context ended"},
+			"state":                      {"a second call with the same input returned Block", "a link has no state"},
+			"helper panics":              {"panicked", "at suite_test.go:"},
+			"next with nil":              {"next was called with nil as the resource"},
+			"next with the owner":        {"next was called with another resource"},
+			"next without context":       {"next was called with another context"},
+			"next without log":           {"next was called without a resolver, client or logger"},
+			"twice":                      {"next was called 2 times"},
+			"no version":                 {`invalid api-version ""`},
+			"no reference":               {"the reference names nothing"},
+			"request":                    {"want at most 0", "the log of the call", "peer checked"},
+			"request at the second call": {"a second call with the same input made the requests"},
+			"peer must exist":            {"resources_that_do_not_exist", "panicked"},
+			"waits for nothing":          {"with extensions.WithWaitingFor"},
+		},
 	}
+	for point, mistakes := range cases {
+		for bad, texts := range mistakes {
+			t.Run(point+" "+string(bad), func(t *testing.T) {
+				t.Parallel()
+				command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestSuite$", "-test.v", "-test.timeout", "30s")
+				command.Env = append(os.Environ(), pointVariable+"="+point, badVariable+"="+string(bad))
+				raw, err := command.CombinedOutput()
+				out := string(raw)
+				if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
+					t.Fatalf("the suite passes a link that is bad: %v", err)
+				}
+				for _, text := range texts {
+					if !strings.Contains(out, text) {
+						t.Errorf("the suite does not report %q:\n%s", text, out)
+					}
+				}
+				if !strings.Contains(out, "suite_test.go:") || kitLine.MatchString(out) {
+					t.Errorf("the failures are not at the lines of the author, but at %q:\n%s", kitLine.FindString(out), out)
+				}
+			})
+		}
+	}
+}
+
+// waiter blocks until the resource has a key, and reads a list.
+type waiter struct{}
+
+func (waiter) PostReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
+	client extensions.ARMClient, log *slog.Logger, next extensions.PostReconcileCheckFunc,
+) (extensions.PostReconcileCheckResult, error) {
+	items, err := client.Find(ctx, obj.ID, "hosts", "2023-01-01", "", 10)
+	if err != nil {
+		return extensions.PostReconcileCheckResult{}, err
+	}
+	if key, _ := obj.StringAt("properties.key"); key == "" && len(items) < 2 {
+		return extensions.PostReconcileCheckResultFailure("it has no key yet"), nil
+	}
+	return next(ctx, obj, owner, resolver, client, log)
+}
+
+// TestAbsentBlocks holds that a check may wait until a property is set.
+func TestAbsentBlocks(t *testing.T) {
+	extensiontest.Run(t, extensiontest.Suite{
+		Entry: extensions.Entry{Type: "Contoso.Things/parents/children", Link: waiter{}},
+		ID:    childText, Requests: 1,
+		Lists: map[string][]string{childText + "/hosts": {`{"name": "h1"}`}},
+		Post:  []extensiontest.States{{Path: "properties.key", Pass: []string{"k1"}, AbsentBlocks: true, Message: "it has no key yet"}},
+	})
 }

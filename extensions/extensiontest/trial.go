@@ -3,10 +3,12 @@ package extensiontest
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -15,40 +17,122 @@ type trial struct {
 	suite  Suite
 	point  point
 	states States
+	// stopped is set after a call that took too long, for the whole suite.
+	stopped *bool
+}
+
+// sub runs a case, unless the suite is stopped.
+func (r *trial) sub(t *testing.T, name string, run func(*testing.T)) {
+	t.Helper()
+	if !*r.stopped {
+		t.Run(name, run)
+	}
 }
 
 func (r *trial) run(t *testing.T) {
+	t.Helper()
+	if r.states.AbsentBlocks && len(r.states.Pass) == 0 {
+		t.Fatal("AbsentBlocks needs a value in Pass: with which one does the wait end?")
+	}
 	for _, word := range r.states.Block {
 		for _, value := range r.spellings(word) {
-			t.Run("block "+value, func(t *testing.T) { r.expectBlock(t, value) })
+			r.sub(t, "block "+value, func(t *testing.T) { t.Helper(); r.expectBlock(t, r.with(t, value), value) })
 		}
 	}
 	for _, word := range r.states.Pass {
 		for _, value := range r.spellings(word) {
-			t.Run("pass "+value, func(t *testing.T) { r.expectPass(t, r.requestWith(t, value)) })
+			r.sub(t, "pass "+value, func(t *testing.T) { t.Helper(); r.expectPass(t, r.with(t, value)) })
 		}
 	}
-	for name, value := range map[string]any{"null state": nil, "odd state": []any{7.0, map[string]any{}}, "number as state": 7.0} {
-		t.Run(name, func(t *testing.T) { r.expectPass(t, r.requestWith(t, value)) })
-	}
-	t.Run("absent state", func(t *testing.T) { r.expectPass(t, r.request(t, r.observed(t))) })
-	t.Run("empty body", func(t *testing.T) { r.expectPass(t, r.request(t, map[string]any{})) })
-	t.Run("no owner", func(t *testing.T) {
-		request := r.request(t, r.observed(t))
-		request.Owner = nil
-		r.expectPass(t, request)
+	r.runAbsent(t)
+	r.sub(t, "no owner", func(t *testing.T) {
+		t.Helper()
+		in := r.passing(t)
+		in.request.Owner = nil
+		r.expectPass(t, in)
 	})
-	t.Run("error of the next link", r.expectNextError)
-	if r.point.readsOwner && len(r.states.Block) > 0 {
-		t.Run("owner of another type", r.expectOtherOwnerPasses)
+	r.sub(t, "error of the next link", func(t *testing.T) { t.Helper(); r.expectNextError(t) })
+	if blocking := r.blocking(t); blocking != nil {
+		r.runBlocking(t, *blocking)
 	}
-	if r.point.name == "pre-check" && !r.suite.IgnoresForce && len(r.states.Block) > 0 {
-		t.Run("forced", func(t *testing.T) {
-			request := r.requestWith(t, r.states.Block[0])
-			request.Force = true
-			r.expectPass(t, request)
+	if len(r.suite.Resources) > 0 || len(r.suite.Lists) > 0 || r.suite.Requests > 0 {
+		r.runReads(t)
+	}
+}
+
+// runAbsent tests what is not a value of the property.
+func (r *trial) runAbsent(t *testing.T) {
+	t.Helper()
+	for _, odd := range []struct {
+		name  string
+		value any
+	}{{"odd state", []any{7.0, map[string]any{}}}, {"number as state", 7.0}} {
+		r.sub(t, odd.name, func(t *testing.T) {
+			t.Helper()
+			if r.states.AbsentBlocks {
+				r.expectEither(t, r.with(t, odd.value))
+				return
+			}
+			r.expectPass(t, r.with(t, odd.value))
 		})
 	}
+	for _, absent := range []struct {
+		name string
+		in   func() input
+	}{
+		{"null state", func() input { return r.with(t, nil) }},
+		{"absent state", func() input { return r.of(t, r.body(t)) }},
+		{"empty body", func() input { return r.of(t, map[string]any{}) }},
+	} {
+		r.sub(t, absent.name, func(t *testing.T) {
+			t.Helper()
+			if r.states.AbsentBlocks {
+				r.expectBlock(t, absent.in(), "")
+				return
+			}
+			r.expectPass(t, absent.in())
+		})
+	}
+}
+
+// runBlocking tests what lifts a block.
+func (r *trial) runBlocking(t *testing.T, blocking input) {
+	t.Helper()
+	if r.point.readsOwner && r.states.Of == "" {
+		r.sub(t, "owner of another type", func(t *testing.T) {
+			t.Helper()
+			in := blocking
+			owner := *in.request.Owner
+			owner.ID = ID(t, "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg1/providers/Contoso.Others/others/o1")
+			in.request.Owner = &owner
+			r.expectPass(t, in)
+		})
+	}
+	if r.point.name == prePoint.name && !r.suite.IgnoresForce {
+		r.sub(t, "forced", func(t *testing.T) {
+			t.Helper()
+			in := blocking
+			in.request.Force = true
+			r.expectPass(t, in)
+		})
+	}
+}
+
+// runReads tests that the check survives what its reads may return.
+func (r *trial) runReads(t *testing.T) {
+	t.Helper()
+	r.sub(t, "resources that do not exist", func(t *testing.T) {
+		t.Helper()
+		in := r.passing(t)
+		in.resources = nil
+		r.expectEither(t, in)
+	})
+	r.sub(t, "reads that fail", func(t *testing.T) {
+		t.Helper()
+		in := r.passing(t)
+		in.readErr = &arm.Error{Status: http.StatusForbidden, Code: "AuthorizationFailed", Message: "The client does not have authorization."}
+		r.expectEither(t, in)
+	})
 }
 
 // spellings returns a value in several cases of letters, because states are compared
@@ -66,34 +150,10 @@ func (r *trial) spellings(word string) []string {
 	return all
 }
 
-// check runs the link between the registry and the probe, whose error is nextErr,
-// and checks what must be true in every case. It returns the verdict and how often
-// next was called.
-func (r *trial) check(t *testing.T, request extensions.Request, nextErr error) (verdict resource.Verdict, calls int) {
+// expectBlock checks the verdict for a blocking value, "" for an absent one.
+func (r *trial) expectBlock(t *testing.T, in input, word string) {
 	t.Helper()
-	registry, err := extensions.New(r.suite.Entry, extensions.Entry{Type: extensions.AllTypes, Link: probe{calls: &calls, err: nextErr}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &Client{}
-	request.Client, request.Resolver = client, &Resolver{}
-	before, beforeOwner := fmt.Sprintf("%v", *request.Object), fmt.Sprintf("%v", request.Owner)
-	verdict = r.point.run(registry, t, request)
-	if fmt.Sprintf("%v", *request.Object) != before || fmt.Sprintf("%v", request.Owner) != beforeOwner {
-		t.Error("the check changed its input")
-	}
-	if strings.Contains(verdict.Message, "changed its input") {
-		t.Error(verdict.Message)
-	}
-	if got := client.Calls(); len(got) > r.suite.Requests {
-		t.Errorf("the check made the requests %v, want at most %d", got, r.suite.Requests)
-	}
-	return verdict, calls
-}
-
-// expectBlock checks the verdict for a blocking value.
-func (r *trial) expectBlock(t *testing.T, word string) {
-	verdict, calls := r.check(t, r.requestWith(t, word), nil)
+	got := r.check(t, in)
 	want := r.states.Reason
 	if want == "" {
 		want = r.point.reason
@@ -102,119 +162,83 @@ func (r *trial) expectBlock(t *testing.T, word string) {
 	if severity == resource.SeverityNone {
 		severity = resource.SeverityWarning
 	}
-	if verdict.Action != r.point.stop || verdict.Reason != want || verdict.Severity != severity {
-		t.Errorf("got %s %s %s (%s), want %s %s %s", verdict.Action, verdict.Severity, verdict.Reason, verdict.Message, r.point.stop, severity, want)
+	if v := got.verdict; v.Action != r.point.stop || v.Reason != want || v.Severity != severity {
+		r.errorf(t, "got %s %s %s (%s), want %s %s %s", v.Action, v.Severity, v.Reason, v.Message, r.point.stop, severity, want)
 	}
-	if verdict.Message == "" {
-		t.Error("the block has no message")
+	if message := r.message(t, word); message != "" && got.verdict.Message != message {
+		r.errorf(t, "message %q, want %q", got.verdict.Message, message)
 	}
-	if message := r.message(t, word); message != "" && verdict.Message != message {
-		t.Errorf("message %q, want %q", verdict.Message, message)
-	}
-	if calls > 1 {
-		t.Errorf("next was called %d times", calls)
-	}
-	if r.point.readsOwner && (len(verdict.WaitingFor) != 1 || !verdict.WaitingFor[0].Equal(r.owner(t))) {
-		t.Errorf("waits for %v, want the owner", verdict.WaitingFor)
+	r.checkStop(t, got)
+	if got.calls > 1 {
+		r.errorf(t, "next was called %d times", got.calls)
 	}
 }
 
-func (r *trial) message(t *testing.T, word string) string {
-	switch {
-	case r.states.NamesOwner:
-		return fmt.Sprintf(r.states.Message, r.owner(t).Name(), word)
-	case strings.Contains(r.states.Message, "%"):
-		return fmt.Sprintf(r.states.Message, word)
+// checkStop checks what every block has.
+func (r *trial) checkStop(t *testing.T, got outcome) {
+	t.Helper()
+	if got.verdict.Message == "" {
+		r.errorf(t, "the block has no message")
 	}
-	return r.states.Message
+	waiting := func(id resource.ID) bool { return slices.ContainsFunc(got.verdict.WaitingFor, id.Equal) }
+	switch {
+	case r.states.Of != "":
+		if of := ID(t, r.states.Of); !waiting(of) {
+			r.errorf(t, "waits for %v, want %s: with extensions.WithWaitingFor a change of it ends the block at once", got.verdict.WaitingFor, of)
+		}
+	case r.point.readsOwner && (len(got.verdict.WaitingFor) != 1 || !waiting(r.owner(t))):
+		r.errorf(t, "waits for %v, want the owner", got.verdict.WaitingFor)
+	}
+}
+
+// message returns the text of the block for a value, "" for any text. A text with the
+// value is not that for an absent one.
+func (r *trial) message(t *testing.T, word string) string {
+	t.Helper()
+	text := r.states.Message
+	switch {
+	case word == "" && (r.states.NamesOwner || strings.Contains(text, "%")):
+		return ""
+	case r.states.NamesOwner:
+		return fmt.Sprintf(text, r.owner(t).Name(), word)
+	case strings.Contains(text, "%"):
+		return fmt.Sprintf(text, word)
+	}
+	return text
 }
 
 // expectPass checks that the pass continues through the next link.
-func (r *trial) expectPass(t *testing.T, request extensions.Request) {
+func (r *trial) expectPass(t *testing.T, in input) {
 	t.Helper()
-	verdict, calls := r.check(t, request, nil)
-	if verdict.Action != r.point.pass {
-		t.Errorf("got %s %s (%s), want %s", verdict.Action, verdict.Reason, verdict.Message, r.point.pass)
+	got := r.check(t, in)
+	if v := got.verdict; v.Action != r.point.pass {
+		r.errorf(t, "got %s %s (%s), want %s", v.Action, v.Reason, v.Message, r.point.pass)
 	}
-	if calls != 1 {
-		t.Errorf("next was called %d times, want once: a link that does not decide must call next", calls)
+	if got.calls != 1 {
+		r.errorf(t, "next was called %d times, want once: a link that does not decide must call next", got.calls)
+	}
+}
+
+// expectEither checks that the check decides, or calls next once, or returns an error
+// of its own: that is no panic.
+func (r *trial) expectEither(t *testing.T, in input) {
+	t.Helper()
+	got := r.check(t, in)
+	switch {
+	case got.verdict.Action == r.point.pass && got.calls != 1, got.calls > 1:
+		r.errorf(t, "next was called %d times", got.calls)
+	case got.verdict.Action == r.point.stop && got.verdict.Message == "":
+		r.errorf(t, "the block has no message")
 	}
 }
 
 // expectNextError checks that an error of the next link is returned.
 func (r *trial) expectNextError(t *testing.T) {
-	verdict, _ := r.check(t, r.request(t, r.observed(t)), errors.New("the next link broke"))
-	if verdict.Action != resource.ActionError || !strings.Contains(verdict.Message, "the next link broke") {
-		t.Errorf("got %s (%s), want the error of the next link", verdict.Action, verdict.Message)
-	}
-}
-
-// expectOtherOwnerPasses checks that an owner of another type is ignored.
-func (r *trial) expectOtherOwnerPasses(t *testing.T) {
-	request := r.requestWith(t, r.states.Block[0])
-	request.Owner.ID = ID(t, "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg1/providers/Contoso.Others/others/o1")
-	r.expectPass(t, request)
-}
-
-func (r *trial) owner(t *testing.T) resource.ID {
-	if r.suite.OwnerID != "" {
-		return ID(t, r.suite.OwnerID)
-	}
-	return ID(t, r.suite.ID).Owner()
-}
-
-// observed returns the body without the state.
-func (r *trial) observed(t *testing.T) map[string]any {
-	body, err := resource.DecodeBody([]byte(r.suite.Observed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body == nil {
-		body = map[string]any{}
-	}
-	return body
-}
-
-// requestWith returns a request with a value as the state.
-func (r *trial) requestWith(t *testing.T, value any) extensions.Request {
 	t.Helper()
-	body := r.observed(t)
-	path, err := resource.ParsePath(r.states.Path)
-	if err != nil {
-		t.Fatal(err)
+	in := r.passing(t)
+	in.nextErr = errors.New("the next link broke")
+	got := r.check(t, in)
+	if got.verdict.Action != resource.ActionError || !strings.Contains(got.verdict.Message, in.nextErr.Error()) {
+		r.errorf(t, "got %s (%s), want the error of the next link", got.verdict.Action, got.verdict.Message)
 	}
-	var at any = body
-	for _, step := range path[:len(path)-1] {
-		next, ok := step.Get(at)
-		if object, isObject := at.(map[string]any); !ok && isObject {
-			next = map[string]any{}
-			object[step.Name] = next
-		}
-		at = next
-	}
-	if object, ok := at.(map[string]any); ok {
-		object[path[len(path)-1].Name] = value
-		return r.request(t, body)
-	}
-	t.Fatalf("the path %s does not exist in %v: set Observed", r.states.Path, body)
-	return extensions.Request{}
-}
-
-// request returns a request with a body that the point reads.
-func (r *trial) request(t *testing.T, body map[string]any) extensions.Request {
-	t.Helper()
-	desired := r.suite.Desired
-	if desired == "" {
-		desired = `{}`
-	}
-	request := extensions.Request{
-		Object: Object(t, r.suite.ID, desired, ""),
-		Owner:  &resource.Object{ID: r.owner(t), APIVersion: "2023-01-01", Observed: map[string]any{}},
-	}
-	if r.point.readsOwner {
-		request.Owner.Observed = body
-	} else {
-		request.Object.Observed = body
-	}
-	return request
 }
