@@ -116,20 +116,19 @@ func (a *app) wait(ctx context.Context, b *connection, list []await.Resource, g 
 		deadline = a.after(timeout)
 	}
 	begun := a.now()
-	outcomes := make([]await.Outcome, len(list))
-	for i, w := range list {
-		outcomes[i].View = backend.View{Status: w.Status(), Stale: true, Record: w.Record}
-	}
+	follower := await.Follow(b, list, g, a.now)
+	outcomes := follower.Outcomes
 	progress := progress{app: a, goal: g, last: map[int]string{}}
 	for {
-		if err := await.Poll(ctx, b, list, outcomes, g); err != nil {
+		if err := follower.Round(ctx); err != nil {
 			return interrupted(err)
 		}
 		progress.show(outcomes)
-		if !slices.ContainsFunc(outcomes, func(o await.Outcome) bool { return !o.IsSettled() }) {
-			return a.concludeWait(outcomes, g, a.now().Sub(begun))
+		hopeless, err := follower.IsHopeless(ctx)
+		if err != nil {
+			return interrupted(err)
 		}
-		if await.SetBlockers(ctx, b, list, outcomes, g, a.now()) {
+		if hopeless || follower.IsSettled() {
 			return a.concludeWait(outcomes, g, a.now().Sub(begun))
 		}
 		select {

@@ -14,7 +14,7 @@ import (
 func stuck(t *testing.T, id string, pass int64) workflows.Status {
 	t.Helper()
 	return workflows.Status{
-		ID: mustID(t, id), Phase: workflows.PhaseNotReady, Generation: 1, Pass: pass, NextTry: noon().Add(20 * time.Second),
+		ID: mustID(t, id), Phase: workflows.PhaseNotReady, Generation: 1, Pass: pass, NextTry: noon().Add(time.Duration(pass) * 5 * time.Second),
 		Condition: resource.Condition{Reason: resource.ReasonSecretNotFound, Severity: resource.SeverityWarning, Message: "no secret env:PW", ObservedGeneration: 1},
 	}
 }
@@ -53,7 +53,7 @@ func TestWaitForAPerson(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
-			w.temporal.eventful = true
+			w.temporal.moving = true
 			w.temporal.manage(t, cluster, tc.cluster...)
 			waiting := blockedStatus(t)
 			waiting.Generation = waiting.Condition.ObservedGeneration
@@ -87,7 +87,7 @@ func TestWaitForADeletionThatEnds(t *testing.T) {
 	kept.ID = deleted.ID
 	t.Run("taken back", func(t *testing.T) {
 		w := newWorld()
-		w.temporal.eventful = true
+		w.temporal.moving = true
 		w.temporal.manage(t, cluster, deleted, kept)
 		if code := w.run("wait", "adx", "--for", "deleted", "--timeout", "5m"); code != cli.ExitFailed || !strings.Contains(w.err.String(), "its deletion was taken back") {
 			t.Errorf("exit code %d: %s", code, w.err)

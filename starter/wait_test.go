@@ -54,6 +54,7 @@ func TestCompare(t *testing.T) {
 
 func TestWaitReady(t *testing.T) {
 	w := newWorld()
+	w.temporal.moving = true
 	later := blockedStatus(t)
 	later.Condition.Message += " (read 13s ago)"
 	w.temporal.manage(t, database, blockedStatus(t), later, readyStatus())
@@ -86,6 +87,7 @@ func TestWaitInterrupted(t *testing.T) {
 
 func TestWaitOnTerminal(t *testing.T) {
 	w := newWorld()
+	w.temporal.moving = true
 	w.terminal = true
 	w.temporal.manage(t, database, blockedStatus(t), readyStatus())
 	if code := w.run("wait"); code != cli.ExitOK {
@@ -106,6 +108,7 @@ func TestWaitOnTerminal(t *testing.T) {
 
 func TestApplyWait(t *testing.T) {
 	w := newWorld()
+	w.temporal.moving = true
 	old := readyStatus()
 	fresh := readyStatus()
 	fresh.Generation, fresh.Condition.ObservedGeneration = 2, 2
@@ -170,9 +173,9 @@ func TestWaitSelector(t *testing.T) {
 	}
 }
 
-// TestWaitQueriesOnlyAfterEvents verifies that a wait queries the worker only
-// after new events.
-func TestWaitQueriesOnlyAfterEvents(t *testing.T) {
+// TestWaitForOlderRuns verifies that a wait asks the workflow of a run that writes no
+// summary, because an older version started it, and only after new events.
+func TestWaitForOlderRuns(t *testing.T) {
 	ready := []workflows.Status{operating("PUT"), operating("PUT"), readyStatus()}
 	for name, c := range map[string]struct {
 		reason   string
@@ -191,6 +194,7 @@ func TestWaitQueriesOnlyAfterEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			w.temporal.manage(t, cluster, c.statuses...)
+			w.temporal.change(t, cluster, func(r *backend.Record) { r.Summary, r.Since = nil, time.Time{} })
 			w.temporal.events, w.temporal.eventful, w.temporal.silent = c.events, c.eventful, c.silent
 			code := w.run("wait", "adx", "--timeout", "4s")
 			if code != c.code || w.temporal.asked != c.asked {

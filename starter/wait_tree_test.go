@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/resource"
-	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/workflows"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
@@ -68,23 +70,31 @@ func TestWaitTreeHeight(t *testing.T) {
 	}
 }
 
-// TestWaitPollsAreBounded verifies that a wait for a large stack polls a bounded number of
-// resources at a time, and reaches all: each is Ready at its second poll.
-func TestWaitPollsAreBounded(t *testing.T) {
+// TestWaitFollowsLists verifies that a wait for a large stack sends one list for each 250
+// resources in a round of two seconds, asks no workflow, and reads each resource once, when
+// the list shows that it is Ready.
+func TestWaitFollowsLists(t *testing.T) {
+	const stack = 600
 	w := newWorld()
-	for i := range 3 * await.MaxPolled {
-		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i),
-			waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster), readyStatus())
+	w.temporal.moving = true
+	statuses := make([]workflows.Status, 12, 13)
+	for i := range statuses {
+		statuses[i] = waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster)
 	}
-	if code := w.run("wait", "--timeout", "9s"); code != cli.ExitOK || !strings.Contains(w.out.String(), "300 resources Ready after 3s") {
-		t.Errorf("exit code %d: %s", code, w.err)
+	for i := range stack {
+		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i), append(slices.Clone(statuses), readyStatus())...)
 	}
-	w = newWorld()
-	for i := range 3 * await.MaxPolled {
-		w.temporal.manage(t, fmt.Sprintf("%s/databases/d%03d", cluster, i), waiting(t, resource.ReasonReconciliationBlocked, "the cluster adx is Updating", cluster))
+	if code := w.run("wait", "--timeout", "5m"); code != cli.ExitOK || !strings.Contains(w.out.String(), "600 resources Ready") {
+		t.Fatalf("exit code %d: %s", code, w.err)
 	}
-	w.run("wait", "--timeout", "4s")
-	if n := w.temporal.asked; n > 7*await.MaxPolled {
-		t.Errorf("%d queries in 4 seconds, want at most %d", n, 7*await.MaxPolled)
+	if w.temporal.asked > 0 {
+		t.Errorf("%d queries, want none", w.temporal.asked)
+	}
+	rounds := int(w.clock.Sub(noon())/(2*time.Second)) + 1
+	if most := 1 + 3*rounds; w.temporal.lists > most {
+		t.Errorf("%d lists in %d rounds, want at most %d", w.temporal.lists, rounds, most)
+	}
+	if most := stack + 20*rounds; w.temporal.read > most {
+		t.Errorf("%d resources read alone, want at most %d", w.temporal.read, most)
 	}
 }

@@ -44,9 +44,10 @@ type fakeTemporal struct {
 	records []backend.Record
 	// statuses are the results of queries by workflow ID; the last one repeats.
 	statuses map[string][]workflows.Status
-	// lists counts the lists; with changing, each shows the next status of a resource.
-	lists    int
-	changing bool
+	// lists counts the lists; with changing, each shows the next status of a resource, and
+	// with moving the resources have it.
+	lists            int
+	changing, moving bool
 	// silent: no worker responds.
 	silent bool
 	// answers and errors of updates by workflow ID.
@@ -63,8 +64,9 @@ type fakeTemporal struct {
 	moves map[string]activities.MoveResourceResult
 	moved []activities.MoveResourceInput
 	runs  []string
-	// asked counts the status queries.
+	// asked counts the status queries, read the records that are read alone.
 	asked   int
+	read    int
 	listErr error
 	freezes []workflows.Freeze
 	// interrupted is set for freezes of a run that was terminated.
@@ -119,6 +121,9 @@ func (f *fakeTemporal) Status(_ context.Context, workflowID string) (workflows.S
 	if len(list) == 0 {
 		return workflows.Status{}, backend.ErrNotManaged
 	}
+	if f.moving {
+		return f.now(workflowID), nil
+	}
 	if len(list) > 1 {
 		f.statuses[workflowID] = list[1:]
 	}
@@ -128,6 +133,7 @@ func (f *fakeTemporal) Status(_ context.Context, workflowID string) (workflows.S
 func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.read++
 	for _, r := range f.records {
 		if final, ok := f.ended[workflowID]; ok && r.WorkflowID == workflowID {
 			r.Running, r.Ended, r.Final = false, "Completed", &final
@@ -136,6 +142,9 @@ func (f *fakeTemporal) Record(_ context.Context, workflowID string) (backend.Rec
 		if r.WorkflowID == workflowID {
 			r.Stuck += f.described
 			r.StuckStep = f.stuckStep
+			if f.moving {
+				f.move(&r)
+			}
 			r.Events = f.events
 			if f.eventful {
 				f.events++
@@ -155,9 +164,8 @@ func (f *fakeTemporal) List(_ context.Context, query string) ([]backend.Record, 
 	var running []backend.Record
 	f.lists++
 	for _, r := range f.records {
-		if list := f.statuses[r.WorkflowID]; f.changing && len(list) > 0 {
-			now := list[min(f.lists, len(list))-1]
-			r.Phase, r.Reason, r.Summary = now.Phase, now.Condition.Reason, summaryOf(now)
+		if f.changing || f.moving {
+			f.move(&r)
 		}
 		chosen := len(f.selected) == 0 || !strings.Contains(query, "ReconcileLabels") || slices.Contains(f.selected, r.ID.String())
 		if r.Running && chosen {
@@ -165,6 +173,27 @@ func (f *fakeTemporal) List(_ context.Context, query string) ([]backend.Record, 
 		}
 	}
 	return running, f.listErr
+}
+
+// now returns the status that a resource has at the last list.
+func (f *fakeTemporal) now(workflowID string) workflows.Status {
+	list := f.statuses[workflowID]
+	return list[min(max(f.lists, 1), len(list))-1]
+}
+
+// move gives a record the state of the last list. A record without a summary gets none.
+func (f *fakeTemporal) move(r *backend.Record) {
+	if !r.Running || len(f.statuses[r.WorkflowID]) == 0 {
+		return
+	}
+	now := f.now(r.WorkflowID)
+	r.Phase, r.Reason, r.WaitingFor = now.Phase, now.Condition.Reason, nil
+	for _, id := range now.WaitingFor {
+		r.WaitingFor = append(r.WaitingFor, workflows.WaitingKey(id))
+	}
+	if r.Summary != nil {
+		r.Summary = summaryOf(now)
+	}
 }
 
 // manage adds a running workflow with its statuses.

@@ -3,15 +3,12 @@
 package await
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
-	"github.com/armature-io/armature/starter/internal/outlook"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/armature-io/armature/workflows"
 )
@@ -50,84 +47,6 @@ func All(records []backend.Record) []Resource {
 		list[i] = Resource{Record: r}
 	}
 	return list
-}
-
-// Outcome is the state of one resource of a wait.
-type Outcome struct {
-	screen.Progress
-	polls int
-	// firstPass is the last pass that had ended when the wait began.
-	firstPass int64
-}
-
-// outlook returns the Outcome of one resource for the question whether waiting helps.
-func (o Outcome) outlook(w Resource) outlook.Awaited {
-	pass, generation := o.View.Pass, o.View.Condition.ObservedGeneration
-	return outlook.Awaited{
-		View: o.View, Done: o.Done, Blocker: o.Blocker,
-		Tried:     pass > o.firstPass || w.Changed || w.MinPass > 0,
-		Requested: pass < w.MinPass || generation < w.MinGeneration,
-	}
-}
-
-// SetBlockers sets who has to act if no time helps what is not done, and reports
-// whether that is so.
-func SetBlockers(ctx context.Context, b backend.Reader, list []Resource, outcomes []Outcome, g Goal, now time.Time) bool {
-	all := make([]outlook.Awaited, len(outcomes))
-	for i, o := range outcomes {
-		all[i] = o.outlook(list[i])
-	}
-	blockers, stuck := outlook.New(b, all, g == Deleted, now).Blockers(ctx)
-	for i, blocker := range blockers {
-		outcomes[i].Blocker = blocker
-	}
-	return stuck
-}
-
-// Bounds of polling. A Poll of one resource costs a call, and a second one to the
-// worker if something happened. A stack of a thousand must not keep Temporal busy.
-const (
-	PollInterval = time.Second
-	// MaxPolled bounds the resources of each Poll except the first.
-	MaxPolled = 100
-)
-
-// Poll refreshes what is not settled yet, the least polled resources first. While
-// Temporal is unreachable the wait continues with the last states.
-func Poll(ctx context.Context, b backend.Reader, list []Resource, outcomes []Outcome, g Goal) error {
-	viewer := &backend.Viewer{Reader: b}
-	var due []int
-	first := true
-	for i, o := range outcomes {
-		if !o.IsSettled() {
-			due = append(due, i)
-		}
-		first = first && o.polls == 0
-	}
-	slices.SortStableFunc(due, func(i, j int) int { return outcomes[i].polls - outcomes[j].polls })
-	if !first {
-		due = due[:min(MaxPolled, len(due))]
-	}
-	err := backend.ForEach(ctx, len(due), backend.MaxParallel, func(ctx context.Context, at int) error {
-		i := due[at]
-		v, err := viewer.RefreshFrom(ctx, list[i].Record, outcomes[i].View)
-		if err != nil {
-			return err
-		}
-		before := outcomes[i]
-		if before.polls == 0 {
-			before.firstPass = v.Pass
-		}
-		outcomes[i] = Outcome{Progress: Compare(list[i], v, g), polls: before.polls + 1, firstPass: before.firstPass}
-		if g == Deleted && before.View.Deleting && !v.Deleting && !v.Unmanaged && !v.Stale {
-			outcomes[i].Blocker = "its deletion was taken back"
-		}
-		return nil
-	})
-	if cli.ExitCode(err) == cli.ExitUnreachable {
-		return nil
-	}
-	return err
 }
 
 // Compare compares a view with the Goal.

@@ -38,6 +38,7 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
 		Reason:     resource.Reason(decodeText(attributes[searchattr.ReconcileReason])),
 		Since:      decodeTime(attributes[searchattr.ReconcileSince]),
 		Summary:    decodeSummary(memo[workflows.MemoSummary]),
+		Listed:     decodeText(attributes[searchattr.ArmName]) != "",
 		WaitingFor: decodeTexts(attributes[searchattr.ReconcileWaitingFor]),
 		Needs:      decodeTexts(attributes[searchattr.ReconcileNeeds]),
 		Labels:     decodeTexts(attributes[searchattr.ReconcileLabels]),
@@ -63,7 +64,9 @@ func (r *Record) addPending(response *workflowservice.DescribeWorkflowExecutionR
 	r.RunID, r.Events = info.GetExecution().GetRunId(), info.GetHistoryLength()
 	problems := decodeTexts(info.GetSearchAttributes().GetIndexedFields()[attributeProblems])
 	r.Stuck = describeStuck(problems, response.GetPendingWorkflowTask().GetAttempt())
+	r.Busy = response.GetPendingWorkflowTask() != nil
 	for _, activity := range response.GetPendingActivities() {
+		r.Busy = r.Busy || activity.GetActivityType().GetName() != notification
 		if next := timeOf(activity.GetNextAttemptScheduleTime()); !next.IsZero() {
 			r.NextAttempt = next
 		}

@@ -83,6 +83,8 @@ func (c *Client) translate(ctx context.Context, err error) error {
 		return ErrNotManaged
 	case down:
 		return &ServerError{cli.Unreachable("reach Temporal: %s; try again when the server is available", unavailable.Message)}
+	case is[*serviceerror.ResourceExhausted](err):
+		return &ServerError{cli.Unreachable("use namespace %s: Temporal limits its requests, and several tries did not pass%s; try again later", c.namespace, detail(err.Error()))}
 	case isUnanswered(err):
 		return &NoWorkerError{TaskQueue: c.taskQueue}
 	case isDenied:

@@ -37,6 +37,9 @@ type Record struct {
 	Since time.Time
 	// Summary is what the workflow wrote for lists, nil in runs from before it did.
 	Summary *workflows.Summary
+	// Listed is set for runs whose starter is new enough for a summary. Their workers may
+	// still be older.
+	Listed bool
 	// WaitingFor and Needs are keys (workflows.WaitingKey) of the resources that
 	// this one waits for and depends on.
 	WaitingFor []string
@@ -51,6 +54,9 @@ type Record struct {
 	// StuckStep describes how a step of the pass keeps failing, "" if it does not. Only
 	// Client.Record sets it.
 	StuckStep string
+	// Busy is set while a step runs or a message waits: the summary is from before. Only
+	// Client.Record sets it.
+	Busy bool
 	// NextAttempt is when a failed activity is retried. Only Client.Record sets it.
 	NextAttempt time.Time
 	// RunID is the run, Events the length of its history: as long as both are the

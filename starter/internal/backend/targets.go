@@ -194,6 +194,14 @@ func running(ctx context.Context, reader Reader, selector string, where Filter) 
 	return records, nil
 }
 
+// MaxListed bounds the workflows that one query names: its answer fits into one page.
+const MaxListed = firstPageSize
+
+// ListByID returns the records of those of at most MaxListed workflows that run.
+func ListByID(ctx context.Context, reader Reader, workflowIDs []string) ([]Record, error) {
+	return reader.List(ctx, runningQuery+" AND WorkflowId IN ("+quoted(workflowIDs)+")")
+}
+
 // byID needs no list: the workflow ID follows from the resource ID.
 func byID(ctx context.Context, reader Reader, name string) (Record, error) {
 	id, err := resource.ParseID(name)

@@ -195,19 +195,22 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 // lists are behind by up to seconds, and only a description has a step that keeps failing.
 // It needs no worker.
 func (w *Viewer) DescribedViews(ctx context.Context, records []Record) ([]View, error) {
-	return w.forAll(ctx, records, func(ctx context.Context, last Record) (View, error) {
-		r, err := w.Reader.Record(ctx, last.WorkflowID)
-		if errors.Is(err, ErrNotManaged) {
-			return View{Status: last.Status(), Unmanaged: true, Record: last}, nil
-		}
-		if err != nil {
-			return View{}, err
-		}
-		if r.ID.IsZero() {
-			r.ID = last.ID
-		}
-		return ListedView(r), nil
-	})
+	return w.forAll(ctx, records, w.Described)
+}
+
+// Described returns the state of one resource from its record, read again.
+func (w *Viewer) Described(ctx context.Context, last Record) (View, error) {
+	r, err := w.Reader.Record(ctx, last.WorkflowID)
+	if errors.Is(err, ErrNotManaged) {
+		return View{Status: last.Status(), Unmanaged: true, Record: last}, nil
+	}
+	if err != nil {
+		return View{}, err
+	}
+	if r.ID.IsZero() {
+		r.ID = last.ID
+	}
+	return ListedView(r), nil
 }
 
 // Refresh reads the record again and returns the state of one resource.
