@@ -91,8 +91,8 @@ func TestWhyCauses(t *testing.T) {
 	}
 }
 
-// TestWhyCausesCost verifies that a stack of a thousand costs a few calls: one
-// list, and two queries for each cause.
+// TestWhyCausesCost verifies that a stack of a thousand costs one list and no query, and
+// that at most fifty resources are read alone.
 func TestWhyCausesCost(t *testing.T) {
 	w := newWorld()
 	manageDatabases(t, w.temporal, 1000)
@@ -100,8 +100,8 @@ func TestWhyCausesCost(t *testing.T) {
 	if code := w.run("why", "-o", "json"); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
-	if lists, queries := len(w.temporal.queries), w.temporal.asked; lists != 1 || queries > 2 {
-		t.Errorf("%d lists and %d queries, want 1 and at most 2", lists, queries)
+	if lists, queries, reads := len(w.temporal.queries), w.temporal.asked, w.temporal.read; lists != 1 || queries > 0 || reads > backend.MaxAsked {
+		t.Errorf("%d lists, %d queries and %d reads, want 1, none and at most %d", lists, queries, reads, backend.MaxAsked)
 	}
 	var out struct {
 		Causes []struct {

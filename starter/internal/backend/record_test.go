@@ -149,7 +149,7 @@ func TestRecordOfDescription(t *testing.T) {
 	got.addPending(response)
 	want := Record{
 		WorkflowID: "w1", Policy: "detach-on-delete", WaitingFor: []string{"k1", "k2"}, Needs: []string{"k3"}, TaskQueue: "q7",
-		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextAttempt: noon().Add(time.Minute), Running: true, RunID: "r1", Events: 36,
+		Started: noon(), Stuck: "its workflow task fails (attempt 9)", NextAttempt: noon().Add(time.Minute), Running: true, Busy: true, RunID: "r1", Events: 36,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)

@@ -11,8 +11,12 @@ import (
 	"github.com/armature-io/armature/workflows"
 )
 
-// maxQueriedCauses bounds the causes that are queried for details.
-const maxQueriedCauses = 16
+const (
+	// maxQueriedCauses bounds the causes of which details are shown.
+	maxQueriedCauses = 16
+	// maxDescribed bounds the resources that are described to find steps that keep failing.
+	maxDescribed = backend.MaxAsked
+)
 
 // Cause is one root cause of many resources. Its JSON names do not change.
 type Cause struct {
@@ -87,9 +91,15 @@ func (e *Engine) Causes(ctx context.Context, selector string) (Report, error) {
 }
 
 // markStuck marks the records of which a step keeps failing: their phase is from the
-// pass before.
+// pass before. No list shows that, so of many resources only some that are not Ready are
+// described; doctor describes more.
 func (e *Engine) markStuck(ctx context.Context, records []backend.Record) error {
-	stuck, _, err := backend.StuckSteps(ctx, e.reader, records)
+	few := records
+	if len(records) > maxDescribed {
+		few = slices.DeleteFunc(slices.Clone(records), isClear)
+		few = few[:min(maxDescribed, len(few))]
+	}
+	stuck, _, err := backend.StuckSteps(ctx, e.reader, few)
 	if err != nil {
 		return err
 	}
@@ -181,7 +191,7 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 	var waiter *Link
 	waits := func(r backend.Record) bool { return c.Waiting && slices.Contains(r.WaitingFor, root.key) }
 	if i := slices.IndexFunc(c.members, waits); i >= 0 {
-		v, err := e.refresh(ctx, c.members[i], report)
+		v, err := e.detail(ctx, c.members[i], target.ID.IsZero(), report)
 		if err != nil {
 			return err
 		}
@@ -196,7 +206,7 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 		c.Link = nil
 		return nil
 	}
-	v, err := e.refresh(ctx, target, report)
+	v, err := e.detail(ctx, target, false, report)
 	if err != nil {
 		return err
 	}
@@ -206,6 +216,39 @@ func (e *Engine) query(ctx context.Context, c *Cause, report *Report) error {
 	}
 	c.Link.Similar = root.Similar
 	return nil
+}
+
+// detail adds the view of a record to the report: from the list where that is enough. Only
+// the workflow itself has the names of what it waits for, the decision of a pause, and what
+// a deletion has sent.
+func (e *Engine) detail(ctx context.Context, r backend.Record, names bool, report *Report) (backend.View, error) {
+	listed, known := e.graph[r.Key()]
+	s := listed.Summary
+	if !known || names || s == nil || s.Phase != listed.Phase || s.Paused || s.Deleting || listed.Stuck != "" || listed.StuckStep != "" {
+		return e.refresh(ctx, r, report)
+	}
+	v := backend.ListedView(listed)
+	if !e.isServed(ctx, cmp.Or(listed.TaskQueue, e.taskQueue)) {
+		v.Stale, v.Listed = true, false
+	}
+	report.Views = append(report.Views, v)
+	return v, nil
+}
+
+// isServed reports whether a worker polls a task queue, or whether that is unknown.
+func (e *Engine) isServed(ctx context.Context, taskQueue string) bool {
+	polls, ok := e.reader.(interface {
+		Polled(ctx context.Context, taskQueue string) bool
+	})
+	if !ok {
+		return true
+	}
+	served, known := e.served[taskQueue]
+	if !known {
+		served = polls.Polled(ctx, taskQueue)
+		e.served[taskQueue] = served
+	}
+	return served
 }
 
 // refresh reads a record again and adds its view to the report.

@@ -35,6 +35,8 @@ type Engine struct {
 	// graph has the managed resources by the key with which others wait for them,
 	// nil until it is needed.
 	graph map[string]backend.Record
+	// served has the task queues of which it is known whether a worker polls them.
+	served map[string]bool
 }
 
 // New returns an engine that shows ages and times from now. taskQueue is shown for
@@ -42,6 +44,7 @@ type Engine struct {
 func New(reader backend.Reader, taskQueue string, now time.Time) *Engine {
 	return &Engine{
 		reader: reader, viewer: &backend.Viewer{Reader: reader, MaxUnanswered: maxUnanswered}, taskQueue: taskQueue, now: now,
+		served: map[string]bool{},
 	}
 }
 
