@@ -29,6 +29,7 @@ var layers = [][]string{
 	{"extensions/azure", "activities/lookup"},
 	{"activities"},
 	{"workflows"},
+	{"extensions/passtest"},
 	{"fleet"},
 	{"service", "starter/internal/console"},
 	{"starter/internal/cli"},
@@ -45,7 +46,7 @@ var leaves = map[string][]string{
 	"payload":    {"activities", "fleet", "service", "starter"},
 	"searchattr": {"workflows", "fleet", "service", "starter"},
 	"config":     {"service"},
-	"armsim":     nil,
+	"armsim":     {"extensions/passtest"},
 }
 
 // separations are pairs of rooms that stay apart although the layers would allow

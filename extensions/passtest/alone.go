@@ -1,0 +1,55 @@
+package passtest
+
+import (
+	"context"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+)
+
+// alone is a Temporal without other workflows, freezes and budgets.
+type alone struct{}
+
+func (alone) Dependents(context.Context, resource.ID) (activities.Dependents, error) {
+	return activities.Dependents{}, nil
+}
+
+func (alone) Managed(context.Context, resource.ID) (activities.Managed, bool, error) {
+	return activities.Managed{}, false, nil
+}
+
+func (alone) Delete(context.Context, resource.ID, activities.Cascade) error { return nil }
+
+func (alone) Abort(context.Context, activities.Cascade) (activities.Aborted, error) {
+	return activities.Aborted{}, nil
+}
+
+func (alone) Wake(context.Context, activities.Change) (int, error) { return 0, nil }
+
+func (alone) WakeDeleting(context.Context, activities.Change, []resource.ID) (int, error) {
+	return 0, nil
+}
+
+func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {
+	return activities.Position{Granted: true}, nil
+}
+
+func (alone) End(context.Context, activities.Turn) error { return nil }
+
+func (alone) Frozen(context.Context, map[string]string) (activities.Freeze, bool, error) {
+	return activities.Freeze{}, false, nil
+}
+
+func (alone) Spend(context.Context, activities.Expense) (activities.Grant, error) {
+	return activities.Grant{Granted: true}, nil
+}
+
+func (alone) Spent(context.Context, string) (int, error) { return 0, nil }
+
+func (alone) ReadMemory(context.Context, resource.ID) (activities.WorkflowMemory, bool, error) {
+	return activities.WorkflowMemory{}, false, nil
+}
+
+func (alone) Confirm(context.Context, activities.Attempt) (activities.Standing, error) {
+	return activities.Standing{}, nil
+}

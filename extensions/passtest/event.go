@@ -1,0 +1,61 @@
+package passtest
+
+import (
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/workflows"
+)
+
+// happen makes an event happen.
+func (r *run) happen(e Event) {
+	if e.ID != "" {
+		patch := body(r.t, e.ID, e.Patch)
+		if err := r.sim.Patch(e.ID, patch); err != nil {
+			if err := r.sim.Put(e.ID, patch); err != nil {
+				r.t.Errorf("event after %s: %v", e.After, err)
+			}
+		}
+	}
+	if e.Do != nil {
+		e.Do(r.sim)
+	}
+	if e.Wakes {
+		r.wake(e)
+	}
+	if e.Apply != "" {
+		r.update(workflows.ApplyUpdate, workflows.ApplyInput{Desired: desired(r.t, e.Apply), By: user})
+	}
+	if e.Reconcile || e.Force {
+		r.update(workflows.ReconcileUpdate, workflows.ReconcileInput{Force: e.Force, Reason: "an event of the script", By: user})
+	}
+	if e.Delete {
+		r.update(workflows.DeleteUpdate, workflows.DeleteInput{By: user})
+	}
+}
+
+// user is the user of all requests.
+const user = "test@passtest"
+
+// wake notifies the workflow of a change of a managed resource.
+func (r *run) wake(e Event) {
+	id, err := resource.ParseID(e.ID)
+	if err != nil {
+		r.t.Errorf("event after %s wakes, and its ID is none: %v", e.After, err)
+		return
+	}
+	r.env.SignalWorkflow(workflows.WakeSignal, workflows.WakeInput{ID: id, State: "Ready", At: r.env.Now()})
+}
+
+// update sends an update and fails the test if it is refused.
+func (r *run) update(name string, input any) {
+	refused := func(err error) { r.t.Errorf("the update %s was refused: %v", name, err) }
+	r.env.UpdateWorkflow(name, "", &testsuite.TestUpdateCallback{
+		OnAccept: func() {}, OnReject: refused,
+		OnComplete: func(_ any, err error) {
+			if err != nil {
+				refused(err)
+			}
+		},
+	}, input)
+}
