@@ -164,7 +164,7 @@ func keepsOthers(desired resource.Desired) bool {
 
 func (a *Activities) requestWithoutBody(desired resource.Desired) extensions.Request {
 	return extensions.Request{
-		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion},
+		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion, Labels: desired.Labels},
 		Resolver: a.lookup, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
 		StatedOnly: desired.Put == resource.PutPatch,

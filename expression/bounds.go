@@ -26,7 +26,7 @@ const (
 	bytesPerCost = 10
 	// maxWork bounds the work of one call, so that it ends before the limit of the
 	// evaluation is looked at.
-	maxWork = maxCost * bytesPerCost
+	maxWork = MaxCost * bytesPerCost
 )
 
 // effort is what a call takes: work in bytes or items, and the size of the text or list

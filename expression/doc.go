@@ -3,5 +3,5 @@
 // ARM, and bounds for what one evaluation takes. It must not know which variables there
 // are, nor who writes expressions.
 //
-// An evaluation ends at maxCost units of CEL or with its context.
+// An evaluation ends at MaxCost units of CEL or with its context.
 package expression

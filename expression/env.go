@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -16,9 +17,9 @@ import (
 	"github.com/armature-io/armature/resource"
 )
 
-// maxCost bounds one evaluation in CEL's units. A condition on a body of some
+// MaxCost bounds one evaluation in CEL's units. A condition on a body of some
 // thousand properties costs a few thousand.
-const maxCost = 200_000
+const MaxCost = 200_000
 
 // interruptCheckFrequency is the number of loop steps between two checks of the
 // context.
@@ -123,12 +124,19 @@ func number(value, otherwise ref.Val) ref.Val {
 // Expression is a compiled condition or a part of a message.
 type Expression struct {
 	program cel.Program
+	text    string
+	tree    *ast.AST
+	// env and checked are what the program was made of.
+	env     *cel.Env
+	checked *cel.Ast
+	// line and column are the start of the expression in the text of a template, from 0.
+	line, column int
 }
 
 // Eval returns the value of the expression.
 func (e Expression) Eval(ctx context.Context, variables map[string]any) (ref.Val, error) {
 	value, _, err := e.program.ContextEval(ctx, variables)
-	return value, err
+	return value, withLimit(err)
 }
 
 // Problem is an error at a line and column of an expression, starting at 1.
@@ -144,17 +152,17 @@ func Compile(env *cel.Env, text string, want *cel.Type) (Expression, []Problem) 
 	if issues.Err() != nil {
 		var problems []Problem
 		for _, issue := range issues.Errors() {
-			problems = append(problems, Problem{Line: issue.Location.Line(), Column: issue.Location.Column() + 1, Message: issue.Message})
+			problems = append(problems, Problem{Line: issue.Location.Line(), Column: issue.Location.Column() + 1, Message: issue.Message + hint(env, issue.Message)})
 		}
 		return Expression{}, problems
 	}
 	if got := checked.OutputType(); want != nil && !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
 		return Expression{}, []Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the expression has type %s, want %s", got, want)}}
 	}
-	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(costs{weighed()}),
+	program, err := env.Program(checked, cel.CostLimit(MaxCost), cel.CostTracking(costs{weighed()}),
 		cel.InterruptCheckFrequency(interruptCheckFrequency), cel.CustomDecoratorV2(decorateAbsent), cel.CustomDecoratorV2(decorateBounds(env)))
 	if err != nil {
 		return Expression{}, []Problem{{Line: 1, Column: 1, Message: err.Error()}}
 	}
-	return Expression{program: program}, nil
+	return Expression{program: program, text: text, tree: checked.NativeRep(), env: env, checked: checked}, nil
 }

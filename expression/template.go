@@ -40,6 +40,7 @@ func NewTemplate(env *cel.Env, text string) (Template, []Problem) {
 			p.Line += line
 			problems = append(problems, p)
 		}
+		compiled.line, compiled.column = offsetPosition(text, offset+start+2)
 		t.expressions = append(t.expressions, compiled)
 		offset += start + 2 + end + 1
 		rest = rest[start+2+end+1:]
@@ -96,3 +97,6 @@ func (t Template) Render(ctx context.Context, vars map[string]any) (string, erro
 	b.WriteString(t.texts[len(t.texts)-1])
 	return b.String(), nil
 }
+
+// Expressions returns the expressions of the text, in its order.
+func (t Template) Expressions() []Expression { return t.expressions }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -111,6 +112,7 @@ func (l *linkCall) restoreInputs() error {
 // clone returns a copy of an object that shares only its ID.
 func clone(object resource.Object) resource.Object {
 	object.Desired, object.Observed = drift.Clone(object.Desired), drift.Clone(object.Observed)
+	object.Labels = maps.Clone(object.Labels)
 	return object
 }
 

@@ -20,6 +20,8 @@ type Object struct {
 	Desired map[string]any
 	// Observed is the body of the last GET, secret values masked.
 	Observed map[string]any
+	// Labels are those of the manifest; nil for a resource that is only read.
+	Labels map[string]string
 	// Freshness is the age of the observation ("read now", "read 12s ago");
 	// verdicts include it.
 	Freshness string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,21 +33,43 @@ type field struct {
 	node *yaml.Node
 }
 
-// source is one rule before compilation.
+// source is one rule before compilation: its scalars, and its lists and mappings.
 type source struct {
 	node   *yaml.Node
 	fields map[string]field
+	parts  map[string]*yaml.Node
 }
 
 func (s *source) text(name string) string { return s.fields[name].text }
 
+// has reports whether the rule states a field.
+func (s *source) has(name string) bool { return s.fieldNode(name) != nil }
+
+// fieldNode returns the value of a field of any kind, nil where it is not stated.
+func (s *source) fieldNode(name string) *yaml.Node {
+	if part := s.parts[name]; part != nil {
+		return part
+	}
+	return s.fields[name].node
+}
+
 // The fields of a file, of a rule and of a test.
 func fileFields() []string { return []string{"rules", "tests"} }
 func ruleFields() []string {
-	return []string{"name", "type", "at", "when", "block", "fail", "reason", "severity", "retry", "onlyBeforePut"}
+	return []string{
+		"name", "type", "at", "read", "when", "block", "fail", "reason", "severity", "retry", "onlyBeforePut",
+		"busy", "stopped", "path", "start", "code", "message", "advice", "set", "remove",
+	}
 }
+
+// structured returns the fields of a rule that are lists or mappings.
+func structured() []string { return []string{"read", "busy", "stopped", "code", "set", "remove"} }
+
 func testFields() []string {
-	return []string{"name", "rule", "desired", "observed", "owner", "forced", "want", "message"}
+	return []string{
+		"name", "rule", "desired", "observed", "owner", "reads", "payload", "error", "labels",
+		"id", "ownerName", "now", "forced", "want", "message", "reason",
+	}
 }
 
 // parse reads the YAML of a file and checks its fields.
@@ -64,7 +87,7 @@ func parse(name string, data []byte) *file {
 			break
 		}
 		if err != nil {
-			f.issues = append(f.issues, yamlIssue(name, err))
+			f.issues = append(f.issues, f.yamlIssue(err))
 			break
 		}
 		if len(document.Content) > 0 {
@@ -79,15 +102,26 @@ func parse(name string, data []byte) *file {
 
 // yamlIssue returns the issue for an error of the YAML library, with the line from
 // its text.
-func yamlIssue(name string, err error) Issue {
-	issue := Issue{File: name, Column: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
+func (f *file) yamlIssue(err error) Issue {
+	issue := Issue{File: f.name, Column: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
 	var line int
 	if _, scanned := fmt.Sscanf(issue.Message, "line %d:", &line); scanned == nil {
 		issue.Line = line
 		_, issue.Message, _ = strings.Cut(issue.Message, ": ")
 	}
+	for at := max(line-2, 0); at < min(line+1, len(f.lines)); at++ {
+		if unquotedNot.MatchString(f.lines[at]) {
+			issue.Line, issue.Message = at+1, issue.Message+"; "+quoteHint
+			break
+		}
+	}
 	return issue
 }
+
+// unquotedNot matches a value that YAML takes for a tag: when: !forced.
+var unquotedNot = regexp.MustCompile(`:\s+!`)
+
+const quoteHint = "quote an expression that begins with !, which is a tag in YAML: when: '!forced'"
 
 // report adds an issue at a node.
 func (f *file) report(node *yaml.Node, format string, args ...any) {
@@ -137,8 +171,16 @@ func (f *file) fields(node *yaml.Node, what string, known []string, take func(ke
 }
 
 func (f *file) rule(node *yaml.Node) {
-	rule := &source{node: node, fields: map[string]field{}}
+	rule := &source{node: node, fields: map[string]field{}, parts: map[string]*yaml.Node{}}
 	f.fields(node, "a rule", ruleFields(), func(key, value *yaml.Node) {
+		if slices.Contains(structured(), key.Value) {
+			rule.parts[key.Value] = value
+			return
+		}
+		if strings.HasPrefix(value.Tag, "!") && !strings.HasPrefix(value.Tag, "!!") {
+			f.report(value, "%s has the YAML tag %s; %s", key.Value, value.Tag, quoteHint)
+			return
+		}
 		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
 			f.report(value, "%s must be a string", key.Value)
 			return
@@ -147,6 +189,37 @@ func (f *file) rule(node *yaml.Node) {
 	})
 	if node.Kind == yaml.MappingNode {
 		f.rules = append(f.rules, rule)
+	}
+}
+
+// texts returns the texts of a list, or of one text.
+func (f *file) texts(what string, node *yaml.Node) []field {
+	items := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		items = node.Content
+	}
+	var found []field
+	for _, item := range items {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" || strings.TrimSpace(item.Value) == "" {
+			f.report(item, "%s must be a text or a list of texts", what)
+			continue
+		}
+		found = append(found, field{text: item.Value, node: item})
+	}
+	if len(items) == 0 {
+		f.report(node, "%s is an empty list", what)
+	}
+	return found
+}
+
+// entries calls take for the entries of a mapping from names to values.
+func (f *file) entries(what string, node *yaml.Node, take func(key, value *yaml.Node)) {
+	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
+		f.report(node, "%s must be a mapping with at least one entry", what)
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		take(node.Content[i], node.Content[i+1])
 	}
 }
 

@@ -24,23 +24,58 @@ type (
 		*rule
 		now func() time.Time
 	}
+	payloadRule struct {
+		*rule
+		now func() time.Time
+	}
+	errorRule struct{ *rule }
 )
 
 var (
 	_ extensions.PreReconciliationOwnerChecker = ownerRule{}
 	_ extensions.PreReconciliationChecker      = preRule{}
 	_ extensions.PostReconciliationChecker     = postRule{}
+	_ extensions.ARMResourceModifier           = payloadRule{}
+	_ extensions.ErrorClassifier               = errorRule{}
 )
 
-// link returns the rule as a link of its point.
+// link returns the rule as a link of its point, nil for a rule that states facts.
 func (r *rule) link(now func() time.Time) any {
 	switch r.at {
 	case atOwner:
 		return ownerRule{r, now}
 	case atPost:
 		return postRule{r, now}
+	case atPayload:
+		return payloadRule{r, now}
+	case atError:
+		return errorRule{r}
+	case atFacts:
+		return nil
 	}
 	return preRule{r, now}
+}
+
+// stops reads what the rule reads and evaluates its condition. It returns the message
+// and the options of a block, "" where the rule blocks nothing. waitsFor are resources to
+// wait for besides those that are read.
+func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver, waitsFor ...resource.ID) (string, []extensions.Option, error) {
+	vars := r.vars(in)
+	read, err := r.readAll(ctx, vars, resolver)
+	if err != nil {
+		return "", nil, err
+	}
+	if read.message != "" {
+		return read.message, read.options([]extensions.Option{extensions.WithReason(read.reason)}, waitsFor...), nil
+	}
+	applies, message, err := r.evaluate(ctx, vars)
+	if err != nil || !applies {
+		return "", nil, err
+	}
+	if message == "" {
+		message = "rule " + r.name
+	}
+	return message, read.options(r.options, waitsFor...), nil
 }
 
 // PreReconcileOwnerCheck blocks while the condition is true. It ignores a missing
@@ -50,37 +85,40 @@ func (r ownerRule) PreReconcileOwnerCheck(
 	next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	if owner.Exists() {
-		applies, message, err := r.evaluate(ctx, input{owner: owner, now: r.now()})
+		message, options, err := r.stops(ctx, input{owner: owner, now: r.now()}, resolver, owner.ID)
 		if err != nil {
 			return extensions.PreReconcileCheckResult{}, err
 		}
-		if applies {
-			return extensions.BlockReconcile(message, r.options...), nil
+		if message != "" {
+			return extensions.BlockReconcile(message, options...), nil
 		}
 	}
 	return next(ctx, owner, resolver, client, log)
 }
 
 // PreReconcileCheck blocks while the condition is true. A rule with onlyBeforePut
-// calls next first and blocks only a PUT.
+// blocks only where the rest of the chain requests a PUT.
 func (r preRule) PreReconcileCheck(
 	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	applies, message, err := r.evaluate(ctx, input{obj: obj, owner: owner, forced: extensions.Forced(ctx), now: r.now()})
-	if err != nil {
-		return extensions.PreReconcileCheckResult{}, err
-	}
-	if !applies {
-		return next(ctx, obj, owner, resolver, client, log)
-	}
+	var result extensions.PreReconcileCheckResult
+	var err error
 	if r.onlyBeforePut {
-		result, err := next(ctx, obj, owner, resolver, client, log)
-		if err != nil || result.Action() != resource.ActionProceed {
+		if result, err = next(ctx, obj, owner, resolver, client, log); err != nil || result.Action() != resource.ActionProceed {
 			return result, err
 		}
 	}
-	return extensions.BlockReconcile(message, r.options...), nil
+	message, options, err := r.stops(ctx, input{obj: obj, owner: owner, labels: labelsOf(obj), forced: extensions.Forced(ctx), now: r.now()}, resolver)
+	switch {
+	case err != nil:
+		return extensions.PreReconcileCheckResult{}, err
+	case message != "":
+		return extensions.BlockReconcile(message, options...), nil
+	case r.onlyBeforePut:
+		return result, nil
+	}
+	return next(ctx, obj, owner, resolver, client, log)
 }
 
 // PostReconcileCheck fails while the condition is true.
@@ -88,12 +126,12 @@ func (r postRule) PostReconcileCheck(
 	ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PostReconcileCheckFunc,
 ) (extensions.PostReconcileCheckResult, error) {
-	applies, message, err := r.evaluate(ctx, input{obj: obj, owner: owner, now: r.now()})
+	message, options, err := r.stops(ctx, input{obj: obj, owner: owner, labels: labelsOf(obj), now: r.now()}, resolver)
 	if err != nil {
 		return extensions.PostReconcileCheckResult{}, err
 	}
-	if applies {
-		return extensions.PostReconcileCheckResultFailure(message, r.options...), nil
+	if message != "" {
+		return extensions.PostReconcileCheckResultFailure(message, options...), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }

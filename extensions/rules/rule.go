@@ -1,30 +1,32 @@
 package rules
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/armature-io/armature/expression"
 	"github.com/armature-io/armature/extensions"
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // point is the step of a pass at which a rule is evaluated.
 type point string
 
 const (
-	atOwner point = "owner"
-	atPre   point = "pre"
-	atPost  point = "post"
+	atOwner   point = "owner"
+	atPre     point = "pre"
+	atPost    point = "post"
+	atError   point = "error"
+	atPayload point = "payload"
+	// atFacts is the point of a rule with busy or stopped, which is never evaluated: the
+	// default checks use its words.
+	atFacts point = "facts"
 )
 
 // rule is a compiled rule.
@@ -33,11 +35,30 @@ type rule struct {
 	file               string
 	line               int
 	at                 point
-	when               expression.Expression
-	message            expression.Template
-	options            []extensions.Option
+	reads              []read
+	// when is the condition; one without a program is true.
+	when    expression.Expression
+	message expression.Template
+	options []extensions.Option
+	// reason is the stated one, "" for none.
+	reason resource.Reason
 	// onlyBeforePut calls the rest of the chain first and blocks only a PUT.
 	onlyBeforePut bool
+	// failure is what an error has to be, and becomes, at error.
+	failure failureRule
+	// changes are what the rule does to the payload.
+	changes []change
+	// entry has the facts of a rule with busy or stopped.
+	entry extensions.Entry
+	// parts are all expressions with their positions, for the lint.
+	parts []part
+}
+
+// part is an expression, or those of a template, at a node of the file.
+type part struct {
+	what        string
+	node        *yaml.Node
+	expressions []expression.Expression
 }
 
 // ExtensionName returns the name of the rule for messages.
@@ -55,40 +76,64 @@ func (f *file) compileRule(s *source) *rule {
 	before := len(f.issues)
 	compiled := &rule{name: s.text("name"), resourceType: s.text("type"), file: f.name, line: s.node.Line}
 	f.checkIdentity(s)
-	message := f.message(s, compiled)
-	compiled.options = f.options(s)
-	switch s.text("onlyBeforePut") {
-	case "", "false":
-	case "true":
-		compiled.onlyBeforePut = true
-		if compiled.at != atPre {
-			f.report(s.fields["onlyBeforePut"].node, "onlyBeforePut is only valid at pre, where the PUT is decided")
-		}
-	default:
-		f.report(s.fields["onlyBeforePut"].node, "onlyBeforePut must be true or false")
-	}
-	env, err := environment(compiled.at)
-	if err != nil {
-		f.report(s.node, "the rule cannot be compiled: %v", err)
-		return nil
-	}
-	when, set := s.fields["when"]
-	if !set {
-		f.report(s.node, "the rule has no condition; add when (true applies always)")
+	f.setPoint(s, compiled)
+	f.checkFields(s, compiled.at)
+	f.setOptions(s, compiled)
+	if compiled.at == atFacts {
+		f.facts(s, compiled)
 	} else {
-		var problems []expression.Problem
-		compiled.when, problems = expression.Compile(env, when.text, cel.BoolType)
-		f.reportProblems("when", when.node, problems)
-	}
-	if message.node != nil {
-		var problems []expression.Problem
-		compiled.message, problems = expression.NewTemplate(env, message.text)
-		f.reportProblems("the message", message.node, problems)
+		f.expressions(s, compiled)
 	}
 	if len(f.issues) > before {
 		return nil
 	}
 	return compiled
+}
+
+// expressions compiles the reads, the condition and what follows from it.
+func (f *file) expressions(s *source, compiled *rule) {
+	f.reads(s, compiled)
+	env, err := environment(compiled.at, compiled.readNames())
+	if err != nil {
+		f.report(s.node, "the rule cannot be compiled: %v", err)
+		return
+	}
+	when, stated := s.fields["when"]
+	switch {
+	case stated:
+		compiled.when = f.condition(env, compiled, when)
+	case len(compiled.reads) == 0 && !slices.Contains([]point{atError, atPayload}, compiled.at):
+		f.report(s.node, "the rule has no condition; add when (true applies always)")
+	}
+	switch compiled.at {
+	case atError:
+		f.failure(env, s, compiled)
+	case atPayload:
+		f.changes(env, s, compiled)
+	default:
+		if message := f.message(s, compiled.at, stated); message.node != nil {
+			compiled.message = f.template(env, compiled, "the message", message)
+			if !stated && len(compiled.reads) > 0 {
+				f.report(message.node, "the message belongs to a condition; add when, or leave it out: what is read has messages of its own")
+			}
+		}
+	}
+}
+
+// condition compiles the condition of a rule.
+func (f *file) condition(env *cel.Env, compiled *rule, when field) expression.Expression {
+	made, problems := expression.Compile(env, when.text, cel.BoolType)
+	f.reportProblems("when", when.node, problems)
+	compiled.parts = append(compiled.parts, part{"when", when.node, []expression.Expression{made}})
+	return made
+}
+
+// template compiles a text with expressions.
+func (f *file) template(env *cel.Env, compiled *rule, what string, text field) expression.Template {
+	made, problems := expression.NewTemplate(env, text.text)
+	f.reportProblems(what, text.node, problems)
+	compiled.parts = append(compiled.parts, part{what, text.node, made.Expressions()})
+	return made
 }
 
 // reportProblems adds the problems of an expression at their positions in the file.
@@ -112,135 +157,82 @@ func (f *file) checkIdentity(s *source) {
 		f.report(s.node, "the rule has no type; add one such as Microsoft.Kusto/clusters")
 	case !typePattern.MatchString(typ.text):
 		f.report(typ.node, "%q is not a resource type such as Microsoft.Kusto/clusters", typ.text)
-	case !knownType(typ.text):
-		f.warnings = append(f.warnings, Issue{File: f.name, Line: typ.node.Line, Column: typ.node.Column,
-			Message: fmt.Sprintf("warning: unknown type %s%s; the rule is loaded anyway", typ.text, nearest.Suggest(typ.text, knownTypes()))})
+	default:
+		if !knownType(typ.text) {
+			f.warn(typ.node, "unknown type %s%s; the rule is loaded anyway", typ.text, didYouMean(types.Nearest(typ.text)))
+		}
 	}
 }
 
-// message returns the field with the rule's message and sets the rule's point.
-func (f *file) message(s *source, compiled *rule) field {
-	block, fail := s.fields["block"], s.fields["fail"]
+// warn adds a warning at a node.
+func (f *file) warn(node *yaml.Node, format string, args ...any) {
+	f.warnings = append(f.warnings, Issue{File: f.name, Line: node.Line, Column: node.Column, Message: "warning: " + fmt.Sprintf(format, args...)})
+}
+
+// didYouMean returns a suggestion, "" for none.
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " (did you mean " + name + "?)"
+}
+
+// setPoint sets the rule's point from at, or from the fields that only one point has.
+func (f *file) setPoint(s *source, compiled *rule) {
 	at := s.fields["at"]
 	compiled.at = point(at.text)
-	if !slices.Contains([]point{"", atOwner, atPre, atPost}, compiled.at) {
-		f.report(at.node, "at must be owner, pre or post, not %q", at.text)
+	if !slices.Contains([]point{"", atOwner, atPre, atPost, atError, atPayload}, compiled.at) {
+		f.report(at.node, "at must be owner, pre, post, error or payload, not %q", at.text)
 		compiled.at = ""
 	}
+	has := func(names ...string) bool { return slices.ContainsFunc(names, s.has) }
 	switch {
-	case block.node != nil && fail.node != nil:
-		f.report(fail.node, "a rule has either block or fail, not both")
-	case block.node == nil && fail.node == nil:
-		f.report(s.node, "the rule has no message; add block (not now) or fail (not ready yet)")
-	case block.node != nil && compiled.at == atPost:
-		f.report(block.node, "a rule at post needs fail, not block: the PUT is done")
-	case fail.node != nil && (compiled.at == atOwner || compiled.at == atPre):
-		f.report(fail.node, "a rule at %s needs block: fail is for rules at post", compiled.at)
-	}
-	message := block
-	if block.node == nil {
-		message = fail
-	}
-	switch {
-	case compiled.at == "" && block.node == nil && fail.node != nil:
+	case compiled.at != "":
+	case has("busy", "stopped"):
+		compiled.at = atFacts
+	case has("set", "remove"):
+		compiled.at = atPayload
+	case has("code", "advice"):
+		compiled.at = atError
+	case has("fail") && !has("block"):
 		compiled.at = atPost
-	case compiled.at == "":
+	default:
 		compiled.at = atPre
 	}
-	if message.node != nil && strings.TrimSpace(message.text) == "" {
-		f.report(message.node, "the message is empty; explain what the resource waits for")
-	}
-	return message
 }
 
-// options returns the severity, reason and retry class.
-func (f *file) options(s *source) []extensions.Option {
-	var options []extensions.Option
-	if severity := s.fields["severity"]; severity.node != nil {
-		switch resource.Severity(severity.text) {
-		case resource.SeverityInfo, resource.SeverityWarning, resource.SeverityError:
-			options = append(options, extensions.WithSeverity(resource.Severity(severity.text)))
-		default:
-			f.report(severity.node, "severity must be Info, Warning or Error, not %q", severity.text)
+// pointFields returns the fields that are valid only at some points, and where.
+func pointFields() map[string][]point {
+	checks := []point{atOwner, atPre, atPost}
+	return map[string][]point{
+		"read": {atOwner, atPre, atPost, atPayload}, "when": {atOwner, atPre, atPost, atError, atPayload},
+		"block": checks, "fail": checks, "severity": {atOwner, atPre, atPost, atPayload}, "reason": {atOwner, atPre, atPost, atError, atPayload},
+		"retry": {atOwner, atPre, atPost, atError, atPayload}, "onlyBeforePut": checks,
+		"busy": {atFacts}, "stopped": {atFacts}, "path": {atFacts}, "start": {atFacts}, "at": {atOwner, atPre, atPost, atError, atPayload},
+		"code": {atError}, "message": {atError}, "advice": {atError}, "set": {atPayload}, "remove": {atPayload},
+	}
+}
+
+// checkFields reports fields that have no effect at the rule's point.
+func (f *file) checkFields(s *source, at point) {
+	valid := pointFields()
+	for _, name := range ruleFields() {
+		points, limited := valid[name]
+		if node := s.fieldNode(name); node == nil || !limited || slices.Contains(points, at) {
+			continue
 		}
-	}
-	if reason := s.fields["reason"]; reason.node != nil {
-		if !reasonPattern.MatchString(reason.text) {
-			f.report(reason.node, "reason must be one word such as ChangeFreeze, not %q", reason.text)
+		if at == atFacts {
+			f.report(s.fieldNode(name), "%s is not valid beside busy or stopped, which state facts; write a rule of its own", name)
+			continue
 		}
-		options = append(options, extensions.WithReason(resource.Reason(reason.text)))
-	}
-	if retry := s.fields["retry"]; retry.node != nil {
-		switch resource.RetryClass(retry.text) {
-		case resource.RetryFast, resource.RetrySlow, resource.RetryVerySlow, resource.RetryNone:
-			options = append(options, extensions.WithRetry(resource.RetryClass(retry.text)))
-		default:
-			f.report(retry.node, "retry must be Fast, Slow, VerySlow or None, not %q", retry.text)
+		texts := make([]string, len(points))
+		for i, p := range points {
+			texts[i] = string(p)
 		}
-	}
-	return options
-}
-
-// environment returns the variables of expressions at a point.
-func environment(at point) (*cel.Env, error) {
-	variables := []cel.EnvOption{
-		cel.Variable("owner", cel.DynType), cel.Variable("ownerID", cel.StringType), cel.Variable("ownerName", cel.StringType),
-		cel.Variable("now", cel.TimestampType), cel.Variable("forced", cel.BoolType),
-	}
-	if at != atOwner {
-		variables = append(variables,
-			cel.Variable("desired", cel.DynType), cel.Variable("observed", cel.DynType),
-			cel.Variable("id", cel.StringType), cel.Variable("name", cel.StringType))
-	}
-	return expression.NewEnv(variables...)
-}
-
-// input is what a rule is evaluated for.
-type input struct {
-	obj, owner *resource.Object
-	forced     bool
-	now        time.Time
-}
-
-// vars returns the variables of the rule's expressions.
-func (r *rule) vars(in input) map[string]any {
-	body := func(object *resource.Object, desired bool) any {
-		switch {
-		case object == nil:
-			return types.NullValue
-		case desired:
-			return expression.Value(object.Desired)
+		where := "at " + strings.Join(texts, ", ")
+		if points[0] == atFacts {
+			where = "in a rule with busy or stopped and without at"
 		}
-		return expression.Value(object.Observed)
+		f.report(s.fieldNode(name), "%s is not valid in a rule at %s; it is valid %s", name, at, where)
 	}
-	vars := map[string]any{"owner": body(in.owner, false), "ownerID": "", "ownerName": "", "now": in.now, "forced": in.forced}
-	if in.owner != nil {
-		vars["ownerID"], vars["ownerName"] = in.owner.ID.String(), in.owner.ID.Name()
-	}
-	if r.at != atOwner {
-		vars["desired"], vars["observed"] = body(in.obj, true), body(in.obj, false)
-		vars["id"], vars["name"] = in.obj.ID.String(), in.obj.ID.Name()
-	}
-	return vars
-}
-
-// evaluate reports whether the condition of the rule is true, and returns the
-// message if it is.
-func (r *rule) evaluate(ctx context.Context, in input) (applies bool, message string, err error) {
-	vars := r.vars(in)
-	value, err := r.when.Eval(ctx, vars)
-	if err != nil {
-		return false, "", fmt.Errorf("evaluate the condition: %w", err)
-	}
-	result, ok := value.(types.Bool)
-	if !ok {
-		return false, "", fmt.Errorf("the condition evaluates to %s, not to true or false", expression.Text(value))
-	}
-	if result != types.True {
-		return false, "", nil
-	}
-	if message, err = r.message.Render(ctx, vars); err != nil {
-		return false, "", fmt.Errorf("fill in the message: %w", err)
-	}
-	return true, message, nil
 }

@@ -140,7 +140,7 @@ func TestIssues(t *testing.T) {
 		"two messages":      {"block and fail exclude each other", one("when: 'true'", "block: x", "fail: y"), []string{"either block or fail, not both"}},
 		"fail before":       {"fail is for post", one("at: pre", "when: 'true'", "fail: y"), []string{"r.yaml:6:11: a rule at pre needs block"}},
 		"block after":       {"block is for owner and pre", one("at: post", "when: 'true'", "block: y"), []string{"a rule at post needs fail"}},
-		"at":                {"three points", one("at: never", "when: 'true'", "block: y"), []string{`at must be owner, pre or post, not "never"`}},
+		"at":                {"five points", one("at: never", "when: 'true'", "block: y"), []string{`at must be owner, pre, post, error or payload, not "never"`}},
 		"severity":          {"three severities", one("when: 'true'", "block: y", "severity: Fatal"), []string{`severity must be Info, Warning or Error, not "Fatal"`}},
 		"retry":             {"four classes", one("when: 'true'", "block: y", "retry: soon"), []string{"retry must be Fast, Slow, VerySlow or None"}},
 		"reason":            {"one word", one("when: 'true'", "block: y", "reason: two words"), []string{"reason must be one word"}},

@@ -27,6 +27,7 @@ type Set struct {
 // snapshot is one state of the files.
 type snapshot struct {
 	byType map[string][]any
+	facts  map[string][]extensions.Entry
 	count  int
 	digest [sha256.Size]byte
 }
@@ -53,6 +54,11 @@ func (s *Set) Entry() extensions.Entry {
 // Links implements extensions.LinkSource.
 func (s *Set) Links(resourceType string) []any {
 	return s.current.Load().byType[strings.ToLower(resourceType)]
+}
+
+// Facts implements extensions.FactSource.
+func (s *Set) Facts(resourceType string) []extensions.Entry {
+	return s.current.Load().facts[strings.ToLower(resourceType)]
 }
 
 // Len returns the number of rules.
@@ -123,10 +129,14 @@ func (s *Set) read() (*snapshot, Issues, error) {
 	if len(issues) > 0 {
 		return nil, warnings, issues.sorted()
 	}
-	read := &snapshot{byType: map[string][]any{}, count: len(rules), digest: digest}
+	read := &snapshot{byType: map[string][]any{}, facts: map[string][]extensions.Entry{}, count: len(rules), digest: digest}
 	for _, r := range rules {
 		key := strings.ToLower(r.resourceType)
-		read.byType[key] = append(read.byType[key], r.link(s.now))
+		if link := r.link(s.now); link != nil {
+			read.byType[key] = append(read.byType[key], link)
+		} else {
+			read.facts[key] = append(read.facts[key], r.entry)
+		}
 	}
 	return read, warnings, nil
 }
@@ -152,11 +162,7 @@ func compileFiles(files []*file) (rules []*rule, warnings, issues Issues) {
 		}
 	}
 	for _, f := range files {
-		for _, test := range f.tests {
-			if names[test.Rule] == nil {
-				f.report(test.node, "test %q refers to rule %q, which does not exist", test.Name, test.Rule)
-			}
-		}
+		f.checkTests(names)
 		warnings, issues = append(warnings, f.warnings...), append(issues, f.issues...)
 	}
 	return rules, warnings, issues

@@ -1,10 +1,10 @@
 package rules
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -15,59 +15,97 @@ import (
 // Case is a test in a rule file: the expected result of one rule for given bodies.
 type Case struct {
 	Name, Rule string
-	// Desired, Observed and Owner are bodies, nil for none.
-	Desired, Observed, Owner map[string]any
-	Forced                   bool
-	// Want is block, fail or pass. Message is the expected message of a block or
-	// fail; "" is not compared.
-	Want, Message string
-	node          *yaml.Node
-	file          string
-}
-
-// Outcome is the result of a Case.
-type Outcome struct {
-	Case *Case
-	// Position is the file and line of the case.
-	Position string
-	// Failure explains how the result differs from the expected one; "" means that
-	// the case passed.
-	Failure string
+	// Desired, Observed, Owner and Payload are bodies, nil for none.
+	Desired, Observed, Owner, Payload map[string]any
+	// Reads are the bodies of what the rule reads by name; a body of nil is absent.
+	Reads map[string]map[string]any
+	// Failure is an error of ARM.
+	Failure map[string]any
+	Labels  map[string]string
+	// ID is the ID of the resource, OwnerName the last part of its owner's ID.
+	ID        resource.ID
+	OwnerName string
+	Now       time.Time
+	Forced    bool
+	// Want is block, fail or pass; at error also a retry class; with busy and stopped one
+	// of these. At payload it is the expected payload, WantPayload.
+	Want        string
+	WantPayload map[string]any
+	// Message and Reason are those of a block or fail; "" is not compared.
+	Message, Reason string
+	node            *yaml.Node
+	file            string
 }
 
 func (f *file) test(node *yaml.Node) {
-	c := &Case{node: node, file: f.name}
+	c := &Case{node: node, file: f.name, Now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
+	bodies := map[string]*map[string]any{
+		"desired": &c.Desired, "observed": &c.Observed, "owner": &c.Owner, "payload": &c.Payload, "error": &c.Failure,
+	}
+	texts := map[string]*string{"name": &c.Name, "rule": &c.Rule, "want": &c.Want, "message": &c.Message, "reason": &c.Reason, "ownerName": &c.OwnerName}
 	f.fields(node, "a test", testFields(), func(key, value *yaml.Node) {
-		switch key.Value {
-		case "desired":
-			c.Desired = f.body(key, value)
-		case "observed":
-			c.Observed = f.body(key, value)
-		case "owner":
-			c.Owner = f.body(key, value)
-		case "forced":
-			if err := value.Decode(&c.Forced); err != nil {
-				f.report(value, "forced must be true or false")
-			}
-		default:
-			texts := map[string]*string{"name": &c.Name, "rule": &c.Rule, "want": &c.Want, "message": &c.Message}
-			if value.Kind != yaml.ScalarNode {
-				f.report(value, "%s must be a string", key.Value)
-				return
-			}
-			*texts[key.Value] = value.Value
+		if body := bodies[key.Value]; body != nil {
+			*body = f.body(key, value)
+			return
 		}
+		if key.Value == "want" && value.Kind == yaml.MappingNode {
+			c.WantPayload = f.body(key, value)
+			return
+		}
+		if f.testInput(c, key, value) {
+			return
+		}
+		if value.Kind != yaml.ScalarNode {
+			f.report(value, "%s must be a string", key.Value)
+			return
+		}
+		*texts[key.Value] = value.Value
 	})
 	if node.Kind != yaml.MappingNode {
 		return
 	}
-	if !slices.Contains([]string{"block", "fail", "pass"}, c.Want) {
-		f.report(node, "want must be block, fail or pass, not %q", c.Want)
+	if wants := []string{"block", "fail", "pass", "busy", "stopped", "Fast", "Slow", "VerySlow", "None"}; c.WantPayload == nil && !slices.Contains(wants, c.Want) {
+		f.report(node, "want must be block, fail or pass, not %q; for a rule at error it may be a retry class, at payload a body, for facts busy or stopped", c.Want)
 	}
 	if c.Rule == "" {
 		f.report(node, "the test has no rule")
 	}
 	f.tests = append(f.tests, c)
+}
+
+// testInput sets an input of a test that is neither a body nor a text. It reports whether
+// the field is one.
+func (f *file) testInput(c *Case, key, value *yaml.Node) bool {
+	var err error
+	switch key.Value {
+	case "forced":
+		if value.Decode(&c.Forced) != nil {
+			f.report(value, "forced must be true or false")
+		}
+	case "labels":
+		if value.Decode(&c.Labels) != nil {
+			f.report(value, "labels must be a mapping of texts")
+		}
+	case "now":
+		if c.Now, err = time.Parse(time.RFC3339, value.Value); err != nil {
+			f.report(value, "now must be a time such as 2026-01-05T22:00:00Z, not %q", value.Value)
+		}
+	case "id":
+		if c.ID, err = resource.ParseID(value.Value); err != nil {
+			f.report(value, "id: %v", err)
+		}
+	case "reads":
+		c.Reads = map[string]map[string]any{}
+		f.entries("reads", value, func(name, value *yaml.Node) {
+			c.Reads[name.Value] = nil
+			if value.Tag != "!!null" {
+				c.Reads[name.Value] = f.body(name, value)
+			}
+		})
+	default:
+		return false
+	}
+	return true
 }
 
 // body returns a YAML mapping as it would be decoded from JSON.
@@ -89,60 +127,48 @@ func (f *file) body(key, value *yaml.Node) map[string]any {
 	return body
 }
 
-// Test runs the cases of a file or folder. The error is of type Issues if the
-// rules themselves are invalid.
-func Test(ctx context.Context, path string) ([]Outcome, Issues, error) {
-	files, _, err := readFiles(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	rules, warnings, issues := compileFiles(files)
-	if len(issues) > 0 {
-		return nil, warnings, issues.sorted()
-	}
-	byName := map[string]*rule{}
-	for _, r := range rules {
-		byName[r.name] = r
-	}
-	var outcomes []Outcome
-	for _, f := range files {
-		for _, c := range f.tests {
-			outcomes = append(outcomes, Outcome{
-				Case: c, Position: fmt.Sprintf("%s:%d", f.name, c.node.Line), Failure: c.run(ctx, byName[c.Rule]),
-			})
+// checkTests reports tests that name no rule, or that fit no rule of their point.
+func (f *file) checkTests(names map[string]*rule) {
+	for _, test := range f.tests {
+		r := names[test.Rule]
+		if r == nil {
+			f.report(test.node, "test %q refers to rule %q, which does not exist", test.Name, test.Rule)
+			continue
+		}
+		if r.name == "" {
+			continue // its own issues are reported
+		}
+		if wants := r.wants(); test.WantPayload != nil && r.at != atPayload || test.WantPayload == nil && !slices.Contains(wants, test.Want) {
+			f.report(test.node, "want of a test of rule %s, which is at %s, must be %s", r.name, r.at, strings.Join(wants, " or "))
+		}
+		for name := range test.Reads {
+			if !slices.Contains(r.readNames(), name) {
+				f.report(test.node, "rule %s reads nothing as %s", r.name, name)
+			}
+		}
+		if test.ID.IsZero() {
+			continue
+		}
+		if !strings.EqualFold(test.ID.Type(), r.resourceType) {
+			f.report(test.node, "id has type %s, but rule %s is for %s", test.ID.Type(), r.name, r.resourceType)
 		}
 	}
-	return outcomes, warnings, nil
 }
 
-// run evaluates one case and returns how it failed, "" if it passed.
-func (c *Case) run(ctx context.Context, r *rule) string {
-	id, owner, err := exampleIDs(r.resourceType)
-	if err != nil {
-		return err.Error()
+// wants returns what a test of the rule may want. At payload a body is valid too.
+func (r *rule) wants() []string {
+	switch r.at {
+	case atPost:
+		return []string{"fail", "pass"}
+	case atError:
+		return []string{"Fast", "Slow", "VerySlow", "None", "pass"}
+	case atPayload:
+		return []string{"block", "pass"}
+	case atFacts:
+		return []string{"busy", "stopped", "pass"}
 	}
-	in := input{
-		obj: &resource.Object{ID: id, Desired: c.Desired, Observed: c.Observed}, forced: c.Forced,
-		now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),
-	}
-	if c.Owner != nil {
-		in.owner = &resource.Object{ID: owner, Observed: c.Owner}
-	}
-	got, message := "pass", ""
-	if r.at != atOwner || in.owner != nil {
-		applies, text, err := r.evaluate(ctx, in)
-		if err != nil {
-			return err.Error()
-		}
-		if message = text; applies {
-			got = map[point]string{atOwner: "block", atPre: "block", atPost: "fail"}[r.at]
-		}
-	}
-	switch {
-	case got != c.Want:
-		return fmt.Sprintf("got %s %q, want %s", got, message, c.Want)
-	case c.Message != "" && message != c.Message:
-		return fmt.Sprintf("message %q, want %q", message, c.Message)
-	}
-	return ""
+	return []string{"block", "pass"}
 }
+
+// Position returns the file and line of the case.
+func (c *Case) Position() string { return fmt.Sprintf("%s:%d", c.file, c.node.Line) }

@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// statePaths are where a resource shows its state, if a rule with busy or stopped states
+// no path.
+func statePaths() []string { return []string{"properties.provisioningState", "properties.state"} }
+
+// facts compiles a rule with busy or stopped.
+func (f *file) facts(s *source, compiled *rule) {
+	paths := statePaths()
+	if path := s.fields["path"]; path.node != nil {
+		paths = []string{path.text}
+		if _, err := resource.ParsePath(path.text); err != nil {
+			f.report(path.node, "%v", err)
+		}
+	}
+	entry := extensions.Entry{Type: compiled.resourceType}
+	for _, path := range paths {
+		if node := s.parts["busy"]; node != nil {
+			state := extensions.BlockingState{Path: path}
+			for _, word := range f.texts("busy", node) {
+				state.States = append(state.States, word.text)
+			}
+			entry.Busy = append(entry.Busy, state)
+		}
+		if node := s.parts["stopped"]; node != nil {
+			for _, word := range f.texts("stopped", node) {
+				entry.Stopped = append(entry.Stopped, extensions.StoppedState{
+					Path: path, State: word.text, Start: startText(s.text("start")), HoldsReferences: true,
+				})
+			}
+		}
+	}
+	if s.has("start") && !s.has("stopped") {
+		f.report(s.fieldNode("start"), "start is only valid beside stopped")
+	}
+	compiled.entry = entry
+}
+
+// startText completes "start it ...".
+func startText(stated string) string {
+	if stated == "" {
+		return "with the start action of its type"
+	}
+	return stated
+}
