@@ -2,11 +2,9 @@ package extensions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -37,10 +35,14 @@ const (
 // can name one that does not return.
 type call struct {
 	point string
-	mu    sync.Mutex
+	// calledTwice reports whether a link calls next twice for the first time.
+	calledTwice func(link any) bool
+	mu          sync.Mutex
 	// running are the links that were called and have not returned, the innermost
 	// last.
 	running []any
+	// classifiedBy is the classifier that changed the class or the text of an error.
+	classifiedBy any
 }
 
 // innermost returns the innermost running link, nil for none.
@@ -60,6 +62,9 @@ type linkCall struct {
 	// objects are the inputs of the link, before are copies of them.
 	objects []*resource.Object
 	before  []resource.Object
+	// nexts counts the calls of next, misuse is the first one with wrong objects.
+	nexts  int
+	misuse error
 }
 
 // enter records that a link starts with some inputs; nil inputs are ignored. The
@@ -82,17 +87,19 @@ func (c *call) enter(link any, objects ...*resource.Object) *linkCall {
 // because it recovers.
 func (l *linkCall) finish(err *error) {
 	if value := recover(); value != nil {
-		*err = &panicError{point: l.point, link: l.link, value: value, stack: debug.Stack()}
+		*err = &panicError{point: l.point, link: l.link, value: value, stack: debug.Stack(), at: panicPosition(l.link)}
 	}
 	changed := l.restoreInputs()
-	switch {
-	case *err == nil && changed != nil:
-		*err = &linkError{link: nil, err: changed}
-	case *err != nil && !isNamed(*err):
-		*err = &linkError{link: l.link, err: *err}
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	switch {
+	case l.misuse != nil:
+		*err = l.misuse
+	case *err == nil && changed != nil:
+		*err = &linkError{link: l.link, point: l.point, err: changed, named: true}
+	case *err != nil && !isNamed(*err):
+		*err = &linkError{link: l.link, point: l.point, err: l.checkCarried(*err)}
+	}
 	l.running = l.running[:len(l.running)-1]
 }
 
@@ -131,6 +138,20 @@ func cloneForLinks[L any](links []L, object *resource.Object) *resource.Object {
 type hangingCalls struct {
 	mu    sync.Mutex
 	calls map[string]int
+	// doubles has the links that called next twice in one call.
+	doubles map[string]bool
+}
+
+// firstDouble records that a link called next twice and reports whether that is new.
+func (h *hangingCalls) firstDouble(link any) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	name := nameOf(link)
+	if h.doubles[name] {
+		return false
+	}
+	h.doubles[name] = true
+	return true
 }
 
 func (h *hangingCalls) add(name string, n int) {
@@ -151,14 +172,15 @@ func (h *hangingCalls) tooMany(name string) bool {
 // goroutine of their own, so that one that ignores its context cannot delay the
 // step; the error then names it. The default alone is called directly.
 func runChain[L, T any](ctx context.Context, r *Registry, point string, links []L, run func(context.Context, *call) (T, error)) (T, error) {
-	c := &call{point: point}
+	c := &call{point: point, calledTwice: r.hanging.firstDouble}
 	if len(links) == 0 {
 		return run(ctx, c)
 	}
 	var zero T
 	for _, link := range links {
 		if name := nameOf(link); r.hanging.tooMany(name) {
-			return zero, fmt.Errorf("%s is not called in %s: %d earlier calls of it have not returned", name, point, maxHangingCalls)
+			return zero, &linkError{link: link, point: point, named: true,
+				err: fmt.Errorf("%s is not called in %s: %d earlier calls of it have not returned", name, point, maxHangingCalls)}
 		}
 	}
 	type result struct {
@@ -172,7 +194,7 @@ func runChain[L, T any](ctx context.Context, r *Registry, point string, links []
 		// Each link has its own recovery; this one is for the defaults.
 		defer func() {
 			if value := recover(); value != nil {
-				got.err = &panicError{point: point, link: c, value: value, stack: debug.Stack()}
+				got.err = &panicError{point: point, value: value, stack: debug.Stack(), at: panicPosition(nil)}
 			}
 		}()
 		got.value, got.err = run(ctx, c)
@@ -197,47 +219,5 @@ func runChain[L, T any](ctx context.Context, r *Registry, point string, links []
 		<-done
 		r.hanging.add(name, -1)
 	}()
-	return zero, fmt.Errorf("%s did not return from %s in time: %w", name, point, ctx.Err())
-}
-
-// linkError is an error of one link: the innermost that returned it.
-type linkError struct {
-	link any
-	err  error
-}
-
-// Error returns the text with the name of the link.
-func (e *linkError) Error() string {
-	if e.link == nil {
-		return e.err.Error() // it names the link itself
-	}
-	return nameOf(e.link) + ": " + e.err.Error()
-}
-
-// Unwrap returns the link's own error.
-func (e *linkError) Unwrap() error { return e.err }
-
-// panicError is a recovered panic of one link.
-type panicError struct {
-	point string
-	link  any
-	value any
-	stack []byte
-}
-
-// Error returns a text that names the link, so that its author can be found; the
-// stack goes to the log. It omits the panic value of a modifier, which may contain
-// a secret of the payload.
-func (e *panicError) Error() string {
-	if _, harmless := e.value.(runtime.Error); e.point == modifyPoint && !harmless {
-		return fmt.Sprintf("%s panicked in %s", nameOf(e.link), e.point)
-	}
-	return fmt.Sprintf("%s panicked in %s: %v", nameOf(e.link), e.point, e.value)
-}
-
-// isNamed reports whether an error names its link already.
-func isNamed(err error) bool {
-	_, named := errors.AsType[*linkError](err)
-	_, panicked := errors.AsType[*panicError](err)
-	return named || panicked
+	return zero, &linkError{link: link, point: point, named: true, err: fmt.Errorf("%s did not return from %s in time: %w", name, point, ctx.Err())}
 }

@@ -136,7 +136,10 @@ func TestResultsBecomeVerdicts(t *testing.T) {
 				if !strings.Contains(got.Message, c.message) {
 					t.Errorf("%s check, %s: message %q", step, c.reason, got.Message)
 				}
-				got.Message = ""
+				if want := "extensions_test.tracer.PreReconcile"; !strings.HasPrefix(got.Origin, want) {
+					t.Errorf("%s check, %s: origin %q, want %s...", step, c.reason, got.Origin, want)
+				}
+				got.Message, got.Origin = "", ""
 				if diff := cmp.Diff(c.want, got); diff != "" {
 					t.Errorf("%s check, %s (-want +got)\n%s", step, c.reason, diff)
 				}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
@@ -43,11 +41,11 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 	links := implementing[PreReconciliationOwnerChecker](r.links(req.resourceType()))
 	last := defaultOwnerChecker{registry: r, id: req.Object.ID, note: req.OwnerNote}
 	result, err := runChain(ctx, r, ownerCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
-		check := chain(links, PreReconcileOwnerCheckFunc(last.check), c.bindOwnerCheck)
+		check := chain(links, last.ofDefault(), c.bindOwnerCheck)
 		return check(ctx, cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
-		return failedCheck(ctx, req.log(), ownerCheckPoint, err)
+		return failedCheck(ctx, req, ownerCheckPoint, err)
 	}
 	verdict := result.verdict
 	if verdict.Action == resource.ActionBlock && req.Owner != nil {
@@ -62,12 +60,20 @@ func (r *Registry) checkOwner(ctx context.Context, req Request) resource.Verdict
 func (c *call) bindOwnerCheck(link PreReconciliationOwnerChecker, next PreReconcileOwnerCheckFunc) PreReconcileOwnerCheckFunc {
 	return func(ctx context.Context, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PreReconcileCheckResult, err error) {
-		defer c.enter(link, owner).finish(&err)
-		result, err = link.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, next)
+		l := c.enter(link, owner)
+		defer l.finish(&err)
+		result, err = link.PreReconcileOwnerCheck(ctx, owner, resolver, client, log, func(
+			ctx context.Context, passed *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
+		) (PreReconcileCheckResult, error) {
+			if err := l.passOn(ctx, log, []*resource.Object{owner}, []*resource.Object{passed}); err != nil {
+				return PreReconcileCheckResult{}, err
+			}
+			return next(ctx, passed, resolver, client, log)
+		})
 		if err == nil && result.Action() != resource.ActionProceed && result.Action() != resource.ActionBlock {
 			err = fmt.Errorf("it returned %q in %s; only proceed and block are valid", result.Action(), ownerCheckPoint)
 		}
-		return result, err
+		return claimPre(l, result, err)
 	}
 }
 
@@ -77,16 +83,15 @@ func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PreReconciliationChecker](r.links(req.resourceType()))
 	last := defaultPreChecker{registry: r, request: req}
 	result, err := runChain(withForce(ctx, req.Force), r, preCheckPoint, links, func(ctx context.Context, c *call) (PreReconcileCheckResult, error) {
-		check := chain(links, PreReconcileCheckFunc(last.check), c.bindPreCheck)
+		check := chain(links, last.ofDefault(), c.bindPreCheck)
 		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
-		return logVerdict(ctx, req, preCheckPoint, failedCheck(ctx, req.log(), preCheckPoint, err))
+		return logVerdict(ctx, req, preCheckPoint, failedCheck(ctx, req, preCheckPoint, err))
 	}
 	verdict := result.verdict
 	if verdict.Action == resource.ActionProceed && !result.compared {
 		verdict.Create = !req.Object.Exists()
-		verdict.Message = "An extension requested a PUT without a comparison"
 	}
 	return logVerdict(ctx, req, preCheckPoint, verdict)
 }
@@ -94,12 +99,26 @@ func (r *Registry) PreCheck(ctx context.Context, req Request) resource.Verdict {
 func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileCheckFunc) PreReconcileCheckFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PreReconcileCheckResult, err error) {
-		defer c.enter(link, obj, owner).finish(&err)
-		result, err = link.PreReconcileCheck(ctx, obj, owner, resolver, client, log, next)
+		l := c.enter(link, obj, owner)
+		defer l.finish(&err)
+		result, err = link.PreReconcileCheck(ctx, obj, owner, resolver, client, log, func(
+			ctx context.Context, passed, passedOwner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
+		) (PreReconcileCheckResult, error) {
+			if err := l.passOn(ctx, log, []*resource.Object{obj, owner}, []*resource.Object{passed, passedOwner}); err != nil {
+				return PreReconcileCheckResult{}, err
+			}
+			return next(ctx, passed, passedOwner, resolver, client, log)
+		})
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", preCheckPoint)
 		}
-		return result, err
+		if err == nil && !result.claimed && result.Action() == resource.ActionProceed {
+			result.verdict.Message = nameOf(link) + " requested a PUT without a comparison"
+			if l.didNotCallNext() {
+				result.verdict.Message += ": it did not call next"
+			}
+		}
+		return claimPre(l, result, err)
 	}
 }
 
@@ -108,11 +127,11 @@ func (c *call) bindPreCheck(link PreReconciliationChecker, next PreReconcileChec
 func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict {
 	links := implementing[PostReconciliationChecker](r.links(req.resourceType()))
 	result, err := runChain(ctx, r, postCheckPoint, links, func(ctx context.Context, c *call) (PostReconcileCheckResult, error) {
-		check := chain(links, PostReconcileCheckFunc(r.defaultPostCheck), c.bindPostCheck)
+		check := chain(links, r.ofDefaultPostCheck(), c.bindPostCheck)
 		return check(ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
-		return logVerdict(ctx, req, postCheckPoint, failedCheck(ctx, req.log(), postCheckPoint, err))
+		return logVerdict(ctx, req, postCheckPoint, failedCheck(ctx, req, postCheckPoint, err))
 	}
 	return logVerdict(ctx, req, postCheckPoint, result.verdict)
 }
@@ -120,10 +139,21 @@ func (r *Registry) PostCheck(ctx context.Context, req Request) resource.Verdict 
 func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileCheckFunc) PostReconcileCheckFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (result PostReconcileCheckResult, err error) {
-		defer c.enter(link, obj, owner).finish(&err)
-		result, err = link.PostReconcileCheck(ctx, obj, owner, resolver, client, log, next)
+		l := c.enter(link, obj, owner)
+		defer l.finish(&err)
+		result, err = link.PostReconcileCheck(ctx, obj, owner, resolver, client, log, func(
+			ctx context.Context, passed, passedOwner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
+		) (PostReconcileCheckResult, error) {
+			if err := l.passOn(ctx, log, []*resource.Object{obj, owner}, []*resource.Object{passed, passedOwner}); err != nil {
+				return PostReconcileCheckResult{}, err
+			}
+			return next(ctx, passed, passedOwner, resolver, client, log)
+		})
 		if err == nil && result.Action() == "" {
 			err = fmt.Errorf("it returned no result in %s", postCheckPoint)
+		}
+		if err == nil && result.claim(&result.verdict, originOf(link, postCheckPoint)) {
+			err = checkResult(postCheckPoint, result.verdict)
 		}
 		return result, err
 	}
@@ -132,14 +162,16 @@ func (c *call) bindPostCheck(link PostReconciliationChecker, next PostReconcileC
 // failedCheck returns the verdict for an error of a chain. An error that carries
 // a condition becomes that condition. Any other is a failed check, not a failed
 // resource: Warning, retried slowly.
-func failedCheck(ctx context.Context, log *slog.Logger, point string, err error) resource.Verdict {
+func failedCheck(ctx context.Context, req Request, point string, err error) resource.Verdict {
 	if panicked, ok := errors.AsType[*panicError](err); ok {
-		log.ErrorContext(ctx, "extension panicked", "point", point, "extension", fmt.Sprintf("%T", panicked.link), "stack", string(panicked.stack))
+		req.log().ErrorContext(ctx, "extension panicked", "id", req.Object.ID.String(), "point", point,
+			"extension", fmt.Sprintf("%T", panicked.link), "at", panicked.at, "stack", string(panicked.stack))
 	}
 	if verdict, ok := VerdictOf(err); ok {
 		return verdict
 	}
 	verdict := resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, fmt.Sprintf("The check %s failed: %v", point, err))
+	verdict.Origin = OriginOf(err)
 	return withARMError(verdict, err)
 }
 
@@ -164,7 +196,7 @@ func logVerdict(ctx context.Context, req Request, point string, verdict resource
 		level = slog.LevelWarn
 	}
 	req.log().Log(ctx, level, "verdict of "+point,
-		"id", req.Object.ID.String(), "action", string(verdict.Action), "reason", string(verdict.Reason), "message", verdict.Message)
+		"id", req.Object.ID.String(), "action", string(verdict.Action), "reason", string(verdict.Reason), "message", verdict.Message, "origin", verdict.Origin)
 	return verdict
 }
 
@@ -181,21 +213,26 @@ func sanitize(verdict resource.Verdict) resource.Verdict {
 	if runes := []rune(verdict.Message); len(runes) > maxMessageRunes {
 		verdict.Message = string(runes[:maxMessageRunes-1]) + "…"
 	}
-	if reason := string(verdict.Reason); len(reason) > maxReasonBytes || !utf8.ValidString(reason) || strings.ContainsFunc(reason, unicode.IsSpace) {
+	if verdict.Reason != "" && !isReason(verdict.Reason) {
 		verdict.Reason = resource.ReasonFailed
 	}
-	if verdict.Actor = strings.ToValidUTF8(verdict.Actor, "?"); len(verdict.Actor) > maxReasonBytes {
-		verdict.Actor = strings.ToValidUTF8(verdict.Actor[:maxReasonBytes], "")
-	}
-	switch verdict.Severity {
-	case resource.SeverityNone, resource.SeverityInfo, resource.SeverityWarning, resource.SeverityError:
-	default:
+	verdict.Origin = cutBytes(verdict.Origin, maxOriginBytes)
+	verdict.Actor = cutBytes(verdict.Actor, maxReasonBytes)
+	if !isSeverity(verdict.Severity) {
 		verdict.Severity = resource.SeverityWarning
 	}
 	if verdict.Stops() && !isRetryClass(verdict.Class) {
 		verdict.Class = resource.RetrySlow
 	}
 	return verdict
+}
+
+// cutBytes returns a text as valid UTF-8 of at most limit bytes.
+func cutBytes(text string, limit int) string {
+	if text = strings.ToValidUTF8(text, "?"); len(text) > limit {
+		return strings.ToValidUTF8(text[:limit], "")
+	}
+	return text
 }
 
 // isRetryClass reports whether a retry class is one of the four.

@@ -30,7 +30,7 @@ func New(entries ...Entry) (*Registry, error) {
 		}
 	}
 	r := &Registry{
-		entries: slices.Clone(entries), leaves: map[string]bool{}, recreations: map[string]Recreation{}, hanging: &hangingCalls{calls: map[string]int{}},
+		entries: slices.Clone(entries), leaves: map[string]bool{}, recreations: map[string]Recreation{}, hanging: &hangingCalls{calls: map[string]int{}, doubles: map[string]bool{}},
 	}
 	for _, entry := range entries {
 		if entry.Leaf {

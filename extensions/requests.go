@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/arm"
@@ -27,7 +29,7 @@ func (r *Registry) Modify(ctx context.Context, req Request, payload map[string]a
 		return modify(ctx, drift.Clone(payload), cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), r.resolver(req), req.Client, req.log())
 	})
 	if err != nil {
-		verdict := logVerdict(ctx, req, modifyPoint, failedCheck(ctx, req.log(), modifyPoint, err))
+		verdict := logVerdict(ctx, req, modifyPoint, failedCheck(ctx, req, modifyPoint, err))
 		return nil, &verdict
 	}
 	return modified, nil
@@ -42,13 +44,28 @@ func unmodified(
 func (c *call) bindModifier(link ARMResourceModifier, next ARMResourceModifierFunc) ARMResourceModifierFunc {
 	return func(ctx context.Context, payload map[string]any, obj, owner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 	) (modified map[string]any, err error) {
-		defer c.enter(link, obj, owner).finish(&err)
-		modified, err = link.ModifyARMResource(ctx, payload, obj, owner, resolver, client, log, next)
-		if err == nil && modified == nil {
-			err = fmt.Errorf("it returned no payload in %s", modifyPoint)
+		l := c.enter(link, obj, owner)
+		defer l.finish(&err)
+		envelope := map[string]any{"id": payload["id"], "name": payload["name"], "type": payload["type"]}
+		modified, err = link.ModifyARMResource(ctx, payload, obj, owner, resolver, client, log, func(
+			ctx context.Context, payload map[string]any, passed, passedOwner *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
+		) (map[string]any, error) {
+			if err := l.passOn(ctx, log, []*resource.Object{obj, owner}, []*resource.Object{passed, passedOwner}); err != nil {
+				return nil, err
+			}
+			return next(ctx, payload, passed, passedOwner, resolver, client, log)
+		})
+		if err != nil {
+			return modified, err
 		}
-		if _, failed := json.Marshal(modified); err == nil && failed != nil {
-			err = fmt.Errorf("it returned a payload in %s that is not valid JSON", modifyPoint)
+		if modified == nil {
+			return nil, fmt.Errorf("it returned no payload in %s", modifyPoint)
+		}
+		if _, failed := json.Marshal(modified); failed != nil {
+			return nil, fmt.Errorf("it returned a payload in %s that is not valid JSON", modifyPoint)
+		}
+		if obj != nil {
+			err = checkPayload(obj.ID, envelope, modified)
 		}
 		return modified, err
 	}
@@ -64,14 +81,24 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 	links := implementing[ErrorClassifier](r.links(resourceType))
 	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
 	defer cancel()
-	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (ErrorDetails, error) {
+	type classified struct {
+		ErrorDetails
+		by any
+	}
+	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (classified, error) {
 		own := *failure
-		return chain(links, ErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, apiVersion, log)
+		own.Details = slices.Clone(failure.Details)
+		details, err := chain(links, ErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, apiVersion, log)
+		return classified{details, c.classifiedBy}, err
 	})
+	origin := OriginOf(err)
+	if details.by != nil {
+		origin = originOf(details.by, classifyPoint)
+	}
 	if err != nil {
 		// A broken classifier must not hide the error of ARM.
 		log.WarnContext(ctx, "error classifier failed", "type", resourceType, "error", err)
-		details, _ = defaultClassify(ctx, failure, apiVersion, log)
+		details.ErrorDetails, _ = defaultClassify(ctx, failure, apiVersion, log)
 		details.Message += fmt.Sprintf(" (its classifier failed: %v)", err)
 	}
 	message, actor := details.Message, ""
@@ -85,7 +112,7 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 		message += fmt.Sprintf(" (ARM request ID %s)", failure.RequestID)
 	}
 	verdict := withARMError(resource.Fail(resource.Reason(details.Code), details.Class, message), failure)
-	verdict.Actor = actor
+	verdict.Actor, verdict.Origin = actor, cutBytes(origin, maxOriginBytes)
 	return verdict
 }
 
@@ -111,10 +138,32 @@ func refusalAdvice() map[arm.Refusal]advice {
 
 func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {
 	return func(ctx context.Context, failure *arm.Error, apiVersion string, log *slog.Logger) (details ErrorDetails, err error) {
-		defer c.enter(link).finish(&err)
-		details, err = link.ClassifyError(ctx, failure, apiVersion, log, next)
-		if err == nil && !isRetryClass(details.Class) {
+		l := c.enter(link)
+		defer l.finish(&err)
+		before, inner := *failure, ErrorDetails{}
+		before.Details = slices.Clone(failure.Details)
+		details, err = link.ClassifyError(ctx, failure, apiVersion, log, func(
+			ctx context.Context, passed *arm.Error, apiVersion string, log *slog.Logger,
+		) (ErrorDetails, error) {
+			if passed == nil {
+				return ErrorDetails{}, fmt.Errorf("it called next in %s with nil instead of the error; pass on what the link was called with", classifyPoint)
+			}
+			var err error
+			inner, err = next(ctx, passed, apiVersion, log)
+			return inner, err
+		})
+		if changed := !reflect.DeepEqual(before, *failure); changed {
+			*failure = before
+			return details, fmt.Errorf("it changed the error in %s; change the ErrorDetails that next returns", classifyPoint)
+		}
+		switch {
+		case err != nil:
+		case !isRetryClass(details.Class):
 			err = fmt.Errorf("it returned the unknown retry class %q in %s", details.Class, classifyPoint)
+		case details != inner && details.Code != inner.Code && !isReason(resource.Reason(details.Code)):
+			err = fmt.Errorf("it returned the invalid code %q in %s; use one word", cut(details.Code), classifyPoint)
+		case details != inner:
+			l.classifiedBy = link
 		}
 		return details, err
 	}
@@ -159,8 +208,16 @@ func (r *Registry) Delete(ctx context.Context, req Request, next func(ctx contex
 
 func (c *call) bindDeleter(link Deleter, next DeleterFunc) DeleterFunc {
 	return func(ctx context.Context, obj *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (err error) {
-		defer c.enter(link, obj).finish(&err)
-		return link.Delete(ctx, obj, resolver, client, log, next)
+		l := c.enter(link, obj)
+		defer l.finish(&err)
+		return link.Delete(ctx, obj, resolver, client, log, func(
+			ctx context.Context, passed *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
+		) error {
+			if err := l.passOn(ctx, log, []*resource.Object{obj}, []*resource.Object{passed}); err != nil {
+				return err
+			}
+			return next(ctx, passed, resolver, client, log)
+		})
 	}
 }
 
@@ -179,8 +236,14 @@ func (r *Registry) Import(ctx context.Context, req Request) (ImportResult, error
 
 func (c *call) bindImporter(link Importer, next ImporterFunc) ImporterFunc {
 	return func(ctx context.Context, obj, owner *resource.Object, log *slog.Logger) (result ImportResult, err error) {
-		defer c.enter(link, obj, owner).finish(&err)
-		return link.Import(ctx, obj, owner, log, next)
+		l := c.enter(link, obj, owner)
+		defer l.finish(&err)
+		return link.Import(ctx, obj, owner, log, func(ctx context.Context, passed, passedOwner *resource.Object, log *slog.Logger) (ImportResult, error) {
+			if err := l.passOn(ctx, log, []*resource.Object{obj, owner}, []*resource.Object{passed, passedOwner}); err != nil {
+				return ImportResult{}, err
+			}
+			return next(ctx, passed, passedOwner, log)
+		})
 	}
 }
 
@@ -198,7 +261,7 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, cloneForLinks(links, req.Object), req.log())
 	})
 	if err != nil {
-		verdict := logVerdict(ctx, req, successPoint, failedCheck(ctx, req.log(), successPoint, err))
+		verdict := logVerdict(ctx, req, successPoint, failedCheck(ctx, req, successPoint, err))
 		return &verdict
 	}
 	return nil
@@ -206,7 +269,13 @@ func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
 
 func (c *call) bindSuccess(link SuccessfulCreationHandler, next SuccessfulCreationHandlerFunc) SuccessfulCreationHandlerFunc {
 	return func(ctx context.Context, obj *resource.Object, log *slog.Logger) (err error) {
-		defer c.enter(link, obj).finish(&err)
-		return link.Success(ctx, obj, log, next)
+		l := c.enter(link, obj)
+		defer l.finish(&err)
+		return link.Success(ctx, obj, log, func(ctx context.Context, passed *resource.Object, log *slog.Logger) error {
+			if err := l.passOn(ctx, log, []*resource.Object{obj}, []*resource.Object{passed}); err != nil {
+				return err
+			}
+			return next(ctx, passed, log)
+		})
 	}
 }

@@ -24,6 +24,8 @@ func (l worker) fail() error {
 		panic("planted-secret")
 	case "error":
 		return errors.New("out of order")
+	case "notyet":
+		return extensions.NotYet("wait for the approval")
 	}
 	return nil
 }
@@ -46,6 +48,9 @@ func (l worker) ClassifyError(ctx context.Context, err *arm.Error, apiVersion st
 		return extensions.ErrorDetails{}, err
 	}
 	details, failed := next(ctx, err, apiVersion, log)
+	if l.mode == "pass" {
+		return details, failed
+	}
 	details.Class = resource.RetryNone
 	return details, failed
 }
@@ -132,6 +137,9 @@ func TestClassify(t *testing.T) {
 	throttled, unknown, broken := bare, bare, verdict(resource.RetryFast, resource.SeverityWarning)
 	throttled.Reason, throttled.Message = resource.ReasonThrottled, "ARM returned status 429 without a message"
 	unknown.Reason, unknown.Message = resource.ReasonUnknownError, "ARM returned status 400 without a message"
+	broken.Origin = "extensions_test.worker.ClassifyError"
+	patched := verdict(resource.RetryNone, resource.SeverityError)
+	patched.Origin = "extensions_test.worker.ClassifyError"
 	broken.Message = "The cluster is busy. (its classifier failed: extension extensions_test.worker: out of order) (ARM request ID r1)"
 	cases := map[string]struct {
 		reason  string
@@ -144,7 +152,7 @@ func TestClassify(t *testing.T) {
 		"very slow": {"the table's class", nil, failure(arm.ClassVerySlow), verdict(resource.RetryVerySlow, resource.SeverityWarning)},
 		"conflict":  {"a conflict is retried", nil, failure(arm.ClassConflict), verdict(resource.RetrySlow, resource.SeverityWarning)},
 		"fatal":     {"class None stops the retries", nil, failure(arm.ClassNone), verdict(resource.RetryNone, resource.SeverityError)},
-		"patched":   {"the type's classifier replaces the class", []string{"patch"}, failure(arm.ClassSlow), verdict(resource.RetryNone, resource.SeverityError)},
+		"patched":   {"the type's classifier replaces the class", []string{"patch"}, failure(arm.ClassSlow), patched},
 		"broken":    {"ARM's error is reported, not the classifier's", []string{"error"}, failure(arm.ClassFast), broken},
 		"throttled": {"an empty 429 has a reason, too", nil, &arm.Error{Status: 429, Class: arm.ClassThrottled}, throttled},
 		"unknown":   {"so has any other empty error", nil, &arm.Error{Status: 400, Class: arm.ClassSlow}, unknown},

@@ -12,6 +12,7 @@ import (
 // ProceedWithReconcile, BlockReconcile or SkipReconcile to make one: the zero value
 // is invalid and becomes a failed check.
 type PreReconcileCheckResult struct {
+	made
 	verdict  resource.Verdict
 	compared bool
 }
@@ -44,6 +45,7 @@ func (r PreReconcileCheckResult) WithPrefix(text string) PreReconcileCheckResult
 // PostReconcileCheckResult is the result of a post-check. Use
 // PostReconcileCheckResultSuccess or PostReconcileCheckResultFailure to make one.
 type PostReconcileCheckResult struct {
+	made
 	verdict resource.Verdict
 }
 
@@ -190,10 +192,20 @@ func NotYet(reason string, options ...Option) error {
 }
 
 // VerdictOf returns the verdict that an error of a link carries, from NotYet or
-// NewReadyConditionImpactingError; false for any other error.
+// NewReadyConditionImpactingError, with its origin; false for any other error.
 func VerdictOf(err error) (resource.Verdict, bool) {
+	verdict, ok := carriedVerdict(err)
+	if !ok {
+		return resource.Verdict{}, false
+	}
+	verdict.Origin = OriginOf(err)
+	return sanitize(verdict), true
+}
+
+// carriedVerdict returns the verdict that an error of a link carries as the link made it.
+func carriedVerdict(err error) (resource.Verdict, bool) {
 	if later, ok := errors.AsType[*notYetError](err); ok {
-		return sanitize(later.verdict), true
+		return later.verdict, true
 	}
 	impact, ok := errors.AsType[*ReadyConditionImpactingError](err)
 	if !ok {
@@ -209,5 +221,5 @@ func VerdictOf(err error) (resource.Verdict, bool) {
 	if impact.Severity == resource.SeverityError {
 		verdict.Class = resource.RetryNone
 	}
-	return sanitize(verdict), true
+	return verdict, true
 }

@@ -49,6 +49,9 @@ type Verdict struct {
 	Severity Severity `json:"severity,omitempty"`
 	// Message states what happened, why, and what to do next; masked.
 	Message string `json:"message,omitempty"`
+	// Origin is the extension that made the verdict: "rule busy (busy.yaml:4)", or the
+	// method of a Go type, "contoso.Busy.PreReconcileCheck". It is "" for Armature itself.
+	Origin string `json:"origin,omitempty"`
 	// Freshness is the age of the observation behind the message ("read 12s ago"),
 	// "" if it was read for the verdict.
 	Freshness string `json:"freshness,omitempty"`

@@ -95,7 +95,10 @@ func TestKustoBlockVerdict(t *testing.T) {
 	want := resource.Verdict{
 		Action: resource.ActionBlock, Reason: resource.ReasonReconciliationBlocked, Severity: resource.SeverityWarning,
 		Class: resource.RetrySlow, Message: `Owning cluster is in provisioning state "Updating"`, Freshness: "read 12s ago",
-		WaitingFor: []resource.ID{owner.ID},
+		WaitingFor: []resource.ID{owner.ID}, Origin: verdict.Origin,
+	}
+	if !strings.HasPrefix(verdict.Origin, "azure.") || !strings.HasSuffix(verdict.Origin, ".PreReconcileOwnerCheck") {
+		t.Errorf("origin %q, want the type in package azure and the point", verdict.Origin)
 	}
 	if diff := cmp.Diff(want, verdict); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -115,7 +115,10 @@ func TestMessagesAndOptions(t *testing.T) {
 	got := registry(t, set).PostCheck(t.Context(), extensions.Request{Object: extensiontest.Object(t, childID, `{}`, `{"properties":{"n":2,"s":"a"}}`)})
 	want := resource.Verdict{
 		Action: resource.ActionFailure, Reason: "NotEnough", Severity: resource.SeverityInfo, Class: resource.RetryVerySlow,
-		Message: `Wait for c1: 2 of }"a" null`,
+		Message: `Wait for c1: 2 of }"a" null`, Origin: got.Origin,
+	}
+	if !strings.HasPrefix(got.Origin, "rule r (") || !strings.HasSuffix(got.Origin, "r.yaml:2)") {
+		t.Errorf("origin %q, want the rule with its file and line", got.Origin)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
