@@ -29,10 +29,10 @@ func TestOrigin(t *testing.T) {
 		named        bool
 		want         string
 	}{
-		"default":          {reason: "Armature's own comparison has no origin", outer: passes, inner: passes, want: ""},
-		"inner":            {reason: "the outer link only passes the result on", outer: passes, inner: blocks, want: inner},
-		"rule":             {reason: "a rule has its file and line", outer: passes, inner: blocks, named: true, want: "rule busy (busy.yaml:4)"},
-		"outer alone":      {reason: "it does not call next", outer: blocks, inner: blocks, want: outer},
+		"default":     {reason: "Armature's own comparison has no origin", outer: passes, inner: passes, want: ""},
+		"inner":       {reason: "the outer link only passes the result on", outer: passes, inner: blocks, want: inner},
+		"rule":        {reason: "a rule has its file and line", outer: passes, inner: blocks, named: true, want: "rule busy (busy.yaml:4)"},
+		"outer alone": {reason: "it does not call next", outer: blocks, inner: blocks, want: outer},
 		"outer after next": {reason: "it replaces the result of next", want: outer, inner: blocks, outer: func(_, _ *resource.Object, w given) (extensions.PreReconcileCheckResult, error) {
 			if _, err := w.next(); err != nil {
 				return extensions.PreReconcileCheckResult{}, err

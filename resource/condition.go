@@ -8,6 +8,9 @@ type Condition struct {
 	Severity Severity `json:"severity,omitempty"`
 	Reason   Reason   `json:"reason"`
 	Message  string   `json:"message,omitempty"`
+	// Origin is the extension that made the verdict behind the condition, as in
+	// Verdict.Origin.
+	Origin string `json:"origin,omitempty"`
 	// Actor has to act before a resource that is not Ready can become Ready, "" where
 	// time may be enough.
 	Actor string `json:"actor,omitempty"`

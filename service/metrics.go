@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/servertime"
@@ -23,14 +24,15 @@ import (
 )
 
 // metrics is a Prometheus registry with the metrics of the SDK (temporal_*), Go, the
-// process and Armature (armature_*). No label contains a name or an ID, so the number
-// of series does not grow with the number of resources.
+// process and Armature (armature_*). No label contains the name or the ID of a resource, so
+// the number of series does not grow with the number of resources.
 type metrics struct {
 	registry *prometheus.Registry
 	sdk      client.MetricsHandler
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	verdicts *prometheus.CounterVec
+	origins  origins
 }
 
 func newMetrics(log *slog.Logger) (*metrics, error) {
@@ -47,8 +49,8 @@ func newMetrics(log *slog.Logger) (*metrics, error) {
 		}, []string{"call", "method"}),
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "armature_verdicts_total",
-			Help: "Verdicts of the steps of a pass, by step, action and reason.",
-		}, []string{"step", "action", "reason"}),
+			Help: "Verdicts of the steps of a pass, by step, action, reason and origin (the rule or extension that decided, armature for none).",
+		}, []string{"step", "action", "reason", "origin"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.verdicts,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -91,21 +93,55 @@ func (m *metrics) countRequest(r arm.Request) {
 
 // countVerdict counts a verdict of a step.
 func (m *metrics) countVerdict(step string, v resource.Verdict) {
-	m.verdicts.WithLabelValues(step, string(v.Action), reasonLabel(v.Reason)).Inc()
+	m.verdicts.WithLabelValues(step, string(v.Action), reasonLabel(v.Reason), m.origins.label(v.Origin)).Inc()
 }
 
-// otherReason is the label of codes that no table has: servers choose them, and each would
-// be a series of its own.
-const otherReason = "other"
+// otherLabel is the label of codes that no table has, because servers choose them and each
+// would be a series of its own, and of origins beyond the bound.
+const otherLabel = "other"
+
+// ownOrigin is the label of the verdicts that no extension made.
+const ownOrigin = "armature"
+
+// maxOrigins is the number of origins that become labels of their own.
+const maxOrigins = 300
+
+// origins are the labels of the extensions that made verdicts, at most maxOrigins. The zero
+// value is empty.
+type origins struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// label returns the origin of a verdict as a label: without the file and line of a rule,
+// which move whenever its file is edited.
+func (o *origins) label(origin string) string {
+	if origin == "" {
+		return ownOrigin
+	}
+	origin, _, _ = strings.Cut(origin, " (")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.known[origin]:
+		return origin
+	case len(o.known) >= maxOrigins:
+		return otherLabel
+	case o.known == nil:
+		o.known = map[string]bool{}
+	}
+	o.known[origin] = true
+	return origin
+}
 
 // reasonLabel returns a reason as a label of a metric: one of Armature's own, a code of the
-// error table, or otherReason.
+// error table, or otherLabel.
 func reasonLabel(reason resource.Reason) string {
 	own := slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return info.Reason == reason })
 	if reason == "" || own || arm.KnownCode(string(reason)) {
 		return string(reason)
 	}
-	return otherReason
+	return otherLabel
 }
 
 func (m *metrics) handler() http.Handler {

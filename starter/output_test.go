@@ -28,7 +28,7 @@ func blockedStatus(t *testing.T) workflows.Status {
 		Condition: resource.Condition{
 			Severity: resource.SeverityWarning, Reason: resource.ReasonReconciliationBlocked, ObservedGeneration: 2,
 			Message:            "the cluster adx is Updating; a database can be changed when it is Running",
-			LastTransitionTime: noon().Add(-130 * time.Second),
+			LastTransitionTime: noon().Add(-130 * time.Second), Origin: "rule cluster-busy (adx.rules.yaml:12)",
 		},
 		WaitingFor: []resource.ID{mustID(t, cluster)}, WaitingSince: noon().Add(-130 * time.Second),
 		NextTry:       noon().Add(20 * time.Second),
@@ -36,7 +36,7 @@ func blockedStatus(t *testing.T) workflows.Status {
 		DifferencesAt: noon().Add(-25 * time.Hour),
 		Decisions: []workflows.Decision{
 			{At: noon().Add(-25 * time.Hour), Count: 1, Pass: 2, Step: "PreCheck", Action: resource.ActionProceed, Message: "2 differences"},
-			{At: noon().Add(-130 * time.Second), Count: 5, Pass: 7, Step: "CheckOwner", Action: resource.ActionBlock, Reason: resource.ReasonReconciliationBlocked, Message: "the cluster adx is Updating"},
+			{At: noon().Add(-130 * time.Second), Count: 5, Pass: 7, Step: "CheckOwner", Action: resource.ActionBlock, Reason: resource.ReasonReconciliationBlocked, Message: "the cluster adx is Updating", Origin: "rule cluster-busy (adx.rules.yaml:12)"},
 		},
 	}
 }

@@ -26,7 +26,7 @@ func (r *reconciler) logDecision(ctx workflow.Context, p *pass, step string, ver
 	}
 	r.state.addDecision(Decision{
 		At: workflow.Now(ctx), Pass: p.number, Step: step,
-		Action: verdict.Action, Reason: verdict.Reason, Message: verdict.Message,
+		Action: verdict.Action, Reason: verdict.Reason, Message: verdict.Message, Origin: verdict.Origin,
 	})
 }
 
@@ -61,9 +61,11 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 	if verdict.Message != "" {
 		message = verdict.Message
 	}
-	s.Condition.Set(resource.Condition{
-		Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation,
-	}, now)
+	condition := resource.Condition{Ready: true, Severity: verdict.Severity, Reason: reason, Message: message, ObservedGeneration: p.generation}
+	if verdict.Severity != resource.SeverityNone {
+		condition.Origin = verdict.Origin
+	}
+	s.Condition.Set(condition, now)
 	s.schedule(now, s.resyncDelay(p.put, reason), "ready")
 	r.setPhase(ctx, PhaseReady, reason)
 }
@@ -94,7 +96,7 @@ func (r *reconciler) concludeNotReady(ctx workflow.Context, p *pass, verdict res
 	s.Repeated.Times++
 	s.Condition.Set(resource.Condition{
 		Severity: severityOf(verdict, class, overdue), Reason: verdict.Reason, Message: verdict.Text(), ObservedGeneration: p.generation,
-		Actor: actorOf(verdict, class),
+		Actor: actorOf(verdict, class), Origin: verdict.Origin,
 	}, now)
 	wait, counts := s.retryDelay(verdict, class, newBlocker)
 	if class == resource.RetryNone && p.rereads {

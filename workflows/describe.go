@@ -29,6 +29,9 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %s\n\n| what | value |\n|---|---|\n", s.Phase, plain(s.Condition.Message))
 	fmt.Fprintf(&b, "| reason | %s since %s |\n", plain(string(s.Condition.Reason)), text.Time(s.Condition.LastTransitionTime))
+	if origin := s.Condition.Origin; origin != "" {
+		fmt.Fprintf(&b, "| decided by | %s |\n", plain(origin))
+	}
 	for i, id := range s.WaitingFor {
 		if i == maxShownWaiting {
 			fmt.Fprintf(&b, "| | and %d more |\n", len(s.WaitingFor)-i)
@@ -52,9 +55,18 @@ func (r *reconciler) describe(ctx workflow.Context) {
 	}
 	b.WriteString("\nLast decisions, newest first:\n\n")
 	for _, d := range slices.Backward(s.Decisions[max(0, len(s.Decisions)-maxShownDecisions):]) {
-		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", text.Time(d.At), d.Pass, plain(strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason))), plain(d.Message), repetitions(d.Count))
+		fmt.Fprintf(&b, "- %s pass %d %s: %s%s\n", text.Time(d.At), d.Pass, plain(strings.TrimSpace(d.Step+" "+string(d.Action)+" "+string(d.Reason))), plain(d.Message), originText(d.Origin)+repetitions(d.Count))
 	}
 	workflow.SetCurrentDetails(ctx, b.String())
+}
+
+// originText returns " (by rule busy (busy.yaml:4))" for a decision of an extension, or "".
+// It has no brackets, because another parenthesis may follow: that would be a link.
+func originText(origin string) string {
+	if origin == "" {
+		return ""
+	}
+	return " (by " + plain(origin) + ")"
 }
 
 // repetitions returns " (3 times)" for a repeated decision, or "".

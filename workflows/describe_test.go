@@ -36,6 +36,7 @@ func TestCurrentDetails(t *testing.T) {
 	r := newRun(t)
 	r.script.owner = func(activities.CheckOwnerInput) activities.CheckOwnerResult {
 		verdict := resource.Block(resource.ReasonReconciliationBlocked, "owner is <b>Updating</b> | *now*")
+		verdict.Origin = "rule *busy* (busy.yaml:4)"
 		for i := range 30 {
 			verdict.WaitingFor = append(verdict.WaitingFor, mustID(fmt.Sprintf("%s/providers/Microsoft.Kusto/clusters/o%d", group, i)))
 		}
@@ -48,7 +49,7 @@ func TestCurrentDetails(t *testing.T) {
 	r.start(700 * time.Millisecond)
 	for _, text := range []string{
 		"**Blocked**: ", "ReconciliationBlocked since 2026-01-02 03:00:00Z", "clusters/c1", "| waiting for | o0 (Microsoft.Kusto/clusters) since", "and 22 more",
-		"| next try | 2026-01-02 03:00", "CheckOwner Block", `&lt;b&gt;Updating&lt;/b&gt; \| \*now\*`, "apply",
+		"| next try | 2026-01-02 03:00", "CheckOwner Block", `| decided by | rule \*busy\* (busy.yaml:4) |`, ` (by rule \*busy\* (busy.yaml:4))`, `&lt;b&gt;Updating&lt;/b&gt; \| \*now\*`, "apply",
 	} {
 		if !strings.Contains(*blocked, text) {
 			t.Errorf("the page lacks %q:\n%s", text, *blocked)

@@ -274,4 +274,7 @@ type Decision struct {
 	Action  resource.Action `json:"action,omitempty"`
 	Reason  resource.Reason `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
+	// Origin is resource.Verdict.Origin: "" for Armature's own decisions, and in
+	// decisions of older workers.
+	Origin string `json:"origin,omitempty"`
 }

@@ -64,6 +64,8 @@ func addActivities(add func(string, ...string)) {
 	add("state", fields(reflect.TypeFor[workflows.State]())...)
 	add("status", fields(reflect.TypeFor[workflows.Status]())...)
 	add("desired", fields(reflect.TypeFor[resource.Desired]())...)
+	add("decision", fields(reflect.TypeFor[workflows.Decision]())...)
+	add("condition", fields(reflect.TypeFor[resource.Condition]())...)
 	add("verdict", fields(reflect.TypeFor[resource.Verdict]())...)
 }
 

@@ -266,7 +266,7 @@ func (s *State) deleted() bool {
 func (s *State) addDecision(next Decision) {
 	if n := len(s.Decisions); n > 0 {
 		last := &s.Decisions[n-1]
-		if last.Step == next.Step && last.Action == next.Action && last.Reason == next.Reason && last.Message == next.Message {
+		if last.Step == next.Step && last.Action == next.Action && last.Reason == next.Reason && last.Message == next.Message && last.Origin == next.Origin {
 			last.Count++
 			last.At, last.Pass = next.At, next.Pass
 			return

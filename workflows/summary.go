@@ -44,10 +44,12 @@ func (s *State) summary() Summary {
 }
 
 // equal compares two summaries; a time that continue-as-new carried may have another
-// location.
+// location. The origin of a condition alone writes no memo: older workers, which do not
+// know it, must replay the same commands.
 func (s Summary) equal(other Summary) bool {
 	times := s.NextTry.Equal(other.NextTry) && s.Condition.LastTransitionTime.Equal(other.Condition.LastTransitionTime)
 	other.NextTry, other.Condition.LastTransitionTime = s.NextTry, s.Condition.LastTransitionTime
+	other.Condition.Origin = s.Condition.Origin
 	return times && s == other
 }
 

@@ -46,7 +46,7 @@ func TestWorkerReports(t *testing.T) {
 		"the PUT that succeeds": `(?m)^armature_arm_requests_total\{call="[^"]+",method="PUT",status="20[01]",type="microsoft\.example/things"\} 1$`,
 		"the PUT that fails":    `(?m)^armature_arm_requests_total\{call="[^"]+",method="PUT",status="400",type="microsoft\.example/things"\} 1$`,
 		"how long ARM took":     `(?m)^armature_arm_request_duration_seconds_count\{call="[^"]+",method="PUT"\} 2$`,
-		"the verdicts":          `(?m)^armature_verdicts_total\{action="[^"]+",reason="InvalidRequestContent",step="PutResource"\} 1$`,
+		"the verdicts":          `(?m)^armature_verdicts_total\{action="[^"]+",origin="[^"]+",reason="InvalidRequestContent",step="PutResource"\} 1$`,
 		"the SDK's metrics":     `(?m)^temporal_[a-z_]*workflow_task[a-z_]*\{.*task_queue="armature".*\} `,
 		"Go's metrics":          `(?m)^go_goroutines [1-9]`,
 	} {

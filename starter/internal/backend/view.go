@@ -65,6 +65,7 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 	}
 	if v.Record.StuckStep != "" {
 		c.Ready, c.Severity, c.Reason, c.Message, c.LastTransitionTime = false, resource.SeverityWarning, resource.ReasonStuck, v.Record.StuckStep, v.PassSince
+		c.Origin = ""
 		return c
 	}
 	if v.Paused && !v.Deleting && v.Operation == "" {
@@ -89,7 +90,7 @@ func (v View) CurrentCondition(now time.Time) resource.Condition {
 	default:
 		return c
 	}
-	c.Ready = false
+	c.Ready, c.Origin = false, ""
 	if v.Deleting {
 		c.Reason = resource.ReasonDeleting
 	}

@@ -96,6 +96,9 @@ func (d *page) condition() {
 	if v.Condition.Message != "" {
 		d.line("", "%s", cli.OneLine(v.Condition.Message))
 	}
+	if v.Condition.Origin != "" {
+		d.line("Decided by", "%s", cli.OneLine(v.Condition.Origin))
+	}
 	phase := d.phase(v)
 	switch {
 	case v.IsDetached():
@@ -273,6 +276,9 @@ func (d *page) decision(decision workflows.Decision) string {
 	line := strings.Join(parts, " ")
 	if decision.Message != "" {
 		line += ": " + decision.Message
+	}
+	if decision.Origin != "" {
+		line += " [" + decision.Origin + "]"
 	}
 	if decision.Count > 1 {
 		line += fmt.Sprintf(" (%d times)", decision.Count)

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,12 +25,12 @@ const columnGap = "  "
 // WideTable returns a table with every column, nothing shortened.
 func (p Painter) WideTable(views []backend.View) string {
 	w := table.NewWriter()
-	w.AppendHeader(table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "WAITS-FOR", "POLICY", "INTERVAL", "GENERATION", "PASS", "API-VERSION", "MESSAGE", "ID"})
+	w.AppendHeader(table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "WAITS-FOR", "POLICY", "INTERVAL", "GENERATION", "PASS", "API-VERSION", "DECIDED-BY", "MESSAGE", "ID"})
 	for _, v := range views {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
 			cli.OneLine(v.DisplayName()), v.ID.Type(), p.phase(v), cli.OneLine(string(c.Reason)), cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now),
-			waitsFor(v), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion,
+			waitsFor(v), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cmp.Or(cli.OneLine(c.Origin), "-"),
 			cli.Cut(c.Message, 10*maxTableMessage), v.ID.String(),
 		})
 	}

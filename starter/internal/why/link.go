@@ -21,6 +21,8 @@ type Link struct {
 	Since   time.Time       `json:"since,omitzero"`
 	Reason  resource.Reason `json:"reason,omitempty"`
 	Message string          `json:"message,omitempty"`
+	// Origin is the extension that decided, "" for Armature itself.
+	Origin string `json:"origin,omitempty"`
 	// WaiterMessage is the last message of the resource that waits for this one.
 	WaiterMessage string `json:"saw,omitempty"`
 	// NextTry is when Armature tries again by itself.
@@ -75,7 +77,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 	c := v.CurrentCondition(now)
 	l := &Link{
 		ID: v.ID, Name: v.DisplayName(), State: v.PhaseName(), Since: c.LastTransitionTime,
-		Reason: c.Reason, Message: cli.OneLine(c.Message), NextTry: v.NextAttempt(),
+		Reason: c.Reason, Message: cli.OneLine(c.Message), Origin: cli.OneLine(c.Origin), NextTry: v.NextAttempt(),
 		Overdue: v.Overdue, Stale: v.Stale && !v.Unmanaged,
 		key: v.Record.Key(), record: v.Record, deleting: v.Deleting && !v.Unmanaged, abortable: v.Abortable,
 	}
@@ -91,7 +93,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 		l.Advice = v.Record.StuckAdvice()
 	case v.Operation != "":
 		l.State, l.NextTry = string(v.Phase), v.Record.NextAttempt
-		l.Since, l.Reason, l.Message = v.OperationSince, "", v.Operation+" in progress in Azure"
+		l.Since, l.Reason, l.Message, l.Origin = v.OperationSince, "", v.Operation+" in progress in Azure", ""
 		l.Advice = noAction
 	case v.Paused && !v.Deleting:
 		l.NextTry, l.Advice = time.Time{}, "run `armature resume "+l.Name+"`"
@@ -108,7 +110,7 @@ func newLink(v backend.View, taskQueue string, now time.Time) *Link {
 
 // setEnded fills the link of a resource without a running workflow.
 func (l *Link) setEnded(v backend.View) {
-	l.Overdue, l.Since, l.NextTry, l.Reason, l.Message = false, v.Record.EndedAt, time.Time{}, "", ""
+	l.Overdue, l.Since, l.NextTry, l.Reason, l.Message, l.Origin = false, v.Record.EndedAt, time.Time{}, "", "", ""
 	switch {
 	case v.Ended == "":
 		l.State = stateNotManaged
@@ -206,7 +208,7 @@ func (l *Link) addWaiter(waiter *Link, now time.Time) {
 
 // block makes the link a cause, and message its only explanation.
 func (l *Link) block(message string) {
-	l.Clear, l.NextTry, l.Reason, l.Message = false, time.Time{}, "", message
+	l.Clear, l.NextTry, l.Reason, l.Message, l.Origin = false, time.Time{}, "", message, ""
 }
 
 // roots returns the ends of a chain, each once, in the order of the chain. Of several

@@ -92,6 +92,9 @@ func (p *printer) line(l *Link, maxRunes int) string {
 		// The reason of a stale link is older than its message, which is about the worker.
 		message = l.Message
 	}
+	if l.Origin != "" && !l.Stale {
+		message += " [" + l.Origin + "]"
+	}
 	if l.WaiterMessage != "" {
 		message = joinNonEmpty("; ", message, l.waiter+" reports: "+l.WaiterMessage)
 	}
@@ -134,6 +137,8 @@ func rootText(l *Link, separator string, now time.Time) string {
 	sentence := cli.KindAndName(l.ID) + separator + stateText(l, now)
 	switch paused := l.State == string(workflows.PhasePaused); {
 	case l.Reason != "" && paused:
+	case l.Reason != "" && !l.Stale && l.Origin != "":
+		sentence += " (" + string(l.Reason) + " by " + l.Origin + ")"
 	case l.Reason != "" && !l.Stale:
 		sentence += " (" + string(l.Reason) + ")"
 	case l.Message != "":
