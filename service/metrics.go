@@ -96,12 +96,15 @@ func (m *metrics) countVerdict(step string, v resource.Verdict) {
 	m.verdicts.WithLabelValues(step, string(v.Action), reasonLabel(v.Reason), m.origins.label(v.Origin)).Inc()
 }
 
-// otherLabel is the label of codes that no table has, because servers choose them and each
-// would be a series of its own, and of origins beyond the bound.
-const otherLabel = "other"
+// otherReason is the label of codes that no table has: servers choose them, and each would
+// be a series of its own.
+const otherReason = "other"
 
-// ownOrigin is the label of the verdicts that no extension made.
-const ownOrigin = "armature"
+// The labels of the verdicts that no extension made, and of origins beyond maxOrigins.
+const (
+	ownOrigin   = "armature"
+	otherOrigin = "other"
+)
 
 // maxOrigins is the number of origins that become labels of their own.
 const maxOrigins = 300
@@ -126,7 +129,7 @@ func (o *origins) label(origin string) string {
 	case o.known[origin]:
 		return origin
 	case len(o.known) >= maxOrigins:
-		return otherLabel
+		return otherOrigin
 	case o.known == nil:
 		o.known = map[string]bool{}
 	}
@@ -135,13 +138,13 @@ func (o *origins) label(origin string) string {
 }
 
 // reasonLabel returns a reason as a label of a metric: one of Armature's own, a code of the
-// error table, or otherLabel.
+// error table, or otherReason.
 func reasonLabel(reason resource.Reason) string {
 	own := slices.ContainsFunc(resource.Reasons(), func(info resource.ReasonInfo) bool { return info.Reason == reason })
 	if reason == "" || own || arm.KnownCode(string(reason)) {
 		return string(reason)
 	}
-	return otherLabel
+	return otherReason
 }
 
 func (m *metrics) handler() http.Handler {

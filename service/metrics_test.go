@@ -54,8 +54,8 @@ func TestOriginsAreBounded(t *testing.T) {
 	for i := range 10 * maxOrigins {
 		labels[o.label(fmt.Sprintf("extension for resource %d", i))] = true
 	}
-	if len(labels) != maxOrigins+1 || !labels[otherLabel] {
-		t.Errorf("got %d labels, want %d and %q", len(labels), maxOrigins, otherLabel)
+	if len(labels) != maxOrigins+1 || !labels[otherOrigin] {
+		t.Errorf("got %d labels, want %d and %q", len(labels), maxOrigins, otherOrigin)
 	}
 	if got := o.label("extension for resource 0"); got != "extension for resource 0" {
 		t.Errorf("a known origin became %q", got)

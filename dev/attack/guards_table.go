@@ -44,7 +44,7 @@ func guardsOfAnswers() []Guard {
 			"case u.Scheme == \"http\" && !loopback(u):", "case u.Scheme == \"http\" && u.Host == \"\":",
 			"arm TestBadInputPlainHTTP", "attack 30"),
 		guard("metrics have known reasons only", "service/metrics.go",
-			"\treturn otherLabel\n", "\treturn string(reason)\n",
+			"\treturn otherReason\n", "\treturn string(reason)\n",
 			"dev/attack TestReasonsAreBounded", "finding 10", "attack 35"),
 		guard("error codes have a form", "arm/error_body.go",
 			"if !codePattern.MatchString(code) {", "if false {",
