@@ -24,8 +24,25 @@ func (e Expression) Tree() *ast.AST { return e.tree }
 // Position returns the line and column of a node within the text that was compiled,
 // starting at 1. For a part of a template it is the template's text.
 func (e Expression) Position(node ast.Expr) (line, column int) {
+	before := 0
+	for first := node; first != nil; {
+		node, first = first, nil
+		switch node.Kind() {
+		case ast.SelectKind:
+			first = node.AsSelect().Operand()
+		case ast.CallKind:
+			call := node.AsCall()
+			if call.IsMemberFunction() {
+				first = call.Target()
+			} else if call.FunctionName() == operators.Index {
+				first = call.Args()[0]
+			} else if !strings.Contains(call.FunctionName(), "_") {
+				before = len(call.FunctionName()) // the tree has the position of the bracket
+			}
+		}
+	}
 	start := e.tree.SourceInfo().GetStartLocation(node.ID())
-	line, column = start.Line(), start.Column()+1
+	line, column = start.Line(), start.Column()+1-before
 	if line == 1 {
 		column += e.column
 	}

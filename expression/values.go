@@ -95,6 +95,16 @@ func Text(value ref.Val) string {
 	case types.Null:
 		return "null"
 	}
+	if value.Type() == types.MapType || value.Type() == types.ListType {
+		if native, err := Native(value); err == nil {
+			var b strings.Builder
+			encoder := json.NewEncoder(&b)
+			encoder.SetEscapeHTML(false)
+			if encoder.Encode(native) == nil {
+				return strings.TrimSpace(b.String())
+			}
+		}
+	}
 	if native, err := value.ConvertToNative(reflect.TypeFor[any]()); err == nil {
 		if text, ok := native.(fmt.Stringer); ok {
 			return text.String()

@@ -21,6 +21,7 @@ type change struct {
 	path   resource.Path
 	value  expression.Expression
 	remove bool
+	node   *yaml.Node
 }
 
 // fixed returns the properties of a payload that identify the resource or that Azure
@@ -46,12 +47,12 @@ func (f *file) changes(env *cel.Env, s *source, compiled *rule) {
 			}
 			f.reportProblems("set "+key.Value, value, problems)
 			compiled.parts = append(compiled.parts, part{"set " + key.Value, value, []expression.Expression{made}})
-			compiled.changes = append(compiled.changes, change{path: f.payloadPath(key), value: made})
+			compiled.changes = append(compiled.changes, change{path: f.payloadPath(key), value: made, node: key})
 		})
 	}
 	if node := s.parts["remove"]; node != nil {
 		for _, path := range f.texts("remove", node) {
-			compiled.changes = append(compiled.changes, change{path: f.payloadPath(path.node), remove: true})
+			compiled.changes = append(compiled.changes, change{path: f.payloadPath(path.node), remove: true, node: path.node})
 		}
 	}
 }

@@ -28,12 +28,18 @@ worker; docs/extensions.md describes how to write rules.`,
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	strict := false
 	check := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check whether a worker would load the files or folders",
-		Args:  needsFiles,
-		RunE:  func(_ *cobra.Command, args []string) error { return t.checkRules(args) },
+		Long: `Check whether a worker would load the files or folders. It warns of what would
+load and was probably not meant: a word in letters that Azure does not use, a path
+that the type does not have, a condition that is always true or written twice, a
+rule without a test. Warnings do not change the exit code, unless --strict is set.`,
+		Args: needsFiles,
+		RunE: func(_ *cobra.Command, args []string) error { return t.checkRules(args, strict) },
 	}
+	check.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
 	test := &cobra.Command{
 		Use:   "test FILE...",
 		Short: "Run the tests beside the rules",
@@ -44,19 +50,27 @@ worker; docs/extensions.md describes how to write rules.`,
 	return parent
 }
 
-// checkRules reports the issues of all paths.
-func (t Terminal) checkRules(paths []string) error {
+// checkRules reports the issues of all paths. With strict a warning is an issue.
+func (t Terminal) checkRules(paths []string, strict bool) error {
 	var issues error
+	warned := 0
 	for _, path := range paths {
-		set, warnings, err := rules.Load(path)
+		count, warnings, err := rules.Check(path)
 		for _, warning := range warnings {
 			t.note("%s", warning)
 		}
-		if err != nil {
+		warned += len(warnings)
+		switch {
+		case err != nil:
 			issues = errors.Join(issues, err)
-			continue
+		case len(warnings) > 0:
+			t.printf("%s: %s, %s\n", path, cli.Count(count, "rule"), cli.Count(len(warnings), "warning"))
+		default:
+			t.printf("%s: %s, no issues\n", path, cli.Count(count, "rule"))
 		}
-		t.printf("%s: %s, no issues\n", path, cli.Count(set.Len(), "rule"))
+	}
+	if issues == nil && strict && warned > 0 {
+		return cli.BadInput("%s, see above; correct them, or leave --strict out", cli.Count(warned, "warning"))
 	}
 	return invalidRules(issues)
 }
@@ -79,6 +93,9 @@ func (t Terminal) testRules(ctx context.Context, paths []string) error {
 			}
 			failed++
 			t.printf("FAIL  %s (%s): %s\n", outcome.Case.Name, outcome.Position, outcome.Failure)
+			for _, value := range outcome.Seen {
+				t.printf("      %s\n", value)
+			}
 		}
 	}
 	switch {

@@ -1,0 +1,133 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/armature-io/armature/extensions/rules"
+)
+
+// warned returns the warnings for a rule file.
+func warned(t *testing.T, text string) string {
+	t.Helper()
+	_, warnings, err := rules.Check(write(t, map[string]string{"r.yaml": text}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return warnings.Error()
+}
+
+// cluster returns a file with one tested rule for a Kusto cluster.
+func cluster(lines ...string) string {
+	return "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters\n    " + strings.Join(lines, "\n    ") +
+		"\ntests:\n  - {name: t, rule: r, want: block}\n"
+}
+
+func TestLint(t *testing.T) {
+	cases := map[string]struct{ reason, text, want string }{
+		"lower-case word":     {"CEL compares case", cluster(`when: state(observed) == "updating"`, "block: x"), `r.yaml:4:30: warning: when: Azure writes "Updating", and == compares letters with their case; write among(state(observed), ["Updating"])`},
+		"not that word":       {"and blocks always", cluster(`when: state(observed) != "succeeded"`, "block: x"), `Azure writes "Succeeded"`},
+		"the other way round": {"either side", cluster(`when: '"stopped" == observed.properties.state'`, "block: x"), `Azure writes "Stopped"`},
+		"a list of words":     {"in compares too", cluster(`when: text(observed, "properties.state") in ["Starting", "stopping"]`, "block: x"), `r.yaml:4:62: warning: when: Azure writes "Stopping"`},
+		"lowered":             {"lower never gives capitals", cluster(`when: lower(state(observed)) == "Updating"`, "block: x"), `lower(state(observed)) is in lower case and never "Updating"; compare it with "updating"`},
+		"misspelt word":       {"the nearest published value", cluster(`when: observed.properties.state == "Stoped"`, "block: x"), `"Stoped" is no published value of observed.properties.state (did you mean Stopped?)`},
+		"unpublished state": {
+			"usual words", "rules:\n  - name: r\n    type: Microsoft.Sql/servers\n    when: observed.properties.state == \"ready\"\n    block: x\n", `Azure writes "Ready"`,
+		},
+		"absent property":   {"the nearest name", cluster(`when: observed.properties.stat == "x"`, "block: x"), `r.yaml:4:11: warning: when: Microsoft.Kusto/clusters has no properties.stat (did you mean state?)`},
+		"absent in a text":  {"literal paths", cluster(`when: text(desired, "sku.nam") == "x"`, "block: x"), `Microsoft.Kusto/clusters has no sku.nam (did you mean name?)`},
+		"absent in message": {"messages too", cluster(`when: observed == null`, "block: 'a ${desired.skuu.name}'"), `r.yaml:5:17: warning: the message: Microsoft.Kusto/clusters has no skuu (did you mean sku?)`},
+		"absent in owner": {
+			"of the owner's type", "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters/databases\n    at: owner\n    when: owner.properties.stae == null\n    block: x\n",
+			`Microsoft.Kusto/clusters has no properties.stae (did you mean state?)`,
+		},
+		"absent in a read": {
+			"of the type of a composed ID", "rules:\n  - name: r\n    type: Microsoft.Kusto/clusters/databases\n    at: pre\n    read: {twin: '${ownerID}/databases/other'}\n    when: twin.properties.sizze == null\n    block: x\n",
+			"Microsoft.Kusto/clusters/databases has no properties.sizze",
+		},
+		"absent in set":    {"changed paths", cluster("set: {properties.engineTyp: '\"V3\"'}"), "Microsoft.Kusto/clusters has no properties.engineTyp (did you mean engineType?)"},
+		"two points":       {"a malformed path", cluster(`when: text(observed, "properties..state") == ""`, "block: x"), `parse path "properties..state": a name is empty`},
+		"open bracket":     {"a malformed path", cluster(`when: at(observed, "l[name=") == null`, "block: x"), `[ is not closed by ]`},
+		"malformed in map": {"inside a loop", cluster(`when: items(observed.zones).exists(z, text(z, "a..b") == "")`, "block: x"), "a name is empty"},
+		"no test":          {"nothing shows that it works", one("when: observed == null", "block: x"), "r.yaml:2:1: warning: rule r has no test"},
+		"test that never fires": {
+			"only its silence is tested", one("when: observed == null", "block: x") + "tests:\n  - {name: t, rule: r, observed: {}, want: pass}\n", "rule r applies in none of its tests; add one with want: block",
+		},
+		"same condition": {
+			"one of them is a slip", one("when: observed == null", "block: x") + "  - name: s\n    type: contoso.things/Parents/children\n    when: (observed==null)\n    block: y\n", "rule s has the same condition as rule r (",
+		},
+		"always true":      {"no resource gets a PUT", one("when: 'true'", "block: x"), "r.yaml:4:11: warning: the condition is always true"},
+		"always true by x": {"whatever the body", one("when: 'true || observed.x == 1'", "block: x"), "the condition is always true"},
+		"always false":     {"it never applies", one("when: '1 > 2 && observed.x == 1'", "block: x"), "the condition is always false"},
+		"unknown type":     {"nearest name", strings.Replace(cluster("when: observed == null", "block: x"), "Kusto/clusters", "Cache/rediss", 1), "unknown type Microsoft.Cache/rediss (did you mean Microsoft.Cache/redis?)"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := warned(t, c.text); !strings.Contains(got, c.want) {
+				t.Errorf("%s: warnings\n%s\nwant %s", c.reason, got, c.want)
+			}
+		})
+	}
+}
+
+// What is right gets no warning.
+func TestLintIsSilent(t *testing.T) {
+	for name, text := range map[string]string{
+		"words":     cluster(`when: among(state(observed), ["updating"]) || state(observed) == "Updating" || lower(state(observed)) == "updating"`, "block: x"),
+		"paths":     cluster(`when: observed.properties.state == "Stopped" && observed.tags["a.b"] == "x" && observed.tags.x == null && desired.sku.name != null`, "block: x"),
+		"old paths": cluster(`when: items(observed.properties.trustedExternalTenants).exists(x, x.value == "") && observed.systemData.createdBy != null`, "block: '${name} of ${ownerName}'"),
+		"times":     cluster(`when: now.getDayOfWeek("Europe/Berlin") == 5`, "block: x"),
+		"a read":    cluster("at: pre", "read: {other: desired.tags.other}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := warned(t, text); got != "" {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	count, warnings, err := rules.Check(example)
+	if err != nil || count != 15 {
+		t.Errorf("%d rules, %v", count, err)
+	}
+	for _, warning := range warnings {
+		if !strings.Contains(warning.String(), "has no test") && !strings.Contains(warning.String(), "applies in none of its tests") {
+			t.Errorf("the example: %s", warning)
+		}
+	}
+}
+
+func TestHints(t *testing.T) {
+	cases := map[string]struct{ reason, text, want string }{
+		"function":      {"the nearest one", one(`when: stat(observed) == "a"`, "block: x"), "undeclared reference to 'stat' (in container '') (did you mean state?)"},
+		"variable":      {"the nearest one", one("when: obsrved == null", "block: x"), "(did you mean observed?)"},
+		"number":        {"a fraction is written with a point", one("when: number(observed.n, 0) > 3", "block: x"), "write the whole number with a point: 3.0"},
+		"not":           {"a tag of YAML", one(`when: !forced && observed == null`, "block: x"), "r.yaml:4:"},
+		"not, quoted":   {"the hint", one(`when: !forced && observed == null`, "block: x"), "quote an expression that begins with !"},
+		"not alone":     {"a valid tag is reported too", one(`when: !forced`, "block: x"), "quote an expression that begins with !"},
+		"set text":      {"a text needs quotes", one("at: payload", "set: {tags.env: prod}"), `a text needs quotes inside the quotes: '"text"'`},
+		"read names":    {"a name of CEL", one("at: pre", "read: {state: desired.x}"), `"state" cannot name a resource that is read`},
+		"five reads":    {"the budget of a step", one("at: pre", "read: {a: desired.a, b: desired.a, c: desired.a, d: desired.a, e: desired.a}"), "a rule reads at most 4 resources, not 5"},
+		"read at error": {"no resolver", one("at: error", "code: X", "retry: Slow", "read: {a: error.a}"), "read is not valid in a rule at error; it is valid at owner, pre, post, payload"},
+		"code at pre":   {"only at error", one("at: pre", "when: 'true'", "block: x", "code: X"), "code is not valid in a rule at pre; it is valid at error"},
+		"busy and when": {"facts have no condition", one("busy: X", "when: 'true'"), "when is not valid beside busy or stopped"},
+		"start alone":   {"of a stopped one", one("busy: X", "start: now"), "start is only valid beside stopped"},
+		"path":          {"of facts", one("busy: X", "path: a..b"), "a name is empty"},
+		"nothing set":   {"a payload rule", one("at: payload", "when: 'true'"), "changes nothing"},
+		"error for all": {"an error rule", one("at: error", "retry: Slow"), "matches nothing"},
+		"error as is":   {"an error rule", one("at: error", "code: X"), "changes nothing"},
+		"set id":        {"what identifies it", one("set: {id: '\"x\"'}"), "id is not part of what a PUT changes"},
+		"message":       {"a read has its own", one("at: pre", "read: {a: desired.a}", "block: x"), "the message belongs to a condition"},
+		"want":          {"of another point", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: fail}\n", "want of a test of rule r, which is at pre, must be block or pass"},
+		"test read":     {"that the rule does not make", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: block, reads: {a: {}}}\n", "rule r reads nothing as a"},
+		"test id":       {"of another type", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: block, id: " + envID + "}\n", "id has type Contoso.Things/environments"},
+		"test now":      {"no time", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: block, now: Monday}\n", "now must be a time such as"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := rules.Check(write(t, map[string]string{"r.yaml": c.text}))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got %v, want %s", c.reason, err, c.want)
+			}
+		})
+	}
+}
