@@ -102,6 +102,7 @@ type Activities struct {
 	clock         *servertime.Clock
 	lookup        *lookup.Reader
 	bodies        lookup.Bodies
+	states        managedStates
 	registrations registrations
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}

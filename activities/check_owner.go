@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/armature-io/armature/activities/lookup"
@@ -27,6 +26,9 @@ type CheckOwnerInput struct {
 	// Changes are the changes that the workflow was notified of: no reading from
 	// before them counts.
 	Changes []Change `json:"changes,omitempty"`
+	// ReadSince is when a user requested the pass: no reading of another resource from
+	// before it counts. Zero where none did.
+	ReadSince time.Time `json:"readSince,omitzero"`
 	// Held are the resources that blocked the last check, without those that the
 	// workflow was notified of since.
 	Held []resource.ID `json:"held,omitempty"`
@@ -57,7 +59,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
 	a.noteChanges(in.Changes)
-	request := a.requestWithoutBody(in.Desired)
+	request := a.requestWithoutBody(in.Desired, passFacts{readSince: in.ReadSince})
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
 		return CheckOwnerResult{Verdict: a.report("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter, Rereads: true}, nil
@@ -69,6 +71,9 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	if !verdict.Stops() && !in.Deleting {
 		verdict = a.waitForOwnerOperation(ctx, verdict, request)
 	}
+	if !in.Deleting && !in.Force {
+		verdict = a.waitForReadyOwner(ctx, verdict, in.Desired, in.ReadSince)
+	}
 	if text := defaultedVersions(in, request); text != "" {
 		verdict.Message = strings.TrimPrefix(verdict.Message+"; "+text, "; ")
 	}
@@ -78,6 +83,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	verdict.WaitingFor = verdict.WaitingFor[:min(len(verdict.WaitingFor), maxWaitingFor)]
 	if verdict.Stops() {
 		verdict.RetryWithin = a.lookup.UntilExpiry(verdict.WaitingFor)
+		verdict = readerOf(request).withAge(verdict, nil)
 	}
 	return CheckOwnerResult{
 		Verdict:      a.report("CheckOwner", verdict),
@@ -151,7 +157,7 @@ func (a *Activities) leaveToOwnerDelete(ctx context.Context, verdict resource.Ve
 
 // request returns what the extension points know of a resource before any read.
 func (a *Activities) request(desired resource.Desired) extensions.Request {
-	request := a.requestWithoutBody(desired)
+	request := a.requestWithoutBody(desired, passFacts{})
 	request.Object.Desired, _ = resource.DecodeBody(desired.Body)
 	return request
 }
@@ -162,10 +168,14 @@ func keepsOthers(desired resource.Desired) bool {
 	return desired.Put == "" && drift.KeepsOthers(desired.ID.Type())
 }
 
-func (a *Activities) requestWithoutBody(desired resource.Desired) extensions.Request {
+func (a *Activities) requestWithoutBody(desired resource.Desired, facts passFacts) extensions.Request {
+	reader := &stepReader{Activities: a, readSince: facts.readSince}
 	return extensions.Request{
-		Object:   &resource.Object{ID: desired.ID, APIVersion: desired.APIVersion, Labels: desired.Labels},
-		Resolver: a.lookup, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
+		Object: &resource.Object{
+			ID: desired.ID, APIVersion: desired.APIVersion,
+			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.generation,
+		},
+		Resolver: reader, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
 		StatedOnly: desired.Put == resource.PutPatch,
 	}
@@ -192,6 +202,7 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 	if in.Deleting {
 		notBefore = a.clock.Now()
 	}
+	a.lookup.NoteRequest(owner.ID, in.ReadSince)
 	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, notBefore)
 	unknown, isUnknown := errors.AsType[*lookup.UnknownVersionError](got.Err)
 	switch {
@@ -216,6 +227,9 @@ func (a *Activities) readOwner(ctx context.Context, request *extensions.Request,
 		return &verdict
 	default:
 		request.Owner = got.Object
+		if a.Registry.SeesOwner(in.Desired.ID.Type()) {
+			a.addManaged(ctx, request.Owner, in.ReadSince)
+		}
 	}
 	return nil
 }
@@ -245,41 +259,6 @@ func defaultedVersions(in CheckOwnerInput, request extensions.Request) string {
 	return "read " + strings.Join(read, ", ") + ", the newest api-version of the type"
 }
 
-// readReferences resolves the references of the body, and after them dependsOn.
-func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
-	references := slices.Concat(in.Desired.References, in.Desired.DependsOn)
-	resolved := make([]extensions.ResolvedReference, len(references))
-	var reads sync.WaitGroup
-	for i, reference := range references {
-		reads.Go(func() {
-			got := a.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
-			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
-			if arm.DoubtOf(got.Err) == arm.DoubtRepeatable {
-				resolved[i].Err = nil // not found, as far as ARM shows
-			}
-			if i >= len(in.Desired.References) && resolved[i].Resolution.Ready {
-				resolved[i] = a.requireReady(ctx, resolved[i])
-			}
-		})
-	}
-	reads.Wait()
-	return resolved
-}
-
-// requireReady lets a managed resource of dependsOn count as ready only when its
-// own post-check passed: a private endpoint without approval exists, and nothing
-// that depends on it works.
-func (a *Activities) requireReady(ctx context.Context, found extensions.ResolvedReference) extensions.ResolvedReference {
-	managed, known, err := a.Fleet.Managed(ctx, found.Reference.ID)
-	switch {
-	case err != nil:
-		found.Err = err
-	case known:
-		found.Resolution.Ready, found.Managed = managed.Ready, true
-	}
-	return found
-}
-
 // addOwner adds the owner for the later checks of a pass: the reading of
 // CheckOwner, unless it has expired.
 func (a *Activities) addOwner(ctx context.Context, request *extensions.Request, desired resource.Desired) {
@@ -287,10 +266,15 @@ func (a *Activities) addOwner(ctx context.Context, request *extensions.Request, 
 	if owner.ID.IsZero() {
 		return
 	}
+	since := readerOf(*request).readSince
+	a.lookup.NoteRequest(owner.ID, since)
 	got := a.lookup.Read(ctx, owner.ID, owner.APIVersion, time.Time{})
 	if got.Err != nil {
 		request.OwnerNote = "not readable, not checked"
 		return
 	}
 	request.Owner = got.Object
+	if a.Registry.SeesOwner(desired.ID.Type()) {
+		a.addManaged(ctx, request.Owner, since)
+	}
 }

@@ -13,6 +13,13 @@ type Managed struct {
 	ID     resource.ID
 	Policy resource.Policy
 	Ready  bool
+	// Reason is that of the Ready condition, Since when it last became what it is. Labels and
+	// Generation are those of the manifest. Only Fleet.Managed sets Since, Labels and
+	// Generation; runs of an older version show no Since and no Generation.
+	Reason     resource.Reason
+	Since      time.Time
+	Labels     map[string]string
+	Generation int64
 	// Idle is set while its workflow runs no passes soon: it is Ready, paused, or
 	// Failed.
 	Idle bool

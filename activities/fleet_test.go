@@ -15,6 +15,7 @@ type fakeFleet struct {
 	// managed are the workflows by ID key; dependents those that Dependents
 	// lists.
 	managed    map[string]Managed
+	describes  int
 	dependents Dependents
 	// memories are the results of the query memory, by ID key.
 	memories map[string]WorkflowMemory
@@ -83,6 +84,9 @@ func (w *world) Dependents(context.Context, resource.ID) (Dependents, error) {
 }
 
 func (w *world) Managed(_ context.Context, id resource.ID) (Managed, bool, error) {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	w.fleet.describes++
 	managed, known := w.fleet.managed[id.Key()]
 	return managed, known, w.fleet.err
 }
@@ -133,6 +137,8 @@ func (w *world) manages(text string, managed Managed) {
 		w.fleet.managed = map[string]Managed{}
 	}
 	managed.ID = id(w.t, text)
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
 	w.fleet.managed[managed.ID.Key()] = managed
 }
 

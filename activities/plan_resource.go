@@ -156,7 +156,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 	ctx, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
 	in := CheckOwnerInput{Desired: p.in.Desired}
-	request := p.requestWithoutBody(in.Desired)
+	request := p.requestWithoutBody(in.Desired, passFacts{})
 	if stop := p.readOwner(ctx, &request, in); stop != nil {
 		if stop.Reason == resource.ReasonWaitingForOwner && p.isPlanned(in.Desired.Owner) {
 			p.after = append(p.after, in.Desired.Owner)
@@ -179,7 +179,7 @@ func (p *planning) checkOwner(ctx context.Context) (verdict resource.Verdict, ow
 		}
 		request.References = append(request.References, reference)
 	}
-	return p.Registry.CheckOwner(ctx, request), false
+	return p.waitForReadyOwner(ctx, p.Registry.CheckOwner(ctx, request), in.Desired, in.ReadSince), false
 }
 
 // reread reads a resource that a cached reading shows as absent, unless that is

@@ -32,8 +32,9 @@ type PostCheckInput struct {
 	Secrets map[string]string `json:"secrets,omitempty"`
 	// Identity is what the workflow remembers.
 	Identity resource.Identity `json:"identity,omitempty"`
-	// Changes are as in CheckOwnerInput.
-	Changes []Change `json:"changes,omitempty"`
+	// Changes and ReadSince are as in CheckOwnerInput.
+	Changes   []Change  `json:"changes,omitempty"`
+	ReadSince time.Time `json:"readSince,omitzero"`
 	// Now is the time of the workflow.
 	Now time.Time `json:"now,omitzero"`
 }
@@ -60,7 +61,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx = forWrites[putProgress](ctx, a, in.Desired, in.Generation, nil)
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)
-	request, stop := a.requestWithOwner(ctx, in.Desired, in.Observed, in.Memory)
+	request, stop := a.requestWithOwner(ctx, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, in.Observed, in.Memory)
 	if stop != nil {
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
@@ -71,7 +72,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 		maps.Copy(hashes, in.Secrets)
 		request.Secrets = hashes
 	}
-	result := PostCheckResult{Verdict: a.Registry.PostCheck(ctx, request)}
+	result := PostCheckResult{Verdict: a.withAge(request, a.Registry.PostCheck(ctx, request))}
 	if identity := identityOf(in.Desired.ID.Type(), request.Object.Observed); identity != nil && !maps.Equal(identity, in.Identity) {
 		result.Identity = identity
 	}

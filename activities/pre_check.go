@@ -47,8 +47,11 @@ type PreCheckInput struct {
 	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
 	// Refusal stops the PUT that it names, nil where none does.
 	Refusal *Refusal `json:"refusal,omitempty"`
-	// Changes are as in CheckOwnerInput.
-	Changes []Change `json:"changes,omitempty"`
+	// Changes and ReadSince are as in CheckOwnerInput.
+	Changes   []Change  `json:"changes,omitempty"`
+	ReadSince time.Time `json:"readSince,omitzero"`
+	// Generation is that of Desired.
+	Generation int64 `json:"generation,omitempty"`
 	// Now is the time of the workflow, with which AcceptedAt and PutAt are compared.
 	Now time.Time `json:"now,omitzero"`
 }
@@ -78,12 +81,13 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 // preCheck is PreCheck as part of an activity.
 func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckResult {
 	a.noteChanges(in.Changes)
-	request, stop := a.requestWithOwner(ctx, in.Desired, in.Observed, in.Memory)
+	request, stop := a.requestWithOwner(ctx, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, in.Observed, in.Memory)
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}
 	}
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldDrops
-	verdict, adopt := a.checkAdoption(a.now(ctx), a.Registry.PreCheck(ctx, request), in, request.Object.Exists())
+	checked := a.withAge(request, a.Registry.PreCheck(ctx, request))
+	verdict, adopt := a.checkAdoption(a.now(ctx), checked, in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
 		verdict, adopt = resource.Verdict{
 			Action: resource.ActionSkip, Reason: resource.ReasonInSync,
@@ -110,9 +114,9 @@ func (in PreCheckInput) comparesNothing(verdict resource.Verdict) bool {
 // requestWithOwner returns what the extension points know after the GET, including
 // the owner.
 func (a *Activities) requestWithOwner(
-	ctx context.Context, desired resource.Desired, observed, memory json.RawMessage,
+	ctx context.Context, desired resource.Desired, facts passFacts, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request, stop := a.requestWithBodies(ctx, a.bodies.Decode, desired, observed, memory)
+	request, stop := a.requestWithBodies(ctx, a.bodies.Decode, desired, facts, observed, memory)
 	if stop == nil {
 		a.addOwner(ctx, &request, desired)
 	}
@@ -124,9 +128,12 @@ type decoder func(what string, text []byte) (map[string]any, error)
 
 // requestWithBodies is requestWithOwner without the owner.
 func (a *Activities) requestWithBodies(
-	ctx context.Context, decode decoder, desired resource.Desired, observed, memory json.RawMessage,
+	ctx context.Context, decode decoder, desired resource.Desired, facts passFacts, observed, memory json.RawMessage,
 ) (extensions.Request, *resource.Verdict) {
-	request := a.requestWithoutBody(desired)
+	request := a.requestWithoutBody(desired, facts)
+	for _, reference := range desired.References {
+		a.lookup.NoteRequest(reference.ID, facts.readSince)
+	}
 	var err error
 	if request.Object.Desired, err = decode("desired", desired.Body); err == nil {
 		request.Object.Observed, err = decode("observed", observed)
@@ -142,6 +149,7 @@ func (a *Activities) requestWithBodies(
 		verdict := resource.Block(resource.ReasonReferenceNotReady, err.Error())
 		if missing, ok := errors.AsType[*lookup.UnresolvedError](err); ok {
 			verdict.WaitingFor = []resource.ID{missing.ID}
+			verdict.RetryWithin = a.lookup.UntilExpiry(verdict.WaitingFor)
 		}
 		return request, &verdict
 	}

@@ -57,9 +57,10 @@ type PutResourceInput struct {
 	Approved  bool   `json:"approved,omitempty"`
 	HoldDrops bool   `json:"holdDrops,omitempty"`
 	Token     string `json:"token,omitempty"`
-	// Changes are as in CheckOwnerInput; they apply to the values of $ref.
-	Changes  []Change `json:"changes,omitempty"`
-	Repeated Repeated `json:"repeated,omitzero"`
+	// Changes and ReadSince are as in CheckOwnerInput; they apply to the values of $ref.
+	Changes   []Change  `json:"changes,omitempty"`
+	ReadSince time.Time `json:"readSince,omitzero"`
+	Repeated  Repeated  `json:"repeated,omitzero"`
 }
 
 // PutResourceResult is the outcome of the PUT.
@@ -175,7 +176,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	defer cancel()
 	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
 	var stop *resource.Verdict
-	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, nil, in.Memory); stop != nil {
+	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	p.request.HoldDrops = in.HoldDrops && !in.Force

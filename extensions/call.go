@@ -120,6 +120,9 @@ func (l *linkCall) restoreInputs() error {
 func clone(object resource.Object) resource.Object {
 	object.Desired, object.Observed = drift.Clone(object.Desired), drift.Clone(object.Observed)
 	object.Labels = maps.Clone(object.Labels)
+	if object.Managed != nil {
+		object.Managed = new(*object.Managed)
+	}
 	return object
 }
 

@@ -31,7 +31,9 @@ type Resolver interface {
 }
 
 // Resolution is the result of a Resolver. Object is nil when Found is false; Ready
-// means that the resource exists and is neither changing nor broken.
+// means that the resource exists and is neither changing nor broken. Managed is that of
+// Object: the Ready condition where Armature manages the resource, else nil
+// (conditions.IsReady uses both).
 type Resolution struct {
 	Found  bool
 	Object *resource.Object
@@ -39,6 +41,7 @@ type Resolution struct {
 	// Refusal is why Ready is false where a fact of the type decided it (Entry.Busy,
 	// StoppedState.HoldsReferences), for example `properties.state is "Updating"`.
 	Refusal string
+	Managed *resource.Managed
 }
 
 // PreReconciliationOwnerChecker decides from the owner alone whether the

@@ -61,7 +61,8 @@ type situation struct {
 	desired  string
 	observed string
 	owner    string
-	none     bool // there is no owner at all
+	none     bool              // there is no owner at all
+	managed  *resource.Managed // the owner's Ready condition, nil for an unmanaged one
 	client   *extensiontest.Client
 	resolver *extensiontest.Resolver
 	want     resource.Action
@@ -87,6 +88,7 @@ func (s situation) judge(t *testing.T, link any) resource.Verdict {
 		Object: object(t, childID, s.desired, s.observed), Owner: object(t, parentID, "", s.owner),
 		Client: s.client, Resolver: s.resolver,
 	}
+	request.Owner.Managed = s.managed
 	if s.none {
 		request.Owner = nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/extensions/conditions"
 	"github.com/armature-io/armature/extensions/extensiontest"
 	"github.com/armature-io/armature/resource"
 )
@@ -21,7 +22,7 @@ func TestSpecPreOwnerReady(t *testing.T) {
 		switch {
 		case !owner.Exists():
 			return extensions.BlockReconcile("owner not found", extensions.WithReason(resource.ReasonWaitingForOwner)), nil
-		case !owner.Ready():
+		case !conditions.IsReady(owner):
 			return extensions.BlockReconcile(fmt.Sprintf("waiting for owner %s to be ready", owner.ID.Name())), nil
 		}
 		return w.next()
@@ -32,6 +33,9 @@ func TestSpecPreOwnerReady(t *testing.T) {
 		"failed":    {reason: "a failed owner is not ready", owner: `{"properties":{"provisioningState":"Failed"}}`, want: block, message: "waiting for owner p1 to be ready"},
 		"absent":    {reason: "missing in Azure", owner: ``, want: block, why: "WaitingForOwner", class: "Fast", message: "owner not found"},
 		"nil":       {reason: "no owner at all", none: true, want: block, message: "owner not found"},
+		"condition": {reason: "provisioned, but not Ready", owner: `{}`, managed: &resource.Managed{Reason: "PendingApproval"}, want: block, message: "waiting for owner p1 to be ready"},
+		"both":      {reason: "Ready in Armature too", owner: `{}`, managed: &resource.Managed{Ready: true}, want: proceed},
+		"busy":      {reason: "it was Ready before another user changed it", owner: `{"properties":{"provisioningState":"Updating"}}`, managed: &resource.Managed{Ready: true}, want: block, message: "waiting for owner p1 to be ready"},
 	})
 }
 
@@ -54,7 +58,7 @@ func TestSpecPreReferences(t *testing.T) {
 			return extensions.PreReconcileCheckResult{}, err
 		case !resolved.Found:
 			return extensions.BlockReconcile("required network reference not found", extensions.WithReason(resource.ReasonReferenceNotFound), extensions.WithWaitingFor(id)), nil
-		case !resolved.Ready:
+		case !conditions.IsReady(resolved.Object):
 			return extensions.BlockReconcile("required network not ready", extensions.WithReason(resource.ReasonReferenceNotReady), extensions.WithWaitingFor(id)), nil
 		}
 		return w.next()
@@ -63,6 +67,9 @@ func TestSpecPreReferences(t *testing.T) {
 		"not ready":    {reason: "changing", desired: body, resolver: knows(`{"properties":{"provisioningState":"Updating"}}`), want: block, why: "ReferenceNotReady", message: "required network not ready"},
 		"ready":        {reason: "there", desired: body, resolver: knows(`{}`), want: proceed},
 		"no reference": {reason: "optional", want: proceed},
+		"condition": {reason: "provisioned, but not Ready", desired: body, resolver: &extensiontest.Resolver{
+			Resources: map[string]string{network: `{}`}, Managed: map[string]resource.Managed{network: {Reason: "PendingApproval"}},
+		}, want: block, message: "required network not ready"},
 		"lookup fails": {reason: "an error is not a verdict about the network", desired: body, resolver: &extensiontest.Resolver{Err: errors.New("no answer")}, want: errs, why: "CheckFailed"},
 	})
 }

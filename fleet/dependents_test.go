@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
@@ -310,5 +311,34 @@ func TestManaged(t *testing.T) {
 	s := newServer(t)
 	if _, known, err := s.dial().Managed(t.Context(), parse(t, clusterText)); known || err != nil {
 		t.Errorf("known %t, %v; want an unmanaged resource not to be known", known, err)
+	}
+}
+
+// TestManagedSummary shows the Ready condition as the run wrote it, with labels and generation.
+func TestManagedSummary(t *testing.T) {
+	t.Parallel()
+	became := sinceText.Add(-time.Hour)
+	cases := map[string]struct {
+		reason string
+		ready  bool
+		since  time.Time
+	}{
+		"Ready":   {"the summary has the time at which it became Ready", true, became},
+		"Changed": {"a pass runs: the summary is of before, and the attributes are newer", false, sinceText},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			s.add(run{
+				id: clusterText, phase: workflows.PhaseReady, reason: resource.ReasonSucceeded, labels: []string{"stack=prod", "team=data=x"},
+				summary: &workflows.Summary{Generation: 4, Condition: resource.Condition{Ready: c.ready, LastTransitionTime: became}},
+			})
+			got, known, err := s.dial().Managed(t.Context(), parse(t, clusterText))
+			if err != nil || !known || got.Reason != resource.ReasonSucceeded || got.Generation != 4 || !got.Since.Equal(c.since) ||
+				got.Labels["stack"] != "prod" || got.Labels["team"] != "data=x" {
+				t.Errorf("%s: %+v, %v; want since %s", c.reason, got, err, c.since)
+			}
+		})
 	}
 }

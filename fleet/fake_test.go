@@ -91,7 +91,10 @@ type run struct {
 	needs, waits []string
 	// unlisted runs are missing in visibility, noMemo runs have no memo.
 	unlisted, noMemo bool
-	ended            bool
+	// summary and labels are shown where they are set.
+	summary *workflows.Summary
+	labels  []string
+	ended   bool
 }
 
 func (s *server) add(runs ...run) {
@@ -119,12 +122,20 @@ func (s *server) add(runs ...run) {
 				searchattr.ReconcileNeeds: encode(s.t, keysOf(s.t, r.needs)), searchattr.ReconcileWaitingFor: encode(s.t, keysOf(s.t, r.waits)),
 			}},
 		}
+		if r.summary != nil {
+			memo[workflows.MemoSummary] = encode(s.t, *r.summary)
+			info.SearchAttributes.IndexedFields[searchattr.ReconcileLabels] = encode(s.t, r.labels)
+			info.SearchAttributes.IndexedFields[searchattr.ReconcileSince] = encode(s.t, sinceText)
+		}
 		if !r.unlisted {
 			s.listed = append(s.listed, info)
 		}
 		s.running[id.WorkflowID()] = info
 	}
 }
+
+// sinceText is the time of the last change of phase or reason in runs with a summary.
+var sinceText = time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)
 
 func keysOf(t *testing.T, ids []string) []string {
 	keys := []string{}

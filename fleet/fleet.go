@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/searchattr"
+	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -113,7 +116,29 @@ func (f *Fleet) Managed(ctx context.Context, id resource.ID) (activities.Managed
 	}
 	managed := managedOf(info)
 	managed.ID, managed.Sleeping = id, sleeps(described)
+	addSummary(&managed, info)
 	return managed, true, nil
+}
+
+// addSummary adds what the summary and the labels of a run show.
+func addSummary(managed *activities.Managed, info *workflowpb.WorkflowExecutionInfo) {
+	var summary workflows.Summary
+	var since time.Time
+	attributes := info.GetSearchAttributes().GetIndexedFields()
+	decode(info.GetMemo().GetFields()[workflows.MemoSummary], &summary)
+	decode(attributes[searchattr.ReconcileSince], &since)
+	managed.Generation, managed.Since = summary.Generation, since
+	if summary.Condition.Ready == managed.Ready && !summary.Condition.LastTransitionTime.IsZero() {
+		managed.Since = summary.Condition.LastTransitionTime
+	}
+	for _, keyword := range keysIn(info, searchattr.ReconcileLabels) {
+		if name, value, ok := strings.Cut(keyword, "="); ok {
+			if managed.Labels == nil {
+				managed.Labels = map[string]string{}
+			}
+			managed.Labels[name] = value
+		}
+	}
 }
 
 // sleeps reports whether a run waits for a timer or a message: between the steps of a

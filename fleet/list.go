@@ -73,6 +73,7 @@ func managedOf(info *workflowpb.WorkflowExecutionInfo) activities.Managed {
 	decode(attributes[searchattr.ReconcileReason], &reason)
 	managed := activities.Managed{
 		Policy: resource.Policy(policy), RunID: info.GetExecution().GetRunId(),
+		Reason:    resource.Reason(reason),
 		Ready:     phase == string(workflows.PhaseReady),
 		Idle:      slices.Contains([]workflows.Phase{workflows.PhaseReady, workflows.PhasePaused, workflows.PhaseFailed}, workflows.Phase(phase)),
 		Operating: phase == string(workflows.PhaseOperating),

@@ -93,6 +93,11 @@ func Fields() []Field {
 			Effect: "Resources that must be Ready first although the body does not name them. Like a `$ref`, each is a manifest of the same apply or a resource ID.",
 		},
 		{
+			Name: "reconcile.waitFor", Kind: KindChoice,
+			Effect:  "What the resources that this one needs must reach first. `ready`: the owner, and what `$ref` and `dependsOn` name, must be Ready in Armature where they are managed: their post-check passed, for example an approval was given. `provisioned`: their provisioning state in Azure is sufficient, also for `dependsOn`. `default`: the provisioning state for the owner and `$ref`, the Ready condition for `dependsOn`. A resource that is not managed counts by its provisioning state. Do not use `ready` where the owner becomes Ready only after this resource exists.",
+			Allowed: texts(resource.WaitForDefault, resource.WaitForReady, resource.WaitForProvisioned),
+		},
+		{
 			Name: "reconcile.credential", Kind: KindText,
 			Effect: "The credential for every request about the resource: a name from the section `credentials` of the worker's configuration. The default is the one that the configuration assigns to its subscription, otherwise `azure.credential`.",
 		},

@@ -37,6 +37,7 @@ func (l *loader) readReconcile(d *draft) {
 		d.desired.Recreate = resource.RecreateAlways
 	}
 	readEnum(l, d, section, "put", &d.desired.Put, resource.PutDefault, resource.PutMerge, resource.PutReplace, resource.PutPatch)
+	readEnum(l, d, section, "waitFor", &d.desired.WaitFor, resource.WaitForDefault, resource.WaitForReady, resource.WaitForProvisioned)
 	// What is only patched was made by others: a delete leaves it.
 	if d.desired.Put == resource.PutPatch && section.get("policy") == nil {
 		d.desired.Policy = resource.PolicyDetachOnDelete

@@ -119,6 +119,10 @@ func referenceCases() map[string]referenceCase {
 			example: "reconcile: {dependsOn: [vnet1]}",
 			bad:     []string{"reconcile: {dependsOn: vnet1}", "reconcile: {dependsOn: [nowhere]}", "reconcile: {dependsOn: [acc1]}"},
 		},
+		"reconcile.waitFor": {
+			example: "reconcile: {waitFor: ready}",
+			bad:     []string{"reconcile: {waitFor: approved}", "reconcile: {waitFor: [ready]}"},
+		},
 		"reconcile.credential": {
 			example: "reconcile: {credential: prod-eu}",
 			bad:     []string{"reconcile: {credential: Prod EU}", "reconcile: {credential: 5}"},

@@ -116,7 +116,9 @@ type Desired struct {
 	References []Reference `json:"references,omitempty"`
 	// DependsOn are further resources that must exist first.
 	DependsOn []Reference `json:"dependsOn,omitempty"`
-	Policy    Policy      `json:"policy"`
+	// WaitFor states by what owner, References and DependsOn count as ready.
+	WaitFor WaitFor `json:"waitFor,omitempty"`
+	Policy  Policy  `json:"policy"`
 	// Adopt and Put default to always and replace. Recreate "" means that the type
 	// decides.
 	Adopt    Adopt    `json:"adopt,omitempty"`

@@ -20,11 +20,17 @@ type Object struct {
 	Desired map[string]any
 	// Observed is the body of the last GET, secret values masked.
 	Observed map[string]any
-	// Labels are those of the manifest; nil for a resource that is only read.
-	Labels map[string]string
 	// Freshness is the age of the observation ("read now", "read 12s ago");
 	// verdicts include it.
 	Freshness string
+	// Labels, Policy and Generation are those of the manifest, also for an owner and a
+	// reference that Armature manages. Without one they are empty.
+	Labels     map[string]string
+	Policy     Policy
+	Generation int64
+	// Managed is the Ready condition of an owner or a reference that Armature manages. It is
+	// nil for others, and for the resource under reconciliation.
+	Managed *Managed
 }
 
 // Exists reports whether the last GET found the resource.
@@ -43,6 +49,10 @@ func (o *Object) Ready() bool {
 	state := o.ProvisioningState()
 	return o.Exists() && !InFlight(state) && !Broken(state)
 }
+
+// IsReady reports whether the resource is Ready by ARM's state and, where Armature manages
+// it, by its own Ready condition.
+func (o *Object) IsReady() bool { return o.Ready() && (o.Managed == nil || o.Managed.Ready) }
 
 // At returns the observed value at a path such as properties.state or
 // list[name=x].c, and false if any step of it is absent. It never panics.

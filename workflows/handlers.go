@@ -285,7 +285,9 @@ func (r *reconciler) status() (*Status, error) {
 // requestPass records a message that requests a pass. Several messages share one pass.
 func (r *reconciler) requestPass(ctx workflow.Context, name, text string) {
 	r.state.PassRequested = true
-	r.state.Asked = r.state.Asked || name != WakeSignal
+	if name != WakeSignal {
+		r.state.Asked, r.state.AskedAt = true, workflow.Now(ctx)
+	}
 	r.recordMessage(ctx, name, text)
 }
 

@@ -43,6 +43,8 @@ type pass struct {
 	content string
 	// requested is set when a user requested the pass.
 	requested bool
+	// readSince is when the last of these requests came, zero in other passes.
+	readSince time.Time
 	// replaceApproved is set when a user approved to delete the resource and to create it
 	// again.
 	replaceApproved bool
@@ -83,7 +85,8 @@ func (r *reconciler) newPass() *pass {
 	r.state.Force = nil
 	p.requested, p.replaceApproved = r.state.Asked, r.state.RecreateApproved
 	if r.state.Asked {
-		r.state.Asked, r.state.Refusal = false, nil
+		p.readSince = r.state.AskedAt
+		r.state.Asked, r.state.AskedAt, r.state.Refusal = false, time.Time{}, nil
 	}
 	if r.state.Delete != nil && r.state.Delete.APIVersion != "" {
 		p.specVersion, p.desired.APIVersion = p.desired.APIVersion, r.state.Delete.APIVersion
@@ -140,6 +143,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 	checking := checkOptions(ctx, fmt.Sprintf("owner of %s, pass %d", p.desired.ID.Short(), p.number))
 	result, err := executeLocal(checking, a.CheckOwner, activities.CheckOwnerInput{
 		Desired: p.desired, Force: p.forced(), Held: r.state.BlockedBy, Changes: r.state.Changes,
+		ReadSince: p.readSince,
 	})
 	p.overdueAfter, p.rereads = result.OverdueAfter, result.Rereads
 	verdict := verdictOf(result.Verdict, err)
@@ -197,6 +201,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
 		Force: p.forced(), HoldDrops: r.state.holdsDrops(p), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
 		Moved: p.got.Moved, Identity: r.state.Identity, Now: workflow.Now(ctx),
+		ReadSince: p.readSince, Generation: p.generation,
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -225,6 +230,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	in := activities.PostCheckInput{
 		Desired: p.desired, Generation: p.generation, Observed: p.got.Observed, Memory: r.state.Memory,
 		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes, Now: workflow.Now(ctx),
+		ReadSince: p.readSince,
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true

@@ -80,7 +80,7 @@ func (r *reconciler) sendPut(ctx workflow.Context, p *pass) (activities.PutResou
 		Desired: p.desired, Generation: p.generation, StatedAt: p.statedAt, Newest: r.state.newerThan(p.generation), Memory: r.state.Memory, ObservedAt: p.got.ReadAt,
 		Reset:      r.state.PutUnknown || wasReset(workflow.GetInfo(ctx)),
 		Uncompared: !p.pre.Create && len(p.pre.Differences) == 0,
-		Force:      p.forced(), Changes: r.state.Changes,
+		Force:      p.forced(), Changes: r.state.Changes, ReadSince: p.readSince,
 		Create: p.pre.Create, First: !r.state.existed() && !r.state.PutSent,
 		Existed: r.state.existed(), Approved: r.state.RecreateApproved, Token: r.state.writeToken(),
 		Identified: len(r.state.Identity) > 0,

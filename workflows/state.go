@@ -88,6 +88,8 @@ type State struct {
 	// without one. Asked is set when a user requested the next pass, which drops it.
 	Refusal *activities.Refusal `json:"refusal,omitempty"`
 	Asked   bool                `json:"asked,omitempty"`
+	// AskedAt is when the last of these requests came.
+	AskedAt time.Time `json:"askedAt,omitzero"`
 	// OperationRefusal is set after a PUT that failed in its operation because of its body.
 	OperationRefusal *activities.OperationRefusal `json:"operationRefusal,omitempty"`
 	// PutUnknown is set while it is unknown whether ARM accepted the last PUT: the next

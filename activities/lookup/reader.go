@@ -112,6 +112,19 @@ func (r *Reader) NoteChange(id resource.ID, at time.Time) {
 	r.changes[key] = change{at: at, notedAt: r.now()}
 }
 
+// NoteRequest invalidates the readings of a resource from before a user requested a pass, at a
+// time of the server; the zero time is no request. A reading from after it is shared: the
+// resources of one apply have the same owner.
+func (r *Reader) NoteRequest(id resource.ID, at time.Time) {
+	if !at.IsZero() && !r.readings.allSince(id, at) {
+		r.NoteChange(id, at)
+	}
+}
+
+// LastChange returns when this worker, by its clock, was last notified of a change of a
+// resource; the zero time where it was not.
+func (r *Reader) LastChange(id resource.ID) time.Time { return r.lastChange(id, time.Time{}) }
+
 // ShouldAnnounceFree reports whether this worker should announce that a resource
 // blocks nothing any more, at most once per maximum age. Thousands may wait for the
 // resource, and each of their tries finds the same until the wake reaches them.

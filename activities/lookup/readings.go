@@ -80,6 +80,24 @@ func (r *readings) get(id resource.ID, v variant, notBefore time.Time) (Reading,
 	return got, ok && !got.tombstone && r.now().Sub(got.at) < r.lifetime(got) && !got.at.Before(notBefore)
 }
 
+// allSince reports whether there are readings of a resource that count, and none of them is
+// from before a time.
+func (r *readings) allSince(id resource.ID, at time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := false
+	for _, got := range r.known[id.Key()] {
+		if got.tombstone {
+			continue
+		}
+		if got.at.Before(at) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
 func (r *readings) untilExpiry(ids []resource.ID) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

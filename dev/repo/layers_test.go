@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets"},
 	{"extensions"},
-	{"extensions/azure", "activities/lookup"},
+	{"extensions/conditions", "extensions/azure", "activities/lookup"},
 	{"activities"},
 	{"workflows"},
 	{"extensions/passtest"},

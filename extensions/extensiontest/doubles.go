@@ -138,6 +138,8 @@ func NotFound(id resource.ID) error {
 type Resolver struct {
 	// Resources are bodies in JSON by resource ID, in any case.
 	Resources map[string]string
+	// Managed are the Ready conditions of those that Armature manages, in the same way.
+	Managed map[string]resource.Managed
 	// Err, when set, is the result of every call.
 	Err error
 
@@ -173,7 +175,12 @@ func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (ext
 			return extensions.Resolution{}, err
 		}
 		object := &resource.Object{ID: reference.ID, APIVersion: reference.APIVersion, Observed: observed}
-		return extensions.Resolution{Found: true, Object: object, Ready: object.Ready()}, nil
+		for text, managed := range r.Managed {
+			if strings.EqualFold(text, reference.ID.String()) {
+				object.Managed = &managed
+			}
+		}
+		return extensions.Resolution{Found: true, Object: object, Ready: object.Ready(), Managed: object.Managed}, nil
 	}
 	return extensions.Resolution{}, nil
 }

@@ -1,0 +1,46 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// readReferences resolves the references of the body, and after them dependsOn.
+func (a *Activities) readReferences(ctx context.Context, in CheckOwnerInput) []extensions.ResolvedReference {
+	references := slices.Concat(in.Desired.References, in.Desired.DependsOn)
+	resolved := make([]extensions.ResolvedReference, len(references))
+	var reads sync.WaitGroup
+	for i, reference := range references {
+		reads.Go(func() {
+			a.lookup.NoteRequest(reference.ID, in.ReadSince)
+			got := a.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
+			resolved[i] = extensions.ResolvedReference{Reference: reference, Resolution: got.Resolution(), Err: got.Err}
+			if arm.DoubtOf(got.Err) == arm.DoubtRepeatable {
+				resolved[i].Err = nil // not found, as far as ARM shows
+			}
+			if resolved[i].Resolution.Ready && heldToReady(in.Desired, i) {
+				resolved[i] = a.requireReady(ctx, resolved[i], in.ReadSince)
+			}
+		})
+	}
+	reads.Wait()
+	return resolved
+}
+
+// heldToReady reports whether the i-th of references and dependsOn, in this order, counts as
+// ready by its Ready condition: dependsOn by default.
+func heldToReady(desired resource.Desired, i int) bool {
+	switch desired.WaitFor {
+	case resource.WaitForReady:
+		return true
+	case resource.WaitForProvisioned:
+		return false
+	}
+	return i >= len(desired.References)
+}

@@ -1,0 +1,116 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/resource"
+)
+
+// passFacts are what a step knows of its pass beside the spec; the zero value knows nothing.
+type passFacts struct {
+	generation int64
+	// readSince is when a user requested the pass: no reading of another resource from
+	// before it counts. Zero where none did.
+	readSince time.Time
+}
+
+// stepReader is how the links of one step see other resources. It implements
+// extensions.Resolver, and keeps what was read, because the verdict states its age.
+type stepReader struct {
+	*Activities
+	readSince time.Time
+
+	mu   sync.Mutex
+	seen []sighting
+}
+
+// sighting is one resource that a link read.
+type sighting struct {
+	id        resource.ID
+	freshness string
+}
+
+// readerOf returns the reader of a request that requestWithoutBody made.
+func readerOf(request extensions.Request) *stepReader {
+	reader, _ := request.Resolver.(*stepReader)
+	return reader
+}
+
+// Resolve reads a resource through the cache, with its Ready condition where Armature
+// manages it.
+func (s *stepReader) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
+	s.lookup.NoteRequest(reference.ID, s.readSince)
+	got := s.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
+	resolution := got.Resolution()
+	if got.Err == nil {
+		s.note(reference.ID, got.Object.Freshness)
+	}
+	if resolution.Found {
+		s.addManaged(ctx, resolution.Object, s.readSince)
+		resolution.Managed = resolution.Object.Managed
+	}
+	return resolution, got.Err
+}
+
+func (s *stepReader) note(id resource.ID, freshness string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.seen, func(known sighting) bool { return known.id.Equal(id) })
+	if i < 0 {
+		s.seen = append(s.seen, sighting{id, freshness})
+		return
+	}
+	s.seen[i].freshness = freshness
+}
+
+// maxNamedSightings bounds the resources in the text of an age.
+const maxNamedSightings = 3
+
+// withAge returns a verdict that stops with the age of what the links read, and with the
+// time at which the oldest reading expires: the check is repeated then, not after the wait
+// of its class. An owner counts where the links saw it.
+func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) resource.Verdict {
+	s.mu.Lock()
+	seen := slices.Clone(s.seen)
+	s.mu.Unlock()
+	if !verdict.Stops() || verdict.Class == resource.RetryNone {
+		return verdict
+	}
+	if owner != nil && owner.Freshness != "" && !slices.ContainsFunc(seen, func(known sighting) bool { return known.id.Equal(owner.ID) }) {
+		seen = append(seen, sighting{owner.ID, owner.Freshness})
+	}
+	ids := slices.Clone(verdict.WaitingFor)
+	var ages []string
+	for i, one := range seen {
+		ids = append(ids, one.id)
+		if i < maxNamedSightings {
+			ages = append(ages, one.id.Short()+" "+one.freshness)
+		}
+	}
+	if verdict.Freshness == "" {
+		verdict.Freshness = strings.Join(ages, ", ")
+	}
+	if within := s.lookup.UntilExpiry(ids); within > 0 && (verdict.RetryWithin == 0 || within < verdict.RetryWithin) {
+		verdict.RetryWithin = within
+	}
+	return verdict
+}
+
+// withAge is stepReader.withAge for a check that gets the owner, too. A verdict of a link may
+// rest on the parent of the resource; a resource group has no state that many ask for, and the
+// defaults look at the resource alone.
+func (a *Activities) withAge(request extensions.Request, verdict resource.Verdict) resource.Verdict {
+	owner := request.Owner
+	if verdict.Origin == "" || owner == nil || owner.ID.IsContainer() || owner.Freshness == freshReading {
+		owner = nil
+	}
+	return readerOf(request).withAge(verdict, owner)
+}
+
+// freshReading is the age of what was read for the verdict.
+const freshReading = "read now"

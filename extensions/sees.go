@@ -1,0 +1,13 @@
+package extensions
+
+// SeesOwner reports whether a link of the type gets the owner, so that the caller reads its
+// Ready condition too.
+func (r *Registry) SeesOwner(resourceType string) bool {
+	for _, link := range r.links(resourceType) {
+		switch link.(type) {
+		case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier:
+			return true
+		}
+	}
+	return false
+}
