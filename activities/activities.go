@@ -86,6 +86,8 @@ type Options struct {
 	Records       Records
 	// ReadOnly makes every write a verdict: nothing is sent that could change Azure.
 	ReadOnly bool
+	// Rules, when set, returns the state of the worker's rules.
+	Rules func() RulesState
 	// Observe, when set, receives every verdict of every step.
 	Observe func(step string, verdict resource.Verdict)
 	// Now is the clock; default time.Now. Clock replaces it with one that is compared with

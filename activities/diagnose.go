@@ -230,14 +230,14 @@ func (a *Activities) checkGuards(ctx context.Context) []Finding {
 		access.State, access.Message = FindingWarn, "the worker is read-only: it plans and compares, and writes nothing"
 		access.Advice = "for a worker that writes, remove read-only from its configuration and give its credential the rights (docs/azure-rights.md)"
 	}
-	return []Finding{
+	return append(a.checkRules(),
 		access,
 		a.checkFence(ctx),
 		a.checkBudget(ctx, "put budget", PutBudget, a.options.PutBudget, "corrections", "check which resources drift (armature get; reason Held) before raising put-budget"),
 		a.checkBudget(ctx, "disappearance budget", DisappearanceBudget, a.options.DisappearanceBudget, "recreations",
 			"check who deleted resources (armature get; reason Held); armature reconcile --recreate approves what is to be recreated"),
 		mask,
-	}
+	)
 }
 
 // checkFence reports where the newest generations are recorded, and whether the records

@@ -78,7 +78,7 @@ func TestChainOrder(t *testing.T) {
 			r := registry(t,
 				extensions.Entry{Type: extensions.AllTypes, Link: tracer{name: "all", trace: &trace}},
 				extensions.Entry{Type: "microsoft.storage/STORAGEACCOUNTS", Link: tracer{name: "first", trace: &trace}},
-				extensions.Entry{Type: clusterID, Link: tracer{name: "other type", trace: &trace}},
+				extensions.Entry{Type: "Microsoft.Kusto/clusters", Link: tracer{name: "other type", trace: &trace}},
 				extensions.Entry{Type: "Microsoft.Storage/storageAccounts", Link: tracer{name: "second", trace: &trace, answer: c.second}},
 			)
 			verdict := r.PreCheck(t.Context(), extensions.Request{Object: object(t, storageID, `{}`, `{}`)})

@@ -3,7 +3,6 @@ package extensions
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -42,7 +41,8 @@ type Entry struct {
 	// Recreation states whether a deleted resource is recreated. The last entry of
 	// a type that states it counts.
 	Recreation Recreation
-	// Evidence records where the facts were observed. The registry ignores it.
+	// Evidence records where the facts or the type were observed. With it, Warnings accepts
+	// a type that is not published.
 	Evidence string
 }
 
@@ -80,11 +80,12 @@ func (e Entry) aboutOneType() bool {
 // validate returns an error for an entry that would never take effect or that
 // would break a pass.
 func (e Entry) validate(index int) error {
+	issue := typeIssue(e.Type)
 	switch {
 	case e.Type == "":
-		return fmt.Errorf("register extension %T: entry %d has no resource type", e.Link, index)
-	case e.Type != AllTypes && !strings.Contains(e.Type, "/"):
-		return fmt.Errorf("register extension %T: %q is not a resource type such as Microsoft.Kusto/clusters", e.Link, e.Type)
+		return fmt.Errorf("register extension %T: entry %d has no resource type such as %s", e.Link, index, exampleType)
+	case issue != "":
+		return fmt.Errorf("register extension %T: %s", e.Link, issue)
 	case e.Type == AllTypes && e.aboutOneType():
 		return fmt.Errorf("register extension %T: Leaf, Serialises, InlineLists and Recreation are facts about one type, not about all", e.Link)
 	}
@@ -96,11 +97,11 @@ func (e Entry) validate(index int) error {
 	if e.Link == nil && (e.aboutOneType() || len(e.Stopped)+len(e.BlocksChildren)+len(e.Busy) > 0) {
 		return nil
 	}
-	if err := checkFacts(e.Link); err != nil {
+	if _, err := linkIssues(e.Link); err != nil {
 		return fmt.Errorf("register extension %T for %s: %w", e.Link, e.Type, err)
 	}
-	if !implementsPoint(e.Link) {
-		return fmt.Errorf("register extension %T for %s: it implements no extension point", e.Link, e.Type)
+	if err := checkFacts(e.Link); err != nil {
+		return fmt.Errorf("register extension %T for %s: %w", e.Link, e.Type, err)
 	}
 	return nil
 }
@@ -118,15 +119,6 @@ func (e Entry) paths() []string {
 		paths = append(paths, state.Path)
 	}
 	return paths
-}
-
-func implementsPoint(link any) bool {
-	switch link.(type) {
-	case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier,
-		ErrorClassifier, Deleter, Importer, SuccessfulCreationHandler, ChildLister, RestingStater, LinkSource, InlineLister, ObservationTrimmer:
-		return true
-	}
-	return false
 }
 
 // checkFacts calls the methods by which a link states facts about its type. A

@@ -21,8 +21,9 @@ type Registry struct {
 }
 
 // New returns a registry of the entries. Within a chain the earlier entry is the
-// outer one. An entry without a type, or with a link that implements no point (a wrong
-// signature), is an error: it would never be called and no message would say so.
+// outer one. An entry whose type is none, or whose link implements no point or has a
+// method of a point with another signature, is an error: it would never be called.
+// Warnings has what may be right.
 func New(entries ...Entry) (*Registry, error) {
 	for i, entry := range entries {
 		if err := entry.validate(i); err != nil {

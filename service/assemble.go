@@ -90,6 +90,11 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	}
 	clock := servertime.New(options.Now)
 	metrics.observeClock(clock)
+	logExtensions(ctx, registry, log)
+	ruleState := rulesState(ruleSet)
+	metrics.observeRules(ruleState)
+	health := newHealth(log, connection.HostPort, temporal, azure, clock)
+	health.rules = ruleState
 	resources := fleet.New(temporal, fleet.Options{Namespace: connection.Namespace, TaskQueue: settings.TaskQueue, ListsPerSecond: settings.Worker.ListsPerSecond, Now: clock.Now})
 	if settings.StartFrozen != "" {
 		resources.StartFrozen(startFreeze(settings.StartFrozen))
@@ -107,13 +112,13 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			Signatures: signatures, Log: log,
 		}, activities.Options{
 			WarnOfSignatures: settings.Signing.Mode == config.SigningWarn,
-			RereadWindow:     settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict,
+			RereadWindow:     settings.RereadWindow, HashKey: maskKey.key, FormerHashKey: maskKey.former, Rotation: maskKey.secret, Observe: metrics.countVerdict, Rules: ruleState,
 			PutBudget: settings.PutBudget, DisappearanceBudget: settings.DisappearanceBudget,
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
 			GenerationTag: settings.GenerationFence == config.FenceTag, Records: records,
 		}),
-		health: newHealth(log, connection.HostPort, temporal, azure, clock),
+		health: health,
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/workflows"
@@ -23,6 +24,7 @@ func metricLabels(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	m.observeClock(servertime.New(time.Now))
+	m.observeRules(func() activities.RulesState { return activities.RulesState{} })
 	all := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(all)
 	close(all)

@@ -22,6 +22,8 @@ const (
 	upInterval    = 5 * time.Second
 	armUpInterval = 30 * time.Second
 	checkTimeout  = 5 * time.Second
+	// maxRulesText bounds what /readyz shows of invalid rules, in characters.
+	maxRulesText = 500
 )
 
 // health is the reachability of the worker's servers. It logs each change once.
@@ -34,6 +36,8 @@ type health struct {
 	// clock is compared with the server's; skewed is set once a difference was logged.
 	clock  *servertime.Clock
 	skewed bool
+	// rules returns the state of the rules, nil without rules.
+	rules func() activities.RulesState
 }
 
 // server is a server that the worker needs.
@@ -101,13 +105,21 @@ func (h *health) setServing(serving bool) {
 	h.serving = serving
 }
 
-// report returns the body of /readyz: "ok" or the problem of each part.
+// report returns the body of /readyz: "ok" or the problem of each part. Rules that could
+// not be reloaded are shown and leave the worker ready.
 func (h *health) report() (parts map[string]string, ready bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	parts, ready = map[string]string{"worker": "ok", "clock": "ok"}, h.serving
 	if ahead := h.skew(); ahead != 0 {
 		parts["clock"], ready = "ClockSkew: "+skewText(ahead), false
+	}
+	if h.rules != nil {
+		parts["rules"] = "ok"
+		if failed := h.rules().Text(); failed != "" {
+			// The worker serves with the rules from before, so it stays ready.
+			parts["rules"] = "RulesInvalid: " + text.Cut(failed, maxRulesText)
+		}
 	}
 	if !h.serving {
 		parts["worker"] = "not started"

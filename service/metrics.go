@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/resource"
@@ -82,6 +83,26 @@ func (m *metrics) observeClock(clock *servertime.Clock) {
 	}, func() float64 {
 		ahead, _ := clock.Ahead()
 		return ahead.Seconds()
+	}))
+}
+
+// observeRules adds the number of rules in force, and whether their last reload failed. A
+// worker without rules has neither.
+func (m *metrics) observeRules(state func() activities.RulesState) {
+	if state == nil {
+		return
+	}
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "armature_rules",
+		Help: "Rules in force.",
+	}, func() float64 { return float64(state().Count) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "armature_rules_reload_failed",
+		Help: "1 while the rule files are invalid: the rules from before stay in force, and a worker that starts now would refuse the files.",
+	}, func() float64 {
+		if state().Err != nil {
+			return 1
+		}
+		return 0
 	}))
 }
 

@@ -3,7 +3,9 @@ package service
 import (
 	"context"
 	"log/slog"
+	"strings"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/config"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/rules"
@@ -23,4 +25,35 @@ func withRules(ctx context.Context, settings config.Rules, entries []extensions.
 	}
 	log.InfoContext(ctx, "rules loaded", "path", settings.Path, "rules", set.Len())
 	return append(entries[:len(entries):len(entries)], set.Entry()), set, nil
+}
+
+// builtInPackage is the package of the extensions that come with Armature.
+const builtInPackage = "github.com/armature-io/armature/extensions/azure"
+
+// logExtensions logs the links and rules that do not come with Armature, and what is
+// probably a mistake in them.
+func logExtensions(ctx context.Context, registry *extensions.Registry, log *slog.Logger) {
+	builtIn := 0
+	for _, link := range registry.List() {
+		if link.Package == builtInPackage || link.Name == "" {
+			builtIn++
+			continue
+		}
+		log.InfoContext(ctx, "extension registered", "name", link.Name, "type", link.Type, "points", strings.Join(link.Points, ","))
+	}
+	log.InfoContext(ctx, "built-in extensions registered", "entries", builtIn)
+	for _, text := range registry.Warnings() {
+		log.WarnContext(ctx, "extension may never apply", "issue", text)
+	}
+}
+
+// rulesState returns the state of the rules for activities, health and metrics, nil without
+// rules.
+func rulesState(set *rules.Set) func() activities.RulesState {
+	if set == nil {
+		return nil
+	}
+	return func() activities.RulesState {
+		return activities.RulesState{Path: set.Path(), Count: set.Len(), Err: set.Err()}
+	}
 }

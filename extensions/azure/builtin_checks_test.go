@@ -97,3 +97,11 @@ func TestBuiltInChecksHaveTests(t *testing.T) {
 		}
 	}
 }
+
+// TestBuiltInEntriesAreKnown: the types of the entries are published, and no method of a
+// link looks like a point that is never called.
+func TestBuiltInEntriesAreKnown(t *testing.T) {
+	for _, text := range builtIn(t).Warnings() {
+		t.Error(text)
+	}
+}

@@ -64,7 +64,8 @@ func stateChecks() []extensions.Entry {
 			path: provisioningState, busy: []string{"Updating", "Deallocating", "Deleting"}, message: "Owning scale set is in provisioning state %q",
 		}}},
 		{Type: CosmosDatabaseAccountType, Link: deleting("reconcile blocked while account is at status deleting")},
-		{Type: HcpOpenShiftClusterType, Link: deleting("reconcile blocked while hcpOpenShiftCluster is at status deleting")},
+		{Type: HcpOpenShiftClusterType, Link: deleting("reconcile blocked while hcpOpenShiftCluster is at status deleting"),
+			Evidence: "a preview type that Azure Service Operator has (redhatopenshift)"},
 	}
 }
 

@@ -22,14 +22,18 @@ type Set struct {
 	path    string
 	now     func() time.Time
 	current atomic.Pointer[snapshot]
+	// failed is the error of the last reload, nil if it succeeded.
+	failed atomic.Pointer[error]
 }
 
 // snapshot is one state of the files.
 type snapshot struct {
 	byType map[string][]any
 	facts  map[string][]extensions.Entry
-	count  int
-	digest [sha256.Size]byte
+	// entries are the rules in the order of the files.
+	entries []extensions.Entry
+	count   int
+	digest  [sha256.Size]byte
 }
 
 // Load reads a rule file, or every *.yaml and *.yml of a folder in the order of
@@ -69,8 +73,10 @@ func (s *Set) Len() int { return s.current.Load().count }
 func (s *Set) Reload() (changed bool, warnings Issues, err error) {
 	made, warnings, err := s.read()
 	if err != nil {
+		s.failed.Store(&err)
 		return false, warnings, err
 	}
+	s.failed.Store(nil)
 	if made.digest == s.current.Load().digest {
 		return false, nil, nil
 	}
@@ -134,8 +140,12 @@ func (s *Set) read() (*snapshot, Issues, error) {
 		key := strings.ToLower(r.resourceType)
 		if link := r.link(s.now); link != nil {
 			read.byType[key] = append(read.byType[key], link)
+			read.entries = append(read.entries, extensions.Entry{Type: r.resourceType, Link: link})
 		} else {
 			read.facts[key] = append(read.facts[key], r.entry)
+			listed := r.entry
+			listed.Evidence = r.ExtensionName()
+			read.entries = append(read.entries, listed)
 		}
 	}
 	return read, warnings, nil

@@ -1,0 +1,96 @@
+package extensions
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// LinkLister is a LinkSource or FactSource that can list what it has for all types. The
+// Evidence of an entry without a link names it.
+type LinkLister interface {
+	ListEntries() []Entry
+}
+
+// LinkInfo is one link of the registry, or the facts of one entry, for logs.
+type LinkInfo struct {
+	Type string
+	// Name is that of the rule or of the Go type, "" for facts without a link.
+	Name string
+	// Package is the import path of the link's type, "" for facts without a link.
+	Package string
+	// Points are the methods by which the link takes part, and the facts that the entry
+	// states.
+	Points []string
+}
+
+// List returns the links and facts in the order of the entries, with those of sources that
+// can list them.
+func (r *Registry) List() []LinkInfo {
+	var list []LinkInfo
+	for _, entry := range r.entries {
+		if lister, ok := entry.Link.(LinkLister); ok {
+			for _, listed := range lister.ListEntries() {
+				info := listed.info()
+				info.Name = cmp.Or(info.Name, listed.Evidence)
+				list = append(list, info)
+			}
+			continue
+		}
+		list = append(list, entry.info())
+	}
+	return list
+}
+
+// Warnings returns what is probably a mistake in the entries, each with the entry. A type
+// that is not published is none in an entry with Evidence.
+func (r *Registry) Warnings() []string {
+	var warnings []string
+	for _, entry := range r.entries {
+		if text := unknownType(entry.Type); text != "" && entry.Evidence == "" {
+			warnings = append(warnings, entry.title()+": "+text)
+		}
+		if entry.Link == nil {
+			continue
+		}
+		issues, _ := linkIssues(entry.Link) // New has refused errors
+		for _, text := range issues {
+			warnings = append(warnings, entry.title()+": "+text)
+		}
+	}
+	return warnings
+}
+
+// title returns the entry for messages.
+func (e Entry) title() string {
+	if e.Link == nil {
+		return "facts of " + e.Type
+	}
+	return fmt.Sprintf("%s for %s", nameOf(e.Link), e.Type)
+}
+
+// info describes the entry.
+func (e Entry) info() LinkInfo {
+	info := LinkInfo{Type: e.Type}
+	if of := reflect.TypeOf(e.Link); of != nil {
+		info.Name, info.Package = strings.TrimPrefix(nameOf(e.Link), "extension "), packageOf(e.Link)
+		for _, point := range pointTypes() {
+			if of.Implements(point) {
+				info.Points = append(info.Points, point.method().Name)
+			}
+		}
+	}
+	stated := map[string]bool{
+		"Serialises": len(e.Serialises) > 0, "Leaf": e.Leaf, "InlineLists": len(e.InlineLists) > 0, "Stopped": len(e.Stopped) > 0,
+		"Busy": len(e.Busy) > 0, "BlocksChildren": len(e.BlocksChildren) > 0, "Recreation": e.Recreation.Default != "",
+	}
+	for _, fact := range slices.Sorted(maps.Keys(stated)) {
+		if stated[fact] {
+			info.Points = append(info.Points, fact)
+		}
+	}
+	return info
+}
