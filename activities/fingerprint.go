@@ -48,7 +48,8 @@ func project(desired, observed any, ignore []resource.Path) any {
 		members, isMap := observed.(map[string]any)
 		_, reference := desired[resource.RefMarker]
 		_, secret := desired[resource.SecretMarker]
-		if !isMap || reference || secret || len(desired) == 0 {
+		_, text := desired[resource.TextMarker]
+		if !isMap || reference || secret || text || len(desired) == 0 {
 			return observed
 		}
 		return projectMembers(desired, members, ignore)

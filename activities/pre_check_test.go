@@ -14,6 +14,9 @@ const netText = groupText + "/providers/Contoso.Things/nets/n1"
 func TestPreCheck(t *testing.T) {
 	t.Parallel()
 	const body = `{"location":"westus2","properties":{"size":1}}`
+	text := func(text string) string {
+		return `{"$text":"` + text + `","refs":{"n1":{"$ref":"` + netText + `","apiVersion":"2023-08-15"}}}`
+	}
 	cases := map[string]struct {
 		reason   string
 		body     string
@@ -71,6 +74,26 @@ func TestPreCheck(t *testing.T) {
 			reason: "also deeper in an object",
 			body:   `{"properties":{"size":{"$ref":"` + netText + `","path":"properties","apiVersion":"2023-08-15"}}}`,
 			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"is a secret"},
+		},
+		"TextFilled": {
+			reason:   "a $text has the values that the other resource shows",
+			body:     `{"properties":{"url":` + text("n-${ref.n1.properties.count}:${ref.n1.LOCATION}") + `}}`,
+			observed: `{"properties":{"url":"n-3:westus2"}}`, action: resource.ActionSkip, why: resource.ReasonInSync,
+		},
+		"TextDiffers": {
+			reason:   "and differs where the resource shows another text",
+			body:     `{"properties":{"url":` + text("n-${ref.n1.properties.count}") + `}}`,
+			observed: `{"properties":{"url":"n-4"}}`, action: resource.ActionProceed, why: resource.ReasonDrift, paths: []string{"properties.url"},
+		},
+		"TextNotObserved": {
+			reason: "a value that does not exist yet blocks",
+			body:   `{"properties":{"url":` + text("x${ref.n1.properties.later}") + `}}`,
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"${ref.n1.properties.later} has no value yet"},
+		},
+		"TextMasked": {
+			reason: "a secret of another resource is absent in texts",
+			body:   `{"properties":{"url":` + text("x${ref.n1.properties.accessKey}") + `}}`,
+			action: resource.ActionBlock, why: resource.ReasonReferenceNotReady, class: resource.RetryFast, parts: []string{"a secret never has one here"},
 		},
 		"SecretStated": {
 			reason: "a $secret has no value to compare", body: `{"properties":{"size":1,"password":{"$secret":"env:ARMATURE_SECRET_X"}}}`,

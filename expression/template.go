@@ -3,9 +3,12 @@ package expression
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
 )
 
 // Template is a message with expressions in it: Parent ${ownerName} is gone.
@@ -100,3 +103,44 @@ func (t Template) Render(ctx context.Context, vars map[string]any) (string, erro
 
 // Expressions returns the expressions of the text, in its order.
 func (t Template) Expressions() []Expression { return t.expressions }
+
+// Fill returns the text with the values of its expressions, and whether some are left:
+// an expression that reads one of the variables in keep stays as it is. A value is a text,
+// a number or a boolean; any other is an error that names the expression.
+func (t Template) Fill(ctx context.Context, variables map[string]any, keep ...string) (text string, left bool, err error) {
+	left = slices.ContainsFunc(t.expressions, func(e Expression) bool { return slices.ContainsFunc(keep, e.Uses) })
+	var b strings.Builder
+	for i, part := range t.expressions {
+		b.WriteString(t.texts[i])
+		if slices.ContainsFunc(keep, part.Uses) {
+			b.WriteString("${" + part.text + "}")
+			continue
+		}
+		value, err := part.Eval(ctx, variables)
+		if err != nil {
+			return "", false, fmt.Errorf("${%s}: %w", part.text, err)
+		}
+		switch value.(type) {
+		case types.String, types.Int, types.Uint, types.Double, types.Bool:
+		case types.Null:
+			return "", false, &AbsentError{Expression: part}
+		default:
+			return "", false, fmt.Errorf("${%s} is %s; a text, a number or a boolean is needed", part.text, value.Type().TypeName())
+		}
+		filled := Text(value)
+		if left && strings.Contains(filled, "${") {
+			filled = "${" + strconv.Quote(filled) + "}"
+		}
+		b.WriteString(filled)
+		if b.Len() > maxAnswer {
+			return "", false, fmt.Errorf("the text is over the limit of %d bytes", maxAnswer)
+		}
+	}
+	b.WriteString(t.texts[len(t.texts)-1])
+	return b.String(), left, nil
+}
+
+// AbsentError is the error of an expression whose value is absent.
+type AbsentError struct{ Expression Expression }
+
+func (e *AbsentError) Error() string { return fmt.Sprintf("${%s} has no value", e.Expression.text) }

@@ -150,6 +150,10 @@ func (b *bodyReader) value(n *node, at cursor) any {
 			return b.reference(n, at)
 		case resource.PlainMarker:
 			return b.plainText(n, at)
+		case resource.TextMarker:
+			return b.text(n, at)
+		case resource.GUIDMarker:
+			return b.guid(n, at)
 		}
 		return b.object(n, at)
 	case kindList:

@@ -20,6 +20,10 @@ type draft struct {
 	// name as stated, and its segments, nil if one is invalid.
 	name     string
 	segments []string
+	// alias is a second name for other manifests, "" for none.
+	alias string
+	// guid is the list of a name that is a $guid and has no text yet.
+	guid *node
 	// owner as stated, "" if absent.
 	owner   string
 	ownerAt position
@@ -56,7 +60,7 @@ func (d *draft) position(name string) position {
 // at reports an issue of the draft.
 func (l *loader) at(d *draft, at position, path, format string, args ...any) {
 	d.hasIssue = true
-	l.report(Issue{File: d.file, Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...)})
+	l.report(Issue{File: at.in(d.file), Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
 // missing reports an absent field, unless it is present with an issue.
@@ -69,7 +73,7 @@ func (l *loader) missing(d *draft, at position, path, message string) {
 
 // The fields of a manifest, and of section "reconcile".
 var (
-	manifestFields  = []string{"type", "name", "owner", "body", "reconcile", "labels"}
+	manifestFields  = []string{"type", "name", "alias", "owner", "body", "reconcile", "labels"}
 	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "waitFor", "timeout", "credential", "delete", "validation"}
 )
 
@@ -91,6 +95,7 @@ func (l *loader) readManifest(file string, root *node) {
 	l.checkFields(d, root, "", manifestFields)
 	l.readType(d)
 	l.readName(d)
+	l.readAlias(d)
 	if owner := root.get("owner"); owner != nil {
 		d.ownerAt = d.position("owner")
 		if owner.kind != kindText || owner.text == "" {
@@ -156,6 +161,9 @@ func (l *loader) readName(d *draft) {
 	case value == nil:
 		l.missing(d, at, "name", "is missing; write the resource's name")
 		return
+	case markerOf(value) == resource.GUIDMarker:
+		d.guid = value.get(resource.GUIDMarker)
+		return
 	case value.kind != kindText:
 		l.at(d, at, "name", "%s; a name is a text, write it in quotes", value.found())
 		return
@@ -171,6 +179,28 @@ func (l *loader) readName(d *draft) {
 	}
 	d.segments = segments
 }
+
+// readAlias reads the name by which other manifests may call this one.
+func (l *loader) readAlias(d *draft) {
+	value, at := d.root.get("alias"), d.position("alias")
+	switch {
+	case value == nil:
+		return
+	case value.kind != kindText:
+		l.at(d, at, "alias", "%s; an alias is a text", value.found())
+		return
+	case !aliasName.MatchString(value.text):
+		l.at(d, at, "alias", "%q is not an alias: use letters, digits, - and _", value.text)
+		return
+	}
+	d.alias = value.text
+	if lastName(d.alias) != lastName(d.name) {
+		l.byName[lastName(d.alias)] = append(l.byName[lastName(d.alias)], d)
+	}
+}
+
+// aliasName is the form of an alias.
+var aliasName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,90}$`)
 
 // parentType returns the type of the owner of a nested type, "" for a type that is
 // not nested.

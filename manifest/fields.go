@@ -45,6 +45,10 @@ func Fields() []Field {
 			Effect: "The resource's own name, the last part of its ID. Without an owner, a name with slashes (`adx/telemetry`) contains the names of the owners.",
 		},
 		{
+			Name: "alias", Kind: KindText,
+			Effect: "A second name by which other manifests of the same apply, and patches, may call this one: in `owner`, `$ref`, `dependsOn` and `${ref.ALIAS}`. It stays the same where the name differs between environments, and is never sent.",
+		},
+		{
 			Name: "owner", Kind: KindText,
 			Effect: "The parent or scope: the name of another manifest of the same apply, a resource ID (`ID@api-version`), or `/` for the tenant. The default is the resource group of `--resource-group` and `--subscription`. The owner is checked before every PUT: a database waits until its cluster is running.",
 		},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/text"
@@ -22,6 +23,10 @@ type Options struct {
 	Validate bool
 	// Validation overrides reconcile.validation of all manifests; "" leaves it.
 	Validation Validation
+	// Environment is the one of the project's environments to load, "" for none.
+	Environment string
+	// Params are values of the project's parameters, each as name=value.
+	Params []string
 }
 
 // Set is the result of Load.
@@ -85,13 +90,8 @@ func Validate(options Options, paths ...string) Report {
 // load reads everything, and returns the manifests in dependency order.
 func load(options Options, paths []string) (*loader, []*draft) {
 	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}, typeChecks: map[string]typeCheck{}}
-	l.checkOptions()
-	if len(paths) == 0 {
-		l.report(Issue{Message: `no manifest given; name files, folders or "-" for stdin`})
-	}
-	l.order = l.files(paths)
-	for _, file := range l.order {
-		l.read(file)
+	for _, d := range l.documents(paths) {
+		l.readManifest(d.file, d.root)
 	}
 	for _, d := range l.drafts {
 		l.locate(d)
@@ -149,16 +149,63 @@ func notGUID(s string) string {
 	return fmt.Sprintf("the subscription %q is not a GUID; write its ID, like 11111111-2222-3333-4444-555555555555", s)
 }
 
-func (l *loader) read(file string) {
-	data, ok := l.content(file)
-	if !ok {
-		return
+// documents reads the documents of all paths, with parameters, texts and patches in
+// place.
+func (l *loader) documents(paths []string) []document {
+	p := l.readProject(paths)
+	l.checkOptions()
+	if len(paths) == 0 {
+		l.report(Issue{Message: `no manifest given; name files, folders or "-" for stdin`})
 	}
-	read := l.readYAML
+	if p != nil && len(l.issues) > 0 {
+		return nil // most values in the manifests would be wrong
+	}
+	r := newRenderer(l, p)
+	var documents []document
+	for _, file := range l.files(paths) {
+		if l.isPart(p, file, paths) {
+			continue
+		}
+		l.order = append(l.order, file)
+		data, ok := l.content(file)
+		if !ok {
+			continue
+		}
+		for _, root := range l.decode(file, data) {
+			if rendered := r.document(document{file: file, root: root}); rendered != nil {
+				documents = append(documents, document{file: file, root: rendered})
+			}
+		}
+	}
+	r.applyPatches(documents)
+	r.addDefaults(documents)
+	return documents
+}
+
+// isPart reports whether a file is a part of the project, and no manifest. A path that
+// names one is an issue.
+func (l *loader) isPart(p *project, file string, paths []string) bool {
+	if p == nil {
+		return false
+	}
+	env, isPatch := p.patchFiles[file]
+	if file != p.file && !isPatch {
+		return false
+	}
+	if slices.ContainsFunc(paths, func(path string) bool { return filepath.Clean(path) == file }) {
+		what := "is the project's file"
+		if isPatch {
+			what = "is a patch of the environment " + env
+		}
+		l.report(Issue{File: file, Message: what + " and no manifest; name the folder of the manifests"})
+	}
+	return true
+}
+
+// decode reads the documents of one file.
+func (l *loader) decode(file string, data []byte) []*node {
 	if strings.EqualFold(filepath.Ext(file), ".json") || file == stdinName && isJSON(data) {
-		read = l.readJSON
+		return l.readJSON(file, data)
 	}
-	for _, root := range read(file, data) {
-		l.readManifest(file, root)
-	}
+	return l.readYAML(file, data)
 }

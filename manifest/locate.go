@@ -21,6 +21,9 @@ func (l *loader) locate(d *draft) {
 		l.at(d, d.position("owner"), "owner", "the owners form a cycle: %s; give one of them another owner", chain(append(slices.Clone(l.locating[i:]), d)))
 		return
 	}
+	if d.guid != nil {
+		l.nameByGUID(d)
+	}
 	if d.typ == "" || d.segments == nil || d.hasIssue && d.root.get("owner") != nil && d.owner == "" {
 		d.located = true
 		return

@@ -14,7 +14,7 @@ var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // markerOf returns the marker that an object is, "" for a plain object.
 func markerOf(n *node) string {
-	for _, marker := range []string{resource.SecretMarker, resource.RefMarker, resource.PlainMarker} {
+	for _, marker := range resource.Markers() {
 		if n.get(marker) != nil {
 			return marker
 		}
@@ -66,6 +66,10 @@ func (b *bodyReader) plainText(n *node, at cursor) any {
 		return nil
 	}
 	value := n.get(resource.PlainMarker)
+	if markerOf(value) == resource.TextMarker && len(value.fields) == 1 && value.fields[0].value.kind == kindText {
+		b.plain(at)
+		return b.textMarker(value.fields[0].value, at)
+	}
 	texts := value.kind == kindText || value.kind == kindNumber
 	if value.kind == kindList {
 		texts = !slices.ContainsFunc(value.items, func(item *node) bool { return item.kind != kindText && item.kind != kindNumber })

@@ -8,7 +8,7 @@ import (
 	"github.com/armature-io/armature/internal/nearest"
 )
 
-// named returns the manifests with a name, or with a longer form of it
+// named returns the manifests with a name or an alias, or with a longer form of it
 // ("adx/telemetry") that follows from their ID.
 func (l *loader) named(name string) []*draft {
 	var found []*draft
@@ -16,7 +16,7 @@ func (l *loader) named(name string) []*draft {
 		if strings.Contains(name, "/") && !slices.Contains(l.locating, d) {
 			l.locate(d)
 		}
-		if strings.EqualFold(d.name, name) || !d.desired.ID.IsZero() && strings.EqualFold(d.desired.ID.Short(), name) {
+		if strings.EqualFold(d.name, name) || strings.EqualFold(d.alias, name) && name != "" || !d.desired.ID.IsZero() && strings.EqualFold(d.desired.ID.Short(), name) {
 			found = append(found, d)
 		}
 	}
@@ -31,6 +31,9 @@ func (l *loader) unknownName(name string) string {
 	for _, d := range l.drafts {
 		if d.name != "" {
 			names = append(names, d.name)
+		}
+		if d.alias != "" {
+			names = append(names, d.alias)
 		}
 	}
 	message := fmt.Sprintf("no manifest is named %q", name)

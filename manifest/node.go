@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,9 +28,16 @@ const (
 	maxDepth = 100
 )
 
-// position is a place in a file. Both count from 1; column counts characters and is 0
-// if it is unknown.
-type position struct{ line, column int }
+// position is a place in a file. Line and column count from 1; column counts characters
+// and is 0 if it is unknown. file is "" for the file of the manifest, else the one of a
+// patch or a project from which the value comes.
+type position struct {
+	line, column int
+	file         string
+}
+
+// in returns the file of the position, for a value of a manifest in a file.
+func (p position) in(file string) string { return cmp.Or(p.file, file) }
 
 // node is one value of a YAML or JSON document with the position where it starts. text
 // is a text, or the JSON form of a number or boolean.
@@ -102,3 +110,31 @@ const pathCapacity = 16
 // to it and keeps no path, so siblings share its array: a path per value would be
 // most of the allocations of a load.
 func newPath() resource.Path { return make(resource.Path, 0, pathCapacity) }
+
+// plain returns a value in the form of encoding/json, with markers as objects.
+func (n *node) plain() any {
+	switch n.kind {
+	case kindObject:
+		object := make(map[string]any, len(n.fields))
+		for _, f := range n.fields {
+			object[f.name] = f.value.plain()
+		}
+		return object
+	case kindList:
+		list := make([]any, len(n.items))
+		for i, item := range n.items {
+			list[i] = item.plain()
+		}
+		return list
+	}
+	return n.scalar()
+}
+
+// compact returns a value as JSON on one line.
+func (n *node) compact() string {
+	raw, err := compact(n.plain())
+	if err != nil {
+		return string(n.kind)
+	}
+	return string(raw)
+}

@@ -27,7 +27,7 @@ labels: {stack: prod, team: data}
 
 ## Inside a body
 
-The body is what a PUT sends, as ARM documents it. Three things are replaced:
+The body is what a PUT sends, as ARM documents it. These mappings are replaced:
 
 | written | becomes |
 |---|---|
@@ -37,6 +37,11 @@ The body is what a PUT sends, as ARM documents it. Three things are replaced:
 | ` + "`{$secret: file:NAME}`" + ` | a file in the folder of that allow-list (` + "`secrets.dir`" + `) |
 | ` + "`{$secret: 'keyvault:https://VAULT.vault.azure.net/secrets/NAME'}`" + ` | a secret of a key vault, read with the resource's credential; append ` + "`/VERSION`" + ` to pin a version |
 | ` + "`{$plain: VALUE}`" + ` | the value, a text or a list of texts, where the property has the name of a secret and holds none |
+| ` + "`{$text: 'https://${ref.api.properties.host}/x'}`" + ` | a text with expressions in ` + "`${}`" + `: [values that the resource ` + "`api`" + ` shows](environments.md#texts), and parameters |
+| ` + "`{$guid: [{$ref: vnet1}, reader]}`" + ` | the GUID that follows from these texts, always the same: for the names of role assignments |
+| ` + "`{$param: sku}`" + ` | the value of a [parameter](environments.md) |
+
+The last three are also allowed in all other fields, ` + "`$text`" + ` there without ` + "`ref`" + `.
 
 A secret never appears in a history, a log or a response, and is refused under tags, names and locations, which are public. A literal text under a property with the name of a secret (password, key, token …) is refused, unless ` + "`$plain`" + ` states that it is none: its value is then shown in plans, histories and messages. The ` + "`key`" + ` of a filter, a label selector or a pair and the ` + "`keys`" + ` of an index need no ` + "`$plain`" + `.
 
@@ -67,6 +72,10 @@ func referenceCases() map[string]referenceCase {
 		"name": {
 			example: "name: acc1",
 			bad:     []string{"name: 5", "name: ''", "name: a/b", "name: a?b", "name: '..'"},
+		},
+		"alias": {
+			example: "alias: data",
+			bad:     []string{"alias: 5", "alias: a/b"},
 		},
 		"owner": {
 			example: "owner: " + group,

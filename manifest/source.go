@@ -148,3 +148,13 @@ func unreadable(err error) string {
 	}
 	return fmt.Sprintf("cannot be read: %v; check the path and its permissions", err)
 }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

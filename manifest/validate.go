@@ -91,7 +91,7 @@ type found struct {
 
 func (v validator) report(f found, format string, args ...any) {
 	v.loader.issues = append(v.loader.issues, Issue{
-		File: v.draft.file, Line: f.at.line, Column: f.at.column, Path: f.path, Message: fmt.Sprintf(format, args...),
+		File: f.at.in(v.draft.file), Line: f.at.line, Column: f.at.column, Path: f.path, Message: fmt.Sprintf(format, args...),
 		Severity: v.how.severity(f.isFault), Rule: f.rule, Suggestion: f.suggestion,
 	})
 }
@@ -128,8 +128,8 @@ func (v validator) isPartial() bool {
 	return d.Policy == resource.PolicyObserve || d.Put == resource.PutPatch || d.Adopt == resource.AdoptOnly && d.Put == resource.PutMerge
 }
 
-// stated returns a node as package types checks it: a $ref without path and a $secret
-// are texts that are not known yet, any other object of markers stays as it is.
+// stated returns a node as package types checks it: a $ref without path, a $secret,
+// a $text and a $guid are texts that are not known yet, any other object of markers stays as it is.
 func (v validator) stated(n *node, path resource.Path) any {
 	switch n.kind {
 	case kindList:
@@ -139,10 +139,10 @@ func (v validator) stated(n *node, path resource.Path) any {
 		}
 		return list
 	case kindObject:
-		if marker := markerOf(n); marker == resource.SecretMarker || marker == resource.RefMarker && n.get("path") == nil {
+		switch marker := markerOf(n); {
+		case marker == resource.SecretMarker, marker == resource.TextMarker, marker == resource.GUIDMarker, marker == resource.RefMarker && n.get("path") == nil:
 			return types.UnknownText{}
-		}
-		if marker := markerOf(n); marker == resource.PlainMarker {
+		case marker == resource.PlainMarker:
 			return v.stated(n.get(marker), path)
 		}
 		if v.checkMarker(n, path) {

@@ -50,7 +50,7 @@ func (v validator) checkMarker(n *node, path resource.Path) bool {
 		if !strings.HasPrefix(f.name, "$") {
 			continue
 		}
-		for _, marker := range []string{resource.SecretMarker, resource.RefMarker, resource.PlainMarker} {
+		for _, marker := range resource.Markers() {
 			if f.name != marker && nearest.Distance(strings.ToLower(f.name), marker) <= 1 {
 				v.report(found{rule: UnknownMarker, isFault: true, at: f.position, path: path.String(), suggestion: marker},
 					"%s is not a marker (did you mean %s?)", f.name, marker)

@@ -86,6 +86,7 @@ const (
 //
 //	{"$secret": "env:NAME"} or {"$secret": "file:NAME"}
 //	{"$ref": "/subscriptions/...", "path": "properties.x", "apiVersion": "2023-01-01"}
+//	{"$text": "https://${ref.api.properties.host}", "refs": {"api": {"$ref": "/subscriptions/...", "apiVersion": "2023-01-01"}}}
 //
 // A plain reference (without path) is replaced by the resource ID when the
 // manifest is loaded; only references with a path stay in the body.
@@ -96,7 +97,19 @@ const (
 	// property has the name of one: {"$plain": "data.color"}. A loaded manifest has the
 	// value in its place, and the path in Desired.Plain.
 	PlainMarker = "$plain"
+	// TextMarker is a text with expressions in ${}. A loaded manifest has it only where an
+	// expression reads observed values of other resources.
+	TextMarker = "$text"
+	// GUIDMarker is a GUID that follows from a list of texts, and ParamMarker the value of
+	// a parameter. A loaded manifest has the value in its place.
+	GUIDMarker  = "$guid"
+	ParamMarker = "$param"
 )
+
+// Markers returns all markers of manifests.
+func Markers() []string {
+	return []string{SecretMarker, RefMarker, PlainMarker, TextMarker, GUIDMarker, ParamMarker}
+}
 
 // Desired is the desired state of one manifest, complete and checked: every name is
 // resolved to an ID.

@@ -82,6 +82,10 @@ func (s *stated) object(object map[string]any, at bodyCursor) {
 	if _, found := object[RefMarker]; found {
 		return
 	}
+	if text, found := object[TextMarker]; found {
+		s.value(text, at)
+		return
+	}
 	around := Surroundings{Under: at.under, Label: LabelOf(object), Parent: s.path.LastName(), Has: func(member string) bool {
 		_, found := Step{Name: member}.Get(object)
 		return found

@@ -21,12 +21,15 @@ type sources struct {
 	resourceGroup string
 	subscription  string
 	validation    validationFlag
+	environment   string
+	params        []string
 }
 
 func (s *sources) add(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&s.files, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
 	flags.StringVar(&s.resourceGroup, "resource-group", "", "resource group of manifests without owner")
 	flags.StringVar(&s.subscription, "subscription", "", "subscription (GUID) of manifests without owner")
+	cli.AddProject(flags, &s.environment, &s.params)
 }
 
 // check returns an error for flags about manifests without -f.
@@ -38,6 +41,8 @@ func (s *sources) check() error {
 		return cli.BadInput("--resource-group is for manifests; add -f PATH, or omit it")
 	case s.subscription != "":
 		return cli.BadInput("--subscription is for manifests; add -f PATH, or omit it")
+	case s.environment != "" || len(s.params) > 0:
+		return cli.BadInput("--env and --param are for manifests; add -f PATH, or omit them")
 	}
 	return nil
 }
@@ -46,6 +51,7 @@ func (s *sources) check() error {
 func (s *sources) options(a *app) manifest.Options {
 	return manifest.Options{
 		ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in, Validation: manifest.Validation(s.validation),
+		Environment: s.environment, Params: s.params,
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // ResolveReferences returns a body in which every {"$ref": ID, "path": ...} is
-// replaced by the value that the resource shows. It does not change its input, and
+// replaced by the value that the resource shows, and every {"$text": ...} by the text with
+// such values in it. It does not change its input, and
 // returns it where it has no reference. The error is an [UnresolvedError] where the
 // resource does not show the value.
 func (r *Reader) ResolveReferences(ctx context.Context, body map[string]any) (map[string]any, error) {
@@ -28,6 +29,9 @@ func (r *Reader) resolveIn(ctx context.Context, value any) (any, error) {
 	var err error
 	switch node := value.(type) {
 	case map[string]any:
+		if text, ok := node[resource.TextMarker].(string); ok {
+			return r.filledText(ctx, text, node)
+		}
 		if isReference(node) {
 			return r.referencedValue(ctx, node)
 		}
@@ -52,8 +56,9 @@ func (r *Reader) resolveIn(ctx context.Context, value any) (any, error) {
 
 func isReference(value any) bool {
 	object, _ := value.(map[string]any)
-	_, marker := object[resource.RefMarker]
-	return marker
+	_, reference := object[resource.RefMarker]
+	_, text := object[resource.TextMarker].(string)
+	return reference || text
 }
 
 // ContainsMask reports whether a value is a mask, or contains one.

@@ -21,7 +21,7 @@ type Terminal struct {
 
 // Commands returns the commands.
 func Commands(t Terminal) []*cobra.Command {
-	return []*cobra.Command{t.explainCommand(), t.initCommand(), t.newCommand(), t.rulesCommand(), t.schemaCommand(), t.typesCommand()}
+	return []*cobra.Command{t.explainCommand(), t.initCommand(), t.newCommand(), t.renderCommand(), t.rulesCommand(), t.schemaCommand(), t.typesCommand()}
 }
 
 func (t Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }

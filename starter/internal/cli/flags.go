@@ -90,3 +90,9 @@ func NoArgs(instead string) cobra.PositionalArgs {
 		return errors.New(text)
 	}
 }
+
+// AddProject adds the flags that choose an environment and set parameters of a project.
+func AddProject(flags *pflag.FlagSet, environment *string, params *[]string) {
+	flags.StringVar(environment, "env", "", "environment of armature.yaml")
+	flags.StringArrayVar(params, "param", nil, "value of a parameter of armature.yaml, as `name=value` (repeatable)")
+}

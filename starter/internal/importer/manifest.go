@@ -111,7 +111,7 @@ func dropMarkers(value any, path string) (dropped []string) {
 func hasMarker(value any) bool {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, marker := range []string{resource.SecretMarker, resource.RefMarker, resource.PlainMarker} {
+		for _, marker := range resource.Markers() {
 			if _, found := value[marker]; found {
 				return true
 			}

@@ -86,11 +86,12 @@ func envelope(p types.Property) bool {
 	return slices.Contains([]string{"id", "name", "type", "apiVersion"}, p.Name)
 }
 
-// value returns the schema of a value. A marker stands for texts and numbers.
+// value returns the schema of a value. A marker stands for texts and
+// numbers, a parameter also for booleans.
 func (g *generator) value(n *types.Node) object {
 	switch n.Kind {
 	case types.Boolean:
-		return object{"type": "boolean"}
+		return object{"anyOf": []any{object{"type": "boolean"}, reference(filledName)}}
 	case types.Integer:
 		return orMarker(bounded(object{"type": "number"}, n.Bounds, "minimum", "maximum"))
 	case types.Literal, types.Union:

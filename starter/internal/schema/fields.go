@@ -10,6 +10,7 @@ import (
 // Names of definitions that do not belong to nodes.
 const (
 	markerName = "marker"
+	filledName = "filled"
 	textName   = "text"
 )
 
@@ -55,8 +56,17 @@ func section() object {
 	return object{"type": "object", "properties": object{}, "additionalProperties": false}
 }
 
-// fieldOf returns the schema of one field by its kind.
+// fieldOf returns the schema of one field by its kind. Markers that a manifest's
+// environment fills in stand for all but mappings and the type.
 func fieldOf(f manifest.Field) object {
+	schema := plainField(f)
+	if f.Name == "type" || schema["type"] == "object" || schema["type"] == "array" {
+		return schema
+	}
+	return object{"anyOf": []any{schema, reference(filledName)}}
+}
+
+func plainField(f manifest.Field) object {
 	switch f.Kind {
 	case manifest.KindChoice:
 		return object{"enum": f.Allowed}
@@ -66,7 +76,7 @@ func fieldOf(f manifest.Field) object {
 	case manifest.KindPaths, manifest.KindNames:
 		return object{"type": "array", "items": object{"type": "string"}}
 	case manifest.KindTexts:
-		return object{"type": "object", "additionalProperties": object{"type": "string"}}
+		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": "string"}, reference(filledName)}}}
 	case manifest.KindMapping:
 		return object{"type": "object"}
 	}
@@ -76,7 +86,7 @@ func fieldOf(f manifest.Field) object {
 // marker returns the schema of what stands for a text in a body.
 func marker() object {
 	text := func(description string) object { return object{"type": "string", "description": description} }
-	return object{"anyOf": []any{
+	return object{"anyOf": append([]any{
 		object{
 			"title": resource.RefMarker, "type": "object", "additionalProperties": false, "required": []string{resource.RefMarker},
 			"properties": object{
@@ -96,5 +106,20 @@ func marker() object {
 				resource.PlainMarker: text("A text that is no secret, although its property has the name of one."),
 			},
 		},
-	}}
+	}, filled()...)}
+}
+
+// filled returns the schemas of the markers that are filled in before anything is sent.
+func filled() []any {
+	alone := func(name string, value object) object {
+		return object{
+			"title": name, "type": "object", "additionalProperties": false, "required": []string{name},
+			"properties": object{name: value},
+		}
+	}
+	return []any{
+		alone(resource.ParamMarker, object{"type": "string", "description": "The name of a parameter of armature.yaml."}),
+		alone(resource.TextMarker, object{"type": "string", "description": "A text with expressions: ${params.NAME}, or in a body ${ref.NAME.properties.x}."}),
+		alone(resource.GUIDMarker, object{"type": "array", "description": "Texts and {$ref: NAME}, from which the same GUID follows each time."}),
+	}
 }

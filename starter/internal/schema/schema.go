@@ -61,6 +61,7 @@ func Write(uses []Use, descriptions bool) ([]byte, error) {
 	root["description"] = "A manifest of Armature: one Azure resource."
 	root["definitions"] = g.definitions
 	g.definitions[markerName] = marker()
+	g.definitions[filledName] = object{"anyOf": filled()}
 	g.definitions[textName] = object{"anyOf": []any{object{"type": "string"}, reference(markerName)}}
 	merged := mergeEqual(g.definitions)
 	var out bytes.Buffer

@@ -1,0 +1,81 @@
+package author
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+)
+
+func (t Terminal) renderCommand() *cobra.Command {
+	var (
+		paths   []string
+		options manifest.Options
+	)
+	c := &cobra.Command{
+		Use:   "render -f PATH...",
+		Short: "Print manifests with the values of an environment",
+		Long: `render prints the manifests as apply reads them: with the parameters of armature.yaml,
+its texts, and the patches, labels and credential of the environment in place. What
+Armature reads later stays as it is written: $ref, $secret, and texts with observed values.
+
+It reads files and nothing else. The output can be applied: armature render --env prod
+-f stack | armature apply -f -. Manifests without owner then need --resource-group and
+--subscription, which the first line of the output repeats.`,
+		Example: "  armature render -f stack --env prod\n  armature render -f stack --env dev --param sku=S1",
+		Args:    cli.NoArgs("pass manifests with -f PATH"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if len(paths) == 0 {
+				return cli.BadInput("render needs -f PATH (a file, a folder, or - for stdin)")
+			}
+			options.Stdin = c.InOrStdin()
+			rendered, err := manifest.Render(options, paths...)
+			if issues, ok := errors.AsType[manifest.Issues](err); ok {
+				return cli.BadInput("%w", issues.Of(manifest.SeverityFault))
+			} else if err != nil {
+				return err
+			}
+			return t.printRendered(rendered)
+		},
+	}
+	c.Flags().StringArrayVarP(&paths, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
+	c.Flags().StringVar(&options.ResourceGroup, "resource-group", "", "resource group of manifests without owner")
+	c.Flags().StringVar(&options.Subscription, "subscription", "", "subscription (GUID) of manifests without owner")
+	cli.AddProject(c.Flags(), &options.Environment, &options.Params)
+	return c
+}
+
+// printRendered prints manifests as YAML documents, each after its place.
+func (t Terminal) printRendered(rendered manifest.RenderedSet) error {
+	var text bytes.Buffer
+	if rendered.ResourceGroup != "" || rendered.Subscription != "" {
+		fmt.Fprintf(&text, "# Manifests without owner:%s%s\n", flagText("resource-group", rendered.ResourceGroup), flagText("subscription", rendered.Subscription))
+	}
+	for i, m := range rendered.Manifests {
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		fmt.Fprintf(&text, "# %s\n", m.Source)
+		cli.QuoteNodes(m.Document)
+		encoder := yaml.NewEncoder(&text)
+		encoder.SetIndent(2)
+		if err := encoder.Encode(m.Document); err != nil {
+			return fmt.Errorf("write %s: %w", m.Source, err)
+		}
+	}
+	t.printf("%s", console.YAML(text.Bytes()))
+	return nil
+}
+
+// flagText returns " --name value", "" without a value.
+func flagText(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " --" + name + " " + value
+}
