@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// watchInterval is the shortest time between two reads of a watch.
+// watchInterval is the shortest time between two reads of a watch, for each list request
+// of a read.
 const watchInterval = 2 * time.Second
 
 // watchPauseFactor is how many times longer than its last read a watch waits before
@@ -75,7 +76,7 @@ func (a *app) show(ctx context.Context, how display, fetch fetchFrame) error {
 func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch fetchFrame) error {
 	w := watcher{app: a, output: output, begun: a.now(), last: map[string]string{}}
 	for {
-		begun := a.now()
+		begun, sent := a.now(), listsOf(b)
 		f, err := fetch(ctx, b)
 		if err == nil {
 			err = w.show(f)
@@ -88,13 +89,22 @@ func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch
 		case err != nil || f.final:
 			return err
 		}
-		pause := max(watchInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
+		lists := time.Duration(max(1, listsOf(b)-sent))
+		pause := max(lists*watchInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-a.after(pause):
 		}
 	}
+}
+
+// listsOf returns the number of list requests of a connection so far.
+func listsOf(b *connection) int64 {
+	if counter, ok := b.Reader.(interface{ Lists() int64 }); ok {
+		return counter.Lists()
+	}
+	return 0
 }
 
 // watcher writes the frames of one watch.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/armature-io/armature/activities"
@@ -58,10 +59,16 @@ type Client struct {
 	namespace     string
 	taskQueue     string
 	workerTimeout time.Duration
-	// largePages reports, once store was read, whether lists may have large pages.
-	store      sync.Once
-	largePages bool
+	// pageSize is the size of the pages of a list, 0 until store was read: then the first
+	// page may be large, too.
+	store    sync.Once
+	pageSize atomic.Int32
+	// lists counts the list requests.
+	lists atomic.Int64
 }
+
+// Lists returns the number of list requests so far.
+func (c *Client) Lists() int64 { return c.lists.Load() }
 
 // Connect opens the connection that envconfig describes (TEMPORAL_* and
 // temporal.toml). It fails within dialTimeout when the server does not respond.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -186,8 +187,9 @@ func (c *Client) finalStatus(ctx context.Context, workflowID, runID string) *wor
 func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 	var records []Record
 	var token []byte
-	size := int32(firstPageSize)
+	size := cmp.Or(c.pageSize.Load(), firstPageSize)
 	for {
+		c.lists.Add(1)
 		deadline, cancel := context.WithTimeout(ctx, readTimeout)
 		page, err := c.client.ListWorkflow(deadline, &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: c.namespace, Query: query, PageSize: size, NextPageToken: token,
@@ -209,17 +211,17 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 // nextPageSize returns the size of a further page of a list.
 func (c *Client) nextPageSize(ctx context.Context) int32 {
 	c.store.Do(func() {
-		c.largePages = false
 		deadline, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		cluster, err := c.client.WorkflowService().GetClusterInfo(deadline, &workflowservice.GetClusterInfoRequest{})
 		// Temporal Cloud does not describe its clusters; it has no SQLite.
-		c.largePages = err != nil || !strings.Contains(cluster.GetVisibilityStore(), "sqlite")
+		size := int32(firstPageSize)
+		if err != nil || !strings.Contains(cluster.GetVisibilityStore(), "sqlite") {
+			size = nextPageSize
+		}
+		c.pageSize.Store(size)
 	})
-	if c.largePages {
-		return nextPageSize
-	}
-	return firstPageSize
+	return c.pageSize.Load()
 }
 
 // translateRead is translate for calls that need no worker: a timeout means that

@@ -1,0 +1,142 @@
+// Package meter stands between a Temporal server and its clients and counts their requests:
+// a gRPC proxy that passes every message on as it is. It must not know what is in them.
+package meter
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// maxMessageBytes is the size of the largest message: a page of a list has some megabytes.
+const maxMessageBytes = 64 << 20
+
+// Proxy passes requests on to a server and counts them.
+type Proxy struct {
+	listener net.Listener
+	server   *grpc.Server
+	target   *grpc.ClientConn
+
+	mu      sync.Mutex
+	counts  map[string]int
+	refused map[string]int
+	spent   map[string]time.Duration
+}
+
+// Start returns a proxy on a free port of the loopback interface, to a server at host:port
+// without TLS.
+func Start(server string) (*Proxy, error) {
+	target, err := grpc.NewClient("passthrough:///"+server, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(maxMessageBytes), grpc.MaxCallSendMsgSize(maxMessageBytes)))
+	if err != nil {
+		return nil, fmt.Errorf("connect the meter to %s: %w", server, err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the meter: %w", err)
+	}
+	p := &Proxy{listener: listener, target: target, counts: map[string]int{}, refused: map[string]int{}, spent: map[string]time.Duration{}}
+	p.server = grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(p.pass), grpc.MaxRecvMsgSize(maxMessageBytes))
+	go func() { _ = p.server.Serve(listener) }() // ends with Stop
+	return p, nil
+}
+
+// Address returns host:port of the proxy.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
+
+// Stop ends the proxy and its connections.
+func (p *Proxy) Stop() {
+	p.server.Stop()
+	_ = p.target.Close()
+}
+
+// Reset sets all counts to zero.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.counts)
+	clear(p.refused)
+	clear(p.spent)
+}
+
+// Requests returns the numbers of requests by method, such as ListWorkflowExecutions.
+func (p *Proxy) Requests() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.counts)
+}
+
+// Refused returns the numbers of those that the server refused as ResourceExhausted.
+func (p *Proxy) Refused() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.refused)
+}
+
+// Spent returns how long the server needed for the requests of a method.
+func (p *Proxy) Spent(method string) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spent[method]
+}
+
+// pass passes one unary request on; all of Temporal's are.
+func (p *Proxy) pass(_ any, stream grpc.ServerStream) error {
+	ctx := stream.Context()
+	method, _ := grpc.MethodFromServerStream(stream)
+	var request, response []byte
+	if err := stream.RecvMsg(&request); err != nil {
+		return err //nolint:wrapcheck // the client gets the status as it is
+	}
+	if header, ok := metadata.FromIncomingContext(ctx); ok {
+		ctx = metadata.NewOutgoingContext(ctx, header)
+	}
+	begun := time.Now()
+	err := p.target.Invoke(ctx, method, &request, &response)
+	p.count(method[strings.LastIndex(method, "/")+1:], time.Since(begun), err)
+	if err != nil {
+		return err //nolint:wrapcheck // the client gets the status as it is
+	}
+	return stream.SendMsg(&response) //nolint:wrapcheck // the client gets the status as it is
+}
+
+func (p *Proxy) count(method string, took time.Duration, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts[method]++
+	p.spent[method] += took
+	if status.Code(err) == codes.ResourceExhausted {
+		p.refused[method]++
+	}
+}
+
+// raw is a codec that leaves messages as they are.
+type raw struct{}
+
+func (raw) Name() string { return "proto" }
+
+func (raw) Marshal(v any) ([]byte, error) {
+	bytes, ok := v.(*[]byte)
+	if !ok {
+		return nil, fmt.Errorf("pass a message on: %T is no bytes", v)
+	}
+	return *bytes, nil
+}
+
+func (raw) Unmarshal(data []byte, v any) error {
+	bytes, ok := v.(*[]byte)
+	if !ok {
+		return fmt.Errorf("pass a message on: %T is no bytes", v)
+	}
+	*bytes = append([]byte(nil), data...)
+	return nil
+}
