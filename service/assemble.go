@@ -30,6 +30,7 @@ type process struct {
 	temporal   client.Client
 	fleet      *fleet.Fleet
 	namespace  string
+	identity   string
 	deployment worker.DeploymentOptions
 	activities *activities.Activities
 	health     *health
@@ -102,7 +103,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	return &process{
 		fleet:    resources,
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
-		temporal: temporal, namespace: connection.Namespace, deployment: deployment,
+		temporal: temporal, namespace: connection.Namespace, identity: connection.Identity, deployment: deployment,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,

@@ -97,6 +97,7 @@ func (p *process) work(ctx context.Context) error {
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
+	defer p.serveConfirmations()()
 	p.health.setServing(true)
 	p.log.Info("worker serves", "taskQueue", p.settings.TaskQueue)
 	defer w.Stop()

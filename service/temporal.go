@@ -35,6 +35,7 @@ func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandl
 	}
 	options.HostPort = cmp.Or(options.HostPort, client.DefaultHostPort)
 	options.Namespace = cmp.Or(options.Namespace, client.DefaultNamespace)
+	options.Identity = cmp.Or(options.Identity, workerIdentity())
 	options.Interceptors = slices.Concat(options.Interceptors, from.Interceptors)
 	options.DataConverter = payload.DataConverter()
 	if options.ConnectionOptions.GrpcCompression == nil {

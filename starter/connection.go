@@ -21,6 +21,7 @@ type messenger interface {
 type freezer interface {
 	Freeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error)
 	Unfreeze(ctx context.Context, freeze workflows.Freeze) (workflows.FreezeResult, error)
+	ConfirmFreeze(ctx context.Context, freeze workflows.Freeze) (backend.Confirmation, error)
 	Freezes(ctx context.Context) (freezes []workflows.Freeze, interrupted bool, err error)
 }
 

@@ -19,13 +19,14 @@ func (a *app) freezeCommand() *cobra.Command {
 		Long: `freeze keeps all workers from writing to Azure: within 5 s no PUT and no DELETE is
 sent any more, not even after a restart, until unfreeze. Operations that ARM has
 accepted continue, and so do reads; get and describe show what waits for the end of
-the freeze.
+the freeze. freeze asks each worker that polls the task queue to confirm it, and names
+those that have not after 3 s: the freeze is in force all the same.
 
 ` + cli.ExitHelp,
 		Example: "  armature freeze --reason 'release 1.4 sees drift everywhere'\n  armature freeze -l stack=prod",
 		Args:    cli.NoArgs("choose the resources with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeFreeze(c.Context(), in, freezer.Freeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+screen.SelectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
+			return a.changeFreeze(c.Context(), in, freezer.Freeze, freezer.ConfirmFreeze, "frozen: no PUT and no DELETE is sent (within 5 s), reads continue; `armature unfreeze"+screen.SelectorFlag(in.Selector)+"` lifts the freeze", "already frozen")
 		},
 	}
 	c.Flags().StringVar(&in.Reason, "reason", "", "why, for everyone who meets the freeze")
@@ -43,7 +44,7 @@ func (a *app) unfreezeCommand() *cobra.Command {
 		Example: "  armature unfreeze\n  armature unfreeze -l stack=prod",
 		Args:    cli.NoArgs("choose the freeze with -l key=value"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeFreeze(c.Context(), in, freezer.Unfreeze, "no longer frozen", "was not frozen")
+			return a.changeFreeze(c.Context(), in, freezer.Unfreeze, nil, "no longer frozen", "was not frozen")
 		},
 	}
 	c.Flags().StringVarP(&in.Selector, "selector", "l", "", "the selector of the freeze, or labels to release; without it the freeze of everything")
@@ -54,7 +55,8 @@ func (a *app) unfreezeCommand() *cobra.Command {
 // changeFreeze sends one update and prints the result and the other freezes.
 func (a *app) changeFreeze(
 	ctx context.Context, in workflows.Freeze,
-	send func(freezer, context.Context, workflows.Freeze) (workflows.FreezeResult, error), changed, unchanged string,
+	send func(freezer, context.Context, workflows.Freeze) (workflows.FreezeResult, error),
+	confirm func(freezer, context.Context, workflows.Freeze) (backend.Confirmation, error), changed, unchanged string,
 ) error {
 	if _, err := backend.ParseSelector(in.Selector); err != nil {
 		return err
@@ -79,6 +81,14 @@ func (a *app) changeFreeze(
 		if freeze.Selector != in.Selector {
 			a.printf("  also frozen: %s\n", screen.FreezeText(freeze))
 		}
+	}
+	if confirm == nil {
+		return nil
+	}
+	confirmation, err := confirm(b, ctx, in)
+	a.printf("%s", confirmation.Text())
+	if note := confirmation.Note(err); note != "" {
+		a.note("note: %s", note)
 	}
 	return nil
 }

@@ -21,6 +21,10 @@ func (f *fakeTemporal) Unfreeze(_ context.Context, freeze workflows.Freeze) (res
 	return result, err
 }
 
+func (f *fakeTemporal) ConfirmFreeze(context.Context, workflows.Freeze) (backend.Confirmation, error) {
+	return f.confirmation, f.confirmErr
+}
+
 func (f *fakeTemporal) Freezes(context.Context) ([]workflows.Freeze, bool, error) {
 	return f.freezes, f.interrupted, nil
 }
@@ -90,5 +94,40 @@ func TestGetNotesFreezes(t *testing.T) {
 	w.run("get")
 	if want := "note: frozen: stack=prod, by ada@host since 2026-11-21 12:00:00Z: INC-42; reads continue, no PUT and no DELETE is sent; `armature unfreeze -l stack=prod` lifts the freeze"; !strings.Contains(w.err.String(), want) {
 		t.Errorf("get notes beside the list\n%s\nwant %s", w.err.String(), want)
+	}
+}
+
+// TestFreezeConfirmed verifies that a freeze names the workers that have not confirmed it,
+// and that it is in force all the same.
+func TestFreezeConfirmed(t *testing.T) {
+	const silent = "7@host (no answer within 3s; last poll 40s ago)"
+	for name, tc := range map[string]struct {
+		reason       string
+		confirmation backend.Confirmation
+		err          error
+		out, note    string
+	}{
+		"all":         {reason: "each has read it", confirmation: backend.Confirmation{Workers: 2}, out: "\n  confirmed by 2 workers\n"},
+		"none runs":   {reason: "the next one reads it before it writes"},
+		"one of them": {reason: "it may be stopped", confirmation: backend.Confirmation{Workers: 2, Silent: []string{silent}}, note: "the freeze is set, and not confirmed by 1 of 2 workers: " + silent},
+		"an old server": {
+			reason: "nothing can be asked", confirmation: backend.Confirmation{Workers: 2, Unsupported: true}, note: "this Temporal server cannot ask the workers",
+		},
+		"an error": {reason: "the freeze was set before", err: cli.Unreachable("gone"), note: "whether the workers have read it is unknown: gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.temporal.answers = map[string]any{workflows.FreezeWorkflowID: workflows.FreezeResult{Changed: true}}
+			w.temporal.confirmation, w.temporal.confirmErr = tc.confirmation, tc.err
+			if code := w.run("freeze"); code != cli.ExitOK {
+				t.Errorf("%s: exit code %d", tc.reason, code)
+			}
+			if !strings.Contains(w.out.String(), tc.out) || strings.Contains(w.out.String(), "confirmed") != (tc.out != "") {
+				t.Errorf("%s: the output is\n%s", tc.reason, w.out)
+			}
+			if !strings.Contains(w.err.String(), tc.note) || (tc.note == "") != (w.err.Len() == 0) {
+				t.Errorf("%s: the note is %q, want %q", tc.reason, w.err, tc.note)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ func (a *app) show(ctx context.Context, how display, fetch fetchFrame) error {
 func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch fetchFrame) error {
 	w := watcher{app: a, output: output, begun: a.now(), last: map[string]string{}}
 	for {
-		begun, sent := a.now(), listsOf(b)
+		begun, sent := a.now(), backend.Lists(b.Reader)
 		f, err := fetch(ctx, b)
 		if err == nil {
 			err = w.show(f)
@@ -89,7 +90,7 @@ func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch
 		case err != nil || f.final:
 			return err
 		}
-		lists := time.Duration(max(1, listsOf(b)-sent))
+		lists := time.Duration(max(1, backend.Lists(b.Reader)-sent))
 		pause := max(lists*watchInterval, watchPauseFactor*a.now().Sub(begun).Round(time.Second))
 		select {
 		case <-ctx.Done():
@@ -97,14 +98,6 @@ func (a *app) watch(ctx context.Context, b *connection, output cli.Format, fetch
 		case <-a.after(pause):
 		}
 	}
-}
-
-// listsOf returns the number of list requests of a connection so far.
-func listsOf(b *connection) int64 {
-	if counter, ok := b.Reader.(interface{ Lists() int64 }); ok {
-		return counter.Lists()
-	}
-	return 0
 }
 
 // watcher writes the frames of one watch.

@@ -69,6 +69,9 @@ type fakeTemporal struct {
 	read    int
 	listErr error
 	freezes []workflows.Freeze
+	// confirmation is what the workers say about a freeze.
+	confirmation backend.Confirmation
+	confirmErr   error
 	// interrupted is set for freezes of a run that was terminated.
 	interrupted bool
 	// selected are the results of lists with a label; all when empty.

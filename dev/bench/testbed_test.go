@@ -217,16 +217,27 @@ const perFile = 250
 // can pass at a time, whatever the total.
 const perBatch = 100
 
-// manifests creates the groups, and a folder of files with the manifests.
-func (c crowd) manifests(w *harness.World) string {
+// groups creates the resource groups.
+func (c crowd) groups(w *harness.World) {
 	w.T.Helper()
 	for i := range min(c.count, c.subscriptions) {
 		w.Sim.Call(http.MethodPut, "/resources", map[string]any{"id": c.group(i), "body": map[string]any{"location": "westus2"}}, nil)
 	}
+}
+
+// manifest returns the manifest of one resource.
+func (c crowd) manifest(i int) string {
+	return fmt.Sprintf("type: %s\nname: t%d\nowner: %s\nlabels: {stack: crowd, batch: b%d}\n%sbody: %s\n",
+		c.kind, i, c.group(i), i/perBatch, c.extraLines, c.body(i))
+}
+
+// manifests creates the groups, and a folder of files with the manifests.
+func (c crowd) manifests(w *harness.World) string {
+	w.T.Helper()
+	c.groups(w)
 	var documents []string
 	for i := range c.count {
-		documents = append(documents, fmt.Sprintf("type: %s\nname: t%d\nowner: %s\nlabels: {stack: crowd, batch: b%d}\n%sbody: %s\n",
-			c.kind, i, c.group(i), i/perBatch, c.extraLines, c.body(i)))
+		documents = append(documents, c.manifest(i))
 		if len(documents) == perFile || i == c.count-1 {
 			w.Write(fmt.Sprintf("crowd/%06d.yaml", i), join(documents))
 			documents = nil

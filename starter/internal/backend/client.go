@@ -67,8 +67,13 @@ type Client struct {
 	lists atomic.Int64
 }
 
-// Lists returns the number of list requests so far.
-func (c *Client) Lists() int64 { return c.lists.Load() }
+// Lists returns the number of list requests of a Client so far, 0 for any other reader.
+func Lists(reader Reader) int64 {
+	if c, ok := reader.(*Client); ok {
+		return c.lists.Load()
+	}
+	return 0
+}
 
 // Connect opens the connection that envconfig describes (TEMPORAL_* and
 // temporal.toml). It fails within dialTimeout when the server does not respond.
