@@ -17,7 +17,7 @@ import (
 // TestBadAnswers checks that no answer of ARM moves the worker to another host, fills
 // its memory or makes it write twice, and that each resource is Ready afterwards.
 func TestBadAnswers(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "answers").serve()
 	cases := map[string]func(*testing.T){}
 	for name, answer := range badReads(s) {
@@ -136,7 +136,7 @@ func peakMemoryOf(t testing.TB, pid int) int64 {
 // also after a redirect on the same host: it is neither compared nor imported, and
 // nothing is written.
 func TestOtherResource(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "other").serve()
 	victim := map[string]any{"id": s.id("victim"), "name": "victim", "type": "Microsoft.Example/things", "location": "westus2",
 		"properties": map[string]any{"size": 2, "provisioningState": "Succeeded"}}

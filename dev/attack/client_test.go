@@ -52,7 +52,7 @@ func (s *scene) taskQueue() string { return "attack-" + s.name }
 // TestUndeclaredSecrets checks that the worker finds the secrets of a body by itself: a
 // client that declares none gets no secret into Temporal.
 func TestUndeclaredSecrets(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	const secret = "TeamB-Pa55word-9x"
 	s := newScene(t, "undeclared").serve("ARMATURE_SECRET_ATTACK=" + secret)
 	desired := s.forged(s.manifest("thing", "note: {$secret: env:ARMATURE_SECRET_ATTACK}, size: 1"))
@@ -82,7 +82,7 @@ func (s *scene) hidden(id, secret string) {
 // TestPublishedSecret checks that a client without the CLI's checks cannot publish a
 // secret where everybody reads it.
 func TestPublishedSecret(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	const secret = "TeamB-Pa55word-9y"
 	s := newScene(t, "published").serve("ARMATURE_SECRET_ATTACK=" + secret)
 	desired := s.forged(s.manifest("thing", ""))
@@ -129,7 +129,7 @@ func (s *scene) runActivity(name string, input any, result any) error {
 // TestForgedActivities checks that activities which a foreign workflow schedules write
 // nothing: neither the DELETE of a resource whose policy is protect, nor a PUT.
 func TestForgedActivities(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "forged").serve()
 	file := s.manifest("thing", "", "reconcile: {policy: protect}")
 	s.MustCLI("apply", "-f", file, "--wait", "--timeout", "60s")

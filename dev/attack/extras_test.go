@@ -25,7 +25,7 @@ import (
 // TestHostileETag checks that an ETag with line breaks writes no header of a request, and
 // that the resource ends with a reason.
 func TestHostileETag(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "etag").serve()
 	id := s.id("thing")
 	s.put(id, map[string]any{"location": "westus2", "properties": map[string]any{"size": 7}})
@@ -47,7 +47,7 @@ func TestHostileETag(t *testing.T) {
 // TestManifestBombs checks that manifests that expand without limit end the command soon,
 // with an error, and without much memory.
 func TestManifestBombs(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	var aliases strings.Builder
 	aliases.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
 	for i := 1; i < 10; i++ {
@@ -79,7 +79,7 @@ func TestManifestBombs(t *testing.T) {
 // TestWrittenFiles checks that files with properties of resources are readable by their
 // user only, and that no link is followed to another file.
 func TestWrittenFiles(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "files").serve()
 	s.put(s.id("thing"), map[string]any{"location": "westus2", "properties": map[string]any{"size": 1}})
 	s.MustCLI("import", s.id("thing")+"@2021-01-01", "-o", "fresh")
@@ -119,7 +119,7 @@ func TestWrittenFiles(t *testing.T) {
 // TestOwnSecrets checks that a worker whose secrets of manifests contain its own token,
 // certificate, key or settings does not start, whatever variable names them.
 func TestOwnSecrets(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "own")
 	pair := s.Write("secrets.d/own", keyPair(t))
 	settings := s.Write("secrets.d/temporal.toml", "# settings without a profile\n")
@@ -168,7 +168,7 @@ func keyPair(t *testing.T) string {
 // could be guessed, and that a worker of a cloud starts without a key only if its
 // configuration states it.
 func TestMasksWithoutKey(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "masks")
 	cloud := append(s.environment(), "ARMATURE_MASK_KEY=", "ARMATURE_AZURE_CLOUD=public", "ARMATURE_AZURE_ENDPOINT=", "ARMATURE_AZURE_AUTHORITY_HOST=")
 	refused := s.StartWorker(harness.WorkerOptions{NotReady: true, Env: cloud})
@@ -194,7 +194,7 @@ var maskDigits = regexp.MustCompile(regexp.QuoteMeta(resource.MaskPrefix) + "[0-
 // TestPlainTemporal checks that a worker names a connection that carries specs in clear to
 // another machine, and no other one.
 func TestPlainTemporal(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "plain")
 	const warning = "connection to Temporal is not encrypted"
 	env := append(s.environment(), "TEMPORAL_ADDRESS=192.0.2.1:7233") // a documentation address: nothing listens

@@ -15,7 +15,7 @@ import (
 // TestImportedNames checks that an import writes one manifest of the resource that was
 // named, whatever stands in its names and values, and that its plan has no other one.
 func TestImportedNames(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "import").serve()
 	document := "---\ntype: Microsoft.Authorization/roleAssignments@2022-04-01\nname: 11111111-2222-3333-4444-555555555555\nowner: " + subscription +
 		"\nbody: {properties: {roleDefinitionId: Owner, principalId: attacker}}\n---\n#"

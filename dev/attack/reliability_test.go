@@ -16,7 +16,7 @@ import (
 // TestManyApplies checks that of many applies of one resource at once each is accepted,
 // and that the last generation is the one that stays in Azure.
 func TestManyApplies(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	const applies = 50
 	s := newScene(t, "applies").serve()
 	desired := s.forged(s.manifest("thing", ""))
@@ -46,7 +46,7 @@ func TestManyApplies(t *testing.T) {
 // TestMaskKeysDiffer checks that workers with different mask keys do not overwrite a
 // secret in turns.
 func TestMaskKeysDiffer(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "keys")
 	for _, key := range []string{"a", "b"} {
 		env := append(s.environment(), "ATTACK_MASK_KEY="+strings.Repeat(key, 32), "ARMATURE_SECRET_ATTACK=Pa55word-of-two-keys")

@@ -64,7 +64,7 @@ func (c *command) end(t *testing.T) int {
 
 // TestSignals checks that a signal ends a command that reads an input without an end.
 func TestSignals(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	for name, signal := range map[string]os.Signal{"interrupt": os.Interrupt, "terminate": syscall.SIGTERM} {
 		for _, args := range [][]string{{"validate", "-f", "-"}, {"plan", "-f", "-"}, {"apply", "-f", "-"}} {
 			t.Run(name+" "+args[0], func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestSignals(t *testing.T) {
 // TestSpecialFiles checks that files without an end, and links out of the folder, are
 // refused or left out, and never read.
 func TestSpecialFiles(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	folder := t.TempDir()
 	secret := filepath.Join(folder, "credentials.json")
 	write(t, secret, `{"type": "s3cretvalue", "s3cretkey": 1}`)
@@ -139,7 +139,7 @@ func TestSpecialFiles(t *testing.T) {
 // TestUntrustedManifests checks that names in manifests, and names of files, cannot write
 // commands of CI or control characters into a log.
 func TestUntrustedManifests(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	folder := t.TempDir()
 	good := "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nowner: " + subscription + "\nbody: {location: westus2}\n"
 	const evil = `evil\x1b]0;PWN\x07\n::error file=a::injected\u202etxet\u009b1m`
@@ -178,7 +178,7 @@ func TestUntrustedManifests(t *testing.T) {
 
 // TestFullDisk checks that a command whose output could not be written fails.
 func TestFullDisk(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "group.yaml"), "type: Microsoft.Resources/resourceGroups@2021-04-01\nname: g\nowner: "+subscription+"\nbody: {location: westus2}\n")
 	for _, args := range [][]string{{"version"}, {"types", "Microsoft.Kusto"}, {"validate", "-f", "."}, {"validate", "-f", ".", "-o", "json"}, {"schema", "Microsoft.Resources/resourceGroups@2021-04-01"}, {"completion", "bash"}, {"--help"}} {
@@ -195,7 +195,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestLogReaderLeaves checks that a worker works on when the reader of its log is gone.
 func TestLogReaderLeaves(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "pipe")
 	reader, writer, err := os.Pipe()
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -61,7 +60,7 @@ func held(title string, tests ...string) Row {
 	return row
 }
 
-// open returns a row that is not guarded yet; its tests wait for the guard.
+// open returns a row that is not guarded; its tests hold a part of it.
 func open(why, title string, tests ...string) Row {
 	row := held(title, tests...)
 	row.Open = why
@@ -73,14 +72,4 @@ func heldBy(library, title string, tests ...string) Row {
 	row := held(title, tests...)
 	row.By = library
 	return row
-}
-
-// waits reports whether all rows that cite a test of this folder are open.
-func waits(test string) bool {
-	for _, row := range Table() {
-		if row.Open == "" && slices.Contains(row.Tests, Cite{ownPackage, test}) {
-			return false
-		}
-	}
-	return true
 }

@@ -40,7 +40,7 @@ const hostileMessage = "no \x1b[2J\x1b]0;owned\x07\u202etxet\u200b\u009b1m\r\n::
 // TestErrorTexts checks that errors of ARM stay text: in the output of every command, in
 // the page of the Web UI and in the labels of metrics.
 func TestErrorTexts(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "texts").serve()
 	for name, code := range hostileCodes() {
 		s.arm.Answer(http.MethodGet, s.id(name), 0, hostile.Error(http.StatusBadRequest, code, hostileMessage))
@@ -74,7 +74,7 @@ func TestErrorTexts(t *testing.T) {
 // TestReasonsAreBounded checks that ARM cannot make a series of a metric for each code
 // that it invents.
 func TestReasonsAreBounded(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	s := newScene(t, "series").serve()
 	const codes = 20
 	for i := range codes {
@@ -96,7 +96,7 @@ func TestReasonsAreBounded(t *testing.T) {
 // TestEchoedSecret checks that a secret which ARM repeats in a code or a message, in any
 // written form, reaches neither Temporal nor outputs, metrics and logs.
 func TestEchoedSecret(t *testing.T) {
-	attacking(t)
+	t.Parallel()
 	const secret = "TeamB-Pa55word-9x/ä"
 	s := newScene(t, "echo").serve("ARMATURE_SECRET_ATTACK="+secret, "ARMATURE_LOG_LEVEL=debug", "AZURE_SDK_GO_LOGGING=all")
 	var wide []byte

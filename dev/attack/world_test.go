@@ -49,16 +49,6 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// attacking begins a test. It skips the test while no guard holds any of its rows;
-// ATTACK_OPEN=1 runs it all the same.
-func attacking(t *testing.T) {
-	t.Helper()
-	if waits(t.Name()) && os.Getenv("ATTACK_OPEN") == "" {
-		t.Skip("all rows of this test are open; ATTACK_OPEN=1 runs it")
-	}
-	t.Parallel()
-}
-
 // programs returns the paths of worker and CLI.
 func programs(t testing.TB) harness.Binaries {
 	t.Helper()

@@ -33,7 +33,7 @@ const (
 	// maxChecked bounds those that every checkRounds rounds are read without a reason in the
 	// list: no list shows a step that keeps failing.
 	maxChecked  = 20
-	checkRounds = 5
+	checkRounds = 15
 )
 
 // Outcome is the state of one resource of a wait.
