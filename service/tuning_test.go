@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
@@ -14,6 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/internal/scheduled"
 )
 
 const tunedID = "/subscriptions/AAAAAAAA-0000-0000-0000-000000000001/resourcegroups/rg"
@@ -44,7 +46,7 @@ func TestOrdering(t *testing.T) {
 			}
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestWorkflowEnvironment()
-			seen := &scheduled{}
+			seen := &scheduled.Recorder{}
 			// The first of the chain is the last to see what a workflow schedules.
 			env.SetWorkerOptions(worker.Options{Interceptors: append([]interceptor.WorkerInterceptor{seen}, options.Interceptors...)})
 			env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: tunedID, TaskQueue: "q"})
@@ -59,8 +61,8 @@ func TestOrdering(t *testing.T) {
 			if err := env.GetWorkflowError(); err != nil {
 				t.Fatal(err)
 			}
-			if seen.priority != c.want {
-				t.Errorf("the activity has priority %+v, want %+v: %s", seen.priority, c.want, c.reason)
+			if diff := cmp.Diff([]scheduled.Activity{{Name: "look", Priority: c.want}}, seen.Seen("look")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 		})
 	}
@@ -91,35 +93,6 @@ func TestTune(t *testing.T) {
 	if options.Tuner == nil || options.MaxConcurrentActivityExecutionSize != 0 {
 		t.Errorf("the tuner resources sets %v beside %d slots, which excludes it", options.Tuner, options.MaxConcurrentActivityExecutionSize)
 	}
-}
-
-// scheduled records the priority of the activity that a workflow schedules.
-type scheduled struct {
-	interceptor.WorkerInterceptorBase
-	priority temporal.Priority
-}
-
-func (s *scheduled) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
-	return &scheduledInbound{interceptor.WorkflowInboundInterceptorBase{Next: next}, s}
-}
-
-type scheduledInbound struct {
-	interceptor.WorkflowInboundInterceptorBase
-	scheduled *scheduled
-}
-
-func (i *scheduledInbound) Init(outbound interceptor.WorkflowOutboundInterceptor) error {
-	return i.Next.Init(&scheduledOutbound{interceptor.WorkflowOutboundInterceptorBase{Next: outbound}, i.scheduled})
-}
-
-type scheduledOutbound struct {
-	interceptor.WorkflowOutboundInterceptorBase
-	scheduled *scheduled
-}
-
-func (o *scheduledOutbound) ExecuteActivity(ctx workflow.Context, activityType string, args ...any) workflow.Future {
-	o.scheduled.priority = workflow.GetActivityOptions(ctx).Priority
-	return o.Next.ExecuteActivity(ctx, activityType, args...)
 }
 
 // noProcessors is a source of load that panics, as the library does without /proc/stat.

@@ -21,7 +21,7 @@ const maxLines = 300
 // import each other. A package belongs to the longest room that its path begins
 // with, so "activities/lookup" is a room of its own below "activities".
 var layers = [][]string{
-	{"internal/nearest", "internal/regular", "internal/servertime", "internal/text"},
+	{"internal/nearest", "internal/regular", "internal/scheduled", "internal/servertime", "internal/text"},
 	{"resource"},
 	{"types", "signing", "expression"},
 	{"manifest", "drift", "arm", "secrets"},
