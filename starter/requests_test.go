@@ -38,6 +38,8 @@ type frontend struct {
 
 	mu       sync.Mutex
 	requests map[string]int
+	// limited is how many lists are refused because of their rate.
+	limited int
 	// pages are the sizes of the pages that were asked for.
 	pages []int32
 }
@@ -113,6 +115,9 @@ func (f *frontend) ListWorkflowExecutions(_ context.Context, in *workflowservice
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages = append(f.pages, in.GetPageSize())
+	if f.limited--; f.limited >= 0 {
+		return nil, serviceerror.NewResourceExhausted(enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "namespace rate limit exceeded")
+	}
 	rows := f.rows
 	if _, term, named := strings.Cut(in.GetQuery(), searchattr.ArmName+" IN ('"); named {
 		name, _, _ := strings.Cut(term, "'")
@@ -245,6 +250,23 @@ func TestNamedRequests(t *testing.T) {
 			delete(f.requests, "GetSystemInfo") // of the connection
 			if diff := cmp.Diff(tc.want, f.requests); diff != "" {
 				t.Errorf("requests (-want +got):\n%s%s%s", diff, w.out, w.err)
+			}
+		})
+	}
+}
+
+// TestLimitedRequests verifies that a command repeats what the server refuses because of its
+// rate, without a word.
+func TestLimitedRequests(t *testing.T) {
+	for name, args := range map[string][]string{"get": {"get"}, "wait": {"wait", "--timeout", "1m"}} {
+		t.Run(name, func(t *testing.T) {
+			f, w := startFrontend(t, "postgres12", 3)
+			f.limited = 2
+			if code := w.run(args...); code != cli.ExitOK || strings.Contains(w.err.String(), "limit") {
+				t.Errorf("exit code %d: %s", code, w.err)
+			}
+			if lists := f.sent("ListWorkflowExecutions"); lists != 3 {
+				t.Errorf("%d lists, want two that were refused and one more", lists)
 			}
 		})
 	}

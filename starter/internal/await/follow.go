@@ -23,7 +23,7 @@ const (
 	quietRounds   = 15
 	// maxInterval bounds it while Temporal does not respond or limits the requests.
 	maxInterval = 30 * time.Second
-	// pauseFactor is how many times longer than its requests the pause after a round is.
+	// pauseFactor is how many times longer than its lists the pause after a round is.
 	pauseFactor = 4
 	// maxLists bounds the lists of a round except the first; each has at most
 	// backend.MaxListed resources.
@@ -86,8 +86,9 @@ type Follower struct {
 	// rounds counts the rounds, quiet those in a row in which nothing changed, and failed
 	// those that Temporal refused.
 	rounds, quiet, failed int
-	// next is the time of the next round.
-	next time.Time
+	// listing is how long the lists of the last round took, next the time of the next round.
+	listing time.Duration
+	next    time.Time
 }
 
 // Follow returns a follower of resources that has read nothing yet.
@@ -123,7 +124,6 @@ func (f *Follower) Round(ctx context.Context) error {
 	f.quiet++
 	f.viewer = &backend.Viewer{Reader: f.reader} // a worker may have started meanwhile
 	err := f.refresh(ctx)
-	took := f.now().Sub(begun)
 	interval := PollInterval
 	if f.unsettled() > maxSoon {
 		interval = crowdInterval
@@ -134,10 +134,10 @@ func (f *Follower) Round(ctx context.Context) error {
 	if f.failed++; err == nil {
 		f.failed = 0
 	}
-	for range min(f.failed, 5) {
-		interval *= 2
+	for range f.failed {
+		interval = min(2*interval, maxInterval)
 	}
-	f.next = begun.Add(min(max(interval, took+pauseFactor*took), max(took+PollInterval, maxInterval)))
+	f.next = begun.Add(max(interval, min(f.listing+pauseFactor*f.listing, maxInterval)))
 	if cli.ExitCode(err) == cli.ExitUnreachable {
 		return nil
 	}
@@ -193,6 +193,8 @@ func (f *Follower) listAll(ctx context.Context, due []int) (map[int]backend.Reco
 	if f.unlisted {
 		return listed, nil
 	}
+	begun := f.now()
+	defer func() { f.listing = f.now().Sub(begun) }()
 	var rest []int
 	for _, i := range due {
 		// What chose the resources of the wait was a list, too.

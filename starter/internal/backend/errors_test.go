@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/google/go-cmp/cmp"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 )
 
@@ -23,6 +24,7 @@ func TestTranslate(t *testing.T) {
 		"context deadline":  {reason: "the SDK gave up", err: context.DeadlineExceeded, code: cli.ExitUnreachable, text: "no worker responds on task queue q1"},
 		"no poller":         {reason: "the server reports that no worker polls", err: serviceerror.NewFailedPrecondition("no poller"), code: cli.ExitUnreachable, text: "no worker responds"},
 		"unavailable":       {reason: "the server is not available", err: serviceerror.NewUnavailable("gone"), code: cli.ExitUnreachable, text: "reach Temporal"},
+		"limited":           {reason: "the repeats of the SDK did not pass", err: serviceerror.NewResourceExhausted(enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "namespace rate limit exceeded"), code: cli.ExitUnreachable, text: "Temporal limits its requests"},
 		"not found":         {reason: "no workflow runs", err: serviceerror.NewNotFound("x"), code: cli.ExitFailed, text: "not managed"},
 		"namespace":         {reason: "configuration", err: serviceerror.NewNamespaceNotFound("default"), code: cli.ExitBadInput, text: "TEMPORAL_NAMESPACE"},
 		"denied":            {reason: "missing permissions", err: serviceerror.NewPermissionDenied("no", ""), code: cli.ExitFailed, text: "ask for access"},
