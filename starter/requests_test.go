@@ -131,7 +131,7 @@ func (f *frontend) ListWorkflowExecutions(_ context.Context, in *workflowservice
 	from, _ := strconv.Atoi(string(in.GetNextPageToken()))
 	to := min(len(rows), from+int(in.GetPageSize()))
 	out := &workflowservice.ListWorkflowExecutionsResponse{Executions: rows[from:to]}
-	if to < len(rows) {
+	if to-from == int(in.GetPageSize()) { // the server does not look whether more follow
 		out.NextPageToken = []byte(strconv.Itoa(to))
 	}
 	return out, nil
@@ -167,7 +167,8 @@ func (f *frontend) sent(method string) int {
 
 // TestListRequests counts the requests of a list of ten thousand resources, and of a watch
 // of a thousand. Only further pages are large, and none on SQLite, so a list of n resources
-// takes n/1,000 requests and at most one more; on SQLite n/250.
+// takes n/1,000 requests and at most one more; on SQLite n/250. The server ends a list with
+// a page that is not full, as Temporal does (v1.32.1).
 func TestListRequests(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -178,8 +179,8 @@ func TestListRequests(t *testing.T) {
 	}{
 		"postgres":         {reason: "one page of 250 and ten of 1,000", store: "postgres12", n: 10_000, args: []string{"get"}, want: 11},
 		"json":             {reason: "of more than fifty resources no workflow is asked", store: "postgres12", n: 10_000, args: []string{"get", "-o", "json"}, want: 11},
-		"sqlite":           {reason: "forty pages of 250", store: "sqlite", n: 10_000, args: []string{"get"}, want: 40},
-		"a small list":     {reason: "it fits into the first page", store: "postgres12", n: 250, args: []string{"get"}, want: 1},
+		"sqlite":           {reason: "forty pages of 250, and an empty one", store: "sqlite", n: 10_000, args: []string{"get"}, want: 41},
+		"a small list":     {reason: "it fits into the first page", store: "postgres12", n: 249, args: []string{"get"}, want: 1},
 		"many root causes": {reason: "why reads one list", store: "postgres12", n: 10_000, args: []string{"why"}, want: 11},
 	}
 	for name, tc := range cases {
@@ -200,7 +201,7 @@ func TestListRequests(t *testing.T) {
 
 // TestWatchRequests counts the lists of a watch: at most one in two seconds.
 func TestWatchRequests(t *testing.T) {
-	for store, first := range map[string]int{"postgres12": 2, "sqlite": 4} {
+	for store, first := range map[string]int{"postgres12": 2, "sqlite": 5} {
 		t.Run(store, func(t *testing.T) {
 			f, w := startFrontend(t, store, 1000)
 			ctx, stop := context.WithCancel(t.Context())

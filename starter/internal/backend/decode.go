@@ -13,6 +13,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -25,31 +26,36 @@ const attributeProblems = "TemporalReportedProblems"
 // counts as stuck: a worker killed during a task leaves a second attempt behind.
 const minStuckAttempts = 3
 
+// decoder decodes payloads. One serves many, because its converter is expensive to make.
+type decoder struct{ converter.DataConverter }
+
+func newDecoder() decoder { return decoder{payload.DataConverter()} }
+
 // newRecord decodes what a list and a description have in common.
-func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
+func newRecord(d decoder, info *workflowpb.WorkflowExecutionInfo) Record {
 	attributes := info.GetSearchAttributes().GetIndexedFields()
 	memo := info.GetMemo().GetFields()
 	r := Record{
 		WorkflowID: info.GetExecution().GetWorkflowId(),
-		Name:       decodeText(memo[workflows.MemoName]),
-		APIVersion: decodeText(memo[workflows.MemoAPIVersion]),
-		Policy:     resource.Policy(decodeText(memo[workflows.MemoPolicy])),
-		Phase:      workflows.Phase(decodeText(attributes[searchattr.ReconcilePhase])),
-		Reason:     resource.Reason(decodeText(attributes[searchattr.ReconcileReason])),
-		Since:      decodeTime(attributes[searchattr.ReconcileSince]),
-		Summary:    decodeSummary(memo[workflows.MemoSummary]),
-		Listed:     decodeText(attributes[searchattr.ArmName]) != "",
-		WaitingFor: decodeTexts(attributes[searchattr.ReconcileWaitingFor]),
-		Needs:      decodeTexts(attributes[searchattr.ReconcileNeeds]),
-		Labels:     decodeTexts(attributes[searchattr.ReconcileLabels]),
+		Name:       d.text(memo[workflows.MemoName]),
+		APIVersion: d.text(memo[workflows.MemoAPIVersion]),
+		Policy:     resource.Policy(d.text(memo[workflows.MemoPolicy])),
+		Phase:      workflows.Phase(d.text(attributes[searchattr.ReconcilePhase])),
+		Reason:     resource.Reason(d.text(attributes[searchattr.ReconcileReason])),
+		Since:      d.time(attributes[searchattr.ReconcileSince]),
+		Summary:    d.summary(memo[workflows.MemoSummary]),
+		Listed:     d.text(attributes[searchattr.ArmName]) != "",
+		WaitingFor: d.texts(attributes[searchattr.ReconcileWaitingFor]),
+		Needs:      d.texts(attributes[searchattr.ReconcileNeeds]),
+		Labels:     d.texts(attributes[searchattr.ReconcileLabels]),
 		TaskQueue:  info.GetTaskQueue(),
 		Started:    timeOf(info.GetStartTime()),
-		Stuck:      describeStuck(decodeTexts(attributes[attributeProblems]), 0),
+		Stuck:      describeStuck(d.texts(attributes[attributeProblems]), 0),
 		Running:    info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	}
 	// Another tool may have written a memo that does not parse; the workflow ID
 	// still identifies the row.
-	r.ID, _ = resource.ParseID(decodeText(memo[workflows.MemoID]))
+	r.ID, _ = resource.ParseID(d.text(memo[workflows.MemoID]))
 	if !r.Running {
 		r.Stuck = ""
 		r.Ended, r.EndedAt = info.GetStatus().String(), timeOf(info.GetCloseTime())
@@ -59,10 +65,10 @@ func newRecord(info *workflowpb.WorkflowExecutionInfo) Record {
 
 // addPending adds what only the description of one workflow has: a workflow task
 // or a step that keeps failing, and the next attempt of an activity.
-func (r *Record) addPending(response *workflowservice.DescribeWorkflowExecutionResponse) {
+func (r *Record) addPending(d decoder, response *workflowservice.DescribeWorkflowExecutionResponse) {
 	info := response.GetWorkflowExecutionInfo()
 	r.RunID, r.Events = info.GetExecution().GetRunId(), info.GetHistoryLength()
-	problems := decodeTexts(info.GetSearchAttributes().GetIndexedFields()[attributeProblems])
+	problems := d.texts(info.GetSearchAttributes().GetIndexedFields()[attributeProblems])
 	r.Stuck = describeStuck(problems, response.GetPendingWorkflowTask().GetAttempt())
 	r.Busy = response.GetPendingWorkflowTask() != nil
 	for _, activity := range response.GetPendingActivities() {
@@ -119,44 +125,44 @@ func timeOf(stamp *timestamppb.Timestamp) time.Time {
 	return stamp.AsTime()
 }
 
-// decodeText decodes a payload with a string; it returns "" for any other payload.
-func decodeText(p *commonpb.Payload) string {
+// text decodes a payload with a string; it returns "" for any other payload.
+func (d decoder) text(p *commonpb.Payload) string {
 	var value string
-	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
+	if p == nil || d.FromPayload(p, &value) != nil {
 		return ""
 	}
 	return value
 }
 
-// decodeTexts decodes a payload with a list of strings. In some places the server
+// texts decodes a payload with a list of strings. In some places the server
 // writes a list of one as a string.
-func decodeTexts(p *commonpb.Payload) []string {
+func (d decoder) texts(p *commonpb.Payload) []string {
 	var values []string
 	if p == nil {
 		return nil
 	}
-	if payload.DataConverter().FromPayload(p, &values) == nil {
+	if d.FromPayload(p, &values) == nil {
 		return values
 	}
-	if value := decodeText(p); value != "" {
+	if value := d.text(p); value != "" {
 		return []string{value}
 	}
 	return nil
 }
 
-// decodeTime decodes a payload with a time; it returns zero for any other payload.
-func decodeTime(p *commonpb.Payload) time.Time {
+// time decodes a payload with a time; it returns zero for any other payload.
+func (d decoder) time(p *commonpb.Payload) time.Time {
 	var value time.Time
-	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
+	if p == nil || d.FromPayload(p, &value) != nil {
 		return time.Time{}
 	}
 	return value
 }
 
-// decodeSummary decodes a payload with a summary; it returns nil for any other payload.
-func decodeSummary(p *commonpb.Payload) *workflows.Summary {
+// summary decodes a payload with a summary; it returns nil for any other payload.
+func (d decoder) summary(p *commonpb.Payload) *workflows.Summary {
 	var value workflows.Summary
-	if p == nil || payload.DataConverter().FromPayload(p, &value) != nil {
+	if p == nil || d.FromPayload(p, &value) != nil {
 		return nil
 	}
 	return &value

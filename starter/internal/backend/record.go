@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/armature-io/armature/resource"
@@ -160,9 +161,10 @@ func (c *Client) Record(ctx context.Context, workflowID string) (Record, error) 
 	if err != nil {
 		return Record{}, c.translateRead(ctx, err)
 	}
-	r := newRecord(response.GetWorkflowExecutionInfo())
+	d := newDecoder()
+	r := newRecord(d, response.GetWorkflowExecutionInfo())
 	if r.Running {
-		r.addPending(response)
+		r.addPending(d, response)
 		return r, nil
 	}
 	r.Final = c.finalStatus(deadline, workflowID, response.GetWorkflowExecutionInfo().GetExecution().GetRunId())
@@ -183,9 +185,12 @@ func (c *Client) finalStatus(ctx context.Context, workflowID, runID string) *wor
 	return &status
 }
 
-// List returns the records of a visibility query.
+// List returns the records of a visibility query. A page is decoded while the next one is
+// read.
 func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
-	var records []Record
+	var pages [][]Record
+	var decoding sync.WaitGroup
+	defer decoding.Wait()
 	var token []byte
 	size := cmp.Or(c.pageSize.Load(), firstPageSize)
 	for {
@@ -198,11 +203,17 @@ func (c *Client) List(ctx context.Context, query string) ([]Record, error) {
 		if err != nil {
 			return nil, c.translateRead(ctx, err)
 		}
-		for _, info := range page.GetExecutions() {
-			records = append(records, newRecord(info))
-		}
+		records := make([]Record, len(page.GetExecutions()))
+		pages = append(pages, records)
+		decoding.Go(func() {
+			d := newDecoder()
+			for i, info := range page.GetExecutions() {
+				records[i] = newRecord(d, info)
+			}
+		})
 		if token = page.GetNextPageToken(); len(token) == 0 {
-			return records, nil
+			decoding.Wait()
+			return slices.Concat(pages...), nil
 		}
 		size = c.nextPageSize(ctx)
 	}
