@@ -84,7 +84,7 @@ func TestRound(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		server server
+		server *server
 		goal   Goal
 		min    int64
 		done   bool
@@ -93,53 +93,53 @@ func TestRound(t *testing.T) {
 		blocker      string
 	}{
 		"ready": {
-			reason: "one description confirms the list", server: server{listed: row(t, workflows.PhaseReady, 1, 1), described: row(t, workflows.PhaseReady, 1, 1)},
+			reason: "one description confirms the list", server: &server{listed: row(t, workflows.PhaseReady, 1, 1), described: row(t, workflows.PhaseReady, 1, 1)},
 			goal: Ready, done: true, reads: 1,
 		},
 		"ready of an older generation": {
-			reason: "the list is from before the apply", server: server{listed: row(t, workflows.PhaseReady, 1, 1), described: row(t, workflows.PhaseReady, 1, 1)},
+			reason: "the list is from before the apply", server: &server{listed: row(t, workflows.PhaseReady, 1, 1), described: row(t, workflows.PhaseReady, 1, 1)},
 			goal: Ready, min: 2,
 		},
 		"an older run": {
-			reason: "the run that ended before the apply is still listed", server: server{listed: row(t, workflows.PhaseReady, 5, 5), described: row(t, workflows.PhasePending, 0, 1)},
+			reason: "the run that ended before the apply is still listed", server: &server{listed: row(t, workflows.PhaseReady, 5, 5), described: row(t, workflows.PhasePending, 0, 1)},
 			goal: Ready, min: 1, reads: 1,
 		},
 		"a spec that no summary shows yet": {
-			reason: "a step runs, so the summary may be from before it", server: server{listed: row(t, workflows.PhaseReady, 1, 1), described: busy, status: status(1, 2)},
+			reason: "a step runs, so the summary may be from before it", server: &server{listed: row(t, workflows.PhaseReady, 1, 1), described: busy, status: status(1, 2)},
 			goal: Ready, reads: 2, asked: 1,
 		},
 		"a routine pass": {
-			reason: "the resource is Ready while it is looked at", server: server{listed: row(t, workflows.PhaseReady, 1, 1), described: busy, status: status(1, 1)},
+			reason: "the resource is Ready while it is looked at", server: &server{listed: row(t, workflows.PhaseReady, 1, 1), described: busy, status: status(1, 1)},
 			goal: Ready, done: true, reads: 2, asked: 1,
 		},
 		"an older version": {
-			reason: "its run writes no summary", server: server{listed: old, described: old, status: status(1, 1)},
+			reason: "its run writes no summary", server: &server{listed: old, described: old, status: status(1, 1)},
 			goal: Ready, done: true, reads: 1, asked: 1,
 		},
 		"the first pass": {
-			reason: "the run is new and has written nothing yet", server: server{listed: young, described: young}, goal: Ready,
+			reason: "the run is new and has written nothing yet", server: &server{listed: young, described: young}, goal: Ready,
 		},
 		"not listed yet": {
-			reason: "the list is behind", server: server{described: row(t, workflows.PhaseReady, 1, 1)}, goal: Ready, done: true, reads: 1,
+			reason: "the list is behind", server: &server{described: row(t, workflows.PhaseReady, 1, 1)}, goal: Ready, done: true, reads: 1,
 		},
-		"not managed":  {reason: "there is no workflow", goal: Ready, reads: 1, blocker: "it is not managed"},
-		"deleted":      {reason: "the run ended", server: server{described: &gone}, goal: Deleted, done: true, reads: 1},
-		"still listed": {reason: "the deletion continues", server: server{listed: row(t, workflows.PhaseDeleting, 1, 1)}, goal: Deleted},
+		"not managed":  {reason: "there is no workflow", server: &server{}, goal: Ready, reads: 1, blocker: "it is not managed"},
+		"deleted":      {reason: "the run ended", server: &server{described: &gone}, goal: Deleted, done: true, reads: 1},
+		"still listed": {reason: "the deletion continues", server: &server{listed: row(t, workflows.PhaseDeleting, 1, 1)}, goal: Deleted},
 		"failed": {
-			reason: "the message of a blocker is the workflow's own", server: server{
+			reason: "the message of a blocker is the workflow's own", server: &server{
 				listed: row(t, workflows.PhaseFailed, 1, 1), described: row(t, workflows.PhaseFailed, 1, 1),
 				status: workflows.Status{ID: id.ID, Phase: workflows.PhaseFailed, Generation: 1, Condition: resource.Condition{ObservedGeneration: 1}},
 			},
 			goal: Ready, reads: 2, asked: 1, blocker: "`armature reconcile`",
 		},
 		"a list that is refused": {
-			reason: "the resource is read alone", server: server{listErr: errors.New("the query is too long"), described: row(t, workflows.PhaseReady, 1, 1), status: status(1, 1)},
+			reason: "the resource is read alone", server: &server{listErr: errors.New("the query is too long"), described: row(t, workflows.PhaseReady, 1, 1), status: status(1, 1)},
 			goal: Ready, done: true, reads: 1, asked: 1,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := Follow(&tc.server, []Resource{{Record: id, MinGeneration: tc.min}}, tc.goal, time.Now)
+			f := Follow(tc.server, []Resource{{Record: id, MinGeneration: tc.min}}, tc.goal, time.Now)
 			if err := f.Round(t.Context()); err != nil {
 				t.Fatal(err)
 			}
