@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/armature-io/armature/extensions"
@@ -78,13 +79,19 @@ func (r *rule) stops(ctx context.Context, in input, resolver extensions.Resolver
 	return message, read.options(r.options, waitsFor...), nil
 }
 
+// isFor reports whether an owner is above the resources of the rule's type. A type that is
+// no child may have any owner.
+func (r ownerRule) isFor(owner *resource.Object) bool {
+	return strings.Count(r.resourceType, "/") < 2 || strings.HasPrefix(strings.ToLower(r.resourceType), strings.ToLower(owner.ID.Type())+"/")
+}
+
 // PreReconcileOwnerCheck blocks while the condition is true. It ignores a missing
-// owner.
+// owner, and one that is not the parent in ARM.
 func (r ownerRule) PreReconcileOwnerCheck(
 	ctx context.Context, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger,
 	next extensions.PreReconcileOwnerCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
-	if owner.Exists() {
+	if owner.Exists() && r.isFor(owner) {
 		message, options, err := r.stops(ctx, input{owner: owner, now: r.now()}, resolver, owner.ID)
 		if err != nil {
 			return extensions.PreReconcileCheckResult{}, err

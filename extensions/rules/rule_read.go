@@ -202,6 +202,11 @@ func (o read) target(ctx context.Context, vars map[string]any) (resource.ID, err
 			value = marker[resource.RefMarker]
 		}
 	} else {
+		for _, part := range o.idText.Expressions() {
+			if got, err := part.Eval(ctx, vars); err == nil && expression.IsNull(got) {
+				return resource.ID{}, nil
+			}
+		}
 		text, err := o.idText.Render(ctx, vars)
 		if err != nil {
 			return resource.ID{}, fmt.Errorf("evaluate the ID: %w", err)
