@@ -25,15 +25,16 @@ func TestSystemsInRules(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
 	w.StartWorker(harness.WorkerOptions{Args: []string{"--rules-path", filepath.Join(examplesFolder(t), "rules", "systems")}})
-	for name, play := range map[string]func(*testing.T, systems){
-		"redis": playLinkedServers, "apps": playContainerApps, "sql": playFailoverGroups,
-	} {
-		t.Run(name, func(t *testing.T) {
+	on := func(name string, play func(systems)) func(*testing.T) {
+		return func(t *testing.T) {
 			s := systems{World: w.On(t), group: subscription + "/resourceGroups/" + name}
 			s.put(s.group, `{"location":"westus2"}`)
-			play(t, s)
-		})
+			play(s)
+		}
 	}
+	sideBySide(t, 3, map[string]func(*testing.T){
+		"redis": on("redis", playLinkedServers), "apps": on("apps", playContainerApps), "sql": on("sql", playFailoverGroups),
+	})
 }
 
 // put makes a resource without a workflow.
@@ -71,16 +72,23 @@ func (s systems) waits(id string, reason resource.Reason, text string, puts int)
 	}
 }
 
-// wakes checks that a resource becomes Ready, and that a wake of another one started it.
-func (s systems) wakes(id string) {
+// ready requests a pass after a change that no workflow of Armature made, and waits until
+// the resource is Ready.
+func (s systems) ready(id string) {
 	s.T.Helper()
+	s.MustCLI("reconcile", id)
 	s.UntilPhase(90*time.Second, id, workflows.PhaseReady)
+}
+
+// woken checks that a wake reached a resource.
+func (s systems) woken(id string) {
+	s.T.Helper()
 	if lines := s.HistoryLines(id); !strings.Contains(lines, "wake") {
 		s.T.Errorf("no wake reached %s:\n%s", id, lines)
 	}
 }
 
-func playLinkedServers(t *testing.T, s systems) {
+func playLinkedServers(s systems) {
 	const cache = `{location: westus2, properties: {sku: {name: %s, family: P, capacity: 1}}}`
 	a := s.apply("Microsoft.Cache/redis@2024-11-01", s.group, "a", fmt.Sprintf(cache, "Premium"))
 	s.UntilPhase(60*time.Second, a, workflows.PhaseReady)
@@ -92,11 +100,9 @@ func playLinkedServers(t *testing.T, s systems) {
 	// The other cache is created: its wake starts the link.
 	s.apply("Microsoft.Cache/redis@2024-11-01", s.group, "b", strings.Replace(fmt.Sprintf(cache, "Premium"), "westus2", "eastus", 1))
 	s.waits(link, resource.ReasonPostReconciliationFailure, `Cache "b" does not show the link to "a" yet`, 1)
-	if lines := s.HistoryLines(link); !strings.Contains(lines, "wake") {
-		t.Errorf("no wake reached the link:\n%s", lines)
-	}
+	s.woken(link)
 	s.Sim.Patch(b, map[string]any{"properties": map[string]any{"linkedServers": []any{map[string]any{"id": b + "/linkedServers/a"}}}})
-	s.UntilPhase(4*time.Minute, link, workflows.PhaseReady)
+	s.ready(link)
 
 	// While a cache is being linked, what is in it gets no request.
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": a, "provisioningState": "Linking"}, nil)
@@ -104,10 +110,10 @@ func playLinkedServers(t *testing.T, s systems) {
 	s.waits(rule, resource.ReasonReconciliationBlocked, `is busy: properties.provisioningState is "Linking"`, 0)
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": a, "provisioningState": "Succeeded"}, nil)
 	s.MustCLI("reconcile", a)
-	s.UntilPhase(4*time.Minute, rule, workflows.PhaseReady)
+	s.ready(rule)
 }
 
-func playContainerApps(t *testing.T, s systems) {
+func playContainerApps(s systems) {
 	env := s.group + "/providers/Microsoft.App/managedEnvironments/env"
 	const body = `{location: westus2, properties: {environmentId: %s, configuration: {secrets: [%s]}, template: {containers: [{name: web, image: nginx, env: [{name: TOKEN, secretRef: token}]}]}}}`
 	app := s.apply("Microsoft.App/containerApps@2024-03-01", s.group, "app", fmt.Sprintf(body, env, ""))
@@ -117,18 +123,17 @@ func playContainerApps(t *testing.T, s systems) {
 
 	s.put(env, `{"location":"westus2","properties":{}}`)
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": env, "provisioningState": "UpgradeRequested"}, nil)
+	s.MustCLI("reconcile", app)
 	s.waits(app, resource.ReasonReferenceNotReady, `properties.provisioningState is "UpgradeRequested"`, 0)
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": env, "provisioningState": "Succeeded"}, nil)
 	s.apply("Microsoft.App/managedEnvironments@2024-03-01", s.group, "env", `{location: westus2, properties: {zoneRedundant: false}}`)
 	s.waits(app, resource.ReasonPostReconciliationFailure, `the last one that was is ""`, 1)
-	if lines := s.HistoryLines(app); !strings.Contains(lines, "wake") {
-		t.Errorf("no wake reached the app:\n%s", lines)
-	}
+	s.woken(app)
 	s.Sim.Patch(app, map[string]any{"properties": map[string]any{"latestRevisionName": "app--1", "latestReadyRevisionName": "app--1"}})
-	s.UntilPhase(4*time.Minute, app, workflows.PhaseReady)
+	s.ready(app)
 }
 
-func playFailoverGroups(t *testing.T, s systems) {
+func playFailoverGroups(s systems) {
 	const server = `{location: %s, properties: {administratorLogin: sa1, version: "12.0"}}`
 	a := s.apply("Microsoft.Sql/servers@2023-08-01", s.group, "a", fmt.Sprintf(server, "westus2"))
 	s.UntilPhase(60*time.Second, a, workflows.PhaseReady)
@@ -153,5 +158,5 @@ func playFailoverGroups(t *testing.T, s systems) {
 	s.MustCLI("reconcile", group)
 	s.waits(group, resource.ReasonPostReconciliationFailure, `Replication is "SEEDING"`, 1)
 	s.Sim.Patch(group, map[string]any{"properties": map[string]any{"replicationState": "CATCH_UP"}})
-	s.UntilPhase(4*time.Minute, group, workflows.PhaseReady)
+	s.ready(group)
 }

@@ -13,7 +13,7 @@ import (
 
 // exampleFolders are the folders with rules that users copy.
 func exampleFolders() []string {
-	return []string{"../../examples/rules/systems"}
+	return []string{"../../examples/rules/systems", "../../examples/rules/readiness"}
 }
 
 // TestExamples checks that the examples have no issue and no warning, and that each of

@@ -69,7 +69,11 @@ func (c *Case) run(ctx context.Context, r *rule) (failure string, seen []string)
 	vars := r.varsOfTest(c, in)
 	result, err := c.evaluate(ctx, r, in, vars)
 	if err != nil {
-		return err.Error() + c.cost(ctx, r, vars), c.seen(ctx, r, vars)
+		failure = err.Error()
+		if strings.Contains(failure, "cost limit") {
+			failure += c.cost(ctx, r, vars)
+		}
+		return failure, c.seen(ctx, r, vars)
 	}
 	switch {
 	case c.WantPayload != nil && !samePayload(result.payload, c.WantPayload):
