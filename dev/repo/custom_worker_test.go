@@ -31,18 +31,18 @@ func TestCustomWorkerIsShort(t *testing.T) {
 	}
 }
 
-// copyExample copies the example to a temporary folder as a module that replaces
+// copyExample copies an example to a temporary folder as a module that replaces
 // this one by its path, and returns the folder. Its go.sum is that of both
 // modules, so that a newer dependency here needs no change in the example.
-func copyExample(t *testing.T) string {
+func copyExample(t *testing.T, example string) string {
 	t.Helper()
 	folder := t.TempDir()
-	entries, err := os.ReadDir(customWorker)
+	entries, err := os.ReadDir(example)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		data, err := os.ReadFile(filepath.Join(customWorker, entry.Name()))
+		data, err := os.ReadFile(filepath.Join(example, entry.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func (o *output) String() string {
 // TestCustomWorker builds the example, runs its test, and starts it without a
 // Temporal server: it is alive, reports that it is not ready, and stops on SIGTERM.
 func TestCustomWorker(t *testing.T) {
-	folder := copyExample(t)
+	folder := copyExample(t, customWorker)
 	runGo(t, folder, "test", "-mod=mod", "./...")
 	runGo(t, folder, "build", "-mod=mod", "-o", "worker", ".")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -128,6 +128,11 @@ func TestCustomWorker(t *testing.T) {
 	if err := worker.Wait(); err != nil {
 		t.Errorf("a stop by signal is no error: %v\n%s", err, log)
 	}
+}
+
+// TestReadinessWorker runs the tests of the example with checks that need Go.
+func TestReadinessWorker(t *testing.T) {
+	runGo(t, copyExample(t, "examples/readiness-worker"), "test", "-mod=mod", "./...")
 }
 
 // waitForStatus waits until a URL returns a status.
