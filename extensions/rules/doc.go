@@ -26,6 +26,13 @@
 // depth: observed.properties.state == "Stopped" is false if there are no properties,
 // and has(x.y) means x.y != null.
 //
+// # What else a rule does
+//
+// read names other resources, which the rule reads and waits for. busy and stopped are words
+// of the type for the default checks, error rules change how an error of ARM is classified,
+// and payload rules change what is sent; each of the four has a file of its own. Check warns
+// of rules that load and were probably not meant. docs/rules.md has all fields.
+//
 // # What a rule costs
 //
 // An evaluation ends at the cost limit of package expression or with the context of its step. A

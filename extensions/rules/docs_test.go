@@ -8,19 +8,36 @@ import (
 	"github.com/armature-io/armature/extensions/rules"
 )
 
-// The rule that docs/extensions.md shows works, and its test passes.
+// The rules that the docs show work, and their tests pass.
 func TestDocsExample(t *testing.T) {
-	page, err := os.ReadFile("../../docs/extensions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(page), "```yaml\n")
-	text, _, found := strings.Cut(after, "```")
-	if !found {
-		t.Fatal("the page shows no rule")
-	}
-	outcomes, warnings, err := rules.Test(t.Context(), write(t, map[string]string{"r.yaml": text}))
-	if err != nil || len(warnings) > 0 || len(outcomes) != 1 || outcomes[0].Failure != "" {
-		t.Errorf("got %+v %v %v", outcomes, warnings, err)
+	for name, want := range map[string]int{"extensions.md": 1, "rules.md": 5} {
+		page, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed := 0
+		for rest := string(page); ; {
+			_, after, _ := strings.Cut(rest, "```yaml\n")
+			text, next, found := strings.Cut(after, "```")
+			if !found {
+				break
+			}
+			if rest = next; !strings.HasPrefix(text, "rules:") {
+				continue
+			}
+			outcomes, _, err := rules.Test(t.Context(), write(t, map[string]string{"r.yaml": text}))
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			}
+			for _, outcome := range outcomes {
+				if outcome.Failure != "" {
+					t.Errorf("%s: %s: %s", name, outcome.Case.Name, outcome.Failure)
+				}
+				passed++
+			}
+		}
+		if passed != want {
+			t.Errorf("%s shows %d tests of rules, want %d", name, passed, want)
+		}
 	}
 }

@@ -56,6 +56,7 @@ func TestLint(t *testing.T) {
 		"same condition": {
 			"one of them is a slip", one("when: observed == null", "block: x") + "  - name: s\n    type: contoso.things/Parents/children\n    when: (observed==null)\n    block: y\n", "rule s has the same condition as rule r (",
 		},
+		"a wrong want":     {"the rule can never give it", one("when: observed == null", "block: x") + "tests:\n  - {name: t, rule: r, want: fail}\n", "want of a test of rule r, which is at pre, must be block or pass"},
 		"always true":      {"no resource gets a PUT", one("when: 'true'", "block: x"), "r.yaml:4:11: warning: the condition is always true"},
 		"always true by x": {"whatever the body", one("when: 'true || observed.x == 1'", "block: x"), "the condition is always true"},
 		"always false":     {"it never applies", one("when: '1 > 2 && observed.x == 1'", "block: x"), "the condition is always false"},
@@ -117,7 +118,6 @@ func TestHints(t *testing.T) {
 		"error as is":   {"an error rule", one("at: error", "code: X"), "changes nothing"},
 		"set id":        {"what identifies it", one("set: {id: '\"x\"'}"), "id is not part of what a PUT changes"},
 		"message":       {"a read has its own", one("at: pre", "read: {a: desired.a}", "block: x"), "the message belongs to a condition"},
-		"want":          {"of another point", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: fail}\n", "want of a test of rule r, which is at pre, must be block or pass"},
 		"test read":     {"that the rule does not make", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: block, reads: {a: {}}}\n", "rule r reads nothing as a"},
 		"test id":       {"of another type", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: block, id: " + envID + "}\n", "id has type Contoso.Things/environments"},
 		"test now":      {"no time", one("when: 'true'", "block: x") + "tests:\n  - {name: t, rule: r, want: block, now: Monday}\n", "now must be a time such as"},

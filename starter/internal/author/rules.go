@@ -19,7 +19,7 @@ func (t Terminal) rulesCommand() *cobra.Command {
 		Short: "Check and test rule files: checks in YAML and CEL",
 		Long: `Rules are checks without Go: YAML files whose conditions are CEL expressions. A
 worker loads them with --rules-path. These commands need neither Temporal nor a
-worker; docs/extensions.md describes how to write rules.`,
+worker; docs/rules.md describes how to write rules.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
