@@ -260,7 +260,7 @@ func (c *Case) seen(ctx context.Context, r *rule, vars map[string]any) []string 
 }
 
 // maxTestCost is up to which cost a test counts that of a condition over the limit.
-const maxTestCost = 10 * expression.MaxCost
+const maxTestCost = 4 * expression.MaxCost
 
 // cost returns what a condition over the limit costs, "" for one that failed otherwise.
 func (c *Case) cost(ctx context.Context, r *rule, vars map[string]any) string {
