@@ -58,8 +58,9 @@ func (r PostReconcileCheckResult) Message() string { return r.verdict.Message }
 // Option changes severity, reason or retry class of a result.
 type Option func(*resource.Verdict)
 
-// WithSeverity replaces Warning. SeverityError stops the PUTs until a user acts, unless
-// WithRetry follows: the checks are made again once per interval.
+// WithSeverity replaces Warning. SeverityError ends the retries of the backoff, unless
+// WithRetry follows: the checks are made again once per interval, at a user's apply,
+// reconcile or resume, and when a resource of WithWaitingFor changes.
 func WithSeverity(severity resource.Severity) Option {
 	return func(v *resource.Verdict) {
 		v.Severity = severity
@@ -162,7 +163,7 @@ type ReadyConditionImpactingError struct {
 }
 
 // NewReadyConditionImpactingError returns an error with a severity and a reason.
-// SeverityError stops the PUTs until a user acts.
+// SeverityError is as in WithSeverity.
 func NewReadyConditionImpactingError(err error, severity resource.Severity, reason resource.Reason) error {
 	return &ReadyConditionImpactingError{Cause: err, Severity: severity, Reason: reason}
 }

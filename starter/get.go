@@ -146,13 +146,15 @@ func logLines(a *app, views []backend.View) []logLine {
 // one does and fails.
 func (a *app) noteStale(views []backend.View) {
 	var taskQueues []string
-	stuck := 0
+	stuck, running := 0, 0
 	for _, v := range views {
 		taskQueue := cmp.Or(v.Record.TaskQueue, a.taskQueue)
 		switch {
 		case !v.Stale || v.Unmanaged:
 		case v.Record.Stuck != "":
 			stuck++
+		case !v.Record.StepSince.IsZero():
+			running++
 		case !slices.Contains(taskQueues, taskQueue):
 			taskQueues = append(taskQueues, taskQueue)
 		}
@@ -160,6 +162,9 @@ func (a *app) noteStale(views []backend.View) {
 	slices.Sort(taskQueues)
 	for _, taskQueue := range taskQueues {
 		a.note("note: %v (shown from search attributes)", &backend.NoWorkerError{TaskQueue: taskQueue})
+	}
+	if running > 0 {
+		a.note("note: workers run a step of %s and respond after it (shown from search attributes)", cli.Count(running, "resource"))
 	}
 	if stuck > 0 {
 		a.note("note: %s stuck: a worker takes the workflow task and fails; read its log (shown from search attributes)", cli.CountAre(stuck, "resource"))

@@ -48,8 +48,9 @@ type fakeTemporal struct {
 	// with moving the resources have it.
 	lists            int
 	changing, moving bool
-	// silent: no worker responds.
-	silent bool
+	// silent: no worker responds; with stepSince one runs a step.
+	silent    bool
+	stepSince time.Time
 	// answers and errors of updates by workflow ID.
 	answers map[string]any
 	errs    map[string]error
@@ -118,7 +119,7 @@ func (f *fakeTemporal) Status(_ context.Context, workflowID string) (workflows.S
 	defer f.mu.Unlock()
 	f.asked++
 	if f.silent {
-		return workflows.Status{}, &backend.NoWorkerError{TaskQueue: "armature"}
+		return workflows.Status{}, &backend.NoWorkerError{TaskQueue: "armature", StepSince: f.stepSince}
 	}
 	list := f.statuses[workflowID]
 	if len(list) == 0 {

@@ -181,9 +181,12 @@ func (r *reconciler) reportOverdue(ctx workflow.Context, p *pass, verdict resour
 }
 
 // schedule sets the next try and the summary of its timer. A wait of zero means that
-// only a message starts a pass.
+// only a message starts a pass, or a change of what the resource waits for.
 func (s *State) schedule(now time.Time, wait time.Duration, why string) {
 	s.NextTry, s.Waiting = time.Time{}, why+"; waiting for apply, reconcile or resume"
+	if len(s.WaitingFor) > 0 {
+		s.Waiting += ", or for a change of " + s.WaitingFor[0].Short()
+	}
 	switch {
 	case wait == 0:
 		return

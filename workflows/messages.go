@@ -230,7 +230,8 @@ type Status struct {
 	InPass bool `json:"inPass,omitempty"`
 	// PassSince is when the pass that runs began; zero while none does.
 	PassSince time.Time `json:"passSince,omitzero"`
-	// Attempts counts the passes since the resource was last Ready.
+	// Attempts counts the passes since the resource was last Ready, or a user last
+	// requested one.
 	Attempts int `json:"attempts,omitempty"`
 	// WaitingFor are the resources that block, since WaitingSince: a change of one may end
 	// the block.

@@ -136,6 +136,7 @@ func (r *reconciler) runPass(ctx workflow.Context) {
 	if r.inDeletion = r.state.Delete != nil; r.inDeletion {
 		r.deletePass(ctx)
 	} else {
+		r.restartBackoff(ctx)
 		r.runSteps(ctx, r.newPass(), r.steps(r))
 	}
 	r.receiveWakes(ctx)

@@ -49,7 +49,8 @@ type State struct {
 	Listed  bool     `json:"listed,omitempty"`
 	Summary *Summary `json:"summary,omitempty"`
 
-	// Pass counts the finished passes, Attempts those since the last Ready, FailedPuts
+	// Pass counts the finished passes, Attempts those since the last Ready and the last
+	// request of a user, FailedPuts
 	// the accepted PUTs since then after which the resource was not Ready, ReadyPasses
 	// the passes that ended Ready.
 	Pass        int64 `json:"pass"`

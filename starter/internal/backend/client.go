@@ -6,6 +6,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 )
 
@@ -31,7 +33,10 @@ import (
 const (
 	dialTimeout  = 8 * time.Second
 	queryTimeout = 3 * time.Second
-	readTimeout  = 10 * time.Second
+	// stepTimeout bounds a second query while a worker runs a step: the checks of one
+	// workflow task take 5 s each, and queries wait for them.
+	stepTimeout = 12 * time.Second
+	readTimeout = 10 * time.Second
 	// DefaultWorkerTimeout bounds an update unless Options set another timeout.
 	DefaultWorkerTimeout = 10 * time.Second
 )
@@ -187,17 +192,43 @@ func (c *Client) Memory(ctx context.Context, workflowID string) (memory activiti
 }
 
 // Status queries a workflow for the status of its resource. It returns a
-// *NoWorkerError when no worker responds in time.
+// *NoWorkerError when no worker responds in time. While a worker runs a step of the
+// resource, which queries wait for, it waits longer.
 func (c *Client) Status(ctx context.Context, workflowID string) (workflows.Status, error) {
-	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
-	value, err := c.client.QueryWorkflow(deadline, workflowID, "", workflows.StatusQuery)
+	value, err := c.query(ctx, workflowID, queryTimeout)
+	if noWorker, ok := errors.AsType[*NoWorkerError](err); ok {
+		if noWorker.StepSince = c.stepSince(ctx, workflowID); !noWorker.StepSince.IsZero() {
+			if value, err = c.query(ctx, workflowID, stepTimeout); is[*NoWorkerError](err) {
+				err = noWorker
+			}
+		}
+	}
 	if err != nil {
-		return workflows.Status{}, c.translate(ctx, err)
+		return workflows.Status{}, err
 	}
 	var status workflows.Status
 	if err := value.Get(&status); err != nil {
 		return workflows.Status{}, cli.Failed("read the status of %s: %w; is this armature older than the worker?", workflowID, err)
 	}
 	return status, nil
+}
+
+// query queries a workflow for its status.
+func (c *Client) query(ctx context.Context, workflowID string, timeout time.Duration) (converter.EncodedValue, error) {
+	deadline, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	value, err := c.client.QueryWorkflow(deadline, workflowID, "", workflows.StatusQuery)
+	return value, c.translate(ctx, err)
+}
+
+// stepSince returns when a worker took the workflow task that it still holds, zero if none
+// holds one.
+func (c *Client) stepSince(ctx context.Context, workflowID string) time.Time {
+	deadline, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	response, err := c.client.DescribeWorkflowExecution(deadline, workflowID, "")
+	if err != nil || response.GetPendingWorkflowTask().GetState() != enumspb.PENDING_WORKFLOW_TASK_STATE_STARTED {
+		return time.Time{}
+	}
+	return timeOf(response.GetPendingWorkflowTask().GetStartedTime())
 }

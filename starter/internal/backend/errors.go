@@ -33,6 +33,9 @@ type NoWorkerError struct {
 	Waited time.Duration
 	// Sent is set when a message was sent that a worker may still receive.
 	Sent bool
+	// StepSince is when a worker took the workflow task that it still holds, zero if none
+	// does: the worker runs a step, and responds after it.
+	StepSince time.Time
 	// OtherQueue is set when the workflow has another task queue than the command: the
 	// error says nothing about the workers of other workflows.
 	OtherQueue bool
@@ -47,6 +50,10 @@ func (e *ServerError) Unwrap() error { return e.Err }
 
 func (e *NoWorkerError) Error() string {
 	sentence := fmt.Sprintf("no worker responds on task queue %s; start a worker or set its queue with --task-queue, then try again", e.TaskQueue)
+	if !e.StepSince.IsZero() {
+		sentence = fmt.Sprintf("a worker on task queue %s runs a step of the resource since %s and responds after it; try again in a few seconds",
+			e.TaskQueue, text.Time(e.StepSince))
+	}
 	if e.Busy {
 		sentence = fmt.Sprintf("a worker polls task queue %s and did not respond within %s: it is overloaded; "+
 			"raise --worker-timeout or start more workers, then try again", e.TaskQueue, text.Duration(e.Waited))
@@ -155,7 +162,7 @@ func ExplainNoWorker(ctx context.Context, reader Reader, r Record, noWorker *NoW
 	switch {
 	case err == nil && fresh.Stuck != "":
 		return cli.Unreachable("%s", fresh.StuckText(cmp.Or(fresh.TaskQueue, noWorker.TaskQueue)))
-	case r.TaskQueue != "" && r.TaskQueue != noWorker.TaskQueue:
+	case r.TaskQueue != "" && r.TaskQueue != noWorker.TaskQueue && noWorker.StepSince.IsZero():
 		return &NoWorkerError{TaskQueue: r.TaskQueue, Sent: noWorker.Sent, OtherQueue: true}
 	}
 	return noWorker

@@ -59,6 +59,9 @@ type Record struct {
 	// Busy is set while a step runs or a message waits: the summary is from before. Only
 	// Client.Record sets it.
 	Busy bool
+	// StepSince is when a worker began the step because of which it has not responded, zero
+	// if none did. Only a Viewer sets it.
+	StepSince time.Time
 	// NextAttempt is when a failed activity is retried. Only Client.Record sets it.
 	NextAttempt time.Time
 	// RunID is the run, Events the length of its history: as long as both are the

@@ -175,6 +175,10 @@ func (w *Viewer) view(ctx context.Context, r Record) (View, error) {
 	status, err := w.Reader.Status(ctx, r.WorkflowID)
 	switch {
 	case is[*NoWorkerError](err):
+		if noWorker, _ := errors.AsType[*NoWorkerError](err); !noWorker.StepSince.IsZero() {
+			v.Record.StepSince = noWorker.StepSince
+			return v, nil
+		}
 		w.unanswered.Add(1)
 		return v, nil
 	case errors.Is(err, ErrNotManaged):

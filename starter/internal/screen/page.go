@@ -122,9 +122,12 @@ func (d *page) condition() {
 		return
 	}
 	taskQueue := cmp.Or(v.Record.TaskQueue, d.TaskQueue)
-	if v.Record.Stuck != "" {
+	switch {
+	case v.Record.Stuck != "":
 		d.line("Worker", "%s", v.Record.StuckText(taskQueue))
-	} else {
+	case !v.Record.StepSince.IsZero():
+		d.line("Worker", "runs a step since %s and responds after it; the status is from before", d.timestamp(v.Record.StepSince))
+	default:
 		d.line("Worker", "no worker responds on task queue %s", taskQueue)
 	}
 }
@@ -168,11 +171,18 @@ func (d *page) nextTry() {
 	case v.Operation != "":
 		d.line("Next try", "when the operation ends")
 	case v.NextTry.IsZero():
-		d.line("Next try", "only after apply, reconcile or resume")
+		line := "only after apply, reconcile or resume"
+		if len(v.WaitingFor) > 0 {
+			line += ", or when what it waits for changes"
+		}
+		d.line("Next try", "%s", line)
 	default:
 		line := cli.In(v.NextTry, d.Now) + " (" + cli.Clock(v.NextTry, d.Now) + ")"
 		if v.Attempts > 0 {
 			line += fmt.Sprintf("; tried %s so far", cli.Count(v.Attempts, "time"))
+		}
+		if v.Phase == workflows.PhaseFailed && len(v.WaitingFor) > 0 {
+			line += "; at once when what it waits for changes"
 		}
 		if !v.Condition.Ready {
 			line += "\nnow with `armature reconcile " + v.DisplayName() + "`"

@@ -80,10 +80,15 @@ func undoAdvice(name string, abortable bool) string {
 	return forget
 }
 
-// retryAdvice returns when a waiter checks its dependency again.
-func retryAdvice(waiter *Link, now time.Time) string {
+// retryAdvice returns when a waiter checks its dependency again. A managed dependency
+// wakes it.
+func retryAdvice(waiter, dependency *Link, now time.Time) string {
 	if waiter.NextTry.IsZero() {
-		return waiter.Name + " does not retry by itself; `armature reconcile " + waiter.Name + "` retries now"
+		when := " does not retry by itself"
+		if dependency.State != stateNotManaged {
+			when = " checks again when " + dependency.Name + " changes"
+		}
+		return waiter.Name + when + "; `armature reconcile " + waiter.Name + "` retries now"
 	}
 	when := cli.In(waiter.NextTry, now)
 	return waiter.Name + " retries " + when + "; `armature reconcile " + waiter.Name + "` retries now"

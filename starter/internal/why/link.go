@@ -142,6 +142,11 @@ func (l *Link) setUnanswered(v backend.View, taskQueue string) {
 		l.Advice = "read the log of the workers on task queue " + taskQueue + ", which cannot complete the task; `armature replay` finds where their version differs from the history"
 		return
 	}
+	if !v.Record.StepSince.IsZero() {
+		l.Message = "a worker on task queue " + taskQueue + " runs a step of it and responds after it"
+		l.Advice = "run `armature why " + l.Name + "` again in a few seconds"
+		return
+	}
 	l.Message = "no worker responds on task queue " + taskQueue
 	l.Advice = "start a worker on task queue " + taskQueue
 }
@@ -178,7 +183,7 @@ func (l *Link) follows(v backend.View) bool {
 func (l *Link) addWaiter(waiter *Link, now time.Time) {
 	l.waiter = waiter.Name
 	absent := l.State == stateNotManaged || l.State == stateDeleted
-	retry := retryAdvice(waiter, now)
+	retry := retryAdvice(waiter, l, now)
 	switch {
 	case len(l.WaitsFor) > 0 || len(l.Cycle) > 0 || l.Cut != "" || l.Stale:
 	case waiter.deleting && (absent || l.State == stateEnded || l.State == stateDetached):
