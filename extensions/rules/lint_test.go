@@ -108,6 +108,7 @@ func TestHints(t *testing.T) {
 		"set text":      {"a text needs quotes", one("at: payload", "set: {tags.env: prod}"), `a text needs quotes inside the quotes: '"text"'`},
 		"read names":    {"a name of CEL", one("at: pre", "read: {state: desired.x}"), `"state" cannot name a resource that is read`},
 		"five reads":    {"the budget of a step", one("at: pre", "read: {a: desired.a, b: desired.a, c: desired.a, d: desired.a, e: desired.a}"), "a rule reads at most 4 resources, not 5"},
+		"wait for":      {"three words", one("at: pre", "read: {a: {id: desired.a, waitFor: ever}}"), `waitFor must be ready, provisioned or nothing, not "ever"`},
 		"read at error": {"no resolver", one("at: error", "code: X", "retry: Slow", "read: {a: error.a}"), "read is not valid in a rule at error; it is valid at owner, pre, post, payload"},
 		"code at pre":   {"only at error", one("at: pre", "when: 'true'", "block: x", "code: X"), "code is not valid in a rule at pre; it is valid at error"},
 		"busy and when": {"facts have no condition", one("busy: X", "when: 'true'"), "when is not valid beside busy or stopped"},

@@ -55,7 +55,7 @@ func TestReads(t *testing.T) {
 			"without an ID there is nothing to read", []string{"read: {env: desired.env}", "when: env != null", "block: x"}, nil, `{}`, resource.ActionProceed, "", "", nil,
 		},
 		"tolerated": {
-			"wait: false gives the rule what is absent", []string{"read: {env: {id: desired.env, wait: false}}", "when: env == null", "block: no ${name}"},
+			"waitFor: nothing gives the rule what is absent", []string{"read: {env: {id: desired.env, waitFor: nothing}}", "when: env == null", "block: no ${name}"},
 			nil, `{"env":"` + envID + `"}`, resource.ActionBlock, resource.ReasonReconciliationBlocked, "no c1", []string{envID},
 		},
 		"text": {
@@ -115,6 +115,30 @@ func TestReadsAtOtherPoints(t *testing.T) {
 	}, map[string]any{})
 	if verdict == nil || verdict.Action != resource.ActionBlock || len(verdict.WaitingFor) != 1 {
 		t.Errorf("payload rule: got %+v", verdict)
+	}
+}
+
+// managedResolver resolves a resource that exists and is not Ready in Armature.
+type managedResolver struct{ extensiontest.Resolver }
+
+func (m *managedResolver) Resolve(ctx context.Context, reference resource.Reference) (extensions.Resolution, error) {
+	found, err := m.Resolver.Resolve(ctx, reference)
+	found.Managed = &resource.Managed{Reason: "DomainNotValidated"}
+	return found, err
+}
+
+// A read waits for the provisioning state, or for the Ready condition where it says so.
+func TestReadWaitsForReadyCondition(t *testing.T) {
+	for waitFor, want := range map[string]string{
+		"provisioned": "", "ready": "is not ready: its Ready condition in Armature is DomainNotValidated", "nothing": "",
+	} {
+		got := registry(t, load(t, one("at: pre", "read: {env: {id: desired.env, waitFor: "+waitFor+"}}"))).PreCheck(t.Context(), extensions.Request{
+			Object:   extensiontest.Object(t, childID, `{"env":"`+envID+`"}`, ""),
+			Resolver: &managedResolver{extensiontest.Resolver{Resources: map[string]string{envID: `{}`}}},
+		})
+		if blocked := got.Action == resource.ActionBlock; blocked != (want != "") || !strings.Contains(got.Message, want) {
+			t.Errorf("%s: got %s %q", waitFor, got.Action, got.Message)
+		}
 	}
 }
 

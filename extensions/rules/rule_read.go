@@ -31,10 +31,18 @@ type read struct {
 	id         expression.Expression
 	idText     expression.Template
 	apiVersion string
-	// tolerate gives the rule a resource that is absent or not ready, instead of waiting
-	// for it.
-	tolerate bool
+	// waitFor is what the rule waits for, "" for the provisioning state.
+	waitFor string
 }
+
+// The values of waitFor: the Ready condition where Armature manages the resource, the
+// provisioning state, and nothing, which gives the rule a resource in any state, null for
+// one that is absent.
+const (
+	waitForReady       = "ready"
+	waitForProvisioned = "provisioned"
+	waitForNothing     = "nothing"
+)
 
 // readPattern is the form of a name of a read: a variable of CEL.
 var readPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]*$`)
@@ -73,21 +81,21 @@ func (f *file) reads(s *source, compiled *rule) {
 	}
 }
 
-// read compiles one read: the ID alone, or a mapping with id, wait and apiVersion.
+// read compiles one read: the ID alone, or a mapping with id, waitFor and apiVersion.
 func (f *file) read(env *cel.Env, compiled *rule, key, value *yaml.Node) (read, bool) {
 	made, id := read{name: key.Value}, field{}
 	if value.Kind == yaml.MappingNode {
-		f.fields(value, "a read", []string{"id", "wait", "apiVersion"}, func(name, value *yaml.Node) {
+		f.fields(value, "a read", []string{"id", "waitFor", "apiVersion"}, func(name, value *yaml.Node) {
 			switch name.Value {
 			case "id":
 				id = field{text: value.Value, node: value}
 			case "apiVersion":
 				made.apiVersion = value.Value
 			default:
-				if value.Value != "true" && value.Value != "false" {
-					f.report(value, "wait must be true or false")
+				if !slices.Contains([]string{waitForReady, waitForProvisioned, waitForNothing}, value.Value) {
+					f.report(value, "waitFor must be ready, provisioned or nothing, not %q", value.Value)
 				}
-				made.tolerate = value.Value == "false"
+				made.waitFor = value.Value
 			}
 		})
 	} else {
@@ -177,7 +185,7 @@ func (r *rule) readAll(ctx context.Context, vars map[string]any, resolver extens
 			continue
 		}
 		result.ids = append(result.ids, got.ID)
-		if result.message == "" && !got.tolerate {
+		if result.message == "" && got.waitFor != waitForNothing {
 			result.reason, result.message = got.waits()
 		}
 	}
@@ -229,6 +237,8 @@ func (g reading) waits() (resource.Reason, string) {
 	switch {
 	case !g.Found:
 		return resource.ReasonReferenceNotFound, what + " does not exist in Azure"
+	case g.Ready && g.waitFor == waitForReady && g.Managed != nil && !g.Managed.Ready:
+		return resource.ReasonReferenceNotReady, fmt.Sprintf("%s is not ready: its Ready condition in Armature is %s", what, g.Managed.Reason)
 	case g.Ready:
 		return "", ""
 	case g.Refusal != "":
