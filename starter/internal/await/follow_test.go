@@ -116,6 +116,10 @@ func TestRound(t *testing.T) {
 			reason: "its run writes no summary", server: &server{listed: old, described: old, status: status(1, 1)},
 			goal: Ready, done: true, reads: 1, asked: 1,
 		},
+		"an older version that is not listed": {
+			reason: "its description has no summary", server: &server{described: old, status: status(1, 1)},
+			goal: Ready, done: true, reads: 2, asked: 1,
+		},
 		"the first pass": {
 			reason: "the run is new and has written nothing yet", server: &server{listed: young, described: young}, goal: Ready,
 		},
