@@ -86,6 +86,8 @@ type Follower struct {
 	// rounds counts the rounds, quiet those in a row in which nothing changed, and failed
 	// those that Temporal refused.
 	rounds, quiet, failed int
+	// judged is the last round in which workflows were asked whether time helps.
+	judged int
 	// listing is how long the lists of the last round took, next the time of the next round.
 	listing time.Duration
 	next    time.Time

@@ -129,6 +129,10 @@ func (f *Follower) IsHopeless(ctx context.Context) (bool, error) {
 			}
 			return true, nil
 		}
+		if f.judged == f.rounds {
+			return false, nil // they were asked in this round, and do not answer
+		}
+		f.judged = f.rounds
 		more := len(unsure) > MaxPolled
 		unsure = unsure[:min(MaxPolled, len(unsure))]
 		err := backend.ForEach(ctx, len(unsure), backend.MaxParallel, func(ctx context.Context, at int) error { return f.ask(ctx, unsure[at]) })
