@@ -238,7 +238,7 @@ func (f *Follower) see(i int, row backend.Record, reads *reads) {
 	same := o.row.WorkflowID != "" && isSame(o.row, row)
 	if !same {
 		o.tried = o.tried || o.row.WorkflowID != "" && hasEnded(o.row, row)
-		o.row, f.quiet = row, 0
+		o.row, o.asked, f.quiet = row, false, 0
 	}
 	if same && (o.asked || o.polls > 0) {
 		reads.check = append(reads.check, i) // what was read of it is newer, or the same
