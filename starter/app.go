@@ -166,7 +166,7 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),
 	)
-	root.AddCommand(author.Commands(author.Terminal{Out: a.out, Err: a.err, Width: a.lineWidth})...)
+	root.AddCommand(author.Commands(author.Terminal{In: a.in, Out: a.out, Err: a.err, Width: a.lineWidth, Import: a.importIDs})...)
 	for _, c := range root.Commands() {
 		wrapErrors(c)
 		if timeout := c.Flags().Lookup("timeout"); timeout != nil {

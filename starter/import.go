@@ -22,7 +22,7 @@ import (
 type importOptions struct {
 	apiVersion string
 	children   bool
-	credential string
+	reconcile  importer.Reconcile
 	output     string
 }
 
@@ -63,7 +63,7 @@ manifest.
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().StringVar(&how.apiVersion, "api-version", "", "api-version of IDs without one, and of their children")
 	c.Flags().BoolVar(&how.children, "children", false, "also import the resources in them that Azure lists (one level, not every type)")
-	c.Flags().StringVar(&how.credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
+	c.Flags().StringVar(&how.reconcile.Credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
 	c.Flags().StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
 	return c
 }
@@ -127,7 +127,7 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 		return err
 	}
 	slices.SortFunc(results, func(x, y activities.ImportResourceResult) int { return strings.Compare(x.ID.Key(), y.ID.Key()) })
-	results, manifests, refused := importer.Manifests(results, how.credential)
+	results, manifests, refused := importer.Manifests(results, how.reconcile)
 	for _, err := range refused {
 		failures++
 		a.note("%v", err)
@@ -157,7 +157,7 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 		results := make([]activities.ImportResourceResult, len(inputs))
 		err := backend.ForEach(ctx, len(inputs), maxParallelDryRuns, func(ctx context.Context, i int) error {
 			var err error
-			inputs[i].Credential = how.credential
+			inputs[i].Credential = how.reconcile.Credential
 			results[i], err = b.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), inputs[i])
 			if err == nil && !results[i].ID.Equal(inputs[i].ID) {
 				err = cli.Failed("the worker read %s instead; nothing of it was imported", results[i].ID)
@@ -188,4 +188,13 @@ func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.
 		}
 	}
 	return found, failures, nil
+}
+
+// importIDs imports the resources that a conversion has found.
+func (a *app) importIDs(ctx context.Context, ids []resource.ID, output string, how importer.Reconcile) error {
+	var inputs []activities.ImportResourceInput
+	for _, id := range ids {
+		inputs = append(inputs, activities.ImportResourceInput{ID: id})
+	}
+	return a.importResources(ctx, inputs, backend.Selection{}, importOptions{output: output, reconcile: how})
 }

@@ -1,5 +1,6 @@
 // Package author owns the commands that help to write manifests: they read the
-// published types and files, and need neither Temporal nor a worker.
+// published types and files, and need neither Temporal nor a worker, except for a
+// conversion of IDs.
 package author
 
 import (
@@ -14,14 +15,17 @@ import (
 
 // Terminal is where the commands write.
 type Terminal struct {
+	In       io.Reader
 	Out, Err io.Writer
 	// Width returns the width of a line in characters.
 	Width func() int
+	// Import is for conversions of IDs, the only ones that need a worker.
+	Import Importer
 }
 
 // Commands returns the commands.
 func Commands(t Terminal) []*cobra.Command {
-	return []*cobra.Command{t.explainCommand(), t.initCommand(), t.newCommand(), t.renderCommand(), t.rulesCommand(), t.schemaCommand(), t.typesCommand()}
+	return []*cobra.Command{t.convertCommand(), t.explainCommand(), t.initCommand(), t.newCommand(), t.renderCommand(), t.rulesCommand(), t.schemaCommand(), t.typesCommand()}
 }
 
 func (t Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }

@@ -15,23 +15,31 @@ import (
 // WriteFiles writes one file each into a folder, and calls done with the resource and the
 // path of each. It overwrites no file, and follows no link in the folder.
 func WriteFiles(folder string, results []activities.ImportResourceResult, manifests []string, done func(name, path string)) error {
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return cli.Failed("create the folder: %w", err)
-	}
 	used := map[string]bool{}
 	for i, result := range results {
 		name := uniqueName(FileName(result.ID), used)
 		path := filepath.Join(folder, name+".yaml")
-		// O_EXCL fails for everything that exists, also for a link to nothing.
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return cli.Failed("write %s: %w; existing files are not overwritten", path, err)
-		}
-		_, err = file.WriteString(manifests[i])
-		if err = errors.Join(err, file.Close()); err != nil {
-			return cli.Failed("write %s: %w", path, err)
+		if err := WriteNew(folder, path, manifests[i]); err != nil {
+			return err
 		}
 		done(cli.KindAndName(result.ID), path)
+	}
+	return nil
+}
+
+// WriteNew writes a new file, and creates its folder.
+func WriteNew(folder, path, text string) error {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return cli.Failed("create the folder: %w", err)
+	}
+	// O_EXCL fails for everything that exists, also for a link to nothing.
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return cli.Failed("write %s: %w; existing files are not overwritten", path, err)
+	}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return cli.Failed("write %s: %w", path, err)
 	}
 	return nil
 }
@@ -53,15 +61,20 @@ const maxFileName = 200
 // FileName returns type and names of a resource in characters that every file system
 // accepts.
 func FileName(id resource.ID) string {
-	text := strings.ToLower(cli.Kind(id) + "-" + id.Short())
+	return SafeName(cli.Kind(id)+"-"+id.Short(), "resource")
+}
+
+// SafeName returns a text in lower case and in characters that every file system accepts,
+// or otherwise if none of them is one.
+func SafeName(text, otherwise string) string {
 	name := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
 		}
 		return '-'
-	}, text), "-")
+	}, strings.ToLower(text)), "-")
 	if name == "" {
-		name = "resource"
+		name = otherwise
 	}
 	return name[:min(len(name), maxFileName)]
 }

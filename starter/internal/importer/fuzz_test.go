@@ -35,14 +35,14 @@ func FuzzManifest(f *testing.F) {
 			body = string(encoded)
 		}
 		result := activities.ImportResourceResult{ID: id, APIVersion: "2023-08-15", Body: json.RawMessage(body), Secrets: []string{secret}}
-		text, err := Manifest(result, "")
+		text, err := Manifest(result, Reconcile{})
 		if err != nil {
 			if strings.Contains(err.Error(), "reads back") || strings.Contains(err.Error(), "another resource") {
 				t.Fatalf("%q: %v", body, err)
 			}
 			return
 		}
-		other, err := Manifest(activities.ImportResourceResult{ID: id.Owner(), APIVersion: "2021-04-01", Body: json.RawMessage(`{"location":"westus2"}`), Secrets: []string{secret}}, "team-a")
+		other, err := Manifest(activities.ImportResourceResult{ID: id.Owner(), APIVersion: "2021-04-01", Body: json.RawMessage(`{"location":"westus2"}`), Secrets: []string{secret}}, Reconcile{Credential: "team-a"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,9 +23,24 @@ import (
 // with the same number are sorted by name.
 var bodyOrder = map[string]int{"location": -4, "kind": -3, "sku": -2, "identity": -1, "tags": 1, "properties": 2}
 
+// Reconcile is what is written into the section reconcile of every manifest; "" writes
+// nothing. Credential is also the one that the user named for the read.
+type Reconcile struct{ Credential, Adopt, Policy string }
+
+// fields returns the fields that are stated.
+func (r Reconcile) fields() map[string]any {
+	fields := map[string]any{}
+	for name, text := range map[string]string{"credential": r.Credential, "adopt": r.Adopt, "policy": r.Policy} {
+		if text != "" {
+			fields[name] = text
+		}
+	}
+	return fields
+}
+
 // Manifest returns the manifest of an imported resource; equal results give equal
-// manifests. credential is the one that the user named for the read, "" for none.
-func Manifest(result activities.ImportResourceResult, credential string) (string, error) {
+// manifests.
+func Manifest(result activities.ImportResourceResult, how Reconcile) (string, error) {
 	body, err := resource.DecodeBody(result.Body)
 	if err != nil {
 		return "", fmt.Errorf("read the body of %s: %w", result.ID, err)
@@ -46,8 +61,8 @@ func Manifest(result activities.ImportResourceResult, credential string) (string
 		content.Style = yaml.FlowStyle
 	}
 	add("body", content)
-	if credential != "" {
-		add("reconcile", valueNode(map[string]any{"credential": credential}, 0))
+	if fields := how.fields(); len(fields) > 0 {
+		add("reconcile", valueNode(fields, 0))
 	}
 	var text bytes.Buffer
 	for _, path := range result.Secrets {
@@ -57,24 +72,48 @@ func Manifest(result activities.ImportResourceResult, credential string) (string
 	for _, path := range markers {
 		fmt.Fprintf(&text, "# Omitted: %s; a manifest would resolve it as a marker.\n", strings.Trim(strconv.QuoteToASCII(path), `"`))
 	}
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	cli.QuoteNodes(root)
-	if err := encoder.Encode(root); err != nil {
-		return "", fmt.Errorf("write the manifest of %s: %w", result.ID, err)
+	written, err := Encode(root, text.String())
+	if err == nil {
+		err = checkManifest(written, result.ID)
 	}
-	written := console.YAML(text.Bytes())
-	if err := checkManifest(written, root, result.ID); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("write the manifest of %s: %w; nothing was written", result.ID, err)
 	}
 	return string(written), nil
 }
 
-// Manifests returns the results that can be written as a manifest with their manifests,
-// and an error for each other one.
-func Manifests(results []activities.ImportResourceResult, credential string) (written []activities.ImportResourceResult, texts []string, refused []error) {
-	for _, result := range results {
-		text, err := Manifest(result, credential)
+// Encode returns a manifest as YAML below its comments, which are complete lines. It reads
+// back as exactly one document with the values of root: a name or value of others never
+// becomes another document or member.
+func Encode(root *yaml.Node, comments string) ([]byte, error) {
+	text := bytes.NewBufferString(comments)
+	encoder := yaml.NewEncoder(text)
+	encoder.SetIndent(2)
+	cli.QuoteNodes(root)
+	if err := encoder.Encode(root); err != nil {
+		return nil, fmt.Errorf("encode it: %w", err)
+	}
+	written := console.YAML(text.Bytes())
+	decoder := yaml.NewDecoder(bytes.NewReader(written))
+	var document, more yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		return nil, fmt.Errorf("it does not read back: %w", err)
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it reads back as more than one document")
+	}
+	if len(document.Content) != 1 || !equalNodes(document.Content[0], root) {
+		return nil, errors.New("it reads back with other values")
+	}
+	return written, nil
+}
+
+// Manifests returns the manifests of results, without the items of bodies that are results
+// themselves. It returns the results that can be written with their manifests, and an error
+// for each other one.
+func Manifests(results []activities.ImportResourceResult, how Reconcile) (written []activities.ImportResourceResult, texts []string, refused []error) {
+	for _, result := range withoutInline(results) {
+		text, err := Manifest(result, how)
 		if err != nil {
 			refused = append(refused, err)
 			continue
@@ -122,21 +161,8 @@ func hasMarker(value any) bool {
 	return false
 }
 
-// checkManifest reads back what was written: exactly one document, with the values of
-// root, which loads as the manifest of the ID. A name or value in Azure never becomes
-// another document or member.
-func checkManifest(written []byte, root *yaml.Node, id resource.ID) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(written))
-	var document, more yaml.Node
-	if err := decoder.Decode(&document); err != nil {
-		return fmt.Errorf("it does not read back: %w", err)
-	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		return errors.New("it reads back as more than one document")
-	}
-	if len(document.Content) != 1 || !equalNodes(document.Content[0], root) {
-		return errors.New("it reads back with other values")
-	}
+// checkManifest checks that what was written loads as the manifest of the ID.
+func checkManifest(written []byte, id resource.ID) error {
 	set, err := manifest.Load(manifest.Options{Stdin: bytes.NewReader(written)}, "-")
 	if err != nil {
 		return fmt.Errorf("it does not load: %w", err)

@@ -38,7 +38,7 @@ func TestOwnerText(t *testing.T) {
 		if got := ownerText(result); got != want {
 			t.Errorf("%s: owner %q, want %q", id, got, want)
 		}
-		text, err := Manifest(result, "")
+		text, err := Manifest(result, Reconcile{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestManifestIsOneDocument(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := Manifest(activities.ImportResourceResult{ID: id, APIVersion: "2023-08-15", Body: body, Secrets: c.secrets}, "")
+			text, err := Manifest(activities.ImportResourceResult{ID: id, APIVersion: "2023-08-15", Body: body, Secrets: c.secrets}, Reconcile{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,213 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/convert"
+	"github.com/armature-io/armature/starter/internal/importer"
+	"github.com/spf13/cobra"
+)
+
+// maxFaults bounds the faults that are listed.
+const maxFaults = 25
+
+// Importer has a worker read resources and writes their manifests like `armature import`.
+type Importer func(ctx context.Context, ids []resource.ID, output string, how importer.Reconcile) error
+
+// conversion are the flags of convert.
+type conversion struct {
+	options   convert.Options
+	from      string
+	output    string
+	printOnly bool
+}
+
+func (t Terminal) convertCommand() *cobra.Command {
+	var how conversion
+	c := &cobra.Command{
+		Use:   "convert --from FORMAT PATH...",
+		Short: "Write manifests from the files of other tools",
+		Long: `convert writes manifests from the files of other tools, and prints how the old tool
+lets go of the resources. It reads files only, and neither Temporal nor Azure, except
+for --from ids.
+
+  bicep-snapshot   the output of bicep snapshot
+  azapi            a folder of Terraform with resources of the provider azapi
+  terraform-state  a state of Terraform or OpenTofu with resources of azapi
+  aso              manifests of Azure Service Operator: files, or folders of them
+  ids              any text with resource IDs: az resource list, a state of azurerm,
+                   an export of Pulumi. A worker reads the resources, as for import
+
+What cannot be converted is a fault with its place in the source, and nothing is
+written. Secrets become placeholders, {$secret: env:NAME}; their values are neither
+written nor printed. The manifests adopt what exists as it is, so that their first
+apply writes nothing. docs/convert.md describes what each format becomes.
+
+` + cli.ExitHelp,
+		Example: "  armature convert --from bicep-snapshot main.snapshot.json -o stack\n" +
+			"  armature convert --from aso cluster.yaml --subscription 11111111-2222-3333-4444-555555555555 -o stack\n" +
+			"  az resource list -g shop | armature convert --from ids - -o stack",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("convert needs the file or folder to convert")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := how.check(); err != nil {
+				return err
+			}
+			how.options.Stdin = t.In
+			if how.options.From == convert.IDs {
+				return t.convertIDs(c.Context(), how, args)
+			}
+			return t.convert(how, args)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&how.from, "from", "", "format of the files: "+strings.Join(convert.Formats(), ", "))
+	flags.StringVarP(&how.output, "output", "o", "-", "folder for one file of each resource group (ids: of each resource), or - for standard output")
+	flags.StringVar(&how.options.Subscription, "subscription", "", "subscription (GUID) of what the files name without one")
+	flags.StringVar(&how.options.Adopt, "adopt", string(resource.AdoptAsIs), "reconcile.adopt of the manifests: "+strings.Join(adoptWords(), ", "))
+	flags.StringVar(&how.options.Policy, "policy", "", "reconcile.policy of the manifests, for example observe: report drift and write nothing")
+	flags.StringVar(&how.options.Credential, "credential", "", "reconcile.credential of the manifests; for ids also to read with")
+	flags.BoolVar(&how.printOnly, "print-ids", false, "with --from ids: print the IDs and read nothing")
+	// A flag has one completer, so the registrations never fail.
+	_ = c.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(convert.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("adopt", cobra.FixedCompletions(adoptWords(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyWords(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func adoptWords() []string {
+	return []string{string(resource.AdoptAlways), string(resource.AdoptAsIs), string(resource.AdoptNever), string(resource.AdoptOnly)}
+}
+
+func policyWords() []string {
+	var words []string
+	for _, policy := range resource.Policies() {
+		words = append(words, string(policy))
+	}
+	return words
+}
+
+// check checks the flags and sets the format.
+func (how *conversion) check() error {
+	if how.from == "" {
+		return cli.BadInput("convert needs --from with the format of the files: %s", strings.Join(convert.Formats(), ", "))
+	}
+	err := cli.CheckOneOf("from", how.from, convert.Formats())
+	if err == nil {
+		err = cli.CheckOneOf("adopt", how.options.Adopt, adoptWords())
+	}
+	if err == nil && how.options.Policy != "" {
+		err = cli.CheckOneOf("policy", how.options.Policy, policyWords())
+	}
+	if err != nil {
+		return err
+	}
+	how.options.From = convert.Format(strings.ToLower(how.from))
+	how.options.Adopt, how.options.Policy = strings.ToLower(how.options.Adopt), strings.ToLower(how.options.Policy)
+	if how.printOnly && how.options.From != convert.IDs {
+		return cli.BadInput("--print-ids is for --from ids; leave it out")
+	}
+	if s := how.options.Subscription; s != "" {
+		if _, err := resource.ParseID("/subscriptions/" + s); err != nil || !convert.IsGUID(s) {
+			return cli.BadInput("--subscription %q is not a GUID; write it like 11111111-2222-3333-4444-555555555555", s)
+		}
+	}
+	return nil
+}
+
+// convert writes the manifests of files.
+func (t Terminal) convert(how conversion, paths []string) error {
+	result, err := convert.Convert(how.options, paths...)
+	if err != nil {
+		return refused(err)
+	}
+	for _, note := range result.Notes {
+		t.note("%s", note)
+	}
+	if how.output == "-" {
+		t.printf("%s", result.Stream())
+	} else if err := t.writeFiles(how.output, result.Files); err != nil {
+		return err
+	}
+	if len(result.Secrets) > 0 {
+		t.note("%s: set the variable on the workers, or name another source of the secret in the manifest:", cli.CountOf(len(result.Secrets), "secret is a placeholder", "secrets are placeholders"))
+		for _, secret := range result.Secrets {
+			t.note("  %s  %s of %s", secret.Variable, cli.OneLine(secret.Path), secret.Resource)
+		}
+	}
+	t.release(result.Release)
+	return nil
+}
+
+// refused returns the error for files with faults.
+func refused(err error) error {
+	issues, ok := errors.AsType[manifest.Issues](err)
+	if !ok {
+		return cli.Failed("%w", err)
+	}
+	var lines []string
+	for _, issue := range issues[:min(maxFaults, len(issues))] {
+		lines = append(lines, issue.String())
+	}
+	if more := len(issues) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more; fix these first", more))
+	}
+	return cli.BadInput("cannot convert, nothing was written (%s):\n  %s", cli.Count(len(issues), "issue"), strings.Join(lines, "\n  "))
+}
+
+// writeFiles writes the files into a folder.
+func (t Terminal) writeFiles(folder string, files []convert.File) error {
+	for _, file := range files {
+		path := filepath.Join(folder, file.Name)
+		if err := importer.WriteNew(folder, path, file.Text); err != nil {
+			return err
+		}
+		t.printf("%s  %s\n", path, cli.Count(file.Count, "manifest"))
+	}
+	return nil
+}
+
+// release prints how the old tool lets go.
+func (t Terminal) release(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	t.note("After the first apply, let the old tool go; until then both keep the resources:")
+	for _, line := range lines {
+		t.note("  %s", line)
+	}
+}
+
+// convertIDs has a worker read the resources of IDs.
+func (t Terminal) convertIDs(ctx context.Context, how conversion, paths []string) error {
+	found, err := convert.FindIDs(how.options, paths...)
+	if err != nil {
+		return refused(err)
+	}
+	for _, note := range found.Notes {
+		t.note("%s", note)
+	}
+	if how.printOnly {
+		for _, id := range found.IDs {
+			t.printf("%s\n", id)
+		}
+		return nil
+	}
+	o := how.options
+	err = t.Import(ctx, found.IDs, how.output, importer.Reconcile{Credential: o.Credential, Adopt: o.Adopt, Policy: o.Policy})
+	if err == nil {
+		t.release(found.Release)
+	}
+	return err
+}
