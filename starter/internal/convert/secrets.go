@@ -25,7 +25,7 @@ func (c *conversion) placeSecrets(r *Resource) {
 func (c *conversion) checkMarkers(r *Resource) {
 	r.body.walk(nil, func(path resource.Path, v *value) *value {
 		for _, f := range v.fields {
-			if slices.Contains([]string{resource.SecretMarker, resource.RefMarker, resource.PlainMarker}, f.name) {
+			if slices.Contains(resource.Markers(), f.name) {
 				c.faultOf(r, f.line, "%s: the member %s has a meaning of its own in a manifest, so that the body cannot be written", path, f.name)
 			}
 		}
