@@ -52,7 +52,7 @@ manifest.
 			if err := targets.Check(); err != nil {
 				return err
 			}
-			inputs, names, err := how.parse(args)
+			inputs, names, err := importer.ParseArgs(args, how.apiVersion, how.children)
 			if err != nil {
 				return err
 			}
@@ -66,27 +66,6 @@ manifest.
 	c.Flags().StringVar(&how.reconcile.Credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
 	c.Flags().StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
 	return c
-}
-
-// parse returns the inputs for the resource IDs among the arguments, and the other
-// arguments as names.
-func (how importOptions) parse(args []string) (inputs []activities.ImportResourceInput, names []string, err error) {
-	for _, arg := range args {
-		if !strings.HasPrefix(arg, "/") {
-			names = append(names, arg)
-			continue
-		}
-		text, version, at := strings.Cut(arg, "@")
-		id, err := resource.ParseID(text)
-		switch {
-		case err != nil:
-			return nil, nil, cli.BadInput("%w", err)
-		case at && version == "":
-			return nil, nil, cli.BadInput("%q has no api-version after the @; use one like @2023-08-15, or omit the @ for the newest stable one", arg)
-		}
-		inputs = append(inputs, activities.ImportResourceInput{ID: id, APIVersion: cmp.Or(version, how.apiVersion), Children: how.children})
-	}
-	return inputs, names, nil
 }
 
 // managedInputs returns the inputs for managed resources.

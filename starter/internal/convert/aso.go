@@ -43,6 +43,8 @@ type asoReader struct {
 	byKey   map[string]*asoObject
 	// exports are the values that objects write into config maps.
 	exports map[string]export
+	// types are the resource types of kinds, by provider and kind.
+	types map[string][]string
 }
 
 // export is a value of an object in a config map.
@@ -53,7 +55,7 @@ type export struct {
 
 // readASO reads manifests of Azure Service Operator: files, or folders of them.
 func (c *conversion) readASO(paths []string) {
-	r := &asoReader{conversion: c, byKey: map[string]*asoObject{}, exports: map[string]export{}}
+	r := &asoReader{conversion: c, byKey: map[string]*asoObject{}, exports: map[string]export{}, types: map[string][]string{}}
 	c.eachFile(paths, []string{".yaml", ".yml", ".json"}, r.readFile)
 	for _, o := range r.objects {
 		r.locate(o)
@@ -105,7 +107,11 @@ func (r *asoReader) readObject(root *value) {
 		r.fault(root.line, "a %s has no metadata.name", o.kind)
 		return
 	}
-	found := asoType(provider, o.kind)
+	found, known := r.types[provider+"/"+o.kind]
+	if !known {
+		found = asoType(provider, o.kind)
+		r.types[provider+"/"+o.kind] = found
+	}
 	if len(found) != 1 {
 		why := "it is not among the published types"
 		if len(found) > 1 {

@@ -14,13 +14,11 @@ import (
 // marker that the conversion did not make: a placeholder names a variable of its own prefix.
 func FuzzConvert(f *testing.F) {
 	formats := []Format{BicepSnapshot, TerraformState, ASO, AzAPI, IDs}
-	for i, path := range []string{"main.snapshot.json", "terraform.tfstate", "cluster.yaml", "azapi/main.tf", "resources.json"} {
-		text, err := os.ReadFile(filepath.Join(estate, path))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(uint8(i), string(text))
-	}
+	f.Add(uint8(0), snapshotOf(`"properties": {"accessTier": "Hot"}`))
+	f.Add(uint8(1), stateWith(`{"type": "get_attr", "value": "name"}`))
+	f.Add(uint8(2), "apiVersion: storage.azure.com/v1api20230101\nkind: StorageAccount\nmetadata: {name: data1, annotations: {serviceoperator.azure.com/reconcile-policy: skip}}\nspec:\n  owner: {name: g}\n  location: westus2\n  kind: StorageV2\n  sku: {name: Standard_LRS}\n  accessTier: Hot\n")
+	f.Add(uint8(3), account("  name = \"data1\"\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" } }"))
+	f.Add(uint8(4), "see "+vault+", "+vnet)
 	f.Add(uint8(0), snapshotOf(`"properties": {"accessTier": "[reference('data1').x]", "dnsEndpointType": {"$ref": "a"}}`))
 	f.Add(uint8(0), snapshotOf(`"tags": {"<<": "* ---", "a\n---\ntype: x": "&a", "::error::": "\u2028"}`))
 	f.Add(uint8(2), "a: &a [*a]")
