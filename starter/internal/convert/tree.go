@@ -218,9 +218,14 @@ func mapping(name, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{textNode(name), textNode(text)}}
 }
 
+// textNode returns a text. Words that older versions of YAML read as true or false are in
+// quotes, for other tools that read the result.
 func textNode(text string) *yaml.Node {
 	node := &yaml.Node{}
 	node.SetString(text)
+	if slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(text)) {
+		node.Style = yaml.DoubleQuotedStyle
+	}
 	return node
 }
 
