@@ -42,7 +42,7 @@ func TestRulesReadThroughTheCache(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 	}
-	if got := w.requests(); !slices.Equal(got, []string{"GET c1"}) {
-		t.Errorf("ten checks made the requests %v, want one read of the cluster", got)
+	if got := w.requests(); !slices.Equal(got, []string{"GET rg1", "GET c1"}) {
+		t.Errorf("ten checks made the requests %v, want one read of the owner and one of the cluster", got)
 	}
 }
