@@ -175,7 +175,7 @@ func (a *Activities) requestWithoutBody(desired resource.Desired, facts passFact
 			ID: desired.ID, APIVersion: desired.APIVersion,
 			Labels: desired.Labels, Policy: desired.Policy, Generation: facts.generation,
 		},
-		Resolver: reader, Client: a.Client, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
+		Resolver: reader, Client: &linkClient{reader: reader, desired: desired}, Log: a.Log, Ignore: desired.Ignore, HashKey: a.options.HashKey, FormerHashKey: a.options.FormerHashKey,
 		Merge: desired.Put == resource.PutMerge, KeepOthers: keepsOthers(desired),
 		StatedOnly: desired.Put == resource.PutPatch,
 	}

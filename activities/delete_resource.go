@@ -85,7 +85,8 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	case stop != nil:
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", *stop), Unsent: true}, nil
 	}
-	operation, refusal, err := a.deleteThrough(requests, in)
+	request := a.request(in.Desired)
+	operation, refusal, err := a.deleteThrough(requests, request, in)
 	verdict, decided := extensions.VerdictOf(err)
 	if stop, refused := refusedWrite(err); refused {
 		return DeleteResourceResult{Verdict: a.report("DeleteResource", stop), Unsent: !a.Registry.Deletes(in.Desired.ID.Type())}, nil
@@ -110,6 +111,7 @@ func (a *Activities) DeleteResource(ctx context.Context, in DeleteResourceInput)
 	case http.StatusNotFound:
 		verdict.Message = "the resource no longer existed"
 	}
+	verdict = readerOf(request).withWrites(verdict)
 	verdict.RequestID = operation.RequestID
 	return DeleteResourceResult{
 		Verdict: a.report("DeleteResource", verdict), Done: operation.Done, Token: operation.Token, RetryAfter: operation.RetryAfter,
@@ -229,13 +231,13 @@ func waitForOwnerDelete(owner resource.ID, because string) resource.Verdict {
 // deleteThrough sends the DELETE through the extensions. It returns ARM's response
 // to it, and the error that the extensions made of that. An extension that timed
 // out may still run.
-func (a *Activities) deleteThrough(ctx context.Context, in DeleteResourceInput) (operation arm.Operation, refusal, err error) {
+func (a *Activities) deleteThrough(ctx context.Context, request extensions.Request, in DeleteResourceInput) (operation arm.Operation, refusal, err error) {
 	type response struct {
 		operation arm.Operation
 		refusal   error
 	}
 	responses := make(chan response, 1)
-	err = a.Registry.Delete(ctx, a.request(in.Desired), func(ctx context.Context) error {
+	err = a.Registry.Delete(ctx, request, func(ctx context.Context) error {
 		sent, refusal := a.deleteUnchanged(ctx, in)
 		select {
 		case responses <- response{sent, refusal}:

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/armature-io/armature/arm"
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -60,7 +59,7 @@ func TestGuardReadOnlyClient(t *testing.T) {
 	if deleted.Verdict.Reason != resource.ReasonReadOnly || deleted.Accepted {
 		t.Errorf("a DELETE past the guard of the steps: %+v", deleted)
 	}
-	var client extensions.ARMClient = w.acts.Client
+	client := w.acts.request(d).Client
 	if _, err := client.Post(w.writes(t.Context()), d.ID, "sync", d.APIVersion, nil); err == nil {
 		t.Error("an extension sent a POST by a read-only worker")
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/signing"
 )
@@ -156,7 +155,7 @@ func TestGuardSignaturesOfExtensions(t *testing.T) {
 	d := desired(t, thingText, thingBody)
 	post := func(d resource.Desired) error {
 		ctx := withWriteStep(context.Background(), &writeStep{Activities: w.acts, desired: d, progress: func() any { return nil }})
-		_, err := extensions.ARMClient(w.acts.Client).Post(ctx, d.ID, "sync", d.APIVersion, nil)
+		_, err := w.acts.Client.Post(ctx, d.ID, "sync", d.APIVersion, nil)
 		return err
 	}
 	if verdict, ok := refusedWrite(post(d)); !ok || verdict.Reason != resource.ReasonSignatureMissing {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -23,6 +24,12 @@ type writeStep struct {
 	// progress returns what the heartbeats of the attempt contain; nil in a local activity,
 	// which has none.
 	progress func() any
+	// unrequested is set where no user requested the pass of a resource that was Ready before:
+	// what its links write counts in the put-budget.
+	unrequested bool
+	// taskStarted is when the workflow task began that runs a local activity; zero in others,
+	// and where links may not write.
+	taskStarted time.Time
 	// signed returns the verdict that stops what is not signed; nil demands a signed spec.
 	signed func(context.Context) *resource.Verdict
 }
@@ -64,7 +71,9 @@ func (s *writeStep) mayWrite(ctx context.Context, write arm.Write) error {
 	for _, fence := range []func(context.Context, arm.Write) *resource.Verdict{
 		s.checkSignature,
 		s.checkFrozen,
+		s.checkLink,
 		s.checkRecords,
+		s.checkLinkBudget,
 		s.checkAttempt,
 	} {
 		if stop := fence(ctx, write); stop != nil {
@@ -85,10 +94,14 @@ func (s *writeStep) checkAttempt(ctx context.Context, write arm.Write) *resource
 	attempt := s.attempt
 	attempt.Resource = s.desired.ID
 	if s.progress == nil {
-		// A local activity has no attempt that the server knows. Only an action leaves it,
-		// which is safe to repeat (extensions.ARMClient).
+		// A local activity has no attempt that the server knows. An action leaves it, which is
+		// safe to repeat (extensions.ARMClient), and a write of a link while the server still
+		// has the workflow task that runs the activity.
 		if write.Call != arm.CallPost {
-			return new(resource.Fail(resource.ReasonCheckFailed, resource.RetrySlow, "a check sends no "+write.Method+"; nothing was sent"))
+			if stop := s.checkTask(ctx, write); stop != nil {
+				return stop
+			}
+			attempt.TaskStarted = s.taskStarted
 		}
 	} else {
 		attempt.Progress = s.progress()
@@ -133,6 +146,9 @@ type Attempt struct {
 	Resource resource.ID
 	// TaskToken is nil for a local activity.
 	TaskToken []byte
+	// TaskStarted is when the workflow task began that runs a local activity, zero where no
+	// task has to be current.
+	TaskStarted time.Time
 	// Progress is sent as the details of the heartbeat.
 	Progress any
 }

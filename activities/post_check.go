@@ -35,6 +35,9 @@ type PostCheckInput struct {
 	// Changes and ReadSince are as in CheckOwnerInput.
 	Changes   []Change  `json:"changes,omitempty"`
 	ReadSince time.Time `json:"readSince,omitzero"`
+	// StatedAt and Unrequested are as in PreCheckInput.
+	StatedAt    time.Time `json:"statedAt,omitzero"`
+	Unrequested bool      `json:"unrequested,omitempty"`
 	// Now is the time of the workflow.
 	Now time.Time `json:"now,omitzero"`
 }
@@ -58,10 +61,11 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	ctx = forWrites[putProgress](ctx, a, in.Desired, in.Generation, nil)
+	facts := passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: in.ReadSince, unrequested: in.Unrequested}
+	ctx = a.forChecks(ctx, in.Desired, facts, in.Now)
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)
-	request, stop := a.requestWithOwner(ctx, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, in.Observed, in.Memory)
+	request, stop := a.requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)
 	if stop != nil {
 		return PostCheckResult{Verdict: a.report("PostCheck", *stop)}, nil
 	}
@@ -80,7 +84,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	if !result.Verdict.Stops() {
 		a.finishReady(ctx, request, found, in.Put, &result)
 	}
-	a.report("PostCheck", result.Verdict)
+	result.Verdict = a.report("PostCheck", readerOf(request).withWrites(result.Verdict))
 	return result, nil
 }
 

@@ -50,8 +50,11 @@ type PreCheckInput struct {
 	// Changes and ReadSince are as in CheckOwnerInput.
 	Changes   []Change  `json:"changes,omitempty"`
 	ReadSince time.Time `json:"readSince,omitzero"`
-	// Generation is that of Desired.
-	Generation int64 `json:"generation,omitempty"`
+	// Generation is that of Desired, StatedAt is when a user last stated it.
+	Generation int64     `json:"generation,omitempty"`
+	StatedAt   time.Time `json:"statedAt,omitzero"`
+	// Unrequested is set where no user requested the pass of a resource that was Ready before.
+	Unrequested bool `json:"unrequested,omitempty"`
 	// Now is the time of the workflow, with which AcceptedAt and PutAt are compared.
 	Now time.Time `json:"now,omitzero"`
 }
@@ -73,7 +76,7 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	result := a.preCheck(ctx, in)
+	result := a.preCheck(a.forChecks(ctx, in.Desired, in.facts(), in.Now), in)
 	a.report("PreCheck", result.Verdict)
 	return result, nil
 }
@@ -81,12 +84,12 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 // preCheck is PreCheck as part of an activity.
 func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckResult {
 	a.noteChanges(in.Changes)
-	request, stop := a.requestWithOwner(ctx, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, in.Observed, in.Memory)
+	request, stop := a.requestWithOwner(ctx, in.Desired, in.facts(), in.Observed, in.Memory)
 	if stop != nil {
 		return PreCheckResult{Verdict: *stop}
 	}
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldDrops
-	checked := a.withAge(request, a.Registry.PreCheck(ctx, request))
+	checked := readerOf(request).withWrites(a.withAge(request, a.Registry.PreCheck(ctx, request)))
 	verdict, adopt := a.checkAdoption(a.now(ctx), checked, in, request.Object.Exists())
 	if in.comparesNothing(verdict) {
 		verdict, adopt = resource.Verdict{
@@ -101,6 +104,10 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
 	verdict = a.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
 	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}
+}
+
+func (in PreCheckInput) facts() passFacts {
+	return passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: in.ReadSince, unrequested: in.Unrequested}
 }
 
 // comparesNothing reports whether a PUT would be sent for differences from a body that

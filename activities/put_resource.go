@@ -175,6 +175,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
+	requests = withUnrequested(requests, in.Correction && !in.Requested)
 	var stop *resource.Verdict
 	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil

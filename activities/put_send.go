@@ -92,6 +92,7 @@ func (p *put) send(ctx context.Context) (PutResourceResult, error) {
 	}
 	p.lookup.Drop(ctx, p.in.Desired.ID, p.in.Desired.APIVersion)
 	verdict := resource.Proceed(fmt.Sprintf("ARM accepted the %s with status %d", method, operation.Status))
+	verdict = readerOf(p.request).withWrites(verdict)
 	verdict.RequestID = operation.RequestID
 	if operation.Err != nil {
 		verdict = p.errorVerdict(ctx, p.in.Desired.ID, p.in.Desired.APIVersion, scrubError("put", p.in.Desired.ID, operation.Err, values))

@@ -126,7 +126,9 @@ func (s *writeStep) checkRecords(ctx context.Context, write arm.Write) *resource
 	if s.options.Records == nil || !stated {
 		return nil
 	}
-	own.Deleted = own.Deleted || write.Call == arm.CallDelete
+	if _, link := ctx.Value(linkWriteKey{}).(linkWrite); !link {
+		own.Deleted = own.Deleted || write.Call == arm.CallDelete
+	}
 	name, id := recordName(s.desired.ID), s.desired.ID
 	for range maxRecordTries {
 		document, etag, err := s.options.Records.Read(ctx, name)

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,10 @@ type passFacts struct {
 	// readSince is when a user requested the pass: no reading of another resource from
 	// before it counts. Zero where none did.
 	readSince time.Time
+	// statedAt and unrequested are for what links write: when a user last stated the spec, and
+	// whether no user requested the pass of a resource that was Ready before.
+	statedAt    time.Time
+	unrequested bool
 }
 
 // stepReader is how the links of one step see other resources. It implements
@@ -27,12 +32,16 @@ type stepReader struct {
 
 	mu   sync.Mutex
 	seen []sighting
+	// writes are what the links wrote, as texts.
+	writes []string
 }
 
 // sighting is one resource that a link read.
 type sighting struct {
 	id        resource.ID
 	freshness string
+	// untilExpiry is set for a reading that the cache of owners and references does not have.
+	untilExpiry time.Duration
 }
 
 // readerOf returns the reader of a request that requestWithoutBody made.
@@ -48,7 +57,7 @@ func (s *stepReader) Resolve(ctx context.Context, reference resource.Reference) 
 	got := s.lookup.Read(ctx, reference.ID, reference.APIVersion, time.Time{})
 	resolution := got.Resolution()
 	if got.Err == nil {
-		s.note(reference.ID, got.Object.Freshness)
+		s.note(sighting{id: reference.ID, freshness: got.Object.Freshness})
 	}
 	if resolution.Found {
 		s.addManaged(ctx, resolution.Object, s.readSince)
@@ -57,15 +66,33 @@ func (s *stepReader) Resolve(ctx context.Context, reference resource.Reference) 
 	return resolution, got.Err
 }
 
-func (s *stepReader) note(id resource.ID, freshness string) {
+// maxNamedWrites bounds the writes in a verdict.
+const maxNamedWrites = 5
+
+// withWrites returns a verdict that names what the links of the step wrote.
+func (s *stepReader) withWrites(verdict resource.Verdict) resource.Verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.seen, func(known sighting) bool { return known.id.Equal(id) })
+	if len(s.writes) == 0 {
+		return verdict
+	}
+	named := strings.Join(s.writes[:min(len(s.writes), maxNamedWrites)], ", ")
+	if more := len(s.writes) - maxNamedWrites; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	verdict.Message = strings.TrimPrefix(verdict.Message+"; an extension sent "+named, "; ")
+	return verdict
+}
+
+func (s *stepReader) note(one sighting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.seen, func(known sighting) bool { return known.id.Equal(one.id) })
 	if i < 0 {
-		s.seen = append(s.seen, sighting{id, freshness})
+		s.seen = append(s.seen, one)
 		return
 	}
-	s.seen[i].freshness = freshness
+	s.seen[i] = one
 }
 
 // maxNamedSightings bounds the resources in the text of an age.
@@ -82,12 +109,14 @@ func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) r
 		return verdict
 	}
 	if owner != nil && owner.Freshness != "" && !slices.ContainsFunc(seen, func(known sighting) bool { return known.id.Equal(owner.ID) }) {
-		seen = append(seen, sighting{owner.ID, owner.Freshness})
+		seen = append(seen, sighting{id: owner.ID, freshness: owner.Freshness})
 	}
 	ids := slices.Clone(verdict.WaitingFor)
 	var ages []string
+	within := time.Duration(0)
 	for i, one := range seen {
 		ids = append(ids, one.id)
+		within = sooner(within, one.untilExpiry)
 		if i < maxNamedSightings {
 			ages = append(ages, one.id.Short()+" "+one.freshness)
 		}
@@ -95,10 +124,16 @@ func (s *stepReader) withAge(verdict resource.Verdict, owner *resource.Object) r
 	if verdict.Freshness == "" {
 		verdict.Freshness = strings.Join(ages, ", ")
 	}
-	if within := s.lookup.UntilExpiry(ids); within > 0 && (verdict.RetryWithin == 0 || within < verdict.RetryWithin) {
-		verdict.RetryWithin = within
-	}
+	verdict.RetryWithin = sooner(verdict.RetryWithin, sooner(within, s.lookup.UntilExpiry(ids)))
 	return verdict
+}
+
+// sooner returns the shorter of two waits, of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // withAge is stepReader.withAge for a check that gets the owner, too. A verdict of a link may

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
@@ -35,6 +36,26 @@ func (c *countingClient) Find(context.Context, resource.ID, string, string, stri
 }
 
 func (c *countingClient) Post(context.Context, resource.ID, string, string, []byte) (arm.Operation, error) {
+	c.gets++
+	return arm.Operation{}, nil
+}
+
+func (c *countingClient) GetWithin(context.Context, resource.ID, string, time.Duration) (arm.Response, error) {
+	c.gets++
+	return arm.Response{}, nil
+}
+
+func (c *countingClient) Put(context.Context, resource.ID, string, []byte, arm.PutOptions) (arm.Operation, error) {
+	c.gets++
+	return arm.Operation{}, nil
+}
+
+func (c *countingClient) Patch(context.Context, resource.ID, string, []byte, arm.PutOptions) (arm.Operation, error) {
+	c.gets++
+	return arm.Operation{}, nil
+}
+
+func (c *countingClient) Delete(context.Context, resource.ID, string) (arm.Operation, error) {
 	c.gets++
 	return arm.Operation{}, nil
 }

@@ -27,6 +27,8 @@ func pointTypes() []pointType {
 		{reflect.TypeFor[PostReconciliationChecker](), false},
 		{reflect.TypeFor[ARMResourceModifier](), false},
 		{reflect.TypeFor[ErrorClassifier](), false},
+		{reflect.TypeFor[ARMErrorClassifier](), false},
+		{reflect.TypeFor[SuccessHandler](), true},
 		{reflect.TypeFor[RestingStater](), false},
 		{reflect.TypeFor[InlineLister](), false},
 		{reflect.TypeFor[ObservationTrimmer](), false},

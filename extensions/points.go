@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/resource"
@@ -23,6 +24,20 @@ type ARMClient interface {
 	// operation that it starts; the next pass checks the result. The action must be
 	// safe to repeat.
 	Post(ctx context.Context, id resource.ID, action, apiVersion string, body []byte) (arm.Operation, error)
+	// GetWithin is Get through the cache of the worker: the result is at most maxAge old, an
+	// hour at most, and secrets in it are masked. It has no ETag.
+	GetWithin(ctx context.Context, id resource.ID, apiVersion string, maxAge time.Duration) (arm.Response, error)
+	// Put, Patch and Delete write another resource than the one under reconciliation, from a
+	// pre-check, a post-check, a success handler, a modifier or a deleter. They do not wait for
+	// the operation that they start; the next pass checks the result. Each must be safe to
+	// repeat. Nothing is sent in a plan, under the policy observe, in a freeze or by a
+	// read-only worker; the budgets, the fence and the signature of the resource under
+	// reconciliation apply. Without a condition in the options, and for a DELETE, the write goes
+	// under the ETag of the last Get of the step, or of one before the write: a resource that
+	// changed since is a 412.
+	Put(ctx context.Context, id resource.ID, apiVersion string, body []byte, options arm.PutOptions) (arm.Operation, error)
+	Patch(ctx context.Context, id resource.ID, apiVersion string, body []byte, options arm.PutOptions) (arm.Operation, error)
+	Delete(ctx context.Context, id resource.ID, apiVersion string) (arm.Operation, error)
 }
 
 // Resolver reads another resource by a reference.

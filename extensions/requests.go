@@ -71,14 +71,22 @@ func (c *call) bindModifier(link ARMResourceModifier, next ARMResourceModifierFu
 	}
 }
 
-// Classify returns the verdict for an error of ARM. Its reason is ARM's code, its
-// message is ARM's with the request ID, its class is that in the error table,
-// changed by the classifiers of the type. The caller decides what "absent" means.
+// Classify is ClassifyFor without the resource: classifiers with a client get one that makes
+// no request.
 func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string, failure *arm.Error, log *slog.Logger) resource.Verdict {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	links := implementing[ErrorClassifier](r.links(resourceType))
+	return r.classify(ctx, resourceType, Request{Object: &resource.Object{APIVersion: apiVersion}, Resolver: noClient{}, Client: noClient{}, Log: log}, failure)
+}
+
+// ClassifyFor returns the verdict for an error of ARM about a resource. Its reason is ARM's
+// code, its message is ARM's with the request ID, its class is that in the error table,
+// changed by the classifiers of the type. The caller decides what "absent" means.
+func (r *Registry) ClassifyFor(ctx context.Context, req Request, failure *arm.Error) resource.Verdict {
+	return r.classify(ctx, req.resourceType(), req, failure)
+}
+
+func (r *Registry) classify(ctx context.Context, resourceType string, req Request, failure *arm.Error) resource.Verdict {
+	log := req.log()
+	links := errorClassifiers(r.links(resourceType))
 	limited, cancel := context.WithTimeout(ctx, maxClassifyTime)
 	defer cancel()
 	type classified struct {
@@ -88,7 +96,7 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 	details, err := runChain(limited, r, classifyPoint, links, func(ctx context.Context, c *call) (classified, error) {
 		own := *failure
 		own.Details = slices.Clone(failure.Details)
-		details, err := chain(links, ErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, apiVersion, log)
+		details, err := chain(links, ARMErrorClassifierFunc(defaultClassify), c.bindClassifier)(ctx, &own, cloneForLinks(links, req.Object), req.Resolver, req.Client, log)
 		return classified{details, c.classifiedBy}, err
 	})
 	origin := OriginOf(err)
@@ -98,7 +106,7 @@ func (r *Registry) Classify(ctx context.Context, resourceType, apiVersion string
 	if err != nil {
 		// A broken classifier must not hide the error of ARM.
 		log.WarnContext(ctx, "error classifier failed", "type", resourceType, "error", err)
-		details.ErrorDetails, _ = defaultClassify(ctx, failure, apiVersion, log)
+		details.ErrorDetails, _ = defaultClassify(ctx, failure, req.Object, req.Resolver, req.Client, log)
 		details.Message += fmt.Sprintf(" (its classifier failed: %v)", err)
 	}
 	message, actor := details.Message, ""
@@ -136,20 +144,23 @@ func refusalAdvice() map[arm.Refusal]advice {
 	}
 }
 
-func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) ErrorClassifierFunc {
-	return func(ctx context.Context, failure *arm.Error, apiVersion string, log *slog.Logger) (details ErrorDetails, err error) {
-		l := c.enter(link)
+func (c *call) bindClassifier(link any, next ARMErrorClassifierFunc) ARMErrorClassifierFunc {
+	return func(ctx context.Context, failure *arm.Error, obj *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger) (details ErrorDetails, err error) {
+		l := c.enter(link, obj)
 		defer l.finish(&err)
 		before, inner := *failure, ErrorDetails{}
 		before.Details = slices.Clone(failure.Details)
-		details, err = link.ClassifyError(ctx, failure, apiVersion, log, func(
-			ctx context.Context, passed *arm.Error, apiVersion string, log *slog.Logger,
+		details, err = classifyWith(ctx, link, failure, obj, resolver, client, log, func(
+			ctx context.Context, passed *arm.Error, passedObj *resource.Object, resolver Resolver, client ARMClient, log *slog.Logger,
 		) (ErrorDetails, error) {
 			if passed == nil {
 				return ErrorDetails{}, fmt.Errorf("it called next in %s with nil instead of the error; pass on what the link was called with", classifyPoint)
 			}
+			if err := l.passOn(ctx, log, []*resource.Object{obj}, []*resource.Object{passedObj}); err != nil {
+				return ErrorDetails{}, err
+			}
 			var err error
-			inner, err = next(ctx, passed, apiVersion, log)
+			inner, err = next(ctx, passed, passedObj, resolver, client, log)
 			return inner, err
 		})
 		if changed := !reflect.DeepEqual(before, *failure); changed {
@@ -170,7 +181,9 @@ func (c *call) bindClassifier(link ErrorClassifier, next ErrorClassifierFunc) Er
 }
 
 // defaultClassify returns the class in the error table of package arm.
-func defaultClassify(_ context.Context, failure *arm.Error, _ string, _ *slog.Logger) (ErrorDetails, error) {
+func defaultClassify(
+	_ context.Context, failure *arm.Error, _ *resource.Object, _ Resolver, _ ARMClient, _ *slog.Logger,
+) (ErrorDetails, error) {
 	details := ErrorDetails{Code: failure.Code, Message: failure.Message, Class: resource.RetrySlow}
 	switch failure.Class {
 	case arm.ClassFast:
@@ -250,32 +263,22 @@ func (c *call) bindImporter(link Importer, next ImporterFunc) ImporterFunc {
 // Success runs the handlers of a pass that ended Ready. The verdict is nil
 // unless one of them failed.
 func (r *Registry) Success(ctx context.Context, req Request) *resource.Verdict {
-	links := implementing[SuccessfulCreationHandler](r.links(req.resourceType()))
+	links := successHandlers(r.links(req.resourceType()))
 	if len(links) == 0 {
 		return nil
 	}
-	done := func(context.Context, *resource.Object, *slog.Logger) error { return nil }
+	done := func(context.Context, *resource.Object, *resource.Object, Resolver, ARMClient, *slog.Logger) error {
+		return nil
+	}
 	limited, cancel := context.WithTimeout(ctx, maxSuccessTime)
 	defer cancel()
 	_, err := runChain(limited, r, successPoint, links, func(ctx context.Context, c *call) (struct{}, error) {
-		return struct{}{}, chain(links, SuccessfulCreationHandlerFunc(done), c.bindSuccess)(ctx, cloneForLinks(links, req.Object), req.log())
+		return struct{}{}, chain(links, SuccessHandlerFunc(done), c.bindSuccess)(
+			ctx, cloneForLinks(links, req.Object), cloneForLinks(links, req.owner()), req.Resolver, req.Client, req.log())
 	})
 	if err != nil {
 		verdict := logVerdict(ctx, req, successPoint, failedCheck(ctx, req, successPoint, err))
 		return &verdict
 	}
 	return nil
-}
-
-func (c *call) bindSuccess(link SuccessfulCreationHandler, next SuccessfulCreationHandlerFunc) SuccessfulCreationHandlerFunc {
-	return func(ctx context.Context, obj *resource.Object, log *slog.Logger) (err error) {
-		l := c.enter(link, obj)
-		defer l.finish(&err)
-		return link.Success(ctx, obj, log, func(ctx context.Context, passed *resource.Object, log *slog.Logger) error {
-			if err := l.passOn(ctx, log, []*resource.Object{obj}, []*resource.Object{passed}); err != nil {
-				return err
-			}
-			return next(ctx, passed, log)
-		})
-	}
 }

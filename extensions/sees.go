@@ -5,7 +5,7 @@ package extensions
 func (r *Registry) SeesOwner(resourceType string) bool {
 	for _, link := range r.links(resourceType) {
 		switch link.(type) {
-		case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier:
+		case PreReconciliationOwnerChecker, PreReconciliationChecker, PostReconciliationChecker, ARMResourceModifier, SuccessHandler:
 			return true
 		}
 	}

@@ -78,6 +78,10 @@ func (f *Fleet) describeRun(ctx context.Context, attempt activities.Attempt) (ac
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return activities.Standing{Over: "the workflow has ended"}, nil
 	}
+	if started := described.GetPendingWorkflowTask().GetStartedTime(); !attempt.TaskStarted.IsZero() &&
+		(started == nil || !started.AsTime().Truncate(time.Millisecond).Equal(attempt.TaskStarted.Truncate(time.Millisecond))) {
+		return activities.Standing{Over: "the workflow task of this check is over"}, nil
+	}
 	var standing activities.Standing
 	if memo := info.GetMemo().GetFields()[workflows.MemoGeneration]; memo != nil {
 		if err := payload.DataConverter().FromPayload(memo, &standing.Generation); err != nil {

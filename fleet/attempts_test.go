@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/workflows"
@@ -34,6 +35,7 @@ func TestConfirm(t *testing.T) {
 		change     func(s *server)
 		local      bool
 		foreign    bool
+		task       string
 		over       string
 		generation int64
 		err        string
@@ -54,6 +56,10 @@ func TestConfirm(t *testing.T) {
 			change: func(s *server) { s.running[id].Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED }},
 		"OtherWorkflow": {reason: "a bare activity with an input that its sender chose", over: "not run by the workflow of", foreign: true},
 		"Local":         {reason: "a local activity has no heartbeat", local: true},
+		"Task":          {reason: "the check runs in the workflow task that the server waits for", local: true, task: "current"},
+		"OlderTask":     {reason: "the server started another workflow task meanwhile", local: true, task: "older", over: "workflow task of this check is over"},
+		"NoTask": {reason: "the workflow task ended meanwhile", local: true, task: "current", over: "workflow task of this check is over",
+			change: func(s *server) { s.noTask = true }},
 		"NoHeartbeat": {reason: "a heartbeat that fails confirms nothing", err: "send a heartbeat",
 			change: func(s *server) { s.beatErr = serviceerror.NewInvalidArgument("broken") }},
 		"NoDescription": {reason: "neither does a description that fails", err: "describe the workflow",
@@ -76,6 +82,10 @@ func TestConfirm(t *testing.T) {
 			}
 			if c.foreign {
 				attempt.WorkflowID = "attack"
+			}
+			if c.task != "" {
+				s.task = sinceText
+				attempt.TaskStarted = map[string]time.Time{"current": sinceText, "older": sinceText.Add(-10 * time.Second)}[c.task]
 			}
 			got, err := s.dial().Confirm(t.Context(), attempt)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {

@@ -62,6 +62,10 @@ type server struct {
 	heartbeats []string
 	beat       *workflowservice.RecordActivityTaskHeartbeatResponse
 	beatErr    error
+	// task is when the pending workflow task of all runs began, zero for none; noTask takes it
+	// away.
+	task   time.Time
+	noTask bool
 }
 
 // signal is a received signal.
@@ -248,7 +252,11 @@ func (s *server) DescribeWorkflowExecution(_ context.Context, in *workflowservic
 	if info == nil {
 		return nil, serviceerror.NewNotFound("no workflow " + id)
 	}
-	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: info}, nil
+	response := &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: info}
+	if !s.task.IsZero() && !s.noTask {
+		response.PendingWorkflowTask = &workflowpb.PendingWorkflowTaskInfo{StartedTime: timestamppb.New(s.task)}
+	}
+	return response, nil
 }
 
 func (s *server) SignalWorkflowExecution(_ context.Context, in *workflowservice.SignalWorkflowExecutionRequest) (*workflowservice.SignalWorkflowExecutionResponse, error) {

@@ -201,7 +201,7 @@ func (r *reconciler) preCheck(ctx workflow.Context, p *pass) resource.Verdict {
 		PutAt: r.state.putAt(false), ExistenceOnly: p.got.ExistenceOnly,
 		Force: p.forced(), HoldDrops: r.state.holdsDrops(p), BlockedFor: r.blockedFor(ctx), Refusal: r.state.Refusal, Changes: r.state.Changes,
 		Moved: p.got.Moved, Identity: r.state.Identity, Now: workflow.Now(ctx),
-		ReadSince: p.readSince, Generation: p.generation,
+		ReadSince: p.readSince, Generation: p.generation, StatedAt: p.statedAt, Unrequested: r.state.isCorrection(p) && !p.requested,
 	}
 	if accepted != nil {
 		in.AcceptedAt = accepted.At
@@ -230,7 +230,7 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	in := activities.PostCheckInput{
 		Desired: p.desired, Generation: p.generation, Observed: p.got.Observed, Memory: r.state.Memory,
 		Put: p.adopt, Adopted: p.adopt, Identity: r.state.Identity, Changes: r.state.Changes, Now: workflow.Now(ctx),
-		ReadSince: p.readSince,
+		ReadSince: p.readSince, StatedAt: p.statedAt, Unrequested: r.state.isCorrection(p) && !p.requested,
 	}
 	if written := p.written; written != nil {
 		in.Put, in.Adopted, in.Sent = true, false, true

@@ -35,6 +35,9 @@ type Reader struct {
 	offers   *offers
 	readings *readings
 
+	// long has the readings of GetWithin that may be older than maxAge; nil in itself.
+	long *Reader
+
 	mu sync.Mutex
 	// changes are the newest known changes, by ID key.
 	changes map[string]change
@@ -49,6 +52,12 @@ type change struct{ at, notedAt time.Time }
 
 // New returns an empty reader. Readings expire after maxAge.
 func New(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *Reader {
+	r := newReader(client, masker, maxAge, now)
+	r.long = newReader(client, masker, maxStatedAge, now)
+	return r
+}
+
+func newReader(client *arm.Client, masker *secrets.Masker, maxAge time.Duration, now func() time.Time) *Reader {
 	return &Reader{
 		client: client, masker: masker, maxAge: maxAge, now: now,
 		versions: newAPIVersions(client, now), offers: newOffers(client, now), readings: newReadings(maxAge, now),
@@ -99,6 +108,9 @@ func (r *Reader) Read(ctx context.Context, id resource.ID, apiVersion string, no
 // it learned of the change. Later calls with the same change do nothing, so
 // children that are notified later share the reading of the first one.
 func (r *Reader) NoteChange(id resource.ID, at time.Time) {
+	if r.long != nil {
+		r.long.NoteChange(id, at)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := id.Key()
@@ -219,6 +231,9 @@ func (r *Reader) Cache(ctx context.Context, id resource.ID, apiVersion string, o
 // Drop invalidates all readings of a resource that was just written, including a
 // read in flight: its children would wait on a state from before the write.
 func (r *Reader) Drop(ctx context.Context, id resource.ID, apiVersion string) {
+	if r.long != nil {
+		r.long.Drop(ctx, id, apiVersion)
+	}
 	r.readings.invalidate(id, variant{apiVersion, r.client.ConnectionName(ctx, id)})
 }
 

@@ -39,5 +39,7 @@ func attacks() []Row {
 		held("DELETE of a protected resource by an activity", "dev/attack TestForgedActivities", "fleet TestConfirm"),
 		held("a freeze that was terminated", "dev/e2e TestFreezeFailsClosed", "fleet TestFrozen"),
 		held("a series of a metric for each code", "dev/attack TestReasonsAreBounded"),
+		held("a check that writes while frozen, under observe, in a plan, by a read-only or an outdated worker", "activities TestGuardLinkWrites",
+			"activities TestGuardLinkWritesOfReaders", "activities TestGuardLinkWritesAreBudgeted", "fleet TestConfirm", "dev/e2e TestLinksWriteOtherResources"),
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/extensions"
@@ -76,7 +77,7 @@ func (c *Client) refuse(call string, id resource.ID, apiVersion string) error {
 }
 
 // Calls returns the requests so far: "GET id", "LIST id/collection filter",
-// "POST id/action".
+// "POST id/action", "PUT id", "PATCH id", "DELETE id".
 func (c *Client) Calls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,6 +128,34 @@ func (c *Client) Post(_ context.Context, id resource.ID, action, apiVersion stri
 		return arm.Operation{}, err
 	}
 	return arm.Operation{Response: arm.Response{Status: http.StatusAccepted}}, nil
+}
+
+// GetWithin is Get: what is in memory has no age.
+func (c *Client) GetWithin(ctx context.Context, id resource.ID, apiVersion string, _ time.Duration) (arm.Response, error) {
+	return c.Get(ctx, id, apiVersion)
+}
+
+// Put accepts every body and changes no resource.
+func (c *Client) Put(_ context.Context, id resource.ID, apiVersion string, _ []byte, _ arm.PutOptions) (arm.Operation, error) {
+	return c.write(http.MethodPut, id, apiVersion)
+}
+
+// Patch accepts every body and changes no resource.
+func (c *Client) Patch(_ context.Context, id resource.ID, apiVersion string, _ []byte, _ arm.PutOptions) (arm.Operation, error) {
+	return c.write(http.MethodPatch, id, apiVersion)
+}
+
+// Delete accepts every request and removes no resource.
+func (c *Client) Delete(_ context.Context, id resource.ID, apiVersion string) (arm.Operation, error) {
+	return c.write(http.MethodDelete, id, apiVersion)
+}
+
+func (c *Client) write(method string, id resource.ID, apiVersion string) (arm.Operation, error) {
+	c.record("%s %s", method, id)
+	if err := c.refuse(strings.ToLower(method), id, apiVersion); err != nil {
+		return arm.Operation{}, err
+	}
+	return arm.Operation{Response: arm.Response{Status: http.StatusOK}, Done: true, Outcome: arm.OutcomeSucceeded}, nil
 }
 
 // NotFound returns ARM's error for a resource that does not exist.

@@ -1,5 +1,6 @@
 // Command testworker is worker/main.go with an additional extension that waits at a
-// step of the pass until the test releases it. The crash tests kill it there.
+// step of the pass until the test releases it, or writes another resource. The crash tests
+// kill it there.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/dev/internal/testworker/gate"
+	"github.com/armature-io/armature/dev/internal/testworker/peer"
 	"github.com/armature-io/armature/extensions"
 	"github.com/armature-io/armature/extensions/azure"
 	"github.com/armature-io/armature/service"
@@ -28,6 +30,14 @@ func main() {
 	default:
 		link := gate.Link(step, os.Getenv(gate.FolderVariable))
 		links = append(links, extensions.Entry{Type: extensions.AllTypes, Link: link})
+	}
+	if id := os.Getenv(peer.Variable); id != "" {
+		link, err := peer.Link(id)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, peer.Variable+":", err)
+			os.Exit(service.ExitConfig)
+		}
+		links = append(links, extensions.Entry{Type: peer.Type, Link: link})
 	}
 	if text := os.Getenv(gate.ClockVariable); text != "" {
 		ahead, err := time.ParseDuration(text)
