@@ -27,6 +27,10 @@ type ImportResourceInput struct {
 	Credential string `json:"credential,omitempty"`
 	// Children requests its children too.
 	Children bool `json:"children,omitempty"`
+	// Managed is the spec of a managed resource whose outputs are read instead of the
+	// content of a manifest; nil for none. Whole returns its body too, with secrets masked.
+	Managed *resource.Desired `json:"managed,omitempty"`
+	Whole   bool              `json:"whole,omitempty"`
 }
 
 // ImportResourceResult is the content of a manifest of the resource.
@@ -49,16 +53,26 @@ type ImportResourceResult struct {
 	// with, "" for the newest.
 	Children        []resource.ID `json:"children,omitempty"`
 	ChildAPIVersion string        `json:"childAPIVersion,omitempty"`
+	// Outputs are the values of the outputs of a managed resource, and WithoutValue why
+	// others have none, both by name.
+	Outputs      map[string]any    `json:"outputs,omitempty"`
+	WithoutValue map[string]string `json:"withoutValue,omitempty"`
 }
 
 // ImportResource reads a resource and returns the content of its manifest. It never
 // writes.
 func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput) (ImportResourceResult, error) {
+	if in.Managed != nil {
+		in.ID, in.Credential = in.Managed.ID, in.Managed.Credential
+	}
 	ctx = withCredential(ctx, in.Credential, in.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
 	requests, cancel := requestContext(ctx)
 	defer cancel()
+	if in.Managed != nil {
+		return a.readOutputs(requests, in, heartbeat)
+	}
 	result := ImportResourceResult{ID: in.ID, APIVersion: in.APIVersion}
 	var err error
 	if result.APIVersion == "" {

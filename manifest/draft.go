@@ -73,7 +73,7 @@ func (l *loader) missing(d *draft, at position, path, message string) {
 
 // The fields of a manifest, and of section "reconcile".
 var (
-	manifestFields  = []string{"type", "name", "alias", "owner", "body", "reconcile", "labels"}
+	manifestFields  = []string{"type", "name", "alias", "owner", "body", "reconcile", "labels", "outputs"}
 	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "waitFor", "timeout", "credential", "delete", "validation"}
 )
 
@@ -113,6 +113,7 @@ func (l *loader) readManifest(file string, root *node) {
 	d.desired.Interval, d.desired.Timeout = resource.DefaultInterval, resource.DefaultTimeout
 	l.readReconcile(d)
 	l.readLabels(d)
+	l.readOutputs(d)
 }
 
 // checkFields refuses unknown fields and suggests a known name.

@@ -118,6 +118,10 @@ func Fields() []Field {
 			Name: "labels", Kind: KindTexts,
 			Effect: fmt.Sprintf("`-l key=value` selects resources by label, in the CLI and in Temporal's lists (`ReconcileLabels`). A label has at most %d bytes as key=value, all labels together %d.", maxLabelBytes, maxLabelsBytes),
 		},
+		{
+			Name: "outputs", Kind: KindTexts,
+			Effect: "Observed values for programs, by name: paths like `properties.defaultHostName`. `armature outputs` reads them from Azure. A secret is refused.",
+		},
 	}
 }
 

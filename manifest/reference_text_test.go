@@ -147,6 +147,10 @@ func referenceCases() map[string]referenceCase {
 			example: "reconcile: {validation: warn}",
 			bad:     []string{"reconcile: {validation: lax}", "reconcile: {validation: false}"},
 		},
+		"outputs": {
+			example: "outputs: {BLOB_URL: properties.primaryEndpoints.blob}",
+			bad:     []string{"outputs: [a]", "outputs: {a-b: properties.x}", "outputs: {a: 'x[['}", "outputs: {key: properties.accessKey}"},
+		},
 		"labels": {
 			example: "labels: {stack: prod, team: data}",
 			bad:     []string{"labels: [prod]", "labels: {rank: 5}", "labels: {'a,b': x}"},

@@ -74,6 +74,7 @@ func (l *loader) validate(d *draft) {
 		return
 	}
 	v.checkWritable(shape)
+	v.checkOutputs(shape)
 	v.checkName(shape)
 	if body := d.root.get("body"); body != nil && body.kind == kindObject && markerOf(body) == "" {
 		v.checkBody(shape, body)

@@ -1,10 +1,12 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // armatureValue is a value that Armature's extensions add to the values of a property and
@@ -59,4 +61,27 @@ func (v validator) checkMarker(n *node, path resource.Path) bool {
 		}
 	}
 	return false
+}
+
+// checkOutputs reports outputs with paths that the type lacks, or that are secrets of it.
+func (v validator) checkOutputs(shape *types.Shape) {
+	outputs := v.draft.root.get("outputs")
+	if outputs == nil {
+		return
+	}
+	for _, f := range outputs.fields {
+		path, err := resource.ParsePath(f.value.text)
+		if err != nil || f.value.kind != kindText {
+			continue
+		}
+		properties, free := shape.Find(path)
+		at := found{rule: types.UnknownProperty, at: f.value.position, path: "outputs." + f.name}
+		switch {
+		case len(properties) == 0 && !free && len(path) > 0 && !slices.Contains(identityFields(), path[0].Name):
+			v.report(at, "the type publishes no property %s; the output may never have a value", f.value.text)
+		case slices.ContainsFunc(properties, func(p types.Property) bool { return p.Type != nil && p.Type.Sensitive }):
+			at.isFault = true
+			v.report(at, "%s is published as a secret, which is no output", f.value.text)
+		}
+	}
 }

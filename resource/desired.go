@@ -160,6 +160,8 @@ type Desired struct {
 	// Timeout is the maximum duration of one long-running operation.
 	Timeout time.Duration     `json:"timeout"`
 	Labels  map[string]string `json:"labels,omitempty"`
+	// Outputs are paths of observed values that programs read, by name. None is a secret.
+	Outputs map[string]string `json:"outputs,omitempty"`
 	// Signature is nil for a spec that is not signed.
 	Signature *Signature `json:"signature,omitempty"`
 }

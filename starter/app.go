@@ -161,7 +161,7 @@ plan and drift have their own codes: 0 no changes, 2 changes, 1 any error.`,
 	root.PersistentFlags().DurationVar(&a.workerTimeout, "worker-timeout", backend.DefaultWorkerTimeout, "how long one message waits for a worker after it is sent")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.BadInput("%s", cli.FlagErrorText(c, err)) })
 	root.AddCommand(
-		a.applyCommand(), a.planCommand(), a.driftCommand(), a.validateCommand(), a.importCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
+		a.applyCommand(), a.planCommand(), a.driftCommand(), a.validateCommand(), a.importCommand(), a.outputsCommand(), a.getCommand(), a.describeCommand(), a.whyCommand(), a.waitCommand(),
 		a.reconcileCommand(), a.pauseCommand(), a.resumeCommand(), a.deleteCommand(), a.forgetCommand(), a.moveCommand(),
 		a.freezeCommand(), a.unfreezeCommand(),
 		a.replayCommand(), a.doctorCommand(), a.setupCommand(), a.versionCommand(), a.completionCommand(),

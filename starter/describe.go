@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/outputs"
 	"github.com/armature-io/armature/starter/internal/screen"
+	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +22,8 @@ func (a *app) describeCommand() *cobra.Command {
 		Short: "Show the status of resources in detail",
 		Long: `describe shows the condition, what the resource waits for and since when, the next
 try, the last differences and the last decisions. wide shortens nothing; json and
-yaml are the list that get writes, with workflowId and namespace.
+yaml are the list that get writes, with workflowId, namespace, and observed: what Azure
+shows now, with secrets masked, of up to 50 resources and without --watch.
 
 ` + cli.ExitHelp,
 		Example: "  armature describe adx/telemetry\n  armature describe adx --watch\n  armature describe -l stack=prod -o yaml",
@@ -36,7 +40,11 @@ yaml are the list that get writes, with workflowId and namespace.
 				if len(views) == 0 {
 					return frame{}, targets.NoMatch()
 				}
-				render := func(a *app) error { return a.describe(b.namespace, targets.Records(), views, how.output) }
+				var bodies []json.RawMessage
+				if how.output.IsMachine() && !how.watch {
+					bodies = outputs.Bodies(ctx, b, targets.Records(), backend.NewRunID(workflows.ImportIDPrefix))
+				}
+				render := func(a *app) error { return a.describe(b.namespace, targets.Records(), views, bodies, how.output) }
 				return frame{render: render, final: targets.IsOver(views)}, nil
 			})
 		},
@@ -51,14 +59,19 @@ type describedItem struct {
 	screen.Item
 	WorkflowID string `json:"workflowId"`
 	Namespace  string `json:"namespace"`
+	// Observed is what Azure shows, with secrets masked; nil if it was not read.
+	Observed json.RawMessage `json:"observed,omitempty"`
 }
 
-func (a *app) describe(namespace string, records []backend.Record, views []backend.View, output cli.Format) error {
+func (a *app) describe(namespace string, records []backend.Record, views []backend.View, bodies []json.RawMessage, output cli.Format) error {
 	a.noteStale(views)
 	if output.IsMachine() {
 		out := make([]describedItem, len(views))
 		for i, item := range screen.Items(views) {
 			out[i] = describedItem{Item: item, WorkflowID: records[i].WorkflowID, Namespace: namespace}
+			if bodies != nil {
+				out[i].Observed = bodies[i]
+			}
 		}
 		return output.Write(a.out, out)
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/importer"
-	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
 
@@ -101,7 +98,8 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if err != nil {
 		return err
 	}
-	results, failures, err := a.importAll(ctx, b, append(inputs, managed...), how)
+	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Note: a.note, Named: batch.WithName}
+	results, failures, err := reads.All(ctx, append(inputs, managed...))
 	if err != nil {
 		return err
 	}
@@ -120,53 +118,6 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 		return cli.Failed("%s could not be imported, see above", cli.Count(failures, "resource"))
 	}
 	return nil
-}
-
-// importAll imports the inputs and, level by level, their children; each resource
-// once.
-func (a *app) importAll(ctx context.Context, b *connection, inputs []activities.ImportResourceInput, how importOptions) (found []activities.ImportResourceResult, failures int, err error) {
-	known := map[string]bool{}
-	run, number := backend.NewRunID(workflows.ImportIDPrefix), 0
-	for len(inputs) > 0 {
-		inputs = slices.DeleteFunc(inputs, func(in activities.ImportResourceInput) bool {
-			repeated := known[in.ID.Key()]
-			known[in.ID.Key()] = true
-			return repeated
-		})
-		results := make([]activities.ImportResourceResult, len(inputs))
-		err := backend.ForEach(ctx, len(inputs), maxParallelDryRuns, func(ctx context.Context, i int) error {
-			var err error
-			inputs[i].Credential = how.reconcile.Credential
-			results[i], err = b.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), inputs[i])
-			if err == nil && !results[i].ID.Equal(inputs[i].ID) {
-				err = cli.Failed("the worker read %s instead; nothing of it was imported", results[i].ID)
-			}
-			return batch.WithName(cli.KindAndName(inputs[i].ID), err)
-		})
-		switch {
-		case errors.Is(err, backend.ErrInterrupted):
-			return nil, 0, cli.Failed("interrupted; an import changes nothing")
-		case err != nil:
-			return nil, 0, err
-		}
-		number += len(inputs)
-		inputs = nil
-		for _, result := range results {
-			switch {
-			case result.Verdict.Stops():
-				failures++
-				a.note("%s  %s", cli.KindAndName(result.ID), cli.OneLine(string(result.Verdict.Reason)+": "+result.Verdict.Message))
-			case result.Skipped != "":
-				a.note("%s  skipped: %s", cli.KindAndName(result.ID), cli.OneLine(result.Skipped))
-			default:
-				found = append(found, result)
-			}
-			for _, child := range result.Children {
-				inputs = append(inputs, activities.ImportResourceInput{ID: child, APIVersion: cmp.Or(result.ChildAPIVersion, how.apiVersion), Children: true})
-			}
-		}
-	}
-	return found, failures, nil
 }
 
 // importIDs imports the resources that a conversion has found.

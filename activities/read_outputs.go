@@ -1,0 +1,61 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/armature-io/armature/activities/lookup"
+	"github.com/armature-io/armature/resource"
+)
+
+// readOutputs reads a managed resource and returns the values of its outputs, and the
+// whole body with secrets masked if the input asks for it. It never returns a masked
+// value as an output.
+func (a *Activities) readOutputs(ctx context.Context, in ImportResourceInput, heartbeat *heartbeater[readProgress]) (ImportResourceResult, error) {
+	spec := in.Managed.WithSecrets()
+	result := ImportResourceResult{ID: spec.ID, APIVersion: spec.APIVersion}
+	got, err := a.getResource(ctx, GetResourceInput{Target: spec.Target()}, heartbeat)
+	if err != nil {
+		return ImportResourceResult{}, err
+	}
+	if retry := a.awaitBudget(ctx, heartbeat, got.Verdict); retry != nil {
+		return ImportResourceResult{}, retry
+	}
+	if result.Verdict = got.Verdict; result.Verdict.Stops() {
+		return result, nil
+	}
+	if !got.Exists {
+		result.Verdict = resource.Fail(resource.ReasonNotFound, resource.RetryNone, "it does not exist in Azure")
+		return result, nil
+	}
+	observed, err := resource.DecodeBody(got.Observed)
+	if err != nil {
+		return a.importFailed(ctx, result, heartbeat, err)
+	}
+	if in.Whole {
+		result.Body = got.Observed
+	}
+	object := resource.Object{ID: spec.ID, Observed: observed}
+	for name, path := range spec.Outputs {
+		value, found := object.At(path)
+		switch {
+		case !found || value == nil:
+			result.refuse(name, "Azure does not show "+path)
+		case lookup.ContainsMask(value):
+			result.refuse(name, path+" is a secret, which is no output")
+		default:
+			if result.Outputs == nil {
+				result.Outputs = map[string]any{}
+			}
+			result.Outputs[name] = value
+		}
+	}
+	return result, nil
+}
+
+// refuse states why an output has no value.
+func (r *ImportResourceResult) refuse(name, why string) {
+	if r.WithoutValue == nil {
+		r.WithoutValue = map[string]string{}
+	}
+	r.WithoutValue[name] = why
+}

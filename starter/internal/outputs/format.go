@@ -1,0 +1,108 @@
+package outputs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/armature-io/armature/internal/nearest"
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/starter/internal/console"
+)
+
+// Format is how outputs are written.
+type Format string
+
+// The formats. Env are assignments for a shell, Azd those of the Azure Developer CLI, and
+// GitHub those of the file that $GITHUB_OUTPUT names.
+const (
+	Table  Format = "table"
+	JSON   Format = "json"
+	Env    Format = "env"
+	GitHub Format = "github"
+	Azd    Format = "azd"
+)
+
+// Formats returns all formats.
+func Formats() []string {
+	return []string{string(Table), string(JSON), string(Env), string(GitHub), string(Azd)}
+}
+
+// Set implements pflag.Value.
+func (f *Format) Set(word string) error {
+	if !slices.Contains(Formats(), word) {
+		return fmt.Errorf("format %q is not known%s; allowed are %s", word, nearest.Suggest(word, Formats()), strings.Join(Formats(), ", "))
+	}
+	*f = Format(word)
+	return nil
+}
+
+// String implements pflag.Value.
+func (f *Format) String() string { return string(*f) }
+
+// Type implements pflag.Value.
+func (f *Format) Type() string { return "format" }
+
+// Write writes values that all have one.
+func (f Format) Write(out io.Writer, values []Value) error {
+	switch f {
+	case JSON:
+		byName := make(map[string]any, len(values))
+		for _, v := range values {
+			byName[v.Name] = v.Value
+		}
+		raw, err := json.MarshalIndent(byName, "", "  ")
+		if err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
+		_, err = fmt.Fprintf(out, "%s\n", console.JSON(raw))
+		return err
+	case Table:
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(table, "NAME\tRESOURCE\tVALUE\n")
+		for _, v := range values {
+			fmt.Fprintf(table, "%s\t%s\t%s\n", v.Name, text.Visible(v.Resource.Short()), text.Visible(plain(v.Value)))
+		}
+		return table.Flush()
+	}
+	for _, v := range values {
+		value := plain(v.Value)
+		if strings.ContainsFunc(value, text.IsUnsafe) {
+			return fmt.Errorf("%s of %s contains line breaks or control characters, which -o %s cannot write; use -o json", v.Name, v.Resource.Short(), f)
+		}
+		line := v.Name + "=" + value
+		switch f {
+		case Env:
+			line = v.Name + "=" + shellQuoted(value)
+		case Azd:
+			line = v.Name + "=" + doubleQuoted(value)
+		}
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain returns a text as it is, and anything else as JSON.
+func plain(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(raw)
+}
+
+// shellQuoted returns a text that a shell reads as this text.
+func shellQuoted(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }
+
+// doubleQuoted returns a text as files of variables have it. A dollar would be expanded.
+func doubleQuoted(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`).Replace(value) + `"`
+}
