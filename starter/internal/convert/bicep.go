@@ -209,5 +209,5 @@ func isExpression(text string) bool {
 
 // expressionError returns the error of an expression that a conversion cannot resolve.
 func expressionError(expression, why string) error {
-	return fmt.Errorf("the expression %s cannot be converted: %s", expression, why)
+	return fmt.Errorf("the expression %s cannot be converted: %s", resource.ReplaceCredentials(expression, "..."), why)
 }

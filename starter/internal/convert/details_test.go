@@ -28,6 +28,8 @@ func TestDetails(t *testing.T) {
 			wants: []string{"dnsEndpointType: {$secret: 'env:ARMATURE_SECRET_DATA1_DNS_ENDPOINT_TYPE'}"}},
 		"sensitive variable": {reason: "also in a text that contains it", format: AzAPI, name: "main.tf", text: "variable \"p\" {\n  sensitive = true\n  default = \"" + password + "\"\n}\n" + account("  name = \"data1\"\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" }, properties = { dnsEndpointType = \"a-${var.p}\" } }"),
 			wants: []string{"dnsEndpointType: {$secret: "}},
+		"unknown secret": {reason: "an expression in the place of a secret is not shown", format: AzAPI, name: "main.tf", text: account("  name = \"data1\"\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" }, properties = { x = { adminPassword = \"" + password + "${random_id.x.hex}\" } } }"),
+			wants: []string{"adminPassword: {$secret: "}},
 		"delete query": {reason: "one value each", format: AzAPI, name: "main.tf", text: account("  name = \"data1\"\n  delete_query_parameters = { force = [\"true\"] }\n  schema_validation_enabled = false\n  body = { kind = \"StorageV2\", sku = { name = \"Standard_LRS\" } }"),
 			wants: []string{"  delete:\n    query:\n      force: \"true\"\n", "validation: warn\n"}},
 		"observed": {reason: "outputs through locals and jsondecode, also of data sources", format: AzAPI, name: "main.tf", text: "locals {\n  tier = jsondecode(data.azapi_resource.o.output).properties.accessTier\n}\n" +

@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/armature-io/armature/resource"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -38,7 +40,7 @@ func (c *conversion) parseHCL(data []byte) *hclsyntax.Body {
 
 // diagnosis returns the line and the text of an error of the library.
 func diagnosis(err error) (int, string) {
-	d, ok := err.(*hcl.Diagnostic)
+	d, ok := errors.AsType[*hcl.Diagnostic](err)
 	if !ok {
 		return 0, err.Error()
 	}
@@ -90,14 +92,14 @@ func boundedHCL(data []byte) (line int, ok bool) {
 	return 0, true
 }
 
-// shown returns an expression as it is written, on one line and cut.
+// shown returns an expression as it is written, on one line, cut, and without credentials.
 func (m *module) shown(expression hclsyntax.Node) string {
 	written := expression.Range()
 	data := m.data[written.Filename]
 	if written.End.Byte > len(data) || written.Start.Byte > written.End.Byte {
 		return "the expression"
 	}
-	text := strings.Join(strings.Fields(string(data[written.Start.Byte:written.End.Byte])), " ")
+	text := resource.ReplaceCredentials(strings.Join(strings.Fields(string(data[written.Start.Byte:written.End.Byte])), " "), "...")
 	if runes := []rune(text); len(runes) > 80 {
 		text = string(runes[:77]) + "..."
 	}

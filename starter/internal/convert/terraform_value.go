@@ -45,6 +45,10 @@ func (m *module) value(expression hclsyntax.Expression, path string) *value {
 		v.line = line
 		return v
 	}
+	if name := strings.TrimRight(path[strings.LastIndex(path, ".")+1:], "[]0123456789"); strings.HasPrefix(path, "body.") && resource.SecretName(name) {
+		// Its parts may be secret too, so it is not shown.
+		return &value{kind: secret, line: line}
+	}
 	m.fault(line, "%s: the expression %s cannot be converted: it is not known without Terraform; write its value, or convert the state with --from terraform-state", path, m.shown(expression))
 	return nil
 }
