@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/armature-io/armature/extensions/rules"
 	"github.com/armature-io/armature/resource"
@@ -45,4 +46,43 @@ func TestRulesReadThroughTheCache(t *testing.T) {
 	if got := w.requests(); !slices.Equal(got, []string{"GET rg1", "GET c1"}) {
 		t.Errorf("ten checks made the requests %v, want one read of the owner and one of the cluster", got)
 	}
+}
+
+// TestReadinessExamples checks two of the rules that users copy against the simulator: a
+// machine waits for the quota of its family, and a domain for its record in DNS.
+func TestReadinessExamples(t *testing.T) {
+	t.Parallel()
+	set, _, err := rules.Load("../examples/rules/readiness")
+	must(t, err)
+	w := newWorld(t, func(s *setup) { s.entries = append(s.entries, set.Entry()) })
+	t.Run("quota", func(t *testing.T) {
+		const location = "/subscriptions/11111111-1111-1111-1111-111111111111/providers/Microsoft.Compute/locations/westus2/providers/Microsoft.Quota"
+		w.put(location+"/quotas/standardDSv5Family", `{"properties":{"limit":{"limitObjectType":"LimitValue","value":20}}}`)
+		w.put(location+"/usages/standardDSv5Family", `{"properties":{"usages":{"value":16}}}`)
+		spec := desired(t, groupText+"/providers/Microsoft.Compute/virtualMachines/vm1", `{"location":"westus2","properties":{}}`)
+		spec.Labels = map[string]string{"vmFamily": "standardDSv5Family", "vmCores": "8"}
+		got := local(w, w.acts.PreCheck, PreCheckInput{Desired: spec}).Verdict
+		want(t, got, resource.ActionBlock, "QuotaExceeded", resource.RetrySlow)
+		if !strings.Contains(got.Message, "16 of 20 cores are used, 8 more are needed") {
+			t.Errorf("got %q", got.Message)
+		}
+		w.put(location+"/quotas/standardDSv5Family", `{"properties":{"limit":{"limitObjectType":"LimitValue","value":32}}}`)
+		w.advance(31 * time.Second)
+		want(t, local(w, w.acts.PreCheck, PreCheckInput{Desired: spec}).Verdict, resource.ActionProceed, resource.ReasonNotFound, "")
+	})
+	t.Run("domain", func(t *testing.T) {
+		const domain = groupText + "/providers/Microsoft.Cdn/profiles/front/customDomains/www"
+		check := func(state string) resource.Verdict {
+			body := `{"properties":{"hostName":"www.contoso.com","domainValidationState":"` + state + `","validationProperties":{"validationToken":"abc"}}}`
+			return local(w, w.acts.PostCheck, PostCheckInput{Desired: desired(t, domain, `{"properties":{"hostName":"www.contoso.com"}}`), Observed: []byte(body)}).Verdict
+		}
+		got := check("Pending")
+		want(t, got, resource.ActionFailure, "DomainNotValidated", resource.RetrySlow)
+		if !strings.Contains(got.Message, `publish the TXT record _dnsauth.www.contoso.com with the value "abc"`) {
+			t.Errorf("got %q", got.Message)
+		}
+		if got := check("Approved"); got.Stops() {
+			t.Errorf("got %+v", got)
+		}
+	})
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,7 +24,7 @@ type systems struct {
 func TestSystemsInRules(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, binaries, harness.Options{})
-	w.StartWorker(harness.WorkerOptions{Args: []string{"--rules-path", exampleRules(t, w)}})
+	w.StartWorker(harness.WorkerOptions{Args: []string{"--rules-path", filepath.Join(examplesFolder(t), "rules", "systems")}})
 	on := func(name string, play func(systems)) func(*testing.T) {
 		return func(t *testing.T) {
 			s := systems{World: w.On(t), group: subscription + "/resourceGroups/" + name}
@@ -35,28 +34,7 @@ func TestSystemsInRules(t *testing.T) {
 	}
 	sideBySide(t, 3, map[string]func(*testing.T){
 		"redis": on("redis", playLinkedServers), "apps": on("apps", playContainerApps), "sql": on("sql", playFailoverGroups),
-		"domain": on("domain", playFrontDoorDomain), "quota": on("quota", playComputeQuota),
 	})
-}
-
-// exampleRules returns a folder with the rules for systems and for readiness.
-func exampleRules(t *testing.T, w *harness.World) string {
-	t.Helper()
-	folder := ""
-	for _, kind := range []string{"systems", "readiness"} {
-		files, err := filepath.Glob(filepath.Join(examplesFolder(t), "rules", kind, "*.rules.yaml"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no rules for %s: %v", kind, err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			folder = filepath.Dir(w.Write(filepath.Join("rules", filepath.Base(file)), string(text)))
-		}
-	}
-	return folder
 }
 
 // put makes a resource without a workflow.
@@ -181,33 +159,4 @@ func playFailoverGroups(s systems) {
 	s.waits(group, resource.ReasonPostReconciliationFailure, `Replication is "SEEDING"`, 1)
 	s.Sim.Patch(group, map[string]any{"properties": map[string]any{"replicationState": "CATCH_UP"}})
 	s.ready(group)
-}
-
-// playFrontDoorDomain shows the record to publish until Azure has seen it.
-func playFrontDoorDomain(s systems) {
-	profile := s.apply("Microsoft.Cdn/profiles@2024-02-01", s.group, "front", `{location: global, sku: {name: Standard_AzureFrontDoor}}`)
-	domain := profile + "/customDomains/www"
-	s.UntilPhase(60*time.Second, profile, workflows.PhaseReady)
-	s.put(domain, `{"properties":{"hostName":"www.contoso.com","domainValidationState":"Pending","validationProperties":{"validationToken":"abc"}}}`)
-	s.apply("Microsoft.Cdn/profiles/customDomains@2024-02-01", profile, "www", `{properties: {hostName: www.contoso.com}}`)
-	s.waits(domain, "DomainNotValidated", `publish the TXT record _dnsauth.www.contoso.com with the value "abc"`, 0)
-	s.Sim.Patch(domain, map[string]any{"properties": map[string]any{"domainValidationState": "Approved"}})
-	s.ready(domain)
-}
-
-// playComputeQuota holds a machine until its family has room.
-func playComputeQuota(s systems) {
-	location := subscription + "/providers/Microsoft.Compute/locations/westus2/providers/Microsoft.Quota"
-	limit := func(cores int) {
-		s.put(location+"/quotas/standardDSv5Family", fmt.Sprintf(`{"properties":{"limit":{"limitObjectType":"LimitValue","value":%d}}}`, cores))
-	}
-	limit(20)
-	s.put(location+"/usages/standardDSv5Family", `{"properties":{"usages":{"value":16}}}`)
-	path := s.Write("vm.yaml", "type: Microsoft.Compute/virtualMachines@2024-07-01\nname: vm1\nowner: "+s.group+"\nlabels: {vmFamily: standardDSv5Family, vmCores: \"8\"}\n"+
-		"body: {location: westus2, properties: {hardwareProfile: {vmSize: Standard_D8s_v5}}}\n")
-	s.MustCLI("apply", "-f", path)
-	machine := s.group + "/providers/Microsoft.Compute/virtualMachines/vm1"
-	s.waits(machine, "QuotaExceeded", "16 of 20 cores are used, 8 more are needed", 0)
-	limit(32)
-	s.ready(machine)
 }
