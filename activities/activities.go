@@ -106,6 +106,7 @@ type Activities struct {
 	bodies        lookup.Bodies
 	states        managedStates
 	registrations registrations
+	later         later
 	// slotWaits limits the waits that keep their worker slot.
 	slotWaits chan struct{}
 	// ignoredETags are the methods and types whose service refuses the ETags that it shows.

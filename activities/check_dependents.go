@@ -35,6 +35,8 @@ type CheckDependentsResult struct {
 	// OverdueAfter is the worker's setting, as in CheckOwnerResult: this is the
 	// first step of a delete pass.
 	OverdueAfter time.Duration `json:"overdueAfter,omitempty"`
+	// Order is as in CheckOwnerResult.
+	Order int `json:"order,omitempty"`
 }
 
 // CheckDependents blocks a deletion while managed resources need this one: they are
@@ -47,7 +49,7 @@ func (a *Activities) CheckDependents(ctx context.Context, in CheckDependentsInpu
 	defer heartbeat.stop()
 	requests, cancel := requestContext(ctx)
 	defer cancel()
-	result := CheckDependentsResult{OverdueAfter: a.options.OverdueAfter}
+	result := CheckDependentsResult{OverdueAfter: a.options.OverdueAfter, Order: CommandOrder}
 	found, err := a.Fleet.Dependents(requests, in.ID)
 	found = withoutMutual(in, found)
 	if err == nil && in.Cascade {

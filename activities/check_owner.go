@@ -49,6 +49,8 @@ type CheckOwnerResult struct {
 	// Rereads is set by workers whose PreCheck stops the PUTs of a Refusal: only then a
 	// pass follows a verdict with severity Error by itself.
 	Rereads bool `json:"rereads,omitempty"`
+	// Order is the worker's CommandOrder.
+	Order int `json:"order,omitempty"`
 }
 
 // CheckOwner is step 1, a local activity: it checks that owner and references let
@@ -62,7 +64,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 	request := a.requestWithoutBody(in.Desired, passFacts{readSince: in.ReadSince})
 	request.Force = in.Force
 	if stop := a.readOwner(ctx, &request, in); stop != nil {
-		return CheckOwnerResult{Verdict: a.report("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter, Rereads: true}, nil
+		return CheckOwnerResult{Verdict: a.report("CheckOwner", *stop), OverdueAfter: a.options.OverdueAfter, Rereads: true, Order: CommandOrder}, nil
 	}
 	if !in.Deleting {
 		request.References = a.readReferences(ctx, in)
@@ -91,6 +93,7 @@ func (a *Activities) CheckOwner(ctx context.Context, in CheckOwnerInput) (CheckO
 		OwnerAbsent:  request.Owner != nil && !request.Owner.Exists(),
 		OverdueAfter: a.overdueAfter(request.Owner),
 		Rereads:      true,
+		Order:        CommandOrder,
 	}, nil
 }
 

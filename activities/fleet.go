@@ -105,6 +105,9 @@ type Waker interface {
 	// WakeDeleting signals the workflows of those resources that are being deleted,
 	// and returns their number.
 	WakeDeleting(ctx context.Context, change Change, needed []resource.ID) (int, error)
+	// Awaited reports whether a workflow waits for the resource. It may lag behind by some
+	// seconds.
+	Awaited(ctx context.Context, id resource.ID) (bool, error)
 }
 
 // Turn is the permission to change one child of a parent, where ARM refuses two

@@ -34,6 +34,8 @@ type fakeFleet struct {
 	slow     chan struct{}
 	woken    []Change
 	notified []resource.ID
+	// awaited is the result of Awaited.
+	awaited  bool
 	position Position
 	ended    []Turn
 	// silent makes the queue of turns not answer.
@@ -116,6 +118,10 @@ func (w *world) Wake(_ context.Context, change Change) (int, error) {
 func (w *world) WakeDeleting(_ context.Context, _ Change, needed []resource.ID) (int, error) {
 	w.fleet.notified = append(w.fleet.notified, needed...)
 	return len(needed), w.fleet.err
+}
+
+func (w *world) Awaited(context.Context, resource.ID) (bool, error) {
+	return w.fleet.awaited, w.fleet.err
 }
 
 func (w *world) Take(ctx context.Context, _ Turn) (Position, error) {

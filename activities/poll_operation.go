@@ -40,6 +40,8 @@ type PollOperationInput struct {
 	// Expect requests a read of the resource after an operation that succeeded.
 	Expect   Expectation `json:"expect,omitempty"`
 	Repeated Repeated    `json:"repeated,omitzero"`
+	// Waiters requests Unawaited.
+	Waiters bool `json:"waiters,omitempty"`
 }
 
 // PollOperationResult is how the operation ended.
@@ -56,6 +58,9 @@ type PollOperationResult struct {
 	// Got is the result of the requested read; nil where the resource is to be read
 	// again, because the read failed or contradicted the expectation.
 	Got *GetResourceResult `json:"got,omitempty"`
+	// Unawaited is set where a list, made while the operation ran, had no workflow that
+	// waits for the resource.
+	Unawaited bool `json:"unawaited,omitempty"`
 }
 
 // pollProgress is what one poll records for the next one.
@@ -95,7 +100,9 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 	heartbeat := startHeartbeat[pollProgress](ctx)
 	defer heartbeat.stop()
 	p := &poll{Activities: a, in: in, progress: heartbeat.progress(), now: func() time.Time { return a.now(ctx) }}
+	unawaited := func() bool { return false }
 	if p.progress.Started.IsZero() {
+		unawaited = a.findWaiters(ctx, in)
 		p.progress.Started, p.progress.Token, p.progress.Reading = p.now(), in.Token, in.Token == ""
 		result, err := p.pollLater("waiting before the first poll, as ARM requested", in.RetryAfter)
 		if !a.waitInSlot(ctx, p.delay) {
@@ -110,6 +117,7 @@ func (a *Activities) PollOperation(ctx context.Context, in PollOperationInput) (
 			if in.Expect != ExpectAny && !result.Verdict.Stops() {
 				result.Got = p.read(ctx)
 			}
+			result.Unawaited = unawaited()
 			return result, nil
 		// An error ends the attempt, so that users see it as a failed attempt.
 		case p.progress.Errors > 0 || !a.waitInSlot(ctx, p.delay):

@@ -73,6 +73,7 @@ type Fleet struct {
 	wakes      batcher[activities.Change, woken]
 	dependents batcher[resource.ID, activities.Dependents]
 	targets    batcher[target, woken]
+	awaited    batcher[resource.ID, bool]
 }
 
 // maxBatch bounds the calls of one batch: a list query names a key for each of them.
@@ -95,6 +96,7 @@ func New(temporal Temporal, options Options) *Fleet {
 	f := &Fleet{temporal: temporal, options: options, lists: newPace(options.ListsPerSecond)}
 	f.budgets.turn = make(chan struct{}, 1)
 	f.wakes = batcher[activities.Change, woken]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.wakeAll}
+	f.awaited = batcher[resource.ID, bool]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.awaitedOf}
 	f.dependents = batcher[resource.ID, activities.Dependents]{delay: options.Collect, maxCalls: maxBatch, slot: f.awaitList, run: f.dependentsOf}
 	f.targets = batcher[target, woken]{delay: options.Collect, maxCalls: maxBatch, run: f.wakeDeletingAll}
 	return f

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -150,4 +152,34 @@ func (f *Fleet) wakeDeleting(ctx context.Context, t target) woken {
 		return woken{count: 1, err: err}
 	}
 	return woken{err: err}
+}
+
+// Awaited reports whether a workflow waits for a resource. Concurrent calls share one list.
+func (f *Fleet) Awaited(ctx context.Context, id resource.ID) (bool, error) {
+	return f.awaited.do(ctx, id)
+}
+
+// awaitedOf reports of each resource whether a workflow waits for it.
+func (f *Fleet) awaitedOf(ctx context.Context, ids []resource.ID) ([]bool, error) {
+	found := map[string]bool{}
+	for _, id := range ids {
+		found[workflows.WaitingKey(id)] = false
+	}
+	missing := len(found)
+	err := f.pages(ctx, keysQuery(searchattr.ReconcileWaitingFor, slices.Sorted(maps.Keys(found))), func(page []*workflowpb.WorkflowExecutionInfo) bool {
+		for _, info := range page {
+			for _, key := range keysIn(info, searchattr.ReconcileWaitingFor) {
+				if awaited, asked := found[key]; asked && !awaited {
+					found[key] = true
+					missing--
+				}
+			}
+		}
+		return missing == 0 || ctx.Err() != nil
+	})
+	results := make([]bool, len(ids))
+	for i, id := range ids {
+		results[i] = found[workflows.WaitingKey(id)]
+	}
+	return results, errors.Join(err, ctx.Err())
 }

@@ -323,3 +323,29 @@ func TestBatcher(t *testing.T) {
 		}
 	})
 }
+
+// TestAwaited checks that questions about several resources are one list.
+func TestAwaited(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.add(run{id: database(1), phase: workflows.PhaseBlocked, waits: []string{clusterText}}, run{id: database(3), waits: []string{database(4)}})
+	f := s.dial()
+	var all sync.WaitGroup
+	for id, want := range map[string]bool{clusterText: true, strings.ToUpper(clusterText[:15]) + clusterText[15:]: true, groupText: false, database(2): false} {
+		all.Go(func() {
+			if awaited, err := f.Awaited(t.Context(), parse(t, id)); err != nil || awaited != want {
+				t.Errorf("%s is awaited: %t, %v; want %t", id, awaited, err, want)
+			}
+		})
+	}
+	all.Wait()
+	if s.pages != 1 {
+		t.Errorf("%d lists, want 1", s.pages)
+	}
+	s.mu.Lock()
+	s.listErr = serviceerror.NewInvalidArgument("no such attribute")
+	s.mu.Unlock()
+	if awaited, err := f.Awaited(t.Context(), parse(t, groupText)); err == nil {
+		t.Errorf("a list that failed shows %t, want an error", awaited)
+	}
+}

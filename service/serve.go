@@ -100,6 +100,7 @@ func (p *process) work(ctx context.Context) error {
 	defer p.serveConfirmations()()
 	p.health.setServing(true)
 	p.log.Info("worker serves", "taskQueue", p.settings.TaskQueue)
+	defer p.finishWakes()
 	defer w.Stop()
 	defer p.health.setServing(false)
 	select {
@@ -109,6 +110,14 @@ func (p *process) work(ctx context.Context) error {
 	case err := <-fatal:
 		return fmt.Errorf("serve task queue: %w", err)
 	}
+}
+
+// finishWakes makes the wakes that this worker promised, within httpTimeout: no workflow
+// waits for them.
+func (p *process) finishWakes() {
+	ctx, cancel := context.WithTimeout(context.Background(), httpTimeout)
+	defer cancel()
+	activities.FinishWakes(ctx, p.activities)
 }
 
 // prepareNamespace registers the missing search attributes. A namespace that lacks them

@@ -157,7 +157,7 @@ func (a *app) apply(ctx context.Context, set manifest.Set, how applyOptions) err
 
 // maxParallelStarts bounds the workflows that are started at one time: more would
 // only wait for the worker, up to the timeout of the call.
-const maxParallelStarts = 16
+const maxParallelStarts = 32
 
 // start sends the specs, then deletes what is stale, and waits if --wait is set.
 func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {

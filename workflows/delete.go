@@ -44,6 +44,7 @@ func (r *reconciler) checkDependents(ctx workflow.Context, p *pass) resource.Ver
 		StatedAt: r.state.StatedAt, Order: r.order(),
 	})
 	p.overdueAfter = result.OverdueAfter
+	r.follow(result.Order)
 	return verdictOf(result.Verdict, err)
 }
 

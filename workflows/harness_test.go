@@ -48,10 +48,13 @@ type script struct {
 	verify func(activities.PreCheckInput) bool
 	wakes  []activities.WakeDependentsInput
 	// wake is the result of WakeDependents, turns are the inputs of TakeTurn and EndTurn.
-	wake   func(activities.WakeDependentsInput) error
-	turns  []activities.Turn
-	delete func(activities.DeleteResourceInput) activities.DeleteResourceResult
-	purge  func(activities.PurgeResourceInput) activities.PurgeResourceResult
+	wake  func(activities.WakeDependentsInput) error
+	turns []activities.Turn
+	// later are the inputs of WakeLater, wakeLater its error.
+	later     []activities.WakeDependentsInput
+	wakeLater error
+	delete    func(activities.DeleteResourceInput) activities.DeleteResourceResult
+	purge     func(activities.PurgeResourceInput) activities.PurgeResourceResult
 }
 
 func newScript() *script {
@@ -211,6 +214,12 @@ func (r *run) register() {
 			defer r.mu.Unlock()
 			r.script.wakes = append(r.script.wakes, in)
 			return activities.WakeDependentsResult{}, r.script.wake(in)
+		},
+		"WakeLater": func(_ context.Context, in activities.WakeDependentsInput) (activities.WakeLaterResult, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.script.later = append(r.script.later, in)
+			return activities.WakeLaterResult{}, r.script.wakeLater
 		},
 		"AbortDependents": func(_ context.Context, in activities.AbortDependentsInput) (activities.AbortDependentsResult, error) {
 			r.recordCall("AbortDependents")

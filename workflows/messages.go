@@ -47,8 +47,11 @@ const FatalError = "ReconcileFailed"
 // first apply or delete with the start; continue-as-new carries State.
 type ReconcileResourceInput struct {
 	State *State `json:"state,omitempty"`
-	// Listed is set by starters of this version: the run writes what lists show.
+	// Listed is set in inputs of starters before Order: the run writes what lists show.
 	Listed bool `json:"listed,omitempty"`
+	// Order is the newest order of commands that the starter, or the run before, knows:
+	// activities.CommandOrder.
+	Order int `json:"order,omitempty"`
 }
 
 // ApplyInput is the payload of ApplyUpdate: a new or repeated spec.

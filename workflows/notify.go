@@ -50,8 +50,20 @@ func (r *reconciler) announce(ctx workflow.Context, p *pass) {
 		return
 	}
 	if state := changedState(before, now, p.put); state != "" && !r.state.Leaf {
-		r.notifyDependents(ctx, activities.WakeDependentsInput{State: state, Once: r.state.Once})
+		in := activities.WakeDependentsInput{State: state, Once: r.state.Once}
+		if !p.unawaited || !r.notifyLater(ctx, in) {
+			r.notifyDependents(ctx, in)
+		}
 	}
+}
+
+// notifyLater lets the worker notify the resources that began to wait for this one since a
+// list showed none. It returns false where that failed.
+func (r *reconciler) notifyLater(ctx workflow.Context, in activities.WakeDependentsInput) bool {
+	var a *activities.Activities
+	in.ID, in.At = r.state.Desired.ID, workflow.Now(ctx)
+	_, err := executeLocal(checkOptions(ctx, "nothing waits for "+in.ID.Short()+": "+in.State), a.WakeLater, in)
+	return err == nil
 }
 
 // changedState returns the state to announce, or "" when dependents see no change.

@@ -15,6 +15,9 @@ const (
 	// checkTimeout bounds a local activity: its reads take 3 s at most, and
 	// messages wait while one runs.
 	checkTimeout = 5 * time.Second
+	// firstReadTimeout bounds the first read of a resource, a local activity. What takes
+	// longer is read by an ordinary one.
+	firstReadTimeout = 3 * time.Second
 	// requestTimeout bounds one attempt at ARM, which gives up on a provider
 	// after 60 s with a 504.
 	requestTimeout = 90 * time.Second
@@ -45,8 +48,18 @@ func summarize(summary string) string { return text.Cut(inert(summary), maxSumma
 // checkOptions returns the context for CheckOwner, PreCheck and PostCheck: local
 // activities with one attempt.
 func checkOptions(ctx workflow.Context, summary string) workflow.Context {
+	return localOptions(ctx, checkTimeout, summary)
+}
+
+// firstReadOptions returns the context for GetResource as a local activity.
+func firstReadOptions(ctx workflow.Context, summary string) workflow.Context {
+	return localOptions(ctx, firstReadTimeout, summary)
+}
+
+// localOptions returns the context for a local activity with one attempt.
+func localOptions(ctx workflow.Context, timeout time.Duration, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: checkTimeout,
+		ScheduleToCloseTimeout: timeout,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:                summarize(summary),
 	})

@@ -50,6 +50,8 @@ type pass struct {
 	replaceApproved bool
 	// checked is set once the post-check ran.
 	checked bool
+	// unawaited is as in PollOperationResult.
+	unawaited bool
 }
 
 // forced reports whether a user asked to skip the guards in this pass.
@@ -146,6 +148,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 		ReadSince: p.readSince,
 	})
 	p.overdueAfter, p.rereads = result.OverdueAfter, result.Rereads
+	r.follow(result.Order)
 	verdict := verdictOf(result.Verdict, err)
 	switch {
 	case !verdict.Stops():
@@ -169,7 +172,14 @@ func (r *reconciler) read(ctx workflow.Context, p *pass, in activities.GetResour
 	var a *activities.Activities
 	in.Target, in.Repeated, in.WithoutBody = p.desired.Target(), r.state.Repeated, r.inDeletion
 	in.Deleted, in.PutAt = p.deleted, r.state.putAt(r.state.Delete == nil)
-	got, err := executeRead(requestOptions(ctx, "GET "+nameAndVersion(p.desired)), r, a.GetResource, in)
+	got, err := activities.GetResourceResult{}, error(nil)
+	summary, first := "GET "+nameAndVersion(p.desired), r.isFirstRead()
+	if first {
+		got, err = executeLocal(firstReadOptions(ctx, summary), a.GetResource, in)
+	}
+	if !first || err != nil && ctx.Err() == nil {
+		got, err = executeRead(requestOptions(ctx, summary), r, a.GetResource, in)
+	}
 	if !temporal.IsCanceledError(err) { // one that a message canceled showed nothing
 		p.got = got
 	}

@@ -3,6 +3,7 @@ package workflows
 import (
 	"time"
 
+	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
 )
@@ -32,6 +33,8 @@ type reconciler struct {
 	// set once it was called in the pass.
 	cancelRead  func()
 	interrupted bool
+	// commandOrder is the order of commands of the run, at most maxOrder.
+	commandOrder, maxOrder int
 	// writing is set while an activity writes the spec.
 	writing bool
 	// maskedSpec is maskedFrom with what its body states about secrets.
@@ -50,7 +53,7 @@ func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Sta
 }
 
 func newReconciler(input ReconcileResourceInput) *reconciler {
-	r := &reconciler{state: &State{}, steps: (*reconciler).fiveSteps}
+	r := &reconciler{state: &State{}, steps: (*reconciler).fiveSteps, maxOrder: input.Order}
 	if input.State != nil {
 		r.state = input.State
 	}
@@ -203,5 +206,5 @@ func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	r.receiveWakes(ctx)
 	r.state.HistoryLimit, r.state.Listed = maxHistoryLength, true
-	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state})
+	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state, Order: activities.CommandOrder})
 }

@@ -76,6 +76,7 @@ func TestReplayScenarios(t *testing.T) {
 		"create", "in-sync", "drift", "owner-blocked", "pre-check-blocked", "post-check-failure", "long-operation",
 		"throttled", "failed", "fatal", "paused", "deleted", "continue-as-new", "continued", "budgets", "reread", "failed-before",
 		"interrupted-read", "read-not-interrupted", "message-before-new-run", "message-after-notification", "start-frozen", "superseded", "superseded-before", "listed",
+		"created", "created-awaited", "created-newer-starter",
 	} {
 		if recorded[scenario] == nil {
 			t.Errorf("no history of the scenario %s", scenario)
@@ -87,7 +88,7 @@ func TestReplayScenarios(t *testing.T) {
 // added or swapped step.
 func TestReplayAltered(t *testing.T) {
 	recorded := histories(t)
-	for _, scenario := range []string{"create", "in-sync", "drift", "long-operation"} {
+	for _, scenario := range []string{"create", "created", "in-sync", "drift", "long-operation"} {
 		for name, alter := range workflows.Altered() {
 			t.Run(scenario+" "+name, func(t *testing.T) {
 				r := replayer(t)

@@ -112,6 +112,8 @@ func (alone) WakeDeleting(context.Context, activities.Change, []resource.ID) (in
 	return 0, nil
 }
 
+func (alone) Awaited(context.Context, resource.ID) (bool, error) { return true, nil }
+
 func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {
 	return activities.Position{Granted: true}, nil
 }

@@ -58,6 +58,12 @@ type testbed struct {
 
 func newTestbed(t *testing.T, binaries harness.Binaries, simulator armsim.Options) *testbed {
 	t.Helper()
+	return newDistantTestbed(t, binaries, simulator, 0)
+}
+
+// newDistantTestbed returns a testbed with a network between Temporal and its clients.
+func newDistantTestbed(t *testing.T, binaries harness.Binaries, simulator armsim.Options, roundTrip time.Duration) *testbed {
+	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +90,7 @@ func newTestbed(t *testing.T, binaries harness.Binaries, simulator armsim.Option
 			t.Fatalf("the Temporal server did not start; see %s", folder)
 		}
 	}
-	s := &testbed{World: harness.New(t, binaries, harness.Options{Temporal: address, Simulator: simulator}), temporal: command.Process.Pid}
+	s := &testbed{World: harness.New(t, binaries, harness.Options{Temporal: address, Simulator: simulator, RoundTrip: roundTrip}), temporal: command.Process.Pid}
 	s.Started = s.cli.start
 	s.worker = s.StartWorker(harness.WorkerOptions{})
 	return s

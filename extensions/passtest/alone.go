@@ -29,6 +29,7 @@ func (alone) Wake(context.Context, activities.Change) (int, error) { return 0, n
 func (alone) WakeDeleting(context.Context, activities.Change, []resource.ID) (int, error) {
 	return 0, nil
 }
+func (alone) Awaited(context.Context, resource.ID) (bool, error) { return true, nil }
 
 func (alone) Take(context.Context, activities.Turn) (activities.Position, error) {
 	return activities.Position{Granted: true}, nil

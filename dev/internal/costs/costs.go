@@ -39,16 +39,16 @@ func Limits() map[string]Limit {
 	return map[string]Limit{
 		// One pass in sync, by its timer.
 		"history.steady.events":     exact(14),
-		"history.steady.bytes_2k":   about(3477),
-		"history.steady.bytes_20k":  about(6874), // the workflow requests at most 8 KB
-		"history.steady.bytes_200k": about(41627),
+		"history.steady.bytes_2k":   about(3553),
+		"history.steady.bytes_20k":  about(6948), // the workflow requests at most 8 KB
+		"history.steady.bytes_200k": about(41700),
 		// One pass blocked by a missing owner, by its timer. One event is the summary for
 		// lists, which has the next try.
 		"history.blocked.events": exact(7),
 		"history.blocked.bytes":  about(1606),
-		// A create with an operation; 6 of the events notify dependents.
-		"history.create.events": exact(37),
-		"history.create.bytes":  about(11525),
+		// A create with an operation, of a resource that nothing waits for.
+		"history.create.events": exact(27),
+		"history.create.bytes":  about(10424),
 
 		// A create with an operation of two polls, from the apply to Ready.
 		"requests.first.get":       exact(2),

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/armature-io/armature/dev/internal/histories"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/workflows"
 )
@@ -72,6 +73,9 @@ func (w *World) UntilWoken(id string) {
 			if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "WakeDependents" {
 				scheduled[event.GetEventId()] = true
 				started++
+			}
+			if histories.LocalActivity(event) == "WakeLater" {
+				started, completed = started+1, completed+1
 			}
 			if scheduled[event.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()] {
 				completed++

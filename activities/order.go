@@ -1,0 +1,9 @@
+package activities
+
+// CommandOrder is the newest order of workflow commands that this worker knows. The first
+// step of a pass reports it, and the run follows it from there: the history shows which
+// order its worker had, without an event of its own.
+//
+//   - 1: the first read of a resource is a local activity, and a creation for which nothing
+//     waits notifies later.
+const CommandOrder = 1

@@ -1,0 +1,43 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// ErrNoCommit means that the repository does not have a commit, as a shallow clone.
+var ErrNoCommit = errors.New("the history has no such commit")
+
+// BuildCommit builds the programs of an earlier commit into folder. It returns
+// ErrNoCommit where the history does not reach back to it.
+func BuildCommit(ctx context.Context, commit, folder string) (Binaries, error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return Binaries{}, err
+	}
+	if err := exec.CommandContext(ctx, "git", "-C", root, "cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		return Binaries{}, fmt.Errorf("%w: %s", ErrNoCommit, commit)
+	}
+	source := filepath.Join(folder, "source")
+	if err := os.MkdirAll(source, 0o700); err != nil {
+		return Binaries{}, fmt.Errorf("create folder of commit %s: %w", commit, err)
+	}
+	archive := filepath.Join(folder, "source.tar")
+	for _, arguments := range [][]string{
+		{"git", "-C", root, "archive", "-o", archive, commit},
+		{"tar", "-xf", archive, "-C", source},
+	} {
+		if output, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput(); err != nil {
+			return Binaries{}, fmt.Errorf("take commit %s out of the history: %w\n%s", commit, err, output)
+		}
+	}
+	b := Binaries{Worker: filepath.Join(folder, "worker"), CLI: filepath.Join(folder, "armature")}
+	if err := BuildProgram(ctx, source, "./worker", b.Worker); err != nil {
+		return Binaries{}, err
+	}
+	return b, BuildProgram(ctx, source, "./starter", b.CLI)
+}
