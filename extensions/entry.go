@@ -83,9 +83,9 @@ func (e Entry) validate(index int) error {
 	issue := typeIssue(e.Type)
 	switch {
 	case e.Type == "":
-		return fmt.Errorf("register extension %T: entry %d has no resource type such as %s", e.Link, index, exampleType)
+		return fmt.Errorf("register extension %s: entry %d has no resource type such as %s", typeAndLine(e.Link), index, exampleType)
 	case issue != "":
-		return fmt.Errorf("register extension %T: %s", e.Link, issue)
+		return fmt.Errorf("register extension %s: %s", typeAndLine(e.Link), issue)
 	case e.Type == AllTypes && e.aboutOneType():
 		return fmt.Errorf("register extension %T: Leaf, Serialises, InlineLists and Recreation are facts about one type, not about all", e.Link)
 	}
@@ -98,10 +98,10 @@ func (e Entry) validate(index int) error {
 		return nil
 	}
 	if _, err := linkIssues(e.Link); err != nil {
-		return fmt.Errorf("register extension %T for %s: %w", e.Link, e.Type, err)
+		return fmt.Errorf("register extension %s for %s: %w", typeAndLine(e.Link), e.Type, err)
 	}
 	if err := checkFacts(e.Link); err != nil {
-		return fmt.Errorf("register extension %T for %s: %w", e.Link, e.Type, err)
+		return fmt.Errorf("register extension %s for %s: %w", typeAndLine(e.Link), e.Type, err)
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package extensions
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 
 	"github.com/armature-io/armature/internal/nearest"
@@ -117,4 +119,23 @@ func misspeltMethods(of reflect.Type) []string {
 		}
 	}
 	return warnings
+}
+
+// typeAndLine returns the Go type of a link, with the file and line of its first method.
+func typeAndLine(link any) string {
+	name := fmt.Sprintf("%T", link)
+	of := reflect.TypeOf(link)
+	if of == nil {
+		return name
+	}
+	for _, of := range []reflect.Type{of, reflect.PointerTo(of)} {
+		for i := range of.NumMethod() {
+			at := runtime.FuncForPC(of.Method(i).Func.Pointer())
+			// A method of an embedded type, or of the value for a pointer, is generated.
+			if file, line := at.FileLine(at.Entry()); filepath.Ext(file) == ".go" {
+				return fmt.Sprintf("%s (%s:%d)", name, filepath.Base(file), line)
+			}
+		}
+	}
+	return name
 }

@@ -69,7 +69,10 @@ func (e Entry) title() string {
 	if e.Link == nil {
 		return "facts of " + e.Type
 	}
-	return fmt.Sprintf("%s for %s", nameOf(e.Link), e.Type)
+	if named, ok := e.Link.(Named); ok {
+		return named.ExtensionName() + " for " + e.Type
+	}
+	return fmt.Sprintf("extension %s for %s", typeAndLine(e.Link), e.Type)
 }
 
 // info describes the entry.

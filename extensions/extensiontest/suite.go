@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/armature-io/armature/extensions"
@@ -106,10 +107,20 @@ func is[T any](link any) bool {
 
 // Run runs the suite. The test fails if the suite has no states, or has states for
 // a point that the link does not implement. A failure has the line of the call of Run;
-// its message has the line of the link. After a call that takes too long the rest of
+// its message has the line of the link. A type or a method that is probably misspelt fails
+// it too, unless the entry has Evidence. After a call that takes too long the rest of
 // the suite is not run.
 func Run(t *testing.T, suite Suite) {
 	t.Helper()
+	registry, err := extensions.New(suite.Entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range registry.Warnings() {
+		if strings.Contains(text, "did you mean") {
+			t.Error(text)
+		}
+	}
 	tried, stopped := false, false
 	for _, part := range []struct {
 		point  point
