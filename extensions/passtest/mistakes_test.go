@@ -106,7 +106,8 @@ func (m mistake) report(t *testing.T, name string) report {
 // reportOfTest runs the author's test, which must fail unless it passes with the mistake.
 func (m mistake) reportOfTest(t *testing.T, name string, passes bool) string {
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestAuthor$", "-test.v", "-test.timeout", "60s")
-	command.Env = append(os.Environ(), mistakeVariable+"="+name)
+	// The SDK takes a busy machine for a deadlock of the workflow, unless it is debugged.
+	command.Env = append(os.Environ(), mistakeVariable+"="+name, "TEMPORAL_DEBUG=1")
 	out, err := command.CombinedOutput()
 	if _, failed := errors.AsType[*exec.ExitError](err); failed == passes {
 		t.Errorf("the author's test failed: %v, want %v\n%s", failed, !passes, out)
