@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -26,6 +27,9 @@ const (
 // watch, and commands with a name. No worker runs. The store is SQLite, which has pages of
 // 250; starter tests the counts of other stores.
 func TestLists(t *testing.T) {
+	if os.Getenv(partVariable) == "all" {
+		t.Skip("takes minutes; make bench BENCH=lists runs it")
+	}
 	binaries := requirePart(t, "lists")
 	w := harness.New(t, binaries, harness.Options{})
 	seedReady(t, w, listedCount)

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,9 @@ const (
 // for its resources, 30 ms away from Temporal, and what they send. None of them may see that
 // the server limits requests.
 func TestTerminals(t *testing.T) {
+	if os.Getenv(partVariable) == "all" {
+		t.Skip("takes minutes; make bench BENCH=terminals runs it")
+	}
 	binaries := requirePart(t, "terminals")
 	w := harness.New(t, binaries, harness.Options{
 		Simulator: armsim.Options{TimeScale: 60, MaxRequests: 100_000}, RoundTrip: stormRoundTrip,
