@@ -121,21 +121,23 @@ func (b *asoBody) placed(f field, node *types.Node, isRoot bool) (string, place)
 	return names[0], place{below: isRoot && (node == nil || node.Has("properties"))}
 }
 
-// armNames returns the names that a member may have in ARM, the most likely first.
+// armNames returns the names that a member may have in ARM, the most likely first. A member
+// whose name only ends like that of a reference, such as imageReference, keeps its name.
 func armNames(f field) []string {
-	if base, found := strings.CutSuffix(f.name, "FromConfig"); found && base != "" {
+	if base, found := strings.CutSuffix(f.name, "FromConfig"); found && base != "" && f.value.textOf("name") != "" && f.value.textOf("key") != "" {
 		return []string{base}
 	}
-	switch base, isList := strings.CutSuffix(f.name, "References"); {
-	case f.name == "reference":
+	if base, isList := strings.CutSuffix(f.name, "References"); isList && base != "" && f.value.kind == list {
+		return []string{f.name, base + "Ids", base + "s", base}
+	}
+	if f.value.kind != object || !isReference(f.name, f.value) {
+		return []string{f.name}
+	}
+	if f.name == "reference" {
 		return []string{"id"}
-	case isList && base != "":
-		return []string{base + "Ids", base + "s", base}
 	}
-	if base, found := strings.CutSuffix(f.name, "Reference"); found && base != "" {
-		return []string{base + "Id", base, base + "ResourceId", base + "Uri"}
-	}
-	return []string{f.name}
+	base := strings.TrimSuffix(f.name, "Reference")
+	return []string{base + "Id", base, base + "ResourceId", base + "Uri"}
 }
 
 // member returns the value of a member as ARM has it; nil after a fault.
