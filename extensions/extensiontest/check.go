@@ -70,7 +70,7 @@ func (r *trial) call(t *testing.T, in input) outcome {
 		t.Fatal(err)
 	}
 	client := &Client{Resources: in.resources, Lists: r.suite.Lists, Err: in.readErr}
-	resolver := &Resolver{Resources: in.resources, Err: in.readErr}
+	resolver := &Resolver{Resources: in.resources, Managed: r.suite.Managed, Err: in.readErr}
 	logged := &record{}
 	in.request.Client, in.request.Resolver, in.request.Log = client, resolver, logged.logger()
 	before, beforeOwner := fmt.Sprintf("%v", *in.request.Object), fmt.Sprintf("%v", in.request.Owner)

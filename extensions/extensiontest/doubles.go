@@ -204,12 +204,18 @@ func (r *Resolver) Resolve(_ context.Context, reference resource.Reference) (ext
 			return extensions.Resolution{}, err
 		}
 		object := &resource.Object{ID: reference.ID, APIVersion: reference.APIVersion, Observed: observed}
-		for text, managed := range r.Managed {
-			if strings.EqualFold(text, reference.ID.String()) {
-				object.Managed = &managed
-			}
-		}
+		object.Managed = managedIn(r.Managed, reference.ID)
 		return extensions.Resolution{Found: true, Object: object, Ready: object.Ready(), Managed: object.Managed}, nil
 	}
 	return extensions.Resolution{}, nil
+}
+
+// managedIn returns the Ready condition of a resource, nil for none.
+func managedIn(all map[string]resource.Managed, id resource.ID) *resource.Managed {
+	for text, managed := range all {
+		if strings.EqualFold(text, id.String()) {
+			return &managed
+		}
+	}
+	return nil
 }

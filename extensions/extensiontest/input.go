@@ -129,7 +129,9 @@ func (r *trial) of(t *testing.T, body map[string]any) input {
 	}
 	in := input{resources: maps.Clone(r.suite.Resources)}
 	in.request.Object = Object(t, r.suite.ID, desired, "")
+	in.request.Object.Labels = maps.Clone(r.suite.Labels)
 	in.request.Owner = &resource.Object{ID: r.owner(t), APIVersion: "2023-01-01", Observed: map[string]any{}}
+	in.request.Owner.Managed = managedIn(r.suite.Managed, in.request.Owner.ID)
 	switch {
 	case r.states.Of != "":
 		raw, err := json.Marshal(body)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -58,7 +57,8 @@ func (p *probed) called(ctx context.Context, resolver extensions.Resolver, clien
 		switch {
 		case o.got == nil && o.want != nil:
 			report("next was called with nil as the %s: pass on what the link received", o.name)
-		case !reflect.DeepEqual(o.got, o.want):
+		// A copy, for example a normalized one, is allowed.
+		case o.got != nil && (o.want == nil || !o.got.ID.Equal(o.want.ID) || o.got.Exists() != o.want.Exists()):
 			report("next was called with another %s than the link received: pass on what the link received", o.name)
 		}
 	}

@@ -28,6 +28,10 @@ type Suite struct {
 	// Resources are what Resolve and Get return: bodies in JSON by resource ID, for
 	// example of Recorded. Others do not exist.
 	Resources map[string]string
+	// Managed are the Ready conditions of the owner and of Resources that Armature
+	// manages, by resource ID. Labels are those of the resource.
+	Managed map[string]resource.Managed
+	Labels  map[string]string
 	// Lists are the items of a collection by "ID/collection", which Find returns.
 	Lists map[string][]string
 	// Requests is the largest number of requests to ARM in one check. Resolve is not

@@ -47,6 +47,10 @@ func (c ownerChecker) PreReconcileOwnerCheck(ctx context.Context, owner *resourc
 		return extensions.BlockReconcile("parent is " + state), nil
 	case c.bad == "no next":
 		return extensions.ProceedWithReconcile(), nil
+	case c.bad == "skip":
+		return extensions.SkipReconcile("nothing to do"), nil
+	case c.bad == "no result":
+		return extensions.PreReconcileCheckResult{}, nil
 	case c.bad == "changes" && owner != nil:
 		owner.Observed["seen"] = true
 	}
@@ -80,6 +84,10 @@ func (c preChecker) PreReconcileCheck(ctx context.Context, obj, owner *resource.
 		}
 	case "helper panics":
 		c.helper(obj)
+	case "goroutine":
+		done := make(chan struct{})
+		go func() { defer close(done); c.helper(obj) }()
+		<-done
 	case "next with nil":
 		return next(ctx, nil, owner, resolver, client, log)
 	case "next with the owner":
@@ -113,13 +121,28 @@ func (c preChecker) PreReconcileCheck(ctx context.Context, obj, owner *resource.
 	if c.bad == "peer must exist" {
 		_ = found.Object.ID
 	}
-	if state := found.Object.ProvisioningState(); strings.EqualFold(state, "Updating") && !extensions.Forced(ctx) {
-		if c.bad == "waits for nothing" {
-			return extensions.BlockReconcile("peer is updating"), nil
-		}
-		return extensions.BlockReconcile("peer is updating", extensions.WithWaitingFor(peer)), nil
+	if state := found.Object.ProvisioningState(); strings.EqualFold(state, "Updating") && (c.bad == "no force" || !extensions.Forced(ctx)) {
+		return c.block(peer)
 	}
 	return next(ctx, obj, owner, resolver, client, log)
+}
+
+// block blocks, unless it makes a mistake.
+func (c preChecker) block(peer resource.ID) (extensions.PreReconcileCheckResult, error) {
+	options := []extensions.Option{extensions.WithWaitingFor(peer)}
+	switch c.bad {
+	case "waits for nothing":
+		options = nil
+	case "two words":
+		options = append(options, extensions.WithReason("peer busy"))
+	case "severity":
+		options = append(options, extensions.WithSeverity("Fatal"))
+	case "class":
+		options = append(options, extensions.WithRetry("Sometimes"))
+	case "error":
+		return extensions.PreReconcileCheckResult{}, errors.New("peer is updating")
+	}
+	return extensions.BlockReconcile("peer is updating", options...), nil
 }
 
 func (preChecker) helper(obj *resource.Object) {
@@ -177,6 +200,8 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 			"no next":   {"next was called 0 times", "in extensiontest_test.ownerChecker.PreReconcileOwnerCheck, suite_test.go:"},
 			"changes":   {"changed its input"},
 			"swallows":  {"want the error of the next link"},
+			"skip":      {"only proceed and block are valid"},
+			"no result": {`it returned ""`},
 		},
 		"pre": {
 			"loop":                       {"did not return in 3s", "it is still at suite_test.go:", "the rest of the suite is not run"},
@@ -193,6 +218,12 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 			"request":                    {"want at most 0", "the log of the call", "peer checked"},
 			"request at the second call": {"a second call with the same input made the requests"},
 			"peer must exist":            {"resources_that_do_not_exist", "panicked"},
+			"two words":                  {`the invalid reason "peer busy"`},
+			"severity":                   {`the invalid severity "Fatal"`},
+			"class":                      {`the invalid retry class "Sometimes"`},
+			"error":                      {"got Error Warning CheckFailed", "want Block"},
+			"no force":                   {"forced", "want Proceed"},
+			"goroutine":                  {"panic: assignment to entry in nil map", "suite_test.go:"},
 			"waits for nothing":          {"with extensions.WithWaitingFor"},
 		},
 	}
@@ -218,30 +249,4 @@ func TestSuiteFindsBadLinks(t *testing.T) {
 			})
 		}
 	}
-}
-
-// waiter blocks until the resource has a key, and reads a list.
-type waiter struct{}
-
-func (waiter) PostReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
-	client extensions.ARMClient, log *slog.Logger, next extensions.PostReconcileCheckFunc,
-) (extensions.PostReconcileCheckResult, error) {
-	items, err := client.Find(ctx, obj.ID, "hosts", "2023-01-01", "", 10)
-	if err != nil {
-		return extensions.PostReconcileCheckResult{}, err
-	}
-	if key, _ := obj.StringAt("properties.key"); key == "" && len(items) < 2 {
-		return extensions.PostReconcileCheckResultFailure("it has no key yet"), nil
-	}
-	return next(ctx, obj, owner, resolver, client, log)
-}
-
-// TestAbsentBlocks holds that a check may wait until a property is set.
-func TestAbsentBlocks(t *testing.T) {
-	extensiontest.Run(t, extensiontest.Suite{
-		Entry: extensions.Entry{Type: "Contoso.Things/parents/children", Link: waiter{}},
-		ID:    childText, Requests: 1,
-		Lists: map[string][]string{childText + "/hosts": {`{"name": "h1"}`}},
-		Post:  []extensiontest.States{{Path: "properties.key", Pass: []string{"k1"}, AbsentBlocks: true, Message: "it has no key yet"}},
-	})
 }

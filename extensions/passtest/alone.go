@@ -2,20 +2,27 @@ package passtest
 
 import (
 	"context"
+	"strings"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 )
 
-// alone is a Temporal without other workflows, freezes and budgets.
-type alone struct{}
+// alone is a Temporal without freezes and budgets, in which others are managed as the
+// script states.
+type alone struct{ run *run }
 
 func (alone) Dependents(context.Context, resource.ID) (activities.Dependents, error) {
 	return activities.Dependents{}, nil
 }
 
-func (alone) Managed(context.Context, resource.ID) (activities.Managed, bool, error) {
-	return activities.Managed{}, false, nil
+func (a alone) Managed(_ context.Context, id resource.ID) (activities.Managed, bool, error) {
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	managed, known := a.run.managed[strings.ToLower(id.String())]
+	return activities.Managed{
+		ID: id, Policy: resource.PolicyManage, Ready: managed.Ready, Reason: managed.Reason, Since: managed.Since,
+	}, known, nil
 }
 
 func (alone) Delete(context.Context, resource.ID, activities.Cascade) error { return nil }

@@ -1,6 +1,8 @@
 package passtest
 
 import (
+	"strings"
+
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/armature-io/armature/resource"
@@ -9,7 +11,12 @@ import (
 
 // happen makes an event happen.
 func (r *run) happen(e Event) {
-	if e.ID != "" {
+	if e.Managed != nil {
+		r.mu.Lock()
+		r.managed[strings.ToLower(e.ID)] = *e.Managed
+		r.mu.Unlock()
+	}
+	if e.ID != "" && e.Patch != "" {
 		patch := body(r.t, e.ID, e.Patch)
 		if err := r.sim.Patch(e.ID, patch); err != nil {
 			if err := r.sim.Put(e.ID, patch); err != nil {

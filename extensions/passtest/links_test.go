@@ -28,10 +28,10 @@ func manifest(size int) string {
 
 func own(link any) extensions.Entry { return extensions.Entry{Type: thingType, Link: link} }
 
-// peerWaiter blocks while its peer is Updating.
-type peerWaiter struct{}
+// peerWaiter blocks while its peer is Updating, with a severity.
+type peerWaiter struct{ severity resource.Severity }
 
-func (peerWaiter) PreReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
+func (p peerWaiter) PreReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
 	client extensions.ARMClient, log *slog.Logger, next extensions.PreReconcileCheckFunc,
 ) (extensions.PreReconcileCheckResult, error) {
 	id, err := resource.ParseID(peer)
@@ -43,7 +43,11 @@ func (peerWaiter) PreReconcileCheck(ctx context.Context, obj, owner *resource.Ob
 		return extensions.PreReconcileCheckResult{}, err
 	}
 	if state := found.Object.ProvisioningState(); state == "Updating" && !extensions.Forced(ctx) {
-		return extensions.BlockReconcile("Peer p1 is "+state, extensions.WithWaitingFor(id)), nil
+		options := []extensions.Option{extensions.WithWaitingFor(id)}
+		if p.severity != resource.SeverityNone {
+			options = append(options, extensions.WithSeverity(p.severity))
+		}
+		return extensions.BlockReconcile("Peer p1 is "+state, options...), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }

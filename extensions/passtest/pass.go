@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,13 +72,18 @@ type run struct {
 	paused time.Duration
 	log    bytes.Buffer
 	result *Result
+	// managed are the Ready conditions of others, by ID in lower case.
+	managed map[string]resource.Managed
 }
 
 func newRun(t testing.TB, entry extensions.Entry, script Script) *run {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	r := &run{t: t, env: suite.NewTestWorkflowEnvironment(), desired: desired(t, script.Manifest)}
+	r := &run{t: t, env: suite.NewTestWorkflowEnvironment(), desired: desired(t, script.Manifest), managed: map[string]resource.Managed{}}
+	for id, managed := range script.Managed {
+		r.managed[strings.ToLower(id)] = managed
+	}
 	r.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: r.desired.ID.WorkflowID()})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r.env.SetStartTime(start)
@@ -134,9 +140,10 @@ func (r *run) register(registry *extensions.Registry) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	temporal := alone{r}
 	a := activities.New(activities.Dependencies{
 		Client: connection, Registry: registry, Log: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{ReplaceAttr: r.virtualTime})),
-		Fleet: alone{}, Waker: alone{}, Turns: alone{}, Freezer: alone{}, Budgets: alone{}, Memory: alone{}, Attempts: alone{},
+		Fleet: temporal, Waker: temporal, Turns: temporal, Freezer: temporal, Budgets: temporal, Memory: temporal, Attempts: temporal,
 		Secrets: secrets.New(secrets.Options{EnvPrefix: "ARMATURE_SECRET_", Vault: connection}),
 		Masker:  secrets.NewMasker([]byte("passtest masks 16")),
 	}, activities.Options{Clock: servertime.New(r.now), Now: r.now, HashKey: []byte("passtest"), MaxSlotWait: -1, Pause: r.pause, Observe: r.observe})

@@ -77,6 +77,9 @@ func TestPostCheckFailureRequeues(t *testing.T) {
 	if n := len(result.Bodies(thing)); n != 1 {
 		t.Errorf("%d PUTs, want 1:\n%s", n, result)
 	}
+	if !strings.Contains(result.Log, `msg="verdict of PostReconcileCheck"`) || !strings.Contains(result.Log, "The thing is not approved") {
+		t.Errorf("the log has no line of the failure:\n%s", result.Log)
+	}
 }
 
 // TestErrorStopsPUTs holds that severity Error reads once per interval and writes nothing.
@@ -87,6 +90,30 @@ func TestErrorStopsPUTs(t *testing.T) {
 	}
 	if c := result.Last().Condition; c.Severity != resource.SeverityError || c.Reason != "SizeRefused" {
 		t.Errorf("condition %+v", c)
+	}
+}
+
+// TestErrorIsWoken holds the one statement about severity Error: the checks are made again
+// once per interval, and at once when a resource changes that the block waits for, or when
+// a user requests it. Nothing is written before the check passes.
+func TestErrorIsWoken(t *testing.T) {
+	script := passtest.Script{
+		Manifest: manifest(1), Azure: map[string]string{peer: updating},
+		Events: []passtest.Event{{After: 10 * time.Minute, ID: peer, Patch: succeeded, Wakes: true}},
+	}
+	result := passtest.Run(t, own(peerWaiter{severity: resource.SeverityError}), script)
+	first := result.Passes[0]
+	if first.Phase != workflows.PhaseFailed || first.Wait < 30*time.Minute || first.Wait > time.Hour {
+		t.Errorf("after the first pass %s, wait %s, want Failed, and a pass per interval:\n%s", first.Phase, first.Wait, result)
+	}
+	if at, ready := result.ReadyAfter(); !ready || at != 10*time.Minute || len(result.Bodies(thing)) != 1 {
+		t.Errorf("Ready after %s (%v), want one PUT at the wake:\n%s", at, ready, result)
+	}
+	script.Events[0].Wakes = false
+	script.Events = append(script.Events, passtest.Event{After: 20 * time.Minute, Reconcile: true})
+	result = passtest.Run(t, own(peerWaiter{severity: resource.SeverityError}), script)
+	if at, ready := result.ReadyAfter(); !ready || at != 20*time.Minute {
+		t.Errorf("Ready after %s (%v), want at the request of a user:\n%s", at, ready, result)
 	}
 }
 
@@ -150,6 +177,21 @@ func TestForceAndDelete(t *testing.T) {
 	}
 }
 
+// TestBlockedUntilDeleted holds that a block is tried again until the resource is deleted:
+// a deletion asks no pre-check and ends it.
+func TestBlockedUntilDeleted(t *testing.T) {
+	result := passtest.Run(t, own(peerWaiter{}), passtest.Script{
+		Manifest: manifest(1), Azure: map[string]string{peer: updating, thing: `{"location": "westus2", "properties": {"size": 2}}`},
+		Events: []passtest.Event{{After: 30 * time.Minute, Delete: true}},
+	})
+	if n := len(result.Passes); n < 10 || !result.Status.Deleted || result.Last().At != 30*time.Minute {
+		t.Errorf("%d passes, the last after %s, deleted %v, want tries until the deletion:\n%s", n, result.Last().At, result.Status.Deleted, result)
+	}
+	if n := len(result.Bodies(thing)); n != 0 {
+		t.Errorf("%d PUTs, want none while it is blocked", n)
+	}
+}
+
 // TestOwner holds that the owner exists unless the script states otherwise.
 func TestOwner(t *testing.T) {
 	result := passtest.Run(t, own(stamper{}), passtest.Script{Manifest: manifest(1), For: time.Minute})
@@ -159,6 +201,21 @@ func TestOwner(t *testing.T) {
 	result = passtest.Run(t, own(stamper{}), passtest.Script{Manifest: manifest(1), For: time.Minute, OwnerAbsent: true})
 	if c := result.Last().Condition; c.Reason != resource.ReasonWaitingForOwner || len(result.Methods(thing)) != 0 {
 		t.Errorf("condition %+v, want that the owner is absent:\n%s", c, result)
+	}
+}
+
+// TestManaged holds that the Ready condition of an owner is seen, and waited for.
+func TestManaged(t *testing.T) {
+	waiting := manifest(1) + "reconcile: {waitFor: ready}\n"
+	result := passtest.Run(t, own(stamper{}), passtest.Script{
+		Manifest: waiting, Managed: map[string]resource.Managed{group: {Reason: resource.ReasonOperationInProgress}},
+		Events: []passtest.Event{{After: 5 * time.Minute, ID: group, Managed: &resource.Managed{Ready: true}, Wakes: true}},
+	})
+	if c := result.Passes[0].Condition; c.Reason != resource.ReasonWaitingForOwner {
+		t.Errorf("condition %+v, want that the owner is awaited", c)
+	}
+	if at, ready := result.ReadyAfter(); !ready || at != 5*time.Minute {
+		t.Errorf("Ready after %s (%v), want at the wake of the owner:\n%s", at, ready, result)
 	}
 }
 

@@ -122,7 +122,11 @@ func (r *Result) String() string {
 	for i, p := range r.Passes {
 		fmt.Fprintf(&b, "%s pass %d\n", text.Duration(p.At), i+1)
 		for _, v := range p.Verdicts {
-			fmt.Fprintf(&b, "  %s\n", words(v.Step, string(v.Action), string(v.Reason), v.Text()))
+			origin := ""
+			if v.Origin != "" {
+				origin = "(by " + v.Origin + ")"
+			}
+			fmt.Fprintf(&b, "  %s\n", words(v.Step, string(v.Action), string(v.Reason), v.Text(), origin))
 		}
 		for len(requests) > 0 && (i+1 == len(r.Passes) || requests[0].Time.Sub(r.Start) < r.Passes[i+1].At) {
 			q := requests[0]

@@ -21,6 +21,9 @@ type Script struct {
 	// missing groups and parents, unless OwnerAbsent is set.
 	Azure       map[string]string
 	OwnerAbsent bool
+	// Managed are the Ready conditions of others that Armature manages too, by resource
+	// ID: what Object.Managed and Resolution.Managed show, and what waitFor waits for.
+	Managed map[string]resource.Managed
 	// More are further entries of the registry, after the one under test.
 	More []extensions.Entry
 	// Events happen while the resource is managed.
@@ -40,10 +43,12 @@ type Event struct {
 	// ID is a resource that changes in Azure: Patch, a JSON merge patch, is applied to
 	// its body; a resource that does not exist is created with it.
 	ID, Patch string
+	// Managed is the new Ready condition of the resource ID, which Armature manages too.
+	Managed *resource.Managed
 	// Do changes the simulator in any other way.
 	Do func(*armsim.Simulator)
-	// Wakes is set where the resource ID is managed too: its workflow notifies the one
-	// under test of the change, if that waits for it.
+	// Wakes is set where the workflow of the resource ID notifies the one under test of
+	// the change, as it does when the other waits for it.
 	Wakes bool
 	// Apply is a new manifest of the resource.
 	Apply string
