@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/armature-io/armature/extensions"
+	"github.com/armature-io/armature/internal/regular"
 )
 
 // Set is the rules of a file or a folder. It is safe for concurrent use: a step
@@ -198,9 +199,9 @@ func readFiles(path string) ([]*file, [sha256.Size]byte, error) {
 	sum := sha256.New()
 	var files []*file
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := regular.Read(name, maxFileBytes)
 		if err != nil {
-			return nil, noDigest, fmt.Errorf("read rules: %w", err)
+			return nil, noDigest, fmt.Errorf("read rules: %s: %w", name, err)
 		}
 		fmt.Fprintf(sum, "%s %d\n", name, len(data))
 		sum.Write(data)
