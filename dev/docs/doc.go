@@ -8,7 +8,8 @@
 //     are repeated until they are). Times, ages, numbers and IDs may differ, and
 //     the page may omit lines.
 //   - A command with the comment "in another terminal" runs in the background.
-//   - A block ```yaml that begins with a comment "# name.yaml" is that file.
+//   - A block ```yaml that begins with a comment "# name.yaml" is that file, and so is a
+//     block ```go that begins with "// name.go".
 //
 // An HTML comment on the line before a block changes how it is run:
 //

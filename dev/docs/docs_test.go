@@ -29,7 +29,6 @@ var notRun = map[string][]string{
 		"it takes the services of docker compose up",
 		"it takes the Temporal CLI; dev/e2e does the same by the API",
 	},
-	"docs/extensions.md":     {"the module has no release that go could get; a test builds examples/custom-worker"},
 	"docs/temporal-cloud.md": {"it takes an account"},
 }
 

@@ -34,7 +34,7 @@ var (
 	fence      = regexp.MustCompile("^( *)```(.*)$")
 	annotation = regexp.MustCompile(`^ *<!-- (session|not run): (.+) -->$`)
 	exits      = regexp.MustCompile(`# .*\bexits (?:with )?(\d+)`)
-	fileName   = regexp.MustCompile(`^# ([\w./-]+\.ya?ml)\b`)
+	fileName   = regexp.MustCompile(`^(?:# ([\w./-]+\.ya?ml)|// ([\w./-]+\.go))\b`)
 )
 
 // background is the comment of a command that keeps running.
@@ -131,10 +131,16 @@ func complete(text string) bool {
 	return err == nil && len(output) == 0
 }
 
-// file returns the name of the file that a YAML block contains, or "".
+// file returns the name of the file that a block of YAML or Go contains, or "".
 func (b block) file() string {
-	if match := fileName.FindStringSubmatch(b.text); b.language == "yaml" && match != nil {
+	match := fileName.FindStringSubmatch(b.text)
+	switch {
+	case match == nil:
+		return ""
+	case b.language == "yaml":
 		return match[1]
+	case b.language == "go":
+		return match[2]
 	}
 	return ""
 }

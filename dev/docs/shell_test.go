@@ -83,7 +83,7 @@ func (s *shell) run(c command) (output []string, exit int) {
 	text := c.text
 	if c.background {
 		comment := strings.LastIndex(text, "#")
-		text = fmt.Sprintf("%s >>background-%d.log 2>&1 &\nrunning+=($!)", strings.TrimSpace(text[:comment]), len(s.background))
+		text = fmt.Sprintf("%s >>'%s' 2>&1 &\nrunning+=($!)", strings.TrimSpace(text[:comment]), s.backgroundLog(len(s.background)))
 		s.background = append(s.background, c)
 	}
 	// A command inherits the shell's standard input and must not read it.
@@ -110,11 +110,16 @@ func (s *shell) run(c command) (output []string, exit int) {
 	}
 }
 
+// backgroundLog returns the file with the output of a background command.
+func (s *shell) backgroundLog(i int) string {
+	return filepath.Join(s.folder, fmt.Sprintf("background-%d.log", i))
+}
+
 // backgroundOutput returns what the background commands have written.
 func (s *shell) backgroundOutput() string {
 	var b strings.Builder
 	for i, c := range s.background {
-		written, err := os.ReadFile(filepath.Join(s.folder, fmt.Sprintf("background-%d.log", i)))
+		written, err := os.ReadFile(s.backgroundLog(i))
 		if err != nil {
 			written = []byte(err.Error())
 		}
@@ -127,7 +132,7 @@ func (s *shell) backgroundOutput() string {
 func (s *shell) stillRunning() {
 	s.t.Helper()
 	for i, c := range s.background {
-		if output, exit := s.run(command{text: fmt.Sprintf("kill -0 ${running[%d]} || { cat background-%d.log; false; }", i, i)}); exit != 0 {
+		if output, exit := s.run(command{text: fmt.Sprintf("kill -0 ${running[%d]} || { cat '%s'; false; }", i, s.backgroundLog(i))}); exit != 0 {
 			s.t.Errorf("line %d: %s\nhas ended:\n%s", c.line, c.text, strings.Join(output, "\n"))
 		}
 	}

@@ -15,11 +15,11 @@ var _ extensions.PostReconciliationChecker = StorageAccount{}
 // StorageAccountType is the ARM type that the check is for.
 const StorageAccountType = "Microsoft.Storage/storageAccounts"
 
-// StorageAccount is Ready when its primary location is available. Azure reports an
-// account as created while its DNS names still propagate.
+// StorageAccount is Ready when its secondary location is available: the copy of a
+// geo-redundant account. Armature itself checks the primary location.
 type StorageAccount struct{}
 
-// PostReconcileCheck fails while statusOfPrimary is unavailable. An account without
+// PostReconcileCheck fails while statusOfSecondary is unavailable. An account without
 // that property passes.
 func (StorageAccount) PostReconcileCheck(
 	ctx context.Context,
@@ -30,8 +30,8 @@ func (StorageAccount) PostReconcileCheck(
 	log *slog.Logger,
 	next extensions.PostReconcileCheckFunc,
 ) (extensions.PostReconcileCheckResult, error) {
-	if status, _ := obj.StringAt("properties.statusOfPrimary"); status == "unavailable" {
-		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The primary location of the storage account is %s", status)), nil
+	if status, _ := obj.StringAt("properties.statusOfSecondary"); status == "unavailable" {
+		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The secondary location of the storage account is %s", status)), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }

@@ -12,8 +12,8 @@ func TestStorageAccount(t *testing.T) {
 		Entry: extensions.Entry{Type: StorageAccountType, Link: StorageAccount{}},
 		ID:    "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/s1",
 		Post: []extensiontest.States{{
-			Path: "properties.statusOfPrimary", Block: []string{"unavailable"}, Pass: []string{"available"},
-			Message: "The primary location of the storage account is %s", Exact: true,
+			Path: "properties.statusOfSecondary", Block: []string{"unavailable"}, Pass: []string{"available"},
+			Message: "The secondary location of the storage account is %s", Exact: true,
 		}},
 	})
 }
