@@ -153,3 +153,22 @@ func fatal(t *testing.T, run func(testing.TB)) (text string) {
 	run(f)
 	return ""
 }
+
+// exporter writes what it sees into its peer once the thing is Ready.
+type exporter struct{}
+
+func (exporter) PostReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver,
+	client extensions.ARMClient, log *slog.Logger, next extensions.PostReconcileCheckFunc,
+) (extensions.PostReconcileCheckResult, error) {
+	id, err := resource.ParseID(peer)
+	if err != nil {
+		return extensions.PostReconcileCheckResult{}, err
+	}
+	if _, err := client.Get(ctx, id, "2023-01-01"); err != nil {
+		body := fmt.Appendf(nil, `{"location": "westus2", "properties": {"of": %q}}`, obj.ID.Name())
+		if _, err := client.Put(ctx, id, "2023-01-01", body, arm.PutOptions{}); err != nil {
+			return extensions.PostReconcileCheckResult{}, err
+		}
+	}
+	return next(ctx, obj, owner, resolver, client, log)
+}

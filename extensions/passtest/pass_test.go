@@ -204,6 +204,19 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+// TestWritesOfLinks holds that a link's write of another resource passes the same gate as in
+// a worker, and is in the result.
+func TestWritesOfLinks(t *testing.T) {
+	result := passtest.Run(t, own(exporter{}), passtest.Script{Manifest: manifest(1), For: 10 * time.Minute})
+	bodies := result.Bodies(peer)
+	if _, ready := result.ReadyAfter(); !ready || len(bodies) != 1 {
+		t.Fatalf("%d PUTs of the peer, want 1, and Ready:\n%s\n%s", len(bodies), result, result.Log)
+	}
+	if diff := cmp.Diff(map[string]any{"location": "westus2", "properties": map[string]any{"of": "t1"}}, bodies[0]); diff != "" {
+		t.Errorf("the body (-want +got):\n%s", diff)
+	}
+}
+
 // TestManaged holds that the Ready condition of an owner is seen, and waited for.
 func TestManaged(t *testing.T) {
 	waiting := manifest(1) + "reconcile: {waitFor: ready}\n"
