@@ -56,6 +56,10 @@ test check: ATTACK_FLAGS := --without dev/e2e
 attack: ## run the attacks on the real programs, print what holds each; ATTACK=REGEXP selects, GUARDS=1 takes each guard out
 	cd dev && $(GO) run ./attack $(if $(GUARDS),--guards,$(ATTACK_FLAGS)) --run '$(ATTACK)'
 
+.PHONY: spec
+spec: ## take out what rows of docs/spec-coverage.md state, in turn, and check that the test of each row fails; SPEC=REGEXP selects
+	cd dev && $(GO) run ./attack --spec --run '$(SPEC)'
+
 .PHONY: test-webui
 test-webui: chromium ## test the Web UI with Chromium; installs it if missing
 	cd dev && CHROMIUM="$$(command -v chromium)" $(GO) test -count=1 -timeout 15m ./webui

@@ -115,3 +115,41 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 	}
 	return tests
 }
+
+// TestRemovals checks that the table of removals still fits the code and the page: each text
+// occurs once, each row exists, and each row cites the test.
+func TestRemovals(t *testing.T) {
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "spec-coverage.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed := 0
+	for _, removal := range Removals() {
+		text, err := os.ReadFile(filepath.Join(root, removal.File))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if count := strings.Count(string(text), removal.Old); count != 1 || removal.Old == removal.New {
+			t.Errorf("%s: its text occurs %d times in %s, want once; adapt the table of removals to the code", removal.Name, count, removal.File)
+		}
+		for _, statement := range removal.Rows {
+			removed++
+			_, rest, found := strings.Cut(string(page), "\n| "+statement+" |")
+			row, _, _ := strings.Cut(rest, "\n")
+			if !found || !strings.Contains(row, removal.Test.Test) {
+				t.Errorf("%s: the row %q does not exist or does not cite %s", removal.Name, statement, removal.Test.Test)
+			}
+		}
+	}
+	if removed < minRemovedRows {
+		t.Errorf("%d rows have a removal, want at least %d", removed, minRemovedRows)
+	}
+}
+
+// minRemovedRows is how many rows of the page have a removal.
+const minRemovedRows = 20
