@@ -61,7 +61,7 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	facts := passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: in.ReadSince, unrequested: in.Unrequested}
+	facts := passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: sharedSince(in.ReadSince), unrequested: in.Unrequested}
 	ctx = a.forChecks(ctx, in.Desired, facts, in.Now)
 	a.noteChanges(in.Changes)
 	defer a.bodies.Drop(in.Desired.Body, in.Observed)

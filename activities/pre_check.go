@@ -107,7 +107,7 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 }
 
 func (in PreCheckInput) facts() passFacts {
-	return passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: in.ReadSince, unrequested: in.Unrequested}
+	return passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: sharedSince(in.ReadSince), unrequested: in.Unrequested}
 }
 
 // comparesNothing reports whether a PUT would be sent for differences from a body that

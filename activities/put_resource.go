@@ -177,7 +177,7 @@ func (a *Activities) PutResource(ctx context.Context, in PutResourceInput) (PutR
 	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), p.statement())
 	requests = withUnrequested(requests, in.Correction && !in.Requested)
 	var stop *resource.Verdict
-	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, passFacts{generation: in.Generation, readSince: in.ReadSince}, nil, in.Memory); stop != nil {
+	if p.request, stop = a.requestWithBodies(requests, drift.Decode, in.Desired, passFacts{generation: in.Generation, readSince: sharedSince(in.ReadSince)}, nil, in.Memory); stop != nil {
 		return *p.stop(*stop), nil
 	}
 	p.request.HoldDrops = in.HoldDrops && !in.Force

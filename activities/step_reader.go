@@ -149,3 +149,15 @@ func (a *Activities) withAge(request extensions.Request, verdict resource.Verdic
 
 // freshReading is the age of what was read for the verdict.
 const freshReading = "read now"
+
+// maxSharedAge is how old, at the request of a user, a reading may be that lets a pass
+// continue: the resources of one command ask at different moments, and share it.
+const maxSharedAge = 2 * time.Second
+
+// sharedSince returns the time from which readings count for a pass that continues.
+func sharedSince(asked time.Time) time.Time {
+	if asked.IsZero() {
+		return asked
+	}
+	return asked.Add(-maxSharedAge)
+}

@@ -3,7 +3,7 @@ package main
 // Removals returns what is taken out of the code for rows of docs/spec-coverage.md. Each
 // row is named by its first column, and cites the test that fails without it.
 func Removals() []Guard {
-	return append(removalsOfChecks(), removalsOfTypes()...)
+	return append(append(removalsOfChecks(), removalsOfTypes()...), removalsOfPasses()...)
 }
 
 func removalsOfChecks() []Guard {
@@ -68,5 +68,30 @@ func removalsOfTypes() []Guard {
 		guard("the approval of a private endpoint", "extensions/azure/network_private_endpoint.go",
 			"if c.status == \"\" || equalFoldAny(c.status, \"Approved\") {", "if c.status == \"\" || equalFoldAny(c.status, \"Approved\", \"Pending\") {",
 			"activities TestSeed", "Manual approval, with a better message than \"not ready\"", "Private endpoint not Ready until its connection is Approved; Pending and Rejected are not"),
+	}
+}
+
+func removalsOfPasses() []Guard {
+	return []Guard{
+		guard("the end of a blocked pass", "workflows/pass.go",
+			"if last || verdict.Stops() || r.state.deleted() {", "if last || r.state.deleted() {",
+			"workflows TestPassOrder", "Owner state blocks all access: child is not even read",
+			"Block: no GET, no other operation; requeued; condition with the reason", "When blocked: no ARM operation, condition, requeue, state preserved"),
+		guard("the mark of what takes too long", "workflows/conclude.go",
+			"return s.notReadyFor(now) >= p.overdueAfter", "return s.notReadyFor(now) < 0",
+			"workflows TestOverdue", "Don't wait for ever: `overdue-after` turns it into an error that is still retried"),
+		guard("the pass of a wake", "workflows/wake.go",
+			"r.requestPass(ctx, WakeSignal,", "r.recordMessage(ctx, WakeSignal,",
+			"workflows TestWakeEndsBlock", "Beyond: a blocked resource is woken at once when the resource it waits for changes"),
+		guard("the next try of a block", "workflows/backoff.go",
+			"return max(s.jitter(wait), minimum)", "return max(0*s.jitter(wait), minimum)",
+			"workflows TestWaitBackoff", "Block: skipped for now, requeued, condition"),
+		guard("the read of the owner", "activities/check_owner.go",
+			"	default:\n		request.Owner = got.Object\n", "	default:\n		request.Owner = nil\n",
+			"activities TestCheckOwner", "Flow: owner resolved and fetched first",
+			"Owner given by ARM ID: nil in ASO; here it is read and checked like a managed one"),
+		guard("the shared reading of an owner", "activities/lookup/readings.go",
+			"return got, ok && !got.tombstone &&", "return got, false && ok && !got.tombstone &&",
+			"activities TestCheckOwnerSharesOneRead", "Avoids wasted calls and quota", "Many children share one owner: check once, benefit many times"),
 	}
 }
