@@ -16,7 +16,7 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func newReader() (*Reader, *clock) {
+func testReader() (*Reader, *clock) {
 	c := &clock{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	return New(&arm.Client{}, nil, 30*time.Second, c.now), c
 }
@@ -47,7 +47,7 @@ func (r *readings) bodies() int {
 // that no check reads.
 func TestReaderCachesOnlyRequestedResources(t *testing.T) {
 	t.Parallel()
-	r, c := newReader()
+	r, c := testReader()
 	id := testID(t, 1)
 	r.Drop(t.Context(), id, "2023-08-15") // as its PUT does
 	c.at = c.at.Add(time.Second)
@@ -59,7 +59,7 @@ func TestReaderCachesOnlyRequestedResources(t *testing.T) {
 
 func TestReadingsDropExpiredBodies(t *testing.T) {
 	t.Parallel()
-	r, c := newReader()
+	r, c := testReader()
 	owner, v := testID(t, 1), variant{apiVersion: "2023-08-15", credential: arm.CredentialDefaultName}
 	body := map[string]any{"a": "b"}
 	r.readings.put(owner, v, Reading{Object: &resource.Object{Observed: body}, at: c.at, requested: true})
@@ -80,7 +80,7 @@ func TestReadingsDropExpiredBodies(t *testing.T) {
 
 func TestReadingsAreBounded(t *testing.T) {
 	t.Parallel()
-	r, c := newReader()
+	r, c := testReader()
 	for i := range maxReadings + 10 {
 		r.readings.put(testID(t, i), variant{}, Reading{Object: &resource.Object{}, at: c.at, requested: true})
 	}
@@ -92,7 +92,7 @@ func TestReadingsAreBounded(t *testing.T) {
 // A PUT invalidates all readings, of every credential and api-version.
 func TestDropInvalidatesAllVariants(t *testing.T) {
 	t.Parallel()
-	r, c := newReader()
+	r, c := testReader()
 	id, other := testID(t, 1), variant{apiVersion: "2022-01-01", credential: "readers"}
 	r.readings.put(id, other, Reading{Object: &resource.Object{}, at: c.at, requested: true})
 	r.Drop(t.Context(), id, "2024-01-01")
@@ -103,7 +103,7 @@ func TestDropInvalidatesAllVariants(t *testing.T) {
 
 func TestChangesAreBounded(t *testing.T) {
 	t.Parallel()
-	r, c := newReader()
+	r, c := testReader()
 	for i := range 3 * maxChanges {
 		r.NoteChange(testID(t, i), c.at)
 		c.at = c.at.Add(time.Second)
@@ -115,7 +115,7 @@ func TestChangesAreBounded(t *testing.T) {
 
 func TestShouldAnnounceFreeKeepsRecentOnly(t *testing.T) {
 	t.Parallel()
-	r, c := newReader()
+	r, c := testReader()
 	first, second := r.ShouldAnnounceFree(testID(t, 1)), r.ShouldAnnounceFree(testID(t, 1))
 	c.at = c.at.Add(r.maxAge + time.Second)
 	if third := r.ShouldAnnounceFree(testID(t, 2)); !first || second || !third || len(r.announced) != 1 {
