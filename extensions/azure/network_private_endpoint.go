@@ -37,6 +37,7 @@ func (PrivateEndpoint) PostReconcileCheck(
 	refused := false
 	var approver []extensions.Option
 	for _, c := range connections(obj) {
+		// Every other state blocks: until the owner of the target approves, no traffic passes.
 		if c.status == "" || equalFoldAny(c.status, "Approved") {
 			continue
 		}

@@ -62,8 +62,10 @@ func (VirtualNetworkPeering) PostReconcileCheck(
 		}
 	}
 	switch state, _ := obj.StringAt(peeringState); {
+	// The peering of the other side does not exist.
 	case equalFoldAny(state, "Initiated"):
 		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The peering is Initiated: %s has no peering back yet; create it there", remote)), nil
+	// The other side existed and was deleted: no PUT of this side reconnects them.
 	case equalFoldAny(state, "Disconnected"):
 		return extensions.PostReconcileCheckResultFailure(fmt.Sprintf("The peering is Disconnected: %s or its peering back was deleted; recreate it there", remote)), nil
 	}

@@ -59,7 +59,9 @@ func stateChecks() []extensions.Entry {
 		{Type: CassandraDataCenterType, Link: ownerStateCheck{CassandraClusterType, states{
 			path: provisioningState, settled: []string{"Succeeded"}, message: "Owning CassandraCluster is in provisioning state %q",
 		}}},
-		// Other operations of a scale set are for the default to judge.
+		// Other operations of a scale set are for the default to judge. Deallocating comes from
+		// the specification: Azure's enum of this provisioning state does not have it, so it
+		// blocks nothing today.
 		{Type: ScaleSetInstanceType, Link: ownerStateCheck{ScaleSetType, states{
 			path: provisioningState, busy: []string{"Updating", "Deallocating", "Deleting"}, message: "Owning scale set is in provisioning state %q",
 		}}},

@@ -53,6 +53,7 @@ func (StorageAccount) PreReconcileCheck(
 		if running, _ := obj.At("properties.accountMigrationInProgress"); running == true {
 			return extensions.BlockReconcile("Storage account is being migrated to another redundancy"), nil
 		}
+		// The states of an account that is not there yet; the default judges the others.
 		if state, changing := unsettled(obj, provisioningState, "Succeeded", "Failed", "Canceled"); changing && equalFoldAny(state, "Creating", "ResolvingDNS") {
 			return extensions.BlockReconcile(fmt.Sprintf("Storage account is in provisioning state %q", state)), nil
 		}
