@@ -64,9 +64,7 @@ func (c *conversion) azapiResource(s source) {
 	if validate := s.attributes.get("schema_validation_enabled"); validate != nil && validate.kind == boolean && validate.text == "false" {
 		r.validation = "warn"
 	}
-	for _, path := range s.attributes.get("ignore_body_changes").texts() {
-		r.ignore = append(r.ignore, path)
-	}
+	r.ignore = append(r.ignore, s.attributes.get("ignore_body_changes").texts()...)
 	slices.Sort(r.ignore)
 	r.ignore = slices.Compact(r.ignore)
 	for _, path := range r.ignore {
