@@ -83,20 +83,27 @@ func readingStdin(t *testing.T) *process {
 	return p
 }
 
+// openingFIFO starts a command whose configuration of Temporal is a FIFO. No command opens
+// one that a user names, but the library that reads this file does.
 func openingFIFO(t *testing.T) *process {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "x.rules.yaml")
-	p := realCLI(t, "rules", "check", path)
+	path := filepath.Join(t.TempDir(), "temporal.toml")
+	p := realCLI(t, "get")
+	p.Env = append(p.Env, "TEMPORAL_CONFIG_FILE="+path)
 	if err := errors.Join(syscall.Mkfifo(path, 0o600), p.Start()); err != nil {
 		t.Fatal(err)
 	}
-	// This returns when the command has opened the other end.
-	writes, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
+	for begun := time.Now(); ; <-time.After(10 * time.Millisecond) {
+		// This is an error until the command has opened the other end.
+		writes, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			t.Cleanup(func() { _ = writes.Close() })
+			return p
+		}
+		if !errors.Is(err, syscall.ENXIO) || time.Since(begun) > time.Minute {
+			t.Fatal(err)
+		}
 	}
-	t.Cleanup(func() { _ = writes.Close() })
-	return p
 }
 
 func waitingForTemporal(t *testing.T) *process {

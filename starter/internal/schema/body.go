@@ -86,12 +86,11 @@ func envelope(p types.Property) bool {
 	return slices.Contains([]string{"id", "name", "type", "apiVersion"}, p.Name)
 }
 
-// value returns the schema of a value. A marker stands for texts and
-// numbers, a parameter also for booleans.
+// value returns the schema of a value. A marker stands for texts and numbers.
 func (g *generator) value(n *types.Node) object {
 	switch n.Kind {
 	case types.Boolean:
-		return object{"anyOf": []any{object{"type": "boolean"}, reference(filledName)}}
+		return object{"type": "boolean"}
 	case types.Integer:
 		return orMarker(bounded(object{"type": "number"}, n.Bounds, "minimum", "maximum"))
 	case types.Literal, types.Union:

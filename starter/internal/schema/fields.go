@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
@@ -56,14 +57,13 @@ func section() object {
 	return object{"type": "object", "properties": object{}, "additionalProperties": false}
 }
 
-// fieldOf returns the schema of one field by its kind. Markers that a manifest's
-// environment fills in stand for all but mappings and the type.
+// fieldOf returns the schema of one field by its kind. A name may be a marker that is filled
+// in by the environment; for other fields, editors would describe the markers instead.
 func fieldOf(f manifest.Field) object {
-	schema := plainField(f)
-	if f.Name == "type" || schema["type"] == "object" || schema["type"] == "array" {
-		return schema
+	if slices.Contains([]string{"name", "owner"}, f.Name) {
+		return object{"anyOf": []any{plainField(f), reference(filledName)}}
 	}
-	return object{"anyOf": []any{schema, reference(filledName)}}
+	return plainField(f)
 }
 
 func plainField(f manifest.Field) object {
@@ -76,7 +76,7 @@ func plainField(f manifest.Field) object {
 	case manifest.KindPaths, manifest.KindNames:
 		return object{"type": "array", "items": object{"type": "string"}}
 	case manifest.KindTexts:
-		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": "string"}, reference(filledName)}}}
+		return object{"type": "object", "additionalProperties": object{"type": "string"}}
 	case manifest.KindMapping:
 		return object{"type": "object"}
 	}
@@ -113,7 +113,7 @@ func marker() object {
 func filled() []any {
 	alone := func(name string, value object) object {
 		return object{
-			"title": name, "type": "object", "additionalProperties": false, "required": []string{name},
+			"type": "object", "additionalProperties": false, "required": []string{name},
 			"properties": object{name: value},
 		}
 	}
