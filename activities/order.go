@@ -6,4 +6,5 @@ package activities
 //
 //   - 1: the first read of a resource is a local activity, and a creation for which nothing
 //     waits notifies later.
-const CommandOrder = 1
+//   - 2: a run that continues as new leaves the notifications that take long to the next one.
+const CommandOrder = 2

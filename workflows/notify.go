@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"go.temporal.io/sdk/workflow"
@@ -101,12 +103,39 @@ func (r *reconciler) notifyDependents(ctx workflow.Context, in activities.WakeDe
 	if in.ID.IsZero() {
 		in.ID = r.state.Desired.ID
 	}
+	r.startNotification(ctx, in)
+}
+
+func (r *reconciler) startNotification(ctx workflow.Context, in activities.WakeDependentsInput) {
 	var a *activities.Activities
 	waking := workflow.ExecuteActivity(wakeOptions(ctx, "notify dependents of "+in.ID.Short()+": "+in.State), a.WakeDependents, in)
-	r.notifying++
+	r.notifications = append(r.notifications, &in)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		// A resource that was not notified continues at its own next try.
 		_ = waking.Get(ctx, nil)
-		r.notifying--
+		r.notifications = slices.DeleteFunc(r.notifications, func(other *activities.WakeDependentsInput) bool { return other == &in })
 	})
+}
+
+// resumeNotifications starts those that the run before had not ended.
+func (r *reconciler) resumeNotifications(ctx workflow.Context) {
+	started := r.state.Notifications
+	r.state.Notifications = nil
+	for _, in := range started {
+		r.startNotification(ctx, in)
+	}
+}
+
+// maxNotifications bounds the notifications that a run leaves to the next one: each resource
+// that is not notified continues at its own next try.
+const maxNotifications = 100
+
+// unendedNotifications returns those that the next run starts again, with the time of the
+// change that they announce.
+func (r *reconciler) unendedNotifications() []activities.WakeDependentsInput {
+	var left []activities.WakeDependentsInput
+	for _, in := range r.notifications[:min(maxNotifications, len(r.notifications))] {
+		left = append(left, *in)
+	}
+	return left
 }

@@ -6,6 +6,8 @@ const (
 	orderListed    = 1
 	orderFirstRead = 1
 	orderWakeLater = 1
+	// orderLeaveNotifications: a run leaves the notifications that take long to the next one.
+	orderLeaveNotifications = 2
 )
 
 // follow takes the order of commands that the worker of a step reported. A run never uses

@@ -25,8 +25,8 @@ type reconciler struct {
 	passSince time.Time
 	// inDeletion is set while a deletion pass runs.
 	inDeletion bool
-	// notifying counts the WakeDependents activities that run beside the loop.
-	notifying int
+	// notifications are the inputs of the WakeDependents activities that run beside the loop.
+	notifications []*activities.WakeDependentsInput
 	// cancelPoll ends the wait for an operation, nil while there is none.
 	cancelPoll func()
 	// cancelRead cancels the step that is running, nil unless it only reads; interrupted is
@@ -67,6 +67,7 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 	err := r.start(ctx)
 	if err == nil {
 		r.resumeFailed(ctx)
+		r.resumeNotifications(ctx)
 	}
 	for err == nil && r.state.Desired != nil {
 		if err = ctx.Err(); err != nil {
@@ -85,7 +86,7 @@ func (r *reconciler) run(ctx workflow.Context) (*Status, error) {
 			if err = r.awaitNewRun(ctx); err != nil {
 				break
 			}
-			if r.isIdle(ctx) {
+			if r.isIdle(ctx) || r.leavesNotifications(ctx) {
 				err = r.continueAsNew(ctx)
 				break
 			}
@@ -166,7 +167,7 @@ func (r *reconciler) finished() (bool, error) {
 
 // isIdle reports whether every handler has returned and no notification runs.
 func (r *reconciler) isIdle(ctx workflow.Context) bool {
-	return r.notifying == 0 && workflow.AllHandlersFinished(ctx)
+	return len(r.notifications) == 0 && workflow.AllHandlersFinished(ctx)
 }
 
 // awaitIdle waits until the run is idle.
@@ -185,14 +186,34 @@ func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
 // only then.
 const changePassBeforeNewRun = "pass-before-new-run"
 
+// maxNotifyingBeforeNewRun is how long a run waits for its notifications before the next
+// run starts them again. Most end within a second.
+const maxNotifyingBeforeNewRun = 10 * time.Second
+
+// leavesNotifications reports whether the next run takes over the notifications of this one.
+func (r *reconciler) leavesNotifications(ctx workflow.Context) bool {
+	return r.commandOrder >= orderLeaveNotifications && workflow.AllHandlersFinished(ctx) && !r.isUrgent(ctx)
+}
+
+// isUrgent reports whether a message has to be handled before the next run starts.
+func (r *reconciler) isUrgent(ctx workflow.Context) bool {
+	return (r.state.Forget != nil || r.state.Undo != nil || r.passDue(ctx)) &&
+		workflow.GetInfo(ctx).GetCurrentHistoryLength() < maxUrgentLengths*r.state.historyLimit()
+}
+
 // awaitNewRun waits until the run is idle, or has something to do before the next run: a
 // notification may need minutes.
 func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
-	urgent := func() bool {
-		return (r.state.Forget != nil || r.state.Undo != nil || r.passDue(ctx)) &&
-			workflow.GetInfo(ctx).GetCurrentHistoryLength() < maxUrgentLengths*r.state.historyLimit()
+	ready := func() bool { return r.isIdle(ctx) || r.isUrgent(ctx) }
+	if r.commandOrder >= orderLeaveNotifications {
+		if !ready() {
+			if _, err := workflow.AwaitWithTimeout(ctx, maxNotifyingBeforeNewRun, ready); err != nil {
+				return err
+			}
+		}
+		return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || r.isUrgent(ctx) })
 	}
-	if err := workflow.Await(ctx, func() bool { return r.isIdle(ctx) || urgent() }); err != nil {
+	if err := workflow.Await(ctx, ready); err != nil {
 		return err
 	}
 	if r.isIdle(ctx) || workflow.GetVersion(ctx, changePassBeforeNewRun, workflow.DefaultVersion, 1) != workflow.DefaultVersion {
@@ -205,6 +226,6 @@ func (r *reconciler) awaitNewRun(ctx workflow.Context) error {
 // try is an absolute time.
 func (r *reconciler) continueAsNew(ctx workflow.Context) error {
 	r.receiveWakes(ctx)
-	r.state.HistoryLimit, r.state.Listed = maxHistoryLength, true
+	r.state.HistoryLimit, r.state.Listed, r.state.Notifications = maxHistoryLength, true, r.unendedNotifications()
 	return continueAsNew(ctx, ReconcileResourceWorkflow, ReconcileResourceInput{State: r.state, Order: activities.CommandOrder})
 }

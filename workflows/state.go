@@ -44,6 +44,9 @@ type State struct {
 	// run before it decided; 0 for firstHistoryLength.
 	HistoryLimit int `json:"historyLimit,omitempty"`
 
+	// Notifications are those that the run before had not ended; set in continue-as-new only.
+	Notifications []activities.WakeDependentsInput `json:"notifications,omitempty"`
+
 	// Listed is set in runs that write their Summary into the memo, Summary the last one
 	// that was written.
 	Listed  bool     `json:"listed,omitempty"`
