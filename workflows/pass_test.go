@@ -107,6 +107,9 @@ func TestPassOrder(t *testing.T) {
 			if status.Phase != c.phase {
 				t.Errorf("phase %s, want %s (%s)", status.Phase, c.phase, c.reason)
 			}
+			if status.Condition.Ready != (c.phase == workflows.PhaseReady) {
+				t.Errorf("Ready is %t in phase %s (%s)", status.Condition.Ready, status.Phase, c.reason)
+			}
 			if status.Pass != 1 || status.Generation != 1 {
 				t.Errorf("pass %d, generation %d; want 1 and 1", status.Pass, status.Generation)
 			}
