@@ -35,7 +35,7 @@ func TestNotificationsTravel(t *testing.T) {
 		min, max time.Duration
 		left     int
 	}{
-		"leaves":       {reason: "the next run starts it again", order: 2, min: 9 * time.Second, max: 30 * time.Second, left: 1},
+		"leaves":       {reason: "the next run starts it again", order: 2, min: 2 * time.Second, max: 20 * time.Second, left: 1},
 		"order before": {reason: "a run keeps its commands", order: 1, min: time.Minute, max: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -187,8 +187,8 @@ func (r *reconciler) shouldContinueAsNew(ctx workflow.Context) bool {
 const changePassBeforeNewRun = "pass-before-new-run"
 
 // maxNotifyingBeforeNewRun is how long a run waits for its notifications before the next
-// run starts them again. Most end within a second.
-const maxNotifyingBeforeNewRun = 10 * time.Second
+// run starts them again. The second sweep of a notification comes after 5 s.
+const maxNotifyingBeforeNewRun = 3 * time.Second
 
 // leavesNotifications reports whether the next run takes over the notifications of this one.
 func (r *reconciler) leavesNotifications(ctx workflow.Context) bool {
