@@ -86,11 +86,11 @@ func (m *metrics) observeClock(clock *servertime.Clock) {
 	}))
 }
 
-// observeRules adds the number of rules in force, and whether their last reload failed. A
-// worker without rules has neither.
+// observeRules adds the number of rules in force, and whether their last reload failed; both
+// are 0 without rules.
 func (m *metrics) observeRules(state func() activities.RulesState) {
 	if state == nil {
-		return
+		state = func() activities.RulesState { return activities.RulesState{} }
 	}
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "armature_rules",
