@@ -38,7 +38,8 @@ func (s *crashScene) resetThenFailed() {
 	s.onePut(1, "")
 }
 
-// resetOperating resets the run while the operation of the PUT is in progress.
+// resetOperating resets the run while the operation of the PUT is in progress. The first read
+// is part of the task that is made again: it sees the operation, and waits for its end.
 func (s *crashScene) resetOperating() {
 	at := &atOperation{shape: armsim.ShapeAsync}
 	s.catch(at)
