@@ -78,8 +78,10 @@ func (f *Fleet) describeRun(ctx context.Context, attempt activities.Attempt) (ac
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return activities.Standing{Over: "the workflow has ended"}, nil
 	}
+	// The time of the workflow advances with each check of a task, so a task that began later
+	// is another one.
 	if started := described.GetPendingWorkflowTask().GetStartedTime(); !attempt.TaskStarted.IsZero() &&
-		(started == nil || !started.AsTime().Truncate(time.Millisecond).Equal(attempt.TaskStarted.Truncate(time.Millisecond))) {
+		(started == nil || started.AsTime().Truncate(time.Millisecond).After(attempt.TaskStarted)) {
 		return activities.Standing{Over: "the workflow task of this check is over"}, nil
 	}
 	var standing activities.Standing

@@ -47,7 +47,7 @@ func (s *crashScene) resetOperating() {
 	s.reset()
 	at.release(s)
 	s.onePut(1, "")
-	s.onePass("")
+	s.UntilPhase(crashRecovers, s.id(""), workflows.PhaseReady)
 }
 
 // reset resets the run to the workflow task that decided the PUT, and waits

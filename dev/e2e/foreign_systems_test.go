@@ -104,8 +104,10 @@ func playLinkedServers(s systems) {
 	s.Sim.Patch(b, map[string]any{"properties": map[string]any{"linkedServers": []any{map[string]any{"id": b + "/linkedServers/a"}}}})
 	s.ready(link)
 
-	// While a cache is being linked, what is in it gets no request.
+	// While a cache is being linked, what is in it gets no request. A pass may proceed on a
+	// reading from up to 2 s before its request.
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": a, "provisioningState": "Linking"}, nil)
+	<-time.After(2500 * time.Millisecond)
 	rule := s.apply("Microsoft.Cache/redis/firewallRules@2024-11-01", a, "office", `{properties: {startIP: 10.0.0.1, endIP: 10.0.0.2}}`)
 	s.waits(rule, resource.ReasonReconciliationBlocked, `is busy: properties.provisioningState is "Linking"`, 0)
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": a, "provisioningState": "Succeeded"}, nil)

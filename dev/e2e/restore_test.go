@@ -116,7 +116,11 @@ func TestRestore(t *testing.T) {
 			return strings.Contains(shown.Out+shown.Err, part), shown.String()
 		})
 	}
-	drift := r.CLI("drift")
+	var drift harness.Result
+	r.Until(30*time.Second, "drift finds a worker after the kill", func() (bool, string) {
+		drift = r.CLI("drift")
+		return drift.Code == 2, drift.String()
+	})
 	for _, part := range []string{"+ example thing " + r.deleted.name, "properties.size: \"large\" -> \"small\"", "1 in sync"} {
 		if drift.Code != 2 || !strings.Contains(drift.Out, part) {
 			t.Errorf("want exit code 2 and %q of %s", part, drift)

@@ -57,9 +57,9 @@ func Limits() map[string]Limit {
 		"requests.first.poll":      exact(2),
 		"requests.first.owner_get": exact(1),
 		// One pass in sync.
-		"requests.steady.get":       exact(1),
-		"requests.steady.put":       exact(0),
-		"requests.steady.delete":    exact(0),
+		"requests.steady.get":    exact(1),
+		"requests.steady.put":    exact(0),
+		"requests.steady.delete": exact(0),
 		// Of each of the two applies of the measurement, and of two half minutes.
 		"requests.steady.owner_get": {1, 4},
 		// All blocked passes of the measurement.
