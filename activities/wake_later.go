@@ -31,8 +31,9 @@ func (a *Activities) WakeLater(_ context.Context, in WakeDependentsInput) (WakeL
 	a.later.add(sweepInterval, func(ctx context.Context) {
 		// A workflow that the first sweep woke too early, and that still waits, does not
 		// know this time.
-		in.At = a.clock.Now()
-		a.sweepLater(ctx, in)
+		second := in
+		second.At = a.clock.Now()
+		a.sweepLater(ctx, second)
 	})
 	return WakeLaterResult{}, nil
 }

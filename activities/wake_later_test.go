@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,13 @@ import (
 
 	"github.com/armature-io/armature/resource"
 )
+
+// woken returns the changes of which the world was notified.
+func (w *world) woken() []Change {
+	w.fleet.mu.Lock()
+	defer w.fleet.mu.Unlock()
+	return slices.Clone(w.fleet.woken)
+}
 
 // In a bubble of fake time: both sweeps come by themselves, the second with a later time,
 // which a workflow that the first one woke too early does not know.
@@ -25,14 +33,14 @@ func TestWakeLater(t *testing.T) {
 		for wait, sweeps := range map[time.Duration]int{laterSweep - 1: 0} {
 			<-time.After(wait)
 			synctest.Wait()
-			if len(w.fleet.woken) != sweeps {
-				t.Errorf("%d sweeps after %s, want %d", len(w.fleet.woken), wait, sweeps)
+			if woken := w.woken(); len(woken) != sweeps {
+				t.Errorf("%d sweeps after %s, want %d", len(woken), wait, sweeps)
 			}
 		}
 		<-time.After(sweepInterval)
 		synctest.Wait()
-		if len(w.fleet.woken) != 2 || !w.fleet.woken[0].At.Equal(in.At) || !w.fleet.woken[1].At.After(in.At) || w.fleet.woken[1].State != "Ready" {
-			t.Errorf("sweeps %+v, want two, the second with a later time", w.fleet.woken)
+		if woken := w.woken(); len(woken) != 2 || !woken[0].At.Equal(in.At) || !woken[1].At.After(in.At) || woken[1].State != "Ready" {
+			t.Errorf("sweeps %+v, want two, the second with a later time", woken)
 		}
 		if len(w.acts.later.pending) != 0 {
 			t.Errorf("%d calls are left", len(w.acts.later.pending))
