@@ -28,6 +28,8 @@ type writingLink struct {
 	changeFirst func()
 	// failed keeps the error of the write.
 	failed *error
+	// block, if not "", is why the pre-check blocks after its write.
+	block string
 }
 
 const (
@@ -74,6 +76,9 @@ func (l writingLink) PreReconcileOwnerCheck(ctx context.Context, owner *resource
 func (l writingLink) PreReconcileCheck(ctx context.Context, obj, owner *resource.Object, resolver extensions.Resolver, client extensions.ARMClient, log *slog.Logger, next extensions.PreReconcileCheckFunc) (extensions.PreReconcileCheckResult, error) {
 	if err := l.write(ctx, atPreCheck, client); err != nil {
 		return extensions.PreReconcileCheckResult{}, err
+	}
+	if l.block != "" {
+		return extensions.BlockReconcile(l.block), nil
 	}
 	return next(ctx, obj, owner, resolver, client, log)
 }
@@ -196,6 +201,20 @@ func TestLinksWrite(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestBlockedLinkWritesOnce checks that a check that has written is not made again, although
+// it blocks a requested pass: the verdict names the write, and the wait is short.
+func TestBlockedLinkWritesOnce(t *testing.T) {
+	t.Parallel()
+	lw := newLinkWorld(t, atPreCheck, http.MethodPut)
+	lw.link.block = "wait for it"
+	verdict := local(lw.world, lw.acts.PreCheck, PreCheckInput{
+		Desired: lw.spec, Observed: []byte(thingBody), Generation: 3, Now: lw.now(), ReadSince: lw.now(),
+	}).Verdict
+	if n := len(lw.written()); n != 1 || verdict.Action != resource.ActionBlock || !strings.Contains(verdict.Message, "an extension sent PUT of n1") {
+		t.Errorf("%d writes, verdict %+v; want one write that the verdict names", n, verdict)
 	}
 }
 

@@ -169,9 +169,10 @@ func (m *moving) carry(ctx context.Context, result *MoveResourceResult) error {
 	}
 	checks, cancel := context.WithTimeout(ctx, lookup.Timeout)
 	defer cancel()
-	verdict := m.preCheck(checks, PreCheckInput{
+	checked, _ := m.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: m.got.Observed, Memory: m.memory.Memory, Applied: m.memory.Applied, Existed: true,
-	}).Verdict
+	}, passFacts{})
+	verdict := checked.Verdict
 	if verdict.Action == resource.ActionProceed {
 		result.Carried.Paused, result.Differences = true, verdict.Differences
 	}

@@ -137,11 +137,12 @@ func (p *planning) compare(ctx, requests context.Context) (PlanResourceResult, e
 	if err != nil {
 		return p.finish(requests, nil, resource.Fail(resource.ReasonFailed, resource.RetrySlow, err.Error()))
 	}
-	verdict := p.preCheck(checks, PreCheckInput{
+	checked, _ := p.preCheck(checks, PreCheckInput{
 		Desired: desired, Observed: got.Observed, Memory: p.memory.Memory, Applied: p.memory.Applied, Existed: p.memory.Existed,
 		ExistenceOnly: got.ExistenceOnly,
 		Moved:         got.Moved, Identity: p.memory.Identity,
-	}).Verdict
+	}, passFacts{})
+	verdict := checked.Verdict
 	if verdict.Action == resource.ActionBlock && verdict.Reason == resource.ReasonReferenceNotReady && len(p.after) > 0 {
 		// The value of a $ref is known once its resource is created.
 		verdict = resource.Proceed("values from " + nameContents(displayNames(p.after)) + " are not known before that is created")

@@ -76,22 +76,23 @@ func (a *Activities) PreCheck(ctx context.Context, in PreCheckInput) (PreCheckRe
 	ctx = a.atServerTime(withCredential(ctx, in.Desired.Credential, in.Desired.ID), in.Now)
 	ctx, cancel := context.WithTimeout(withRunID(ctx), lookup.Timeout)
 	defer cancel()
-	result := a.preCheck(a.forChecks(ctx, in.Desired, in.facts(), in.Now), in)
-	if result.Verdict.Stops() && !in.ReadSince.IsZero() {
+	facts := passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: sharedSince(in.ReadSince), unrequested: in.Unrequested}
+	result, wrote := a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in, facts)
+	if result.Verdict.Stops() && !in.ReadSince.IsZero() && !wrote {
 		// It may rest on a reading from just before the request.
-		in.ReadSince = in.ReadSince.Add(maxSharedAge)
-		result = a.preCheck(a.forChecks(ctx, in.Desired, in.facts(), in.Now), in)
+		facts.readSince = in.ReadSince
+		result, _ = a.preCheck(a.forChecks(ctx, in.Desired, facts, in.Now), in, facts)
 	}
 	a.report("PreCheck", result.Verdict)
 	return result, nil
 }
 
-// preCheck is PreCheck as part of an activity.
-func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckResult {
+// preCheck is PreCheck as part of an activity. It reports whether a link wrote.
+func (a *Activities) preCheck(ctx context.Context, in PreCheckInput, facts passFacts) (_ PreCheckResult, wrote bool) {
 	a.noteChanges(in.Changes)
-	request, stop := a.requestWithOwner(ctx, in.Desired, in.facts(), in.Observed, in.Memory)
+	request, stop := a.requestWithOwner(ctx, in.Desired, facts, in.Observed, in.Memory)
 	if stop != nil {
-		return PreCheckResult{Verdict: *stop}
+		return PreCheckResult{Verdict: *stop}, false
 	}
 	request.Force, request.BlockedFor, request.HoldDrops = in.Force, in.BlockedFor, in.HoldDrops
 	checked := readerOf(request).withWrites(a.withAge(request, a.Registry.PreCheck(ctx, request)))
@@ -108,11 +109,7 @@ func (a *Activities) preCheck(ctx context.Context, in PreCheckInput) PreCheckRes
 	}
 	turn, _ := a.Registry.FamilyHead(in.Desired.ID)
 	verdict = a.checkRefusal(ctx, reportDrift(verdict, in.Desired), in, request)
-	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}
-}
-
-func (in PreCheckInput) facts() passFacts {
-	return passFacts{generation: in.Generation, statedAt: in.StatedAt, readSince: sharedSince(in.ReadSince), unrequested: in.Unrequested}
+	return PreCheckResult{Verdict: verdict, Turn: turn, Adopt: adopt, Verify: verify && !adopt}, readerOf(request).wrote()
 }
 
 // comparesNothing reports whether a PUT would be sent for differences from a body that

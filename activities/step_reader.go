@@ -84,6 +84,13 @@ func (s *stepReader) withWrites(verdict resource.Verdict) resource.Verdict {
 	return verdict
 }
 
+// wrote reports whether a link of the step wrote.
+func (s *stepReader) wrote() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.writes) > 0
+}
+
 func (s *stepReader) note(one sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
