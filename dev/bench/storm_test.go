@@ -47,8 +47,9 @@ func TestStorm(t *testing.T) {
 	w.Sim.Reset()
 	w.StartWorker(harness.WorkerOptions{Env: []string{"ARMATURE_PUT_BUDGET=0"}})
 	begun := time.Now()
-	w.MustCLI("freeze", "--reason", "storm")
-	acknowledged := time.Since(begun)
+	freeze := w.MustCLI("freeze", "--reason", "storm")
+	confirmed := time.Since(begun)
+	t.Log(freeze)
 	reads := len(w.Sim.Requests("?method=GET"))
 	<-time.After(freezeDelay)
 	puts := len(w.Sim.Requests("?method=PUT"))
@@ -61,7 +62,8 @@ func TestStorm(t *testing.T) {
 		t.Errorf("%d PUTs were sent more than %s after the freeze was acknowledged", late, freezeDelay)
 	}
 	all := figures{
-		"storm.freeze_acknowledged_seconds": acknowledged.Seconds(),
+		"storm.freeze_acknowledged_seconds": freeze.Answered.Seconds(),
+		"storm.freeze_command_seconds":      confirmed.Seconds(),
 		"storm.reads_before_acknowledged":   float64(reads),
 		"storm.puts_until_freeze_held":      float64(puts),
 		"storm.puts_after_freeze_held":      float64(late),

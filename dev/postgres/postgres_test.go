@@ -43,6 +43,7 @@ func TestPostgres(t *testing.T) {
 		{"continue", ground.continues, false},
 		{"metrics", ground.metrics, true},
 		{"delete", ground.delete, false},
+		{"lists", ground.lists, true},
 	} {
 		ok := t.Run(part.name, func(t *testing.T) {
 			if part.kills && g.stack == nil {

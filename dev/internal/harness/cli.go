@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -33,6 +34,26 @@ type Result struct {
 	Out, Err string
 	// CPU is the processor time of the call.
 	CPU time.Duration
+	// Answered is the time from the start to the first output, 0 without output.
+	Answered time.Duration
+}
+
+// firstWrite keeps what is written, and when that began.
+type firstWrite struct {
+	bytes.Buffer
+	begun time.Time
+	after time.Duration
+}
+
+func (w *firstWrite) Write(p []byte) (int, error) {
+	if w.after == 0 {
+		w.after = time.Since(w.begun)
+	}
+	n, err := w.Buffer.Write(p)
+	if err != nil {
+		return n, fmt.Errorf("keep the output: %w", err)
+	}
+	return n, nil
 }
 
 // String returns the call and its output for messages of failed tests.
@@ -54,7 +75,8 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 	ctx, cancel := context.WithTimeout(w.T.Context(), maxDuration(args))
 	defer cancel()
 	command := exec.CommandContext(ctx, w.Binaries.CLI, args...)
-	var out, err bytes.Buffer
+	out := firstWrite{begun: time.Now()}
+	var err bytes.Buffer
 	command.Dir, command.Env = w.Folder, w.environment(env...)
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &err
 	failed := command.Start()
@@ -68,10 +90,10 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
 	}
 	if ctx.Err() != nil {
-		w.T.Fatalf("armature %s did not exit within %s\n%s%s", strings.Join(args, " "), maxDuration(args), &out, &err)
+		w.T.Fatalf("armature %s did not exit within %s\n%s%s", strings.Join(args, " "), maxDuration(args), out.String(), &err)
 	}
 	state := command.ProcessState
-	return Result{Args: args, Code: state.ExitCode(), Out: out.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime()}
+	return Result{Args: args, Code: state.ExitCode(), Out: out.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime(), Answered: out.after}
 }
 
 // MustCLI runs armature and fails the test unless the exit code is 0.
