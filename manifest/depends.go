@@ -56,10 +56,9 @@ func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Refe
 	named := l.named(text.text)
 	switch {
 	case len(named) == 0:
-		l.at(d, text.position, path, "%s%s", what, l.unknownName(text.text))
-		return resource.Reference{}, false
+		return l.resolveElsewhere(d, text, path, what)
 	case len(named) > 1:
-		l.at(d, text.position, path, "%s%q %s; write owner/name or the resource ID", what, text.text, ambiguous(named))
+		l.at(d, text.position, path, "%s%q %s; write group/name, owner/name or the resource ID", what, text.text, ambiguous(named))
 		return resource.Reference{}, false
 	}
 	id := named[0].desired.ID
@@ -68,6 +67,19 @@ func (l *loader) resolve(d *draft, text *node, path, what string) (resource.Refe
 	}
 	d.need(named[0], text.position, path)
 	return resource.Reference{ID: id, APIVersion: named[0].version}, true
+}
+
+// resolveElsewhere resolves the name of a managed resource without a manifest here.
+func (l *loader) resolveElsewhere(d *draft, text *node, path, what string) (resource.Reference, bool) {
+	m, ok := l.elsewhere(use{draft: d, name: text.text, at: text.position, path: path, what: what})
+	if !ok || !l.checkNeed(d, m.ID, text, path, what) {
+		return resource.Reference{}, false
+	}
+	if manifest := l.byID[m.ID.Key()]; manifest != nil {
+		d.need(manifest, text.position, path)
+		return resource.Reference{ID: m.ID, APIVersion: manifest.version}, true
+	}
+	return resource.Reference{ID: m.ID, APIVersion: m.version()}, true
 }
 
 func (l *loader) resolveID(d *draft, text *node, path, what string) (resource.Reference, bool) {

@@ -106,7 +106,7 @@ func TestDependsOnIssues(t *testing.T) {
 		"Ambiguous": {
 			reason: "two manifests have the name",
 			yaml:   on("[v]") + "---\n" + vnetManifest + "---\ntype: A.B/c@2020-01-01\nname: V\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:5:25: reconcile.dependsOn[0]: \"v\" is the name of 2 manifests (m.yaml:7, m.yaml:12); write owner/name or the resource ID",
+			want:   "m.yaml:5:25: reconcile.dependsOn[0]: \"v\" is the name of 2 manifests (m.yaml:7, m.yaml:12); write group/name, owner/name or the resource ID",
 		},
 		"Twice": {
 			reason: "a name and an ID of one resource are duplicates",

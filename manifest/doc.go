@@ -19,7 +19,8 @@
 //	reconcile: {policy: manage, interval: 1h, timeout: 6h, ignore: [properties.x], dependsOn: [vnet1], validation: warn}
 //	labels: {stack: prod}
 //
-// owner is the name of a manifest of the same load, a resource ID
+// owner is the name of a manifest of the same load or, with Options.Managed, of a managed
+// resource in the same resource group or with the labels of the manifest; a resource ID
 // (ID@api-version), or "/" for the tenant. For a nested type it is the ARM
 // parent; for any other type a resource group, a subscription, a management
 // group, or the scope of an extension resource (a role assignment). An ID without

@@ -36,6 +36,8 @@ type draft struct {
 	validation Validation
 	// needs are the manifests that come first: owner, references, dependsOn.
 	needs []need
+	// open are the names that are left open.
+	open Issues
 }
 
 // need is another manifest that comes first, and the position that states it.

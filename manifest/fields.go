@@ -50,7 +50,7 @@ func Fields() []Field {
 		},
 		{
 			Name: "owner", Kind: KindText,
-			Effect: "The parent or scope: the name of another manifest of the same apply, a resource ID (`ID@api-version`), or `/` for the tenant. The default is the resource group of `--resource-group` and `--subscription`. The owner is checked before every PUT: a database waits until its cluster is running.",
+			Effect: "The parent or scope: the name of another manifest of the same apply or of a [managed resource](environments.md#names-of-managed-resources), a resource ID (`ID@api-version`), or `/` for the tenant. The default is the resource group of `--resource-group` and `--subscription`. The owner is checked before every PUT: a database waits until its cluster is running.",
 		},
 		{
 			Name: "body", Kind: KindMapping, Required: true,
@@ -94,7 +94,7 @@ func Fields() []Field {
 		},
 		{
 			Name: "reconcile.dependsOn", Kind: KindNames,
-			Effect: "Resources that must be Ready first although the body does not name them. Like a `$ref`, each is a manifest of the same apply or a resource ID.",
+			Effect: "Resources that must be Ready first although the body does not name them. Like a `$ref`, each is a manifest of the same apply, a managed resource or a resource ID.",
 		},
 		{
 			Name: "reconcile.waitFor", Kind: KindChoice,

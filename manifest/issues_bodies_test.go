@@ -138,7 +138,7 @@ func TestBodyIssues(t *testing.T) {
 		"RefAmbiguous": {
 			reason: "two manifests have the name",
 			yaml:   account + "body: {a: {$ref: x}}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: x\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/routeTables@2020-11-01\nname: x\nowner: " + group + "\nbody: {}\n",
-			want:   "m.yaml:4:18: body.a: $ref: \"x\" is the name of 2 manifests (m.yaml:6, m.yaml:11); write owner/name or the resource ID",
+			want:   "m.yaml:4:18: body.a: $ref: \"x\" is the name of 2 manifests (m.yaml:6, m.yaml:11); write group/name, owner/name or the resource ID",
 		},
 		"Inline": {
 			reason: "the manifests of the network and of the subnet would overwrite each other",

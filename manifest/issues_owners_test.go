@@ -79,7 +79,7 @@ func TestOwnerIssues(t *testing.T) {
 		"AmbiguousOwner": {
 			reason: "two manifests have the name",
 			yaml:   "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: v\nowner: " + group + "\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks@2020-11-01\nname: V\nowner: " + sub + "/resourceGroups/h\nbody: {}\n---\ntype: Microsoft.Network/virtualNetworks/subnets@2020-11-01\nname: s\nowner: v\nbody: {}\n",
-			want:   "m.yaml:13:1: owner: \"v\" is the name of 2 manifests (m.yaml:1, m.yaml:6); write the resource ID",
+			want:   "m.yaml:13:1: owner: \"v\" is the name of 2 manifests (m.yaml:1, m.yaml:6); write group/name or the resource ID",
 		},
 		"SameID": {
 			reason: "two manifests would overwrite each other; IDs ignore case",

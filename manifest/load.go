@@ -27,6 +27,15 @@ type Options struct {
 	Environment string
 	// Params are values of the project's parameters, each as name=value.
 	Params []string
+	// Managed returns the managed resources with one of the names, whatever else it
+	// returns. It is called at most once, with all names that no manifest defines, and not
+	// at all where manifests define every name. Without it such a name is a fault.
+	Managed func(names []string) ([]Managed, error)
+	// Open is for Validate and Render: a name that no manifest defines is left open, with
+	// a warning.
+	Open bool
+	// Targets are names of manifests: Load returns only these, and what they need.
+	Targets []string
 }
 
 // Set is the result of Load.
@@ -37,6 +46,17 @@ type Set struct {
 	Sources map[string]Source
 	// Warnings are the issues that refuse nothing; none without Options.Validate.
 	Warnings Issues
+	// Found are the names that mean managed resources (Options.Managed), in the order of
+	// reading.
+	Found []Found
+	// Along are the resources that Options.Targets do not name and that these need, and
+	// LeftOut is the number of manifests that they need not.
+	Along   []resource.ID
+	LeftOut int
+	// Environment is the name of the chosen environment, and Environments are those that
+	// the project declares.
+	Environment  string
+	Environments []Environment
 }
 
 // Report is the result of Validate.
@@ -64,14 +84,20 @@ var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 // Load reads files, folders (recursively: *.yaml, *.yml, *.json) and "-" for stdin,
 // checks everything that needs neither ARM nor a worker, and resolves every name to
 // a resource ID. Its error is of type Issues and lists all issues of all files, of
-// which at least one is a fault.
+// which at least one is a fault, or the error of Options.Managed.
 func Load(options Options, paths ...string) (Set, error) {
+	options.Open = false
 	l, ordered := load(options, paths)
-	issues := l.issues.sorted(l.order)
-	if len(issues.Of(SeverityFault)) > 0 {
-		return Set{}, issues
+	set := Set{Sources: make(map[string]Source, len(ordered)), Found: l.found}
+	ordered = l.keepTargets(&set, ordered)
+	set.Warnings = l.issues.sorted(l.order)
+	switch {
+	case len(set.Warnings.Of(SeverityFault)) > 0:
+		return Set{}, set.Warnings
+	case l.lookupErr != nil:
+		return Set{}, l.lookupErr
 	}
-	set := Set{Sources: make(map[string]Source, len(ordered)), Warnings: issues}
+	set.Environment, set.Environments = l.options.Environment, l.environments
 	for _, d := range ordered {
 		set.Resources = append(set.Resources, d.desired)
 		set.Sources[d.desired.ID.Key()] = d.source()
@@ -126,6 +152,14 @@ type loader struct {
 	keepForeign bool
 	// locating is the chain of owners being located, for cycles.
 	locating []*draft
+	// managed are the managed resources with the names that no manifest defines, once
+	// isLookedUp; found are those that names mean.
+	managed    []Managed
+	isLookedUp bool
+	lookupErr  error
+	found      []Found
+	// environments are those of the project.
+	environments []Environment
 }
 
 // report records an issue that needs no published types.

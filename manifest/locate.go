@@ -138,12 +138,27 @@ func (l *loader) chainID(d *draft) (string, bool) {
 		owner := owners[0].desired.ID
 		return owner.String() + "/" + d.lastType() + "/" + d.segments[last], !owner.IsZero()
 	}
+	if l.options.Managed != nil && (l.options.ResourceGroup == "" || l.options.Subscription == "") {
+		owner, ok := l.ownerElsewhere(d, above, d.position("name"), "name")
+		return owner.String() + "/" + d.lastType() + "/" + d.segments[last], ok
+	}
 	id, ok := l.flagGroup(d)
 	id += "/providers/" + levels[0]
 	for i, segment := range d.segments {
 		id += "/" + levels[i+1] + "/" + segment
 	}
 	return id, ok
+}
+
+// ownerElsewhere returns the managed resource that is the owner of a draft by a name, and
+// keeps the api-version to read it.
+func (l *loader) ownerElsewhere(d *draft, name string, at position, path string) (resource.ID, bool) {
+	m, ok := l.elsewhere(use{draft: d, name: name, at: at, path: path, typ: d.parentType()})
+	if !ok {
+		return resource.ID{}, false
+	}
+	d.ownerVersion = m.version()
+	return m.ID, true
 }
 
 // flagGroup returns the ID of the resource group of the options.
@@ -170,8 +185,7 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 	}
 	owners := l.named(d.owner)
 	if len(owners) == 0 {
-		l.at(d, d.ownerAt, "owner", "%s", l.unknownName(d.owner))
-		return resource.ID{}, false
+		return l.ownerElsewhere(d, d.owner, d.ownerAt, "owner")
 	}
 	if parent := d.parentType(); parent != "" {
 		fitting := slices.DeleteFunc(slices.Clone(owners), func(o *draft) bool { return o.typ != "" && !o.isType(parent) })
@@ -182,7 +196,7 @@ func (l *loader) ownerID(d *draft) (resource.ID, bool) {
 		owners = fitting
 	}
 	if len(owners) > 1 {
-		l.at(d, d.ownerAt, "owner", "%q %s; write the resource ID", d.owner, ambiguous(owners))
+		l.at(d, d.ownerAt, "owner", "%q %s; write group/name or the resource ID", d.owner, ambiguous(owners))
 		return resource.ID{}, false
 	}
 	l.locate(owners[0])

@@ -8,15 +8,18 @@ import (
 	"github.com/armature-io/armature/internal/nearest"
 )
 
-// named returns the manifests with a name or an alias, or with a longer form of it
-// ("adx/telemetry") that follows from their ID.
+// named returns the manifests with a name or an alias, or with a longer form of it that
+// follows from their ID: the chain of names ("adx/telemetry"), also behind the resource
+// group ("rg1/adx/telemetry").
 func (l *loader) named(name string) []*draft {
 	var found []*draft
 	for _, d := range l.byName[lastName(name)] {
 		if strings.Contains(name, "/") && !slices.Contains(l.locating, d) {
 			l.locate(d)
 		}
-		if strings.EqualFold(d.name, name) || strings.EqualFold(d.alias, name) && name != "" || !d.desired.ID.IsZero() && strings.EqualFold(d.desired.ID.Short(), name) {
+		id := d.desired.ID
+		if strings.EqualFold(d.name, name) || strings.EqualFold(d.alias, name) && name != "" ||
+			!id.IsZero() && (strings.EqualFold(id.Short(), name) || strings.EqualFold(id.GroupName(), name)) {
 			found = append(found, d)
 		}
 	}
@@ -26,18 +29,22 @@ func (l *loader) named(name string) []*draft {
 // lastName returns the last segment of a name, lower-cased.
 func lastName(name string) string { return strings.ToLower(name[strings.LastIndex(name, "/")+1:]) }
 
-func (l *loader) unknownName(name string) string {
+// names returns the names and aliases of all manifests.
+func (l *loader) names() []string {
 	var names []string
 	for _, d := range l.drafts {
-		if d.name != "" {
-			names = append(names, d.name)
-		}
-		if d.alias != "" {
-			names = append(names, d.alias)
+		for _, name := range []string{d.name, d.alias} {
+			if name != "" {
+				names = append(names, name)
+			}
 		}
 	}
+	return names
+}
+
+func (l *loader) unknownName(name string) string {
 	message := fmt.Sprintf("no manifest is named %q", name)
-	if near := nearest.Match(name, names); near != "" {
+	if near := nearest.Match(name, l.names()); near != "" {
 		return message + fmt.Sprintf("; did you mean %s?", near)
 	}
 	return message + "; write a manifest's name or a resource ID"

@@ -159,7 +159,9 @@ func (p *project) read(root *node) {
 	if environments != nil {
 		for _, f := range environments.fields {
 			p.environments = append(p.environments, f.name)
-			if read := p.readEnvironment(f); f.name == p.loader.options.Environment {
+			read := p.readEnvironment(f)
+			p.loader.environments = append(p.loader.environments, read.public())
+			if f.name == p.loader.options.Environment {
 				p.chosen, chosen = read, f.value
 			}
 		}

@@ -82,7 +82,10 @@ func loaded(t *testing.T, text string) resource.Desired {
 // refusal returns the parser's issue for a field that it must refuse.
 func refusal(t *testing.T, text string) string {
 	t.Helper()
-	_, err := Load(Options{Stdin: strings.NewReader(withField(text))}, "-")
+	_, err := Load(Options{
+		Stdin:   strings.NewReader(withField(text)),
+		Managed: func([]string) ([]Managed, error) { return nil, nil },
+	}, "-")
 	var issues Issues
 	if !errors.As(err, &issues) {
 		t.Fatalf("%s is not refused", text)

@@ -31,7 +31,7 @@ The body is what a PUT sends, as ARM documents it. These mappings are replaced:
 
 | written | becomes |
 |---|---|
-| ` + "`{$ref: vnet1}`" + ` | the resource ID of a manifest of the same apply, or of the named resource ID (` + "`ID@api-version`" + ` if the api-version is not known). It is a dependency: it must be Ready first |
+| ` + "`{$ref: vnet1}`" + ` | the resource ID of a manifest of the same apply, of a [managed resource](environments.md#names-of-managed-resources) with the name, or of the named resource ID (` + "`ID@api-version`" + ` if the api-version is not known). It is a dependency: it must be Ready first |
 | ` + "`{$ref: vnet1, path: properties.x}`" + ` | the observed value at that path |
 | ` + "`{$secret: env:NAME}`" + ` | the worker's environment variable, read for the PUT only; the [allow-list](credentials.md#secrets-of-the-worker) of the resource's credential restricts the names |
 | ` + "`{$secret: file:NAME}`" + ` | a file in the folder of that allow-list (` + "`secrets.dir`" + `) |

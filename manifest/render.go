@@ -14,6 +14,8 @@ type Rendered struct {
 	// Document has the fields in the order of the file. $ref, $secret, $plain, and texts
 	// that read observed values, are still in it.
 	Document *yaml.Node
+	// Open are the names in it that no manifest defines (Options.Open).
+	Open Issues
 }
 
 // RenderedSet is the result of Render.
@@ -35,7 +37,7 @@ func Render(options Options, paths ...string) (RenderedSet, error) {
 	}
 	set := RenderedSet{ResourceGroup: l.options.ResourceGroup, Subscription: l.options.Subscription}
 	for _, d := range l.drafts {
-		set.Manifests = append(set.Manifests, Rendered{Source: d.source(), Document: d.root.yaml()})
+		set.Manifests = append(set.Manifests, Rendered{Source: d.source(), Document: d.root.yaml(), Open: d.open})
 	}
 	slices.SortStableFunc(set.Manifests, func(a, b Rendered) int {
 		if byFile := strings.Compare(a.Source.File, b.Source.File); byFile != 0 {

@@ -106,10 +106,14 @@ func (l *loader) guidParts(d *draft, list *node, path string) ([]string, bool) {
 		named := l.named(target.text)
 		switch {
 		case len(named) == 0:
-			l.at(d, target.position, path, "$guid: %s", l.unknownName(target.text))
-			return nil, false
+			m, ok := l.elsewhere(use{draft: d, name: target.text, at: target.position, path: path, what: "$guid: "})
+			if !ok {
+				return nil, false
+			}
+			parts = append(parts, m.ID.String())
+			continue
 		case len(named) > 1:
-			l.at(d, target.position, path, "$guid: %q %s; write owner/name or the resource ID", target.text, ambiguous(named))
+			l.at(d, target.position, path, "$guid: %q %s; write group/name, owner/name or the resource ID", target.text, ambiguous(named))
 			return nil, false
 		case slices.Contains(l.locating, named[0]):
 			l.at(d, target.position, path, "$guid: the name of %s follows from this one; name another resource", target.text)

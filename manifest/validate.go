@@ -36,7 +36,7 @@ const (
 
 // Rules returns all rules of issues, of this package and of types.
 func Rules() []types.Rule {
-	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker}
+	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName}
 	return append(own, types.Rules()...)
 }
 

@@ -10,71 +10,10 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/prune"
+	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
-
-// sources are the flags that name manifests.
-type sources struct {
-	files         []string
-	resourceGroup string
-	subscription  string
-	validation    validationFlag
-	environment   string
-	params        []string
-}
-
-func (s *sources) add(flags *pflag.FlagSet) {
-	flags.StringArrayVarP(&s.files, "filename", "f", nil, "manifest `file`, folder, or - for stdin (repeatable)")
-	flags.StringVar(&s.resourceGroup, "resource-group", "", "resource group of manifests without owner")
-	flags.StringVar(&s.subscription, "subscription", "", "subscription (GUID) of manifests without owner")
-	cli.AddProject(flags, &s.environment, &s.params)
-}
-
-// check returns an error for flags about manifests without -f.
-func (s *sources) check() error {
-	switch {
-	case len(s.files) > 0:
-		return nil
-	case s.resourceGroup != "":
-		return cli.BadInput("--resource-group is for manifests; add -f PATH, or omit it")
-	case s.subscription != "":
-		return cli.BadInput("--subscription is for manifests; add -f PATH, or omit it")
-	case s.environment != "" || len(s.params) > 0:
-		return cli.BadInput("--env and --param are for manifests; add -f PATH, or omit them")
-	}
-	return nil
-}
-
-// options returns how the manifests are read.
-func (s *sources) options(a *app) manifest.Options {
-	return manifest.Options{
-		ResourceGroup: s.resourceGroup, Subscription: s.subscription, Stdin: a.in, Validation: manifest.Validation(s.validation),
-		Environment: s.environment, Params: s.params,
-	}
-}
-
-// load reads the manifests. All their issues are one error.
-func (s *sources) load(a *app) (manifest.Set, error) {
-	set, err := manifest.Load(s.options(a), s.files...)
-	return set, refusal(err)
-}
-
-// loadValid reads manifests whose bodies are sent: it also checks them against the
-// published types, and prints the warnings.
-func (s *sources) loadValid(a *app) (manifest.Set, error) {
-	options := s.options(a)
-	options.Validate = true
-	set, err := manifest.Load(options, s.files...)
-	if err != nil {
-		return set, refusal(err)
-	}
-	for _, line := range issueLines(set.Warnings, "`armature validate` lists all") {
-		a.note("%s", line)
-	}
-	return set, nil
-}
 
 // applyOptions are the flags of an apply.
 type applyOptions struct {
@@ -85,7 +24,7 @@ type applyOptions struct {
 
 func (a *app) applyCommand() *cobra.Command {
 	var (
-		from     sources
+		from     source.Flags
 		how      applyOptions
 		planFile string
 	)
@@ -104,6 +43,10 @@ owners, references and dependsOn order what follows.
 With --prune -l SELECTOR it then deletes the managed resources that have the labels
 of the selector and no manifest. All manifests must have these labels.
 
+With --target NAME it applies only that manifest, and its owners and references among
+the manifests. A name that no manifest has is looked up among the managed resources: in
+the resource group of the manifest, or by all of its labels.
+
 With --plan-file FILE it applies exactly what plan --out FILE showed. It plans once
 more first, and starts nothing if anything differs by now.
 
@@ -116,21 +59,22 @@ more first, and starts nothing if anything differs by now.
 			if planFile != "" {
 				return a.applyPlan(c.Context(), c.Flags(), planFile, how)
 			}
-			if len(from.files) == 0 {
+			if len(from.Files) == 0 {
 				return cli.BadInput("apply needs -f PATH (a file, a folder, or - for stdin)")
 			}
-			if err := how.prune.Check(how.once); err != nil {
+			if err := how.prune.Check(how.once, from.HasTarget()); err != nil {
 				return err
 			}
-			set, err := from.loadValid(a)
+			set, err := from.LoadValid(c.Context(), a.loader())
 			if err != nil {
 				return err
 			}
 			return a.apply(c.Context(), set, how)
 		},
 	}
-	from.add(c.Flags())
-	from.addValidation(a, c)
+	from.Add(c.Flags())
+	from.AddTarget(c.Flags())
+	from.AddValidation(c)
 	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
 	how.wait.add(c, "wait until every resource is Ready")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")

@@ -66,9 +66,10 @@ func fixed(values ...string) completer {
 // completeNames offers the names of managed resources that are not typed yet.
 func (a *app) completeNames(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
-	for _, r := range a.completions(c) {
-		if !slices.Contains(args, r.DisplayName()) {
-			names = cli.Offer(names, r.DisplayName(), r.ID.Type())
+	records := a.completions(c)
+	for i, name := range backend.RecordNames(records) {
+		if !slices.Contains(args, name) {
+			names = cli.Offer(names, name, records[i].ID.Type())
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

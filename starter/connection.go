@@ -7,6 +7,8 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/signer"
+	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
 	historypb "go.temporal.io/api/history/v1"
 )
@@ -86,6 +88,18 @@ func (a *app) connection(ctx context.Context) (*connection, error) {
 		a.open, err = a.connect(ctx, backend.Options{Environment: a.environment, Identity: a.by, TaskQueue: a.taskQueue, WorkerTimeout: a.workerTimeout})
 	}
 	return a.open, err
+}
+
+// loader returns how commands read manifests.
+func (a *app) loader() source.Loader {
+	return source.Loader{
+		Stdin: a.in, Note: a.note,
+		Reader: func(ctx context.Context) (backend.Reader, error) { return a.connection(ctx) },
+		HasKey: func() (bool, error) {
+			key, err := signer.Load(a.signingKey, a.environment, "", a.now)
+			return key != nil, err
+		},
+	}
 }
 
 // disconnect closes the connection of the command, if it has one.

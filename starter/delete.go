@@ -11,6 +11,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
 	"github.com/armature-io/armature/starter/internal/signer"
+	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 )
@@ -35,7 +36,7 @@ func (how deleteOptions) input() workflows.DeleteInput {
 
 func (a *app) deleteCommand() *cobra.Command {
 	var (
-		from    sources
+		from    source.Flags
 		targets backend.Selection
 		how     deleteOptions
 	)
@@ -68,12 +69,12 @@ and --all need --yes.
 				return err
 			}
 			switch {
-			case len(from.files) > 0 && !targets.IsEmpty():
+			case len(from.Files) > 0 && !targets.IsEmpty():
 				return errFilesAndTargets()
-			case len(from.files) == 0 && targets.IsEmpty():
+			case len(from.Files) == 0 && targets.IsEmpty():
 				return cli.BadInput("name the resources, or choose them with -l key=value, -f PATH or --all; `armature get` lists them")
-			case len(from.files) == 0:
-				if err := from.check(); err != nil {
+			case len(from.Files) == 0:
+				if err := from.Check(); err != nil {
 					return err
 				}
 				if how.abort {
@@ -81,7 +82,7 @@ and --all need --yes.
 				}
 				return a.deleteNamed(c.Context(), targets, how)
 			}
-			set, err := from.load(a)
+			set, err := from.Load(c.Context(), a.loader())
 			if err != nil {
 				return err
 			}
@@ -91,7 +92,7 @@ and --all need --yes.
 			return a.deleteManifests(c.Context(), set.Resources, how)
 		},
 	}
-	from.add(c.Flags())
+	from.Add(c.Flags())
 	a.addSelection(c, &targets, "every managed resource")
 	c.Flags().BoolVar(&how.cascade, "cascade", false, "also delete everything in the resource, managed or not")
 	c.Flags().BoolVar(&how.endScope, "end-scope", false, "allow to delete the alias of a subscription, which cancels the subscription, and management groups")

@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/starter/internal/prune"
+	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/armature-io/armature/workflows"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -41,7 +42,7 @@ type planOptions struct {
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		from sources
+		from source.Flags
 		how  planOptions
 	)
 	c := &cobra.Command{
@@ -50,7 +51,8 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `plan asks a worker what a pass would do with each manifest: create, update (each
 path with its old and new value, and what the PUT removes), nothing, or wait for
 other resources. It sends no PUT and no DELETE, and does not touch running
-workflows. With --prune -l SELECTOR it also lists what apply --prune would delete.
+workflows. With --prune -l SELECTOR it also lists what apply --prune would delete, with
+resource IDs. With --target NAME it plans a part of the manifests, as apply does.
 With --out FILE it writes the plan for apply --plan-file: the manifests, without any
 secret. Like apply it first checks the manifests against the published resource
 types; ` + "`armature validate`" + ` does that alone. Of what a pass would create, the
@@ -70,13 +72,13 @@ of the summary the number of resources for each action.
 				switch {
 				case len(args) > 0:
 					return cli.BadInput("plan takes no arguments, found %q; pass manifests with -f PATH; see `%s --help`", args[0], c.CommandPath())
-				case len(from.files) == 0:
+				case len(from.Files) == 0:
 					return cli.BadInput("plan needs -f PATH (a file, a folder, or - for stdin)")
 				}
-				if err := how.prune.Check(false); err != nil {
+				if err := how.prune.Check(false, from.HasTarget()); err != nil {
 					return err
 				}
-				set, err := from.loadValid(a)
+				set, err := from.LoadValid(c.Context(), a.loader())
 				if err != nil {
 					return err
 				}
@@ -85,10 +87,10 @@ of the summary the number of resources for each action.
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
-	from.add(c.Flags())
-	from.addValidation(a, c)
-	c.Flags().BoolVar(&how.prune.On, "prune", false, "also show what apply --prune would delete (needs -l)")
-	c.Flags().StringVarP(&how.prune.Selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
+	from.Add(c.Flags())
+	from.AddTarget(c.Flags())
+	from.AddValidation(c)
+	how.prune.AddChoice(c.Flags(), "also show what apply --prune would delete (needs -l)")
 	a.completeFlag(c, "selector", a.completeLabels)
 	cli.AddFormat(c, &how.output)
 	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file")
@@ -147,9 +149,13 @@ func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
 
 // makePlan plans the manifests, and what a prune would delete.
 func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prune.Options) (plan.Plan, error) {
+	stale, _, err := pruning.Stale(ctx, b, set)
+	if err != nil {
+		return plan.Plan{}, err
+	}
 	results := make([]activities.PlanResourceResult, len(set.Resources))
 	run := backend.NewRunID(workflows.PlanIDPrefix)
-	err := backend.ForEach(ctx, len(results), maxParallelDryRuns, func(ctx context.Context, i int) error {
+	err = backend.ForEach(ctx, len(results), maxParallelDryRuns, func(ctx context.Context, i int) error {
 		desired := set.Resources[i]
 		var err error
 		results[i], err = b.Plan(ctx, fmt.Sprintf("%s:%d", run, i+1), activities.PlanResourceInput{
@@ -163,10 +169,9 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prun
 	case err != nil:
 		return plan.Plan{}, err
 	}
-	stale, _, err := pruning.Stale(ctx, b, set)
 	p := plan.New(set.Resources, results, stale)
 	p.NameDeletions(ctx, b)
-	return p, err
+	return p, nil
 }
 
 // planFileFlags are the flags of apply that can be combined with --plan-file.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,10 +121,11 @@ func (f *frontend) ListWorkflowExecutions(_ context.Context, in *workflowservice
 	}
 	rows := f.rows
 	if _, term, named := strings.Cut(in.GetQuery(), searchattr.ArmName+" IN ('"); named {
-		name, _, _ := strings.Cut(term, "'")
+		list, _, _ := strings.Cut(term, "')")
+		names := strings.Split(list, "', '")
 		rows = nil
 		for _, row := range f.rows {
-			if strings.HasSuffix(row.GetExecution().GetWorkflowId(), "/"+name) {
+			if id := row.GetExecution().GetWorkflowId(); slices.Contains(names, id[strings.LastIndex(id, "/")+1:]) {
 				rows = append(rows, row)
 			}
 		}

@@ -9,6 +9,10 @@ import (
 )
 
 func TestTargetNames(t *testing.T) {
+	const (
+		far   = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg9/providers/Microsoft.Kusto/clusters/far/databases/telemetry"
+		vault = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/adx/providers/Microsoft.KeyVault/vaults/keys"
+	)
 	other := group + "/providers/Microsoft.Kusto/clusters/other/databases/telemetry"
 	cases := map[string]struct {
 		reason string
@@ -16,17 +20,24 @@ func TestTargetNames(t *testing.T) {
 		want   string
 		code   int
 	}{
-		"chain":        {reason: "the chain of names is the longest name", name: "adx/telemetry", want: database},
-		"case":         {reason: "ARM's names ignore case", name: "ADX/Telemetry", want: database},
-		"last name":    {reason: "one match is enough", name: "adx", want: cluster},
-		"ambiguous":    {reason: "two databases have it: the user must choose", name: "telemetry", code: cli.ExitBadInput},
-		"resource ID":  {reason: "an ID needs no list", name: database, want: database},
-		"ID, any case": {reason: "the workflow ID follows from the lower-cased ID", name: strings.ToUpper(database[:15]) + database[15:], want: database},
+		"chain":            {reason: "the chain of names is the longest name", name: "adx/telemetry", want: database},
+		"case":             {reason: "ARM's names ignore case", name: "ADX/Telemetry", want: database},
+		"last name":        {reason: "one match is enough", name: "adx", want: cluster},
+		"ambiguous":        {reason: "two databases have it: the user must choose", name: "telemetry", code: cli.ExitBadInput},
+		"resource ID":      {reason: "an ID needs no list", name: database, want: database},
+		"group":            {reason: "the resource group and the name", name: "rg1/adx", want: cluster},
+		"group and chain":  {reason: "the longest form", name: "RG1/adx/telemetry", want: database},
+		"group, last name": {reason: "one match in the group is enough", name: "rg9/telemetry", want: far},
+		"child and group":  {reason: "adx is a cluster with a database keys, and a group with a vault keys", name: "adx/keys", code: cli.ExitBadInput},
+		"child, not group": {reason: "behind its group it is the child alone", name: "rg1/adx/keys", want: cluster + "/databases/keys"},
+		"ID, any case":     {reason: "the workflow ID follows from the lower-cased ID", name: strings.ToUpper(database[:15]) + database[15:], want: database},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := sampleWorld(t)
-			w.temporal.manage(t, other, readyStatus())
+			for _, id := range []string{other, far, vault, cluster + "/databases/keys"} {
+				w.temporal.manage(t, id, readyStatus())
+			}
 			b, err := w.connection(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -39,6 +50,24 @@ func TestTargetNames(t *testing.T) {
 				t.Errorf("%s: found %s, want %s", tc.reason, records[0].ID, tc.want)
 			}
 		})
+	}
+}
+
+// TestTargetCandidates verifies that an ambiguous name is refused with names that are not,
+// and with the IDs.
+func TestTargetCandidates(t *testing.T) {
+	const second = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg2/providers/Microsoft.Kusto/clusters/adx"
+	const twin = group + "/providers/Microsoft.Web/sites/adx"
+	w := newWorld()
+	for _, id := range []string{cluster, second, twin} {
+		w.temporal.manage(t, id, readyStatus())
+	}
+	if code := w.run("pause", "adx"); code != cli.ExitBadInput || len(w.temporal.sent) > 0 {
+		t.Errorf("exit code %d, sent %v", code, w.temporal.sent)
+	}
+	want := "find \"adx\": 3 resources have this name; use one of these names or IDs:\n  " + cluster + "\n  rg2/adx  " + second + "\n  " + twin + "\n"
+	if !strings.Contains(w.err.String(), want) {
+		t.Errorf("stderr lacks %q:\n%s", want, w.err)
 	}
 }
 

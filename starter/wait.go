@@ -14,6 +14,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/screen"
+	"github.com/armature-io/armature/starter/internal/source"
 	"github.com/spf13/cobra"
 )
 
@@ -39,7 +40,7 @@ func addTimeout(c *cobra.Command, timeout *time.Duration, help string) {
 
 func (a *app) waitCommand() *cobra.Command {
 	var (
-		from    sources
+		from    source.Flags
 		targets backend.Selection
 		target  string
 		timeout time.Duration
@@ -63,23 +64,25 @@ elsewhere each change is a line.
 			switch {
 			case g != await.Ready && g != await.Deleted:
 				return cli.CheckOneOf("for", target, []string{string(await.Ready), string(await.Deleted)})
-			case len(from.files) > 0 && !targets.IsEmpty():
+			case len(from.Files) > 0 && !targets.IsEmpty():
 				return errFilesAndTargets()
 			}
-			if err := errors.Join(from.check(), targets.Check()); err != nil {
+			if err := errors.Join(from.Check(), targets.Check()); err != nil {
 				return err
 			}
 			var set manifest.Set
-			if len(from.files) > 0 {
+			if len(from.Files) > 0 {
 				var err error
-				if set, err = from.load(a); err != nil {
+				loader := a.loader()
+				loader.HasKey = nil // nothing is sent
+				if set, err = from.Load(c.Context(), loader); err != nil {
 					return err
 				}
 			}
 			return a.waitFor(c.Context(), set.Resources, targets, g, timeout)
 		},
 	}
-	from.add(c.Flags())
+	from.Add(c.Flags())
 	a.addSelection(c, &targets, "every managed resource (the default)")
 	c.Flags().StringVar(&target, "for", string(await.Ready), "what to wait for: ready, deleted")
 	a.completeFlag(c, "for", fixed(string(await.Ready), string(await.Deleted)))

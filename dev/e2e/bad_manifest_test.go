@@ -56,9 +56,9 @@ func badManifests() map[string]badInput {
 			want:   []string{`m.yaml:1:1: type: "Microsoft.Storage/storageAccounts" has no api-version; write it like Microsoft.Storage/storageAccounts@2023-08-15`},
 		},
 		"owner that does not exist": {
-			reason: "a name that no manifest has",
+			reason: "a name that no manifest has, and no managed resource",
 			yaml:   strings.Replace(badAccount, badGroup, "nowhere", 1) + "body: {}\n",
-			want:   []string{`m.yaml:3:1: owner: no manifest is named "nowhere"; write a manifest's name or a resource ID`},
+			want:   []string{`m.yaml:3:1: owner: neither a manifest nor a managed resource is named "nowhere"; write a name or a resource ID`},
 		},
 		"reference cycle": {
 			reason: "neither can be first",

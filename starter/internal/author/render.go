@@ -24,16 +24,17 @@ func (t Terminal) renderCommand() *cobra.Command {
 its texts, and the patches, labels and credential of the environment in place. What
 Armature reads later stays as it is written: $ref, $secret, and texts with observed values.
 
-It reads files and nothing else. The output can be applied: armature render --env prod
--f stack | armature apply -f -. Manifests without owner then need --resource-group and
---subscription, which the first line of the output repeats.`,
+It reads files and nothing else; a comment names what has no manifest there and is left
+open. The output can be applied: armature render --env prod -f stack | armature apply
+-f -. Manifests without owner then need --resource-group and --subscription, which the
+first line of the output repeats.`,
 		Example: "  armature render -f stack --env prod\n  armature render -f stack --env dev --param sku=S1",
 		Args:    cli.NoArgs("pass manifests with -f PATH"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(paths) == 0 {
 				return cli.BadInput("render needs -f PATH (a file, a folder, or - for stdin)")
 			}
-			options.Stdin = c.InOrStdin()
+			options.Stdin, options.Open = c.InOrStdin(), true
 			rendered, err := manifest.Render(options, paths...)
 			if issues, ok := errors.AsType[manifest.Issues](err); ok {
 				return cli.BadInput("%w", issues.Of(manifest.SeverityFault))
@@ -61,6 +62,9 @@ func (t Terminal) printRendered(rendered manifest.RenderedSet) error {
 			text.WriteString("---\n")
 		}
 		fmt.Fprintf(&text, "# %s\n", m.Source)
+		for _, open := range m.Open {
+			fmt.Fprintf(&text, "# open: %s\n", open.Text())
+		}
 		cli.QuoteNodes(m.Document)
 		encoder := yaml.NewEncoder(&text)
 		encoder.SetIndent(2)

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/searchattr"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -41,7 +39,7 @@ func ParseSelector(selector string) ([]string, error) {
 
 // Selection chooses resources: by names, by labels, or all.
 type Selection struct {
-	// Names are names (adx, adx/telemetry) or resource IDs.
+	// Names are names (adx, adx/telemetry, rg1/adx) or resource IDs.
 	Names    []string
 	Selector string
 	// All is --all: every managed resource.
@@ -130,41 +128,6 @@ func Targets(ctx context.Context, reader Reader, s Selection) ([]Record, error) 
 	return found, nil
 }
 
-// maxNamesInQuery bounds the names in one query.
-const maxNamesInQuery = 50
-
-// candidates returns the records among which the names that are no IDs are to be found:
-// those with one of the names and those of older workflows, which have none to query. It
-// returns all managed resources if a name has no candidate, for suggestions, and for a
-// namespace that does not know ArmName yet.
-func candidates(ctx context.Context, reader Reader, names []string) ([]Record, error) {
-	var terms []string
-	for _, name := range names {
-		if !strings.HasPrefix(name, "/") {
-			terms = append(terms, workflows.NameTerm(name))
-		}
-	}
-	slices.Sort(terms)
-	terms = slices.Compact(terms)
-	if len(terms) == 0 {
-		return nil, nil
-	}
-	if len(terms) > maxNamesInQuery {
-		return Running(ctx, reader, "")
-	}
-	query := runningQuery + " AND (" + searchattr.ArmName + " IN (" + quoted(terms) + ") OR " + searchattr.ArmName + " IS NULL)"
-	records, err := reader.List(ctx, query)
-	if cli.ExitCode(err) == cli.ExitUnreachable {
-		return nil, err
-	}
-	for _, name := range names {
-		if err != nil || !strings.HasPrefix(name, "/") && len(matching(records, name)) == 0 {
-			return Running(ctx, reader, "")
-		}
-	}
-	return records, nil
-}
-
 // Running returns the records of the managed resources that a label selector
 // chooses ("" = all), sorted by name.
 func Running(ctx context.Context, reader Reader, selector string) ([]Record, error) {
@@ -216,62 +179,4 @@ func byID(ctx context.Context, reader Reader, name string) (Record, error) {
 		r.ID = id
 	}
 	return r, err
-}
-
-// byName returns the one record with a name.
-func byName(all []Record, name string) (Record, error) {
-	matches := matching(all, name)
-	switch len(matches) {
-	case 0:
-		hint := "`armature get` lists them"
-		if suggestion := suggestName(all, name); suggestion != "" {
-			hint = "did you mean " + suggestion + "? " + hint
-		}
-		if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" || ext == ".json" {
-			hint = "pass a manifest with -f; " + hint
-		}
-		return Record{}, cli.Failed("find %q: no managed resource has this name; %s; use the resource ID for one that is no longer managed (apply --once)", name, hint)
-	case 1:
-		return matches[0], nil
-	}
-	ids := make([]string, len(matches))
-	for i, r := range matches {
-		ids[i] = "\n  " + r.ID.String()
-	}
-	return Record{}, cli.BadInput("find %q: %d resources have this name; use the ID of one:%s", name, len(matches), strings.Join(ids, ""))
-}
-
-// matching returns the records with a name: by its chain of names, else by the manifest's
-// name, else by its last name.
-func matching(all []Record, name string) []Record {
-	var matches []Record
-	for _, field := range []func(Record) string{
-		Record.DisplayName,
-		func(r Record) string { return r.Name },
-		func(r Record) string { return r.ID.Name() },
-	} {
-		for _, r := range all {
-			if strings.EqualFold(field(r), name) {
-				matches = append(matches, r)
-			}
-		}
-		if len(matches) > 0 {
-			return matches
-		}
-	}
-	return nil
-}
-
-// suggestName returns the display name of the resource with the most similar name,
-// "" if no name is close enough.
-func suggestName(all []Record, name string) string {
-	displayNames := map[string]string{}
-	var names []string
-	for _, r := range all {
-		for _, candidate := range []string{r.DisplayName(), r.Name, r.ID.Name()} {
-			displayNames[candidate] = r.DisplayName()
-			names = append(names, candidate)
-		}
-	}
-	return displayNames[nearest.Match(name, names)]
 }

@@ -16,8 +16,9 @@ type Change struct {
 	ID   resource.ID `json:"id"`
 	Name string      `json:"name"`
 	activities.PlanResourceResult
-	// policy is the policy of a resource that a prune deletes.
-	policy resource.Policy
+	// policy is the policy of a resource that a prune deletes, and deletion is set for one.
+	policy   resource.Policy
+	deletion bool
 }
 
 // Plan is a whole plan: the resources of the manifests in dependency order, then the
@@ -63,7 +64,7 @@ func DependenciesIn(desired resource.Desired, set manifest.Set) []resource.ID {
 // newDeletion returns the change for a resource without a manifest. Its policy
 // decides what the deletion means.
 func newDeletion(r backend.Record) Change {
-	c := Change{ID: r.ID, Name: r.Name, policy: r.Policy}
+	c := Change{ID: r.ID, Name: r.Name, policy: r.Policy, deletion: true}
 	c.Action, c.APIVersion, c.Managed = activities.PlanDelete, r.APIVersion, true
 	switch {
 	case r.Policy.Detaches():

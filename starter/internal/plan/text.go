@@ -54,6 +54,9 @@ func (c Change) Text(ink console.Ink) string {
 	m := marks[c.Action]
 	line := m.sign + " " + cli.KindAndName(c.ID) + "  " + cli.OneLine(c.actionText())
 	fmt.Fprintf(&b, "%s\n", ink.Paint(m.color, line))
+	if c.deletion {
+		fmt.Fprintf(&b, "    %s\n", c.ID)
+	}
 	for _, d := range c.Differences {
 		fmt.Fprintf(&b, "    %s: %s -> %s  (%s)\n", text.Name(d.Path), text.Visible(d.Observed), text.Visible(d.Desired), d.Rule)
 	}

@@ -30,23 +30,36 @@ type Options struct {
 	Selector string
 	Max      int
 	Yes      bool
+	// In are the subscriptions and environments in which it may delete.
+	In []string
 }
 
 // Add adds the flags.
 func (p *Options) Add(flags *pflag.FlagSet) {
-	flags.BoolVar(&p.On, "prune", false, "delete resources with the labels of -l and no manifest (asks; needs -l)")
-	flags.StringVarP(&p.Selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
+	p.AddChoice(flags, "delete resources with the labels of -l and no manifest (asks; needs -l)")
 	flags.IntVar(&p.Max, "prune-max", defaultMax, "refuse to prune more resources than this")
 	flags.BoolVarP(&p.Yes, "yes", "y", false, "do not ask before --prune deletes")
 }
 
-// Check returns an error for flags that contradict each other.
-func (p *Options) Check(once bool) error {
+// AddChoice adds the flags that choose what a prune deletes; usage is the help of --prune.
+func (p *Options) AddChoice(flags *pflag.FlagSet, usage string) {
+	flags.BoolVar(&p.On, "prune", false, usage)
+	flags.StringVarP(&p.Selector, "selector", "l", "", "label selector of --prune: key=value,key=value (all of them)")
+	flags.StringArrayVar(&p.In, "prune-in", nil, inUsage)
+}
+
+// Check returns an error for flags that contradict each other. target is set with
+// --target.
+func (p *Options) Check(once, target bool) error {
 	switch {
+	case p.On && target:
+		return cli.BadInput("--prune and --target cannot be combined: what a target leaves out would look like it has no manifest; prune with all manifests")
 	case p.On && p.Selector == "":
 		return cli.BadInput("--prune needs -l key=value: it chooses the resources that belong to these manifests")
 	case !p.On && p.Selector != "":
 		return cli.BadInput("-l chooses what --prune may delete; add --prune, or omit -l")
+	case !p.On && len(p.In) > 0:
+		return cli.BadInput("--prune-in names where --prune may delete; add --prune, or omit it")
 	case p.On && once:
 		return cli.BadInput("--prune and --once cannot be combined: --prune compares with managed resources, and --once manages none; choose one of them")
 	case p.Max < 0:
@@ -83,7 +96,8 @@ func (p *Options) CheckLabels(set manifest.Set) error {
 }
 
 // Stale returns the managed resources with the labels and without a manifest, and those
-// of them that a prune keeps because deleting them ends a scope.
+// of them that a prune keeps because deleting them ends a scope. It is an error if the
+// labels reach over subscriptions or environments that the user did not name.
 func (p *Options) Stale(ctx context.Context, b backend.Reader, set manifest.Set) (stale, kept []backend.Record, err error) {
 	if !p.On {
 		return nil, nil, nil
@@ -102,7 +116,7 @@ func (p *Options) Stale(ctx context.Context, b backend.Reader, set manifest.Set)
 			stale = append(stale, r)
 		}
 	}
-	return stale, kept, nil
+	return stale, kept, p.checkReach(set, stale)
 }
 
 // Lines returns a line for each of at most maxLines resources that a prune

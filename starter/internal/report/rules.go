@@ -23,6 +23,7 @@ func descriptions() map[types.Rule]string {
 		manifest.WrongScope:        "The resource type does not exist under this kind of owner.",
 		manifest.InvalidName:       "The resource type does not take this name.",
 		manifest.UnknownMarker:     "The property resembles a marker of Armature.",
+		manifest.OpenName:          "The name has no manifest here; a managed resource may have it.",
 		types.UnknownProperty:      "The type does not have this property.",
 		types.MisplacedProperty:    "The property belongs one level up or down.",
 		types.LetterCase:           "The name or value is published with other letter case.",

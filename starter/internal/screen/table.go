@@ -26,15 +26,25 @@ const columnGap = "  "
 func (p Painter) WideTable(views []backend.View) string {
 	w := table.NewWriter()
 	w.AppendHeader(table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "WAITS-FOR", "POLICY", "INTERVAL", "GENERATION", "PASS", "API-VERSION", "DECIDED-BY", "MESSAGE", "ID"})
-	for _, v := range views {
+	names := names(views)
+	for i, v := range views {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
-			cli.OneLine(v.DisplayName()), v.ID.Type(), p.phase(v), cli.OneLine(string(c.Reason)), cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now),
+			cli.OneLine(names[i]), v.ID.Type(), p.phase(v), cli.OneLine(string(c.Reason)), cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now),
 			waitsFor(v), string(v.Policy), interval(v.Interval), fmt.Sprint(v.Generation), fmt.Sprint(v.Pass), v.APIVersion, cmp.Or(cli.OneLine(c.Origin), "-"),
 			cli.Cut(c.Message, 10*maxTableMessage), v.ID.String(),
 		})
 	}
 	return render(w)
+}
+
+// names returns the names of views, behind the resource group where they repeat.
+func names(views []backend.View) []string {
+	ids, displayed := make([]resource.ID, len(views)), make([]string, len(views))
+	for i, v := range views {
+		ids[i], displayed[i] = v.ID, v.DisplayName()
+	}
+	return backend.GroupNames(ids, displayed)
 }
 
 // waitsFor returns the name of the first resource that a view waits for, and the
@@ -137,10 +147,11 @@ func (p Painter) table(views []backend.View, l layout) string {
 	}
 	w.SetColumnConfigs(columns)
 	w.AppendHeader(table.Row{"NAME", "TYPE", "PHASE", "REASON", "SINCE", "NEXT-TRY", "MESSAGE"})
-	for _, v := range views {
+	names := names(views)
+	for i, v := range views {
 		c := v.CurrentCondition(p.Now)
 		w.AppendRow(table.Row{
-			cli.OneLine(v.DisplayName()), l.typeOf(v.ID), p.phase(v), cli.OneLine(string(c.Reason)),
+			cli.OneLine(names[i]), l.typeOf(v.ID), p.phase(v), cli.OneLine(string(c.Reason)),
 			cli.Ago(c.LastTransitionTime, p.Now), cli.In(v.NextAttempt(), p.Now), cli.Cut(c.Message, l.message),
 		})
 	}
