@@ -176,9 +176,11 @@ func requestMargin(remaining time.Duration) time.Duration {
 	return min(maxRequestMargin, remaining/4)
 }
 
-// withRunID sets the run ID as the correlation ID, which ARM logs with each request.
+// withRunID sets the run ID of the workflow, or of an activity without one, as the
+// correlation ID, which ARM logs with each request.
 func withRunID(ctx context.Context) context.Context {
-	return arm.WithCorrelationID(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
+	info := activity.GetInfo(ctx)
+	return arm.WithCorrelationID(ctx, cmp.Or(info.WorkflowExecution.RunID, info.ActivityRunID))
 }
 
 // report passes a verdict to Options.Observe and returns it.

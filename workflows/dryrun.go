@@ -8,7 +8,8 @@ import (
 )
 
 // The workflows of dry runs. They run beside the workflow of the resource, which they
-// only query.
+// only query. Each runs the activity of its name, which clients start without the workflow
+// where server and workers allow it: workflows are for those that do not.
 const (
 	PlanResourceWorkflow   = "PlanResource"
 	ImportResourceWorkflow = "ImportResource"
@@ -24,50 +25,76 @@ const (
 	MoveIDPrefix     = "move:"
 )
 
+// DryRunOptions returns the options of the activity of a dry run, with its workflow and
+// without it.
+func DryRunOptions(name string) workflow.ActivityOptions {
+	if name == DiagnoseWorkflow {
+		// One attempt: the user wants to see a failure now rather than a success later.
+		return workflow.ActivityOptions{StartToCloseTimeout: requestTimeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}}
+	}
+	return retriedOptions(requestTimeout, planTimeout)
+}
+
+func dryRunContext(ctx workflow.Context, name, summary string) workflow.Context {
+	options := DryRunOptions(name)
+	options.Priority, options.Summary = workflow.GetActivityOptions(ctx).Priority, summarize(summary)
+	return workflow.WithActivityOptions(ctx, options)
+}
+
 // PlanResource returns what a pass would do to one resource. It fails only when the run
 // is canceled.
 func PlanResource(ctx workflow.Context, in activities.PlanResourceInput) (activities.PlanResourceResult, error) {
 	var a *activities.Activities
-	result, err := execute(planOptions(ctx, "plan "+nameAndVersion(in.Desired)), a.PlanResource, in)
+	result, err := execute(dryRunContext(ctx, PlanResourceWorkflow, "plan "+nameAndVersion(in.Desired)), a.PlanResource, in)
 	if err != nil && ctx.Err() == nil {
-		verdict := verdictOf(resource.Verdict{}, err)
-		return activities.PlanResourceResult{
-			Action: activities.PlanError, Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Message,
-			APIVersion: in.Desired.APIVersion,
-		}, nil
+		return PlanFailed(in, err), nil
 	}
 	return result, err
+}
+
+// PlanFailed returns the plan of a resource whose activity ended with an error.
+func PlanFailed(in activities.PlanResourceInput, err error) activities.PlanResourceResult {
+	verdict := verdictOf(resource.Verdict{}, err)
+	return activities.PlanResourceResult{
+		Action: activities.PlanError, Reason: verdict.Reason, Severity: verdict.Severity, Message: verdict.Message,
+		APIVersion: in.Desired.APIVersion,
+	}
 }
 
 // ImportResource reads one resource and returns what its manifest would contain. It
 // fails only when the run is canceled.
 func ImportResource(ctx workflow.Context, in activities.ImportResourceInput) (activities.ImportResourceResult, error) {
 	var a *activities.Activities
-	result, err := execute(planOptions(ctx, "import "+in.ID.Short()), a.ImportResource, in)
+	result, err := execute(dryRunContext(ctx, ImportResourceWorkflow, "import "+in.ID.Short()), a.ImportResource, in)
 	if err != nil && ctx.Err() == nil {
-		return activities.ImportResourceResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}, nil
+		return ImportFailed(in, err), nil
 	}
 	return result, err
+}
+
+// ImportFailed returns the import of a resource whose activity ended with an error.
+func ImportFailed(in activities.ImportResourceInput, err error) activities.ImportResourceResult {
+	return activities.ImportResourceResult{ID: in.ID, Verdict: verdictOf(resource.Verdict{}, err)}
 }
 
 // MoveResource proves that a resource was moved and returns what its new workflow takes
 // over. It fails only when the run is canceled.
 func MoveResource(ctx workflow.Context, in activities.MoveResourceInput) (activities.MoveResourceResult, error) {
 	var a *activities.Activities
-	result, err := execute(planOptions(ctx, "prove the move of "+in.Old.Short()), a.MoveResource, in)
+	result, err := execute(dryRunContext(ctx, MoveResourceWorkflow, "prove the move of "+in.Old.Short()), a.MoveResource, in)
 	if err != nil && ctx.Err() == nil {
-		return activities.MoveResourceResult{Verdict: verdictOf(resource.Verdict{}, err)}, nil
+		return MoveFailed(err), nil
 	}
 	return result, err
 }
 
-// Diagnose checks what one worker needs. It makes one attempt, because the user wants to
-// see a failure now rather than a success later.
+// MoveFailed returns the proof of a move whose activity ended with an error.
+func MoveFailed(err error) activities.MoveResourceResult {
+	return activities.MoveResourceResult{Verdict: verdictOf(resource.Verdict{}, err)}
+}
+
+// Diagnose checks what one worker needs.
 func Diagnose(ctx workflow.Context, in activities.DiagnoseInput) (activities.DiagnoseResult, error) {
 	var a *activities.Activities
-	return execute(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: requestTimeout,
-		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:             "check credentials, ARM and clock",
-	}), a.Diagnose, in)
+	return execute(dryRunContext(ctx, DiagnoseWorkflow, "check credentials, ARM and clock"), a.Diagnose, in)
 }

@@ -81,24 +81,23 @@ func wakeOptions(ctx workflow.Context, summary string) workflow.Context {
 	return activityOptions(ctx, summary, 0, wakeTimeout)
 }
 
-// planOptions returns the context for an activity of a dry run.
-func planOptions(ctx workflow.Context, summary string) workflow.Context {
-	return activityOptions(ctx, summary, requestTimeout, planTimeout)
-}
-
 // activityOptions returns the context for an activity with a timeout for each attempt, 0
 // for none, and one for all attempts together. The number of attempts has no limit: the
 // activities count their failures and give up by themselves, and each of their errors
 // carries its own delay. The retry policy only matters after a worker died.
 func activityOptions(ctx workflow.Context, summary string, attempt, total time.Duration) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	options := retriedOptions(attempt, total)
+	options.Priority, options.Summary = workflow.GetActivityOptions(ctx).Priority, summarize(summary)
+	return workflow.WithActivityOptions(ctx, options)
+}
+
+func retriedOptions(attempt, total time.Duration) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
 		StartToCloseTimeout:    attempt,
 		ScheduleToCloseTimeout: total,
 		HeartbeatTimeout:       heartbeatTimeout,
-		Priority:               workflow.GetActivityOptions(ctx).Priority,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second},
-		Summary:                summarize(summary),
-	})
+	}
 }
 
 // execute runs an activity and returns its result.

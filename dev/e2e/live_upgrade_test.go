@@ -114,6 +114,7 @@ func playReplacedWorker(t *testing.T, old harness.Binaries) {
 	u.UntilPhase(60*time.Second, newer[0], workflows.PhaseReady)
 	u.UntilWoken(newer[0])
 	u.Record(newer[0], "created-newer-starter")
+	u.MustCLI("plan", "-f", u.Write("newer-cli.yaml", thing{group: "live", name: "newer-cli", interval: "1h"}.manifest("small")))
 	first.Kill()
 
 	second := u.StartWorker(harness.WorkerOptions{})

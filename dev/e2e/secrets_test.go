@@ -29,6 +29,8 @@ const (
 	plantedBody  = "planted-body-92"
 	plantedName  = "planted-name-93"
 	plantedError = "planted-error-94"
+	// plantedPlan names a resource that is planned and never applied.
+	plantedPlan = "planted-plan-95"
 )
 
 // bearer is the form of a token.
@@ -65,6 +67,9 @@ func TestSecrets(t *testing.T) {
 		s.run("describe", name)
 	}
 	s.run("wait", "-l", "stack=demo", "--timeout", "10s")
+	s.runWith(2, "plan", "-f", s.Write("plan.yaml", secretManifest(plantedPlan, "small")+"---\n"+secretManifest("drifting", "large")))
+	s.run("import", subscription+"/resourceGroups/armature-demo/providers/Microsoft.DBforPostgreSQL/flexibleServers/armature-demo-postgres")
+	s.run("doctor", s.id("drifting"))
 	s.run("delete", "--yes", "--wait", "--timeout", "60s", plantedName)
 	s.search()
 }
@@ -147,7 +152,16 @@ labels: {planted: %s}
 // run calls the CLI and keeps its output for the search.
 func (s *secretsScene) run(args ...string) {
 	s.T.Helper()
-	result := s.MustCLI(args...)
+	s.runWith(0, args...)
+}
+
+// runWith is run of a call that exits with a code.
+func (s *secretsScene) runWith(code int, args ...string) {
+	s.T.Helper()
+	result := s.CLI(args...)
+	if result.Code != code {
+		s.T.Fatalf("want exit code %d of %s", code, result)
+	}
 	s.output = append(s.output, result.Out, result.Err)
 }
 
@@ -158,7 +172,7 @@ func (s *secretsScene) search() {
 		"Temporal": strings.Join(s.Texts(), "\n"), "the worker's log": s.worker.Log(), "the CLI's output": strings.Join(s.output, "\n"),
 	}
 	for place, planted := range map[string][]string{
-		"Temporal":         {plantedLabel, plantedBody, plantedName, plantedError, "properties.size", `"large"`},
+		"Temporal":         {plantedLabel, plantedBody, plantedName, plantedError, plantedPlan, "properties.size", `"large"`},
 		"the worker's log": {plantedName, plantedError, `"level":"DEBUG"`},
 		"the CLI's output": {plantedLabel, plantedName, plantedError, "properties.size"},
 	} {

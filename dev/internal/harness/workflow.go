@@ -98,7 +98,7 @@ func (w *World) HistoryLines(id string) string {
 func (w *World) AllHistoryLines(id string) string {
 	w.T.Helper()
 	var all []string
-	for _, execution := range w.executions() {
+	for _, execution := range w.executions("") {
 		if execution.GetWorkflowId() != w.WorkflowID(id) {
 			continue
 		}
@@ -115,12 +115,13 @@ func (w *World) AllHistoryLines(id string) string {
 	return strings.Join(all, "\n")
 }
 
-// Texts returns every text that Temporal stores of the world's workflows, decoded:
-// histories of all runs, descriptions, memos and search attributes.
+// Texts returns every text that Temporal stores of the world's workflows and of activities
+// without a workflow, decoded: histories of all runs, descriptions, memos, search
+// attributes, inputs, results and failures.
 func (w *World) Texts() []string {
 	w.T.Helper()
 	var texts []string
-	for _, execution := range w.executions() {
+	for _, execution := range w.executions("") {
 		history, err := histories.Fetch(w.T.Context(), w.Client, execution.GetWorkflowId(), execution.GetRunId())
 		if err != nil {
 			w.T.Fatal(err)
@@ -131,6 +132,9 @@ func (w *World) Texts() []string {
 			w.T.Fatal(err)
 		}
 		texts = append(texts, w.texts(description)...)
+	}
+	for _, described := range w.StandaloneActivities() {
+		texts = append(texts, w.texts(described)...)
 	}
 	return texts
 }
@@ -144,11 +148,11 @@ func (w *World) texts(message proto.Message) []string {
 	return texts
 }
 
-// executions returns all runs in visibility.
-func (w *World) executions() []*commonpb.WorkflowExecution {
+// executions returns all runs in visibility that match a query; "" is all.
+func (w *World) executions(query string) []*commonpb.WorkflowExecution {
 	w.T.Helper()
 	var executions []*commonpb.WorkflowExecution
-	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporaldev.Namespace}
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporaldev.Namespace, Query: query}
 	for {
 		page, err := w.Client.ListWorkflow(w.T.Context(), request)
 		if err != nil {

@@ -38,8 +38,9 @@ type Options struct {
 	TLS bool
 	// NoSearchAttributes registers no search attributes, for tests of setup.
 	NoSearchAttributes bool
-	// ContinueAsNewAfter configures temporaldev.
-	ContinueAsNewAfter int
+	// ContinueAsNewAfter and NoStandaloneActivities configure temporaldev.
+	ContinueAsNewAfter     int
+	NoStandaloneActivities bool
 	// Temporal is host:port of a running server that has the search attributes; ""
 	// starts one.
 	Temporal string
@@ -94,7 +95,9 @@ func New(t testing.TB, binaries Binaries, options Options) *World {
 // startTemporal starts a Temporal server that stops with the test.
 func (w *World) startTemporal(options Options) {
 	w.T.Helper()
-	set := temporaldev.Options{SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter}
+	set := temporaldev.Options{
+		SearchAttributes: workflows.SearchAttributes(), ContinueAsNewAfter: options.ContinueAsNewAfter, NoStandaloneActivities: options.NoStandaloneActivities,
+	}
 	if options.NoSearchAttributes {
 		set.SearchAttributes = nil
 	}

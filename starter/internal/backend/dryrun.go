@@ -3,12 +3,14 @@ package backend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/uuid"
@@ -16,7 +18,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Timeouts of workflows that change nothing.
+// Timeouts of runs that change nothing.
 const (
 	// dryRunTimeout is longer than a dry run waits for ARM.
 	dryRunTimeout = 5 * time.Minute
@@ -24,52 +26,96 @@ const (
 	diagnoseTimeout = time.Minute
 )
 
-// NewRunID returns the beginning of the workflow IDs of one run of a command: a prefix
-// and 16 random hexadecimal digits.
+// dryRun is one run of an activity that changes nothing, with its workflow or without it.
+type dryRun struct {
+	// name is the name of both, id the ID of either.
+	name, id, summary string
+	// timeout bounds the run; 0 means dryRunTimeout.
+	timeout time.Duration
+	in      any
+	// failed takes the error of an activity as a result, as its workflow does; nil where it
+	// is an error for the user, too.
+	failed func(error)
+}
+
+// NewRunID returns the beginning of the IDs of one run of a command: a prefix and 16 random
+// hexadecimal digits.
 func NewRunID(prefix string) string { return fmt.Sprintf("%s%016x", prefix, rand.Uint64()) }
 
-// Plan runs a PlanResource workflow and returns its result.
-func (c *Client) Plan(ctx context.Context, workflowID string, in activities.PlanResourceInput) (result activities.PlanResourceResult, err error) {
-	err = c.dryRun(ctx, client.StartWorkflowOptions{
-		ID: workflowID, StaticSummary: text.CutBytes("plan of "+in.Desired.ID.Type()+" "+in.Desired.ID.Short(), maxSummaryBytes),
-	}, workflows.PlanResourceWorkflow, in, &result)
+// Plan returns what a pass would do to a resource. id is the ID of the run.
+func (c *Client) Plan(ctx context.Context, id string, in activities.PlanResourceInput) (result activities.PlanResourceResult, err error) {
+	err = c.dryRun(ctx, dryRun{
+		name: workflows.PlanResourceWorkflow, id: id, summary: summaryOf("plan of ", in.Desired.ID), in: in,
+		failed: func(err error) { result = workflows.PlanFailed(in, err) },
+	}, &result)
 	return result, err
 }
 
-// Import runs an ImportResource workflow and returns its result.
-func (c *Client) Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (result activities.ImportResourceResult, err error) {
-	err = c.dryRun(ctx, client.StartWorkflowOptions{
-		ID: workflowID, StaticSummary: text.CutBytes("import of "+in.ID.Type()+" "+in.ID.Short(), maxSummaryBytes),
-	}, workflows.ImportResourceWorkflow, in, &result)
+// Import returns what the manifest of a resource would contain, or its outputs. id is the
+// ID of the run.
+func (c *Client) Import(ctx context.Context, id string, in activities.ImportResourceInput) (result activities.ImportResourceResult, err error) {
+	err = c.dryRun(ctx, dryRun{
+		name: workflows.ImportResourceWorkflow, id: id, summary: summaryOf("import of ", in.ID), in: in,
+		failed: func(err error) { result = workflows.ImportFailed(in, err) },
+	}, &result)
 	return result, err
 }
 
-// Move runs a MoveResource workflow and returns its result.
-func (c *Client) Move(ctx context.Context, workflowID string, in activities.MoveResourceInput) (result activities.MoveResourceResult, err error) {
-	err = c.dryRun(ctx, client.StartWorkflowOptions{
-		ID: workflowID, StaticSummary: text.CutBytes("move of "+in.Old.Type()+" "+in.Old.Short(), maxSummaryBytes),
-	}, workflows.MoveResourceWorkflow, in, &result)
+// Move proves that a resource was moved. id is the ID of the run.
+func (c *Client) Move(ctx context.Context, id string, in activities.MoveResourceInput) (result activities.MoveResourceResult, err error) {
+	err = c.dryRun(ctx, dryRun{
+		name: workflows.MoveResourceWorkflow, id: id, summary: summaryOf("move of ", in.Old), in: in,
+		failed: func(err error) { result = workflows.MoveFailed(err) },
+	}, &result)
 	return result, err
 }
 
-// Diagnose runs a Diagnose workflow: a worker checks its credentials and its way to
-// Azure.
+// Diagnose makes a worker check its credentials and its way to Azure.
 func (c *Client) Diagnose(ctx context.Context, in activities.DiagnoseInput) (result activities.DiagnoseResult, err error) {
-	err = c.dryRun(ctx, client.StartWorkflowOptions{
-		ID: workflows.DiagnoseIDPrefix + uuid.NewString(), StaticSummary: "armature doctor",
-		WorkflowExecutionTimeout: diagnoseTimeout,
-	}, workflows.DiagnoseWorkflow, in, &result)
+	err = c.dryRun(ctx, dryRun{
+		name: workflows.DiagnoseWorkflow, id: workflows.DiagnoseIDPrefix + uuid.NewString(), summary: "armature doctor",
+		timeout: diagnoseTimeout, in: in,
+	}, &result)
 	return result, err
 }
 
-// dryRun starts a short workflow and waits for its result. If no
-// worker takes its first task, dryRun terminates it and returns a *NoWorkerError.
-func (c *Client) dryRun(ctx context.Context, options client.StartWorkflowOptions, name string, in, result any) error {
-	options.Priority = temporal.Priority{PriorityKey: workflows.PriorityUser}
-	options.TaskQueue, options.WorkflowExecutionTimeout = c.taskQueue, cmp.Or(options.WorkflowExecutionTimeout, dryRunTimeout)
+func summaryOf(verb string, id resource.ID) string {
+	return text.CutBytes(verb+id.Type()+" "+id.Short(), maxSummaryBytes)
+}
+
+// dryRun runs an activity and waits for its result: by itself where server and workers
+// allow it, else in its workflow. If no worker takes it, dryRun ends it and returns a
+// *NoWorkerError.
+func (c *Client) dryRun(ctx context.Context, d dryRun, result any) error {
+	d.timeout = cmp.Or(d.timeout, dryRunTimeout)
+	wait := c.workerTimeout
+	if !c.standalone.isRefused() {
+		switch err := c.runAlone(ctx, d, result); {
+		case errors.Is(err, errUntaken):
+			wait = min(wait, probeTimeout)
+		case !errors.Is(err, errNeedsWorkflow):
+			return c.dryRunError(ctx, d, err)
+		}
+	}
+	return c.dryRunError(ctx, d, c.runWorkflow(ctx, d, wait, result))
+}
+
+func (c *Client) dryRunError(ctx context.Context, d dryRun, err error) error {
+	if is[*temporal.TimeoutError](err) {
+		return cli.Failed("it did not end within %s; is the worker older than this armature?", d.timeout)
+	}
+	return c.translate(ctx, err)
+}
+
+// runWorkflow starts the workflow of a dry run and waits for its result. If no worker takes
+// its first task within wait, it terminates it and returns a *NoWorkerError.
+func (c *Client) runWorkflow(ctx context.Context, d dryRun, wait time.Duration, result any) error {
 	start := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, readTimeout)
-	run, err := c.client.ExecuteWorkflow(deadline, options, name, in)
+	run, err := c.client.ExecuteWorkflow(deadline, client.StartWorkflowOptions{
+		ID: d.id, StaticSummary: d.summary, TaskQueue: c.taskQueue, WorkflowExecutionTimeout: d.timeout,
+		Priority: temporal.Priority{PriorityKey: workflows.PriorityUser},
+	}, d.name, d.in)
 	cancel()
 	if err != nil {
 		return c.translateRead(ctx, err)
@@ -80,22 +126,22 @@ func (c *Client) dryRun(ctx context.Context, options client.StartWorkflowOptions
 	go func() { ended <- run.Get(waiting, result) }()
 	select {
 	case err = <-ended:
-	case <-time.After(c.workerTimeout):
+	case <-time.After(wait):
 		if c.isUnstarted(ctx, run) && !c.hasPollSince(ctx, start) {
 			stop()
 			if err := <-ended; err == nil {
 				return nil // a worker completed it in the meantime
 			}
-			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), "no worker started it")
+			_ = c.client.TerminateWorkflow(ctx, run.GetID(), run.GetRunID(), unstartedReason)
 			return &NoWorkerError{TaskQueue: c.taskQueue}
 		}
 		err = <-ended
 	}
-	if is[*temporal.TimeoutError](err) {
-		return cli.Failed("it did not end within %s; is the worker older than this armature?", options.WorkflowExecutionTimeout)
-	}
-	return c.translate(ctx, err)
+	return err //nolint:wrapcheck // dryRunError looks for its type
 }
+
+// unstartedReason is why a run is terminated, for the Web UI.
+const unstartedReason = "no worker started it"
 
 // isUnstarted reports whether no worker has completed the first task of a run.
 func (c *Client) isUnstarted(ctx context.Context, run client.WorkflowRun) bool {
