@@ -118,10 +118,21 @@ func (s *Simulator) newToken(client, tenant, scope string) string {
 	}
 	now := s.options.Clock()
 	token := encode(object{"typ": "JWT", "alg": "HS256"}) + "." + encode(object{
-		"aud": strings.TrimSuffix(scope, "/.default"), "appid": client, "oid": client, "tid": tenant,
+		"aud": audienceOf(scope), "appid": client, "oid": client, "tid": tenant,
 		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(tokenLifetime).Unix(),
 	})
 	return token + "." + s.sign(token)
+}
+
+// audienceOf returns the audience of a token for a list of scopes: clients add those of
+// OpenID Connect.
+func audienceOf(scopes string) string {
+	for _, scope := range strings.Fields(scopes) {
+		if audience, found := strings.CutSuffix(scope, "/.default"); found {
+			return audience
+		}
+	}
+	return scopes
 }
 
 func (s *Simulator) sign(token string) string {

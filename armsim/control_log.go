@@ -40,7 +40,7 @@ type Write struct {
 }
 
 // Counters counts requests since the start or the last reset. ByMethod, ByType and ByID
-// do not include polls of operation URLs and token requests; ByKind does. Keys of types
+// do not include polls of operation URLs, token requests and requests to key vaults; ByKind does. Keys of types
 // and IDs are lower-cased.
 type Counters struct {
 	Total    int                       `json:"total"`
@@ -93,7 +93,7 @@ func (r *requestLog) addRequest(now time.Time, q *request, resp *response) {
 	c.Total++
 	c.ByStatus[resp.status]++
 	count(c.ByKind, entry.Kind, entry.Method)
-	if q.target.kind == kindOperation || q.target.kind == kindToken {
+	if q.target.kind == kindOperation || q.target.kind == kindToken || q.target.kind == kindVault {
 		return
 	}
 	c.ByMethod[entry.Method]++

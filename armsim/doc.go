@@ -131,6 +131,18 @@
 // them removes them, as it removes every other member that it omits, except those of
 // the table in type_omitted.go; some types refuse it.
 //
+// # Keys
+//
+// The actions of the table in type_keys.go list keys in the form of their published output.
+// An action of the table that regenerates a key changes it and what contains it.
+//
+// # Key vaults
+//
+// With Options.VaultSuffix, requests whose host is NAME.SUFFIX are for the secrets of a key
+// vault: versions, tags, soft delete, recovery and purge, disabled versions. A request
+// without a token gets the challenge; the control API denies access as a role, an access
+// policy or a firewall does.
+//
 // # Recovery
 //
 // A deleted vault, Cognitive Services account, API Management service or App
@@ -197,6 +209,11 @@
 //	GET    /_sim/policies                  [Policy]
 //	POST   /_sim/policies                  Policy: a modify policy adds tags to bodies, a deny policy refuses them
 //	DELETE /_sim/policies[/{name}]         remove
+//	GET    /_sim/vaults                    [VaultSecret] with all versions
+//	PUT    /_sim/vaults                    VaultChange: {"vault","name","value","tags"} adds a version; "enabled", "deleted"
+//	POST   /_sim/vaults/deny               VaultDenial: {"vault":glob,"method","code":"ForbiddenByRbac"}
+//	DELETE /_sim/vaults/deny               allow everything again
+//	POST   /_sim/keys                      KeyChange: {"id","name":"key1"} regenerates a key of a resource
 //	POST   /_sim/types                     TypeLimit: unknown types, and the api-versions and locations on offer
 //	DELETE /_sim/types                     offer everything again
 //	POST   /_sim/moves                     {"id","group"}: move a resource, with its children, to a group

@@ -21,6 +21,9 @@ func (s *Simulator) handleAction(q *request) *response {
 	if resp := s.listSecrets(r, q.target.action); resp != nil {
 		return resp
 	}
+	if resp := s.serveKeys(q, r); resp != nil {
+		return resp
+	}
 	switch action := strings.ToLower(q.target.action); action {
 	case "listkeys":
 		keys := []any{}

@@ -63,6 +63,9 @@ type Options struct {
 	Validate bool
 	// Secrets add server-made keys to the GET of a type.
 	Secrets []SecretRule
+	// VaultSuffix is the suffix of the hosts that are key vaults, for example vault.example;
+	// "" serves none. Every vault exists.
+	VaultSuffix string
 	// RefusedETags are globs over types that show an ETag and refuse it in If-Match
 	// (412). No provider documents that it does.
 	RefusedETags []string

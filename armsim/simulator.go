@@ -51,6 +51,9 @@ type Simulator struct {
 	log            *requestLog
 	deleted        map[string]*deletedResource // can be recovered; by lower-cased ID
 	expiring       map[string]time.Time        // when Azure deletes a resource by itself
+	vaultSecrets   map[string]*vaultSecret     // by vaultKey
+	vaultDenials   []VaultDenial
+	keyRounds      map[string]int // regenerations, by GUID of the resource and name of the key
 }
 
 // New returns a simulator without resources.
@@ -88,6 +91,7 @@ func (s *Simulator) resetState(all bool) {
 	s.answers = nil
 	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
+	s.vaultSecrets, s.vaultDenials, s.keyRounds = map[string]*vaultSecret{}, nil, map[string]int{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}
 }
 
@@ -158,9 +162,12 @@ func (q *request) principal() string {
 	return text(claims, "oid")
 }
 
-// ServeHTTP routes a request to ARM, the token endpoint or the control API.
+// ServeHTTP routes a request to ARM, a key vault, the token endpoint or the control API.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	vault := s.vaultOf(r)
 	switch path := strings.ToLower(r.URL.Path); {
+	case vault != "":
+		s.serveVault(w, r, vault)
 	case strings.HasPrefix(path, controlPrefix):
 		s.serveControl(w, r)
 	case isAuthPath(path):

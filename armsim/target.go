@@ -23,6 +23,7 @@ const (
 	kindAction         kind = "action"
 	kindOperation      kind = "operation"
 	kindToken          kind = "token"
+	kindVault          kind = "vault"
 	kindMetadata       kind = "metadata"
 	kindMove           kind = "move" // moveResources of a group
 )

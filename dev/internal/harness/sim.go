@@ -29,6 +29,8 @@ type Sim struct {
 	url    string
 	client *http.Client
 	tls    bool
+	// proxy is the URL of the proxy to key vaults, "" for none.
+	proxy string
 }
 
 func startSim(t testing.TB, folder string, options Options) *Sim {
@@ -46,12 +48,19 @@ func startSim(t testing.TB, folder string, options Options) *Sim {
 		set.RequireAuth, set.TenantID = true, TenantID
 		set.ClientID, set.ClientSecret = ClientID, ClientSecret
 	}
-	server, err := armsim.New(set).Listen(armsim.ListenOptions{TLS: options.TLS, CAFile: caFile})
+	var hosts []string
+	if options.Vaults {
+		set.VaultSuffix, hosts = VaultSuffix, []string{"*." + VaultSuffix}
+	}
+	server, err := armsim.New(set).Listen(armsim.ListenOptions{TLS: options.TLS, CAFile: caFile, Hosts: hosts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	s := &Sim{t: t, server: server, url: server.URL(), tls: options.TLS, client: &http.Client{Timeout: 10 * time.Second}}
+	if options.Vaults {
+		s.proxy = startVaultProxy(t, strings.TrimPrefix(server.URL(), "https://"))
+	}
 	if options.TLS {
 		pool := x509.NewCertPool()
 		pool.AppendCertsFromPEM(server.CA())
@@ -144,6 +153,9 @@ func (s *Sim) environment() []string {
 	env := []string{"ARMATURE_AZURE_CLOUD=custom", "ARMATURE_AZURE_ENDPOINT=" + s.URL()}
 	if !s.tls {
 		return append(env, "ARMATURE_AZURE_CREDENTIAL=none")
+	}
+	if s.proxy != "" {
+		env = append(env, "ARMATURE_AZURE_VAULT_SUFFIX="+VaultSuffix, "HTTPS_PROXY="+s.proxy)
 	}
 	return append(env,
 		"ARMATURE_AZURE_CREDENTIAL=client-secret",

@@ -36,6 +36,9 @@ type Options struct {
 	// TLS serves the simulator over HTTPS with its own CA and makes it require
 	// tokens of [ClientID] and [ClientSecret].
 	TLS bool
+	// Vaults serves key vaults at NAME.[VaultSuffix], which workers reach through a proxy. It
+	// needs TLS.
+	Vaults bool
 	// NoSearchAttributes registers no search attributes, for tests of setup.
 	NoSearchAttributes bool
 	// ContinueAsNewAfter and NoStandaloneActivities configure temporaldev.
