@@ -117,6 +117,11 @@ func (c *Client) Post(ctx context.Context, id resource.ID, action, apiVersion st
 	return c.post(ctx, writeRequest{id: id, action: action, apiVersion: apiVersion, body: body})
 }
 
+// Read is Post for an action without a body that changes nothing, whatever its name.
+func (c *Client) Read(ctx context.Context, id resource.ID, action, apiVersion string) (Operation, error) {
+	return c.post(ctx, writeRequest{id: id, action: action, apiVersion: apiVersion, reads: true})
+}
+
 func (c *Client) post(ctx context.Context, w writeRequest) (Operation, error) {
 	w.method = http.MethodPost
 	operation, err := c.write(ctx, CallPost, w)

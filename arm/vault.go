@@ -59,6 +59,9 @@ type vaults struct {
 	transport  policy.Transporter
 	now        clock
 	observe    func(Request)
+	mayWrite   WriteCheck // nil for none
+	// readOnly refuses every write.
+	readOnly bool
 
 	mu      sync.Mutex
 	clients map[string]*azsecrets.Client
@@ -133,7 +136,7 @@ func (v *vaults) store(secret resource.VaultSecret, entry cachedSecret) {
 
 // checkAllowed refuses every host that is no vault of the cloud, so that no token is
 // sent there.
-func (v *vaults) checkAllowed(secret resource.VaultSecret) error {
+func (v *vaults) checkAllowed(secret resource.VaultSecret) *VaultError {
 	switch {
 	case v.suffix == "":
 		return &VaultError{notAllowed: true, message: "the worker's config has no key vaults for its custom cloud; set vault-suffix beside the cloud's endpoint"}
@@ -147,28 +150,16 @@ func (v *vaults) checkAllowed(secret resource.VaultSecret) error {
 
 // get requests a secret from its vault. The client has none of azcore's retries,
 // because the workflow decides about them.
-func (v *vaults) get(ctx context.Context, secret resource.VaultSecret) (value string, err error) {
-	// The library panics on a malformed challenge.
-	defer func() {
-		if recover() != nil {
-			value, err = "", &VaultError{message: "the response of " + secret.Host + " is not that of a key vault; check for a proxy in between"}
-		}
-	}()
-	client, err := v.client(secret.Host)
-	if err != nil {
-		return "", &VaultError{message: "cannot create a vault client: " + err.Error()}
+func (v *vaults) get(ctx context.Context, secret resource.VaultSecret) (string, error) {
+	var response azsecrets.GetSecretResponse
+	failure := v.request(ctx, secret, CallSecret, func(ctx context.Context, client *azsecrets.Client) (err error) {
+		response, err = client.GetSecret(ctx, secret.Name, secret.Version, nil)
+		return err
+	})
+	if failure != nil {
+		return "", failure
 	}
-	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
-	defer cancel()
-	trip := &roundTrip{call: CallSecret, typ: "Microsoft.KeyVault/vaults/secrets"}
-	resp, err := client.GetSecret(withRoundTrip(ctx, trip), secret.Name, secret.Version, nil)
-	switch {
-	case trip.tooLarge:
-		return "", &VaultError{message: "the vault's response is too large"}
-	case err != nil:
-		return "", v.readError(secret, err)
-	}
-	return v.validValue(secret, resp.Secret)
+	return v.validValue(secret, response.Secret)
 }
 
 // client returns the client of a vault, one per host.
@@ -179,7 +170,7 @@ func (v *vaults) client(host string) (*azsecrets.Client, error) {
 		return client, nil
 	}
 	options := v.options
-	options.Transport = &guardedTransport{next: v.transport, endpoint: &url.URL{Scheme: "https", Host: host}, now: v.now, observe: v.observe}
+	options.Transport = &guardedTransport{next: v.transport, endpoint: &url.URL{Scheme: "https", Host: host}, now: v.now, observe: v.observe, mayWrite: v.mayWrite, readOnly: v.readOnly}
 	client, err := azsecrets.NewClient("https://"+host, v.credential, &options)
 	if err != nil {
 		return nil, err
@@ -194,7 +185,7 @@ func (v *vaults) client(host string) (*azsecrets.Client, error) {
 // newVaults returns the key vaults of a connection; it sends nothing.
 func newVaults(options Options, now clock) (*vaults, error) {
 	v := &vaults{
-		suffix: options.VaultSuffix, now: now, observe: options.Observer,
+		suffix: options.VaultSuffix, now: now, observe: options.Observer, mayWrite: options.MayWrite, readOnly: options.ReadOnly,
 		clients: map[string]*azsecrets.Client{}, cache: map[resource.VaultSecret]cachedSecret{},
 	}
 	if options.Credential != nil {

@@ -20,7 +20,9 @@ type Config struct {
 	// Secrets are for the resources of the worker's own credential, and for all where no
 	// credential is tied or has its own: see [Config.SecretsOf].
 	Secrets Secrets
-	Rules   Rules
+	// Export is for the resources of the worker's own credential: see [Config.ExportOf].
+	Export Export
+	Rules  Rules
 	// ReadOnly is a worker that sends nothing that could change Azure.
 	ReadOnly bool `mapstructure:"read-only"`
 	// StartFrozen names the start after which nothing is written until a user lifts the
@@ -114,6 +116,8 @@ type Credential struct {
 	Tied string
 	// Secrets are its own; see [Config.SecretsOf].
 	Secrets Secrets
+	// Export is its own; see [Config.ExportOf].
+	Export Export
 }
 
 // TiedStrict is the value of Credential.Tied that refuses every other credential.

@@ -45,6 +45,7 @@ func keys() []key {
 		{"azure.user-agent-suffix", "", "text at the end of the User-Agent of requests to ARM, to find them in Azure's logs; at most 64 characters"},
 		{"secrets.env-prefix", envPrefix + "SECRET_", "prefix of the variables that $secret env: may read; empty allows none, which is also the default once a credential is tied or has secrets of its own"},
 		{"secrets.dir", "", "folder that $secret file: may read; empty allows none"},
+		{"export.vaults", "", "secrets that exports of manifests may write, separated by commas, each as https://VAULT.vault.azure.net/secrets/PREFIX*; empty allows none"},
 		{"rules.path", "", "rule file, or folder of rule files (*.yaml), for checks without Go; empty is none"},
 		{"rules.reload", "10s", "interval at which changed rule files are loaded; 0s disables it"},
 		{"read-only", "false", "send nothing that could change Azure: read, plan and compare only"},

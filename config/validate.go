@@ -52,6 +52,7 @@ func (c Config) problems() problems {
 	p.oneOf("signing.mode", c.Signing.Mode, SigningRequire, SigningWarn)
 	c.credentials(p)
 	c.secrets(p)
+	c.exports(p)
 	c.references(p)
 	return *p
 }

@@ -75,7 +75,7 @@ func (l *loader) missing(d *draft, at position, path, message string) {
 
 // The fields of a manifest, and of section "reconcile".
 var (
-	manifestFields  = []string{"type", "name", "alias", "owner", "body", "reconcile", "labels", "outputs"}
+	manifestFields  = []string{"type", "name", "alias", "owner", "body", "reconcile", "labels", "outputs", "export"}
 	reconcileFields = []string{"policy", "adopt", "recreate", "interval", "ignore", "put", "dependsOn", "waitFor", "timeout", "credential", "delete", "validation"}
 )
 
@@ -116,6 +116,7 @@ func (l *loader) readManifest(file string, root *node) {
 	l.readReconcile(d)
 	l.readLabels(d)
 	l.readOutputs(d)
+	l.readExports(d)
 }
 
 // checkFields refuses unknown fields and suggests a known name.

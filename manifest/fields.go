@@ -19,6 +19,7 @@ const (
 	KindDuration FieldKind = "duration (`30m`, `1h30m`)"
 	KindPaths    FieldKind = "list of paths"
 	KindNames    FieldKind = "list of names or resource IDs"
+	KindExports  FieldKind = "list of exports"
 )
 
 // Field describes one field of a manifest, for the reference and for editors.
@@ -121,6 +122,10 @@ func Fields() []Field {
 		{
 			Name: "outputs", Kind: KindTexts,
 			Effect: "Observed values for programs, by name: paths like `properties.defaultHostName`. `armature outputs` reads them from Azure. A secret is refused.",
+		},
+		{
+			Name: "export", Kind: KindExports,
+			Effect: fmt.Sprintf("Values that the worker writes to key vaults, up to %d: `to: keyvault:https://VAULT.vault.azure.net/secrets/NAME`, and `from` with a `path` of the observed body, an `action` that lists values and a `path` of its answer, or a `text` with both in `${}`. A secret is written when its value differs, after a PUT and in every pass, and no value is in a history. [exports.md](exports.md) has all fields and examples.", maxExports),
 		},
 	}
 }

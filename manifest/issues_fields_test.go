@@ -30,7 +30,7 @@ func TestFieldIssues(t *testing.T) {
 		"NotMapping": {
 			reason: "a list is not a manifest",
 			yaml:   "- a\n- b\n",
-			want:   "m.yaml:1:1: is no manifest: that is a mapping with the fields type, name, alias, owner, body, reconcile, labels, outputs; found a list; correct it, or move the file elsewhere",
+			want:   "m.yaml:1:1: is no manifest: that is a mapping with the fields type, name, alias, owner, body, reconcile, labels, outputs, export; found a list; correct it, or move the file elsewhere",
 		},
 		"UnknownField": {
 			reason: "a misspelt field suggests a similar one",
@@ -40,7 +40,7 @@ func TestFieldIssues(t *testing.T) {
 		"UnknownFarField": {
 			reason: "an unknown field without a similar one lists all fields",
 			yaml:   account + "body: {}\nspec: {}\n",
-			want:   "m.yaml:5:1: spec: unknown field; allowed: type, name, alias, owner, body, reconcile, labels, outputs",
+			want:   "m.yaml:5:1: spec: unknown field; allowed: type, name, alias, owner, body, reconcile, labels, outputs, export",
 		},
 		"UnknownReconcileField": {
 			reason: "so do the fields of reconcile",

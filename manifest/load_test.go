@@ -248,7 +248,7 @@ func TestLoadManySources(t *testing.T) {
 			want: "a.json:2:2: type: \"A.B/c\" has no api-version; write it like A.B/c@2023-08-15\n" +
 				"a.json:3:2: name: found a number; a name is a text, write it in quotes\n" +
 				"a.json:5:2: body.a: duplicate key, first in line 4; remove one\n" +
-				"b.yaml:1:1: is no manifest: that is a mapping with the fields type, name, alias, owner, body, reconcile, labels, outputs; found other fields; correct it, or move the file elsewhere\n" +
+				"b.yaml:1:1: is no manifest: that is a mapping with the fields type, name, alias, owner, body, reconcile, labels, outputs, export; found other fields; correct it, or move the file elsewhere\n" +
 				"c.json:3: broken JSON: invalid character 'x' looking for beginning of value; check commas, quotes and brackets here (JSON has no comments)",
 		},
 		"TwoFiles": {

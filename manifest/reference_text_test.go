@@ -151,6 +151,19 @@ func referenceCases() map[string]referenceCase {
 			example: "outputs: {BLOB_URL: properties.primaryEndpoints.blob}",
 			bad:     []string{"outputs: [a]", "outputs: {a-b: properties.x}", "outputs: {a: 'x[['}", "outputs: {key: properties.accessKey}"},
 		},
+		"export": {
+			example: "export: [{to: 'keyvault:https://v.vault.azure.net/secrets/app-id', from: {path: properties.appId}}]",
+			bad: []string{
+				"export: {a: b}",
+				"export: [{from: {path: properties.x}}]",
+				"export: [{to: 'https://v.vault.azure.net/secrets/app', from: {path: properties.x}}]",
+				"export: [{to: 'keyvault:https://v.vault.azure.net/secrets/app', from: {}}]",
+				"export: [{to: 'keyvault:https://v.vault.azure.net/secrets/app', from: {text: 'no value'}}]",
+				"export: [{to: 'keyvault:https://v.vault.azure.net/secrets/app', from: {text: '${action.key}'}}]",
+				"export: [{to: 'keyvault:https://v.vault.azure.net/secrets/app', from: {path: properties.x}, policy: always}]",
+				"export: [{to: 'keyvault:https://v.vault.azure.net/secrets/app', from: {path: properties.x}, interval: 5s}]",
+			},
+		},
 		"labels": {
 			example: "labels: {stack: prod, team: data}",
 			bad:     []string{"labels: [prod]", "labels: {rank: 5}", "labels: {'a,b': x}"},

@@ -36,7 +36,7 @@ const (
 
 // Rules returns all rules of issues, of this package and of types.
 func Rules() []types.Rule {
-	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName}
+	own := []types.Rule{InvalidManifest, UnknownType, UnknownVersion, TypeNotWritable, WrongScope, InvalidName, UnknownMarker, OpenName, UnknownAction}
 	return append(own, types.Rules()...)
 }
 
@@ -75,6 +75,7 @@ func (l *loader) validate(d *draft) {
 	}
 	v.checkWritable(shape)
 	v.checkOutputs(shape)
+	v.checkExports(shape)
 	v.checkName(shape)
 	if body := d.root.get("body"); body != nil && body.kind == kindObject && markerOf(body) == "" {
 		v.checkBody(shape, body)

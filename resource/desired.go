@@ -162,6 +162,8 @@ type Desired struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 	// Outputs are paths of observed values that programs read, by name. None is a secret.
 	Outputs map[string]string `json:"outputs,omitempty"`
+	// Exports are values that are written to key vaults, in the order of the manifest.
+	Exports []Export `json:"export,omitempty"`
 	// Signature is nil for a spec that is not signed.
 	Signature *Signature `json:"signature,omitempty"`
 }

@@ -53,6 +53,9 @@ const (
 	ReasonObservedTooLarge          Reason = "ObservedTooLarge"
 	ReasonStuck                     Reason = "Stuck"
 	ReasonSuperseded                Reason = "Superseded"
+	ReasonExportNotAllowed          Reason = "ExportNotAllowed"
+	ReasonExportRefused             Reason = "ExportRefused"
+	ReasonExportNoValue             Reason = "ExportNoValue"
 	ReasonFailed                    Reason = "Failed"
 	ReasonUnknownError              Reason = "UnknownError"
 )
@@ -118,6 +121,9 @@ func Reasons() []ReasonInfo {
 		{ReasonObservedTooLarge, RetryVerySlow, "the owner of the manifest", "The resource in Azure is too large to be stored in Temporal, so it cannot be compared."},
 		{ReasonStuck, "", "", "A step of the pass keeps failing without a verdict."},
 		{ReasonSuperseded, RetryFast, "", "A newer spec was applied, or another attempt took over, before the write left: nothing was sent."},
+		{ReasonExportNotAllowed, RetryVerySlow, "the operator of the worker", "An export names a secret that the worker's configuration does not allow, or an action whose answers are not the same twice."},
+		{ReasonExportRefused, RetryVerySlow, "you", "Azure refuses to list a value of an export, or the key vault refuses to store it; or the secret is not one that Armature wrote."},
+		{ReasonExportNoValue, RetrySlow, "the owner of the manifest", "The path or text of an export leads to no value."},
 		{ReasonFailed, RetrySlow, "", "A failure that no other reason fits; see the message."},
 		{ReasonUnknownError, RetrySlow, "", "Azure refused a request and gave no code."},
 	}

@@ -25,6 +25,11 @@ var (
 	versionDigit = regexp.MustCompile(`^[0-9A-Fa-f]{32}$`)
 )
 
+var (
+	errExportTarget = errors.New("write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, without a version")
+	errVaultPattern = errors.New("write it like https://VAULT.vault.azure.net/secrets/PREFIX* for all names that begin with a prefix, or https://VAULT.vault.azure.net/secrets/NAME for one")
+)
+
 var errVaultSecret = errors.New("write it like keyvault:https://VAULT.vault.azure.net/secrets/NAME, followed by /VERSION to pin a version")
 
 // ParseVaultSecret parses https://VAULT.SUFFIX/secrets/NAME[/VERSION], Key Vault's

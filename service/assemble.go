@@ -16,6 +16,7 @@ import (
 	"github.com/armature-io/armature/fleet"
 	"github.com/armature-io/armature/internal/servertime"
 	"github.com/armature-io/armature/payload"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -66,7 +67,10 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	signatures, err := newVerifier(settings.Signing, connection.Namespace)
 	check(err)
+	var exports map[string][]resource.VaultPattern
 	if azure != nil {
+		exports, err = exportOptions(settings, azure.client)
+		check(err)
 		check(azure.verify(ctx))
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -118,6 +122,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 			OverdueAfter: overdueAfter(settings), OverdueExempt: strings.FieldsFunc(settings.OverdueExempt, isComma),
 			KeepUnregistered: !settings.Azure.RegisterProviders, ReadOnly: settings.ReadOnly, Clock: clock,
 			GenerationTag: settings.GenerationFence == config.FenceTag, Records: records,
+			Exports: exports,
 		}),
 		health: health,
 	}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-io/armature/arm"
 	"github.com/armature-io/armature/config"
+	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/contrib/envconfig"
 )
@@ -66,6 +67,21 @@ func secretOptions(settings config.Config, client *arm.Client, temporalFiles map
 		Holder: client.SecretHolder, Holders: holders, Vault: client,
 		Own: append(settings.OwnFiles(), slices.Sorted(maps.Values(temporalFiles))...),
 	}
+}
+
+// exportOptions returns the secrets that exports may write, by the name of the credential.
+func exportOptions(settings config.Config, client *arm.Client) (map[string][]resource.VaultPattern, error) {
+	allowed := map[string][]resource.VaultPattern{}
+	for _, name := range client.Names() {
+		for _, text := range settings.ExportOf(name).Vaults {
+			pattern, err := resource.ParseVaultPattern(text)
+			if err != nil {
+				return nil, fmt.Errorf("export.vaults of the credential %s: %w", name, err)
+			}
+			allowed[name] = append(allowed[name], pattern)
+		}
+	}
+	return allowed, nil
 }
 
 // temporalSecretFiles returns the files with keys of the connection to Temporal that a

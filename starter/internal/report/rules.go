@@ -22,6 +22,7 @@ func descriptions() map[types.Rule]string {
 		manifest.TypeNotWritable:   "The resource type cannot be written.",
 		manifest.WrongScope:        "The resource type does not exist under this kind of owner.",
 		manifest.InvalidName:       "The resource type does not take this name.",
+		manifest.UnknownAction:     "An export names an action that the type lacks, or that may not be repeated.",
 		manifest.UnknownMarker:     "The property resembles a marker of Armature.",
 		manifest.OpenName:          "The name has no manifest here; a managed resource may have it.",
 		types.UnknownProperty:      "The type does not have this property.",

@@ -18,6 +18,7 @@ const (
 // Forms of texts, as the loader of manifests takes them.
 const (
 	typePattern     = `^[A-Za-z0-9-]+\.[A-Za-z0-9._-]+(/[A-Za-z0-9][A-Za-z0-9._-]*)+@[0-9]{4}-[0-9]{2}-[0-9]{2}(-[A-Za-z0-9.-]+)?$`
+	exportPattern   = `^keyvault:https://[A-Za-z0-9.-]+/secrets/[0-9A-Za-z-]{1,127}$`
 	durationPattern = `^(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$`
 )
 
@@ -75,12 +76,33 @@ func plainField(f manifest.Field) object {
 		return object{"anyOf": []any{object{"type": "string", "pattern": durationPattern, "errorMessage": advice}, object{"const": 0, "errorMessage": advice}}}
 	case manifest.KindPaths, manifest.KindNames:
 		return object{"type": "array", "items": object{"type": "string"}}
+	case manifest.KindExports:
+		return exports()
 	case manifest.KindTexts:
 		return object{"type": "object", "additionalProperties": object{"type": "string"}}
 	case manifest.KindMapping:
 		return object{"type": "object"}
 	}
 	return object{"type": "string"}
+}
+
+// exports returns the schema of the list of exports.
+func exports() object {
+	text := object{"type": "string"}
+	target := object{"anyOf": []any{object{"type": "string", "pattern": exportPattern, "errorMessage": "write keyvault:https://VAULT.vault.azure.net/secrets/NAME"}, reference(filledName)}}
+	return object{"type": "array", "items": object{
+		"type": "object", "additionalProperties": false, "required": []string{"to", "from"},
+		"properties": object{
+			"to": target,
+			"from": object{
+				"type": "object", "additionalProperties": false,
+				"properties": object{"action": text, "path": text, "text": text},
+			},
+			"policy":   object{"enum": []string{string(resource.ExportReplace), string(resource.ExportIfAbsent)}},
+			"tags":     object{"type": "object", "additionalProperties": text},
+			"interval": plainField(manifest.Field{Kind: manifest.KindDuration}),
+		},
+	}}
 }
 
 // marker returns the schema of what stands for a text in a body.
