@@ -76,6 +76,9 @@ type Options struct {
 	// case.
 	OverdueAfter  time.Duration
 	OverdueExempt []string
+	// Exports are the secrets that exports may write, by the name of the credential; none
+	// without an entry.
+	Exports map[string][]resource.VaultPattern
 	// KeepUnregistered makes RegisterProvider register nothing: it reports the
 	// command to run.
 	KeepUnregistered bool

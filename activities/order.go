@@ -7,4 +7,6 @@ package activities
 //   - 1: the first read of a resource is a local activity, and a creation for which nothing
 //     waits notifies later.
 //   - 2: a run that continues as new leaves the notifications that take long to the next one.
-const CommandOrder = 2
+//   - 3: a resource with exports has the step Export. It follows the order of the pass, whatever
+//     its starter knew.
+const CommandOrder = 3

@@ -52,6 +52,9 @@ type PostCheckResult struct {
 	Kept []string `json:"kept,omitempty"`
 	// Identity replaces what the workflow remembers, when set.
 	Identity resource.Identity `json:"identity,omitempty"`
+	// KeysDisabled is the property with which the service rejects its keys, "" for none and for
+	// a resource without exports.
+	KeysDisabled string `json:"keysDisabled,omitempty"`
 }
 
 // PostCheck is step 5, a local activity: it decides whether the resource is Ready.
@@ -83,6 +86,9 @@ func (a *Activities) PostCheck(ctx context.Context, in PostCheckInput) (PostChec
 	found := a.remember(ctx, in, request, &result)
 	if !result.Verdict.Stops() {
 		a.finishReady(ctx, request, found, in.Put, &result)
+	}
+	if len(in.Desired.Exports) > 0 {
+		result.KeysDisabled = keysDisabled(request.Object.Observed)
 	}
 	result.Verdict = a.report("PostCheck", readerOf(request).withWrites(result.Verdict))
 	return result, nil

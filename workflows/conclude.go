@@ -66,7 +66,7 @@ func (r *reconciler) concludeReady(ctx workflow.Context, p *pass, verdict resour
 		condition.Origin = verdict.Origin
 	}
 	s.Condition.Set(condition, now)
-	s.schedule(now, s.resyncDelay(p.put, reason), "ready")
+	s.schedule(now, s.untilExport(p, s.resyncDelay(p.put, reason), now), "ready")
 	r.setPhase(ctx, PhaseReady, reason)
 }
 

@@ -264,6 +264,8 @@ type Status struct {
 	// Kept are the paths of the baseline: Azure has kept another value than the
 	// manifest's there since the last good PUT, and Armature does not correct it.
 	Kept []string `json:"kept,omitempty"`
+	// Exports are the secrets that the manifest exports values to, without the values.
+	Exports []activities.Exported `json:"exports,omitempty"`
 	// Decisions are the last decisions, oldest first.
 	Decisions []Decision `json:"decisions,omitempty"`
 }

@@ -8,6 +8,10 @@ const (
 	orderWakeLater = 1
 	// orderLeaveNotifications: a run leaves the notifications that take long to the next one.
 	orderLeaveNotifications = 2
+	// orderExport: a pass has the step Export. It counts as the worker of the pass reports it,
+	// also in a run that began before: such a run would export nothing for a day, and its
+	// manifest states exports only since the upgrade.
+	orderExport = 3
 )
 
 // follow takes the order of commands that the worker of a step reported. A run never uses

@@ -52,6 +52,12 @@ type pass struct {
 	checked bool
 	// unawaited is as in PollOperationResult.
 	unawaited bool
+	// exports is set when the worker of the pass knows the step Export, keysDisabled is as in
+	// PostCheckResult.
+	exports      bool
+	keysDisabled string
+	// ready is the verdict of the post-check: a step after it that does not stop leaves it.
+	ready resource.Verdict
 }
 
 // forced reports whether a user asked to skip the guards in this pass.
@@ -127,14 +133,16 @@ func (r *reconciler) runSteps(ctx workflow.Context, p *pass, steps []step) {
 			return
 		}
 		r.logDecision(ctx, p, step.name, verdict)
-		last := i == len(steps)-1
-		if last || verdict.Stops() || r.state.deleted() {
+		if p.endsAfter(i, steps) || verdict.Stops() || r.state.deleted() {
 			break
 		}
 		if !deleting && (r.state.Paused || r.state.Delete != nil) {
 			r.interrupt(ctx, p, step.name)
 			return
 		}
+	}
+	if p.checked && !verdict.Stops() {
+		verdict = p.ready
 	}
 	r.conclude(ctx, p, verdict)
 }
@@ -148,6 +156,7 @@ func (r *reconciler) checkOwner(ctx workflow.Context, p *pass) resource.Verdict 
 		ReadSince: p.readSince,
 	})
 	p.overdueAfter, p.rereads = result.OverdueAfter, result.Rereads
+	p.exports = result.Order >= orderExport
 	r.follow(result.Order)
 	verdict := verdictOf(result.Verdict, err)
 	switch {
@@ -257,7 +266,9 @@ func (r *reconciler) postCheck(ctx workflow.Context, p *pass) resource.Verdict {
 	if result.Identity != nil {
 		r.state.Identity = result.Identity
 	}
-	return verdictOf(result.Verdict, err)
+	p.keysDisabled = result.KeysDisabled
+	p.ready = verdictOf(result.Verdict, err)
+	return p.ready
 }
 
 // nameAndVersion returns how a summary names the resource.

@@ -53,7 +53,7 @@ func ReconcileResource(ctx workflow.Context, input ReconcileResourceInput) (*Sta
 }
 
 func newReconciler(input ReconcileResourceInput) *reconciler {
-	r := &reconciler{state: &State{}, steps: (*reconciler).fiveSteps, maxOrder: input.Order}
+	r := &reconciler{state: &State{}, steps: (*reconciler).passSteps, maxOrder: input.Order}
 	if input.State != nil {
 		r.state = input.State
 	}
@@ -131,7 +131,7 @@ func (r *reconciler) passDue(ctx workflow.Context) bool {
 	return r.state.PassRequested || r.timerFired || !r.state.NextTry.IsZero() && !workflow.Now(ctx).Before(r.state.NextTry)
 }
 
-// runPass runs a deletion pass or a pass of five steps.
+// runPass runs a deletion pass, or a pass of five steps and exports.
 func (r *reconciler) runPass(ctx workflow.Context) {
 	ctx = workflow.WithPriority(ctx, r.state.priority())
 	r.state.PassRequested, r.timerFired = false, false

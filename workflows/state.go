@@ -137,6 +137,10 @@ type State struct {
 	Identity resource.Identity `json:"identity,omitempty"`
 	// Memory is the baseline. The activities own it; it is opaque here.
 	Memory json.RawMessage `json:"memory,omitempty"`
+	// Exports are the exports that were compared, ExportedGeneration the last generation of
+	// which all were.
+	Exports            []activities.Exported `json:"exports,omitempty"`
+	ExportedGeneration int64                 `json:"exportedGeneration,omitempty"`
 }
 
 // Purge is the purge of what Azure keeps of a deleted resource.
@@ -156,7 +160,7 @@ func (s *State) status() *Status {
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.deleted(),
 		Operation: s.Operation, OperationSince: s.OperationSince,
 		Abortable: s.canAbort(), Cascade: s.Delete != nil && s.Delete.Cascade,
-		Kept:        s.Kept,
+		Kept: s.Kept, Exports: s.exports(),
 		Differences: s.Differences, DifferencesAt: s.DifferencesAt, Decisions: s.Decisions,
 	}
 	if d := s.Desired; d != nil {

@@ -1,0 +1,140 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// keySwitch is a property with which a service rejects its keys, although an action still
+// lists them.
+type keySwitch struct {
+	path string
+	off  bool
+	// actions are the actions that it affects, in lower case; none for all.
+	actions []string
+}
+
+// keySwitches returns the table. Sources: the properties of the types as published, and the
+// pages about disabled local authentication at learn.microsoft.com of Cosmos DB, Azure Cache
+// for Redis, Storage accounts ("Prevent Shared Key authorization") and AKS ("Manage local
+// accounts").
+func keySwitches() []keySwitch {
+	return []keySwitch{
+		{path: "properties.disableLocalAuth", off: true},
+		{path: "properties.disableAccessKeyAuthentication", off: true},
+		{path: "properties.allowSharedKeyAccess", off: false},
+		{path: "properties.disableLocalAccounts", off: true, actions: []string{"listclusteradmincredential"}},
+	}
+}
+
+// keysDisabled returns the property with which the service rejects its keys, "" for none.
+func keysDisabled(observed map[string]any) string {
+	for _, s := range keySwitches() {
+		path, err := resource.ParsePath(s.path)
+		if err != nil {
+			continue
+		}
+		if value, _ := path.Get(observed); value == s.off {
+			return s.path
+		}
+	}
+	return ""
+}
+
+// disables reports whether a property makes the answers of an action useless.
+func disables(property, action string) bool {
+	return slices.ContainsFunc(keySwitches(), func(s keySwitch) bool {
+		return s.path == property && (len(s.actions) == 0 || slices.Contains(s.actions, strings.ToLower(action)))
+	})
+}
+
+// checkExport returns the secret of an export, or the verdict that forbids the export before
+// anything is sent.
+func (e *exporting) checkExport(ctx context.Context, export resource.Export) (resource.VaultSecret, *resource.Verdict) {
+	notAllowed := func(format string, args ...any) *resource.Verdict {
+		return withExport(export, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, fmt.Sprintf(format, args...))))
+	}
+	target, err := export.Target()
+	if err != nil {
+		return target, notAllowed("it is no secret of a key vault; %v", err)
+	}
+	holder := e.Client.SecretHolder(ctx)
+	allowed := e.options.Exports[holder]
+	if !slices.ContainsFunc(allowed, func(p resource.VaultPattern) bool { return p.Allows(target) }) {
+		key := "export.vaults"
+		if holder != "" && holder != arm.CredentialDefaultName {
+			key = "credentials." + holder + ".export.vaults"
+		}
+		return target, notAllowed("the worker's configuration does not allow this secret for resources of the credential %s; add it to %s, for example https://%s/secrets/PREFIX*, or use another name",
+			holder, key, target.Host)
+	}
+	if action := export.From.Action; action != "" {
+		if _, _, err := types.FindListAction(e.desired.ID.Type(), e.desired.APIVersion, action); err != nil {
+			return target, notAllowed("%v", err)
+		}
+		if disables(e.keysDisabled, action) {
+			return target, withExport(export, new(resource.Fail(resource.ReasonExportRefused, resource.RetryVerySlow, fmt.Sprintf(
+				"local authentication is disabled (%s), so the service rejects what %s lists; use an identity, or enable it", e.keysDisabled, action))))
+		}
+	}
+	return target, nil
+}
+
+// withExport adds the secret to the message of a verdict.
+func withExport(export resource.Export, verdict *resource.Verdict) *resource.Verdict {
+	if verdict == nil {
+		return nil
+	}
+	named := *verdict
+	named.Message = "export to " + strings.TrimPrefix(export.To, resource.VaultScheme) + ": " + named.Message
+	return &named
+}
+
+// foreignSecret returns the verdict of a secret that Armature did not write for the resource.
+func foreignSecret(export resource.Export, stored *arm.StoredSecret) *resource.Verdict {
+	why := "the secret exists, and Armature did not write it"
+	if other := stored.Tags[resource.ExportTag]; other != "" {
+		why = "the secret is an export of another resource (" + other + ")"
+	}
+	return withExport(export, new(resource.Fail(resource.ReasonExportRefused, resource.RetryVerySlow, why+
+		"; it is never overwritten: use another name, delete and purge it, or hand it over with a tag "+resource.ExportTag+" with the ID of this resource")))
+}
+
+// vaultFailed returns the verdict of a request that a vault refused, or the error that makes
+// Temporal retry one that failed.
+func (e *exporting) vaultFailed(ctx context.Context, export resource.Export, err error) (*resource.Verdict, error) {
+	if stop, refused := refusedWrite(err); refused {
+		return withExport(export, &stop), nil
+	}
+	failure, ok := errors.AsType[*arm.VaultError](err)
+	if !ok { // a client that is read-only
+		return e.requestFailed(ctx, err)
+	}
+	class, reason := resource.RetryVerySlow, resource.ReasonExportRefused
+	switch {
+	case failure.NotAllowed():
+		reason = resource.ReasonExportNotAllowed
+	case failure.Kind == arm.VaultDenied:
+		class = resource.RetrySlow
+	case failure.Kind == arm.VaultUnavailable:
+		progress := e.heartbeat.progress()
+		progress.TransientErrors++
+		e.heartbeat.send(progress)
+		if progress.TransientErrors < maxTransientErrors {
+			return nil, temporal.NewApplicationErrorWithOptions(failure.Error(), string(resource.ReasonArmUnreachable),
+				temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << (progress.TransientErrors - 1)})
+		}
+		reason, class = resource.ReasonArmUnreachable, resource.RetrySlow
+	}
+	stop := resource.Fail(reason, class, failure.Error())
+	return withExport(export, &stop), nil
+}

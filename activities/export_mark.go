@@ -1,0 +1,47 @@
+package activities
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"unicode/utf8"
+
+	"github.com/armature-io/armature/resource"
+)
+
+// exportHash returns the keyed hash of a value, "" where the key is no secret.
+func (e *exporting) exportHash(export resource.Export, value string) string {
+	if !e.options.Rotation {
+		return ""
+	}
+	return e.hash([]byte("export\x00" + export.To + "\x00" + value))
+}
+
+// exportTags returns the tags of the secret of an export.
+func exportTags(export resource.Export, mark string) map[string]string {
+	tags := map[string]string{}
+	maps.Copy(tags, export.Tags)
+	tags[resource.ExportTag] = mark
+	return tags
+}
+
+// sameTags reports whether a secret has the tags of an export. Others are kept until the next
+// version.
+func sameTags(stored, stated map[string]string) bool {
+	for name, value := range stated {
+		if stored[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// exportMark returns the value of ExportTag: the ID of the resource, or a hash of one that is
+// too long for a tag.
+func exportMark(id resource.ID) string {
+	if text := id.String(); utf8.RuneCountInString(text) <= resource.MaxSecretTagRunes {
+		return text
+	}
+	sum := sha256.Sum256([]byte(id.Key()))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

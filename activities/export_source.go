@@ -1,0 +1,208 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/expression"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// exportSource reads the values of one resource. It sends each request once, and once more
+// to confirm a value before it is written.
+type exportSource struct {
+	*Activities
+	desired resource.Desired
+	// body is the observed body, unmasked, nil before it was read; answers are those of the
+	// actions, confirmed those of the second requests.
+	body               map[string]any
+	answers, confirmed map[string]map[string]any
+}
+
+func newExportSource(a *Activities, desired resource.Desired) *exportSource {
+	return &exportSource{Activities: a, desired: desired, answers: map[string]map[string]any{}, confirmed: map[string]map[string]any{}}
+}
+
+// value returns the value of a source. The verdict states why there is none; neither it nor
+// the error contains a value.
+func (s *exportSource) value(ctx context.Context, e *exporting, from resource.ExportSource, again bool) (string, *resource.Verdict, error) {
+	answer, stop, err := s.answer(ctx, e, from.Action, again)
+	if stop != nil || err != nil {
+		return "", stop, err
+	}
+	template, problems := expression.Template{}, []expression.Problem(nil)
+	if from.Text != "" {
+		if template, problems = expression.NewExportText(from.Text); len(problems) > 0 {
+			return "", noValue("the text of the export is no valid one: " + problems[0].Message), nil
+		}
+	}
+	if needsBody(from, template) && s.body == nil {
+		if s.body, stop, err = s.read(ctx, e); stop != nil || err != nil {
+			return "", stop, err
+		}
+	}
+	if from.Text != "" {
+		return fillExport(ctx, template, s.body, answer)
+	}
+	return valueAtPath(from, s.body, answer)
+}
+
+// needsBody reports whether a source reads the observed body.
+func needsBody(from resource.ExportSource, template expression.Template) bool {
+	if from.Text == "" {
+		return from.Action == ""
+	}
+	for _, part := range template.Expressions() {
+		if part.UsesOther(expression.ActionVariable) {
+			return true
+		}
+	}
+	return false
+}
+
+// fillExport returns a text with its values.
+func fillExport(ctx context.Context, template expression.Template, body, answer map[string]any) (text string, stop *resource.Verdict, err error) {
+	// Whatever a panic of the evaluation would show may be a value.
+	defer func() {
+		if recover() != nil {
+			text, stop, err = "", noValue("the text of the export cannot be filled in"), nil
+		}
+	}()
+	filled, failed := template.FillExport(ctx, body, answer)
+	if failed != nil {
+		return "", noValue(failed.Error()), nil
+	}
+	return checkValue(filled)
+}
+
+// valueAtPath returns the value at the path of a source.
+func valueAtPath(from resource.ExportSource, body, answer map[string]any) (string, *resource.Verdict, error) {
+	path, err := resource.ParsePath(from.Path)
+	if err != nil {
+		return "", noValue("the path " + from.Path + " is no valid one"), nil
+	}
+	in, where := body, "the resource"
+	if from.Action != "" {
+		in, where = answer, "the answer of "+from.Action
+	}
+	found, _ := path.Get(in)
+	switch value := found.(type) {
+	case nil:
+		return "", noValue(fmt.Sprintf("%s leads to nothing in %s; correct the path, or wait until Azure shows it", from.Path, where)), nil
+	case string:
+		return checkValue(value)
+	case json.Number:
+		return checkValue(value.String())
+	case bool:
+		return checkValue(strconv.FormatBool(value))
+	case map[string]any:
+		return "", noValue(fmt.Sprintf("%s leads to an object in %s; write the path of a text in it", from.Path, where)), nil
+	}
+	return "", noValue(fmt.Sprintf("%s leads to a list in %s; choose an element, like [name=x] or [0]", from.Path, where)), nil
+}
+
+// checkValue refuses a value that a vault cannot store, or that hides another one.
+func checkValue(value string) (string, *resource.Verdict, error) {
+	switch {
+	case value == "":
+		return "", noValue("the value is empty in Azure"), nil
+	case strings.Trim(value, "*") == "":
+		return "", noValue("Azure shows asterisks in place of the value"), nil
+	case len(value) > resource.MaxSecretBytes:
+		return "", noValue(fmt.Sprintf("the value has %d bytes, and a secret at most %d", len(value), resource.MaxSecretBytes)), nil
+	case !utf8.ValidString(value):
+		return "", noValue("the value is no UTF-8 text"), nil
+	}
+	return value, nil, nil
+}
+
+// noValue returns the verdict of an export without a value.
+func noValue(message string) *resource.Verdict {
+	return new(resource.Fail(resource.ReasonExportNoValue, resource.RetrySlow, message))
+}
+
+// answer returns the answer of an action, nil without one.
+func (s *exportSource) answer(ctx context.Context, e *exporting, action string, again bool) (map[string]any, *resource.Verdict, error) {
+	answers := s.answers
+	if again {
+		answers = s.confirmed
+	}
+	if answer, sent := answers[action]; sent || action == "" {
+		return answer, nil, nil
+	}
+	published, version, err := types.FindListAction(s.desired.ID.Type(), s.desired.APIVersion, action)
+	if err != nil {
+		return nil, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, err.Error())), nil
+	}
+	operation, err := s.Client.Read(ctx, s.desired.ID, published.Name, version)
+	if err != nil {
+		stop, err := e.actionFailed(ctx, action, err)
+		return nil, stop, err
+	}
+	if operation.Token != "" {
+		return nil, new(resource.Fail(resource.ReasonExportNotAllowed, resource.RetryVerySlow, fmt.Sprintf(
+			"the action %s starts an operation; only actions that answer at once are exported", action))), nil
+	}
+	answer, err := resource.DecodeBody(operation.Body)
+	if err != nil || answer == nil {
+		return nil, noValue(fmt.Sprintf("the action %s returned no JSON object (ARM request ID %s)", action, operation.RequestID)), nil
+	}
+	answers[action] = answer
+	return answer, nil, nil
+}
+
+// read returns the observed body, unmasked.
+func (s *exportSource) read(ctx context.Context, e *exporting) (map[string]any, *resource.Verdict, error) {
+	response, err := s.Client.Get(ctx, s.desired.ID, s.desired.APIVersion)
+	if arm.IsAbsent(err) {
+		return nil, new(resource.Fail(resource.ReasonNotFound, resource.RetrySlow, "the resource does not exist any more")), nil
+	}
+	if err != nil {
+		stop, err := e.requestFailed(ctx, err)
+		return nil, stop, err
+	}
+	body, err := resource.DecodeBody(response.Body)
+	if err != nil || body == nil {
+		return nil, new(resource.Fail(resource.ReasonFailed, resource.RetrySlow, "the response to the GET is no JSON object (ARM request ID "+response.RequestID+")")), nil
+	}
+	return body, nil, nil
+}
+
+// actionFailed is requestFailed for an action: what ARM refuses for a reason that stays is
+// ExportRefused.
+func (e *exporting) actionFailed(ctx context.Context, action string, err error) (*resource.Verdict, error) {
+	failure, refused := errors.AsType[*arm.Error](err)
+	if !refused || failure.Transient() || failure.Class == arm.ClassThrottled || failure.Class == arm.ClassConflict || failure.Code == arm.CodeReadOnly {
+		return e.requestFailed(ctx, err)
+	}
+	progress := e.heartbeat.progress()
+	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, err, &progress.lastAnswer)
+	class, why := resource.RetryVerySlow, "Azure refuses the action "+action
+	if failure.Denial || isForbidden(err) {
+		class = resource.RetrySlow
+		why = fmt.Sprintf("the resource's credential may not list the value; it needs %s/%s/action", e.desired.ID.Type(), action)
+	}
+	stop := resource.Fail(resource.ReasonExportRefused, class, why+". Response: "+verdict.Message)
+	stop.RequestID = verdict.RequestID
+	return &stop, nil
+}
+
+// requestFailed retries a transient error; any other one is a verdict.
+func (e *exporting) requestFailed(ctx context.Context, err error) (*resource.Verdict, error) {
+	clean := scrubError("export", e.desired.ID, err, nil)
+	progress := e.heartbeat.progress()
+	progress.TransientErrors++
+	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, clean, &progress.lastAnswer)
+	e.heartbeat.send(progress)
+	if retry := retryTransient(clean, progress.TransientErrors); retry != nil {
+		return nil, retry
+	}
+	return &verdict, nil
+}
