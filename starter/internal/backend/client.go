@@ -22,6 +22,7 @@ import (
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/workflows"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/converter"
@@ -33,6 +34,8 @@ import (
 const (
 	dialTimeout  = 8 * time.Second
 	queryTimeout = 3 * time.Second
+	// queryPause is the pause before a query that the server gave up early is repeated.
+	queryPause = 200 * time.Millisecond
 	// stepTimeout bounds a second query while a worker runs a step: the checks of one
 	// workflow task take 5 s each, and queries wait for them.
 	stepTimeout = 12 * time.Second
@@ -179,13 +182,11 @@ func staticDetails(desired resource.Desired) string {
 }
 
 // Memory queries what the workflow of a resource keeps beside its status. It returns a
-// *NoWorkerError when no worker responds in time.
+// *NoWorkerError when no worker responds in time, as Status does.
 func (c *Client) Memory(ctx context.Context, workflowID string) (memory activities.WorkflowMemory, err error) {
-	deadline, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	value, err := c.client.QueryWorkflow(deadline, workflowID, "", workflows.MemoryQuery)
+	value, err := c.query(ctx, workflowID, workflows.MemoryQuery, readTimeout)
 	if err != nil {
-		return memory, c.translate(ctx, err)
+		return memory, err
 	}
 	if err := value.Get(&memory); err != nil {
 		return memory, cli.Failed("read the spec of %s: %w; is this armature older than the worker?", workflowID, err)
@@ -194,17 +195,9 @@ func (c *Client) Memory(ctx context.Context, workflowID string) (memory activiti
 }
 
 // Status queries a workflow for the status of its resource. It returns a
-// *NoWorkerError when no worker responds in time. While a worker runs a step of the
-// resource, which queries wait for, it waits longer.
+// *NoWorkerError when no worker responds in time.
 func (c *Client) Status(ctx context.Context, workflowID string) (workflows.Status, error) {
-	value, err := c.query(ctx, workflowID, queryTimeout)
-	if noWorker, ok := errors.AsType[*NoWorkerError](err); ok {
-		if noWorker.StepSince = c.stepSince(ctx, workflowID); !noWorker.StepSince.IsZero() {
-			if value, err = c.query(ctx, workflowID, stepTimeout); is[*NoWorkerError](err) {
-				err = noWorker
-			}
-		}
-	}
+	value, err := c.query(ctx, workflowID, workflows.StatusQuery, queryTimeout)
 	if err != nil {
 		return workflows.Status{}, err
 	}
@@ -215,11 +208,36 @@ func (c *Client) Status(ctx context.Context, workflowID string) (workflows.Statu
 	return status, nil
 }
 
-// query queries a workflow for its status.
-func (c *Client) query(ctx context.Context, workflowID string, timeout time.Duration) (converter.EncodedValue, error) {
+// query queries a workflow. While a worker runs a step of the resource, which queries wait
+// for, or was killed in one, it waits longer.
+func (c *Client) query(ctx context.Context, workflowID, kind string, timeout time.Duration) (converter.EncodedValue, error) {
+	value, err := c.queryOnce(ctx, workflowID, kind, timeout)
+	noWorker, unanswered := errors.AsType[*NoWorkerError](err)
+	if !unanswered {
+		return value, err
+	}
+	if noWorker.StepSince = c.stepSince(ctx, workflowID); noWorker.StepSince.IsZero() {
+		return nil, err
+	}
+	if value, err = c.queryOnce(ctx, workflowID, kind, stepTimeout); is[*NoWorkerError](err) {
+		return nil, noWorker
+	}
+	return value, err
+}
+
+// queryOnce queries a workflow within a time. The server gives up a query early where the
+// worker that it waited for was killed; another worker gets the next one.
+func (c *Client) queryOnce(ctx context.Context, workflowID, kind string, timeout time.Duration) (converter.EncodedValue, error) {
 	deadline, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	value, err := c.client.QueryWorkflow(deadline, workflowID, "", workflows.StatusQuery)
+	value, err := c.client.QueryWorkflow(deadline, workflowID, "", kind)
+	for is[*serviceerror.DeadlineExceeded](err) && deadline.Err() == nil {
+		select {
+		case <-time.After(queryPause):
+			value, err = c.client.QueryWorkflow(deadline, workflowID, "", kind)
+		case <-deadline.Done():
+		}
+	}
 	return value, c.translate(ctx, err)
 }
 

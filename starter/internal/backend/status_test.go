@@ -22,15 +22,20 @@ import (
 type slowClient struct {
 	client.Client
 	unanswered int
-	task       enumspb.PendingWorkflowTaskState
-	timeouts   []time.Duration
+	// early are those before them that the server gives up before their time.
+	early    int
+	task     enumspb.PendingWorkflowTaskState
+	timeouts []time.Duration
 }
 
 func (c *slowClient) QueryWorkflow(ctx context.Context, _, _, _ string, _ ...any) (converter.EncodedValue, error) {
 	deadline, _ := ctx.Deadline()
 	c.timeouts = append(c.timeouts, time.Until(deadline).Round(time.Second))
-	if len(c.timeouts) <= c.unanswered {
+	switch {
+	case len(c.timeouts) <= c.early:
 		return nil, serviceerror.NewDeadlineExceeded("context deadline exceeded")
+	case len(c.timeouts) <= c.early+c.unanswered:
+		return nil, context.DeadlineExceeded
 	}
 	encoded, err := payload.DataConverter().ToPayloads(workflows.Status{Pass: 7})
 	return client.NewValue(encoded), err
@@ -75,5 +80,13 @@ func TestStatusDuringAStep(t *testing.T) {
 				t.Errorf("%s: the advice is for a missing worker: %v", c.reason, err)
 			}
 		})
+	}
+}
+
+// A query that the server gave up because a worker was killed is sent again within its time.
+func TestQueryAfterAKill(t *testing.T) {
+	slow := &slowClient{early: 2, task: enumspb.PENDING_WORKFLOW_TASK_STATE_SCHEDULED}
+	if _, err := (&Client{client: slow, taskQueue: "q1"}).Memory(t.Context(), "w"); err != nil || len(slow.timeouts) != 3 {
+		t.Errorf("%d queries: %v; want the third to be answered", len(slow.timeouts), err)
 	}
 }
