@@ -2,13 +2,10 @@ package drift
 
 import (
 	"net/netip"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/armature-io/armature/resource"
 )
 
 // isSameTime reports whether both texts are the same instant.
@@ -96,23 +93,6 @@ func addresses(text string) (netip.Prefix, bool) {
 		return netip.Prefix{}, false
 	}
 	return netip.PrefixFrom(address, address.BitLen()), true
-}
-
-// isSameJSON reports whether both texts are the same JSON document. Azure changes
-// the white space and the order of members in JSON strings.
-func isSameJSON(p cursor) bool {
-	a, b, ok := texts(p)
-	if !ok || !opensJSON(a) || !opensJSON(b) {
-		return false
-	}
-	documentA, errA := resource.DecodeBody([]byte(`{"x":` + a + `}`))
-	documentB, errB := resource.DecodeBody([]byte(`{"x":` + b + `}`))
-	return errA == nil && errB == nil && reflect.DeepEqual(documentA, documentB)
-}
-
-func opensJSON(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
 // isSameLines reports whether two texts differ only in their line endings.

@@ -44,10 +44,20 @@ func (w *walker) add(p cursor, rule string) {
 func (d difference) show() resource.Difference {
 	shown := resource.Difference{Path: d.path.String(), Rule: d.rule, Observed: absentText}
 	secret := resource.SecretName(lastName(d.path)) && !cursorAt(d.path, nil).rights || resource.Masked(d.observed)
+	if desired, observed, ok := d.documents(); ok && !secret {
+		var differing parts
+		differing.compare(nil, desired, observed)
+		shown.Parts, shown.MoreParts = differing.found, differing.more
+		shown.Desired, shown.Observed = text.CutPair(desired.text(), observed.text(), maxShown)
+		return shown
+	}
 	shown.Desired = compactJSON(mask(d.desired, secret))
 	if d.present {
 		shown.Observed = compactJSON(mask(d.observed, secret))
+		shown.Desired, shown.Observed = text.CutPair(shown.Desired, shown.Observed, maxShown)
+		return shown
 	}
+	shown.Desired = text.Cut(shown.Desired, maxShown)
 	return shown
 }
 
@@ -78,7 +88,7 @@ func mask(value any, secret bool) any {
 	return value
 }
 
-// compactJSON returns a value as compact JSON, cut to maxShown characters.
+// compactJSON returns a value as compact JSON.
 func compactJSON(value any) string {
 	if masked, ok := value.(string); ok && masked == maskedText {
 		return maskedText
@@ -89,5 +99,5 @@ func compactJSON(value any) string {
 	if err := encoder.Encode(value); err != nil {
 		return "(not shown)"
 	}
-	return text.Cut(strings.TrimSpace(b.String()), maxShown)
+	return strings.TrimSpace(b.String())
 }

@@ -93,13 +93,29 @@ type Verdict struct {
 const MaxDifferences = 20
 
 // Difference is one path where observed differs from desired. Values are short
-// texts for people, masked if secret, at most 120 characters.
+// texts for people, masked if secret, at most 120 characters; of longer ones both show
+// where they begin to differ.
 type Difference struct {
 	Path     string `json:"path"`
 	Desired  string `json:"desired"`
 	Observed string `json:"observed"`
 	// Rule is the rule of package drift that found it.
 	Rule string `json:"rule,omitempty"`
+	// Parts are the members that differ, at most MaxParts, where both values are texts that
+	// contain JSON. MoreParts counts those beyond the bound.
+	Parts     []DifferencePart `json:"parts,omitempty"`
+	MoreParts int              `json:"moreParts,omitempty"`
+}
+
+// MaxParts is the maximum number of parts of a difference.
+const MaxParts = 5
+
+// DifferencePart is one member of a JSON document in a text. Its path is in the form of
+// Path, from the root of the document, and "" for the whole.
+type DifferencePart struct {
+	Path     string `json:"path"`
+	Desired  string `json:"desired"`
+	Observed string `json:"observed"`
 }
 
 // Proceed returns the verdict that continues the pass.

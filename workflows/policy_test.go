@@ -68,7 +68,7 @@ func TestObserve(t *testing.T) {
 			if c.Ready || c.Reason != resource.ReasonDriftDetected || c.Severity != resource.SeverityWarning || status.Phase != workflows.PhaseNotReady {
 				t.Errorf("status %+v", status)
 			}
-			if len(status.Differences) != 1 || status.Differences[0] != difference {
+			if len(status.Differences) != 1 || status.Differences[0].Path != difference.Path || status.Differences[0].Desired != difference.Desired {
 				t.Errorf("differences %+v", status.Differences)
 			}
 			wait := status.NextTry.Sub(c.LastTransitionTime)
