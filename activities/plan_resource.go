@@ -14,8 +14,9 @@ import (
 type PlanAction string
 
 // The actions of a plan. None covers a resource in sync and one that a policy
-// leaves alone; Delete is for the CLI, which knows the resources that no manifest
-// names any more.
+// leaves alone. Delete and Configure are for the CLI: it knows the resources that no
+// manifest names any more, and reports a resource of None as Configure where an apply
+// changes the spec.
 const (
 	PlanCreate  PlanAction = "create"
 	PlanUpdate  PlanAction = "update"
@@ -23,6 +24,8 @@ const (
 	PlanNone    PlanAction = "none"
 	PlanBlocked PlanAction = "blocked"
 	PlanError   PlanAction = "error"
+
+	PlanConfigure PlanAction = "configure"
 )
 
 // PlanResourceInput is the spec to plan.
@@ -50,6 +53,9 @@ type PlanResourceResult struct {
 	// Drops and MoreDrops are as in resource.Verdict.
 	Drops     []string `json:"drops,omitempty"`
 	MoreDrops int      `json:"moreDrops,omitempty"`
+	// Settings are what an apply changes in the applied spec. Its body is among them only
+	// where nothing in Azure differs from it.
+	Settings []resource.SpecChange `json:"settings,omitempty"`
 	// After are the resources that the same plan creates first.
 	After []resource.ID `json:"after,omitempty"`
 	// Warnings are what Azure may refuse, for people.
@@ -77,6 +83,8 @@ type planning struct {
 	*Activities
 	in        PlanResourceInput
 	heartbeat *heartbeater[readProgress]
+	// stated is the spec as the client sent it.
+	stated resource.Desired
 	// memory comes from the resource's workflow; managed is set when there is one.
 	memory  WorkflowMemory
 	managed bool
@@ -87,11 +95,12 @@ type planning struct {
 // PlanResource returns what a pass would do to a resource, by the same steps: owner
 // check, GET and pre-check. It never writes.
 func (a *Activities) PlanResource(ctx context.Context, in PlanResourceInput) (PlanResourceResult, error) {
+	stated := in.Desired
 	in.Desired = in.Desired.WithSecrets()
 	ctx = withCredential(ctx, in.Desired.Credential, in.Desired.ID)
 	heartbeat := startHeartbeat[readProgress](ctx)
 	defer heartbeat.stop()
-	p := &planning{Activities: a, in: in, heartbeat: heartbeat}
+	p := &planning{Activities: a, in: in, stated: stated, heartbeat: heartbeat}
 	requests, cancel := requestContext(ctx)
 	defer cancel()
 	var err error
@@ -219,6 +228,7 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 		After: p.after, WaitingFor: verdict.WaitingFor, RequestID: verdict.RequestID,
 	}
 	p.checkOffer(ctx, &result)
+	result.Settings = p.settings(result)
 	if result.Action == PlanCreate || result.Action == PlanUpdate {
 		result.Held = p.writeHold(ctx)
 	}
@@ -228,6 +238,17 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 	}
 	p.report("PlanResource", verdict)
 	return result, nil
+}
+
+// settings returns what an apply changes in the applied spec.
+func (p *planning) settings(result PlanResourceResult) []resource.SpecChange {
+	if !p.managed || p.memory.Desired == nil || p.memory.Deleting {
+		return nil
+	}
+	changes := resource.SpecChanges(*p.memory.Desired, p.stated)
+	return slices.DeleteFunc(changes, func(c resource.SpecChange) bool {
+		return c.Path == "body" && (result.Action != PlanNone || len(result.Differences) > 0)
+	})
 }
 
 // writeHold returns what stops a write for now, "" where nothing does.

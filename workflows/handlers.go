@@ -91,6 +91,7 @@ func (r *reconciler) apply(ctx workflow.Context, in ApplyInput) (ApplyResult, er
 	if changed {
 		r.upsertMemo(ctx, in.Desired)
 		r.state.replaceSpec(in.Desired)
+		r.state.AppliedBy = in.By
 		r.state.resetRetries()
 		r.upsertIdentity(ctx)
 		r.announceGeneration(ctx)
@@ -233,7 +234,7 @@ func (r *reconciler) delete(ctx workflow.Context, in DeleteInput) (DeleteResult,
 		r.interruptRead(ctx)
 	}
 	if r.state.Desired == nil {
-		r.state.Desired, r.state.Generation = in.Desired, 1
+		r.state.Desired, r.state.Generation, r.state.AppliedBy = in.Desired, 1, in.By
 		r.upsertIdentity(ctx)
 	}
 	in.Desired = nil

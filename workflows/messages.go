@@ -221,10 +221,12 @@ type Status struct {
 	Labels     map[string]string `json:"labels,omitempty"`
 	// Needs are the resources that this one depends on: owner, references,
 	// dependsOn.
-	Needs      []resource.ID      `json:"needs,omitempty"`
-	Generation int64              `json:"generation"`
-	Phase      Phase              `json:"phase"`
-	Condition  resource.Condition `json:"condition"`
+	Needs      []resource.ID `json:"needs,omitempty"`
+	Generation int64         `json:"generation"`
+	// AppliedBy is the user that applied the spec of Generation, as the client named it.
+	AppliedBy string             `json:"appliedBy,omitempty"`
+	Phase     Phase              `json:"phase"`
+	Condition resource.Condition `json:"condition"`
 	// Pass is the number of the last finished pass.
 	Pass int64 `json:"pass"`
 	// Deletion is what the applied manifest states about a deletion, nil for nothing.

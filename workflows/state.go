@@ -19,6 +19,8 @@ type State struct {
 	// Desired is nil until the first apply or delete.
 	Desired    *resource.Desired `json:"desired,omitempty"`
 	Generation int64             `json:"generation"`
+	// AppliedBy is the user that applied Generation, "" in states of older workers.
+	AppliedBy string `json:"appliedBy,omitempty"`
 	// StatedAt is when a user last stated Desired or Delete, zero in states of older
 	// workers. A repeated apply counts too.
 	StatedAt time.Time    `json:"statedAt,omitzero"`
@@ -154,7 +156,7 @@ type Purge struct {
 // status returns the state as users see it.
 func (s *State) status() *Status {
 	status := &Status{
-		Generation: s.Generation, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
+		Generation: s.Generation, AppliedBy: s.AppliedBy, Phase: s.Phase, Condition: s.Condition, Pass: s.Pass, Attempts: s.Attempts,
 		WaitingFor: s.WaitingFor, WaitingSince: s.WaitingSince, NextTry: s.nextTry(),
 		NotReadySince: s.NotReadySince, Overdue: s.Overdue,
 		Paused: s.Paused, Deleting: s.Delete != nil, Deleted: s.deleted(),
