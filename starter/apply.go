@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/applied"
 	"github.com/armature-io/armature/starter/internal/await"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -17,9 +21,15 @@ import (
 
 // applyOptions are the flags of an apply.
 type applyOptions struct {
-	once  bool
-	wait  waitOptions
-	prune prune.Options
+	once   bool
+	wait   waitOptions
+	prune  prune.Options
+	output cli.Format
+	// stdout is the output of the command where that is for programs; progress then goes
+	// to stderr.
+	stdout io.Writer
+	// skipped are what a plan file has and the apply leaves out.
+	skipped []resource.Desired
 }
 
 func (a *app) applyCommand() *cobra.Command {
@@ -38,7 +48,14 @@ safe to repeat: unchanged manifests change nothing, but an apply takes back a
 deletion for which no DELETE was sent. All workflows start at once;
 owners, references and dependsOn order what follows.
 
---wait ends as wait does: with exit code 1, also when only a person helps.
+--wait ends as wait does: with exit code 1, also when only a person helps. If another
+apply replaced a spec meanwhile, it waits for the later one and names its user.
+
+-o json and -o yaml print one document at the end, {resources, error}: of each resource
+id, name, result (managed, configured, unchanged, refused, failed, unsent or skipped; of
+--prune deleting, detached or deleted), generation and message; with --wait also phase,
+condition and supersededBy. Progress goes to stderr. There is no document where nothing
+was started.
 
 With --prune -l SELECTOR it then deletes the managed resources that have the labels
 of the selector and no manifest. All manifests must have these labels.
@@ -56,6 +73,7 @@ more first, and starts nothing if anything differs by now.
 			"  cat db.yaml | armature apply -f - --resource-group rg1 --subscription 11111111-2222-3333-4444-555555555555",
 		Args: cli.NoArgs("pass manifests with -f PATH"),
 		RunE: func(c *cobra.Command, _ []string) error {
+			a.divertProgress(&how)
 			if planFile != "" {
 				return a.applyPlan(c.Context(), c.Flags(), planFile, how)
 			}
@@ -78,6 +96,7 @@ more first, and starts nothing if anything differs by now.
 	c.Flags().BoolVar(&how.once, "once", false, "end the workflow when the resource is Ready; it is then no longer managed")
 	how.wait.add(c, "wait until every resource is Ready")
 	c.Flags().StringVar(&planFile, "plan-file", "", "apply exactly the plan in this `file` (armature plan --out)")
+	cli.AddFormats(c, &how.output, []string{string(cli.FormatTable), string(cli.FormatJSON), string(cli.FormatYAML)})
 	how.prune.Add(c.Flags())
 	a.addSigningKey(c)
 	a.completeFlag(c, "selector", a.completeLabels)
@@ -103,9 +122,30 @@ func (a *app) apply(ctx context.Context, set manifest.Set, how applyOptions) err
 // only wait for the worker, up to the timeout of the call.
 const maxParallelStarts = 32
 
-// start sends the specs, then deletes what is stale, and waits if --wait is set.
+// divertProgress sends progress to stderr where the output is for programs.
+func (a *app) divertProgress(how *applyOptions) {
+	if how.output.IsMachine() {
+		how.stdout, a.out, a.terminal = a.out, a.err, false
+	}
+}
+
+// start sends the specs, then deletes what is stale, waits if --wait is set, and prints
+// the document of an output for programs.
 func (a *app) start(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions) error {
-	results := make([]workflows.ApplyResult, len(resources))
+	document := applied.New(resources, stale)
+	err := a.send(ctx, b, resources, stale, how, document)
+	if !how.output.IsMachine() {
+		return err
+	}
+	document.End(err, how.skipped)
+	if problem := how.output.Write(how.stdout, document); err == nil {
+		return problem
+	}
+	return err
+}
+
+// send is start without the document.
+func (a *app) send(ctx context.Context, b *connection, resources []resource.Desired, stale []backend.Record, how applyOptions, document *applied.Document) error {
 	records := recordsOf(resources)
 	expected := await.All(records)
 	key, err := a.signer(b)
@@ -117,21 +157,35 @@ func (a *app) start(ctx context.Context, b *connection, resources []resource.Des
 		if err != nil {
 			return "", err
 		}
+		var result workflows.ApplyResult
 		input := workflows.ApplyInput{Desired: desired, Once: how.once, By: a.by}
-		err = b.UpdateWithStart(ctx, desired, backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &results[i]})
-		expected[i].MinGeneration, expected[i].Changed = results[i].Generation, results[i].Changed
-		return applyText(results[i]), err
+		err = b.UpdateWithStart(ctx, desired, backend.Message{Name: workflows.ApplyUpdate, Input: input, Result: &result})
+		expected[i].MinGeneration, expected[i].Changed = result.Generation, result.Changed
+		document.Sent(i, result, err)
+		return applyText(result), err
 	})
 	if err != nil {
 		return how.prune.Skipped(stale, err)
 	}
-	if err := a.prune(ctx, b, stale, how.prune.Selector); err != nil || !how.wait.on {
+	if err := a.prune(ctx, b, stale, how.prune.Selector, document); err != nil || !how.wait.on {
 		return err
 	}
-	if err := a.wait(ctx, b, expected, await.Ready, how.wait.timeout); err != nil || len(stale) == 0 {
-		return err
+	if len(expected) > 0 {
+		outcomes, err := a.follow(ctx, b, expected, await.Ready, how.wait.timeout)
+		replacements := await.Replacements(ctx, b, expected, outcomes)
+		for _, i := range slices.Sorted(maps.Keys(replacements)) {
+			a.printf("%s  generation %d was superseded: %s\n", cli.KindAndName(records[i].ID), expected[i].MinGeneration, cli.OneLine(replacements[i].Text()))
+		}
+		if document.Waited(outcomes, replacements); err != nil {
+			return err
+		}
 	}
-	return a.wait(ctx, b, await.All(stale), await.Deleted, how.wait.timeout)
+	if len(stale) == 0 {
+		return nil
+	}
+	outcomes, err := a.follow(ctx, b, await.All(stale), await.Deleted, how.wait.timeout)
+	document.WaitedForDeletions(outcomes)
+	return err
 }
 
 // applyText returns the result of an apply. Generation 1 is the first

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/plan"
 	"github.com/armature-io/armature/workflows"
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,7 +42,7 @@ func TestCompletion(t *testing.T) {
 		"a label of freeze":   {reason: "the same syntax", args: []string{"freeze", "-l", ""}, want: []string{"stack=prod", "team=data"}},
 		"selector of a prune": {reason: "the same syntax", args: []string{"apply", "-l", ""}, want: []string{"stack=prod", "team=data"}},
 		"what is frozen":      {reason: "only that can be taken back", args: []string{"unfreeze", "-l", ""}, want: []string{"stack=prod"}},
-		"formats":             {reason: "an enum", args: []string{"plan", "-o", ""}, want: cli.Formats()},
+		"formats":             {reason: "an enum", args: []string{"plan", "-o", ""}, want: plan.Formats()},
 		"goals":               {reason: "an enum", args: []string{"wait", "--for", ""}, want: []string{"ready", "deleted"}},
 		"phases":              {reason: "an enum", args: []string{"get", "--phase", ""}, want: phases()},
 		"shells":              {reason: "an enum", args: []string{"completion", ""}, want: []string{"bash", "zsh", "fish", "powershell"}},

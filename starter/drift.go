@@ -25,8 +25,8 @@ create or update, path by path. It needs no manifests, sends no PUT and no DELET
 does not touch running workflows. After a restore of Temporal's database it shows what
 the restored specs would change, while writes are frozen.
 
-table omits resources that are in sync; wide lists them too. json and yaml are those
-of plan.
+table omits resources that are in sync; wide lists them too. json, yaml and markdown are
+those of plan.
 
 ` + driftExitHelp,
 		Example: "  armature drift\n  armature drift -l stack=prod -o wide\n  armature drift adx/telemetry -o json",
@@ -37,7 +37,7 @@ of plan.
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return cli.Failed("%s", cli.FlagErrorText(c, err)) })
 	a.addSelection(c, &targets, "every managed resource, as without a name")
-	cli.AddFormat(c, &output)
+	cli.AddFormats(c, &output, plan.Formats())
 	return c
 }
 

@@ -60,10 +60,16 @@ worker also checks location and api-version with the list of the provider: a
 location that the subscription does not offer is an error, an api-version that is
 not listed a warning.
 
-table omits resources that are in sync; wide lists them too. json and yaml are
-{resources, summary}: of each resource id, name, action (create, update, none,
-delete, blocked or error), message, warnings, differences and what the PUT removes;
-of the summary the number of resources for each action.
+Settings that an apply changes in a managed resource are shown too: policy, interval,
+labels, ignored paths, api-version and the others of the manifest. Where nothing else
+changes, the action is configure: an apply then writes nothing to Azure by itself.
+
+table omits resources that are in sync; wide lists them too, and the bodies of resources
+to create. json and yaml are {resources, summary}: of each resource id, name, action
+(create, update, configure, none, delete, blocked or error), message, warnings,
+settings, differences and what the PUT removes; of the summary the number of resources
+for each action. markdown is for a comment on a pull request: it is shorter than 65,000
+characters, and counts what it leaves out.
 
 ` + planExitHelp,
 		Example: "  armature plan -f examples\n  armature plan -f stack --prune -l stack=prod -o json\n  armature plan -f stack --out stack.plan",
@@ -92,7 +98,7 @@ of the summary the number of resources for each action.
 	from.AddValidation(c)
 	how.prune.AddChoice(c.Flags(), "also show what apply --prune would delete (needs -l)")
 	a.completeFlag(c, "selector", a.completeLabels)
-	cli.AddFormat(c, &how.output)
+	cli.AddFormats(c, &how.output, plan.Formats())
 	c.Flags().StringVar(&how.file, "out", "", "write the plan to a `file`, for apply --plan-file")
 	return c
 }
@@ -120,23 +126,23 @@ func (a *app) plan(ctx context.Context, set manifest.Set, how planOptions) error
 	if err != nil {
 		return err
 	}
-	if how.file != "" {
+	if how.file != "" && p.Errors() == 0 {
 		if err := p.Write(how.file, set, a.by, a.now()); err != nil {
 			return err
 		}
 		a.note("the plan is in %s; `armature apply --plan-file %s` applies it unless resources change first", how.file, how.file)
 	}
-	return a.showPlan(p, how.output, "planned")
+	err = a.showPlan(p, how.output, "planned")
+	if how.file != "" && p.Errors() > 0 {
+		a.note("%s was not written: a plan with errors cannot be applied", how.file)
+	}
+	return err
 }
 
 // showPlan prints a plan and returns the error with its exit code.
 func (a *app) showPlan(p plan.Plan, output cli.Format, verb string) error {
-	if output.IsMachine() {
-		if err := output.Write(a.out, p); err != nil {
-			return err
-		}
-	} else {
-		a.printf("%s", p.Text(output == cli.FormatWide, a.painter().Ink))
+	if err := p.Show(a.out, output, a.painter().Ink); err != nil {
+		return err
 	}
 	switch {
 	case p.Errors() > 0:
@@ -171,11 +177,12 @@ func makePlan(ctx context.Context, b *connection, set manifest.Set, pruning prun
 	}
 	p := plan.New(set.Resources, results, stale)
 	p.NameDeletions(ctx, b)
+	p.WarnOfOtherPlaces(ctx, b)
 	return p, nil
 }
 
 // planFileFlags are the flags of apply that can be combined with --plan-file.
-var planFileFlags = map[string]bool{"plan-file": true, "wait": true, "timeout": true, "task-queue": true, "worker-timeout": true, "yes": true}
+var planFileFlags = map[string]bool{"plan-file": true, "wait": true, "timeout": true, "task-queue": true, "worker-timeout": true, "yes": true, "output": true}
 
 // applyPlan applies exactly the plan of a file, or nothing.
 func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, how applyOptions) error {
@@ -215,6 +222,7 @@ func (a *app) applyPlan(ctx context.Context, flags *pflag.FlagSet, path string, 
 	for _, spec := range file.Resources {
 		if spec.Action == activities.PlanBlocked {
 			a.note("%s  skipped: it was blocked in the plan", cli.KindAndName(spec.Desired.ID))
+			how.skipped = append(how.skipped, spec.Desired)
 			continue
 		}
 		resources = append(resources, spec.Desired)

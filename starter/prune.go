@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/manifest"
+	"github.com/armature-io/armature/starter/internal/applied"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/prune"
@@ -39,15 +40,16 @@ func (a *app) findStale(ctx context.Context, b *connection, p *prune.Options, se
 }
 
 // prune deletes stale resources, dependents first.
-func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, selector string) error {
+func (a *app) prune(ctx context.Context, b *connection, stale []backend.Record, selector string, document *applied.Document) error {
 	if len(stale) == 0 {
 		return nil
 	}
 	return a.sendWaves(ctx, stale, prune.Order(stale), backend.MaxParallel, func(ctx context.Context, i int) (string, error) {
 		text, err := a.sendDelete(ctx, b, stale[i], workflows.DeleteInput{}, selector)
 		if backend.IsNotManaged(err) {
-			return "no longer managed", nil
+			text, err = "no longer managed", nil
 		}
+		document.Pruned(i, stale[i].Policy, err)
 		return text, err
 	})
 }

@@ -114,6 +114,12 @@ func (a *app) wait(ctx context.Context, b *connection, list []await.Resource, g 
 		a.note("no resources are managed, so there is nothing to wait for")
 		return nil
 	}
+	_, err := a.follow(ctx, b, list, g, timeout)
+	return err
+}
+
+// follow is wait with the last states of the resources.
+func (a *app) follow(ctx context.Context, b *connection, list []await.Resource, g await.Goal, timeout time.Duration) ([]await.Outcome, error) {
 	var deadline <-chan time.Time
 	if timeout > 0 {
 		deadline = a.after(timeout)
@@ -124,21 +130,21 @@ func (a *app) wait(ctx context.Context, b *connection, list []await.Resource, g 
 	progress := progress{app: a, goal: g, last: map[int]string{}}
 	for {
 		if err := follower.Round(ctx); err != nil {
-			return interrupted(err)
+			return outcomes, interrupted(err)
 		}
 		progress.show(outcomes)
 		hopeless, err := follower.IsHopeless(ctx)
 		if err != nil {
-			return interrupted(err)
+			return outcomes, interrupted(err)
 		}
 		if hopeless || follower.IsSettled() {
-			return a.concludeWait(outcomes, g, a.now().Sub(begun))
+			return outcomes, a.concludeWait(outcomes, g, a.now().Sub(begun))
 		}
 		select {
 		case <-ctx.Done():
-			return interrupted(backend.ErrInterrupted)
+			return outcomes, interrupted(backend.ErrInterrupted)
 		case <-deadline:
-			return a.concludeWait(outcomes, g, timeout)
+			return outcomes, a.concludeWait(outcomes, g, timeout)
 		case <-a.after(await.PollInterval):
 		}
 	}

@@ -31,28 +31,45 @@ func Formats() []string {
 	return []string{string(FormatTable), string(FormatWide), string(FormatJSON), string(FormatYAML)}
 }
 
-// AddFormat adds -o to a command and sets its default, FormatTable.
-func AddFormat(c *cobra.Command, out *Format) {
+// FormatMarkdown is for comments on pull requests; only plan and drift have it.
+const FormatMarkdown Format = "markdown"
+
+// AddFormat adds -o with Formats to a command and sets its default, FormatTable.
+func AddFormat(c *cobra.Command, out *Format) { AddFormats(c, out, Formats()) }
+
+// AddFormats adds -o with other formats.
+func AddFormats(c *cobra.Command, out *Format, allowed []string) {
 	*out = FormatTable
-	c.Flags().VarP(out, "output", "o", "output format: "+strings.Join(Formats(), ", "))
+	c.Flags().VarP(&formatFlag{out, allowed}, "output", "o", "output format: "+strings.Join(allowed, ", "))
 	// A flag has one completer, so the registration never fails.
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// formatFlag is a pflag.Value.
+type formatFlag struct {
+	format  *Format
+	allowed []string
 }
 
 // Set implements pflag.Value.
-func (f *Format) Set(text string) error {
-	if !slices.Contains(Formats(), text) {
-		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, Formats()), strings.Join(Formats(), ", "))
+func (f *formatFlag) Set(text string) error {
+	if !slices.Contains(f.allowed, text) {
+		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, f.allowed), strings.Join(f.allowed, ", "))
 	}
-	*f = Format(text)
+	*f.format = Format(text)
 	return nil
 }
 
 // String implements pflag.Value.
-func (f *Format) String() string { return string(*f) }
+func (f *formatFlag) String() string {
+	if f.format == nil {
+		return ""
+	}
+	return string(*f.format)
+}
 
 // Type implements pflag.Value: the flag's type in the help.
-func (f *Format) Type() string { return "format" }
+func (f *formatFlag) Type() string { return "format" }
 
 // IsMachine reports whether a program reads the output.
 func (f Format) IsMachine() bool { return f == FormatJSON || f == FormatYAML }

@@ -57,11 +57,8 @@ type Deletion struct {
 	Policy resource.Policy       `json:"policy,omitempty"`
 }
 
-// Write writes the plan of a set of manifests to a file, unless the plan has errors.
+// Write writes the plan of a set of manifests, one without errors, to a file.
 func (p Plan) Write(path string, set manifest.Set, by string, now time.Time) error {
-	if n := p.Errors(); n > 0 {
-		return cli.Failed("%s could not be planned, see above; %s was not written", cli.Count(n, "resource"), path)
-	}
 	file := File{Format: fileFormat, Created: now.UTC(), By: by}
 	for i, c := range p.Resources {
 		if i < len(set.Resources) {
@@ -151,7 +148,7 @@ func (f File) check() error {
 	for _, spec := range f.Resources {
 		err := manifest.CheckDesired(spec.Desired)
 		if err == nil {
-			err = check(spec.Desired.ID, spec.Action, activities.PlanCreate, activities.PlanUpdate, activities.PlanNone, activities.PlanBlocked)
+			err = check(spec.Desired.ID, spec.Action, activities.PlanCreate, activities.PlanUpdate, activities.PlanConfigure, activities.PlanNone, activities.PlanBlocked)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", text.Name(spec.Desired.ID.String()), err)
@@ -192,6 +189,8 @@ func (s Spec) PlannedAction() string {
 		return "created"
 	case activities.PlanUpdate:
 		return "updated with other values"
+	case activities.PlanConfigure:
+		return "configured only"
 	}
 	return "left unchanged"
 }

@@ -19,6 +19,8 @@ type Change struct {
 	// policy is the policy of a resource that a prune deletes, and deletion is set for one.
 	policy   resource.Policy
 	deletion bool
+	// desired is the spec, zero for a deletion.
+	desired resource.Desired
 }
 
 // Plan is a whole plan: the resources of the manifests in dependency order, then the
@@ -35,7 +37,11 @@ type Plan struct {
 func New(desired []resource.Desired, results []activities.PlanResourceResult, stale []backend.Record) Plan {
 	p := Plan{Resources: make([]Change, 0, len(desired)+len(stale)), Summary: map[activities.PlanAction]int{}, title: "Plan: "}
 	for i, d := range desired {
-		p.Resources = append(p.Resources, Change{ID: d.ID, Name: d.Name, PlanResourceResult: results[i]})
+		c := Change{ID: d.ID, Name: d.Name, PlanResourceResult: results[i], desired: d}
+		if c.Action == activities.PlanNone && len(c.Settings) > 0 {
+			c.Action = activities.PlanConfigure
+		}
+		p.Resources = append(p.Resources, c)
 	}
 	for _, r := range stale {
 		p.Resources = append(p.Resources, newDeletion(r))

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/armature-io/armature/activities"
-	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/console"
@@ -25,15 +25,33 @@ var marks = map[activities.PlanAction]mark{
 	activities.PlanBlocked: {"!", colors.FgYellow},
 	activities.PlanError:   {"x", colors.FgRed},
 	activities.PlanNone:    {"=", colors.FgCyan},
+
+	activities.PlanConfigure: {"*", colors.FgYellow},
+}
+
+// Formats returns the output formats of a plan.
+func Formats() []string { return append(cli.Formats(), string(cli.FormatMarkdown)) }
+
+// Show writes the plan in a format.
+func (p Plan) Show(out io.Writer, format cli.Format, ink console.Ink) error {
+	shown := p.Text(format == cli.FormatWide, ink)
+	switch {
+	case format.IsMachine():
+		return format.Write(out, p)
+	case format == cli.FormatMarkdown:
+		shown = p.Markdown()
+	}
+	fmt.Fprint(out, shown)
+	return nil
 }
 
 // Text returns the changes and a summary. Resources that are in sync are counted
-// only, unless wide.
+// only, unless wide, which also shows the bodies of resources to create.
 func (p Plan) Text(wide bool, ink console.Ink) string {
 	var b strings.Builder
 	for _, c := range p.Resources {
 		if wide || !c.isInSync() {
-			b.WriteString(c.Text(ink))
+			b.WriteString(c.text(wide, ink))
 		}
 	}
 	if b.Len() > 0 {
@@ -49,30 +67,20 @@ func (c Change) isInSync() bool {
 }
 
 // Text returns one change with its differences.
-func (c Change) Text(ink console.Ink) string {
+func (c Change) Text(ink console.Ink) string { return c.text(false, ink) }
+
+func (c Change) text(wide bool, ink console.Ink) string {
 	var b strings.Builder
-	m := marks[c.Action]
-	line := m.sign + " " + cli.KindAndName(c.ID) + "  " + cli.OneLine(c.actionText())
-	fmt.Fprintf(&b, "%s\n", ink.Paint(m.color, line))
-	if c.deletion {
-		fmt.Fprintf(&b, "    %s\n", c.ID)
-	}
-	for _, d := range c.Differences {
-		fmt.Fprintf(&b, "    %s: %s -> %s  (%s)\n", text.Name(d.Path), text.Visible(d.Observed), text.Visible(d.Desired), d.Rule)
-	}
-	if c.More > 0 {
-		fmt.Fprintf(&b, "    and %s\n", cli.Count(c.More, "more difference"))
-	}
-	for _, path := range c.Drops {
-		fmt.Fprintf(&b, "    %s: removed by the PUT, because the manifest does not set it\n", text.Name(path))
-	}
-	if c.MoreDrops > 0 {
-		fmt.Fprintf(&b, "    and %s\n", cli.Count(c.MoreDrops, "more removal"))
-	}
-	for _, warning := range c.Warnings {
-		fmt.Fprintf(&b, "    warning: %s\n", cli.OneLine(warning))
+	fmt.Fprintf(&b, "%s\n", ink.Paint(marks[c.Action].color, c.title()))
+	for _, d := range c.details(wide) {
+		fmt.Fprintf(&b, "    %s\n", d.line())
 	}
 	return b.String()
+}
+
+// title returns the line of a change: what would be done to which resource.
+func (c Change) title() string {
+	return marks[c.Action].sign + " " + cli.KindAndName(c.ID) + "  " + cli.OneLine(c.actionText())
 }
 
 // actionText returns what would be done and why.
@@ -97,6 +105,8 @@ func (c Change) actionText() string {
 			action += " by " + shortNames(c.WaitingFor)
 		}
 		return action + ": " + c.Message
+	case activities.PlanConfigure:
+		return "configure: an apply changes the settings below; " + c.Message
 	case activities.PlanNone:
 		return "unchanged: " + c.Message
 	case activities.PlanError:
@@ -123,7 +133,7 @@ func (p Plan) summary() string {
 		action activities.PlanAction
 		label  string
 	}{
-		{activities.PlanCreate, "to create"}, {activities.PlanUpdate, "to update"}, {activities.PlanDelete, "to delete"},
+		{activities.PlanCreate, "to create"}, {activities.PlanUpdate, "to update"}, {activities.PlanConfigure, "to configure"}, {activities.PlanDelete, "to delete"},
 		{activities.PlanBlocked, "blocked"}, {activities.PlanError, "failed"},
 	} {
 		if n := p.Summary[part.action]; n > 0 {

@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+)
+
+// detail is one line about a change: a value that changes, or a remark. All texts are safe
+// to show on one line.
+type detail struct {
+	path string
+	// before and after are set for a value that changes; added for one of a new resource,
+	// which has no before.
+	before, after string
+	changes       bool
+	added         bool
+	// inside is set for a member of the value in the line above.
+	inside bool
+	// remark is shown as it is, or after the values.
+	remark string
+}
+
+// line returns the detail as a line of text.
+func (d detail) line() string {
+	indent := ""
+	if d.inside {
+		indent = "    "
+	}
+	switch {
+	case d.added:
+		return indent + d.path + ": " + d.after
+	case d.changes && d.remark != "":
+		return indent + d.path + ": " + d.before + " -> " + d.after + "  (" + d.remark + ")"
+	case d.changes:
+		return indent + d.path + ": " + d.before + " -> " + d.after
+	case d.path != "":
+		return indent + d.path + ": " + d.remark
+	}
+	return indent + d.remark
+}
+
+// details returns the lines of a change. wide adds the body of a resource to create.
+func (c Change) details(wide bool) []detail {
+	var lines []detail
+	if c.deletion {
+		lines = append(lines, detail{remark: text.Name(c.ID.String())})
+	}
+	if wide && c.Action == activities.PlanCreate {
+		lines = append(lines, bodyDetails(c.desired)...)
+	}
+	for _, d := range c.Differences {
+		lines = append(lines, differenceDetails(d)...)
+	}
+	if c.More > 0 {
+		lines = append(lines, detail{remark: "and " + cli.Count(c.More, "more difference")})
+	}
+	for _, path := range c.Drops {
+		lines = append(lines, detail{path: text.Name(path), remark: "removed by the PUT, because the manifest does not set it"})
+	}
+	if c.MoreDrops > 0 {
+		lines = append(lines, detail{remark: "and " + cli.Count(c.MoreDrops, "more removal")})
+	}
+	for _, s := range c.Settings {
+		lines = append(lines, settingDetail(s))
+	}
+	for _, warning := range c.Warnings {
+		lines = append(lines, detail{remark: "warning: " + cli.OneLine(warning)})
+	}
+	return lines
+}
+
+// differenceDetails returns the lines of a difference: of two JSON texts, the members that
+// differ.
+func differenceDetails(d resource.Difference) []detail {
+	if len(d.Parts) == 0 {
+		return []detail{{path: text.Name(d.Path), before: text.Visible(d.Observed), after: text.Visible(d.Desired), changes: true, remark: cli.OneLine(d.Rule)}}
+	}
+	lines := []detail{{path: text.Name(d.Path), remark: "its JSON differs"}}
+	for _, part := range d.Parts {
+		path := text.Name(part.Path)
+		if path == "" {
+			path = "the document"
+		}
+		lines = append(lines, detail{path: path, before: text.Visible(part.Observed), after: text.Visible(part.Desired), changes: true, inside: true})
+	}
+	if d.MoreParts > 0 {
+		lines = append(lines, detail{inside: true, remark: "and " + cli.Count(d.MoreParts, "more member")})
+	}
+	return lines
+}
+
+// settingDetail returns the line of a setting that an apply changes.
+func settingDetail(s resource.SpecChange) detail {
+	if s.Path == "body" {
+		return detail{path: s.Path, remark: "changed, and nothing in Azure differs from it"}
+	}
+	return detail{path: text.Name(s.Path), before: text.Visible(s.Before), after: text.Visible(s.After), changes: true, remark: "setting"}
+}

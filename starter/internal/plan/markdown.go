@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/console"
+)
+
+// Bounds of Markdown, in bytes. A comment of GitHub has at most 65,536 characters, one of
+// Azure DevOps 150,000.
+const (
+	maxMarkdown = 65_000
+	// maxFolded bounds the details of one resource, maxLine one line in characters.
+	maxFolded = 8_000
+	maxLine   = 400
+	// cutNoteBytes is reserved for the note about what was cut.
+	cutNoteBytes = 500
+)
+
+// MarkdownMarker is the first line of the Markdown: pipelines find the comment to update
+// by it. It does not change.
+const MarkdownMarker = "<!-- armature-plan -->"
+
+// urgency is the order of the actions in Markdown: what is cut is at the end.
+var urgency = []activities.PlanAction{
+	activities.PlanError, activities.PlanDelete, activities.PlanBlocked, activities.PlanUpdate, activities.PlanCreate, activities.PlanConfigure, activities.PlanNone,
+}
+
+// section is one change in Markdown: whole, or without its details.
+type section struct {
+	action      activities.PlanAction
+	whole, line string
+}
+
+// Markdown returns the plan for a comment: the summary, and a section for each change
+// whose details are folded. It has at most maxMarkdown bytes and counts what it leaves
+// out. Names, values and messages are data: they are in code or escaped, so that none of
+// them is a heading, a link, a mention or HTML.
+func (p Plan) Markdown() string {
+	var sections []section
+	for _, c := range p.Resources {
+		if !c.isInSync() {
+			sections = append(sections, c.section())
+		}
+	}
+	slices.SortStableFunc(sections, func(a, b section) int { return slices.Index(urgency, a.action) - slices.Index(urgency, b.action) })
+	head := MarkdownMarker + "\n**" + p.summary() + "**\n"
+	budget := maxMarkdown - len(head) - cutNoteBytes
+	shown := 0
+	for shown < len(sections) && len(sections[shown].line) <= budget {
+		budget -= len(sections[shown].line)
+		shown++
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	folded := 0
+	for _, s := range sections[:shown] {
+		if s.whole == "" || len(s.whole)-len(s.line) > budget {
+			if s.whole != "" {
+				folded++
+			}
+			b.WriteString(s.line)
+			continue
+		}
+		budget -= len(s.whole) - len(s.line)
+		b.WriteString(s.whole)
+	}
+	b.WriteString(cutNote(folded, sections[shown:]))
+	return b.String()
+}
+
+// cutNote returns a paragraph that counts what is left out, "" for nothing.
+func cutNote(folded int, missing []section) string {
+	if folded == 0 && len(missing) == 0 {
+		return ""
+	}
+	var parts []string
+	if folded > 0 {
+		parts = append(parts, "the details of "+cli.Count(folded, "resource"))
+	}
+	if len(missing) > 0 {
+		counts := map[activities.PlanAction]int{}
+		for _, s := range missing {
+			counts[s.action]++
+		}
+		var actions []string
+		for _, action := range urgency {
+			if counts[action] > 0 {
+				actions = append(actions, fmt.Sprintf("%d %s", counts[action], action))
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", cli.Count(len(missing), "resource"), strings.Join(actions, ", ")))
+	}
+	return "\nCut to fit into a comment: " + strings.Join(parts, " and ") + " are not shown. `-o wide` shows all.\n"
+}
+
+// section returns a change in Markdown.
+func (c Change) section() section {
+	title := asWritten(cli.Cut(c.title(), maxLine))
+	s := section{action: c.Action, line: "\n" + codeSpan(title) + "\n"}
+	body := c.diff()
+	if body == "" {
+		return s
+	}
+	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
+	// A line that begins with <details> begins HTML, which ends at the next empty line: the
+	// title is no Markdown.
+	s.whole = "\n<details><summary><code>" + html.EscapeString(title) + "</code></summary>\n\n" +
+		fence + "diff\n" + body + fence + "\n\n</details>\n"
+	return s
+}
+
+// diff returns the details as lines of a diff, at most maxFolded bytes.
+func (c Change) diff() string {
+	var lines []string
+	for _, d := range c.details(true) {
+		for _, line := range d.diff() {
+			lines = append(lines, asWritten(text.Cut(line, maxLine)))
+		}
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		if b.Len()+len(line) > maxFolded {
+			fmt.Fprintf(&b, "  and %s\n", cli.Count(len(lines)-i, "more line"))
+			break
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// diff returns a detail as lines of a diff.
+func (d detail) diff() []string {
+	indent := " "
+	if d.inside {
+		indent = "   "
+	}
+	switch {
+	case d.added:
+		return []string{"+" + indent + d.path + ": " + d.after}
+	case d.changes:
+		return []string{"-" + indent + d.path + ": " + d.before, "+" + indent + d.path + ": " + d.after}
+	}
+	return []string{" " + indent + strings.TrimSpace(d.line())}
+}
+
+// asWritten returns a text as it is written to an output that CI systems read: commands of
+// theirs get blanks, which count here.
+func asWritten(s string) string {
+	var b strings.Builder
+	// A builder returns no error.
+	_, _ = console.NewWriter(&b, console.Ink{}).Write([]byte(s))
+	return b.String()
+}
+
+// codeSpan returns a text on one line as code.
+func codeSpan(s string) string {
+	fence := strings.Repeat("`", longestRun(s, '`')+1)
+	return fence + " " + s + " " + fence
+}
+
+// longestRun returns the length of the longest run of a character.
+func longestRun(s string, c rune) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != c {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
