@@ -73,7 +73,7 @@ func IdentityAttributes(desired resource.Desired) temporal.SearchAttributes {
 	if needs := needsKeys(desired); len(needs) > 0 {
 		updates = append(updates, reconcileNeeds.ValueSet(needs))
 	}
-	if labels := LabelKeywords(desired.Labels); len(labels) > 0 {
+	if labels := labelKeywords(desired.Labels); len(labels) > 0 {
 		updates = append(updates, reconcileLabels.ValueSet(labels))
 	}
 	return temporal.NewSearchAttributes(updates...)
@@ -106,7 +106,7 @@ func (r *reconciler) upsertIdentity(ctx workflow.Context) {
 	if !desired.Owner.IsZero() {
 		updates = append(updates, armOwner.ValueSet(keyword(desired.Owner.WorkflowID())))
 	}
-	updates = append(updates, reconcileLabels.ValueSet(LabelKeywords(desired.Labels)), reconcileNeeds.ValueSet(needsKeys(desired)))
+	updates = append(updates, reconcileLabels.ValueSet(labelKeywords(desired.Labels)), reconcileNeeds.ValueSet(needsKeys(desired)))
 	r.upsert(ctx, temporal.NewSearchAttributes(updates...))
 }
 
@@ -173,8 +173,8 @@ func NameTerm(name string) string {
 	return keyword(strings.ToLower(name[strings.LastIndex(name, "/")+1:]))
 }
 
-// LabelKeywords returns the labels as "key=value", sorted.
-func LabelKeywords(labels map[string]string) []string {
+// labelKeywords returns the labels as "key=value", sorted.
+func labelKeywords(labels map[string]string) []string {
 	keywords := make([]string, 0, len(labels))
 	for key, value := range labels {
 		keywords = append(keywords, keyword(key+"="+value))
@@ -185,7 +185,7 @@ func LabelKeywords(labels map[string]string) []string {
 
 // labelsFit reports whether ReconcileLabels has room for the labels, as JSON.
 func labelsFit(labels map[string]string) bool {
-	encoded, err := json.Marshal(LabelKeywords(labels))
+	encoded, err := json.Marshal(labelKeywords(labels))
 	return err == nil && len(encoded) <= maxAttributeBytes
 }
 

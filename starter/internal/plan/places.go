@@ -9,7 +9,6 @@ import (
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/backend"
-	"github.com/armature-io/armature/workflows"
 )
 
 // WarnOfOtherPlaces adds a warning to each resource to create that looks like a managed one
@@ -54,6 +53,9 @@ func (c Change) looksLike(r manifest.Managed) bool {
 	if !strings.EqualFold(r.ID.Type(), c.ID.Type()) || !strings.EqualFold(r.ID.Name(), c.ID.Name()) {
 		return false
 	}
-	labels := slices.Sorted(slices.Values(r.Labels))
-	return slices.Equal(labels, workflows.LabelKeywords(c.desired.Labels))
+	labels := make([]string, 0, len(c.desired.Labels))
+	for key, value := range c.desired.Labels {
+		labels = append(labels, key+"="+value)
+	}
+	return slices.Equal(slices.Sorted(slices.Values(r.Labels)), slices.Sorted(slices.Values(labels)))
 }
