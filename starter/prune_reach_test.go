@@ -33,6 +33,7 @@ func TestPruneReach(t *testing.T) {
 		"another":         {reason: "no manifest is there: probably those of another folder", stale: []string{farVnet}, refused: farSubscription, text: "in the subscription " + farSubscription + ":\n    " + farVnet},
 		"another, named":  {reason: "the user means it", stale: []string{farVnet}, in: []string{farSubscription}},
 		"several":         {reason: "each has to be named, also that of the manifests", stale: []string{vnet, farVnet}, refused: subscription + " --prune-in " + farSubscription, text: "    " + vnet},
+		"own first":       {reason: "the first is that of the manifests, and the others count too", stale: []string{group + "/providers/Microsoft.Web/sites/a", farVnet}, refused: subscription + " --prune-in " + farSubscription},
 		"one named":       {reason: "the other is not", stale: []string{vnet, farVnet}, in: []string{subscription}, refused: farSubscription},
 		"both named":      {reason: "the user means both", stale: []string{vnet, farVnet}, in: []string{subscription, strings.ToUpper(farSubscription)}},
 		"third":           {reason: "a name allows no other", stale: []string{farSite}, in: []string{farSubscription}, refused: "33333333-2222-3333-4444-555555555555"},
@@ -111,6 +112,9 @@ func TestPruneEnvironments(t *testing.T) {
 		"other group":     {reason: "it is in the group of dev", project: groups, stale: site("shop-dev"), refused: "dev"},
 		"label in -l":     {reason: "the selector has the label of the environment, so all that it chooses has it", project: labels, stale: site("x"), labels: []string{"env=prod"}, selector: "stack=prod,env=prod"},
 		"nothing of own":  {reason: "environments with neither labels nor places cannot be told apart", project: []string{"", ""}, stale: site("x"), refused: "prod"},
+		"same group":      {reason: "a group of two environments tells nothing", project: []string{groups[1], groups[1]}, stale: site("shop"), refused: "prod"},
+		"same labels":     {reason: "labels of two environments tell nothing", project: []string{", labels: {team: x}", ", labels: {team: x}"}, stale: site("x"), labels: []string{"team=x"}, refused: "prod"},
+		"label and group": {reason: "a label of a third environment outweighs the group", project: []string{labels[0] + groups[0], labels[1] + groups[1]}, stale: site("shop"), labels: []string{"env=qa"}, refused: "prod"},
 		"misspelt":        {reason: "a name must exist", project: labels, stale: site("x"), in: []string{"prd"}, refused: "-", text: `--prune-in "prd" is neither a subscription (a GUID) nor an environment (did you mean prod?); there are dev, prod`},
 	}
 	for name, tc := range cases {
