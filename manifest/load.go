@@ -115,7 +115,7 @@ func Validate(options Options, paths ...string) Report {
 
 // load reads everything, and returns the manifests in dependency order.
 func load(options Options, paths []string) (*loader, []*draft) {
-	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}, typeChecks: map[string]typeCheck{}}
+	l := &loader{options: options, byID: map[string]*draft{}, byName: map[string][]*draft{}, typeChecks: map[string]typeCheck{}, suggested: map[string]string{}}
 	for _, d := range l.documents(paths) {
 		l.readManifest(d.file, d.root)
 	}
@@ -158,6 +158,8 @@ type loader struct {
 	isLookedUp bool
 	lookupErr  error
 	found      []Found
+	// suggested are the most similar names to names that are left open.
+	suggested map[string]string
 	// environments are those of the project.
 	environments []Environment
 }

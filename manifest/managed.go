@@ -102,11 +102,19 @@ func (l *loader) leaveOpen(u use) {
 	if l.options.Validate {
 		severity = cmp.Or(l.options.Validation, u.draft.validation).severity(false)
 	}
-	suggestion := nearest.Match(u.name, l.names())
-	message := fmt.Sprintf("%s%q has no manifest here%s; plan and apply look for a managed resource of this name", u.what, u.name, nearest.Suggest(u.name, l.names()))
+	near, known := l.suggested[u.name]
+	if !known {
+		near = nearest.Match(u.name, l.names())
+		l.suggested[u.name] = near
+	}
+	hint := ""
+	if near != "" {
+		hint = " (did you mean " + near + "?)"
+	}
+	message := fmt.Sprintf("%s%q has no manifest here%s; plan and apply look for a managed resource of this name", u.what, u.name, hint)
 	issue := Issue{
 		File: u.at.in(u.draft.file), Line: u.at.line, Column: u.at.column, Path: u.path, Message: message,
-		Severity: severity, Rule: OpenName, Suggestion: suggestion,
+		Severity: severity, Rule: OpenName, Suggestion: near,
 	}
 	l.issues, u.draft.open = append(l.issues, issue), append(u.draft.open, issue)
 }

@@ -236,3 +236,29 @@ func TestGetRepeatedNames(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryCommandTakesGroups verifies that each command with names takes group/name, and
+// refuses a name that two resources have with both.
+func TestEveryCommandTakesGroups(t *testing.T) {
+	const to = group + "/providers/Microsoft.Kusto/clusters/moved"
+	for _, args := range [][]string{
+		{"get"}, {"describe"}, {"why"}, {"wait"}, {"reconcile"}, {"pause"}, {"resume"}, {"delete"}, {"forget"}, {"drift"}, {"import"}, {"outputs"}, {"replay"}, {"move", to},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			w := newWorld()
+			for _, id := range []string{cluster, otherCluster} {
+				w.temporal.manage(t, id, readyStatus())
+			}
+			line := func(name string) []string { return append([]string{args[0], name}, args[1:]...) }
+			w.run(line("adx")...)
+			if want := "\n  rg1/adx  " + cluster + "\n  rg2/adx  " + otherCluster + "\n"; !strings.Contains(w.err.String(), want) {
+				t.Errorf("the ambiguous name: stderr lacks %q:\n%s", want, w.err)
+			}
+			w.err.Reset()
+			w.run(line("rg2/adx")...)
+			if strings.Contains(w.err.String(), "find ") || len(w.temporal.queries) == 0 {
+				t.Errorf("rg2/adx was not found: %s", w.err)
+			}
+		})
+	}
+}
