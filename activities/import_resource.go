@@ -84,19 +84,9 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+in.ID.Type()+"; write ID@api-version")
 		return result, nil
 	}
-	got, err := a.getResource(ctx, GetResourceInput{Target: resource.Target{ID: in.ID, APIVersion: result.APIVersion}}, heartbeat)
-	if err != nil {
-		return ImportResourceResult{}, err
-	}
-	if retry := a.awaitBudget(ctx, heartbeat, got.Verdict); retry != nil {
-		return ImportResourceResult{}, retry
-	}
-	if result.Verdict = got.Verdict; result.Verdict.Stops() {
-		return result, nil
-	}
-	if !got.Exists {
-		result.Verdict = resource.Fail(resource.ReasonNotFound, resource.RetryNone, "it does not exist in Azure")
-		return result, nil
+	got, err := a.readExisting(ctx, resource.Target{ID: in.ID, APIVersion: result.APIVersion}, heartbeat, &result)
+	if err != nil || result.Verdict.Stops() {
+		return result, err
 	}
 	if err := a.describe(requests, got, &result); err != nil {
 		return a.importFailed(ctx, result, heartbeat, err)
@@ -107,6 +97,22 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 		}
 	}
 	return result, nil
+}
+
+// readExisting reads a resource for a command. The verdict of result stops where it cannot
+// be read or does not exist; an error asks Temporal for another attempt.
+func (a *Activities) readExisting(ctx context.Context, target resource.Target, heartbeat *heartbeater[readProgress], result *ImportResourceResult) (GetResourceResult, error) {
+	got, err := a.getResource(ctx, GetResourceInput{Target: target}, heartbeat)
+	if err == nil {
+		err = a.awaitBudget(ctx, heartbeat, got.Verdict)
+	}
+	if err != nil {
+		return GetResourceResult{}, err
+	}
+	if result.Verdict = got.Verdict; !result.Verdict.Stops() && !got.Exists {
+		result.Verdict = resource.Fail(resource.ReasonNotFound, resource.RetryNone, "it does not exist in Azure")
+	}
+	return got, nil
 }
 
 // describe fills in the content of the manifest.

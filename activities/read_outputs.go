@@ -13,19 +13,9 @@ import (
 func (a *Activities) readOutputs(ctx context.Context, in ImportResourceInput, heartbeat *heartbeater[readProgress]) (ImportResourceResult, error) {
 	spec := in.Managed.WithSecrets()
 	result := ImportResourceResult{ID: spec.ID, APIVersion: spec.APIVersion}
-	got, err := a.getResource(ctx, GetResourceInput{Target: spec.Target()}, heartbeat)
-	if err != nil {
-		return ImportResourceResult{}, err
-	}
-	if retry := a.awaitBudget(ctx, heartbeat, got.Verdict); retry != nil {
-		return ImportResourceResult{}, retry
-	}
-	if result.Verdict = got.Verdict; result.Verdict.Stops() {
-		return result, nil
-	}
-	if !got.Exists {
-		result.Verdict = resource.Fail(resource.ReasonNotFound, resource.RetryNone, "it does not exist in Azure")
-		return result, nil
+	got, err := a.readExisting(ctx, spec.Target(), heartbeat, &result)
+	if err != nil || result.Verdict.Stops() {
+		return result, err
 	}
 	observed, err := resource.DecodeBody(got.Observed)
 	if err != nil {
