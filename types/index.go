@@ -191,6 +191,9 @@ type Child struct {
 	Open bool
 	// Writable is true if a PUT can create it in some version.
 	Writable bool
+	// PathOnly is true for a type that is not published itself, and only a part of the
+	// paths of others.
+	PathOnly bool
 }
 
 // Children returns the types that are nested directly in a type, in their newest
@@ -205,6 +208,34 @@ func Children(name string) []Child {
 		children = append(children, child)
 	}
 	return children
+}
+
+// Nested returns the children of a type, and those types nested in it that are only a part
+// of the paths of published ones, sorted by type.
+func Nested(name string) []Child {
+	children := Children(name)
+	prefix := strings.ToLower(name) + "/"
+	for t := range directory().below(prefix) {
+		segment, _, deeper := strings.Cut(t.name[len(prefix):], "/")
+		part := t.name[:len(prefix)] + segment
+		known := func(c Child) bool { return strings.EqualFold(c.Type, part) }
+		if deeper && !slices.ContainsFunc(children, known) {
+			children = append(children, Child{Type: part, PathOnly: true})
+		}
+	}
+	slices.SortFunc(children, func(a, b Child) int { return strings.Compare(strings.ToLower(a.Type), strings.ToLower(b.Type)) })
+	return children
+}
+
+// HasWritable reports whether a PUT can create a type that is nested in a type, at any
+// depth.
+func HasWritable(name string) bool {
+	for t := range directory().below(strings.ToLower(name) + "/") {
+		if t.writable() {
+			return true
+		}
+	}
+	return false
 }
 
 // IsParent reports whether types are nested in a type, at any depth. A type that is not
@@ -238,12 +269,20 @@ func (x *index) hasDescendants(name string) bool {
 // children visits the types that are nested directly in a type.
 func (x *index) children(name string) iter.Seq[*publishedType] {
 	prefix := strings.ToLower(name) + "/"
-	first, _ := slices.BinarySearchFunc(x.types, prefix, func(t publishedType, key string) int { return strings.Compare(t.key, key) })
 	return func(yield func(*publishedType) bool) {
-		for i := first; i < len(x.types) && strings.HasPrefix(x.types[i].key, prefix); i++ {
-			if !strings.Contains(x.types[i].key[len(prefix):], "/") && !yield(&x.types[i]) {
+		for t := range x.below(prefix) {
+			if !strings.Contains(t.key[len(prefix):], "/") && !yield(t) {
 				return
 			}
+		}
+	}
+}
+
+// below visits the types whose keys begin with a prefix.
+func (x *index) below(prefix string) iter.Seq[*publishedType] {
+	first, _ := slices.BinarySearchFunc(x.types, prefix, func(t publishedType, key string) int { return strings.Compare(t.key, key) })
+	return func(yield func(*publishedType) bool) {
+		for i := first; i < len(x.types) && strings.HasPrefix(x.types[i].key, prefix) && yield(&x.types[i]); i++ {
 		}
 	}
 }
