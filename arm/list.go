@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/armature-io/armature/resource"
 )
@@ -32,18 +33,67 @@ func (c *Client) Find(ctx context.Context, id resource.ID, collection, apiVersio
 }
 
 func (c *Client) find(ctx context.Context, id resource.ID, collection, apiVersion, filter string, limit int) ([]json.RawMessage, error) {
-	c, err := c.For(ctx, id)
+	c, target, err := c.listURL(ctx, id, collection, apiVersion, filter)
 	if err != nil {
 		return nil, err
-	}
-	target, err := c.url(id, collection, apiVersion)
-	if err != nil {
-		return nil, err
-	}
-	if filter != "" {
-		target += "&%24filter=" + url.PathEscape(filter)
 	}
 	return c.pages(ctx, id.Type(), target, limit)
+}
+
+// listURL returns the first URL of a list, and the client of its connection.
+func (c *Client) listURL(ctx context.Context, id resource.ID, collection, apiVersion, filter string) (*Client, string, error) {
+	c, err := c.For(ctx, id)
+	if err != nil {
+		return nil, "", err
+	}
+	target, err := c.url(id, collection, apiVersion)
+	if err == nil && filter != "" {
+		target += "&%24filter=" + url.PathEscape(filter)
+	}
+	return c, target, err
+}
+
+// Page reads one page of a collection; "" is the first one. next is "" on the last one,
+// else what the next call needs: a link of ARM, which is followed only to the path of the
+// same collection on the same host.
+func (c *Client) Page(ctx context.Context, id resource.ID, collection, apiVersion, filter, page string) (items []json.RawMessage, next string, err error) {
+	items, next, err = c.onePage(ctx, id, collection, apiVersion, filter, page)
+	if err != nil {
+		return nil, "", fmt.Errorf("list %s of %s: %w", collection, id, err)
+	}
+	return items, next, nil
+}
+
+func (c *Client) onePage(ctx context.Context, id resource.ID, collection, apiVersion, filter, page string) ([]json.RawMessage, string, error) {
+	c, first, err := c.listURL(ctx, id, collection, apiVersion, filter)
+	if err != nil {
+		return nil, "", err
+	}
+	target := first
+	if page != "" {
+		if target, err = nextPage(first, page); err != nil {
+			return nil, "", err
+		}
+		if !samePath(first, target) {
+			return nil, "", errors.New("follow nextLink: it leads to another list")
+		}
+	}
+	items, next, err := c.page(ctx, id.Type(), target)
+	if err != nil || next == "" {
+		return items, "", err
+	}
+	next, err = nextPage(target, next)
+	return items, next, err
+}
+
+// samePath reports whether two URLs have the same path, ignoring case.
+func samePath(a, b string) bool {
+	first, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	second, err := url.Parse(b)
+	return err == nil && strings.EqualFold(strings.TrimRight(first.Path, "/"), strings.TrimRight(second.Path, "/"))
 }
 
 // pages reads the items of a list from its first URL on.
