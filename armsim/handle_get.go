@@ -56,15 +56,18 @@ func (s *Simulator) handleList(q *request) *response {
 	if strings.EqualFold(q.resourceType, "Microsoft.Authorization/permissions") {
 		return s.permissionsList(q)
 	}
+	if refused := s.withoutDiagnostics(q); refused != nil {
+		return refused
+	}
 	var found []*resource
 	for _, r := range s.listedResources(q) {
-		if s.visible(r) != nil && !s.ruleFor(r.typ).isReadByAction(r.name) {
+		if s.listed(r) != nil && !s.ruleFor(r.typ).isReadByAction(r.name) {
 			found = append(found, r)
 		}
 	}
 	list := make([]any, 0, len(found))
 	for _, r := range found {
-		body := s.visible(r)
+		body := s.listed(r)
 		if t.kind == kindResources {
 			body = summary(body)
 		}
@@ -76,6 +79,9 @@ func (s *Simulator) handleList(q *request) *response {
 // listedResources returns the resources of a list, in order of their IDs.
 func (s *Simulator) listedResources(q *request) []*resource {
 	t := q.target
+	if strings.EqualFold(q.resourceType, managementGroupType+"/descendants") {
+		return s.descendants(q.target.names[0])
+	}
 	if t.kind == kindCollection && len(t.types) == 1 && s.ruleFor(q.resourceType).inherited {
 		return s.inheritedResources(q)
 	}
@@ -86,16 +92,15 @@ func (s *Simulator) listedResources(q *request) []*resource {
 		}
 		return s.children(parent, t.types[len(t.types)-1])
 	}
+	if t.kind == kindResources {
+		return s.indexed(t.listRoot(), func(r *resource, p target) bool {
+			return p.kind == kindResource && !p.isExtension() && inFlatList(r, q)
+		})
+	}
 	var out []*resource
 	for _, r := range s.below(t.listRoot()) {
 		p, ok := parseID(r.id)
-		if !ok {
-			continue
-		}
-		switch {
-		case t.kind == kindGroups && p.kind == kindGroup,
-			t.kind == kindCollection && strings.EqualFold(r.typ, t.resourceType()),
-			t.kind == kindResources && p.kind == kindResource && len(p.types) == 1 && !p.isExtension() && inFlatList(r, q):
+		if ok && (t.kind == kindGroups && p.kind == kindGroup || t.kind == kindCollection && strings.EqualFold(r.typ, t.resourceType())) {
 			out = append(out, r)
 		}
 	}

@@ -34,6 +34,10 @@ type Options struct {
 	// ReadAfterWrite is the simulated time for which a GET still returns the state
 	// before a write.
 	ReadAfterWrite time.Duration
+	// ListLag is the simulated time for which the list of all resources of a group or
+	// subscription, and Resource Graph, lack a new resource and still have a deleted one;
+	// 0 for none.
+	ListLag time.Duration
 	// Approval is the simulated time for which an automatic connection of a private
 	// endpoint is Pending; 0 means 20 s.
 	Approval time.Duration

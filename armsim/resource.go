@@ -100,6 +100,7 @@ func (s *Simulator) removeOne(r *resource) {
 		r.op.finish(s.clock.now(), "Canceled")
 	}
 	s.keepDeleted(r)
+	s.keepListed(r)
 	delete(s.resources, key(r.id))
 }
 

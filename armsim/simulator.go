@@ -53,7 +53,9 @@ type Simulator struct {
 	expiring       map[string]time.Time        // when Azure deletes a resource by itself
 	vaultSecrets   map[string]*vaultSecret     // by vaultKey
 	vaultDenials   []VaultDenial
-	keyRounds      map[string]int // regenerations, by GUID of the resource and name of the key
+	keyRounds      map[string]int         // regenerations, by GUID of the resource and name of the key
+	removed        map[string]removed     // still in lists; by lower-cased ID
+	graphCalls     map[string][]time.Time // times of queries by principal
 }
 
 // New returns a simulator without resources.
@@ -90,6 +92,7 @@ func (s *Simulator) resetState(all bool) {
 	s.operationRules, s.policies, s.limits = slices.Clone(s.options.Operations), slices.Clone(s.options.Policies), nil
 	s.answers = nil
 	s.deleted, s.expiring = map[string]*deletedResource{}, map[string]time.Time{}
+	s.removed, s.graphCalls = map[string]removed{}, map[string][]time.Time{}
 	s.holds, s.denials, s.registrations = nil, nil, map[string]registration{}
 	s.vaultSecrets, s.vaultDenials, s.keyRounds = map[string]*vaultSecret{}, nil, map[string]int{}
 	s.throttle, s.buckets = s.options.Throttle, map[string]*bucket{}

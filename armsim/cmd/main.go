@@ -93,6 +93,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.StringVar(&set.simulator.ClientID, "client-id", "", "the only accepted application; empty: any")
 	flags.StringVar(&set.simulator.Audience, "audience", "", "the only accepted audience of tokens; empty: any")
 	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "simulated time for which reads lag behind writes")
+	flags.DurationVar(&set.simulator.ListLag, "list-lag", 0, "simulated time for which lists of all resources and Resource Graph lag behind")
 	flags.BoolVar(&set.simulator.Validate, "validate", false, "refuse bodies that differ from the published type (400): unknown properties, wrong kinds and values, missing required properties; without it unknown properties are dropped")
 	flags.StringVar(&set.bodies, "bodies", "", "file of recorded responses, one JSON object per line, plain or gzip; they serve PUTs of recorded IDs")
 	flags.BoolVar(&set.simulator.PrivateEndpointInterfaces, "private-endpoint-interfaces", false, "create the network interfaces of private endpoints as resources")
