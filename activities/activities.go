@@ -117,8 +117,9 @@ type Activities struct {
 	// refusedVersions are the types with an api-version, in lower case, that the service
 	// does not have although it is published.
 	refusedVersions sync.Map
-	// patchOnly are the types, in lower case, that have no PUT.
-	patchOnly sync.Map
+	// patchOnly are the types, in lower case, that have no PUT, and withoutDiagnostics those
+	// that have no diagnostic settings.
+	patchOnly, withoutDiagnostics sync.Map
 }
 
 // New returns the activities.

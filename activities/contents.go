@@ -93,7 +93,7 @@ func (c *contents) collections(resourceType string) []collection {
 		segment := child.Type[strings.LastIndex(child.Type, "/")+1:]
 		known[strings.ToLower(segment)] = true
 		if child.Writable && !madeByOtherSide(segment) && !madeByParent(child.Type) {
-			all = append(all, collection{segment: segment, child: child, apiVersion: c.version(child.Type)})
+			all = append(all, collection{segment: segment, child: child, apiVersion: childVersion(child.Type, c.in.APIVersion)})
 		}
 	}
 	for _, segment := range c.activities.Registry.Children(resourceType) {
@@ -102,15 +102,6 @@ func (c *contents) collections(resourceType string) []collection {
 		}
 	}
 	return all
-}
-
-// version returns the api-version for a type of child: the version of the resource if the
-// child is published in it, else the newest one of the child.
-func (c *contents) version(childType string) string {
-	if slices.Contains(types.Versions(childType), strings.ToLower(c.in.APIVersion)) {
-		return c.in.APIVersion
-	}
-	return types.Newest(childType)
 }
 
 // below looks at the children of a resource, collection by collection, and ends with the

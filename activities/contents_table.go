@@ -132,6 +132,18 @@ func existsByItself(child types.Child, parent resource.ID, item json.RawMessage)
 			return true
 		}
 	}
+	return isSetting(child.Type) || createdByService(child, parent, item)
+}
+
+// isSetting reports whether the children of a type are settings that every parent has.
+func isSetting(childType string) bool {
+	return slices.Contains(settingsCollections, strings.ToLower(childType[strings.LastIndex(childType, "/")+1:]))
+}
+
+// createdByService reports whether a row of the tables has a listed child, or its service
+// marks it as its own.
+func createdByService(child types.Child, parent resource.ID, item json.RawMessage) bool {
+	name := itemName(item)
 	key := strings.ToLower(child.Type)
 	for _, own := range ownChildren[key] {
 		if strings.EqualFold(own, name) {
@@ -141,7 +153,7 @@ func existsByItself(child types.Child, parent resource.ID, item json.RawMessage)
 	if own := ownNames()[key]; own != nil && own(strings.ToLower(parent.Name()), strings.ToLower(name)) {
 		return true
 	}
-	return slices.Contains(settingsCollections, key[strings.LastIndex(key, "/")+1:]) || isBuiltIn(item)
+	return isBuiltIn(item)
 }
 
 // isBuiltIn reports whether the properties of a listed item mark it as created by its

@@ -25,8 +25,10 @@ type ImportResourceInput struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Credential is the one to read with; "" leaves the choice to the subscription.
 	Credential string `json:"credential,omitempty"`
-	// Children requests its children too.
-	Children bool `json:"children,omitempty"`
+	// Children requests the children that extensions name and the resources in a group, as
+	// older versions of the CLI do; Contents requests everything in it.
+	Children bool                 `json:"children,omitempty"`
+	Contents *ImportContentsInput `json:"contents,omitempty"`
 	// Managed is the spec of a managed resource whose outputs are read instead of the
 	// content of a manifest; nil for none. Whole returns its body too, with secrets masked.
 	Managed *resource.Desired `json:"managed,omitempty"`
@@ -45,14 +47,18 @@ type ImportResourceResult struct {
 	OwnerAPIVersion string `json:"ownerAPIVersion,omitempty"`
 	// Body is one JSON object without read-only fields and secrets.
 	Body json.RawMessage `json:"body,omitempty"`
-	// Secrets are the paths of the secrets that were left out.
+	// Secrets are the paths of the secrets that were left out, and Unshown those of
+	// properties that no GET of the type shows.
 	Secrets []string `json:"secrets,omitempty"`
+	Unshown []string `json:"unshown,omitempty"`
 	// Skipped is why the resource needs no manifest, "" where it needs one.
 	Skipped string `json:"skipped,omitempty"`
 	// Children are the resources in it; ChildAPIVersion is the version to read them
 	// with, "" for the newest.
 	Children        []resource.ID `json:"children,omitempty"`
 	ChildAPIVersion string        `json:"childAPIVersion,omitempty"`
+	// Contents is what is in it, nil where the input did not request it.
+	Contents *ImportContents `json:"contents,omitempty"`
 	// Outputs are the values of the outputs of a managed resource, and WithoutValue why
 	// others have none, both by name.
 	Outputs      map[string]any    `json:"outputs,omitempty"`
@@ -75,6 +81,10 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 	}
 	result := ImportResourceResult{ID: in.ID, APIVersion: in.APIVersion}
 	var err error
+	if in.Contents != nil && (in.Contents.Only || in.Contents.Query != "") {
+		result.Contents, err = a.importContents(requests, in, in.APIVersion, heartbeat)
+		return result, err
+	}
 	if result.APIVersion == "" {
 		if result.APIVersion, err = a.newestVersion(requests, in.ID); err != nil {
 			return a.importFailed(ctx, result, heartbeat, err)
@@ -91,12 +101,16 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 	if err := a.describe(requests, got, &result); err != nil {
 		return a.importFailed(ctx, result, heartbeat, err)
 	}
-	if in.Children {
+	if in.Children && in.Contents == nil {
 		if err := a.children(requests, &result); err != nil {
 			return a.importFailed(ctx, result, heartbeat, err)
 		}
 	}
-	return result, nil
+	if in.Contents != nil {
+		in.ID = result.ID
+		result.Contents, err = a.importContents(requests, in, result.APIVersion, heartbeat)
+	}
+	return result, err
 }
 
 // readExisting reads a resource for a command. The verdict of result stops where it cannot
@@ -149,6 +163,7 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 	if result.Body, err = json.Marshal(body); err != nil {
 		return fmt.Errorf("encode %s: %w", result.ID, err)
 	}
+	result.Unshown = drift.Unshown(result.ID, result.APIVersion, observed)
 	if owner := result.ID.Owner(); !result.ID.IsChild() && !owner.IsZero() && resource.ContainerAPIVersion(owner) == "" {
 		result.OwnerAPIVersion, err = a.newestVersion(ctx, owner)
 	}

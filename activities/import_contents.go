@@ -1,0 +1,226 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/armature-io/armature/arm"
+	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
+)
+
+// Bounds of one call: what is left over is another one, so that a result fits into a payload
+// of Temporal and a call into the time of an activity.
+const (
+	// maxImportItems is the number of items after which no other page is read. A page has at
+	// most 1,000.
+	maxImportItems = 1000
+	// maxImportListing is the time after which no other page is read.
+	maxImportListing = 30 * time.Second
+	// maxUnlistedRunes bounds the reason why a collection was not listed.
+	maxUnlistedRunes = 300
+)
+
+// ImportContentsInput requests what is in a resource or scope.
+type ImportContentsInput struct {
+	// Root is set for what the user named: locks, role assignments and policies are listed
+	// there, with those below it.
+	Root bool `json:"root,omitempty"`
+	// Listed is set for a container whose resources another list has.
+	Listed bool `json:"listed,omitempty"`
+	// Only leaves the resource itself unread.
+	Only bool `json:"only,omitempty"`
+	// Lists are those that an earlier call left over; empty begins.
+	Lists []ImportList `json:"lists,omitempty"`
+	// Query finds resources with Azure Resource Graph below the ID, or without one
+	// everywhere; Page continues it.
+	Query string `json:"query,omitempty"`
+	Page  string `json:"page,omitempty"`
+}
+
+// ImportList is one list of Azure.
+type ImportList struct {
+	// Collection is relative to the ID of the resource, for example databases.
+	Collection string `json:"collection"`
+	// Type is the type of the items, "" for any.
+	Type       string `json:"type,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Filter     string `json:"filter,omitempty"`
+	// Page continues the list; "" begins it.
+	Page string `json:"page,omitempty"`
+}
+
+// ImportContents are what is in a resource or scope, as far as Azure shows it.
+type ImportContents struct {
+	Items    []ImportItem         `json:"items,omitempty"`
+	Unlisted []UnlistedCollection `json:"unlisted,omitempty"`
+	// Lists, or Page of a query, are what is left for another call.
+	Lists []ImportList `json:"lists,omitempty"`
+	Page  string       `json:"page,omitempty"`
+}
+
+// ImportItem is a listed resource.
+type ImportItem struct {
+	ID resource.ID `json:"id"`
+	// APIVersion is the version to read it with, "" for the newest.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Skipped is why it needs no manifest, "" where it is to be read.
+	Skipped string `json:"skipped,omitempty"`
+	// Below is set for a skipped item that may contain resources, Optional for one that is
+	// absent in some parents, and Root and Listed as in ImportContentsInput.
+	Below    bool `json:"below,omitempty"`
+	Optional bool `json:"optional,omitempty"`
+	Root     bool `json:"root,omitempty"`
+	Listed   bool `json:"listed,omitempty"`
+	// ManagedBy is the resource that a service made a resource group for: nothing in the
+	// group needs a manifest.
+	ManagedBy string `json:"managedBy,omitempty"`
+}
+
+// UnlistedCollection is a collection whose items are not known.
+type UnlistedCollection struct {
+	Type string `json:"type"`
+	Why  string `json:"why"`
+	// Refused is set where the list exists and could not be read.
+	Refused bool `json:"refused,omitempty"`
+}
+
+// importing looks for what is in one resource or scope.
+type importing struct {
+	*Activities
+	in       ImportResourceInput
+	version  string
+	contents ImportContents
+}
+
+// importContents lists what is in a resource or scope. Its error is one that asks Temporal
+// for another attempt, and means that no list was read.
+func (a *Activities) importContents(ctx context.Context, in ImportResourceInput, version string, heartbeat *heartbeater[readProgress]) (*ImportContents, error) {
+	i := &importing{Activities: a, in: in, version: version}
+	if in.Contents.Query != "" {
+		return &i.contents, i.query(ctx, heartbeat)
+	}
+	lists := in.Contents.Lists
+	if len(lists) == 0 {
+		lists = i.lists()
+	}
+	started := a.now(ctx)
+	for at := 0; at < len(lists); {
+		list := lists[at]
+		if at > 0 && (len(i.contents.Items) >= maxImportItems || a.now(ctx).Sub(started) > maxImportListing) {
+			i.contents.Lists = lists[at:]
+			break
+		}
+		items, next, err := a.Client.Page(ctx, in.ID, list.Collection, list.APIVersion, list.Filter, list.Page)
+		if err != nil {
+			if progressed := at > 0 || len(i.contents.Items) > 0; progressed && isRepeatable(err) {
+				i.contents.Lists = lists[at:]
+				break
+			}
+			if err := i.unlisted(ctx, list, heartbeat, err); err != nil {
+				return nil, err
+			}
+			at++
+			continue
+		}
+		for _, item := range items {
+			i.item(list, item)
+		}
+		if lists[at].Page = next; next == "" {
+			at++
+		} else if len(i.contents.Items) >= maxImportItems {
+			i.contents.Lists = lists[at:]
+			break
+		}
+	}
+	return &i.contents, nil
+}
+
+// isRepeatable reports whether a list may be readable later: the budget is exhausted, or the
+// error is transient.
+func isRepeatable(err error) bool {
+	failure, ok := errors.AsType[*arm.Error](err)
+	return !ok || failure.Class == arm.ClassThrottled || failure.Class == arm.ClassFast
+}
+
+// unlisted records why a list has no items. Its error asks for another attempt.
+func (i *importing) unlisted(ctx context.Context, list ImportList, heartbeat *heartbeater[readProgress], err error) error {
+	failure, isResponse := errors.AsType[*arm.Error](err)
+	switch {
+	case arm.IsAbsent(err):
+		return nil
+	case isResponse && isDiagnostics(list.Type) && strings.EqualFold(failure.Code, codeNoDiagnostics):
+		i.withoutDiagnostics.Store(strings.ToLower(i.in.ID.Type()), true)
+		return nil
+	case isResponse && !isRepeatable(err) && isNotListable(err):
+		if i.fixedNames(list) {
+			return nil
+		}
+		i.leaveOut(list.Type, fmt.Sprintf("Azure does not list them (%d %s); name the IDs of those to import", failure.Status, failure.Code), false)
+		return nil
+	}
+	failed, retry := i.importFailed(ctx, ImportResourceResult{ID: i.in.ID, APIVersion: list.APIVersion}, heartbeat, err)
+	if retry != nil {
+		return retry
+	}
+	i.leaveOut(list.Type, string(failed.Verdict.Reason)+": "+failed.Verdict.Text(), true)
+	return nil
+}
+
+func (i *importing) leaveOut(resourceType, why string, refused bool) {
+	i.contents.Unlisted = append(i.contents.Unlisted, UnlistedCollection{Type: resourceType, Why: text.Cut(text.OneLine(why), maxUnlistedRunes), Refused: refused})
+}
+
+// fixedNames adds the children of a collection whose names are published, and reports
+// whether these are all.
+func (i *importing) fixedNames(list ImportList) bool {
+	child := childOf(i.in.ID.Type(), list.Type)
+	if child.Open || len(child.Names) == 0 {
+		return false
+	}
+	for _, name := range child.Names {
+		if id, err := resource.ParseID(i.in.ID.String() + "/" + list.Collection + "/" + name); err == nil {
+			i.contents.Items = append(i.contents.Items, ImportItem{ID: id, APIVersion: list.APIVersion, Optional: true})
+		}
+	}
+	return true
+}
+
+// childOf returns what is published about a type of children of a type; an open one for
+// others.
+func childOf(parentType, childType string) types.Child {
+	children := types.Children(parentType)
+	at := slices.IndexFunc(children, func(c types.Child) bool { return strings.EqualFold(c.Type, childType) })
+	if at < 0 {
+		return types.Child{Type: childType, Open: true, Writable: true}
+	}
+	return children[at]
+}
+
+// query reads one page of a query of Azure Resource Graph.
+func (i *importing) query(ctx context.Context, heartbeat *heartbeater[readProgress]) error {
+	ids, next, err := i.Client.GraphIDs(ctx, arm.GraphQuery{Scope: i.in.ID, Query: i.in.Contents.Query, Page: i.in.Contents.Page})
+	if err != nil {
+		failed, retry := i.importFailed(ctx, ImportResourceResult{ID: i.in.ID}, heartbeat, err)
+		if retry != nil {
+			return retry
+		}
+		i.leaveOut("", string(failed.Verdict.Reason)+": "+failed.Verdict.Text(), true)
+		return nil
+	}
+	i.contents.Page = next
+	for _, found := range ids {
+		id, err := resource.ParseID(found)
+		if err != nil {
+			i.leaveOut("", "a row of the query has no resource ID", true)
+			continue
+		}
+		i.contents.Items = append(i.contents.Items, ImportItem{ID: id, Skipped: whyNotWritable(id.Type())})
+	}
+	return nil
+}
