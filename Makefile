@@ -131,7 +131,7 @@ FUZZTIME ?= 5m
 
 .PHONY: fuzz
 fuzz: ## fuzz texts of imports, plan files and the output of the CLI, FUZZTIME each
-	$(GO) test -run '^$$' -fuzz '^FuzzManifest$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/importer
+	$(GO) test -run '^$$' -fuzz '^FuzzObserved$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/convert
 	$(GO) test -run '^$$' -fuzz '^FuzzConvert$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/convert
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/plan
 	$(GO) test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 ./starter/internal/console

@@ -32,7 +32,7 @@ func hostileWorld(t *testing.T) *world {
 	w.temporal.imports = map[string]activities.ImportResourceResult{
 		"adx": {
 			Body: body, Secrets: []string{"properties." + injection, "properties.##vso[task.x]"},
-			Children: []resource.ID{mustID(t, database), mustID(t, cluster+"/databases/builtin"), mustID(t, cluster+"/databases/failed")}, ChildAPIVersion: "2022-02-01",
+			Contents: listed("2022-02-01", mustID(t, database), mustID(t, cluster+"/databases/builtin"), mustID(t, cluster+"/databases/failed")),
 		},
 		"telemetry": {Body: body, Secrets: []string{injection}},
 		"builtin":   {Skipped: "made by\n::error::x\x1b[2J"},

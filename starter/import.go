@@ -3,24 +3,25 @@ package main
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/author"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/batch"
 	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/starter/internal/estate"
 	"github.com/armature-io/armature/starter/internal/importer"
 	"github.com/spf13/cobra"
 )
 
 // importOptions are the flags of an import.
 type importOptions struct {
-	apiVersion string
-	children   bool
-	reconcile  importer.Reconcile
-	output     string
+	apiVersion, query string
+	children          bool
+	reconcile         importer.Reconcile
+	output, report    string
+	overwrite         bool
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -29,40 +30,71 @@ func (a *app) importCommand() *cobra.Command {
 		targets backend.Selection
 	)
 	c := &cobra.Command{
-		Use:   "import ID[@API-VERSION]... | NAME... | -l SELECTOR",
+		Use:   "import ID[@API-VERSION]... | NAME... | -l SELECTOR | --query KQL [SCOPE...]",
 		Short: "Write manifests of existing Azure resources",
 		Long: `import has a worker read resources and writes a manifest of each: every property
 that can be set, without read-only properties and without secrets, which a comment
-names. It changes nothing, and a plan of the result is in sync. Without an
+names. It changes nothing in Azure, and a plan of the result is in sync. Without an
 api-version it uses the newest stable one that the subscription offers. Names, -l
 and --all choose managed resources; these are read with the api-version of their
 manifest.
 
+A subscription, or --children, imports everything in it: child resources of all
+published types at all levels, locks, role assignments, policies and diagnostic
+settings. The last lines on stderr account for everything that Azure lists: what was
+imported, what was skipped and why, and what could not be listed or read.
+
+A second import into the same folder keeps the files: it adds what is new, and names
+what differs. docs/import.md describes it.
+
 ` + cli.ExitHelp,
-		Example: "  armature import /subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1 --children -o stack\n" +
+		Example: "  armature import /subscriptions/11111111-2222-3333-4444-555555555555 --adopt as-is --policy observe -o stack\n" +
+			"  armature import /subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1 --children -o stack\n" +
+			"  armature import --query \"resources | where tags.team == 'shop'\" --children -o stack\n" +
 			"  armature import -l stack=prod -o copy",
 		RunE: func(c *cobra.Command, args []string) error {
-			targets.Names = args
-			if targets.IsEmpty() {
-				return cli.BadInput("name what to import: a resource ID, or for managed resources a name, -l key=value or --all")
-			}
-			if err := targets.Check(); err != nil {
-				return err
-			}
-			inputs, names, err := importer.ParseArgs(args, how.apiVersion, how.children)
+			inputs, err := how.inputs(&targets, args, c.Flags().Changed("query"))
 			if err != nil {
 				return err
 			}
-			targets.Names = names
 			return a.importResources(c.Context(), inputs, targets, how)
 		},
 	}
 	a.addSelection(c, &targets, "every managed resource")
-	c.Flags().StringVar(&how.apiVersion, "api-version", "", "api-version of IDs without one, and of their children")
-	c.Flags().BoolVar(&how.children, "children", false, "also import the resources in them that Azure lists (one level, not every type)")
-	c.Flags().StringVar(&how.reconcile.Credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
-	c.Flags().StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
+	flags := c.Flags()
+	flags.StringVar(&how.apiVersion, "api-version", "", "api-version of IDs without one, and of what is in them where the types do not name one")
+	flags.BoolVar(&how.children, "children", false, "also import everything in them, at all levels")
+	flags.StringVar(&how.query, "query", "", "import what a query of Azure Resource Graph finds; the IDs are then its scope: subscriptions or management groups")
+	author.ReconcileFlags(c, &how.reconcile)
+	flags.StringVar(&how.reconcile.Credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
+	flags.StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
+	flags.BoolVar(&how.overwrite, "overwrite", false, "replace files in the folder whose resource differs in Azure")
+	flags.StringVar(&how.report, "report", "", "new file for what became of each resource, as JSON")
 	return c
+}
+
+// inputs returns the inputs for IDs and for the query; what else is named stays in targets.
+func (how *importOptions) inputs(targets *backend.Selection, args []string, isQuery bool) ([]activities.ImportResourceInput, error) {
+	targets.Names = args
+	if targets.IsEmpty() && !isQuery {
+		return nil, cli.BadInput("name what to import: a resource ID or a subscription, for managed resources a name, -l key=value or --all, or a --query")
+	}
+	err := targets.Check()
+	if err == nil {
+		err = author.CheckReconcile(&how.reconcile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	inputs, names, err := importer.ParseArgs(args, how.apiVersion, how.children)
+	targets.Names = names
+	if err != nil || !isQuery {
+		return inputs, err
+	}
+	if !targets.IsEmpty() {
+		return nil, cli.BadInput("--query cannot be combined with managed resources; leave names, -l and --all out")
+	}
+	return importer.Query(how.query, inputs)
 }
 
 // managedInputs returns the inputs for managed resources.
@@ -83,7 +115,7 @@ func (how importOptions) managedInputs(ctx context.Context, b *connection, targe
 	var inputs []activities.ImportResourceInput
 	for _, r := range records {
 		if !r.ID.IsZero() {
-			inputs = append(inputs, activities.ImportResourceInput{ID: r.ID, APIVersion: cmp.Or(how.apiVersion, r.APIVersion), Children: how.children})
+			inputs = append(inputs, activities.ImportResourceInput{ID: r.ID, APIVersion: cmp.Or(how.apiVersion, r.APIVersion), Children: how.children, Contents: importer.Contents(r.ID, how.children)})
 		}
 	}
 	return inputs, nil
@@ -98,26 +130,21 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if err != nil {
 		return err
 	}
-	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Note: a.note, Named: batch.WithName}
-	results, failures, err := reads.All(ctx, append(inputs, managed...))
+	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Progress: a.note, Named: batch.WithName}
+	found, err := reads.All(ctx, append(inputs, managed...), how.children || how.query == "" && importer.IsDeep(inputs))
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(results, func(x, y activities.ImportResourceResult) int { return strings.Compare(x.ID.Key(), y.ID.Key()) })
-	results, manifests, refused := importer.Manifests(results, how.reconcile)
-	for _, err := range refused {
-		failures++
-		a.note("%v", err)
+	manifests, unlinked := estate.Manifests(found.Found, how.reconcile)
+	if unlinked != nil {
+		a.note("the manifests have IDs in place of names: %s", cli.OneLine(unlinked.Error()))
 	}
-	if how.output == "-" {
-		a.printf("%s", strings.Join(manifests, "---\n"))
-	} else if err := importer.WriteFiles(how.output, results, manifests, func(name, path string) { a.printf("%s  %s\n", name, path) }); err != nil {
+	folder := estate.Folder{Path: how.output, Overwrite: how.overwrite, Note: a.note}
+	written, err := folder.WriteOrPrint(manifests, func(text string) { a.printf("%s", text) }, func(name, path string) { a.printf("%s  %s\n", name, path) })
+	if err != nil {
 		return err
 	}
-	if failures > 0 {
-		return cli.Failed("%s could not be imported, see above", cli.Count(failures, "resource"))
-	}
-	return nil
+	return estate.Close(append(found.Outcomes, written...), how.report, a.note)
 }
 
 // importIDs imports the resources that a conversion has found.

@@ -34,6 +34,11 @@ func (f *fakeTemporal) Import(_ context.Context, workflowID string, in activitie
 	if result.APIVersion == "" {
 		result.APIVersion = "2023-08-15"
 	}
+	if in.Contents == nil {
+		result.Contents = nil
+	} else if result.Contents == nil && !result.Verdict.Stops() {
+		result.Contents = &activities.ImportContents{}
+	}
 	return result, nil
 }
 
@@ -46,12 +51,21 @@ func importWorld(t *testing.T) *world {
 	w.temporal.imports = map[string]activities.ImportResourceResult{
 		"adx": {
 			Body: json.RawMessage(importedBody), Secrets: []string{"properties.adminPassword"},
-			Children: []resource.ID{mustID(t, database), mustID(t, cluster+"/databases/builtin")}, ChildAPIVersion: "2022-02-01",
+			Contents: listed("2022-02-01", mustID(t, database), mustID(t, cluster+"/databases/builtin")),
 		},
 		"telemetry": {Body: json.RawMessage(`{}`)},
 		"builtin":   {Skipped: "the service makes it by itself"},
 	}
 	return w
+}
+
+// listed returns contents with items.
+func listed(apiVersion string, ids ...resource.ID) *activities.ImportContents {
+	contents := &activities.ImportContents{}
+	for _, id := range ids {
+		contents.Items = append(contents.Items, activities.ImportItem{ID: id, APIVersion: apiVersion})
+	}
+	return contents
 }
 
 // TestImport verifies that the manifest loader reads what import wrote, digit by digit.
@@ -61,7 +75,7 @@ func TestImport(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, w.err)
 	}
 	golden(t, "import.txt", w.out.String())
-	if !strings.Contains(w.err.String(), "builtin  skipped: the service makes it by itself") {
+	if !strings.Contains(w.err.String(), "adx/builtin: the service makes it by itself\n2 imported, 1 skipped\n") {
 		t.Errorf("stderr %q", w.err)
 	}
 	set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(w.out.String())}, "-")
@@ -96,8 +110,34 @@ func TestImportToFolder(t *testing.T) {
 	if err != nil || len(entries) != 2 || entries[0].Name() != "kusto-cluster-adx.yaml" || entries[1].Name() != "kusto-database-adx-telemetry.yaml" {
 		t.Errorf("files %v, %v", entries, err)
 	}
-	if code := w.run("import", cluster, "-o", folder); code != 1 || !strings.Contains(w.err.String(), "existing files are not overwritten") {
-		t.Errorf("exit code %d: %s", code, w.err)
+	path := filepath.Join(folder, "kusto-cluster-adx.yaml")
+	first, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled := string(first) + "labels:\n  stack: prod\n"
+	if err := os.WriteFile(path, []byte(labelled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		reason, kind string
+		args         []string
+		code         int
+		err, file    string
+	}{
+		{"what Azure has is in the files, whatever else they state", "x", nil, 0, "2 unchanged, 1 skipped", labelled},
+		{"a file of the user is not replaced unasked", "z", nil, 1, "existing files are not overwritten, except with --overwrite", labelled},
+		{"it is with the flag", "z", []string{"--overwrite"}, 0, "1 imported, 1 unchanged, 1 skipped", strings.Replace(string(first), "kind: x", "kind: z", 1)},
+	} {
+		again := importWorld(t)
+		result := again.temporal.imports["adx"]
+		result.Body = json.RawMessage(strings.Replace(importedBody, `"kind":"x"`, `"kind":"`+step.kind+`"`, 1))
+		again.temporal.imports["adx"] = result
+		code := again.run(append([]string{"import", cluster, "--children", "-o", folder}, step.args...)...)
+		text, err := os.ReadFile(path)
+		if code != step.code || !strings.Contains(again.err.String(), step.err) || string(text) != step.file || err != nil {
+			t.Errorf("%s: exit code %d: %s\n%s", step.reason, code, again.err, text)
+		}
 	}
 }
 
@@ -111,12 +151,12 @@ func TestImportErrors(t *testing.T) {
 		"NoID":    {"a name is of what is managed", []string{"adx"}, 1, "use the resource ID to import"},
 		"None":    {"nothing is imported by accident", nil, 2, "name what to import"},
 		"Version": {"an @ with nothing behind it is a slip", []string{cluster + "@"}, 2, "use one like @2023-08-15"},
-		"Absent":  {"what does not exist is named, the rest is written", []string{cluster, group + "/providers/Microsoft.Kusto/clusters/none"}, 1, "clusters none  NotFound: it does not exist"},
+		"Absent":  {"what does not exist is named, the rest is written", []string{cluster, group + "/providers/Microsoft.Kusto/clusters/none"}, 1, "none: NotFound: it does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := importWorld(t)
 			code := w.run(append([]string{"import"}, c.args...)...)
-			if code != c.code || !strings.Contains(strings.ReplaceAll(w.err.String(), "cluster none", "clusters none"), c.want) {
+			if code != c.code || !strings.Contains(w.err.String(), c.want) {
 				t.Errorf("%s: exit code %d: %s", c.reason, code, w.err)
 			}
 			if name == "Absent" && !strings.Contains(w.out.String(), "name: adx") {

@@ -64,10 +64,9 @@ func guardsOfAnswers() []Guard {
 
 func guardsOfTexts() []Guard {
 	return []Guard{
-		guard("names in comments of an import are quoted", "starter/internal/importer/manifest.go",
-			"\"# Secret omitted: %s; set it with {$secret: env:NAME}.\\n\", strings.Trim(strconv.QuoteToASCII(path), `\"`))",
-			"\"# Secret omitted: %s; set it with {$secret: env:NAME}.\\n\", path)",
-			"starter/internal/importer TestManifestIsOneDocument", "finding 1", "attack 25"),
+		guard("names in comments of an import are quoted", "starter/internal/convert/observed.go",
+			"strings.Trim(strconv.QuoteToASCII(comment), `\"`)", "comment+strings.Trim(strconv.QuoteToASCII(``), `\"`)",
+			"starter/internal/convert TestManifestIsOneDocument", "finding 1", "attack 25"),
 		guard("control and bidirectional characters are dropped", "starter/internal/console/writer.go",
 			"if !text.IsUnsafe(r) {", "if r != 0 || !text.IsUnsafe(r) {",
 			"starter/internal/console TestWriterDropsWhatActsOnATerminal", "finding 25", "attack 26"),

@@ -5,7 +5,7 @@ package main
 func findings() []Row {
 	return rows(KindFinding,
 		held("a property name in Azure becomes a manifest of its own in an import",
-			"dev/attack TestImportedNames", "starter/internal/importer TestManifestIsOneDocument"),
+			"dev/attack TestImportedNames", "starter/internal/convert TestManifestIsOneDocument"),
 		held("access to the namespace is every credential of the worker",
 			"dev/attack TestForgedActivities", "dev/e2e TestGuardForgedMessages", "fleet TestConfirm", "arm TestTokenOfAnotherResource"),
 		held("a $ref is read with the credential of another tenant",

@@ -75,27 +75,12 @@ apply writes nothing. docs/convert.md describes what each format becomes.
 	flags.StringVar(&how.from, "from", "", "format of the files: "+strings.Join(convert.Formats(), ", "))
 	flags.StringVarP(&how.output, "output", "o", "-", "folder for one file of each resource group (ids: of each resource), or - for standard output")
 	flags.StringVar(&how.options.Subscription, "subscription", "", "subscription (GUID) of what the files name without one")
-	flags.StringVar(&how.options.Adopt, "adopt", string(resource.AdoptAsIs), "reconcile.adopt of the manifests: "+strings.Join(adoptWords(), ", "))
-	flags.StringVar(&how.options.Policy, "policy", "", "reconcile.policy of the manifests, for example observe: report drift and write nothing")
+	reconcileFlags(c, &how.options.Adopt, &how.options.Policy, string(resource.AdoptAsIs))
 	flags.StringVar(&how.options.Credential, "credential", "", "reconcile.credential of the manifests; for ids also to read with")
 	flags.BoolVar(&how.printOnly, "print-ids", false, "with --from ids: print the IDs and read nothing")
-	// A flag has one completer, so the registrations never fail.
+	// A flag has one completer, so the registration never fails.
 	_ = c.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(convert.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("adopt", cobra.FixedCompletions(adoptWords(), cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policyWords(), cobra.ShellCompDirectiveNoFileComp))
 	return c
-}
-
-func adoptWords() []string {
-	return []string{string(resource.AdoptAlways), string(resource.AdoptAsIs), string(resource.AdoptNever), string(resource.AdoptOnly)}
-}
-
-func policyWords() []string {
-	var words []string
-	for _, policy := range resource.Policies() {
-		words = append(words, string(policy))
-	}
-	return words
 }
 
 // check checks the flags and sets the format.
@@ -105,16 +90,12 @@ func (how *conversion) check() error {
 	}
 	err := cli.CheckOneOf("from", how.from, convert.Formats())
 	if err == nil {
-		err = cli.CheckOneOf("adopt", how.options.Adopt, adoptWords())
-	}
-	if err == nil && how.options.Policy != "" {
-		err = cli.CheckOneOf("policy", how.options.Policy, policyWords())
+		err = checkReconcile(&how.options.Adopt, &how.options.Policy)
 	}
 	if err != nil {
 		return err
 	}
 	how.options.From = convert.Format(strings.ToLower(how.from))
-	how.options.Adopt, how.options.Policy = strings.ToLower(how.options.Adopt), strings.ToLower(how.options.Policy)
 	if how.printOnly && how.options.From != convert.IDs {
 		return cli.BadInput("--print-ids is for --from ids; leave it out")
 	}

@@ -66,6 +66,11 @@ type Resource struct {
 	id      resource.ID
 	version string
 	body    *value
+	// ownerVersion is the version to read the owner with, "" where a loader knows it.
+	ownerVersion string
+	// comments are the lines above the manifest, safe to print; nil for its place in the
+	// source.
+	comments []string
 	// needs are resources that the source names as dependencies.
 	needs      []resource.ID
 	ignore     []string
@@ -86,8 +91,10 @@ type conversion struct {
 	secrets   []Secret
 	variables map[string]bool
 	release   []string
-	// names counts the resources of each name.
-	names map[string]int
+	// names counts the resources of each name. lastNamesOnly uses no longer forms of names,
+	// so that a name stays the same when others are added.
+	names         map[string]int
+	lastNamesOnly bool
 	// file is the file that is being read.
 	file string
 }
@@ -95,7 +102,7 @@ type conversion struct {
 // Convert reads the files, or folders, of a format and returns their manifests. Its error
 // is of type manifest.Issues and lists all faults of all files.
 func Convert(options Options, paths ...string) (Result, error) {
-	c := &conversion{options: options, byKey: map[string]*Resource{}, variables: map[string]bool{}}
+	c := newConversion(options)
 	c.read(paths)
 	if len(c.resources) == 0 && len(c.faults) == 0 {
 		c.file = ""

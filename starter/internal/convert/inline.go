@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/importer"
 )
 
 // dropInline removes from bodies the items that are resources of the conversion themselves,
@@ -20,20 +21,12 @@ func (c *conversion) dropInline() {
 				continue
 			}
 			for _, f := range slices.Clone(object.fields) {
-				if isListOf(f.name, child.id.Type()) {
+				if importer.IsListOf(f.name, child.id.Type()) {
 					c.dropItem(parent, object, f, child.id)
 				}
 			}
 		}
 	}
-}
-
-// isListOf reports whether a property is the list of the parent's children of a type. It is
-// the rule by which package manifest refuses an item that is a manifest too.
-func isListOf(property, childType string) bool {
-	last := strings.ToLower(childType[strings.LastIndex(childType, "/")+1:])
-	property = strings.ToLower(property)
-	return property == last || property == strings.TrimSuffix(last, "s")+"profiles"
 }
 
 // dropItem removes the item of a child from a list, and the list with its last item.

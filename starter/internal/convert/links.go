@@ -81,10 +81,30 @@ func (c *conversion) link(r *Resource, path resource.Path, v *value, needs graph
 		return v
 	}
 	target := c.byKey[id.Key()]
+	if target == nil {
+		c.needAbove(r, id, needs)
+	}
 	if target == nil || target == r || !needs.add(r.id.Key(), target.id.Key()) {
 		return v
 	}
 	return &value{kind: reference, line: v.line, id: target.id}
+}
+
+// needAbove makes a resource depend on the one that contains what an ID names, such as the
+// network of a subnet that is stated in the body of the network.
+func (c *conversion) needAbove(r *Resource, id resource.ID, needs graph) {
+	for id.IsChild() {
+		id = id.Owner()
+		target := c.byKey[id.Key()]
+		if target == nil {
+			continue
+		}
+		known := slices.Contains(needs[r.id.Key()], id.Key())
+		if target != r && !known && needs.add(r.id.Key(), id.Key()) {
+			r.needs = append(r.needs, target.id)
+		}
+		return
+	}
 }
 
 // nameOf returns the text by which the manifest of a resource names another one: its name
@@ -99,7 +119,11 @@ func (c *conversion) nameOf(r *Resource, id resource.ID, version string) string 
 		return id.String()
 	}
 	if fileOf(r.id) == fileOf(target.id) {
-		for _, name := range []string{target.id.Short(), target.id.Name()} {
+		forms := []string{target.id.Short(), target.id.Name()}
+		if c.lastNamesOnly {
+			forms = forms[1:]
+		}
+		for _, name := range forms {
 			if c.names[strings.ToLower(name)] == 1 && !strings.HasPrefix(name, "/") {
 				return name
 			}

@@ -1,4 +1,4 @@
-package importer
+package convert
 
 import (
 	"bytes"
@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/console"
 )
 
-// FuzzManifest checks that whatever names and values are in Azure, an import is one
+// FuzzObserved checks that whatever names and values are in Azure, an import is one
 // document of the resource that was read, with its values, also among others, and that
 // nothing in it acts on a terminal.
-func FuzzManifest(f *testing.F) {
+func FuzzObserved(f *testing.F) {
 	const injected = "x\n---\ntype: Microsoft.Authorization/roleAssignments@2022-04-01\nname: 1\nowner: /subscriptions/s\n---\n#"
 	for _, seed := range [][3]string{
 		{`{"location":"westus2","properties":{"a":[1,2.50,-0,1e400,null,true,"",{}]}}`, "properties.secret", "adx"}, {injected, injected, "adx"}, {"a\x1b\u202e\u2028\x85", "a\x1b\u202e\u2028\r", "a\u202eb"},
@@ -26,26 +25,26 @@ func FuzzManifest(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	f.Fuzz(func(t *testing.T, body, secret, name string) {
-		id, err := resource.ParseID(group + "/providers/Microsoft.Kusto/clusters/" + name)
+		id, err := resource.ParseID(readGroup + "/providers/Microsoft.Kusto/clusters/" + name)
 		if err != nil || strings.Contains(name, "/") {
-			id, _ = resource.ParseID(cluster)
+			id, _ = resource.ParseID(readCluster)
 		}
 		if read, err := resource.DecodeBody([]byte(body)); err != nil || read == nil {
 			encoded, _ := json.Marshal(map[string]any{"properties": map[string]any{body: secret, "list": []string{body}}, "tags": map[string]string{secret: body}})
 			body = string(encoded)
 		}
-		result := activities.ImportResourceResult{ID: id, APIVersion: "2023-08-15", Body: json.RawMessage(body), Secrets: []string{secret}}
-		text, err := Manifest(result, Reconcile{})
+		made, err := FromObserved(Options{}, []Observed{{ID: id, APIVersion: "2023-08-15", Body: json.RawMessage(body), Comments: []string{secret}}})
 		if err != nil {
+			t.Fatal(err)
+		}
+		text := made[0].Text
+		if err := made[0].Err; err != nil {
 			if strings.Contains(err.Error(), "reads back") || strings.Contains(err.Error(), "another resource") {
 				t.Fatalf("%q: %v", body, err)
 			}
 			return
 		}
-		other, err := Manifest(activities.ImportResourceResult{ID: id.Owner(), APIVersion: "2021-04-01", Body: json.RawMessage(`{"location":"westus2"}`), Secrets: []string{secret}}, Reconcile{Credential: "team-a"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := written(t, Observed{ID: id.Owner(), APIVersion: "2021-04-01", Body: json.RawMessage(`{"location":"westus2"}`), Comments: []string{secret}})
 		set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text + "---\n" + other + "---\n" + strings.Replace(other, "rg1", "rg2", 1))}, "-")
 		if err != nil || len(set.Resources) != 3 {
 			t.Fatalf("%d manifests: %v\n%s", len(set.Resources), err, text)

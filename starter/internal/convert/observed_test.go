@@ -1,4 +1,4 @@
-package importer
+package convert
 
 import (
 	"encoding/json"
@@ -7,23 +7,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/resource"
 )
 
 const (
-	group    = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1"
-	cluster  = group + "/providers/Microsoft.Kusto/clusters/adx"
-	database = cluster + "/databases/telemetry"
+	readGroup    = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/rg1"
+	readCluster  = readGroup + "/providers/Microsoft.Kusto/clusters/adx"
+	readDatabase = readCluster + "/databases/telemetry"
 )
 
 func TestOwnerText(t *testing.T) {
 	for id, want := range map[string]string{
-		cluster:  group,
-		database: cluster,
-		group:    "/subscriptions/11111111-2222-3333-4444-555555555555",
-		cluster + "/providers/Microsoft.Authorization/locks/l1":                                                     cluster + "@2023-08-15",
+		readCluster:  readGroup,
+		readDatabase: readCluster,
+		readGroup:    "/subscriptions/11111111-2222-3333-4444-555555555555",
+		readCluster + "/providers/Microsoft.Authorization/locks/l1":                                                 readCluster + "@2023-08-15",
 		"/providers/Microsoft.Management/managementGroups/m1":                                                       "/",
 		"/subscriptions/11111111-2222-3333-4444-555555555555/providers/Microsoft.Authorization/policyDefinitions/p": "/subscriptions/11111111-2222-3333-4444-555555555555",
 	} {
@@ -31,16 +30,13 @@ func TestOwnerText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result := activities.ImportResourceResult{ID: parsed, APIVersion: "2020-01-01", Body: json.RawMessage(`{}`)}
+		read := Observed{ID: parsed, APIVersion: "2020-01-01", Body: json.RawMessage(`{}`)}
 		if strings.Contains(id, "locks") {
-			result.OwnerAPIVersion = "2023-08-15"
+			read.OwnerAPIVersion = "2023-08-15"
 		}
-		if got := ownerText(result); got != want {
-			t.Errorf("%s: owner %q, want %q", id, got, want)
-		}
-		text, err := Manifest(result, Reconcile{})
-		if err != nil {
-			t.Fatal(err)
+		text := written(t, read)
+		if !strings.Contains(text, "\nowner: "+want+"\n") {
+			t.Errorf("%s: want the owner %q in\n%s", id, want, text)
 		}
 		set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, "-")
 		if err != nil || !set.Resources[0].ID.Equal(parsed) {
@@ -70,7 +66,7 @@ func TestManifestIsOneDocument(t *testing.T) {
 			"a": map[string]any{"$secret": "env:X"}, "b": []any{map[string]any{"$ref": "/subscriptions/s", "path": "x"}}, "c": "1",
 		}}, want: map[string]any{"properties": map[string]any{"c": "1"}}},
 	}
-	id, err := resource.ParseID(cluster)
+	id, err := resource.ParseID(readCluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +77,7 @@ func TestManifestIsOneDocument(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := Manifest(activities.ImportResourceResult{ID: id, APIVersion: "2023-08-15", Body: body, Secrets: c.secrets}, Reconcile{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := written(t, Observed{ID: id, APIVersion: "2023-08-15", Body: body, Comments: c.secrets})
 			set, err := manifest.Load(manifest.Options{Stdin: strings.NewReader(text)}, "-")
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", c.reason, err, text)
@@ -101,4 +94,14 @@ func TestManifestIsOneDocument(t *testing.T) {
 			}
 		})
 	}
+}
+
+// written returns the manifest of one resource.
+func written(t *testing.T, read Observed) string {
+	t.Helper()
+	made, err := FromObserved(Options{}, []Observed{read})
+	if err != nil || len(made) != 1 || made[0].Err != nil {
+		t.Fatalf("%v: %+v", err, made)
+	}
+	return made[0].Text
 }

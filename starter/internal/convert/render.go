@@ -102,16 +102,29 @@ func (c *conversion) document(r *Resource) (string, error) {
 	if reconcile := c.reconcileOf(r); len(reconcile.Content) > 0 {
 		add("reconcile", reconcile)
 	}
-	from := fmt.Sprintf("%s:%d", r.file, r.line)
-	if r.label != "" {
-		from += " " + r.label
-	}
-	// Quoted: names are data, and a line break would end the comment.
-	text, err := importer.Encode(root, "# From "+strings.Trim(strconv.QuoteToASCII(from), `"`)+"\n")
+	text, err := importer.Encode(root, r.comment())
 	if err != nil {
 		return "", fmt.Errorf("write the manifest of %s: %w", r.id, err)
 	}
 	return string(text), nil
+}
+
+// comment returns the lines above the manifest of a resource.
+func (r *Resource) comment() string {
+	lines := r.comments
+	if lines == nil {
+		from := fmt.Sprintf("%s:%d", r.file, r.line)
+		if r.label != "" {
+			from += " " + r.label
+		}
+		// Quoted: names are data, and a line break would end the comment.
+		lines = []string{"From " + strings.Trim(strconv.QuoteToASCII(from), `"`)}
+	}
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString("# " + line + "\n")
+	}
+	return text.String()
 }
 
 // ownerOf returns the owner of a resource as a manifest names it.
@@ -123,7 +136,7 @@ func (c *conversion) ownerOf(r *Resource) string {
 	case owner.IsZero():
 		return "/"
 	}
-	return c.nameOf(r, owner, "")
+	return c.nameOf(r, owner, r.ownerVersion)
 }
 
 // reconcileOf returns how a resource is reconciled.

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/activities"
@@ -25,7 +26,39 @@ func ParseArgs(args []string, apiVersion string, children bool) (inputs []activi
 		case at && version == "":
 			return nil, nil, cli.BadInput("%q has no api-version after the @; use one like @2023-08-15, or omit the @ for the newest stable one", arg)
 		}
-		inputs = append(inputs, activities.ImportResourceInput{ID: id, APIVersion: cmp.Or(version, apiVersion), Children: children})
+		inputs = append(inputs, activities.ImportResourceInput{ID: id, APIVersion: cmp.Or(version, apiVersion), Children: children, Contents: Contents(id, children)})
 	}
 	return inputs, names, nil
+}
+
+// Contents returns the request for everything in a resource, nil if only the resource is
+// requested. What is in a subscription is always requested: it has no manifest itself.
+func Contents(id resource.ID, children bool) *activities.ImportContentsInput {
+	if !children && !isScope(id) {
+		return nil
+	}
+	return &activities.ImportContentsInput{Root: true, Only: isScope(id)}
+}
+
+// Query returns the inputs for a query of Azure Resource Graph: one for each scope, or one
+// for everything that the credential may read.
+func Query(query string, scopes []activities.ImportResourceInput) ([]activities.ImportResourceInput, error) {
+	if strings.TrimSpace(query) == "" {
+		return nil, cli.BadInput("--query is empty; write KQL, for example \"resources | where type =~ 'Microsoft.Storage/storageAccounts'\"")
+	}
+	if len(scopes) == 0 {
+		return []activities.ImportResourceInput{{Contents: &activities.ImportContentsInput{Query: query, Only: true}}}, nil
+	}
+	for i, scope := range scopes {
+		if !isScope(scope.ID) && !strings.EqualFold(scope.ID.Type(), resource.TypeManagementGroup) {
+			return nil, cli.BadInput("--query searches subscriptions and management groups, and %s is neither; put a condition on resourceGroup or id into the query", scope.ID)
+		}
+		scopes[i].Contents = &activities.ImportContentsInput{Query: query, Only: true}
+	}
+	return scopes, nil
+}
+
+// IsDeep reports whether an input requests what is in a resource.
+func IsDeep(inputs []activities.ImportResourceInput) bool {
+	return slices.ContainsFunc(inputs, func(in activities.ImportResourceInput) bool { return in.Contents != nil })
 }

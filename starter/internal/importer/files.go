@@ -2,30 +2,12 @@ package importer
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/armature-io/armature/activities"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/cli"
 )
-
-// WriteFiles writes one file each into a folder, and calls done with the resource and the
-// path of each. It overwrites no file, and follows no link in the folder.
-func WriteFiles(folder string, results []activities.ImportResourceResult, manifests []string, done func(name, path string)) error {
-	used := map[string]bool{}
-	for i, result := range results {
-		name := uniqueName(FileName(result.ID), used)
-		path := filepath.Join(folder, name+".yaml")
-		if err := WriteNew(folder, path, manifests[i]); err != nil {
-			return err
-		}
-		done(cli.KindAndName(result.ID), path)
-	}
-	return nil
-}
 
 // WriteNew writes a new file, and creates its folder.
 func WriteNew(folder, path, text string) error {
@@ -42,16 +24,6 @@ func WriteNew(folder, path, text string) error {
 		return cli.Failed("write %s: %w", path, err)
 	}
 	return nil
-}
-
-// uniqueName returns the first of name, name-2, name-3 that is not used, and marks it.
-func uniqueName(name string, used map[string]bool) string {
-	unique := name
-	for n := 2; used[unique]; n++ {
-		unique = fmt.Sprintf("%s-%d", name, n)
-	}
-	used[unique] = true
-	return unique
 }
 
 // maxFileName is the length of a file's name without its extension. File systems take
@@ -78,3 +50,7 @@ func SafeName(text, otherwise string) string {
 	}
 	return name[:min(len(name), maxFileName)]
 }
+
+// Reconcile is what is written into the section reconcile of every manifest; "" writes
+// nothing. Credential is also the one that the user named for the read.
+type Reconcile struct{ Credential, Adopt, Policy string }

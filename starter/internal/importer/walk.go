@@ -1,0 +1,287 @@
+// Package importer reads what is in Azure for an import, keeps account of what becomes of
+// each resource, and writes files.
+package importer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/backend"
+	"github.com/armature-io/armature/starter/internal/cli"
+	"github.com/armature-io/armature/types"
+	"github.com/armature-io/armature/workflows"
+)
+
+// maxParallelReads bounds concurrent reads: few, because the workers need the read budget of
+// the subscription for their passes too.
+const maxParallelReads = 16
+
+// Reads are the reads of an import.
+type Reads struct {
+	From interface {
+		Import(ctx context.Context, workflowID string, in activities.ImportResourceInput) (activities.ImportResourceResult, error)
+	}
+	// Credential and APIVersion are those of the user, "" for none.
+	Credential, APIVersion string
+	// Progress reports how far a long import is.
+	Progress func(format string, args ...any)
+	// Named returns an error with the resource that it is about.
+	Named func(name string, err error) error
+}
+
+// task is one read: of a resource, of a list, or of both.
+type task struct {
+	in activities.ImportResourceInput
+	// listed is set where a list of Azure named the resource, optional where it is absent in
+	// some parents.
+	listed, optional bool
+	// deep is set where what is in the found resources is imported too.
+	deep bool
+}
+
+// isQuery reports whether the task runs a query.
+func (t task) isQuery() bool { return t.in.Contents != nil && t.in.Contents.Query != "" }
+
+// isMore reports whether the task reads only what is in a resource.
+func (t task) isMore() bool { return t.in.Contents != nil && t.in.Contents.Only }
+
+// name returns what the task reads, for messages.
+func (t task) name() string {
+	if t.in.ID.IsZero() {
+		return "the query"
+	}
+	return cli.KindAndName(t.in.ID)
+}
+
+// walk is the state of one import.
+type walk struct {
+	Reads
+	estate Estate
+	known  map[string]bool
+	// late are children that a flat list names: the list of their parent has precedence,
+	// because it names the api-version of the parent.
+	late []task
+	// inline are the items in the bodies of resources, by the key of the resource.
+	inline map[string]inlineItems
+	// managed are the resource groups that services manage, by key, and by what.
+	managed map[string]string
+}
+
+// All reads the inputs and, if deep is set, what is in them, each resource once.
+func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput, deep bool) (Estate, error) {
+	w := &walk{Reads: r, known: map[string]bool{}, inline: map[string]inlineItems{}, managed: map[string]string{}}
+	run, number := backend.NewRunID(workflows.ImportIDPrefix), 0
+	var tasks []task
+	for _, in := range inputs {
+		tasks = append(tasks, task{in: in, deep: deep})
+	}
+	for level := 1; ; level++ {
+		if tasks = w.unknown(tasks); len(tasks) == 0 {
+			if tasks, w.late = w.unknown(w.notInline(w.late)), nil; len(tasks) == 0 {
+				w.estate.sort()
+				return w.estate, nil
+			}
+		}
+		if level > 1 {
+			w.Progress("reading %d more; %d read so far", len(tasks), number)
+		}
+		results := make([]activities.ImportResourceResult, len(tasks))
+		err := backend.ForEach(ctx, len(tasks), maxParallelReads, func(ctx context.Context, i int) error {
+			tasks[i].in.Credential = w.Credential
+			var err error
+			results[i], err = w.From.Import(ctx, fmt.Sprintf("%s:%d", run, number+i+1), tasks[i].in)
+			if err == nil && !results[i].ID.Equal(tasks[i].in.ID) {
+				err = cli.Failed("the worker read %s instead; nothing of it was imported", results[i].ID)
+			}
+			return w.Named(tasks[i].name(), err)
+		})
+		switch {
+		case errors.Is(err, backend.ErrInterrupted):
+			return Estate{}, cli.Failed("interrupted; an import changes nothing in Azure, and nothing was written")
+		case err != nil:
+			return Estate{}, err
+		}
+		number += len(tasks)
+		var next []task
+		for i, result := range results {
+			w.note(tasks[i], result)
+			next = append(next, w.below(tasks[i], result)...)
+		}
+		tasks = next
+	}
+}
+
+// unknown returns the tasks without those whose resource was read, or is in the list.
+func (w *walk) unknown(tasks []task) []task {
+	return slices.DeleteFunc(tasks, func(t task) bool {
+		if t.isMore() || t.isQuery() {
+			return false
+		}
+		repeated := w.known[t.in.ID.Key()]
+		w.known[t.in.ID.Key()] = true
+		return repeated
+	})
+}
+
+// note records what became of the resource that a task read.
+func (w *walk) note(t task, result activities.ImportResourceResult) {
+	add := func(status Status, why string) {
+		w.estate.Outcomes = append(w.estate.Outcomes, Outcome{ID: result.ID, Type: result.ID.Type(), Status: status, Why: cli.OneLine(why)})
+	}
+	old := t.in.Contents != nil && result.Contents == nil && !result.Verdict.Stops()
+	switch {
+	case t.isMore() || t.isQuery() || isScope(t.in.ID):
+		switch {
+		case result.Verdict.Stops():
+			add(NotRead, string(result.Verdict.Reason)+": "+result.Verdict.Message)
+		case old:
+			add(NotRead, olderWorker)
+		}
+		return
+	case result.Verdict.Stops() && result.Verdict.Reason == resource.ReasonNotFound && t.optional:
+		return
+	case result.Verdict.Stops() && result.Verdict.Reason == resource.ReasonNotFound && t.listed:
+		add(Skipped, "Azure lists it, and it does not exist any more")
+	case result.Verdict.Stops():
+		add(NotRead, string(result.Verdict.Reason)+": "+result.Verdict.Message)
+	case result.Skipped != "":
+		add(Skipped, result.Skipped)
+	case statesNothing(result):
+		add(Skipped, "a part of its parent that states nothing of its own")
+	default:
+		w.estate.Found = append(w.estate.Found, result)
+		w.inline[result.ID.Key()] = inlineOf(result)
+	}
+	if old {
+		add(NotRead, olderWorker)
+	}
+}
+
+// olderWorker is why nothing below a resource was read.
+const olderWorker = "what is in it: the worker is older than this armature and does not list it; update the workers"
+
+// isScope reports whether an ID is that of a scope that no manifest can have.
+func isScope(id resource.ID) bool {
+	return strings.EqualFold(id.Type(), resource.TypeSubscription) || strings.EqualFold(id.Type(), resource.TypeTenant)
+}
+
+// statesNothing reports whether a resource that every parent has, such as the default blob
+// service of a storage account, has nothing that a manifest would state.
+func statesNothing(result activities.ImportResourceResult) bool {
+	body, err := resource.DecodeBody(result.Body)
+	if err != nil || len(body) > 0 || len(result.Secrets) > 0 || !result.ID.IsChild() {
+		return false
+	}
+	return slices.ContainsFunc(types.Children(result.ID.Owner().Type()), func(child types.Child) bool {
+		return strings.EqualFold(child.Type, result.ID.Type()) && slices.ContainsFunc(child.Names, func(n string) bool { return strings.EqualFold(n, result.ID.Name()) })
+	})
+}
+
+// below returns the tasks that follow from what is in a resource.
+func (w *walk) below(t task, result activities.ImportResourceResult) []task {
+	contents := result.Contents
+	if contents == nil {
+		return w.childrenOf(t, result)
+	}
+	for _, u := range contents.Unlisted {
+		w.estate.unlisted(result.ID, u)
+	}
+	var tasks []task
+	again := *t.in.Contents
+	again.Lists, again.Page = contents.Lists, contents.Page
+	if len(contents.Lists) > 0 {
+		again.Only = true
+	}
+	if len(contents.Lists) > 0 || contents.Page != "" {
+		tasks = append(tasks, task{deep: t.deep, in: activities.ImportResourceInput{ID: result.ID, APIVersion: cmp.Or(result.APIVersion, t.in.APIVersion), Contents: &again}})
+	}
+	for _, item := range contents.Items {
+		tasks = append(tasks, w.item(t, item)...)
+	}
+	return tasks
+}
+
+// item returns the task for an item of a list.
+func (w *walk) item(t task, item activities.ImportItem) []task {
+	if item.ManagedBy != "" {
+		w.managed[item.ID.Key()] = item.ManagedBy
+	}
+	if group := groupOf(item.ID); item.Skipped == "" && w.managed[group] != "" {
+		item.Skipped = "the service of " + w.managed[group] + " manages its resource group"
+	}
+	if item.Skipped == "" && w.isInline(item.ID) {
+		item.Skipped, item.Below = inBody, true
+	}
+	if item.Skipped != "" {
+		w.skip(item.ID, item.Skipped)
+		if !item.Below {
+			return nil
+		}
+	}
+	next := task{deep: t.deep, listed: true, optional: item.Optional, in: activities.ImportResourceInput{ID: item.ID, APIVersion: cmp.Or(item.APIVersion, w.APIVersion)}}
+	if t.deep {
+		isSubscription := strings.EqualFold(item.ID.Type(), resource.TypeSubscription)
+		next.in.Children = true // for workers that do not know Contents
+		next.in.Contents = &activities.ImportContentsInput{
+			Root: item.Root || t.isQuery(), Listed: item.Listed && !isSubscription, Only: item.Skipped != "" || isScope(item.ID),
+		}
+	}
+	if item.APIVersion == "" && item.ID.IsChild() && !t.isQuery() {
+		w.late = append(w.late, next)
+		return nil
+	}
+	return []task{next}
+}
+
+// inBody is why an item of a body needs no manifest.
+const inBody = "the manifest of its parent states it"
+
+// isInline reports whether the body of the parent of a child has the child.
+func (w *walk) isInline(id resource.ID) bool {
+	return id.IsChild() && w.inline[id.Owner().Key()].have(id)
+}
+
+// notInline returns the tasks without those whose resource is in the body of its parent.
+func (w *walk) notInline(tasks []task) []task {
+	for i, t := range tasks {
+		if w.isInline(t.in.ID) {
+			w.skip(t.in.ID, inBody)
+			if tasks[i].in.Contents != nil {
+				tasks[i].in.Contents.Only = true
+			}
+		}
+	}
+	return slices.DeleteFunc(tasks, func(t task) bool { return w.isInline(t.in.ID) && t.in.Contents == nil })
+}
+
+// skip records why a resource needs no manifest, once.
+func (w *walk) skip(id resource.ID, why string) {
+	if !w.known[id.Key()] {
+		w.known[id.Key()] = true
+		w.estate.Outcomes = append(w.estate.Outcomes, Outcome{ID: id, Type: id.Type(), Status: Skipped, Why: cli.OneLine(why)})
+	}
+}
+
+// groupOf returns the key of the resource group of a resource, "" for none.
+func groupOf(id resource.ID) string {
+	if id.ResourceGroup() == "" {
+		return ""
+	}
+	return strings.ToLower("/subscriptions/" + id.Subscription() + "/resourceGroups/" + id.ResourceGroup())
+}
+
+// childrenOf returns the tasks for the children that an older worker names.
+func (w *walk) childrenOf(t task, result activities.ImportResourceResult) []task {
+	var tasks []task
+	for _, child := range result.Children {
+		in := activities.ImportResourceInput{ID: child, APIVersion: cmp.Or(result.ChildAPIVersion, w.APIVersion), Children: true, Contents: t.in.Contents}
+		tasks = append(tasks, task{in: in, listed: true, deep: t.deep})
+	}
+	return tasks
+}
