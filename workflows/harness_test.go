@@ -35,6 +35,7 @@ type script struct {
 	poll     func(activities.PollOperationInput) (activities.PollOperationResult, error)
 	post     func(activities.PostCheckInput) activities.PostCheckResult
 	contents func(activities.CheckContentsInput) resource.Verdict
+	export   func(activities.ExportValuesInput) activities.ExportValuesResult
 	// wakes are the inputs of WakeDependents, which runs beside the passes and is not in
 	// calls.
 	dependents func(activities.CheckDependentsInput) resource.Verdict
@@ -78,8 +79,11 @@ func newScript() *script {
 		verify:     func(activities.PreCheckInput) bool { return false },
 		contents:   func(activities.CheckContentsInput) resource.Verdict { return resource.Proceed("") },
 		dependents: func(activities.CheckDependentsInput) resource.Verdict { return resource.Proceed("") },
-		turn:       func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
-		wake:       func(activities.WakeDependentsInput) error { return nil },
+		export: func(in activities.ExportValuesInput) activities.ExportValuesResult {
+			return activities.ExportValuesResult{Verdict: resource.Verdict{Action: resource.ActionSuccess}, Exports: in.Known}
+		},
+		turn: func(activities.TakeTurnInput) resource.Verdict { return resource.Proceed("") },
+		wake: func(activities.WakeDependentsInput) error { return nil },
 		delete: func(activities.DeleteResourceInput) activities.DeleteResourceResult {
 			return activities.DeleteResourceResult{Verdict: resource.Proceed("accepted"), Done: true}
 		},
@@ -186,6 +190,10 @@ func (r *run) register() {
 		"PostCheck": func(_ context.Context, in activities.PostCheckInput) (activities.PostCheckResult, error) {
 			r.recordCall("PostCheck")
 			return r.script.post(in), nil
+		},
+		"ExportValues": func(_ context.Context, in activities.ExportValuesInput) (activities.ExportValuesResult, error) {
+			r.recordCall("ExportValues")
+			return r.script.export(in), nil
 		},
 		"CheckContents": func(_ context.Context, in activities.CheckContentsInput) (activities.CheckContentsResult, error) {
 			r.recordCall("CheckContents")
