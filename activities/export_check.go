@@ -126,12 +126,9 @@ func (e *exporting) vaultFailed(ctx context.Context, export resource.Export, err
 	case failure.Kind == arm.VaultDenied:
 		class = resource.RetrySlow
 	case failure.Kind == arm.VaultUnavailable:
-		progress := e.heartbeat.progress()
-		progress.TransientErrors++
-		e.heartbeat.send(progress)
-		if progress.TransientErrors < maxTransientErrors {
+		if count := e.failed(); count < maxTransientErrors {
 			return nil, temporal.NewApplicationErrorWithOptions(failure.Error(), string(resource.ReasonArmUnreachable),
-				temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << (progress.TransientErrors - 1)})
+				temporal.ApplicationErrorOptions{NextRetryDelay: transientDelay << (count - 1)})
 		}
 		reason, class = resource.ReasonArmUnreachable, resource.RetrySlow
 	}

@@ -182,8 +182,7 @@ func (e *exporting) actionFailed(ctx context.Context, action string, err error) 
 	if !refused || failure.Transient() || failure.Class == arm.ClassThrottled || failure.Class == arm.ClassConflict || failure.Code == arm.CodeReadOnly {
 		return e.requestFailed(ctx, err)
 	}
-	progress := e.heartbeat.progress()
-	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, err, &progress.lastAnswer)
+	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, err, &e.last)
 	class, why := resource.RetryVerySlow, "Azure refuses the action "+action
 	if failure.Denial || isForbidden(err) {
 		class = resource.RetrySlow
@@ -197,11 +196,8 @@ func (e *exporting) actionFailed(ctx context.Context, action string, err error) 
 // requestFailed retries a transient error; any other one is a verdict.
 func (e *exporting) requestFailed(ctx context.Context, err error) (*resource.Verdict, error) {
 	clean := scrubError("export", e.desired.ID, err, nil)
-	progress := e.heartbeat.progress()
-	progress.TransientErrors++
-	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, clean, &progress.lastAnswer)
-	e.heartbeat.send(progress)
-	if retry := retryTransient(clean, progress.TransientErrors); retry != nil {
+	verdict := e.failureVerdict(ctx, failedRequest{id: e.desired.ID, apiVersion: e.desired.APIVersion, repeated: e.repeated}, clean, &e.last)
+	if retry := retryTransient(clean, e.failed()); retry != nil {
 		return nil, retry
 	}
 	return &verdict, nil

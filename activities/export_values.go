@@ -61,8 +61,10 @@ type exporting struct {
 	desired      resource.Desired
 	keysDisabled string
 	repeated     Repeated
-	heartbeat    *heartbeater[exportProgress]
 	source       *exportSource
+	// failed counts a transient error and returns the number of them, last is ARM's last error.
+	failed func() int
+	last   lastAnswer
 }
 
 // ExportValues follows PostCheck: it writes values of the resource to key vaults, each where
@@ -86,8 +88,13 @@ func (a *Activities) ExportValues(ctx context.Context, in ExportValuesInput) (Ex
 	defer cancel()
 	requests = withStatement(forWrites(requests, a, in.Desired, in.Generation, heartbeat), statementOf(in.Generation, in.StatedAt, false))
 	e := &exporting{
-		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated, heartbeat: heartbeat,
-		source: newExportSource(a, in.Desired),
+		Activities: a, desired: in.Desired, keysDisabled: in.KeysDisabled, repeated: in.Repeated,
+		source: newExportSource(a, in.Desired), last: heartbeat.progress().lastAnswer,
+	}
+	e.failed = func() int {
+		progress := exportProgress{lastAnswer: e.last, TransientErrors: heartbeat.progress().TransientErrors + 1}
+		heartbeat.send(progress)
+		return progress.TransientErrors
 	}
 	var written, stopped []string
 	for _, i := range in.Due {

@@ -265,3 +265,59 @@ func TestExportsAreApart(t *testing.T) {
 		t.Errorf("only the third export was due: %+v", later.Exports)
 	}
 }
+
+// TestPlanExports checks that a plan names what would be written and what would not be, without
+// a value, and writes nothing.
+func TestPlanExports(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason       string
+		change       func(*world, *resource.Desired)
+		want         string
+		part         string
+		exportsFirst bool
+	}{
+		"new":     {reason: "the vault has no such secret", want: PlannedExportWrite, part: "the vault had no such secret"},
+		"in sync": {reason: "the value is the same", want: "", exportsFirst: true},
+		"rotated": {reason: "the next pass writes it", want: PlannedExportWrite, part: "another value", exportsFirst: true, change: func(w *world, _ *resource.Desired) {
+			must(t, w.sim.RegenerateKey(armsim.KeyChange{ID: accountText, Name: "key1"}))
+		}},
+		"absent resource": {reason: "it is created first", want: PlannedExportWrite, part: "once the resource exists", change: func(w *world, _ *resource.Desired) {
+			w.sim.Delete(accountText)
+		}},
+		"not allowed": {reason: "the plan is the place to learn it", want: PlannedExportRefused, part: "ExportNotAllowed", change: func(_ *world, d *resource.Desired) {
+			d.Exports[0].To = strings.Replace(exportTarget, "app-key", "db-key", 1)
+		}},
+		"no right": {reason: "the pass would be refused", want: PlannedExportRefused, part: "ExportRefused", change: func(w *world, _ *resource.Desired) {
+			w.sim.DenyVault(armsim.VaultDenial{})
+		}},
+		"local authentication disabled": {reason: "the service rejects the key", want: PlannedExportRefused, part: "allowSharedKeyAccess", change: func(w *world, _ *resource.Desired) {
+			must(t, w.sim.Patch(accountText, map[string]any{"properties": map[string]any{"allowSharedKeyAccess": false}}))
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, in := exportWorld(t)
+			if tc.exportsFirst {
+				_, err := run(w, w.acts.ExportValues, in)
+				must(t, err)
+			}
+			if tc.change != nil {
+				tc.change(w, &in.Desired)
+			}
+			before := jsonOf(w.sim.VaultSecrets())
+			got, err := run(w, w.acts.PlanResource, PlanResourceInput{Desired: in.Desired})
+			must(t, err)
+			if len(got.Exports) != 1 || got.Exports[0].Change != tc.want || !strings.Contains(got.Exports[0].Why, tc.part) {
+				t.Errorf("%s: %+v, want %q %q", tc.reason, got.Exports, tc.want, tc.part)
+			}
+			if after := jsonOf(w.sim.VaultSecrets()); after != before {
+				t.Errorf("%s: the plan changed the vault", tc.reason)
+			}
+			for _, value := range w.sim.Secrets() {
+				w.leaks(value, got)
+			}
+		})
+	}
+}

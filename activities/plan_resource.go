@@ -60,6 +60,8 @@ type PlanResourceResult struct {
 	After []resource.ID `json:"after,omitempty"`
 	// Warnings are what Azure may refuse, for people.
 	Warnings []string `json:"warnings,omitempty"`
+	// Exports are what the pass would do to the secrets that the manifest exports to.
+	Exports []PlannedExport `json:"exports,omitempty"`
 	// WaitingFor are the resources that block.
 	WaitingFor []resource.ID `json:"waitingFor,omitempty"`
 	RequestID  string        `json:"requestID,omitempty"`
@@ -231,6 +233,9 @@ func (p *planning) finish(ctx context.Context, observed map[string]any, verdict 
 	result.Settings = p.settings(result)
 	if result.Action == PlanCreate || result.Action == PlanUpdate {
 		result.Held = p.writeHold(ctx)
+	}
+	if result.Action != PlanError && result.Action != PlanBlocked {
+		result.Exports = p.planExports(ctx, observed)
 	}
 	var err error
 	if result.Fingerprint, err = p.fingerprint(result, p.in.Desired, observed); err != nil {

@@ -48,13 +48,13 @@ func regenerate(w *harness.World, key string) {
 	w.Sim.Call(http.MethodPost, "/keys", armsim.KeyChange{ID: exportAccount, Name: key}, nil)
 }
 
-// TestExport writes keys of a storage account to a key vault, follows a rotation with one
+// TestRecordExport writes keys of a storage account to a key vault, follows a rotation with one
 // version, and writes nothing in the passes without a change.
-func TestExport(t *testing.T) {
+func TestRecordExport(t *testing.T) {
 	t.Parallel()
 	w := exportWorld(t)
-	w.StartWorker(harness.WorkerOptions{})
-	w.MustCLI("apply", "-f", w.Write("account.yaml", exportManifest), "--wait", "--timeout", "60s")
+	worker := w.StartWorker(harness.WorkerOptions{})
+	output := []string{w.MustCLI("apply", "-f", w.Write("account.yaml", exportManifest), "--wait", "--timeout", "60s").Out}
 
 	key, connection := w.Sim.VaultSecret(exportVault, "app-key1"), w.Sim.VaultSecret(exportVault, "app-connection")
 	if len(key.Versions) != 1 || len(connection.Versions) != 1 {
@@ -69,7 +69,7 @@ func TestExport(t *testing.T) {
 
 	reconcile := func() {
 		t.Helper()
-		w.MustCLI("reconcile", exportAccount, "--wait", "--timeout", "60s")
+		output = append(output, w.MustCLI("reconcile", exportAccount, "--wait", "--timeout", "60s").Out)
 	}
 	reconcile()
 	reconcile()
@@ -91,5 +91,69 @@ func TestExport(t *testing.T) {
 	})
 	if one := status.Exports[0]; one.Hash == "" || one.WrittenAt.IsZero() || one.ComparedAt.IsZero() {
 		t.Errorf("the status remembers %+v, want hash and times", one)
+	}
+	w.Record(exportAccount, "export")
+
+	for _, args := range [][]string{{"describe", exportAccount}, {"describe", exportAccount, "-o", "json"}, {"get", "-o", "wide"}, {"plan", "-f", "account.yaml"}} {
+		output = append(output, w.MustCLI(args...).Out)
+	}
+	_, metrics := worker.Get("/metrics")
+	searchValues(w, map[string]string{
+		"Temporal": strings.Join(w.Texts(), "\n"), "the worker's log": worker.Log(), "the CLI's output": strings.Join(output, "\n"), "the metrics": metrics,
+	})
+}
+
+// searchValues fails where a place contains a value of a key or of a secret in the vault. Each
+// place contains the version, or the name of the activity, to prove that the search works.
+func searchValues(w *harness.World, places map[string]string) {
+	w.T.Helper()
+	var made struct{ Values []string }
+	w.Sim.Call(http.MethodGet, "/secrets", nil, &made)
+	if len(made.Values) < 4 {
+		w.T.Errorf("the simulator knows only %d values", len(made.Values))
+	}
+	version := w.Sim.VaultSecret(exportVault, "app-key1").Versions[1].ID
+	for place, text := range places {
+		if !strings.Contains(text, version) && !strings.Contains(text, "ExportValues") {
+			w.T.Errorf("%s shows nothing of the export", place)
+		}
+		for _, value := range made.Values {
+			for _, form := range forms(value) {
+				if at := strings.Index(text, form); at >= 0 {
+					w.T.Errorf("a value is in %s: ...%q", place, text[max(0, at-200):min(len(text), at+50)])
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestExportKilled kills the worker between the action and the write, and between the write
+// and the result: the vault has exactly one version.
+func TestExportKilled(t *testing.T) {
+	t.Parallel()
+	for name, applied := range map[string]bool{"between action and write": false, "after the write": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := exportWorld(t)
+			worker := w.StartWorker(harness.WorkerOptions{})
+			gate := armsim.Fault{Method: http.MethodPut, Path: "/vaults/kv/secrets/app-key1", Applied: applied, Gate: true}
+			w.Sim.Call(http.MethodPost, "/faults", gate, nil)
+			w.MustCLI("apply", "-f", w.Write("account.yaml", exportManifest))
+			w.Until(crashReaches, "the worker writes the secret", func() (bool, string) {
+				var faults []armsim.Fault
+				w.Sim.Call(http.MethodGet, "/faults", nil, &faults)
+				return len(faults) == 1 && faults[0].Waiting == 1, worker.Log()
+			})
+			worker.Kill()
+			w.Sim.Call(http.MethodDelete, "/faults", nil, nil)
+			w.StartWorker(harness.WorkerOptions{})
+			w.UntilPhase(crashRecovers, exportAccount, workflows.PhaseReady)
+			for _, secret := range []string{"app-key1", "app-connection"} {
+				if n := len(w.Sim.VaultSecret(exportVault, secret).Versions); n != 1 {
+					t.Errorf("%s has %d versions, want exactly one\n%s", secret, n, w.HistoryLines(exportAccount))
+				}
+			}
+		})
 	}
 }

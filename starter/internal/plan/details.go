@@ -65,6 +65,7 @@ func (c Change) details(wide bool) []detail {
 	for _, s := range c.Settings {
 		lines = append(lines, settingDetail(s))
 	}
+	lines = append(lines, c.exportDetails()...)
 	for _, warning := range c.Warnings {
 		lines = append(lines, detail{remark: "warning: " + cli.OneLine(warning)})
 	}

@@ -63,7 +63,7 @@ func (p Plan) Text(wide bool, ink console.Ink) string {
 // isInSync reports whether there is nothing to show about a resource but that it is
 // in sync.
 func (c Change) isInSync() bool {
-	return c.Action == activities.PlanNone && c.Severity == resource.SeverityNone && len(c.Differences) == 0
+	return c.Action == activities.PlanNone && c.Severity == resource.SeverityNone && len(c.Differences) == 0 && !c.exports()
 }
 
 // Text returns one change with its differences.

@@ -49,6 +49,7 @@ func (p Painter) Page(v backend.View, workflowID, namespace string, wide bool) s
 	if len(v.Kept) > 0 {
 		d.line("Azure keeps", "%s (Azure's value differs from the manifest and is accepted; reconcile --drop-baseline writes the manifest's value again)", strings.Join(v.Kept, ", "))
 	}
+	d.exports()
 	d.decisions()
 	d.line("Web UI", "/namespaces/%s/workflows/%s", namespace, url.PathEscape(workflowID))
 	return d.text.String()
@@ -129,6 +130,27 @@ func (d *page) condition() {
 		d.line("Worker", "runs a step since %s and responds after it; the status is from before", d.timestamp(v.Record.StepSince))
 	default:
 		d.line("Worker", "no worker responds on task queue %s", taskQueue)
+	}
+}
+
+// exports writes the secrets of the exports, with their version and times.
+func (d *page) exports() {
+	for i, export := range d.view.Exports {
+		label := ""
+		if i == 0 {
+			label = "Exports"
+		}
+		state := "not written yet"
+		switch {
+		case export.Left:
+			state = "left as it is, because it existed (if-absent)"
+		case export.Version != "":
+			state = "version " + export.Version + ", written " + d.timestamp(export.WrittenAt)
+		}
+		if !export.ComparedAt.IsZero() {
+			state += ", compared " + cli.Ago(export.ComparedAt, d.Now) + " ago"
+		}
+		d.line(label, "%s  %s", cli.OneLine(strings.TrimPrefix(export.To, resource.VaultScheme)), cli.OneLine(state))
 	}
 }
 

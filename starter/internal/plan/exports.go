@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/starter/internal/cli"
+)
+
+// exportDetails returns a line for each secret that a pass would write, or could not.
+func (c Change) exportDetails() []detail {
+	var lines []detail
+	for _, export := range c.Exports {
+		if export.Change != "" {
+			to := cli.OneLine(strings.TrimPrefix(export.To, resource.VaultScheme))
+			lines = append(lines, detail{path: "export to " + to, remark: cli.OneLine(exportText(export))})
+		}
+	}
+	return lines
+}
+
+// exportText returns what a pass would do to a secret.
+func exportText(export activities.PlannedExport) string {
+	switch export.Change {
+	case activities.PlannedExportWrite:
+		return "a new version, " + export.Why
+	case activities.PlannedExportTag:
+		return "other tags, " + export.Why
+	case activities.PlannedExportLeave:
+		return "left, because it exists (if-absent)"
+	}
+	return "not written: " + export.Why
+}
+
+// exports reports whether a pass would write a secret, or could not.
+func (c Change) exports() bool {
+	return slices.ContainsFunc(c.Exports, func(e activities.PlannedExport) bool {
+		return e.Change != "" && e.Change != activities.PlannedExportLeave
+	})
+}
