@@ -57,9 +57,9 @@ func TestStepExport(t *testing.T) {
 		script func(*script)
 		want   []string
 	}{
-		"exports":        {reason: "the step follows the post-check", spec: exporting(0), order: 3, want: append(slices.Clone(before), "ExportValues")},
-		"no exports":     {reason: "other resources have the commands of before", spec: desired(), order: 3, want: before},
-		"older worker":   {reason: "it does not know the step", spec: exporting(0), order: 2, want: before},
+		"exports":      {reason: "the step follows the post-check", spec: exporting(0), order: 3, want: append(slices.Clone(before), "ExportValues")},
+		"no exports":   {reason: "other resources have the commands of before", spec: desired(), order: 3, want: before},
+		"older worker": {reason: "it does not know the step", spec: exporting(0), order: 2, want: before},
 		"policy observe": {reason: "it writes nothing", order: 3, want: before, spec: func() resource.Desired {
 			spec := exporting(0)
 			spec.Policy = resource.PolicyObserve
