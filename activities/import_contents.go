@@ -119,6 +119,9 @@ func (a *Activities) importContents(ctx context.Context, in ImportResourceInput,
 		items, next, err := a.Client.Page(ctx, in.ID, list.Collection, list.APIVersion, list.Filter, list.Page)
 		if err != nil {
 			if progressed := at > 0 || len(i.contents.Items) > 0; progressed && isRepeatable(err) {
+				if delay := retryAfter(err); delay > 0 && a.now(ctx).Sub(started)+delay < maxImportListing && a.options.Pause(ctx, delay) {
+					continue
+				}
 				i.contents.Lists = lists[at:]
 				break
 			}
@@ -146,6 +149,14 @@ func (a *Activities) importContents(ctx context.Context, in ImportResourceInput,
 func isRepeatable(err error) bool {
 	failure, ok := errors.AsType[*arm.Error](err)
 	return !ok || failure.Class == arm.ClassThrottled || failure.Class == arm.ClassFast
+}
+
+// retryAfter returns the wait that an error of ARM names, 0 for none.
+func retryAfter(err error) time.Duration {
+	if failure, ok := errors.AsType[*arm.Error](err); ok {
+		return failure.RetryAfter
+	}
+	return 0
 }
 
 // unlisted records why a list has no items. Its error asks for another attempt.

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -219,5 +220,45 @@ func TestImportBeforeTheIndex(t *testing.T) {
 	got, _ := finish(w, w.acts.ImportResource, ImportResourceInput{ID: id(t, thingText), APIVersion: "2023-08-15"})
 	if got.Verdict.Reason != resource.ReasonNotFound {
 		t.Errorf("read: %+v", got.Verdict)
+	}
+}
+
+// TestImportWithinBudget checks that an import of many lists waits for a small read budget,
+// loses nothing, and asks little more often than the budget allows.
+func TestImportWithinBudget(t *testing.T) {
+	t.Parallel()
+	server := groupText + "/providers/Microsoft.Sql/servers/s"
+	var w *world
+	w = newWorld(t, func(s *setup) {
+		s.options.Pause = func(_ context.Context, delay time.Duration) bool {
+			w.advance(delay)
+			return true
+		}
+	})
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(server, `{"location":"westus2","properties":{}}`)
+	w.put(server+"/databases/a", `{"location":"westus2","properties":{}}`)
+	w.put(server+"/virtualNetworkRules/z", `{"properties":{}}`)
+	w.sim.SetThrottle(armsim.Throttle{Reads: armsim.Bucket{Capacity: 5, RefillPerSecond: 1}})
+	items, unlisted, _ := everything(t, w, ImportResourceInput{ID: id(t, server), APIVersion: "2021-11-01", Contents: &ImportContentsInput{Root: true}})
+	for _, want := range []string{"/databases/a", "/virtualnetworkrules/z"} {
+		if _, found := items[strings.ToLower(server)+want]; !found {
+			t.Errorf("%s is not found", want)
+		}
+	}
+	for _, u := range unlisted {
+		if u.Refused {
+			t.Errorf("not read: %+v", u)
+		}
+	}
+	reads, refused := 0, 0
+	for _, request := range w.sim.Requests() {
+		reads++
+		if request.Status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused == 0 || refused > reads/2 {
+		t.Errorf("%d of %d reads were refused, want some and at most half", refused, reads)
 	}
 }

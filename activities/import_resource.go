@@ -51,6 +51,8 @@ type ImportResourceResult struct {
 	// properties that no GET of the type shows.
 	Secrets []string `json:"secrets,omitempty"`
 	Unshown []string `json:"unshown,omitempty"`
+	// Managed is set where Armature manages the resource already.
+	Managed bool `json:"managed,omitempty"`
 	// Skipped is why the resource needs no manifest, "" where it needs one.
 	Skipped string `json:"skipped,omitempty"`
 	// Children are the resources in it; ChildAPIVersion is the version to read them
@@ -164,6 +166,9 @@ func (a *Activities) describe(ctx context.Context, got GetResourceResult, result
 		return fmt.Errorf("encode %s: %w", result.ID, err)
 	}
 	result.Unshown = drift.Unshown(result.ID, result.APIVersion, observed)
+	if _, result.Managed, err = a.Fleet.Managed(ctx, result.ID); err != nil {
+		return temporalError{fmt.Errorf("look up %s: %w", result.ID.Short(), err)}
+	}
 	if owner := result.ID.Owner(); !result.ID.IsChild() && !owner.IsZero() && resource.ContainerAPIVersion(owner) == "" {
 		result.OwnerAPIVersion, err = a.newestVersion(ctx, owner)
 	}

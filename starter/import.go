@@ -22,6 +22,7 @@ type importOptions struct {
 	reconcile         importer.Reconcile
 	output, report    string
 	overwrite         bool
+	defaults          bool
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -69,6 +70,7 @@ what differs. docs/import.md describes it.
 	flags.StringVar(&how.reconcile.Credential, "credential", "", "credential of the worker's config to read with, also for the manifests")
 	flags.StringVarP(&how.output, "output", "o", "-", "folder for one file each, or - for standard output")
 	flags.BoolVar(&how.overwrite, "overwrite", false, "replace files in the folder whose resource differs in Azure")
+	flags.BoolVar(&how.defaults, "with-defaults", false, "also write values that are defaults of the services")
 	flags.StringVar(&how.report, "report", "", "new file for what became of each resource, as JSON")
 	return c
 }
@@ -130,10 +132,13 @@ func (a *app) importResources(ctx context.Context, inputs []activities.ImportRes
 	if err != nil {
 		return err
 	}
-	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Progress: a.note, Named: batch.WithName}
+	reads := importer.Reads{From: b, Credential: how.reconcile.Credential, APIVersion: how.apiVersion, Defaults: how.defaults, Progress: a.note, Named: batch.WithName}
 	found, err := reads.All(ctx, append(inputs, managed...), how.children || how.query == "" && importer.IsDeep(inputs))
 	if err != nil {
 		return err
+	}
+	if found.Defaults > 0 {
+		a.note("%s left out; --with-defaults writes them", cli.CountOf(found.Defaults, "default value of the services is", "default values of the services are"))
 	}
 	manifests, unlinked := estate.Manifests(found.Found, how.reconcile)
 	if unlinked != nil {

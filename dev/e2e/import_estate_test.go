@@ -131,6 +131,17 @@ func TestImportEstate(t *testing.T) {
 			t.Errorf("the plan of an import: %+v", c)
 		}
 	}
+	w.MustCLI("import", importedSubscription, "--query", "resources | where resourceGroup =~ 'shop-1'", "--children", "-o", "queried", "--report", "queried.json")
+	queried := reportOf(w, "queried.json")
+	for _, o := range queried {
+		if o.Status == "imported" && !strings.Contains(strings.ToLower(o.ID), "/resourcegroups/shop-1/") {
+			t.Errorf("the query imported %s", o.ID)
+		}
+	}
+	if len(queried) < 25 {
+		t.Errorf("the query found %d resources, want 25", len(queried))
+	}
+	plan(w, 0, "-f", "queried")
 	before := manifestsOf(w, "stack")
 	again := w.MustCLI("import", importedSubscription, "--adopt", "as-is", "--policy", "observe", "-o", "stack", "--report", "second.json")
 	if after := manifestsOf(w, "stack"); after != before {

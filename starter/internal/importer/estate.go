@@ -43,6 +43,8 @@ type Estate struct {
 	Found []activities.ImportResourceResult
 	// Outcomes are what became of everything else, by ID.
 	Outcomes []Outcome
+	// Defaults is the number of values that were left out because the services set them.
+	Defaults int
 }
 
 func (e *Estate) sort() {

@@ -3,14 +3,15 @@
 package importer
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/armature-io/armature/activities"
+	"github.com/armature-io/armature/drift"
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -29,6 +30,8 @@ type Reads struct {
 	}
 	// Credential and APIVersion are those of the user, "" for none.
 	Credential, APIVersion string
+	// Defaults keeps the values that the services set by themselves.
+	Defaults bool
 	// Progress reports how far a long import is.
 	Progress func(format string, args ...any)
 	// Named returns an error with the resource that it is about.
@@ -110,6 +113,9 @@ func (r Reads) All(ctx context.Context, inputs []activities.ImportResourceInput,
 		number += len(tasks)
 		var next []task
 		for i, result := range results {
+			if !w.Defaults {
+				result = w.withoutDefaults(result)
+			}
 			w.note(tasks[i], result)
 			next = append(next, w.below(tasks[i], result)...)
 		}
@@ -153,7 +159,7 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 	case result.Skipped != "":
 		add(Skipped, result.Skipped)
 	case statesNothing(result):
-		add(Skipped, "a part of its parent that states nothing of its own")
+		add(Skipped, "a part of its parent that states nothing of its own, or only defaults")
 	default:
 		w.estate.Found = append(w.estate.Found, result)
 		w.inline[result.ID.Key()] = inlineOf(result)
@@ -161,6 +167,24 @@ func (w *walk) note(t task, result activities.ImportResourceResult) {
 	if old {
 		add(NotRead, olderWorker)
 	}
+}
+
+// withoutDefaults leaves the defaults of the service out of the body of a result. What is
+// managed keeps them: its manifest may state them, and their absence would be a change.
+func (w *walk) withoutDefaults(result activities.ImportResourceResult) activities.ImportResourceResult {
+	body, err := resource.DecodeBody(result.Body)
+	if err != nil || result.Managed {
+		return result // the manifest reports the error
+	}
+	kept, left := drift.WithoutDefaults(result.ID, result.APIVersion, body)
+	if len(left) == 0 {
+		return result
+	}
+	if text, err := json.Marshal(kept); err == nil {
+		result.Body = text
+		w.estate.Defaults += len(left)
+	}
+	return result
 }
 
 // olderWorker is why nothing below a resource was read.
@@ -181,107 +205,4 @@ func statesNothing(result activities.ImportResourceResult) bool {
 	return slices.ContainsFunc(types.Children(result.ID.Owner().Type()), func(child types.Child) bool {
 		return strings.EqualFold(child.Type, result.ID.Type()) && slices.ContainsFunc(child.Names, func(n string) bool { return strings.EqualFold(n, result.ID.Name()) })
 	})
-}
-
-// below returns the tasks that follow from what is in a resource.
-func (w *walk) below(t task, result activities.ImportResourceResult) []task {
-	contents := result.Contents
-	if contents == nil {
-		return w.childrenOf(t, result)
-	}
-	for _, u := range contents.Unlisted {
-		w.estate.unlisted(result.ID, u)
-	}
-	var tasks []task
-	again := *t.in.Contents
-	again.Lists, again.Page = contents.Lists, contents.Page
-	if len(contents.Lists) > 0 {
-		again.Only = true
-	}
-	if len(contents.Lists) > 0 || contents.Page != "" {
-		tasks = append(tasks, task{deep: t.deep, in: activities.ImportResourceInput{ID: result.ID, APIVersion: cmp.Or(result.APIVersion, t.in.APIVersion), Contents: &again}})
-	}
-	for _, item := range contents.Items {
-		tasks = append(tasks, w.item(t, item)...)
-	}
-	return tasks
-}
-
-// item returns the task for an item of a list.
-func (w *walk) item(t task, item activities.ImportItem) []task {
-	if item.ManagedBy != "" {
-		w.managed[item.ID.Key()] = item.ManagedBy
-	}
-	if group := groupOf(item.ID); item.Skipped == "" && w.managed[group] != "" {
-		item.Skipped = "the service of " + w.managed[group] + " manages its resource group"
-	}
-	if item.Skipped == "" && w.isInline(item.ID) {
-		item.Skipped, item.Below = inBody, true
-	}
-	if item.Skipped != "" {
-		w.skip(item.ID, item.Skipped)
-		if !item.Below {
-			return nil
-		}
-	}
-	next := task{deep: t.deep, listed: true, optional: item.Optional, in: activities.ImportResourceInput{ID: item.ID, APIVersion: cmp.Or(item.APIVersion, w.APIVersion)}}
-	if t.deep {
-		isSubscription := strings.EqualFold(item.ID.Type(), resource.TypeSubscription)
-		next.in.Children = true // for workers that do not know Contents
-		next.in.Contents = &activities.ImportContentsInput{
-			Root: item.Root || t.isQuery(), Listed: item.Listed && !isSubscription, Only: item.Skipped != "" || isScope(item.ID),
-		}
-	}
-	if item.APIVersion == "" && item.ID.IsChild() && !t.isQuery() {
-		w.late = append(w.late, next)
-		return nil
-	}
-	return []task{next}
-}
-
-// inBody is why an item of a body needs no manifest.
-const inBody = "the manifest of its parent states it"
-
-// isInline reports whether the body of the parent of a child has the child.
-func (w *walk) isInline(id resource.ID) bool {
-	return id.IsChild() && w.inline[id.Owner().Key()].have(id)
-}
-
-// notInline returns the tasks without those whose resource is in the body of its parent.
-func (w *walk) notInline(tasks []task) []task {
-	for i, t := range tasks {
-		if w.isInline(t.in.ID) {
-			w.skip(t.in.ID, inBody)
-			if tasks[i].in.Contents != nil {
-				tasks[i].in.Contents.Only = true
-			}
-		}
-	}
-	return slices.DeleteFunc(tasks, func(t task) bool { return w.isInline(t.in.ID) && t.in.Contents == nil })
-}
-
-// skip records why a resource needs no manifest, once.
-func (w *walk) skip(id resource.ID, why string) {
-	if !w.known[id.Key()] {
-		w.known[id.Key()] = true
-		w.estate.Outcomes = append(w.estate.Outcomes, Outcome{ID: id, Type: id.Type(), Status: Skipped, Why: cli.OneLine(why)})
-	}
-}
-
-// groupOf returns the key of the resource group of a resource, "" for none.
-func groupOf(id resource.ID) string {
-	if id.ResourceGroup() == "" {
-		return ""
-	}
-	return strings.ToLower("/subscriptions/" + id.Subscription() + "/resourceGroups/" + id.ResourceGroup())
-}
-
-// childrenOf returns the tasks for the children that an older worker names.
-func (w *walk) childrenOf(t task, result activities.ImportResourceResult) []task {
-	var tasks []task
-	for _, child := range result.Children {
-		in := activities.ImportResourceInput{ID: child, APIVersion: cmp.Or(result.ChildAPIVersion, w.APIVersion), Children: true, Contents: t.in.Contents}
-		tasks = append(tasks, task{in: in, listed: true, deep: t.deep})
-	}
-	return tasks
 }
