@@ -19,6 +19,7 @@ func TestImport(t *testing.T) {
 	folder := examplesFolder(t)
 	w.MustCLI("apply", "-f", filepath.Join(folder, "01-group.yaml"), "-f", filepath.Join(folder, "04-kusto-cluster.yaml"), "--wait", "--timeout", "90s")
 	w.MustCLI("apply", "-f", folder, "--wait", "--timeout", "120s")
+	forgetAll(w) // an import has what is in Azure, not the labels of manifests
 	w.Sim.Reset()
 	w.MustCLI("import", demoGroup, "--children", "--api-version", "2023-08-15", "-o", "imported")
 	for _, c := range plan(w, 0, "-f", "imported") {
