@@ -321,3 +321,36 @@ func TestPlanExports(t *testing.T) {
 		})
 	}
 }
+
+// TestKeysDisabled checks which properties make the keys of a service useless, and that
+// PostCheck reports them for resources with exports alone.
+func TestKeysDisabled(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, properties, want string
+	}{
+		"enabled":         {reason: "the default", properties: `{}`, want: ""},
+		"local":           {reason: "most services", properties: `{"disableLocalAuth":true}`, want: "properties.disableLocalAuth"},
+		"local not":       {reason: "it is stated and off", properties: `{"disableLocalAuth":false,"allowSharedKeyAccess":true}`, want: ""},
+		"storage":         {reason: "the opposite word", properties: `{"allowSharedKeyAccess":false}`, want: "properties.allowSharedKeyAccess"},
+		"redis":           {reason: "a word of its own", properties: `{"disableAccessKeyAuthentication":true}`, want: "properties.disableAccessKeyAuthentication"},
+		"cluster's admin": {reason: "its users have credentials still", properties: `{"disableLocalAccounts":true}`, want: "properties.disableLocalAccounts"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, in := exportWorld(t)
+			post := PostCheckInput{Desired: in.Desired, Observed: []byte(`{"location":"westus2","properties":` + tc.properties + `}`)}
+			if got := local(w, w.acts.PostCheck, post).KeysDisabled; got != tc.want {
+				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+			}
+			post.Desired.Exports = nil
+			if got := local(w, w.acts.PostCheck, post).KeysDisabled; got != "" {
+				t.Errorf("without exports: %q", got)
+			}
+		})
+	}
+	if disables("properties.disableLocalAccounts", "listClusterUserCredential") || !disables("properties.disableLocalAccounts", "listClusterAdminCredential") {
+		t.Error("local accounts are those of the admin credential")
+	}
+}

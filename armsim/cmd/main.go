@@ -91,6 +91,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	flags.StringVar(&set.simulator.TenantID, "tenant", "", "the only accepted tenant; empty: any")
 	flags.BoolVar(&set.simulator.RequireAuth, "require-auth", false, "refuse requests without a token of the token endpoint")
 	flags.StringVar(&set.simulator.ClientID, "client-id", "", "the only accepted application; empty: any")
+	flags.StringVar(&set.simulator.VaultSuffix, "vault-suffix", "", "suffix of the hosts that are key vaults, for example vault.example; empty: none")
 	flags.StringVar(&set.simulator.Audience, "audience", "", "the only accepted audience of tokens; empty: any")
 	flags.DurationVar(&set.simulator.ReadAfterWrite, "read-after-write", 0, "simulated time for which reads lag behind writes")
 	flags.DurationVar(&set.simulator.ListLag, "list-lag", 0, "simulated time for which lists of all resources and Resource Graph lag behind")
@@ -133,6 +134,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 		}
 	}
 	set.listen.Hosts = list(hosts)
+	if suffix := set.simulator.VaultSuffix; suffix != "" {
+		set.listen.Hosts = append(set.listen.Hosts, "*."+suffix)
+	}
 	if caDir != "" && set.listen.CAFile == "" {
 		set.listen.CAFile = filepath.Join(caDir, "ca.pem")
 	}
