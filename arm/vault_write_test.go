@@ -106,9 +106,9 @@ func TestStoredSecretAbsent(t *testing.T) {
 	}
 }
 
-// TestGuardSecretWrites checks that the write of a secret is asked about like every write, that
+// TestSecretWritesAreAsked checks that the write of a secret is asked about like every write, that
 // a read is not, and that neither leaves a read-only client.
-func TestGuardSecretWrites(t *testing.T) {
+func TestSecretWritesAreAsked(t *testing.T) {
 	t.Parallel()
 	vault, bodies := writableVault(t, 200, `{"value":"s3cret!"}`)
 	var asked []Write
