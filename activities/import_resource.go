@@ -96,7 +96,11 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 		result.Verdict = resource.Fail(resource.ReasonFailed, resource.RetryNone, "the subscription lists no api-version of "+in.ID.Type()+"; write ID@api-version")
 		return result, nil
 	}
-	got, err := a.readExisting(ctx, resource.Target{ID: in.ID, APIVersion: result.APIVersion}, heartbeat, &result)
+	target, err := a.importTarget(requests, in.ID, result.APIVersion)
+	if err != nil {
+		return a.importFailed(ctx, result, heartbeat, err)
+	}
+	got, err := a.readExisting(ctx, target, heartbeat, &result)
 	if err != nil || result.Verdict.Stops() {
 		return result, err
 	}
@@ -113,6 +117,18 @@ func (a *Activities) ImportResource(ctx context.Context, in ImportResourceInput)
 		result.Contents, err = a.importContents(requests, in, result.APIVersion, heartbeat)
 	}
 	return result, err
+}
+
+// importTarget returns what to read. The spec of a managed resource names secrets that
+// neither their names nor the published types reveal.
+func (a *Activities) importTarget(ctx context.Context, id resource.ID, version string) (resource.Target, error) {
+	target := resource.Target{ID: id, APIVersion: version}
+	memory, managed, err := a.Memory.ReadMemory(ctx, id)
+	if err == nil && managed && memory.Desired != nil {
+		known := memory.Desired.WithSecrets()
+		target.Secret, target.SecretRefs = known.Secret, known.SecretRefs
+	}
+	return target, err
 }
 
 // readExisting reads a resource for a command. The verdict of result stops where it cannot

@@ -1,7 +1,9 @@
 package activities
 
 import (
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +37,28 @@ func TestImportResource(t *testing.T) {
 	must(t, err)
 	if plan.Action != PlanNone {
 		t.Errorf("the plan of an import is %+v", plan)
+	}
+}
+
+// The import of a managed resource shows no secret that its manifest states under a neutral
+// name, and nothing while its workflow cannot be asked.
+func TestImportOfManagedSecrets(t *testing.T) {
+	t.Setenv("ARMATURE_SECRET_IMPORTED", planted)
+	w := newWorld(t)
+	w.put(groupText, `{"location":"westus2"}`)
+	w.put(thingText, `{"location":"westus2","properties":{"setting":"`+planted+`","copy":"`+planted+`","size":1}}`)
+	spec := desired(t, thingText, `{"location":"westus2","properties":{"setting":{"$secret":"env:ARMATURE_SECRET_IMPORTED"},"size":1}}`)
+	w.fleet.memories = map[string]WorkflowMemory{spec.ID.Key(): {Generation: 1, Desired: &spec}}
+	got, err := run(w, w.acts.ImportResource, ImportResourceInput{ID: spec.ID, APIVersion: spec.APIVersion})
+	must(t, err)
+	if diff := cmp.Diff([]string{"properties.copy", "properties.setting"}, slices.Sorted(slices.Values(got.Secrets))); diff != "" || !strings.Contains(string(got.Body), `"size":1`) {
+		t.Errorf("imported %s, secrets (-want +got)\n%s", got.Body, diff)
+	}
+	w.leaks(planted, got)
+	w.fleet.err = errors.New("no worker answers the query")
+	unknown, _ := finish(w, w.acts.ImportResource, ImportResourceInput{ID: spec.ID, APIVersion: spec.APIVersion})
+	if unknown.Verdict.Reason != resource.ReasonCheckFailed || unknown.Body != nil {
+		t.Errorf("without the spec: %+v", unknown)
 	}
 }
 

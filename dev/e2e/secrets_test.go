@@ -68,6 +68,7 @@ func TestSecrets(t *testing.T) {
 	}
 	s.run("wait", "-l", "stack=demo", "--timeout", "10s")
 	s.runWith(2, "plan", "-f", s.Write("plan.yaml", secretManifest(plantedPlan, "small")+"---\n"+secretManifest("drifting", "large")))
+	s.run("import", s.id("drifting"))
 	s.run("import", subscription+"/resourceGroups/armature-demo/providers/Microsoft.DBforPostgreSQL/flexibleServers/armature-demo-postgres")
 	s.run("doctor", s.id("drifting"))
 	s.run("delete", "--yes", "--wait", "--timeout", "60s", plantedName)
