@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-io/armature/resource"
+	"github.com/armature-io/armature/types"
 )
 
 // tenant is the owner that means the tenant, the root above subscriptions.
@@ -153,7 +154,10 @@ func (l *loader) chainID(d *draft) (string, bool) {
 // ownerElsewhere returns the managed resource that is the owner of a draft by a name, and
 // keeps the api-version to read it.
 func (l *loader) ownerElsewhere(d *draft, name string, at position, path string) (resource.ID, bool) {
-	m, ok := l.elsewhere(use{draft: d, name: name, at: at, path: path, typ: d.parentType()})
+	u := use{draft: d, name: name, at: at, path: path, typ: d.parentType()}
+	shape := types.Lookup(d.typ, d.version)
+	u.inContainer = u.typ == "" && shape != nil && shape.Writable != 0 && !shape.WritableIn(types.ExtensionScope)
+	m, ok := l.elsewhere(u)
 	if !ok {
 		return resource.ID{}, false
 	}

@@ -42,8 +42,25 @@ type use struct {
 	at    position
 	path  string
 	// what is the prefix of messages; typ is the type that the resource must have, ""
-	// for any.
-	what, typ string
+	// for any. inContainer is set if it must be a resource group or a scope above.
+	what, typ   string
+	inContainer bool
+}
+
+// takes reports whether a resource is of a type that the name can mean.
+func (u use) takes(id resource.ID) bool {
+	if u.inContainer {
+		return id.IsContainer()
+	}
+	return u.typ == "" || strings.EqualFold(id.Type(), u.typ)
+}
+
+// kind returns what the resource must be.
+func (u use) kind() string {
+	if u.inContainer {
+		return "a resource group, a subscription or a management group"
+	}
+	return "of type " + u.typ
 }
 
 func (l *loader) atUse(u use, format string, args ...any) {
@@ -74,7 +91,7 @@ func (l *loader) elsewhere(u use) (Managed, bool) {
 			elsewhere = append(elsewhere, m)
 		}
 	}
-	fitting := slices.DeleteFunc(slices.Clone(found), func(m Managed) bool { return u.typ != "" && !strings.EqualFold(m.ID.Type(), u.typ) })
+	fitting := slices.DeleteFunc(slices.Clone(found), func(m Managed) bool { return !u.takes(m.ID) })
 	switch {
 	case len(fitting) == 1 && fitting[0].Deleting:
 		l.atUse(u, "%s is being deleted; apply its manifest to take the deletion back, or name another resource", fitting[0].ID)
@@ -84,7 +101,7 @@ func (l *loader) elsewhere(u use) (Managed, bool) {
 	case len(fitting) > 1:
 		l.atUse(u, "%q is the name of %d managed resources; write group/name or the resource ID: %s", u.name, len(fitting), listed(fitting))
 	case len(found) > 0:
-		l.atUse(u, "the resource must be of type %s, and the managed resources named %q are of other types; name one of the right type: %s", u.typ, u.name, listed(found))
+		l.atUse(u, "the owner must be %s, and the managed resources named %q are not; name one of the right type: %s", u.kind(), u.name, listed(found))
 	case len(elsewhere) > 0 && home.isUnknown():
 		l.atUse(u, "no manifest is named %q, and where to look for a managed resource is unknown; write group/name or the resource ID, add labels that it has, or give --resource-group and --subscription: %s", u.name, listed(elsewhere))
 	case len(elsewhere) > 0:

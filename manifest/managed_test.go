@@ -97,11 +97,24 @@ func TestManaged(t *testing.T) {
 		"other type": {
 			reason: "a subnet is in a network", yaml: subnet + "owner: v\nbody: {}\n", options: inGroup,
 			managed: []Managed{managedResource(group + "/providers/Microsoft.Storage/storageAccounts/v")},
-			fault:   `the resource must be of type Microsoft.Network/virtualNetworks, and the managed resources named "v" are of other types`,
+			fault:   `the owner must be of type Microsoft.Network/virtualNetworks, and the managed resources named "v" are not; name one of the right type: ` + group + "/providers/Microsoft.Storage/storageAccounts/v",
 		},
 		"right type": {
 			reason: "the type decides between two of one name", yaml: subnet + "owner: v\nbody: {}\n", options: inGroup,
 			managed: []Managed{managedResource(group + "/providers/Microsoft.Storage/storageAccounts/v"), managedResource(vnetID)}, want: vnetID,
+		},
+		"group and resource": {
+			reason: "a network is in a resource group, never in a site of the same name", yaml: "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: n\nowner: g\nbody: {}\n",
+			options: inGroup, managed: []Managed{managedResource(group + "/providers/Microsoft.Web/sites/g"), managedResource(group)}, want: group,
+		},
+		"resource as a group": {
+			reason: "a network is in a resource group", yaml: "type: Microsoft.Network/virtualNetworks@2020-11-01\nname: n\nowner: g\nbody: {}\n",
+			options: inGroup, managed: []Managed{managedResource(group + "/providers/Microsoft.Web/sites/g")},
+			fault: `the owner must be a resource group, a subscription or a management group, and the managed resources named "g" are not`,
+		},
+		"scope of an extension": {
+			reason: "a role assignment is on any resource", yaml: "type: Microsoft.Authorization/roleAssignments@2022-04-01\nname: r\nowner: v\nbody: {}\n",
+			options: inGroup, managed: []Managed{managedResource(vnetID)}, want: vnetID,
 		},
 		"being deleted": {
 			reason: "it is gone soon", yaml: subnet + "owner: v\nbody: {}\n", options: inGroup,
