@@ -68,10 +68,13 @@ func (e *exporting) checkExport(ctx context.Context, export resource.Export) (re
 		return target, notAllowed("it is no secret of a key vault; %v", err)
 	}
 	holder := e.Client.SecretHolder(ctx)
+	if holder == "" {
+		return target, notAllowed("the resource may not use its credential, so it has no vaults")
+	}
 	allowed := e.options.Exports[holder]
 	if !slices.ContainsFunc(allowed, func(p resource.VaultPattern) bool { return p.Allows(target) }) {
 		key := "export.vaults"
-		if holder != "" && holder != arm.CredentialDefaultName {
+		if holder != arm.CredentialDefaultName {
 			key = "credentials." + holder + ".export.vaults"
 		}
 		return target, notAllowed("the worker's configuration does not allow this secret for resources of the credential %s; add it to %s, for example https://%s/secrets/PREFIX*, or use another name",
