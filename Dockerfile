@@ -3,12 +3,16 @@
 #   docker build --target armsim .     the ARM simulator
 # Digest of the index, as several public repositories pin this tag (read 2026-11-22, for
 # example kubeswift-spin and cozyplane), not from the registry; make digests resolves it.
-FROM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
+FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=unknown
+# Go builds for the other platforms on the builder's own, without emulation.
+ARG TARGETOS
+ARG TARGETARCH
+ENV GOOS=$TARGETOS GOARCH=$TARGETARCH
 ENV CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOTOOLCHAIN=local
 RUN go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./worker \
  && go build -trimpath -ldflags "-s -w" -o /out/armsim ./armsim/cmd \

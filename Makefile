@@ -27,6 +27,44 @@ build: ## build bin/armature (the CLI) and bin/worker
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/armature ./starter
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/worker ./worker
 
+# What a release has (docs/release.md): the programs for these platforms, in DIST.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+DIST ?= $(CURDIR)/dist
+RELEASE := $(GO) run ./release
+
+.PHONY: dist
+dist: ## build the programs of a release for PLATFORMS into dist/
+	@rm -rf '$(DIST)' && mkdir -p '$(DIST)'
+	@export CGO_ENABLED=0; for platform in $(PLATFORMS); do \
+		export GOOS="$${platform%/*}" GOARCH="$${platform#*/}"; \
+		echo "building for $$platform"; \
+		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-$$GOOS-$$GOARCH" ./starter; \
+		$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$(DIST)/armature-worker-$$GOOS-$$GOARCH" ./worker; \
+	done
+
+.PHONY: sbom
+sbom: dist ## build dist/ with a bill of materials (CycloneDX) for each program, licenses and SHA256SUMS
+	cd dev && $(RELEASE) sbom --version '$(VERSION)' --platforms '$(PLATFORMS)' '$(DIST)'
+
+# The copy has the files that git tracks, as they are; modules come from the module cache,
+# whose files Go checks by go.sum.
+.PHONY: reproducible
+reproducible: sbom ## build dist/ once more, from a copy in another folder with an empty build cache, and compare
+	@copy="$$(mktemp -d)"; trap 'rm -rf "$$copy"' EXIT; mkdir "$$copy/source"; \
+	git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$$copy/source"; \
+	echo "building again in another folder, with an empty build cache"; \
+	GOCACHE="$$copy/cache" $(MAKE) --no-print-directory -C "$$copy/source" sbom \
+		DIST="$$copy/dist" VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)'; \
+	cd dev && $(RELEASE) compare '$(DIST)' "$$copy/dist"
+
+.PHONY: licenses
+licenses: ## check the licenses of all modules that the programs link
+	cd dev && $(RELEASE) licenses
+
+.PHONY: vulnerabilities
+vulnerabilities: ## check for known vulnerabilities; skipped where their database cannot be reached, unless REQUIRED=1
+	cd dev && $(RELEASE) vulnerabilities $(if $(REQUIRED),--required)
+
 .PHONY: demo
 demo: build dev-build ## run Temporal, Web UI, simulator and worker; apply examples/
 	@PATH="$(CURDIR)/bin:$$PATH" KEEP="$(KEEP)" dev/bin/local --cli bin/armature
@@ -115,7 +153,7 @@ bench: ## measure; BENCH=wake for one part, BENCH=scale for large numbers (up to
 	cd dev && BENCH='$(or $(BENCH),all)' DISTANCE='$(DISTANCE)' $(GO) test -count=1 -timeout $(if $(filter scale,$(BENCH)),4h,40m) -v ./bench
 
 .PHONY: check
-check: lint layers workflowcheck replay test test-editor test-webui test-postgres race ## everything that CI runs
+check: lint licenses vulnerabilities layers workflowcheck replay test test-editor test-webui test-postgres race ## everything that CI runs
 
 .PHONY: lint
 lint: ## run golangci-lint on both modules
@@ -143,8 +181,8 @@ bad-input: ## test every invalid manifest, command line and config of the tables
 	@$(GO) test -count=1 -v -run 'TestBadInput' ./starter ./config | grep -E 'faulty inputs|^(---|ok|FAIL)'
 
 .PHONY: digests
-digests: ## pin the images of Dockerfile and compose files by the digests of their registries
-	cd dev && $(GO) run ./digests ../Dockerfile ../docker-compose.yml
+digests: ## pin the images of Dockerfile, compose file and workflows by the digests of their registries
+	cd dev && $(GO) run ./digests ../Dockerfile ../docker-compose.yml ../.github/workflows/*.yml
 
 .PHONY: layers
 layers: ## test the repository itself: imports point down, docs and compose file agree with the code
@@ -185,4 +223,4 @@ fmt: ## format the code
 
 .PHONY: clean
 clean: ## remove build results and the demo's data
-	rm -rf bin dev/bin dev/.demo dev/.editor
+	rm -rf bin dist dev/bin dev/.demo dev/.editor

@@ -12,7 +12,7 @@ import (
 )
 
 // reference matches an image with a tag, and its digest where it has one.
-var reference = regexp.MustCompile(`(?m)^(\s*(?:image:|FROM)\s+)([a-z0-9][a-z0-9./:-]*):([A-Za-z0-9_][A-Za-z0-9._-]*)(@sha256:[0-9a-f]{64})?`)
+var reference = regexp.MustCompile(`(?m)^(\s*(?:image:|FROM(?:\s+--platform=\S+)?)\s+)([a-z0-9][a-z0-9./:-]*):([A-Za-z0-9_][A-Za-z0-9._-]*)(@sha256:[0-9a-f]{64})?`)
 
 // digestPattern is the form of a digest.
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)

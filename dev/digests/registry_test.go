@@ -46,6 +46,7 @@ func TestPin(t *testing.T) {
 	cases := map[string]struct{ reason, text, want, err string }{
 		"compose":      {"a tag gets its digest", "    image: HOST/team/many:1.2\n", "    image: HOST/team/many:1.2" + digest + "\n", ""},
 		"Dockerfile":   {"the name of the stage stays", "FROM HOST/team/many:1.2 AS build\n", "FROM HOST/team/many:1.2" + digest + " AS build\n", ""},
+		"platform":     {"a stage that runs on the platform of the builder", "FROM --platform=$BUILDPLATFORM HOST/team/many:1.2 AS build\n", "FROM --platform=$BUILDPLATFORM HOST/team/many:1.2" + digest + " AS build\n", ""},
 		"another one":  {"a new tag has a new digest", "image: HOST/team/many:1.2" + old + "\n", "image: HOST/team/many:1.2" + digest + "\n", ""},
 		"own image":    {"it is built here", "image: armature/worker:local\n", "image: armature/worker:local\n", ""},
 		"scratch":      {"it is no image", "FROM scratch AS worker\n", "FROM scratch AS worker\n", ""},

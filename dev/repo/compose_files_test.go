@@ -61,7 +61,7 @@ func TestImages(t *testing.T) {
 		}
 	}
 	module := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(fileText(t, "go.mod"))
-	if image := regexp.MustCompile(`^golang:(\d+\.\d+)`).FindStringSubmatch(all["build"]); image == nil || !strings.HasPrefix(module[1], image[1]) {
+	if image := regexp.MustCompile(`^(?:--platform=\S+ )?golang:(\d+\.\d+)`).FindStringSubmatch(all["build"]); image == nil || !strings.HasPrefix(module[1], image[1]) {
 		t.Errorf("the image is built with %v, the module wants Go %s", image, module[1])
 	}
 	if !strings.Contains(all["build"], "CGO_ENABLED=0") {
