@@ -37,7 +37,7 @@ var licensesOfOthers = map[string]string{
 // acceptedWithoutLicense are versions of modules, each with the reason, that are linked
 // although they have no license file. A next version is checked again.
 var acceptedWithoutLicense = map[string]string{
-	"github.com/nexus-rpc/nexus-proto-annotations v0.1.0": "options of protobuf without a license file; go.temporal.io/api (MIT), which has the same publisher, requires them",
+	"github.com/nexus-rpc/nexus-proto-annotations v0.1.0": "options of protobuf, which go.temporal.io/api (MIT) requires; ask the publisher for a license file",
 }
 
 // maxUnknownLines is the number of lines of a license file that no known license
