@@ -76,11 +76,11 @@ func TestActivitiesEndInWords(t *testing.T) {
 			step: func(context.Context) (GetResourceResult, error) { panic("no such shelf") },
 		},
 		"never returns": {
-			reason: "the attempt ends before its timeout, in words", kind: "CheckFailed", timeout: time.Second, parts: []string{"GetResource gave no result within"},
+			reason: "the attempt ends before its timeout, in words", kind: "CheckFailed", timeout: 4 * time.Second, parts: []string{"GetResource gave no result within"},
 			step: func(context.Context) (GetResourceResult, error) { select {} },
 		},
 		"check that never returns": {
-			reason: "local activities too", kind: "CheckFailed", timeout: time.Second, local: true, parts: []string{"gave no result within"},
+			reason: "local activities too", kind: "CheckFailed", timeout: 4 * time.Second, local: true, parts: []string{"gave no result within"},
 			step: func(context.Context) (GetResourceResult, error) { select {} },
 		},
 		"3 MB body": {

@@ -254,6 +254,8 @@ func alter(t *testing.T, field reflect.Value, w *world) {
 		field.Set(reflect.ValueOf([]string{"x"}))
 	case []resource.Reference:
 		field.Set(reflect.ValueOf([]resource.Reference{{ID: id(t, parent)}}))
+	case []resource.Export:
+		field.Set(reflect.ValueOf([]resource.Export{{To: "keyvault:https://v.vault.azure.net/secrets/s"}}))
 	case resource.Deletion:
 		field.Set(reflect.ValueOf(resource.Deletion{Purge: true}))
 	case *resource.Signature:
