@@ -75,7 +75,7 @@ func removalsOfTypes() []Guard {
 func removalsOfPasses() []Guard {
 	return []Guard{
 		guard("the end of a blocked pass", "workflows/pass.go",
-			"if last || verdict.Stops() || r.state.deleted() {", "if last || r.state.deleted() {",
+			"if p.endsAfter(i, steps) || verdict.Stops() || r.state.deleted() {", "if p.endsAfter(i, steps) || r.state.deleted() {",
 			"workflows TestPassOrder", "Owner state blocks all access: child is not even read",
 			"Block: no GET, no other operation; requeued; condition with the reason", "When blocked: no ARM operation, condition, requeue, state preserved"),
 		guard("the mark of what takes too long", "workflows/conclude.go",
