@@ -114,7 +114,7 @@ func (s session) startWorker() {
 
 func (s session) applyExamples() {
 	s.t.Helper()
-	s.world.MustCLI("apply", "-f", filepath.Join(s.folder, "examples"), "--wait", "--timeout", "4m") // a machine may be busy
+	s.world.MustCLI("apply", "-f", filepath.Join(s.folder, "examples"), "--wait", "--timeout", "4m", "--worker-timeout", "1m") // a machine may be busy
 }
 
 func (s session) holdCluster() {
