@@ -85,7 +85,7 @@ dev-build:
 test: build attack ## run all tests of both modules; needs only Go, make and git
 	$(GO) test ./...
 	@echo "testing dev/ on the embedded Temporal server: its first build takes up to six minutes"
-	cd dev && $(GO) test -timeout 20m -parallel 4 $$($(GO) list ./... | grep -v '/attack$$')
+	cd dev && $(GO) test -timeout 35m -parallel 4 $$($(GO) list ./... | grep -v '/attack$$')
 
 # Among other tests those of dev/e2e are cited only: they run anyway.
 test check: ATTACK_FLAGS := --without dev/e2e
