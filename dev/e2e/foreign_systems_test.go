@@ -80,6 +80,14 @@ func (s systems) ready(id string) {
 	s.UntilPhase(90*time.Second, id, workflows.PhaseReady)
 }
 
+// waitsLong waits until the next try of a resource is so far away that a wake comes before it.
+func (s systems) waitsLong(id string) {
+	s.T.Helper()
+	s.UntilStatus(90*time.Second, id, "waits for seconds", func(status workflows.Status) bool {
+		return time.Until(status.NextTry) > 3*time.Second
+	})
+}
+
 // woken checks that a wake reached a resource.
 func (s systems) woken(id string) {
 	s.T.Helper()
@@ -98,6 +106,7 @@ func playLinkedServers(s systems) {
 	s.waits(link, resource.ReasonReferenceNotFound, `The resource "b" (Microsoft.Cache/redis), which this check reads as peer, does not exist in Azure`, 0)
 
 	// The other cache is created: its wake starts the link.
+	s.waitsLong(link)
 	s.apply("Microsoft.Cache/redis@2024-11-01", s.group, "b", strings.Replace(fmt.Sprintf(cache, "Premium"), "westus2", "eastus", 1))
 	s.waits(link, resource.ReasonPostReconciliationFailure, `Cache "b" does not show the link to "a" yet`, 1)
 	s.woken(link)
@@ -127,6 +136,7 @@ func playContainerApps(s systems) {
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": env, "provisioningState": "UpgradeRequested"}, nil)
 	s.MustCLI("reconcile", app)
 	s.waits(app, resource.ReasonReferenceNotReady, `properties.provisioningState is "UpgradeRequested"`, 0)
+	s.waitsLong(app)
 	s.Sim.Call(http.MethodPut, "/state", map[string]any{"id": env, "provisioningState": "Succeeded"}, nil)
 	s.apply("Microsoft.App/managedEnvironments@2024-03-01", s.group, "env", `{location: westus2, properties: {zoneRedundant: false}}`)
 	s.waits(app, resource.ReasonPostReconciliationFailure, `the last one that was is ""`, 1)
