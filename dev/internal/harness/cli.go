@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -40,7 +39,7 @@ type Result struct {
 
 // firstWrite keeps what is written, and when that began.
 type firstWrite struct {
-	bytes.Buffer
+	kept  bytes.Buffer // not embedded: its ReadFrom would be used instead of Write
 	begun time.Time
 	after time.Duration
 }
@@ -49,11 +48,7 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 	if w.after == 0 {
 		w.after = time.Since(w.begun)
 	}
-	n, err := w.Buffer.Write(p)
-	if err != nil {
-		return n, fmt.Errorf("keep the output: %w", err)
-	}
-	return n, nil
+	return w.kept.Write(p) //nolint:wrapcheck // it never fails
 }
 
 // String returns the call and its output for messages of failed tests.
@@ -90,10 +85,10 @@ func (w *World) CLIWith(stdin string, env []string, args ...string) Result {
 		w.T.Fatalf("run armature %s: %v", strings.Join(args, " "), failed)
 	}
 	if ctx.Err() != nil {
-		w.T.Fatalf("armature %s did not exit within %s\n%s%s", strings.Join(args, " "), maxDuration(args), out.String(), &err)
+		w.T.Fatalf("armature %s did not exit within %s\n%s%s", strings.Join(args, " "), maxDuration(args), out.kept.String(), &err)
 	}
 	state := command.ProcessState
-	return Result{Args: args, Code: state.ExitCode(), Out: out.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime(), Answered: out.after}
+	return Result{Args: args, Code: state.ExitCode(), Out: out.kept.String(), Err: err.String(), CPU: state.UserTime() + state.SystemTime(), Answered: out.after}
 }
 
 // MustCLI runs armature and fails the test unless the exit code is 0.
