@@ -241,8 +241,11 @@ func visibilityKept(w *harness.World, workers []*harness.Worker) {
 		if code != http.StatusOK {
 			w.T.Fatalf("/metrics returns %d", code)
 		}
-		if refused := grep(metrics, "RESOURCE_EXHAUSTED") + grep(metrics, "ResourceExhausted"); refused != "" {
-			w.T.Errorf("Temporal refused requests for a limit:\n%s", refused)
+		for line := range strings.Lines(grep(metrics, "temporal_request_resource_exhausted")) {
+			// A busy workflow is no limit: a slow machine holds its lock for long.
+			if strings.TrimSpace(line) != "" && !strings.Contains(line, `cause="BusyWorkflow"`) {
+				w.T.Errorf("Temporal refused requests for a limit:\n%s", line)
+			}
 		}
 		if sum(w, metrics, `(?m)^temporal_request(?:_total)?\{.*operation="ListWorkflowExecutions".*\} ([0-9.e+]+)$`) == 0 {
 			w.T.Errorf("the worker counts no list request:\n%s", grep(metrics, "temporal_request"))
