@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/armature-io/armature/activities/lookup"
 	"github.com/armature-io/armature/drift"
+	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
 )
 
@@ -192,14 +192,12 @@ func relocate(desired resource.Desired, from, to resource.ID) (resource.Desired,
 	if err != nil {
 		return desired, err
 	}
-	var encoded bytes.Buffer
-	encoder := json.NewEncoder(&encoded)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(replaceIDs(body, from, to)); err != nil {
-		return desired, fmt.Errorf("encode the body: %w", err)
+	encoded, err := text.JSON(replaceIDs(body, from, to))
+	if err != nil {
+		return desired, fmt.Errorf("body: %w", err)
 	}
 	desired.ID = move(desired.ID)
-	desired.Owner, desired.Body = desired.ID.Owner(), bytes.TrimSpace(encoded.Bytes())
+	desired.Owner, desired.Body = desired.ID.Owner(), json.RawMessage(encoded)
 	for _, list := range []*[]resource.Reference{&desired.References, &desired.DependsOn} {
 		moved := make([]resource.Reference, len(*list))
 		for i, reference := range *list {

@@ -1,10 +1,7 @@
 package drift
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/armature-io/armature/internal/text"
 	"github.com/armature-io/armature/resource"
@@ -93,11 +90,9 @@ func compactJSON(value any) string {
 	if masked, ok := value.(string); ok && masked == maskedText {
 		return maskedText
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	encoded, err := text.JSON(value)
+	if err != nil {
 		return "(not shown)"
 	}
-	return strings.TrimSpace(b.String())
+	return encoded
 }

@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+	"github.com/armature-io/armature/internal/text"
 )
 
 // adapter converts bodies to CEL values: objects with property names that ignore case,
@@ -97,11 +98,8 @@ func Text(value ref.Val) string {
 	}
 	if value.Type() == types.MapType || value.Type() == types.ListType {
 		if native, err := Native(value); err == nil {
-			var b strings.Builder
-			encoder := json.NewEncoder(&b)
-			encoder.SetEscapeHTML(false)
-			if encoder.Encode(native) == nil {
-				return strings.TrimSpace(b.String())
+			if encoded, err := text.JSON(native); err == nil {
+				return encoded
 			}
 		}
 	}

@@ -4,6 +4,8 @@
 package text
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -57,4 +59,15 @@ func CutBytes(text string, maxBytes int) string {
 		maxBytes--
 	}
 	return text[:maxBytes]
+}
+
+// JSON returns a value as compact JSON, with <, > and & as they are.
+func JSON(value any) (string, error) {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "", fmt.Errorf("encode as JSON: %w", err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
 }

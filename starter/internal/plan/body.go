@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -86,11 +84,9 @@ func valueText(value any) string {
 	if value == maskedText {
 		return maskedText
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	encoded, err := text.JSON(value)
+	if err != nil {
 		return "(not shown)"
 	}
-	return strings.TrimSpace(b.String())
+	return encoded
 }
