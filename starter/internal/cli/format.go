@@ -45,6 +45,14 @@ func AddFormats(c *cobra.Command, out *Format, allowed []string) {
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// ParseWord returns a word of a flag if it is allowed. what names the flag in the error.
+func ParseWord[T ~string](what, word string, allowed []string) (T, error) {
+	if !slices.Contains(allowed, word) {
+		return "", fmt.Errorf("%s %q is not known%s; allowed are %s", what, word, nearest.Suggest(word, allowed), strings.Join(allowed, ", "))
+	}
+	return T(word), nil
+}
+
 // formatFlag is a pflag.Value.
 type formatFlag struct {
 	format  *Format
@@ -53,11 +61,11 @@ type formatFlag struct {
 
 // Set implements pflag.Value.
 func (f *formatFlag) Set(text string) error {
-	if !slices.Contains(f.allowed, text) {
-		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, f.allowed), strings.Join(f.allowed, ", "))
+	format, err := ParseWord[Format]("output format", text, f.allowed)
+	if err == nil {
+		*f.format = format
 	}
-	*f.format = Format(text)
-	return nil
+	return err
 }
 
 // String implements pflag.Value.

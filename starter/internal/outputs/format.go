@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/internal/text"
+	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/console"
 )
 
@@ -33,11 +32,11 @@ func Formats() []string {
 
 // Set implements pflag.Value.
 func (f *Format) Set(word string) error {
-	if !slices.Contains(Formats(), word) {
-		return fmt.Errorf("format %q is not known%s; allowed are %s", word, nearest.Suggest(word, Formats()), strings.Join(Formats(), ", "))
+	parsed, err := cli.ParseWord[Format]("format", word, Formats())
+	if err == nil {
+		*f = parsed
 	}
-	*f = Format(word)
-	return nil
+	return err //nolint:wrapcheck // it names the flag
 }
 
 // String implements pflag.Value.

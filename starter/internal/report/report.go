@@ -7,10 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/cli"
 	"github.com/armature-io/armature/starter/internal/console"
@@ -36,11 +33,11 @@ func Formats() []string {
 
 // Set implements pflag.Value.
 func (f *Format) Set(text string) error {
-	if !slices.Contains(Formats(), text) {
-		return fmt.Errorf("output format %q is not known%s; allowed are %s", text, nearest.Suggest(text, Formats()), strings.Join(Formats(), ", "))
+	parsed, err := cli.ParseWord[Format]("output format", text, Formats())
+	if err == nil {
+		*f = parsed
 	}
-	*f = Format(text)
-	return nil
+	return err //nolint:wrapcheck // it names the flag
 }
 
 // String implements pflag.Value.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/armature-io/armature/internal/nearest"
 	"github.com/armature-io/armature/manifest"
 	"github.com/armature-io/armature/starter/internal/backend"
 	"github.com/armature-io/armature/starter/internal/cli"
@@ -250,11 +249,11 @@ func validations() []string {
 
 // Set implements pflag.Value.
 func (v *validationFlag) Set(text string) error {
-	if !slices.Contains(validations(), text) {
-		return fmt.Errorf("validation %q is not known%s; allowed are %s", text, nearest.Suggest(text, validations()), strings.Join(validations(), ", "))
+	parsed, err := cli.ParseWord[validationFlag]("validation", text, validations())
+	if err == nil {
+		*v = parsed
 	}
-	*v = validationFlag(text)
-	return nil
+	return err //nolint:wrapcheck // it names the flag
 }
 
 // String implements pflag.Value.
