@@ -18,8 +18,8 @@ var masks = []struct {
 	// How old a reading is: a table may cut it anywhere.
 	{regexp.MustCompile(`\s*\((r|re|rea|read[^)]*)(\)|…)`), ""},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
-	// How often a decision was repeated.
-	{regexp.MustCompile(` \(\d+ times\)`), ""},
+	// How often a decision was repeated: a table may cut it anywhere, too.
+	{regexp.MustCompile(`\s*\(\d+( (t|ti|tim|time|times)?)?(\)|…)`), ""},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]?`), ""},
 	{regexp.MustCompile(`\d{1,2}:\d\d:\d\d(\.\d+)?( ?UTC|Z)?`), "TIME"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|µs|s|m|h|d))+\b`), "AGE"},
@@ -85,6 +85,7 @@ func TestLacking(t *testing.T) {
 		"repeats":    {reason: "a slow run repeats a decision", shown: []string{"pass 4 Block"}, written: []string{"pass 10 Block (7 times)"}},
 		"cut lines":  {reason: "how old a reading is decides where a line is cut", shown: []string{long + ` (read now) [azure.Thing]`}, written: []string{long + " (read 18s ago) [azu…"}},
 		"cut within": {reason: "a page shows the whole line", shown: []string{long + ` (read now) [azure.Thing]`}, written: []string{long + " (re…"}},
+		"cut count":  {reason: "a slow run repeats a decision, and a table cuts the count", shown: []string{long + " [azure.Thing]"}, written: []string{long + " [azure.Thing] (7 tim…"}},
 		"cut early":  {reason: "a few words are no line", shown: []string{"pass 4 Block"}, written: []string{"pass…"}, want: "pass 4 Block"},
 		"cut other":  {reason: "the beginning is compared", shown: []string{long + " [azure.Thing]"}, written: []string{long + " [rules…"}, want: long + " [azure.Thing]"},
 		"lines lack": {reason: "a page must not show what is not written", shown: []string{"a", "b"}, written: []string{"a"}, want: "b"},
