@@ -28,12 +28,30 @@ const (
 	maxParallelRequests = 2
 )
 
+// allowedHeaders are those that the Web UI sends to a codec server: with "pass access
+// token" also the access token and the ID token (server 2.55 of the Web UI).
+const allowedHeaders = "Authorization, Authorization-Extras, Content-Type, X-Namespace"
+
 // errTooLarge marks a request over one of the bounds.
 var errTooLarge = errors.New("request too large")
 
-// Handler returns the codec server: POST /encode and /decode as the Temporal
+// HandlerOptions configure the codec server.
+type HandlerOptions struct {
+	// Origins are those of the Web UI: scheme, host and port each.
+	Origins []string
+	// Protect wraps the handler that reads a request, nil for no check. It is behind the
+	// checks of origins and preflights, so that the Web UI can read its refusals.
+	Protect func(http.Handler) http.Handler
+}
+
+// Handler returns a codec server without a check of its callers, for the given origins.
+func Handler(origins ...string) http.Handler {
+	return NewHandler(HandlerOptions{Origins: origins})
+}
+
+// NewHandler returns the codec server: POST /encode and /decode as the Temporal
 // Web UI and the Temporal CLI (--codec-endpoint) call them, with CORS for the
-// origins of the Web UI (scheme, host and port each). There is no wildcard, because any
+// origins of the Web UI. There is no wildcard, because any
 // site that a user visits could then decode histories.
 //
 // A request from a page of another origin is refused before its body is read: CORS
@@ -41,24 +59,10 @@ var errTooLarge = errors.New("request too large")
 // without an origin comes from no browser, such as that of the Temporal CLI: browsers
 // send the header with every POST. Only application/json is read, because a page may
 // send it to another origin with the consent of that origin only.
-func Handler(origins ...string) http.Handler {
+func NewHandler(options HandlerOptions) http.Handler {
 	slots := make(chan struct{}, maxParallelRequests)
 	convert := converter.NewPayloadCodecHTTPHandler(total{newCodec()})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Origin")
-		if origin := r.Header.Get("Origin"); slices.Contains(origins, origin) {
-			w.Header().Set("Access-Control-Allow-Origin", origin)
-			w.Header().Set("Access-Control-Allow-Credentials", "true")
-			w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Namespace")
-			w.Header().Set("Access-Control-Allow-Methods", "POST, OPTIONS")
-		} else if len(r.Header.Values("Origin")) > 0 {
-			http.Error(w, fmt.Sprintf("origin %q is not the Web UI's; add it to --origins of the codec server", origin), http.StatusForbidden)
-			return
-		}
-		if r.Method == http.MethodOptions {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
+	protected := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 			return
@@ -73,6 +77,26 @@ func Handler(origins ...string) http.Handler {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			convert.ServeHTTP(w, r)
 		}
+	}))
+	if options.Protect != nil {
+		protected = options.Protect(protected)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Origin")
+		if origin := r.Header.Get("Origin"); slices.Contains(options.Origins, origin) {
+			w.Header().Set("Access-Control-Allow-Origin", origin)
+			w.Header().Set("Access-Control-Allow-Credentials", "true")
+			w.Header().Set("Access-Control-Allow-Headers", allowedHeaders)
+			w.Header().Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		} else if len(r.Header.Values("Origin")) > 0 {
+			http.Error(w, fmt.Sprintf("origin %q is not the Web UI's; add it to --origins of the codec server", origin), http.StatusForbidden)
+			return
+		}
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		protected.ServeHTTP(w, r)
 	})
 }
 

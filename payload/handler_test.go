@@ -1,6 +1,7 @@
 package payload_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,4 +166,43 @@ func (s signal) Read([]byte) (int, error) {
 	s.reading <- struct{}{}
 	<-s.release
 	return 0, io.EOF
+}
+
+// TestProtect checks that the check of callers runs after that of origins, before the body
+// is read, and not for preflights, which have no token.
+func TestProtect(t *testing.T) {
+	refuse := func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no token", http.StatusUnauthorized) })
+	}
+	handler := payload.NewHandler(payload.HandlerOptions{Origins: []string{uiOrigin}, Protect: refuse})
+	cases := map[string]struct {
+		reason, method, origin string
+		want                   int
+	}{
+		"preflight":    {"browsers send it without a token", http.MethodOptions, uiOrigin, http.StatusNoContent},
+		"request":      {"the caller is unknown", http.MethodPost, uiOrigin, http.StatusUnauthorized},
+		"Temporal CLI": {"the same without an origin", http.MethodPost, "", http.StatusUnauthorized},
+		"another site": {"its token does not matter", http.MethodPost, "http://evil.example", http.StatusForbidden},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(tc.method, "/decode", iotest.ErrReader(errors.New("the body was read")))
+			r.Header.Set("Content-Type", "application/json")
+			if tc.origin != "" {
+				r.Header.Set("Origin", tc.origin)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if w.Code != tc.want {
+				t.Errorf("%s: got %d, want %d", tc.reason, w.Code, tc.want)
+			}
+			// Without the origin in the refusal, the browser hides its reason from the Web UI.
+			if allowed := w.Header().Get("Access-Control-Allow-Origin"); tc.origin == uiOrigin && allowed != uiOrigin {
+				t.Errorf("%s: the Web UI may not read the response: %q", tc.reason, allowed)
+			}
+			if headers := w.Header().Get("Access-Control-Allow-Headers"); tc.origin == uiOrigin && !strings.Contains(headers, "Authorization-Extras") {
+				t.Errorf("%s: the Web UI may not send its ID token: %q", tc.reason, headers)
+			}
+		})
+	}
 }
