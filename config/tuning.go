@@ -24,6 +24,7 @@ type Worker struct {
 	// ListsPerSecond is the maximum of list requests of all live workers of the task
 	// queue together.
 	ListsPerSecond float64 `mapstructure:"lists-per-second"`
+	Version        `mapstructure:",squash"`
 }
 
 // Values of worker.pollers and worker.tuner.
@@ -55,5 +56,6 @@ func (w Worker) check(p *problems) {
 	p.oneOf("worker.tuner", w.Tuner, TunerFixed, TunerResources)
 	p.require(w.TargetMemory > 0 && w.TargetMemory <= 1, "worker.target-memory", "must be a number above 0 and at most 1, not %v", w.TargetMemory)
 	p.require(w.TargetCPU > 0 && w.TargetCPU <= 1, "worker.target-cpu", "must be a number above 0 and at most 1, not %v", w.TargetCPU)
+	w.Version.check(p)
 	p.require(w.ListsPerSecond > 0, "worker.lists-per-second", "must be a number above 0, not %v", w.ListsPerSecond)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/armature-io/armature/resource"
 	"github.com/armature-io/armature/secrets"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/worker"
 )
 
 // process is an assembled worker process that does not run yet.
@@ -32,7 +31,7 @@ type process struct {
 	fleet      *fleet.Fleet
 	namespace  string
 	identity   string
-	deployment worker.DeploymentOptions
+	version    version
 	activities *activities.Activities
 	health     *health
 	rules      *rules.Set // nil without rules
@@ -56,7 +55,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	check(err)
 	connection, err := temporalOptions(options, log, metrics.sdk)
 	check(err)
-	deployment, err := deploymentOptions()
+	version, err := newVersion(settings.Worker.Version, options.Version)
 	check(err)
 	check(settings.CheckMaskKey())
 	maskKey, err := newMaskKey(settings, connection.Namespace)
@@ -107,7 +106,7 @@ func assemble(ctx context.Context, settings config.Config, options Options) (*pr
 	return &process{
 		fleet:    resources,
 		settings: settings, log: log, rules: ruleSet, listener: listener, metrics: metrics,
-		temporal: temporal, namespace: connection.Namespace, identity: connection.Identity, deployment: deployment,
+		temporal: temporal, namespace: connection.Namespace, identity: connection.Identity, version: version,
 		activities: activities.New(activities.Dependencies{
 			Client:   azure.client,
 			Registry: registry,

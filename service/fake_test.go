@@ -77,16 +77,22 @@ func (f *fakeTemporal) AddSearchAttributes(_ context.Context, in *operatorservic
 	return &operatorservice.AddSearchAttributesResponse{}, nil
 }
 
+// temporalServer is what the fake servers implement.
+type temporalServer interface {
+	workflowservice.WorkflowServiceServer
+	operatorservice.OperatorServiceServer
+}
+
 // listenTemporal serves f at the address, for example 127.0.0.1:0, until the
 // test ends and returns the address.
-func listenTemporal(t *testing.T, f *fakeTemporal, address string) string {
+func listenTemporal(t *testing.T, f temporalServer, address string) string {
 	t.Helper()
 	at, _ := serveTemporal(t, f, address)
 	return at
 }
 
 // serveTemporal does the same, and also returns a function that stops the server.
-func serveTemporal(t *testing.T, f *fakeTemporal, address string) (at string, stop func()) {
+func serveTemporal(t *testing.T, f temporalServer, address string) (at string, stop func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -52,7 +52,8 @@ func (p *process) serve(ctx context.Context) error {
 		group.Go(func() { p.keepFrozen(background) })
 	}
 	p.log.Info("worker starts", "namespace", p.namespace, "taskQueue", p.settings.TaskQueue,
-		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential, "readOnly", p.settings.ReadOnly)
+		"cloud", p.settings.Azure.Cloud, "credential", p.settings.Azure.Credential, "readOnly", p.settings.ReadOnly,
+		"deployment", p.version.Version.DeploymentName, "buildID", p.version.Version.BuildID)
 	logged := ""
 	for ctx.Err() == nil {
 		err := p.work(ctx)
@@ -79,7 +80,7 @@ func (p *process) work(ctx context.Context) error {
 	worker.SetStickyWorkflowCacheSize(p.settings.WorkflowCache) // per process, before its first worker starts
 	options := worker.Options{
 		WorkerStopTimeout: p.settings.StopTimeout,
-		DeploymentOptions: p.deployment,
+		DeploymentOptions: p.version.DeploymentOptions,
 		Interceptors:      []interceptor.WorkerInterceptor{activities.NewInterceptor(p.activities, payload.DataConverter())},
 		OnFatalError: func(err error) {
 			select {
@@ -98,6 +99,7 @@ func (p *process) work(ctx context.Context) error {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	defer p.serveConfirmations()()
+	p.settleVersion(ctx)
 	p.health.setServing(true)
 	p.log.Info("worker serves", "taskQueue", p.settings.TaskQueue)
 	defer p.finishWakes()

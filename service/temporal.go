@@ -4,21 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 
 	"github.com/armature-io/armature/payload"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
-	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
-)
-
-// Variables in which the Temporal worker controller passes a worker its version.
-const (
-	deploymentVariable = "TEMPORAL_DEPLOYMENT_NAME"
-	buildVariable      = "TEMPORAL_WORKER_BUILD_ID"
 )
 
 // temporalOptions returns the given client options, or those of the environment and
@@ -45,21 +36,4 @@ func temporalOptions(from Options, log *slog.Logger, metrics client.MetricsHandl
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quietPolls{log.Handler()}))
 	options.MetricsHandler = metrics
 	return options, nil
-}
-
-// deploymentOptions returns the options with worker versioning enabled when both
-// variables are set. One without the other is an error.
-func deploymentOptions() (worker.DeploymentOptions, error) {
-	name, build := os.Getenv(deploymentVariable), os.Getenv(buildVariable)
-	if name == "" && build == "" {
-		return worker.DeploymentOptions{}, nil
-	}
-	if name == "" || build == "" {
-		return worker.DeploymentOptions{}, fmt.Errorf("read worker version: set both %s and %s, or neither", deploymentVariable, buildVariable)
-	}
-	return worker.DeploymentOptions{
-		UseVersioning:             true,
-		Version:                   worker.WorkerDeploymentVersion{DeploymentName: name, BuildID: build},
-		DefaultVersioningBehavior: workflow.VersioningBehaviorPinned,
-	}, nil
 }

@@ -115,7 +115,7 @@ func TestBadWorker(t *testing.T) {
 			env:    []string{"ARMATURE_AZURE_CA_FILE=" + noPEM, "ARMATURE_MASK_KEY=env:NOT_SET", "TEMPORAL_WORKER_BUILD_ID=1"},
 			want: []string{
 				"azure.ca-file: ", noPEM, "mask-key: read env:NOT_SET",
-				"set both TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID, or neither",
+				"a build ID without a deployment has no effect: set worker.deployment or TEMPORAL_DEPLOYMENT_NAME too",
 			},
 		},
 		"CA that did not sign": {

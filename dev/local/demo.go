@@ -42,6 +42,9 @@ type demo struct {
 	stops []func()
 }
 
+// demoVersion is the version of the demo's worker.
+const demoVersion = "demo"
+
 func (d *demo) start(ctx context.Context) error {
 	d.workerEnded = make(chan struct{})
 	if err := prepareFolder(d.folder, d.keep); err != nil {
@@ -144,12 +147,14 @@ func (d *demo) startWorker(ctx context.Context) error {
 	settings.MaskKey = config.Reference("file:" + maskKey)
 	settings.Azure.Cloud, settings.Azure.Endpoint = config.CloudCustom, d.sim.URL()
 	settings.Azure.Credential = config.CredentialNone
+	// One version for all builds: a demo is replaced in place, and replays what it kept.
+	settings.Worker.Deployment, settings.Worker.BuildID = workflows.TaskQueue, demoVersion
 	// The worker does not stop on the signal, but in the order of d.stops.
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(d.workerEnded)
 		options := service.Options{
-			Extensions: azure.BuiltIn(), Version: "demo", Temporal: &d.temporal, Stdout: log, Stderr: log,
+			Extensions: azure.BuiltIn(), Version: demoVersion, Temporal: &d.temporal, Stdout: log, Stderr: log,
 		}
 		if err := service.Run(running, settings, options); err != nil {
 			fmt.Fprintln(d.err, "local: the worker stopped:", err)
